@@ -31,7 +31,7 @@ type Reviewer interface {
 	// Approve approves the content that digest identifies, and waits up to a few seconds for the outcome.
 	Approve(ctx context.Context, id, digest, comment string) (*review.Sheet, error)
 	// BreakGlass approves a change at once and without other people, even if it requires more approvals or the
-	// reviewer's own agent proposed it. It requires a reason, and the record names it.
+	// reviewer's own agent proposed it. It requires a reason, and is recorded as breaking the glass.
 	BreakGlass(ctx context.Context, id, digest, reason string) (*review.Sheet, error)
 	// Reject ends a change for good. The agent sees the reason.
 	Reject(ctx context.Context, id, reason string) (*review.Sheet, error)
@@ -136,7 +136,7 @@ func (c *Call) reviewable(ctx context.Context, id string) (found *change.Change,
 	return c.own(found, err)
 }
 
-// own returns found if it writes to the caller's schema, in a source with one schema per tenant. For another schema it
+// own returns found. If found writes to another schema than the caller's, in a source with one schema per tenant, it
 // returns the error for a change that doesn't exist.
 func (c *Call) own(found *change.Change, err error) (*change.Change, error) {
 	if err == nil && c.policy.Schema(c.who, found.Source) != found.Schema {

@@ -11,8 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Bounds are the most of each costly part that one query may have: joins and lookups, window functions, set operations and grouping sets, and
-// sub-queries in expressions. Each counts as often as it is read. 0 means the default of Filled.
+// Bounds are the maximum numbers of costly parts in one query: joins and lookups, window functions, set operations and
+// grouping sets, and sub-queries in expressions. A part counts each time that it is read. 0 means the default of
+// Filled.
 type Bounds struct{ Joins, Windows, Sets, Queries int }
 
 // Filled returns b with the defaults filled in: 20 joins, 50 windows, 40 sets and 40 sub-queries.
@@ -21,11 +22,11 @@ func (b Bounds) Filled() Bounds {
 	return Bounds{f.Joins, f.Windows, f.Sets, f.Queries}
 }
 
-// An AgentBound narrows what one query of some principals may cost. A field that is 0 narrows nothing.
+// An AgentBound narrows the bounds of queries for some principals. A field that is 0 has no effect.
 type AgentBound struct {
 	When   string // the principals: a CEL condition over principal
 	Bounds Bounds
-	Time   time.Duration // the longest that a tool that reads data may take
+	Time   time.Duration // the maximum time of a tool that reads data
 }
 
 // compileBounds compiles the conditions of Rules.AgentBounds.
@@ -41,8 +42,9 @@ func (p *Policy) compileBounds() error {
 	return errors.Join(errs...)
 }
 
-// boundsOf returns what a query of principal may cost, and the longest that it may take. 0 means no own bound on time. The smallest bound
-// of all entries that hold for the principal, or for one that it derives from, wins. If a condition can't be evaluated, the query is refused.
+// boundsOf returns the bounds of principal's queries and their maximum time. 0 means no special limit on time. It uses
+// the smallest bound of all entries whose condition is true for the principal or one of its ancestors. If a condition
+// can't be evaluated, it returns a refusal.
 func (p *Policy) boundsOf(principal identity.Principal) (plan.Bounds, time.Duration, error) {
 	own := p.rules.Bounds
 	out := plan.Bounds{Joins: own.Joins, Windows: own.Windows, Sets: own.Sets, Queries: own.Queries}
@@ -64,7 +66,8 @@ func (p *Policy) boundsOf(principal identity.Principal) (plan.Bounds, time.Durat
 	return out, most, nil
 }
 
-// holdsInLine reports whether a condition holds for principal or for one that it derives from, so that a sub-principal isn't less bounded.
+// holdsInLine reports whether a condition is true for principal or one of its ancestors. So a sub-principal has at
+// least the bounds of its parent.
 func holdsInLine(e *expression.Expression, principal identity.Principal) (bool, error) {
 	for g := range principal.Line() {
 		v, err := e.Eval(g)
@@ -78,8 +81,8 @@ func holdsInLine(e *expression.Expression, principal identity.Principal) (bool, 
 	return false, nil
 }
 
-// TimeOf returns the longest that a tool that reads data may take for principal. 0 means only the tool's bound. It fails if a condition
-// of Rules.AgentBounds can't be evaluated.
+// TimeOf returns the maximum time of a tool that reads data for principal. 0 means that only the tool's own limit
+// applies. It fails if a condition of Rules.AgentBounds can't be evaluated.
 func (p *Policy) TimeOf(principal identity.Principal) (time.Duration, error) {
 	_, most, err := p.boundsOf(principal)
 	return most, err

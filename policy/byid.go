@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// idsFilter returns the filter that the records with one of ids satisfy. key is the key of their class. An id is the text
-// of the key, or a JSON list of texts for a key of several fields. An id that the class can't have matches no record.
+// idsFilter returns the filter for the records with one of ids. key is the key of their class. An id is the text of the
+// key, or a JSON list of texts for a key of several fields. An id that is impossible in the class matches no record.
 func idsFilter(key, ids []string) query.Filter {
 	if len(key) == 1 {
 		values := make([]value.Value, len(ids))
@@ -36,7 +36,8 @@ func idsFilter(key, ids []string) query.Filter {
 	return any
 }
 
-// plain returns an id as answers show it, where it is written as MongoDB's shell or extended JSON does: ObjectId("…").
+// plain returns an id in the form of answers. It also accepts the forms of MongoDB's shell and of extended JSON, such
+// as ObjectId("…").
 func plain(id string) value.Value {
 	v := value.OfString(id)
 	if strings.HasPrefix(id, "{") {

@@ -40,8 +40,8 @@ func (c *class) compileCanonical(expressions *expression.Compiler, fail func(str
 	}
 }
 
-// canonicalLayers adds the layers of the canonical filter, or returns the kind of refusal. The expressions are
-// evaluated even when the caller has switched the filter off, so that a class is refused either way or not at all.
+// canonicalLayers adds the layers of the canonical filter, or returns the kind of refusal. It evaluates the expressions
+// even if the caller has switched the filter off, so that a failing expression refuses the class in both cases.
 func (v *View) canonicalLayers() string {
 	c := v.class
 	if v.told = c.rule.Canonical; !c.personal {
@@ -73,13 +73,15 @@ func (v *View) canonicalLayers() string {
 	return ""
 }
 
-// open reports whether the canonical filter is switched off. One that is shut isn't: it holds for lookups by id and for writes too.
+// open reports whether the canonical filter is switched off. If the rule has CanonicalShut, it never is: it applies to
+// lookups by id and to writes too.
 func (v *View) open() bool { return v.raw && !v.class.rule.CanonicalShut }
 
 // CanonicalOpen reports whether the caller may switch the canonical filter off.
 func (v *View) CanonicalOpen() bool { return !v.class.rule.CanonicalShut }
 
-// canOpen returns why a caller can't read v as it asks: raw says that it switches the canonical filters off.
+// canOpen returns an error if the caller may not read v in the requested way. raw means that it switches the canonical
+// filter off.
 func (v *View) canOpen(raw bool) error {
 	if !raw || v.CanonicalOpen() {
 		return nil
@@ -88,7 +90,8 @@ func (v *View) canOpen(raw bool) error {
 		Detail: "the canonical filter of " + v.name + " can't be switched off: the owner of the rules fixed it", Suggestion: "leave apply_canonical_filter out"}
 }
 
-// errUnlike means that a field can't hold the value of an expression. A comparison with it would always or never hold.
+// errUnlike means that a field can't have the value of an expression. A comparison with it would always or never be
+// true.
 var errUnlike = errors.New("the field can't hold what the expression yields")
 
 // fill replaces the expressions in filter f of a rule by their values for p, which is v's principal or one of its

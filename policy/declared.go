@@ -30,7 +30,8 @@ func (c *class) declared(p *Policy, fail func(string, ...any)) {
 	}
 }
 
-// label finds the fields that can be the label of a record: the one of the rule, or else those whose names say so.
+// label finds the fields that can be the label of a record: the field of the rule, or otherwise fields with typical
+// names.
 func (c *class) label(fail func(string, ...any)) {
 	n := c.rule.Label
 	if n == "" || slices.Contains(c.withheld, n) {
@@ -39,15 +40,15 @@ func (c *class) label(fail func(string, ...any)) {
 	}
 	c.labels = []string{n}
 	if c.explicit[n] != nil && c.Seen[n] == nil {
-		return // a field that it is made of denies it, and check says so
+		return // it is denied because of a field from which it is computed, and check reports that
 	}
 	if wrong := declaredLabel(c.Class, n, c.Seen[n] != nil, c.rule.Mask[n] != "" && c.rule.MaskBut[n] == ""); wrong != "" {
 		fail("label: %s", wrong)
 	}
 }
 
-// Label returns the field that holds what a record is called, for people and agents that would otherwise read ids. It
-// returns "" if there is none that the principal sees whole.
+// Label returns the field with the name or title of a record, for people and agents that would otherwise read ids. It
+// returns "" if the principal sees no such field whole.
 func (v *View) Label() string {
 	for _, n := range v.class.labels {
 		if v.Field(n) != nil && v.Mask(n) == nil {

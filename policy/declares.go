@@ -11,10 +11,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// DeclaredPointer returns the relation that the field called name of from points to the record of to whose field key has its
-// value. "" means the key of to. At most one record may have a value of key, and both fields must be of one type, or
-// values that differ would be taken as equal. A field of type JSON or array holds a list of such values: whole numbers or
-// texts. wrong says which of it doesn't hold, and is "" if all does.
+// DeclaredPointer returns a relation for a pointer: the field called name of from has the value of the field key of a
+// record of to. "" means the key of to. Values of key must be unique, and both fields must have the same type, because
+// otherwise different values could count as equal. A field of type JSON or array contains a list of such values, which
+// are whole numbers or texts. wrong is the violated condition, or "" if there is none.
 func DeclaredPointer(from *schema.Class, name string, to *schema.Class, key string) (r schema.Relation, wrong string) {
 	if key == "" && len(to.Key) == 1 {
 		key = to.Key[0]
@@ -69,8 +69,8 @@ func declareTypes(c *schema.Class, types map[string]schema.Form, fail func(strin
 	}
 }
 
-// DeclaredType returns the field called name of c as it is if the source holds its values in form. wrong says why it can't be
-// declared so, and is "" if it can.
+// DeclaredType returns the field called name of c with the type that form declares: the form in which the source stores
+// its values. wrong is the reason why that isn't possible, or "".
 func DeclaredType(c *schema.Class, name string, form schema.Form) (f schema.Field, wrong string) {
 	is := c.Field(name)
 	points := func(r schema.Relation) bool { return !r.Declared && slices.Contains(r.Fields, name) }
@@ -112,27 +112,27 @@ func unique(c *schema.Class, field string) bool {
 	return slices.Equal(c.Key, only) || slices.ContainsFunc(c.Indexes, func(x schema.Index) bool { return x.Unique && !x.More && slices.Equal(x.Fields, only) })
 }
 
-// callings returns the names, without case and separators, of fields that hold what a record is called, the likeliest
-// first.
+// callings returns typical names of fields with the name or title of a record, in lower case without separators, the
+// likeliest first.
 func callings() []string {
 	return []string{"name", "title", "subject", "displayname", "fullname", "label", "headline", "key", "number", "code", "slug", "username", "login", "email"}
 }
 
-// personal returns the same for people. A person's name comes before all else. A title is not used, because it is that
-// of their job.
+// personal returns the same for people. A person's name has the highest priority. A title isn't in the list, because it
+// is the title of their job.
 func personal() []string {
 	return []string{"name", "fullname", "displayname", "realname", "screenname", "lastname", "surname", "familyname", "lname", "nickname", "firstname", "givenname", "forename", "fname", "label",
 		"username", "login", "number", "code", "email"}
 }
 
-// people returns words for people, in the names of classes, without a final s.
+// people returns words for people in names of classes, without a final s.
 func people() []string {
 	return []string{"user", "customer", "employee", "person", "people", "contact", "member", "staff", "author", "patient", "student", "teacher", "driver", "client", "attendee", "applicant", "candidate",
 		"guest", "tenant", "resident", "doctor", "nurse", "player", "agent", "owner", "subscriber", "participant", "manager", "worker", "lead", "account", "profile"}
 }
 
-// arePeople reports whether the records of c are people. Either its fields name parts of a person's name, or its own
-// name says so and it has an address for mail or a login.
+// arePeople reports whether the records of c are people. That is so if it has fields for parts of a person's name. It
+// is also so if its name is a word for people and it has a field such as email or login.
 func arePeople(c *schema.Class) bool {
 	reached := false
 	for i := range c.Fields {
@@ -147,7 +147,8 @@ func arePeople(c *schema.Class) bool {
 	return reached && len(w) > 0 && slices.Contains(people(), strings.TrimSuffix(w[len(w)-1], "s"))
 }
 
-// declaredLabels returns the fields among some of c whose names say that they hold what a record is called, the likeliest first.
+// declaredLabels returns the fields in some with typical names for the name or title of a record of c, the likeliest
+// first.
 func declaredLabels(c *schema.Class, some []*schema.Field) []string {
 	var own string // projects have a project_name
 	if w := secretnames.Words(c.Name); len(w) > 0 {

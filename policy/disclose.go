@@ -4,8 +4,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// deny returns the refusal of something that exists. It is as itself, which is the same as for something that doesn't
-// exist. If the rules disclose, it is the one made by told.
+// deny returns the refusal of something that exists. Normally it is as, the same refusal as for something that doesn't
+// exist. If the rules disclose, it is the refusal that the function told returns.
 func (p *Policy) deny(as *problem.Error, kind string, told func() *problem.Error) error {
 	as.Kind = kind
 	if !p.disclose {

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// reasons holds, by kind of refusal of a class, the reason that is disclosed.
+// reasons has the disclosed reasons, by the kind of refusal of a class.
 var reasons = map[string]string{
 	"unlisted_class":   "no rule lists it",
 	"hidden_class":     "it is hidden",
@@ -21,7 +21,8 @@ var reasons = map[string]string{
 	"rule_value":       "a rule of it needs what your credential doesn't say",
 }
 
-// disclose returns the refusal that is given instead of as, whose kind is set. If told is nil it is as itself.
+// disclose returns told as the refusal instead of as. It takes over the kind and the pointer of as. If told is nil, it
+// returns as.
 func disclose(as, told *problem.Error) *problem.Error {
 	if told == nil {
 		return as
@@ -31,7 +32,8 @@ func disclose(as, told *problem.Error) *problem.Error {
 	return told
 }
 
-// discloseClass returns what is disclosed of a class requested as name, or nil for a kind of refusal that isn't disclosed.
+// discloseClass returns the disclosing refusal of a class requested as name, or nil if this kind of refusal isn't
+// disclosed.
 func discloseClass(name, kind string) *problem.Error {
 	why, there := reasons[kind]
 	if !there {
@@ -41,15 +43,15 @@ func discloseClass(name, kind string) *problem.Error {
 		Denial: &problem.Denial{Rewrite: fmt.Sprintf("leave %s out; get_all_schemas lists the classes that you see", problem.Cut(name))}}
 }
 
-// discloseField returns what is disclosed of a field of a class. visible are the fields that can be asked for.
+// discloseField returns the disclosing refusal of a field of a class. visible lists the fields that the principal sees.
 func discloseField(class, name string, visible []string) *problem.Error {
 	fields := first(visible)
 	return &problem.Error{Detail: fmt.Sprintf("the rules keep the field %q of %s from you", name, class),
 		Denial: &problem.Denial{Field: name, Allowed: fields, Rewrite: fmt.Sprintf("leave %s out; of %s you see %s", name, class, strings.Join(fields, ", "))}}
 }
 
-// disclosePointer returns what is disclosed of a pointer to records that can't be seen. visible are the pointers that can be
-// followed.
+// disclosePointer returns the disclosing refusal of a pointer to hidden records. visible lists the pointers that the
+// principal can follow.
 func disclosePointer(class, field string, visible []string) *problem.Error {
 	rewrite := fmt.Sprintf("leave %s out of include, and the keys behind it", field)
 	pointers := first(visible)

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// filterWithout drops the top-level parts of f that name a field which one of the others already constrains. It returns nil
-// if nothing is left.
+// filterWithout drops the top-level parts of f whose field one of the others already constrains. It returns nil if
+// nothing is left.
 func filterWithout(f query.Filter, others []query.Filter) query.Filter {
 	decided := map[string]bool{}
 	for _, o := range others {
@@ -51,13 +51,13 @@ func top(f query.Filter, into map[string]bool) {
 
 // FilterFields calls visit with every field that a filter compares, once for each comparison.
 func FilterFields(f query.Filter, visit func(string)) {
-	_ = query.Conditions(f, func(_ query.Filter, path query.Path) error { // of unknown type: see the package
+	_ = query.Conditions(f, func(_ query.Filter, path query.Path) error { // an error means an unknown type: see the package documentation
 		visit(path[0])
 		return nil
 	})
 }
 
-// anotherValue reports whether f asks for another value of the field that own compares: in one of its parts, and not negated.
+// anotherValue reports whether a part of f requires another value of own's field. It ignores negated parts.
 func anotherValue(f query.Filter, own query.Compare) bool {
 	other := func(v value.Value) bool { return !v.IsNull() && !value.Equal(v, own.Value) }
 	switch f := f.(type) {

@@ -5,10 +5,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Fresh returns p's view of now, a class without records as its source describes it at present. The view is under the
-// rule of the class with the same full name in the catalogue. It returns nil if the principal may not see the class or
-// if the class has records. A class that is not in the catalogue has no rule. A class without fields is one that has
-// not been read yet.
+// Fresh returns p's view of now, a class without records in its current description. The rule is that of the class with
+// the same full name in the catalogue. A class that is not in the catalogue has no rule. Fresh returns nil if the
+// principal may not see the class or if the class has records. A class without fields has not been read yet.
 func (p *Policy) Fresh(principal identity.Principal, now *schema.Class) *View {
 	c := &class{Class: now, full: now.FullName(), listed: true}
 	if known := p.byFull[c.full]; known != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Gate returns the gate in force for a kind of write and the key of the switch that decides it, such as "gates.writes".
-// An unknown kind is Off, with no key. The empty kind is On.
+// Gate returns the gate in force for a kind of write, and the configuration key of the deciding switch, such as
+// "gates.writes". An unknown kind is Off, with no key. The empty kind is On.
 func (p *Policy) Gate(kind Write) (Gate, string) { return p.rules.Gates.Of(kind) }
 
-// May returns nil if the principal may make use u, according to the gates, its scopes and its tool list. A tool that is
-// not in the list is refused first, with the same error as one that doesn't exist. So neither its existence nor its
-// writes are disclosed. For a Use with Through the scope is checked first, so that a principal without it doesn't learn
-// which names exist.
+// May returns nil if the gates, the principal's scopes and its tool list allow the use u. It checks the list first, and
+// refuses a tool outside of it with the same error as one that doesn't exist. So neither its existence nor its writes
+// are disclosed. For a Use with Through it checks the scope first, so that a principal without it doesn't learn which
+// names exist.
 func (p *Policy) May(principal identity.Principal, u Use) error {
 	return p.rules.Gates.May(principal, u)
 }

@@ -72,7 +72,7 @@ func (g Gates) Check() error {
 	return nil
 }
 
-// A gateSwitch is one of the gates with its configuration key.
+// A gateSwitch is one gate with its configuration key.
 type gateSwitch struct {
 	key  string
 	gate Gate
@@ -104,8 +104,8 @@ func (g Gates) switches(kinds ...Write) []gateSwitch {
 	return out
 }
 
-// Of returns the gate in force for a kind of write and the key of the switch that decides it, such as "gates.writes".
-// An unknown kind is Off, with no key. The empty kind is On.
+// Of returns the gate in force for a kind of write, and the configuration key of the deciding switch, such as
+// "gates.writes". An unknown kind is Off, with no key. The empty kind is On.
 func (g Gates) Of(kind Write) (Gate, string) {
 	switch kind {
 	case "":
@@ -124,8 +124,8 @@ func (g Gates) Of(kind Write) (Gate, string) {
 	return least.gate, least.key
 }
 
-// Closed returns the keys of the switches that refuse u, the deciding one first, or nil if none does, or if u makes
-// writes of no known kind.
+// Closed returns the keys of the switches that refuse u, the deciding one first. It returns nil if none refuses u, or
+// if the kind of u's writes is unknown.
 func (g Gates) Closed(u Use) (keys []string) {
 	_, deciding := g.Of(u.Kind())
 	for _, s := range g.switches(u.Kind()) {
@@ -140,7 +140,8 @@ func (g Gates) Closed(u Use) (keys []string) {
 	return keys
 }
 
-// Passes returns nil if the gates allow u, else a PermissionDenied error that names the switch to change.
+// Passes returns nil if the gates allow u. Otherwise it returns a PermissionDenied error that names the switch to
+// change.
 func (g Gates) Passes(u Use) error {
 	gate, key := g.Of(u.Kind())
 	closed := g.Closed(u)
@@ -166,7 +167,7 @@ func (g Gates) Passes(u Use) error {
 type Use struct {
 	Tool   string
 	Needs  identity.Scope
-	Writes Write // the kind of write it makes directly. "" selects WriteAction or WriteSchema if Needs is more than reading
+	Writes Write // the kind of write that it makes directly. "" selects WriteAction or WriteSchema if Needs is more than reading
 
 	Proposes bool // its writes wait for review
 
@@ -175,7 +176,7 @@ type Use struct {
 	Through []string
 }
 
-// Kind returns the kind of write u makes.
+// Kind returns the kind of write that u makes.
 func (u Use) Kind() Write {
 	if u.Writes == "" {
 		switch u.Needs {

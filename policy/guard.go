@@ -10,7 +10,7 @@ import (
 
 // Groups are the groups of a principal in a source. The zero Groups grant nothing.
 type Groups struct {
-	All   bool     // it may do everything, as the master of the source
+	All   bool     // it may do everything, like the source's master
 	Names []string // its groups: schema.Everybody, the id of its user, its roles
 	User  string   // the id of its user, or ""
 	Users string   // the class of its user
@@ -27,14 +27,15 @@ func (g Groups) member(group string) bool {
 // authenticated reports whether g is a user or a role, and not just everybody.
 func (g Groups) authenticated() bool { return len(g.Names) > 1 }
 
-// Guarded is the part of a class that a Guard leaves for one principal and operation.
+// Guarded is the part of a class that a Guard allows for one principal and operation.
 type Guarded struct {
 	Hidden  []string       // the fields that are not visible
-	Partly  []string       // the fields that the source shows on records that name the user, and as null on others
+	Partly  []string       // the fields that the source shows on records that name the user, and as null on other records
 	Filters []query.Filter // every record satisfies all of them. They may name fields that are not visible
 }
 
-// GuardAccess returns what g may do with records of c, and whether it may do op at all. A class without a Guard is open to all.
+// GuardAccess returns the part of c that g may use for op, and whether g may do op at all. A class without a Guard is
+// open to all.
 func GuardAccess(c *schema.Class, g Groups, op schema.Operation) (Guarded, bool) {
 	rule := c.Guard
 	if rule == nil || g.All {
@@ -105,7 +106,7 @@ func listed(list string, g Groups) query.Filter {
 	return query.Or{query.Exists{Path: path}, query.In{Path: path, Values: value.OfStrings(g.Names).List()}}
 }
 
-// hidden returns the fields that every group of g that is named in protected is denied.
+// hidden returns the fields that protected hides from all groups of g that it names.
 func hidden(protected map[string][]string, g Groups) []string {
 	var out []string
 	first := true
@@ -122,7 +123,7 @@ func hidden(protected map[string][]string, g Groups) []string {
 	return out
 }
 
-// partly reports whether a field that is hidden from g shows on the records that name its user.
+// partly reports whether a field that is hidden from g is visible on records that name g's user.
 func partly(named map[string][]string, g Groups, field string) bool {
 	for _, stay := range named {
 		if g.User != "" && !slices.Contains(stay, field) {

@@ -23,14 +23,14 @@ func (p *Policy) Under(d Directory) *Policy {
 	return &under
 }
 
-// AtMost returns a copy of p that shows what the owner's rules show to a principal that the sources grant everything.
-// It is for operators, who look at rules without a principal of a source.
+// AtMost returns a copy of p for a principal to which the sources grant everything, so that only the owner's rules
+// apply. It is for operators, who look at rules without a principal of a source.
 func (p *Policy) AtMost() *Policy {
 	return p.Under(func(identity.Principal, string) (Groups, error) { return Groups{All: true}, nil })
 }
 
-// guarded narrows v to the part that the source grants to the principal and to those it was derived from, or returns
-// the kind of refusal.
+// guarded narrows v to the part that the source grants to the principal and to all its ancestors, or returns the kind
+// of refusal.
 func (v *View) guarded() string {
 	if v.class.Guard == nil {
 		return ""
@@ -63,7 +63,7 @@ func (v *View) guarded() string {
 		for _, f := range access.Filters {
 			v.narrow(Layer{Name: "source", Filter: f})
 		}
-		if user = cmp.Or(user, groups.User); groups.User != user { // fields that one user sees may be hidden from the other
+		if user = cmp.Or(user, groups.User); groups.User != user { // one user may see fields that are hidden from the other
 			access.Hidden = append(access.Hidden, access.Partly...)
 		}
 		if less, changed := v.class.Without(access.Hidden); changed {
@@ -77,7 +77,7 @@ func (v *View) guarded() string {
 	return ""
 }
 
-// anyView is view for the first operation of reading that the source grants.
+// anyView is like view, for the first read operation that the source grants.
 func (p *Policy) anyView(c *class, principal identity.Principal, raw bool) (*View, string) {
 	v, kind := p.view(c, principal, raw)
 	if kind == "" || c.Guard == nil {
@@ -91,7 +91,7 @@ func (p *Policy) anyView(c *class, principal identity.Principal, raw bool) (*Vie
 	return nil, kind
 }
 
-// to returns v for an operation, or a refusal if the source grants the principal only others.
+// to returns v for an operation, or a refusal if the source grants the principal only other operations.
 func (v *View) to(op schema.Operation, at string) (*View, error) {
 	if v.class.Guard == nil || v.op == op {
 		return v, nil
@@ -104,8 +104,8 @@ func (v *View) to(op schema.Operation, at string) (*View, error) {
 		Suggestion: "they grant " + string(v.op) + ": find is query_class and pipelines, get is get_object, count is count_objects"}
 }
 
-// directoryFails returns why the groups of a principal in one of the sources aren't known. Then no class can be told from
-// one that doesn't exist.
+// directoryFails returns the error if the groups of a principal in one of the sources can't be read. Without them, a
+// hidden class looks like a class that doesn't exist.
 func (p *Policy) directoryFails(principal identity.Principal) error {
 	if p.directory == nil {
 		return nil

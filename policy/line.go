@@ -10,19 +10,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// narrow adds a layer unless v already has it: most rules yield the same layer for a sub-principal and its parent.
+// narrow adds a layer unless v already has it: most rules have the same layer for a sub-principal and its parent.
 func (v *View) narrow(l Layer) {
 	if !slices.ContainsFunc(v.layers, func(old Layer) bool { return reflect.DeepEqual(old, l) }) {
 		v.layers = append(v.layers, l)
 	}
 }
 
-// unbound is the kind of refusal for a filter that names a field the class doesn't have.
+// unbound is the kind of refusal for a filter that names a field that the class doesn't have.
 const unbound = "principal_filter"
 
-// filtersOf adds the filters that p itself carries, where p is v's principal or one of its ancestors, or returns the
-// kind of refusal. A filter for the class takes precedence over the default filter of the same generation, not over
-// those of others.
+// filtersOf adds the filters of p, which is v's principal or one of its ancestors, or returns the kind of refusal. A
+// filter for the class has priority over p's own default filter, but not over those of other generations.
 func (v *View) filtersOf(p identity.Principal) string {
 	c := v.class
 	var own []Layer

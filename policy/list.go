@@ -9,13 +9,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A List is a column that holds a list of pointers whose records are asked for. They are read by a query of their own,
-// as the same principal: Class, with the records whose Key is in the list, and their Keys and Include.
+// A List is a column with a list of pointers whose records the query requests. A separate query of the same principal
+// reads them: the records of Class whose Key is in the list, with the fields of Keys and Include.
 type List struct {
 	Path    query.Path // of the column, in the returned record
 	Column  int        // its number
 	Class   string     // the target, as "source.Class"
-	Key     string     // the field of the target whose values the list holds
+	Key     string     // the field of the target whose values are in the list
 	Keys    []query.Path
 	Include []query.Path
 	Raw     bool // the canonical filter doesn't narrow the target
@@ -30,8 +30,8 @@ type wanted struct {
 	whole bool // all included fields, unless Keys names some
 }
 
-// through adds the columns that path asks for if it leads through a list of pointers, and reports whether it does. A
-// path of include may end with the list. One of keys names a field behind it.
+// through reports whether path leads through a list of pointers. If so, it adds the requested columns. A path of
+// include may end with the list. A path of keys names a field behind it.
 func (p *projection) through(path query.Path, at place) (bool, error) {
 	v, join := p.plan.View, -1
 	for i, name := range path {
@@ -62,7 +62,7 @@ func (p *projection) through(path query.Path, at place) (bool, error) {
 // includes reports whether the element is a path of include.
 func (at place) includes() bool { return at.list == "/include" }
 
-// list adds the columns that rest asks for of the records behind l, the list of pointers at path.
+// list adds the columns that rest requests from the records behind l, the list of pointers at path.
 func (p *projection) list(path query.Path, join int, l *pointer, rest query.Path, at place) error {
 	v := p.view(join)
 	f := v.Field(l.Field)

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// mask compiles the masks. It rejects masks of fields that can't be hidden. Keys identify records, pointers hold the
+// mask compiles the masks. It rejects masks of fields that must stay visible: keys identify records, pointers have the
 // key of another record, and agents see the canonical filter.
 func (c *class) mask(p *Policy, fail func(string, ...any)) {
 	keyless := c.keyless()
@@ -75,12 +75,13 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 	})
 }
 
-// keyless reports whether c has no key that is visible.
+// keyless reports whether c has no visible key.
 func (c *class) keyless() bool {
 	return len(c.Key) == 0 || slices.ContainsFunc(c.Key, func(k string) bool { return c.Seen[k] == nil })
 }
 
-// called returns what a record of a class is, if the last word of its name says so, or else Person: customers have a Customer.
+// called returns the word for a record of a class of people: Customer for customers. It uses the last word of the
+// class's name, or otherwise returns Person.
 func called(class string) string {
 	w := secretnames.Words(class)
 	if len(w) == 0 {
@@ -94,7 +95,7 @@ func called(class string) string {
 	return strings.ToUpper(last[:1]) + last[1:]
 }
 
-// known reports whether list has patterns, all of which exist.
+// known reports whether list isn't empty and all its patterns exist.
 func known(list []Pattern) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(p Pattern) bool { return !slices.Contains(Patterns(), p) })
 }
@@ -108,8 +109,8 @@ func patternNames() string {
 	return strings.Join(names, ", ")
 }
 
-// maskTexts adds the masks of MaskTexts to the rule of the class. It adds one for each long text, and each JSON, that
-// is visible and has no mask of its own.
+// maskTexts adds the masks of MaskTexts to the rule of the class. It adds one for each visible long text and JSON field
+// without its own mask.
 func (c *class) maskTexts(p *Policy, fail func(string, ...any)) {
 	if c.rule.MaskTexts == nil {
 		if c.rule.MaskNot != nil {
@@ -151,10 +152,11 @@ func (c *class) maskTexts(p *Policy, fail func(string, ...any)) {
 	}
 }
 
-// longest is the most characters of a text that isn't long.
+// longest is the maximum length of a text that isn't long, in characters.
 const longest = 255
 
-// longText reports whether f may hold a long text: one of more than 255 characters or without a limit, or JSON.
+// longText reports whether f may contain a long text. That is a text of more than 255 characters or without a limit, or
+// JSON.
 func longText(f *schema.Field) bool {
 	return f.Type == schema.String && len(f.Values) == 0 && (f.Length == 0 || f.Length > longest) || f.Type.Structured() || f.Type == schema.Any
 }

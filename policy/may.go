@@ -7,10 +7,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// May returns nil if the principal may make use u, according to the gates, its scopes and its tool list. A tool that is
-// not in the list is refused first, with the same error as one that doesn't exist. So neither its existence nor its
-// writes are disclosed. For a Use with Through the scope is checked first, so that a principal without it doesn't learn
-// which names exist.
+// May returns nil if the gates, the principal's scopes and its tool list allow the use u. It checks the list first, and
+// refuses a tool outside of it with the same error as one that doesn't exist. So neither its existence nor its writes
+// are disclosed. For a Use with Through it checks the scope first, so that a principal without it doesn't learn which
+// names exist.
 func (g Gates) May(principal identity.Principal, u Use) error {
 	if u.Through == nil && !principal.Tools.Allows(u.Tool) {
 		return Unknown("tool_filtered")

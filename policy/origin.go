@@ -9,20 +9,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Derivation is a field whose database computes it from a column that the rules deny or mask. The field is denied or
+// A Derivation is a field that the database computes from a column that the rules deny or mask. The field is denied or
 // masked like that column, unless the rule of its class lifts it.
 type Derivation struct {
 	Class    *schema.Class
 	Field    string
 	Denied   bool   // the field is denied. Otherwise it is masked
-	Kind     Mask   // how it is masked, or "" if it is denied
-	From     string // a column that it is made of and that is denied or masked: "source.Class.field", or "source.table.column"
+	Kind     Mask   // the kind of mask, or "" if it is denied
+	From     string // a denied or masked column from which it is computed: "source.Class.field", or "source.table.column"
 	Untraced string // why its origin isn't known exactly, or "" if it is
-	Lifted   bool   // the rule of the class, or of one that it is made of, shows the field all the same
+	Lifted   bool   // the rule of its class, or of a field from which it is computed, still shows the field
 }
 
-// Derivations returns, by class and field, the fields that are denied or masked because of the columns that they are
-// made of. It includes those that would be if the rules didn't lift them. It is for operators.
+// Derivations returns, for operators, the fields that are denied or masked because of the columns from which they are
+// computed. It includes fields that are only visible because the rules lift them. The order is by class and field.
 func (p *Policy) Derivations() []Derivation { return slices.Clone(p.derivations) }
 
 // restriction is the restriction of a column by the rules, or of several columns together.
@@ -39,9 +39,9 @@ func strictness(k Mask) int {
 	return slices.Index([]Mask{"", Inside, Partial, Hash, Pseudonym, Null}, k)
 }
 
-// mask adds a mask of the column called name. Principals with the scope in but see the column whole. but may be "". A
-// value that is made of a text with personal data inside of it may be a part of that text, in which no pattern finds
-// anything. So the value becomes null. A value that is made of a field with pseudonyms is null too, because they are of that class.
+// mask adds a mask of the column called name. Principals with the scope but see the column whole. It may be "". A value
+// computed from a text may be a part of the text in which no pattern finds the personal data. So Inside becomes Null.
+// Pseudonym becomes Null too, because pseudonyms belong to their own class.
 func (r *restriction) mask(name string, kind Mask, but identity.Scope) {
 	r.masked = cmp.Or(r.masked, name)
 	if kind == Inside || kind == Pseudonym {
@@ -57,13 +57,13 @@ func (r *restriction) mask(name string, kind Mask, but identity.Scope) {
 	}
 }
 
-// column is a field of a class, by which a search notes where it has been.
+// column is a field of a class. A tracing uses it to note which columns it has visited.
 type column struct {
 	class *class
 	field string
 }
 
-// A tracing finds what the rules say about the columns that fields are made of.
+// A tracing finds the rules for the columns from which a field is computed.
 type tracing struct {
 	*Policy
 	tables map[[3]string]*class // by source, space and table
@@ -72,8 +72,8 @@ type tracing struct {
 	deep   bool // lifted fields are traced too
 }
 
-// derive denies and masks the fields that are made of columns which are denied or masked. It runs when the rules of all
-// classes are compiled, and starts only from these rules, so that the order of the classes doesn't matter.
+// derive denies and masks the fields that are computed from denied or masked columns. It runs after the rules of all
+// classes are compiled and uses only these rules, so the order of the classes doesn't matter.
 func (p *Policy) derive() {
 	t := &tracing{Policy: p, tables: map[[3]string]*class{}}
 	for _, c := range p.classes {
@@ -93,7 +93,7 @@ func (p *Policy) derive() {
 				t.deep, t.seen = true, map[column]bool{{c, f.Name}: true}
 				t.origins(c, f, &r)
 				t.deep = false
-				if from := cmp.Or(r.denied, r.masked); from != "" { // it is shown, by way of a field that is lifted
+				if from := cmp.Or(r.denied, r.masked); from != "" { // a lifted field in between makes it visible
 					p.derivations = append(p.derivations, Derivation{Class: c.Class, Field: f.Name, From: from, Untraced: f.Untraced, Denied: r.denied != "", Lifted: true})
 				}
 				continue
@@ -112,7 +112,7 @@ func (p *Policy) derive() {
 	slices.SortStableFunc(p.derivations, func(a, b Derivation) int { return cmp.Compare(a.Class.FullName(), b.Class.FullName()) })
 }
 
-// origins adds to r what the rules say about the columns that f of c is made of.
+// origins adds the restrictions of the columns from which f of c is computed to r.
 func (t *tracing) origins(c *class, f *schema.Field, r *restriction) {
 	for _, name := range f.From {
 		t.column(c, name, r)
@@ -155,8 +155,8 @@ func (t *tracing) hides(c *class) bool {
 	return c.rule.Hidden && !(t.root.rule.Hidden && t.root.rule.HiddenBut == c.rule.HiddenBut)
 }
 
-// column adds the restrictions of one column of c, and of the columns that this one is made of. A lifted field stands
-// for itself: the owner shows it whatever it is made of. A class that no rule names denies only credentials.
+// column adds the restrictions of one column of c, and of the columns from which it is computed. For a lifted field it
+// ignores these columns, because the owner shows the field anyway. A class that no rule names denies only credentials.
 func (t *tracing) column(c *class, name string, r *restriction) {
 	if t.seen[column{c, name}] {
 		return
@@ -179,8 +179,8 @@ func (c *class) wouldShow(name string) bool {
 	return c.rule.Visible == nil && !slices.Contains(c.rule.Denied, name) && !hiddenColumn(name)
 }
 
-// restrict denies and masks fields of c. A field is denied where a mask can't hide it: as part of the key, as a pointer,
-// and as the target of one.
+// restrict denies and masks fields of c. It denies a field if it can't be masked, because it is part of the key, a
+// pointer, or the target of a pointer.
 func (p *Policy) restrict(c *class, found map[string]restriction) {
 	var denied []string
 	for i := range c.Fields {
@@ -212,14 +212,14 @@ func (p *Policy) restrict(c *class, found map[string]restriction) {
 			d.Kind = c.cover(d.Field, found[d.Field], keyless)
 		}
 	}
-	if keyless { // records are ordered by all fields that are visible, which a masked one can't be
+	if keyless { // records are ordered by all visible fields, and a masked field can't be used for that
 		for name, m := range c.masks {
 			c.masks[name] = &plan.Mask{Kind: Null, Field: m.Field}
 		}
 	}
 }
 
-// cover masks the field called name as r demands, or as the rule of c does if that is stricter, and returns how.
+// cover masks the field called name with the stricter of the mask of r and the mask of c's rule, and returns the kind.
 // Principals see it whole only if no mask applies to them.
 func (c *class) cover(name string, r restriction, keyless bool) Mask {
 	kind := r.kind

@@ -12,11 +12,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// MaxRelations is the most views that one query reads, within SQLite's limit of 64 joined tables.
+// MaxRelations is the maximum number of views that one query reads. It fits SQLite's limit of 64 joined tables.
 const MaxRelations = 24
 
-// relations opens the other classes that a query names, each as a view of the same principal, and adds them to the
-// plan.
+// relations opens the other classes in a query, each as a view of the same principal, and adds them to the plan.
 type relations struct {
 	plan *Plan
 	raw  bool
@@ -60,7 +59,7 @@ func (r *relations) add(v *View, at string) (*typecheck.Relation, error) {
 	return &typecheck.Relation{Number: n, Name: v.name, Scope: viewScope{v}, Fields: v.Fields(), Key: v.Key(), Masks: v.masks}, nil
 }
 
-// pipeline narrows every class that a pipeline names to a view, and limits the result.
+// pipeline narrows every class in a pipeline to a view, and limits the result.
 func (p *Policy) pipeline(principal identity.Principal, q *query.Pipeline) (Permit, error) {
 	v, err := p.readable(principal, q.Class, q.Raw, schema.Find)
 	if err != nil {
@@ -100,7 +99,7 @@ func columnsOf(p *plan.Program) []Column {
 	return out
 }
 
-// bound returns the most records to return, and whether that is the default limit, not the pipeline's own.
+// bound returns the maximum number of records. auto reports whether that is the default limit, not the pipeline's own.
 func bound(q *query.Pipeline) (limit int, auto bool, err error) {
 	if len(q.Stages) == 0 {
 		return q.Limit, true, nil

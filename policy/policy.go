@@ -4,22 +4,23 @@
 //	Principal, query ─View of each class, typecheck or sqlbind→ Plan ─scans, limits→ Permit → sqlgen, source, redact
 //
 // Agents never query a class directly. They query a View: the visible fields of a class and a predicate that every
-// record satisfies. Read replaces each class of a query by its view. A hidden field or class is refused in the same
-// bytes as one that never existed, unless the owner's rules disclose it. A class without a rule is hidden unless the
-// rules say otherwise. New compiles the rules once, and fails if a rule names something that the catalogue lacks.
+// record satisfies. Read replaces each class of a query by its view. The refusal of a hidden field or class has the
+// same bytes as that of one that never existed, unless the owner's rules disclose it. A class without a rule is hidden
+// unless the rules say otherwise. New compiles the rules once, and fails if a rule names something that the catalogue
+// lacks.
 //
-// A View combines the rule of the class (visible fields, masks, tenant, canonical filter) with the permissions that the
-// source itself keeps. GuardAccess applies the latter: it takes the schema.Guard of a class and the principal's Groups.
-// Rules can declare pointers, types and labels that the source doesn't. Timestamps are found by the names of fields.
+// A View combines the rule of the class (visible fields, masks, tenant, canonical filter) with the permissions in the
+// source itself. GuardAccess applies the latter, from the schema.Guard of a class and the principal's Groups. Rules can
+// declare pointers, types and labels that the source doesn't declare. Timestamps are recognized by the names of fields.
 //
-// Two steps must disclose nothing hidden. A search reads only the fields that the principal sees unmasked. The refusal
-// of a scan depends on visible fields and indexes, and on no statistics.
+// Two steps must not disclose hidden data. A search reads only fields that the principal sees unmasked. The refusal of
+// a scan depends only on visible fields and indexes, not on statistics.
 //
-// FilterFields finds the fields of a filter, and finds none in a filter of unknown type. Its callers must also bind the
+// FilterFields finds the fields of a filter, but none in a filter of unknown type. So its callers must also bind the
 // filter.
 //
-// Gates are the operator's switches over kinds of writes. May decides by them, and by scopes and tool lists, who may
-// use a tool. Package writes decides about a single write, and package calls about a single call of an API.
+// Gates are the operator's switches for kinds of writes. May decides who may use a tool, from gates, scopes and tool
+// lists. Package writes decides about a single write, and package calls about a single call of an API.
 package policy
 
 import (
@@ -38,7 +39,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Policy holds the rules in force, compiled against a catalogue. It is immutable. New rules make a new Policy.
+// A Policy is the rules in force, compiled against a catalogue. It is immutable. New rules make a new Policy.
 type Policy struct {
 	version string
 	classes []*class
@@ -52,11 +53,11 @@ type Policy struct {
 
 	schemas   map[string]*expression.Expression // by source with one schema per tenant: the schema of a principal
 	bounded   []*expression.Expression          // the conditions of rules.AgentBounds
-	anySchema bool                              // views are of any schema: see InAnySchema
-	inSchema  string                            // of which, or "" for the first
+	anySchema bool                              // views can be of any schema: see InAnySchema
+	inSchema  string                            // the name of the schema, or "" for the first one
 
 	guarded   []string  // the sources that have classes with a guard, sorted
-	directory Directory // the groups of principals in these. Nil hides their classes
+	directory Directory // the groups of principals in these sources. Nil hides their classes
 
 	rules     Rules          // as given, for operators
 	catalogue []schema.Class // likewise
@@ -75,15 +76,15 @@ type class struct {
 	listed bool
 	visibleFields
 	withheld  []string                    // the fields that Rules.Withheld hides
-	explicit  map[string]*schema.Field    // the fields that the rule itself leaves visible, before derive
+	explicit  map[string]*schema.Field    // the visible fields by the rule itself, before derive
 	masks     map[string]*plan.Mask       // by visible field
 	but       map[string][]identity.Scope // by masked field: principals with all of these see it whole, or nil
 	tenant    *tenant
 	canonical query.Filter // bound, unless it has expressions
 	personal  bool         // canonical has expressions
-	relations []relation   // those of a single field, and of a list
+	relations []relation   // pointers in a single field, and lists of pointers
 	labels    []string     // the fields that can be the label of a record, the likeliest first
-	tables    *tablesOf    // of a class with Spaces: it in each of them
+	tables    *tablesOf    // for a class with Spaces: the class in each of them
 }
 
 // relation is a pointer field, or a list of pointers, and its target.
@@ -157,7 +158,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	return p, errors.Join(errs...)
 }
 
-// rule gives each class its rule, and returns the names by which the rules name the classes.
+// rule assigns its rule to each class, and returns the names of the classes in the rules.
 func (p *Policy) rule(fail func(name, format string, args ...any)) map[*class]string {
 	ruled := map[*class]string{}
 	for _, name := range slices.Sorted(maps.Keys(p.rules.Classes)) {
@@ -186,8 +187,8 @@ func (p *Policy) Rules() Rules { return p.rules }
 // Catalogue returns the catalogue with the declarations of the rules, for operators. The caller must not change it.
 func (p *Policy) Catalogue() []schema.Class { return p.catalogue }
 
-// Shown returns the class that a rule names, its fields that the rules leave visible, and the sorted names of those
-// with a mask.
+// Shown returns the class called name in rules, its visible fields, and the sorted names of the masked fields among
+// them.
 func (p *Policy) Shown(name string) (_ *schema.Class, visible []*schema.Field, masked []string, err error) {
 	c, err := p.named(name)
 	if err != nil {
@@ -196,7 +197,7 @@ func (p *Policy) Shown(name string) (_ *schema.Class, visible []*schema.Field, m
 	return c.Class, c.Visible, slices.Sorted(maps.Keys(c.masks)), nil
 }
 
-// named returns the class that a rule names.
+// named returns the class called name in rules.
 func (p *Policy) named(name string) (*class, error) {
 	if c := p.byFull[name]; c != nil {
 		return c, nil

@@ -58,14 +58,14 @@ func (p *projection) project(keys, include []query.Path) error {
 	for i := range p.plan.Columns {
 		c := &p.plan.Columns[i]
 		c.Leads = slices.IndexFunc(p.plan.Joins, func(j Join) bool { return c.Mask == nil && j.From == c.Join && j.Field == c.Field.Name })
-		if !p.shown[c.Leads] { // nor is -1
+		if !p.shown[c.Leads] { // -1 is not in the map either
 			c.Leads = -1
 		}
 	}
 	return nil
 }
 
-// own adds the columns of the class itself, and those behind pointers that keys name. The key of a record is always
+// own adds the columns of the class itself, and the columns behind pointers in keys. The key of a record is always
 // returned, so that the caller can refer to the record.
 func (p *projection) own(keys []query.Path) error {
 	v := p.plan.View
@@ -89,7 +89,7 @@ func (p *projection) own(keys []query.Path) error {
 	return nil
 }
 
-// identify adds the key of a record unless keys name it.
+// identify adds the key of a record unless it is in keys.
 func (p *projection) identify(keys []query.Path) {
 	v := p.plan.View
 	p.plan.Columns = make([]Column, 0, len(keys)+len(v.Key()))
@@ -163,8 +163,8 @@ func (p *projection) join(path query.Path, at place) (int, error) {
 	return j, nil
 }
 
-// reach follows the pointers that path starts with. It returns the last join, -1 for none, and the number of parts
-// followed.
+// reach follows the pointers at the beginning of path. It returns the last join, or -1 for none, and the number of
+// followed parts.
 func (p *projection) reach(path query.Path, at string) (join, n int, err error) {
 	join = -1
 	for ; n < len(path)-1; n++ {
@@ -234,7 +234,7 @@ func (v *View) pointerNames() []string {
 // included adds the columns of an included record, and records in the plan which fields are left out.
 func (p *projection) included(path query.Path) {
 	j := p.joined[path.String()]
-	p.ask(path) // with the record, its id is asked for
+	p.ask(path) // a request for the record includes its id
 	c := p.plan.Joins[j].View.class
 	for _, f := range c.Included {
 		p.add(Column{Path: append(slices.Clone(path), f.Name), Join: j, Field: f})
@@ -242,7 +242,7 @@ func (p *projection) included(path query.Path) {
 	p.truncate(path, c.Dropped)
 }
 
-// add adds a column once. A whole field replaces parts of it. A field with pseudonyms is read from the key.
+// add adds a column once. A whole field replaces parts of it. For a field with pseudonyms, it reads the key.
 func (p *projection) add(c Column) {
 	v := p.view(c.Join)
 	c.Mask = v.Mask(c.Field.Name)
@@ -265,7 +265,7 @@ func (p *projection) add(c Column) {
 	p.plan.Columns = append(p.plan.Columns, c)
 }
 
-// ask marks the column at path as asked for.
+// ask marks the column at path as requested.
 func (p *projection) ask(path query.Path) {
 	for i := range p.plan.Columns {
 		if c := &p.plan.Columns[i]; slices.Equal(c.Path, path) {

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Read narrows q to what the principal may see, or returns why it is refused, as a *problem.Error.
+// Read narrows q to the data that the principal may see. If q is refused, it returns a *problem.Error.
 func (p *Policy) Read(principal identity.Principal, q query.Query) (Permit, error) {
 	permit, err := p.narrow(principal, q)
 	if err == nil {
@@ -24,7 +24,7 @@ func (p *Policy) Read(principal identity.Principal, q query.Query) (Permit, erro
 	return permit, nil
 }
 
-// narrow is Read without the check for scans.
+// narrow is like Read, without the check for scans.
 func (p *Policy) narrow(principal identity.Principal, q query.Query) (Permit, error) {
 	if !principal.Has(identity.Read) {
 		return Permit{}, &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Read),
@@ -43,8 +43,8 @@ func (p *Policy) narrow(principal identity.Principal, q query.Query) (Permit, er
 	return Permit{}, problem.New(problem.Internal, fmt.Sprintf("policy can't read %T", q))
 }
 
-// readable is View for a class to be read: a visible class without records is refused as Unsupported. raw says that the caller switches
-// the canonical filter off, which is refused if it is shut.
+// readable returns the view of a class for reads. It refuses a visible class without records as Unsupported. raw means
+// that the caller switches the canonical filter off. readable refuses that if the rule has CanonicalShut.
 func (p *Policy) readable(principal identity.Principal, name string, raw bool, op schema.Operation) (*View, error) {
 	v, err := p.View(principal, name, "/class_name", raw || op == schema.Get) // a lookup by id ignores the canonical filter
 	if err != nil {
@@ -75,8 +75,9 @@ func (p *Policy) count(principal identity.Principal, q *query.Count) (Permit, er
 	return Permit{plan}, err
 }
 
-// find returns the permit for q, with the view that principal has of its class, every name resolved within it. The errors don't differ
-// between hidden and absent names. A lookup by id, and Raw, pass a canonical filter that isn't shut, but no other layer.
+// find returns the permit for q, narrowed to principal's view of the class. All names are resolved within the view, and
+// the errors are the same for hidden and absent names. A lookup by id or with Raw ignores a canonical filter without
+// CanonicalShut, but no other layer.
 func (p *Policy) find(principal identity.Principal, q *query.Find) (Permit, error) {
 	op := schema.Find
 	if q.IDs != nil {
@@ -131,8 +132,8 @@ func (plan *Plan) byID(ids []string) error {
 	return err
 }
 
-// order makes the order total: the requested terms, or else the distance of a $near, then the key, or every unmasked field of a class without a key. The
-// physical order of records would depend on hidden data. This one doesn't.
+// order makes the order total. It begins with the requested terms, or otherwise the distance of a $near. Then come the
+// key or, in a class without a key, all unmasked fields. The physical order of records would depend on hidden data.
 func (p *projection) order(q *query.Find) error {
 	plan, v := p.plan, p.plan.View
 	add := func(join int, f *schema.Field, desc bool) {

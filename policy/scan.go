@@ -6,8 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// mostOrdered is the most records that are read in the order of an index without counting as a scan: a page, not an
-// export.
+// mostOrdered is the maximum number of records that a query may read in the order of an index without counting as a
+// scan. It allows a page, but not an export.
 const mostOrdered = 2000
 
 // Access returns how the source would find the records that q starts from, for the principal. It returns the error that
@@ -18,7 +18,7 @@ func (p *Policy) Access(principal identity.Principal, q query.Query) (Access, er
 		return Access{}, err
 	}
 	planned := *permit.plan
-	planned.Order = nil // the question is how records are found, not how many
+	planned.Order = nil // ignore the order: Access is about how records are found
 	return p.access(&planned), nil
 }
 
@@ -34,8 +34,9 @@ func (p *Policy) scans(planned *Plan) error {
 	return a.Refusal()
 }
 
-// access returns how the source would find the first records of a plan. A tenant's filter or the principal's can serve an index as well
-// as the query's own. An order serves only where nothing else narrows the records and few are read.
+// access returns how the source would find the first records of a plan. An index can serve the filters of the tenant
+// and of the principal as well as the query's own filter. An order counts only if nothing else narrows the records and
+// few are read.
 func (p *Policy) access(planned *Plan) Access {
 	v, where := planned.View, []query.Filter{planned.Where}
 	if planned.Program != nil {
@@ -61,7 +62,7 @@ func (p *Policy) access(planned *Plan) Access {
 	return a
 }
 
-// unsorted reports whether a sample must not be ordered by f, because that would read every record.
+// unsorted reports whether a sample must not be ordered by f because that would read every record.
 func (p *Policy) unsorted(v *View, f *schema.Field) bool {
 	if !p.refuseScans || v.class.rule.AllowScan {
 		return false

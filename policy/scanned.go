@@ -13,11 +13,11 @@ import (
 // An Access describes how a source finds the first records of a query.
 type Access struct {
 	Class   string   // as the principal addresses it
-	Indexed []string // fields of the leading filter with conditions that an index or the key serves
+	Indexed []string // fields of the first filter whose conditions an index or the key serves
 	Others  []string // the other fields of that filter
-	Leading []string // all first fields of an index or key without hidden or masked fields, in the order of the class
-	Scan    bool     // every record has to be read
-	Refused bool     // and the rules refuse that
+	Leading []string // the first fields of all indexes and keys without hidden or masked fields, in the order of the class
+	Scan    bool     // the source must read every record
+	Refused bool     // the rules refuse this scan
 }
 
 // Refusal returns the refusal of a query that would read every record.
@@ -40,8 +40,8 @@ type scannedClass struct {
 	Open   func(*schema.Field) bool   // whether a condition may name it
 	Found  bool                       // a text index finds the records
 	Where  []query.Filter             // filters that all records satisfy
-	Bounds []query.Filter             // those of the view: they aren't shown, but an index can serve them
-	Order  *schema.Field              // records are read in the order of this field until there are enough, or nil for any order
+	Bounds []query.Filter             // the filters of the view, which aren't shown but which an index can serve
+	Order  *schema.Field              // the source reads records in the order of this field until it has enough, or nil for any order
 }
 
 // accessOf returns how a source can find the requested records of a class.
@@ -56,8 +56,8 @@ func accessOf(c scannedClass) Access {
 			r.leads[x.Fields[0]] = true
 		}
 	}
-	// The fields that an index begins with. Indexes with hidden or masked fields don't count, because the caller may
-	// not know of them.
+	// These are the first fields of indexes. Indexes with hidden or masked fields don't count, because the caller must
+	// not learn about them.
 	lead(schema.Index{Fields: c.Class.Key})
 	for _, x := range c.Class.Indexes {
 		lead(x)
@@ -73,7 +73,7 @@ func accessOf(c scannedClass) Access {
 	for _, f := range c.Bounds {
 		a.Scan = a.Scan && !own.narrows(f)
 	}
-	if c.Order != nil && len(c.Where) == 0 && c.Order.Stored == nil && r.leads[c.Order.Name] && (c.Order.NotNull || slices.Contains(c.Class.Key, c.Order.Name)) { // nulls may not be in the order of the index
+	if c.Order != nil && len(c.Where) == 0 && c.Order.Stored == nil && r.leads[c.Order.Name] && (c.Order.NotNull || slices.Contains(c.Class.Key, c.Order.Name)) { // the index may not have nulls in its order
 		a.Scan = false
 	}
 	for _, f := range c.Fields {
@@ -131,8 +131,8 @@ func (r *reach) narrows(f query.Filter) bool {
 	return false
 }
 
-// at records one condition and reports whether an index serves it: equal means that it asks for values, ordered for a
-// range.
+// at records one condition and reports whether an index serves it. equal means that the condition requires certain
+// values, and ordered that it requires a range.
 func (r *reach) at(path query.Path, equal, ordered bool) bool {
 	if len(path) == 0 {
 		return false
@@ -140,8 +140,8 @@ func (r *reach) at(path query.Path, equal, ordered bool) bool {
 	name := path[0]
 	r.named[name] = true
 	f := r.field(name)
-	// An index with another sort order than the values serves only equality, and none serves a value that is converted,
-	// unless the stored one is compared.
+	// An index with another sort order than the values serves only equality. No index serves a converted value, unless
+	// the stored value is compared.
 	if f == nil || f.Type.Structured() || f.Stored != nil && f.Unit() == 0 || !r.leads[name] || !equal && (!ordered || f.Unordered) {
 		return false
 	}

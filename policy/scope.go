@@ -44,7 +44,7 @@ func (s ruleScope) Pointer(name string) (class, field string) {
 // Allowed implements typecheck.Scope. The values in rules are not checked against a list.
 func (ruleScope) Allowed(string) []string { return nil }
 
-// tenantScope is a ruleScope that converts text to the type of the field.
+// tenantScope is like ruleScope, and converts text to the type of the field.
 type tenantScope struct{ ruleScope }
 
 // ID implements typecheck.Scope.
@@ -69,7 +69,7 @@ func (s viewScope) Field(path query.Path, at string) (*schema.Field, string, int
 	return f, f.Name, 1, nil
 }
 
-// called is Field, but also accepts _id and objectId for the key, unless the view has a field of that name.
+// called is like Field, but also accepts _id and objectId for the key, unless the view has a field of that name.
 func (v *View) called(name string) *schema.Field {
 	f := v.Field(name)
 	if key := v.Key(); f == nil && len(key) == 1 && (name == "_id" || name == "objectId") {
@@ -95,7 +95,7 @@ func (s viewScope) Pointer(name string) (class, field string) {
 // Allowed implements typecheck.Scope.
 func (s viewScope) Allowed(name string) []string { return s.View.allowed(name) }
 
-// allowed returns, as text, the documented values of a field, or else those that the source allows.
+// allowed returns, as text, the documented values of a field, or otherwise the values that the source allows.
 func (v *View) allowed(name string) []string {
 	f := v.Field(name)
 	if documented := v.class.rule.Fields[name].Values; documented != nil {
@@ -108,8 +108,8 @@ func (v *View) allowed(name string) []string {
 	return f.Allowed()
 }
 
-// reachScope is a viewScope that also resolves fields behind pointers, which it joins to the plan. Their keys are their
-// paths.
+// reachScope is like viewScope, but also resolves fields behind pointers, which it joins to the plan. Their keys are
+// their paths.
 type reachScope struct {
 	viewScope
 	*projection
@@ -158,7 +158,7 @@ func (s reachScope) Allowed(key string) []string {
 	return v.allowed(name)
 }
 
-// keyScope is a viewScope that converts text to the type of the field, for the parts of an id.
+// keyScope is like viewScope, and converts text to the type of the field, for the parts of an id.
 type keyScope struct{ viewScope }
 
 // ID implements typecheck.Scope.
@@ -169,12 +169,14 @@ func (keyScope) Also(f *schema.Field, text string, fits bool) []value.Value {
 	return f.Also(text, fits)
 }
 
-// unknown refuses a field in the same bytes whether it is hidden or has never existed, unless the rules disclose.
+// unknown returns the refusal of a field. It has the same bytes if the field is hidden or has never existed, unless the
+// rules disclose.
 func (v *View) unknown(name, at string) error {
 	return v.refuse(name, at, "its fields are ", v.fieldNames())
 }
 
-// refuse is unknown for a place that takes the fields called names, and says so where none of them is similar.
+// refuse is like unknown, for a place where the fields called names are possible. If no name is similar, the suggestion
+// is says with these names.
 func (v *View) refuse(name, at, says string, names []string) error {
 	refusal := &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: at,
 		Detail: fmt.Sprintf("unknown field %q of %s", problem.Cut(name), v.name), Near: problem.Nearest(name, v.fieldNames(), 3),
@@ -189,9 +191,9 @@ func (v *View) refuse(name, at, says string, names []string) error {
 	return refusal
 }
 
-// Setting returns the visible field called name for a write, of a new record if fresh. It refuses a field that doesn't exist
-// or isn't visible like a read does. It also refuses one whose mask doesn't let the principal set it. at is the JSON
-// pointer of the name.
+// Setting returns the visible field called name for a write. fresh means a write of a new record. Like a read, it
+// refuses a field that doesn't exist or isn't visible. It also refuses a field whose mask doesn't let the principal set
+// it. at is the JSON pointer of the name.
 func (v *View) Setting(name, at string, fresh bool) (*schema.Field, error) {
 	f := v.called(name)
 	if f == nil {
@@ -208,14 +210,14 @@ func (v *View) Setting(name, at string, fresh bool) (*schema.Field, error) {
 	return f, nil
 }
 
-// MaskLetsSet reports whether the mask of a field, if it has one, lets the principal give it a value. In a new record, a text
-// of which a mask hides parts can be set. There is no old text that the new text would be compared with or replace.
+// MaskLetsSet reports whether the principal can set a field despite its mask, if it has one. In a new record the
+// principal can set a text of which a mask hides parts, because there is no old text to compare or replace.
 func (v *View) MaskLetsSet(name string, fresh bool) bool {
 	m := v.Mask(name)
 	return m == nil || fresh && m.Kind == Inside
 }
 
-// Settable returns the names of the fields that a write of the principal may give a value.
+// Settable returns the names of the fields that the principal may set.
 func (v *View) Settable() []string {
 	var names []string
 	for _, f := range v.Fields() {
@@ -226,8 +228,8 @@ func (v *View) Settable() []string {
 	return names
 }
 
-// NotAnID returns how a record is found whose id isn't known, where text can't be an id of the class by its declared type.
-// It returns "" where it can, or where the view doesn't show the type.
+// NotAnID returns a hint if text can't be an id of the class because of its declared type. The hint names the type and
+// how to find a record without its id. NotAnID returns "" if text can be an id, or if the view doesn't show the type.
 func (v *View) NotAnID(text string) string {
 	key := v.Key()
 	if len(key) != 1 {

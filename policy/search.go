@@ -12,7 +12,7 @@ func (v *View) searched() searchedClass {
 		Hidden: func(name string) bool { return v.Field(name) == nil || v.Mask(name) != nil }}
 }
 
-// search narrows q to the fields that it names, or to all searchable fields.
+// search narrows q to the fields in it, or to all searchable fields.
 func (v *View) search(q *literals.Search) (*Search, error) {
 	if q == nil {
 		return nil, nil

@@ -20,7 +20,7 @@ type Search struct {
 	In      []Searched // one or more. No field appears twice
 }
 
-// A Searched is an index and the fields of it to search.
+// A Searched is an index and the fields to search in it.
 type Searched struct {
 	Index  *schema.TextIndex
 	Fields []string // one or more, all visible
@@ -45,8 +45,9 @@ func (c searchedClass) Searchable() []string {
 	return out
 }
 
-// index returns the index by which a visible field is searched, or nil. It prefers an index without hidden
-// fields, so that hidden fields don't affect the choice, and one of single fields to one of several together.
+// index returns the index for searches of a visible field, or nil. It prefers an index without hidden fields, so that
+// hidden fields don't affect the choice. It also prefers an index of separate fields to an index of several fields
+// together.
 func (c searchedClass) index(field string) *schema.TextIndex {
 	var best [3]*schema.TextIndex
 	for i := range c.Text {
@@ -57,7 +58,7 @@ func (c searchedClass) index(field string) *schema.TextIndex {
 		case !slices.Contains(x.Fields, field), c.Hidden(field), x.Key != "" && c.Hidden(x.Key):
 			continue
 		case x.Column != "" && (some || c.Hidden(x.Column)):
-			continue // its terms can't be told apart by field
+			continue // it doesn't know which field a term is from
 		case x.Column != "":
 			rank = 2
 		case some:
@@ -70,8 +71,8 @@ func (c searchedClass) index(field string) *schema.TextIndex {
 	return cmp.Or(best[0], best[1], best[2])
 }
 
-// Narrow narrows q to the fields that it names, or to all searchable fields. It calls check with each named field and
-// the JSON pointer of the name. check refuses the fields that a query can't name.
+// Narrow narrows q to the fields in it, or to all searchable fields. It calls check with each named field and the JSON
+// pointer of the name. check refuses the fields that a query can't name.
 func (c searchedClass) Narrow(q *literals.Search, check func(name, at string) error) (*Search, error) {
 	can := c.Searchable()
 	if can == nil {

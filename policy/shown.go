@@ -9,11 +9,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A visibleRule is the part of the rule of a class about its fields, in the terms of policy.ClassRule. The zero
-// visibleRule shows every field that the built-in denylist doesn't deny.
+// A visibleRule is the part of a ClassRule that is about fields. The zero visibleRule shows every field that the
+// built-in denylist doesn't deny.
 type visibleRule struct {
 	Visible, Denied, Lift, Large, Join, Permitted []string
-	Withheld                                      []string // hidden whatever the rest says, and no fault of it
+	Withheld                                      []string // hidden regardless of the rest. The rest may still name them
 	Version                                       string   // may be ""
 	VersionMasked                                 bool
 	Documented                                    map[string]FieldRule
@@ -22,23 +22,23 @@ type visibleRule struct {
 // A FieldRule documents a field for agents.
 type FieldRule struct {
 	Description string
-	Values      []FieldValue // the values it may hold and their meanings, in the order written
+	Values      []FieldValue // its possible values and their meanings, in the written order
 }
 
 // A FieldValue is one value of a field and its meaning.
 type FieldValue struct{ Value, Meaning string }
 
-// A visibleFields holds the visible fields of a class. The zero visibleFields shows nothing.
+// A visibleFields is the visible fields of a class. The zero visibleFields shows nothing.
 type visibleFields struct {
 	Visible  []*schema.Field // in the order of the class
 	Seen     map[string]*schema.Field
 	Large    map[string]bool // by name, visible or not
 	Included []*schema.Field // the fields returned when a record is included through a pointer
-	Dropped  []string        // the visible fields that are not
+	Dropped  []string        // the visible fields that are not included then
 }
 
-// visibleSet returns the fields of c that r shows. It calls fail for each field that r names and that doesn't exist,
-// or that can't be what r says.
+// visibleSet returns the fields of c that r shows. It calls fail for each field in r that doesn't exist or that doesn't
+// fit its part of r.
 func visibleSet(c *schema.Class, r visibleRule, fail func(string, ...any)) visibleFields {
 	names := []struct {
 		key   string
@@ -86,7 +86,7 @@ func (r visibleRule) shows(c *schema.Class, f *schema.Field, fail func(string, .
 		why = "visible: %s belongs to the source itself and can't be shown"
 	case slices.Contains(r.Denied, f.Name):
 		why = "visible: %s is also denied"
-	case !c.Recordless && secretnames.Column(f.Name, secretnames.FormOf(f.Type)) && !(named && lifted): // a description holds no values, so no credentials
+	case !c.Recordless && secretnames.Column(f.Name, secretnames.FormOf(f.Type)) && !(named && lifted): // a description has no values, so no credentials
 		why = "visible: %s looks like a credential by its name; to show it, name it in lift as well"
 	default:
 		return named || r.Visible == nil
@@ -97,12 +97,12 @@ func (r visibleRule) shows(c *schema.Class, f *schema.Field, fail func(string, .
 	return false
 }
 
-// hiddenColumn reports whether the name of a column whose type isn't known denies it.
+// hiddenColumn reports whether a column of unknown type is denied because of its name.
 func hiddenColumn(column string) bool {
 	return secretnames.Internal(column) || secretnames.Credential(column)
 }
 
-// documented checks that fields can hold their documented values.
+// documented checks that fields can have their documented values.
 func (r visibleRule) documented(c *schema.Class, fail func(string, ...any)) {
 	for _, n := range slices.Sorted(maps.Keys(r.Documented)) {
 		for _, v := range r.Documented[n].Values {
@@ -113,8 +113,8 @@ func (r visibleRule) documented(c *schema.Class, fail func(string, ...any)) {
 	}
 }
 
-// include finds which fields of a record are returned when it is included through a pointer. These are the fields of
-// join, or else all that aren't large. The key and the timestamps are always returned.
+// include finds the fields that are returned if a record is included through a pointer. These are the fields of Join,
+// or otherwise all fields that aren't large. The key and the timestamps are always returned.
 func (s *visibleFields) include(c *schema.Class, r visibleRule, fail func(string, ...any)) {
 	join := r.Join
 	for _, n := range join {
@@ -135,7 +135,7 @@ func (s *visibleFields) include(c *schema.Class, r visibleRule, fail func(string
 	}
 }
 
-// Without returns s without the fields called names, and whether that is less than s.
+// Without returns s without the fields called names. changed reports whether it had any of them.
 func (s visibleFields) Without(names []string) (less visibleFields, changed bool) {
 	hidden := func(f *schema.Field) bool { return slices.Contains(names, f.Name) }
 	if !slices.ContainsFunc(s.Visible, hidden) {

@@ -13,13 +13,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// tablesOf holds a class in each of its Spaces, so that two views of one table have the same class. It is safe for concurrent use.
+// tablesOf keeps one copy of a class for each of its Spaces, so that two views of one table have the same class. It is
+// safe for concurrent use.
 type tablesOf struct {
 	mu sync.Mutex
 	in map[string]*schema.Class
 }
 
-// of returns c in a schema, or nil if the schema is none of its Spaces.
+// of returns c in a schema, or nil if the schema is not one of its Spaces.
 func (t *tablesOf) of(c *schema.Class, space string) *schema.Class {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -37,7 +38,7 @@ func (t *tablesOf) of(c *schema.Class, space string) *schema.Class {
 	return bound
 }
 
-// compileSchemas compiles the expressions that yield the schemas of principals.
+// compileSchemas compiles the expressions for the schemas of principals.
 func (p *Policy) compileSchemas() error {
 	p.schemas = map[string]*expression.Expression{}
 	var errs []error
@@ -46,14 +47,14 @@ func (p *Policy) compileSchemas() error {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("sources.%s.schema: %w", source, err))
 		}
-		p.schemas[source] = e // nil yields nothing
+		p.schemas[source] = e // nil has no result
 	}
 	return errors.Join(errs...)
 }
 
-// bind sets the table that the view is of, or returns the kind of refusal. A class with Spaces is visible only to a principal
-// whose schema is one of them. The schema is computed here and nowhere else. Without a bound table a statement names a
-// schema that no database has.
+// bind sets the table of the view, or returns the kind of refusal. A class with Spaces is visible only to a principal
+// whose schema is one of them. The schema is computed only here. Without a bound table, a statement names a schema that
+// no database has.
 func (v *View) bind() string {
 	_, divided := v.policy.schemas[v.class.Source]
 	switch {
@@ -84,12 +85,12 @@ func (v *View) bind() string {
 	return ""
 }
 
-// Schema returns the name of the schema that the view is of, in a source with one schema per tenant, or "" for other sources.
+// Schema returns the name of the view's schema in a source with one schema per tenant, or "" for other sources.
 func (v *View) Schema() string { return v.schema }
 
-// Schema returns the name of the schema that principal has in a source with one schema per tenant. It is "" for other sources,
-// and if the expression yields no text, or another schema for one that the principal was derived from. The name can be that of a
-// schema that doesn't exist: no class is in it then.
+// Schema returns the name of principal's schema in a source with one schema per tenant. It returns "" for other
+// sources, and if the result of the expression is not a text. It also returns "" if an ancestor of principal has
+// another schema. The schema may not exist: then no class is in it.
 func (p *Policy) Schema(principal identity.Principal, source string) string {
 	e := p.schemas[source]
 	if e == nil {
@@ -106,8 +107,8 @@ func (p *Policy) Schema(principal identity.Principal, source string) string {
 	return space
 }
 
-// InAnySchema returns a copy of p whose views are of one of the schemas of a source with one schema per tenant, for
-// every principal. It is for operators, who look at rules without a principal. The rules are the same in all of them.
+// InAnySchema returns a copy of p for sources with one schema per tenant. For every principal, its views are of any one
+// of the schemas. It is for operators, who look at rules without a principal. The rules are the same in all schemas.
 func (p *Policy) InAnySchema() *Policy {
 	out := *p
 	out.anySchema = true
@@ -122,7 +123,7 @@ func (p *Policy) InSchema(space string) *Policy {
 	return out
 }
 
-// HasSchema reports whether a source with one schema per tenant has a schema of that name that is like its template.
+// HasSchema reports whether a source with one schema per tenant has a schema called space that is like its template.
 func (p *Policy) HasSchema(source, space string) bool {
 	return slices.ContainsFunc(p.classes, func(c *class) bool {
 		_, ok := c.Spaces[space]
@@ -130,7 +131,7 @@ func (p *Policy) HasSchema(source, space string) bool {
 	})
 }
 
-// Schemas returns the schemas that principal has in the sources with one schema per tenant, by source.
+// Schemas returns principal's schemas in the sources with one schema per tenant, by source.
 func (p *Policy) Schemas(principal identity.Principal) map[string]string {
 	out := map[string]string{}
 	for source := range p.schemas {

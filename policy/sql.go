@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// sql narrows every table of a statement to a view, and limits the result.
+// sql narrows every table in a statement to a view, and limits the result.
 func (p *Policy) sql(principal identity.Principal, q *query.SQL) (Permit, error) {
 	planned := &Plan{Version: p.version, Now: q.Now}
 	t := &tables{relations{plan: planned, raw: q.Raw}, p, principal, q.Source}
@@ -27,7 +27,7 @@ func (p *Policy) sql(principal identity.Principal, q *query.SQL) (Permit, error)
 		return p.elsewhere(principal, q, err)
 	}
 	planned.Catalogue = bound.Catalogue && len(planned.Views) == 0
-	if planned.View == nil { // it names no class: it runs where the first one is
+	if planned.View == nil { // it names no class: it runs in the source of the first class
 		all := t.views()
 		if len(all) == 0 {
 			return Permit{}, &problem.Error{Code: problem.NotFound, Kind: "unknown_class", Detail: "there is nothing that you may read"}
@@ -50,8 +50,9 @@ func (p *Policy) sql(principal identity.Principal, q *query.SQL) (Permit, error)
 	return planned.computed()
 }
 
-// elsewhere answers a statement that failed with err. The reason may be that classes of several sources have one of its
-// names. If the statement can be read in only one of these sources, it is read there.
+// elsewhere tries a statement that failed with err again. If the reason is a name that classes of several sources have,
+// it tries each of these sources. If the statement is valid in only one of them, it returns this permit. Otherwise it
+// returns err.
 func (p *Policy) elsewhere(principal identity.Principal, q *query.SQL, err error) (Permit, error) {
 	wrong := problem.Of(err)
 	if wrong.Kind != ambiguousSource || q.Source != "" {
@@ -89,7 +90,7 @@ func (planned *Plan) computed() (Permit, error) {
 	return Permit{planned}, nil
 }
 
-// tables opens the classes that a statement names, all in the source of the first one.
+// tables opens the classes in a statement, all in the source of the first one.
 type tables struct {
 	relations
 	policy    *Policy
@@ -112,7 +113,8 @@ func (t *tables) Open(name, at string) (*typecheck.Relation, error) {
 	return t.open(v, at)
 }
 
-// named returns the view that a name means in the source of the statement: the one that the caller gave, or that of the first class.
+// named returns the view for a name in the source of the statement. That is the source in the caller's arguments, or
+// the source of the first class.
 func (t *tables) named(name, at string) (*View, error) {
 	source := t.source
 	if t.plan.View != nil {
@@ -160,7 +162,7 @@ func (v *View) constraints() (points []typecheck.Pointer, indexes [][]string) {
 	return points, indexes
 }
 
-// views returns the views with records of the statement's source, or of all sources while there is none.
+// views returns the views with records in the statement's source, or in all sources if the source isn't known yet.
 func (t *tables) views() []*View {
 	source := t.source
 	if t.plan.View != nil {

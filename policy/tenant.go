@@ -20,8 +20,8 @@ type tenant struct {
 	bypass   *expression.Expression // nil for never
 }
 
-// compileTenant compiles the tenant rule of a class and calls fail for each fault, with the key and the nearest right name. Without is
-// the field equals the principal's tenant.
+// compileTenant compiles the tenant rule of a class and calls fail for each fault, with the key and the nearest valid
+// name. Without Is, the field must equal the principal's tenant.
 func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, fail func(string, ...any)) *tenant {
 	compile := func(key, text string, y expression.Yield) *expression.Expression {
 		e, err := expressions.Compile(text, y)
@@ -70,10 +70,10 @@ func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, f
 	return out
 }
 
-// oneType is the next step where a field of type any can hold lists.
+// oneType is the advice for a field of type any that can contain lists.
 const oneType = "Give the field one type in the source, or in its configuration (collections.<name>.fields)"
 
-// untyped returns the next step for a field that may hold lists among other values, or "" for one that can't.
+// untyped returns the advice for a field that may contain lists among other values, or "" for other fields.
 func untyped(f *schema.Field) string {
 	if f.Single() {
 		return ""
@@ -81,7 +81,7 @@ func untyped(f *schema.Field) string {
 	return ". " + oneType
 }
 
-// circular reports whether tenant.through leads back to a class on its way, which would have no condition at its end.
+// circular reports whether tenant.through leads in a circle, which would have no condition at its end.
 func (c *class) circular() bool {
 	seen := map[*class]bool{}
 	for at := c; at.tenant != nil && at.tenant.through != nil; at = at.tenant.through.target {
@@ -135,7 +135,7 @@ func (v *View) layered(name string, r *relation) string {
 	return ""
 }
 
-// filter returns the filter that t puts on c for p, or the kind of refusal.
+// filter returns the filter of t on c for p, or the kind of refusal.
 func (t *tenant) filter(c *class, p identity.Principal) (query.Filter, string) {
 	is, err := t.is.Eval(p)
 	if err != nil {
@@ -152,8 +152,8 @@ func (t *tenant) filter(c *class, p identity.Principal) (query.Filter, string) {
 	return query.Whole(f), ""
 }
 
-// Foreign reports whether the caller's filter asks for records of another tenant by name. It can't match any. Audit
-// records keep it.
+// Foreign reports whether the caller's filter explicitly selects records of another tenant. It can't match any, but the
+// audit record notes it.
 func (plan *Plan) Foreign() bool {
 	filters := []query.Filter{plan.Where}
 	if plan.Program != nil {

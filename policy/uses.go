@@ -17,7 +17,7 @@ type Uses struct {
 	firstFields  [16]*schema.Field
 }
 
-// Noting returns a copy of p for one call, which adds everything the call names to u. It decides as p does.
+// Noting returns a copy of p for one call. It makes the same decisions as p, and adds all names in the call to u.
 func (p *Policy) Noting(u *Uses) *Policy {
 	noting := *p
 	noting.uses = u

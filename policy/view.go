@@ -14,20 +14,20 @@ import (
 )
 
 // A View is a class as one principal may see it: its visible fields and a predicate that every record satisfies. Only
-// package policy can make a usable one.
+// package policy can make a usable View.
 type View struct {
 	class  *class
 	table  *schema.Class // the class in the principal's schema, or nil until scope has found it
 	schema string        // the name of that schema, in a source with one schema per tenant
-	name   string        // as this principal addresses the class
+	name   string        // the name by which this principal addresses the class
 	who    identity.Principal
 	policy *Policy
 	raw    bool                  // the canonical filters are switched off
-	op     schema.Operation      // the operation that the view is for, if its source grants operations
+	op     schema.Operation      // the operation for which the view is made, if its source grants operations
 	layers []Layer               // every record satisfies all of them
 	masks  map[string]*plan.Mask // by field, or nil
 
-	told query.Filter // the canonical filter, as the principal could write it
+	told query.Filter // the canonical filter, in the form in which the principal could write it
 
 	pointers []pointer // set once by followAll
 }
@@ -56,18 +56,18 @@ type Through struct {
 // A Relation is a pointer field of a view, or a list of pointers, whose target the principal can see as well.
 type Relation struct {
 	Field     string // the pointer
-	Target    string // the class it points to, as the principal addresses it
-	TargetKey string // the field of the target whose value the pointer holds
-	List      bool   // it holds a list of such values
+	Target    string // the target class, as the principal addresses it
+	TargetKey string // the field of the target whose value the pointer has
+	List      bool   // it has a list of such values
 }
 
-// view returns the principal's view of c, or the kind of refusal. If raw is set, the canonical filters are left out, of
-// c and of the classes it is scoped through. The caller has checked visibleTo.
+// view returns the principal's view of c, or the kind of refusal. If raw is set, it leaves out the canonical filters of
+// c and of the classes that scope it. The caller must check visibleTo before.
 func (p *Policy) view(c *class, principal identity.Principal, raw bool) (*View, string) {
 	return p.viewFor(c, principal, raw, schema.Find)
 }
 
-// viewFor is view for an operation of the class's source.
+// viewFor is like view, for an operation of the class's source.
 func (p *Policy) viewFor(c *class, principal identity.Principal, raw bool, op schema.Operation) (*View, string) {
 	v := &View{class: c, who: principal, policy: p, raw: raw, op: op, masks: c.masked(principal)}
 	if kind := v.scope(); kind != "" {
@@ -100,7 +100,7 @@ func (v *View) scope() string {
 }
 
 // address returns the shortest name by which the principal can address c. This is the bare name if it is unique among
-// the classes the principal sees, else the full name.
+// the classes that the principal sees, or otherwise the full name.
 func (p *Policy) address(c *class, principal identity.Principal) string {
 	for _, other := range p.byName[c.Name] {
 		if other == c {
@@ -116,8 +116,8 @@ func (p *Policy) address(c *class, principal identity.Principal) string {
 	return c.Name
 }
 
-// View returns the principal's view of the class called name. A class that is hidden, filtered or scoped away is
-// refused in the same bytes as one that doesn't exist (problem.NotFound), unless the rules disclose. at is the JSON
+// View returns the principal's view of the class called name. The refusal of a class that is hidden, filtered or scoped
+// away has the same bytes as for one that doesn't exist (problem.NotFound), unless the rules disclose. at is the JSON
 // pointer of the name. With raw, the canonical filters are left out.
 func (p *Policy) View(principal identity.Principal, name, at string, raw bool) (*View, error) {
 	candidates := p.byName[name]
@@ -164,11 +164,12 @@ func (p *Policy) View(principal identity.Principal, name, at string, raw bool) (
 		Detail: fmt.Sprintf("several sources have a class %q: write source.Class", problem.Cut(name))}
 }
 
-// ambiguousSource is the kind of an error about a name that classes of several sources have. Its Near are their full names.
+// ambiguousSource is the kind of error for a name that classes of several sources have. Near of the error has their
+// full names.
 const ambiguousSource = "ambiguous_source"
 
-// within returns the view that a name means in a query over a class of source. It prefers the class of that source with
-// this name to the class of another. Without a source any may have it.
+// within returns the view for a name in a query over a class of source. It prefers the class with this name in source
+// to classes of other sources. Without a source it has no preference.
 func (p *Policy) within(source string, principal identity.Principal, name, at string, raw bool) (*View, error) {
 	own := source + "." + name
 	if p.byFull[own] != nil {
@@ -197,7 +198,7 @@ func (p *Policy) Views(principal identity.Principal) []*View {
 	return out
 }
 
-// nearest returns the classes that a name may mean. One may be written with a source before it that doesn't exist.
+// nearest returns the classes with similar names. name may have a source in front that doesn't exist.
 func (p *Policy) nearest(name string, principal identity.Principal) []string {
 	names := p.names(principal)
 	near := problem.Nearest(name, names, 3)
@@ -222,14 +223,14 @@ func (v *View) Layers() []Layer { return slices.Clone(v.layers) }
 // Name returns the name by which the principal addresses the class.
 func (v *View) Name() string { return v.name }
 
-// Source returns the name of the source that the class is in.
+// Source returns the name of the class's source.
 func (v *View) Source() string { return v.class.Source }
 
-// Principal returns the principal whose view it is.
+// Principal returns the principal of the view.
 func (v *View) Principal() identity.Principal { return v.who }
 
 // Class returns the whole class, for predicates and for the names in the source. It includes fields that are not
-// visible. Of a source with one schema per tenant it is the class in the schema of the principal.
+// visible. In a source with one schema per tenant, it is the class in the schema of the principal.
 func (v *View) Class() *schema.Class {
 	if v.table != nil {
 		return v.table
@@ -322,14 +323,14 @@ func (v *View) followAll() {
 	}
 }
 
-// ID reports whether a visible field holds ids, of this class or of one it points to. Ids are text in requests and
-// answers, whatever type the source has.
+// ID reports whether a visible field has ids of this class or of the class to which it points. Ids are text in requests
+// and answers, regardless of their type in the source.
 func (v *View) ID(field string) bool {
 	return slices.Contains(v.Key(), field) || v.pointer(field) != nil
 }
 
-// SeesAll reports whether the principal sees every class, field and record of a source, all unmasked. Only such a
-// principal may see the source's internal data, such as its statistics, because these depend on all of its records.
+// SeesAll reports whether the principal sees every class, field and record of a source unmasked. Only such a principal
+// may see the source's internal data, such as statistics, because these depend on all its records.
 func (p *Policy) SeesAll(principal identity.Principal, source string) bool {
 	for _, c := range p.classes {
 		if c.Source != source {

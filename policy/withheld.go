@@ -6,13 +6,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// withhold hides fields of c unless the rule lifts them. The values of such a field look like credentials. It is not a
-// fault of a rule to name one: the rule was written before the values. A class is hidden as a whole if its rule
-// compares such a field in canonical, which agents are shown, or in stale.version. Fields that the database makes from
-// a withheld one are denied by derive.
+// withhold hides fields of c whose values look like credentials, unless the rule lifts them. A rule may name such a
+// field, because it may be older than the values. The whole class is hidden if its rule compares such a field in
+// canonical, which agents see, or in stale.version. derive denies fields that the database computes from withheld
+// fields.
 func (c *class) withhold(fields []string) {
 	if c.Recordless {
-		return // a description holds no values
+		return // a description has no values
 	}
 	for _, name := range fields {
 		if c.Field(name) != nil && !slices.Contains(c.rule.Lift, name) {
@@ -26,14 +26,14 @@ func (c *class) withhold(fields []string) {
 	}
 }
 
-// withheldKey reports whether a field of the key is withheld. Records are then ordered by all that can be seen of them,
-// which leaves no order for partly masked fields.
+// withheldKey reports whether a field of the key is withheld. Then records are ordered by all their visible fields, so
+// fields can't be masked in part.
 func (c *class) withheldKey() bool {
 	return slices.ContainsFunc(c.Key, func(name string) bool { return slices.Contains(c.withheld, name) })
 }
 
-// Withheld returns the fields of the class called "source.Class" that only Rules.Withheld hides, and whether that hides the
-// whole class: its rule needs one of them.
+// Withheld returns the fields that only Rules.Withheld hides, of the class called full ("source.Class"). whole reports
+// whether that hides the whole class because its rule requires one of them.
 func (p *Policy) Withheld(full string) (fields []string, whole bool) {
 	c := p.byFull[full]
 	if c == nil || c.withheld == nil || !c.listed {
@@ -60,7 +60,7 @@ func (p *Policy) ruleOf(c *class) ClassRule {
 }
 
 // An Exposed is a class that some principal can see, with the fields whose values can leave the gateway. These are the
-// fields of its view, except for fields that everybody sees as null.
+// fields of its view, without fields that everybody sees as null.
 type Exposed struct {
 	Class  *schema.Class
 	Fields []*schema.Field
