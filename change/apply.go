@@ -7,9 +7,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Claim takes the lease of an approved change, or of an applying one whose lease has run out, for holder, a name
-// unique to the executor. It fails with problem.Conflict if the change isn't due, has expired, or another executor
-// was faster. The Kind is "unrecorded" while the audit log lacks the record of a step, such as the approval.
+// Claim gives the lease of a change to holder, a name unique to the executor. The change must be approved, or its
+// previous lease must have run out. Claim fails with problem.Conflict if the change isn't due, has expired, or another
+// executor was faster. The Kind is "unrecorded" while the audit log lacks the record of a step, such as the approval.
 func (q *Queue) Claim(ctx context.Context, id, holder string) (Approved, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
@@ -25,7 +25,7 @@ func (q *Queue) Claim(ctx context.Context, id, holder string) (Approved, error) 
 	return Approved{c}, nil
 }
 
-// claim takes the step by which holder takes the lease of c, and returns the conditions of storing it.
+// claim adds the step by which holder gets the lease to c, and returns the conditions for storing it.
 func (q *Queue) claim(c *Change, holder string) (Guard, error) {
 	guard := Guard{Unexpired: true, Recorded: true, Lease: q.o.Lease}
 	if c.State == Applying {
@@ -36,9 +36,10 @@ func (q *Queue) claim(c *Change, holder string) (Guard, error) {
 	return guard, c.take(EventClaimed, Step{Comment: holder, Actor: q.actor(c.Agent)})
 }
 
-// Sending records that a is about to be sent to a target that keeps no marker of completed changes. From then on it
-// is never sent again, whatever happens to this executor. It fails with problem.Conflict if the lease has passed to
-// another executor, or if sending had begun before. whose is whose credential the target gets, for the audit, or "".
+// Sending records that a is about to be sent to a target that keeps no marker of completed changes. From then on it is
+// never sent again, even if this executor ends. Sending fails with problem.Conflict if the lease has passed to another
+// executor, or if sending had begun before. whose names the owner of the credential that the target gets, for the
+// audit, or "".
 func (q *Queue) Sending(ctx context.Context, a Approved, whose string) error {
 	c, err := a.Change()
 	if err != nil {
@@ -78,12 +79,12 @@ func (q *Queue) Finish(ctx context.Context, a Approved, event EventKind, o Outco
 	done := *c
 	done.Outcome = &o
 	if (event == EventStale || event == EventFailed) && o.Receipt == nil {
-		done.Lease.Sent = false // certainly nothing was sent
+		done.Lease.Sent = false // it is certain that nothing was sent
 	}
 	return &done, q.move(ctx, &done, event, Step{Comment: o.Detail, Actor: q.actor(c.Agent)}, Guard{})
 }
 
-// Expire ends c if its time is over and applying it has not begun, and reports whether it did.
+// Expire ends c if its time is over and its apply has not begun. It reports whether it has ended c.
 func (q *Queue) Expire(ctx context.Context, c *Change) (bool, error) {
 	if _, ok := c.State.Next(EventExpired); !ok {
 		return false, nil
@@ -99,8 +100,8 @@ func (q *Queue) Expire(ctx context.Context, c *Change) (bool, error) {
 	return err == nil, err
 }
 
-// Before returns a change that must be applied before c and isn't yet, or nil if there is none. Of several it prefers
-// one that has ended and so never will be.
+// Before returns a change that must still be applied before c, or nil if there is none. If there are several, it
+// prefers one that has ended, because that will never be applied.
 func (q *Queue) Before(ctx context.Context, c *Change) (first *Change, err error) {
 	for _, id := range c.After {
 		before, err := q.Get(ctx, id)

@@ -1,10 +1,10 @@
 // Package change manages writes that need approval: a change is proposed, shown as an exact diff, approved by people
 // and applied once.
 //
-// A request that policy allows becomes a Change. People decide about it. Before an approved one is applied, policy
-// checks it again under the rules in force then. Only the request is stored, never the permission. The package refuses
-// every transition missing from its state table. It also refuses a decision about another digest than the one that
-// would run, and a decision by the human behind the proposing agent.
+// A request that policy allows becomes a Change, and people decide about it. Before an approved change is applied,
+// policy checks it again under the rules in force at that time. Only the request is stored, never the permission. The
+// package refuses every transition that is not in its state table. It refuses a decision if its digest differs from
+// that of the content that would run. It also refuses decisions of the human behind the proposing agent.
 package change
 
 import (
@@ -24,8 +24,8 @@ type Change struct {
 
 	// The content that would run. Digest covers all of it.
 	Source   string         `json:"source"`
-	Schema   string         `json:"schema,omitzero"`   // that it writes, of a source with one schema per tenant
-	Op       write.Op       `json:"op"`                // that of all Writes, or "group" when they differ
+	Schema   string         `json:"schema,omitzero"`   // the schema that it writes, in a source with one schema per tenant
+	Op       write.Op       `json:"op"`                // the operation of all Writes, or "group" if they differ
 	Writes   []value.Value  `json:"writes"`            // as write.Print prints them
 	Effects  []Effect       `json:"effects"`           // one for each of Writes, in order
 	Cascades []Cascade      `json:"cascades,omitzero"` // other records deleted or changed with it, for reviewers
@@ -35,39 +35,39 @@ type Change struct {
 	Against  *write.Against `json:"against,omitzero"`  // the class that its arguments were checked against. Nil if there is none, and for actions
 	Digest   string         `json:"digest"`            // see Sum. In hex
 
-	// Facts worked out by the server.
+	// Facts that the server computes.
 	Tool    string     `json:"tool"`
 	Action  string     `json:"action,omitzero"` // the action that made Writes, or "" if there is none or several
-	Title   string     `json:"title"`           // one line, by the gateway. Of older changes it may be the text that Says holds now
+	Title   string     `json:"title"`           // one line, by the gateway. In older changes it may be the text that is now in Says
 	Classes []string   `json:"classes"`         // "source.Class", sorted
-	Fields  []string   `json:"fields"`          // those that are set, sorted, without duplicates
-	Rows    int        `json:"rows"`            // number of records that Writes name
+	Fields  []string   `json:"fields"`          // the fields that Writes set, sorted, without duplicates
+	Rows    int        `json:"rows"`            // number of records in Writes
 	Mode    write.Mode `json:"mode"`
 	Need    int        `json:"need"` // people who must approve
 	Risk    Risk       `json:"risk"`
 	Rule    string     `json:"rule,omitzero"` // which rules decided Need and Risk: "review[1]", or "" for the defaults
 	Policy  string     `json:"policy"`        // the version of the rules under which it was proposed
 
-	Origins []write.Origin `json:"origins,omitzero"` // for each of Writes, if any of several is of an action. Otherwise Action made all
+	Origins []write.Origin `json:"origins,omitzero"` // for each of several Writes, if an action made any of them. Otherwise Action made all
 	Now     time.Time      `json:"now,omitzero"`     // the time that expressions of actions used, or zero without an action, and in older changes
 
 	// Who proposed it, and why.
 	Agent       Party       `json:"agent"`
-	Asker       *Party      `json:"asked_by,omitzero"` // the person who asked for it in the agent's name (a revert), or nil if the agent did
+	Asker       *Party      `json:"asked_by,omitzero"` // the person who requested it in the agent's name (a revert), or nil if the agent did
 	Reason      string      `json:"reason,omitzero"`   // as the agent wrote it, untrusted
 	Says        string      `json:"says,omitzero"`     // one sentence by the agent, or by the template of Action with the agent's values, untrusted
 	Input       value.Value `json:"input"`             // the arguments of the tool call
 	Correlation string      `json:"correlation_id"`
 	After       []string    `json:"after,omitzero"`       // changes that must be applied before this one
 	Reverts     string      `json:"reverts,omitzero"`     // the change that this one reverts
-	Replaces    string      `json:"replaces,omitzero"`    // the version before this one
-	ReplacedBy  string      `json:"replaced_by,omitzero"` // the version after this one, which is reviewed in its place
-	Earlier     []Edition   `json:"earlier,omitzero"`     // the events of the versions before, oldest first
+	Replaces    string      `json:"replaces,omitzero"`    // the previous version
+	ReplacedBy  string      `json:"replaced_by,omitzero"` // the next version, which is reviewed instead
+	Earlier     []Edition   `json:"earlier,omitzero"`     // the events of earlier versions, oldest first
 
 	Created   time.Time  `json:"created_at"`
 	Updated   time.Time  `json:"updated_at"`
 	Expires   time.Time  `json:"expires_at"`
-	Decisions []Decision `json:"decisions,omitzero"` // about the current Digest. Those about earlier ones are in History
+	Decisions []Decision `json:"decisions,omitzero"` // about the current Digest. Decisions about earlier digests are in History
 	Lease     Lease      `json:"lease,omitzero"`
 	Outcome   *Outcome   `json:"outcome,omitzero"` // nil until it ended
 	History   []Step     `json:"history"`          // every transition, oldest first
@@ -79,7 +79,7 @@ const (
 	Computed = "computed" // computed from the request and the current record
 )
 
-// A Risk is how carefully reviewers should look at a change.
+// A Risk tells reviewers how carefully they should look at a change.
 type Risk string
 
 // The risks, from lowest to highest.
@@ -89,46 +89,46 @@ const (
 	High   Risk = "high"
 )
 
-// An Effect is what one write does to one record.
+// An Effect is the effect of one write on one record.
 type Effect struct {
 	Op       write.Op    `json:"op"`
 	Class    string      `json:"class"`             // "source.Class", or the operation of an API
 	Key      string      `json:"key"`               // the record's id as get_object takes it, or "" for a record not created yet
 	Before   value.Value `json:"before"`            // an Object of all fields of the class that the rules show, or Null if there is no record
 	After    value.Value `json:"after"`             // likewise, or Null for a deleted record
-	Version  string      `json:"version,omitzero"`  // the field of Before that changes whenever the record does, if the rules name one
-	Destroys bool        `json:"destroys,omitzero"` // of a call: it may destroy data for good
-	About    value.Value `json:"about,omitzero"`    // of a call: the object that it acts on, as it was read for the preview, or Null if that is Before, or unknown
+	Version  string      `json:"version,omitzero"`  // the field of Before that changes with the record, if the rules name one
+	Destroys bool        `json:"destroys,omitzero"` // for a call: it may destroy data permanently
+	About    value.Value `json:"about,omitzero"`    // for a call: the object on which it acts, as read for the preview. Null if it is Before or not known
 	Takes    []Taken     `json:"takes,omitzero"`    // values from earlier calls or writes of the change
-	Asked    []string    `json:"asked"`             // the requested fields, in class order. Others that differ in After are set by the source
+	Asked    []string    `json:"asked"`             // the requested fields, in class order. The source sets other fields that differ in After
 
-	Present  Present     `json:"present,omitzero"`   // of a call: the parts of Before that are not known
-	NotKnown []string    `json:"not_known,omitzero"` // of a call: the paths of After (data/name) that Before doesn't have, and the record may have all the same
-	Listed   *Listed     `json:"listed,omitzero"`    // how much was read of the collection that a call changes, or nil for other calls
-	Read     value.Value `json:"read,omitzero"`      // of a call: digests of the places of the answer that Before is from, as the agent sees it. Null if nothing was read
+	Present  Present     `json:"present,omitzero"`   // for a call: the parts of Before that are not known
+	NotKnown []string    `json:"not_known,omitzero"` // for a call: the paths of After (data/name) that are not in Before, although the record may have them
+	Listed   *Listed     `json:"listed,omitzero"`    // which part of the collection that a call changes was read, or nil for other calls
+	Read     value.Value `json:"read,omitzero"`      // for a call: digests of the parts of the answer from which Before was read, as the agent sees it. Null if nothing was read
 }
 
-// A Listed says how much was read of the collection that a call changes, as the agent sees it.
+// A Listed describes which part of the collection that a call changes was read, as the agent sees it.
 type Listed struct {
-	Rows  int64  `json:"rows"`           // the records that were read
-	Total *int64 `json:"total,omitzero"` // how many records the API says that there are, or nil if it doesn't say
+	Rows  int64  `json:"rows"`           // number of records that were read
+	Total *int64 `json:"total,omitzero"` // number of all records according to the API, or nil if it doesn't report that
 }
 
-// A Present says what is not known of the present state of what a call changes, or "" if it was read.
+// A Present names the unknown part of the current state before a call. It is "" if the state was read.
 type Present string
 
-// The reasons why the present state is not known.
+// The unknown parts.
 const (
-	PresentUnknown Present = "unknown" // the object that the call changes: a person decides
+	PresentUnknown Present = "unknown" // the object that the call changes. A person must decide
 	PresentUnread  Present = "unread"  // nothing was read, and the call makes something new or runs something
 )
 
-// A Taken is a value that an earlier call or write of the same change determines. It is an argument of a call, taken from an earlier
-// answer. Or it is a field of a record, taken from the key of a record that an earlier write creates.
+// A Taken is a value that comes from an earlier call or write of the same change. It is either an argument of a call,
+// from an earlier answer, or a field of a record, from the key of a record that an earlier write creates.
 type Taken struct {
 	At   string `json:"at"`   // the JSON pointer of the argument, "/path/id", or of the field, "/data/issue_id"
 	Call int    `json:"call"` // the number of the earlier call or write, from 1
-	Path string `json:"path"` // the place in the answer, names with dots between them, or the name of the key field
+	Path string `json:"path"` // the place in the answer as names with dots between them, or the name of the key field
 }
 
 // A Cascade is the number of records of another class that are deleted or changed along with a record.
@@ -138,7 +138,7 @@ type Cascade struct {
 	Records int64  `json:"records"`
 }
 
-// A Preview is what a source reports that writes would do.
+// A Preview is the expected effect of writes, which a source reports.
 type Preview struct {
 	Kind     string // Executed or Computed
 	Effects  []Effect
@@ -155,10 +155,10 @@ type Party struct {
 	Origin    string `json:"origin,omitzero"` // the principal whose credential it derives from, or its own ID
 	Tenant    string `json:"tenant,omitzero"`
 	TokenID   string `json:"token_id,omitzero"`
-	Frozen    []byte `json:"frozen"` // as identity.Freeze encodes it. Policy evaluates it again when the change is applied
+	Frozen    []byte `json:"frozen"` // encoded by identity.Freeze. Policy evaluates it again when the change is applied
 }
 
-// A Decision is what a person decided about a digest.
+// A Decision is a person's decision about a digest.
 type Decision struct {
 	By      Party     `json:"by"`
 	Approve bool      `json:"approve"`
@@ -169,7 +169,7 @@ type Decision struct {
 	Broken  bool      `json:"break_glass,omitzero"`     // approved past four eyes and the number of approvals
 }
 
-// An Edition is a version of a change that another one has replaced.
+// An Edition is a replaced version of a change.
 type Edition struct {
 	ID      string `json:"id"`
 	Reason  string `json:"reason,omitzero"` // see Change
@@ -178,35 +178,35 @@ type Edition struct {
 }
 
 // A Lease is the right to apply a change for a limited time. Fence increases with every lease of the change. A target
-// refuses an executor with a lower fence than it has seen.
+// refuses an executor if it has already seen a higher fence.
 type Lease struct {
 	Holder string    `json:"holder"`
 	Fence  int64     `json:"fence"`
 	Until  time.Time `json:"until"`         // set by the store
-	From   time.Time `json:"from,omitzero"` // set by the store: the time that it was taken, less its length. Before that time, which only a clock set back shows, it has run out, too
+	From   time.Time `json:"from,omitzero"` // set by the store: when it was taken, minus its length. A clock that was set back can show an earlier time. Then the lease has run out too
 	Sent   bool      `json:"sent,omitzero"` // sending to a target that keeps no marker has begun: it must not be sent again
-	Done   *Receipt  `json:"done,omitzero"` // of several calls: those carried out before the one that is being sent, or nil
-	Had    []int     `json:"had,omitzero"`  // of each call: the records that matched what it makes before it was sent, or -1 for one that isn't looked for
+	Done   *Receipt  `json:"done,omitzero"` // for several calls: those made before the current one, or nil
+	Had    []int     `json:"had,omitzero"`  // for each call that creates a record: the number of matching records before it was sent. -1 if it isn't looked for
 }
 
 // An Outcome is how a change ended.
 type Outcome struct {
-	Detail  string         `json:"detail,omitzero"`  // in our own text, for every reader
+	Detail  string         `json:"detail,omitzero"`  // written by the gateway, for every reader
 	Code    string         `json:"code,omitzero"`    // the error_code of a failure
 	Kind    string         `json:"kind,omitzero"`    // the actual reason of a failure, for operators
-	Receipt *Receipt       `json:"receipt,omitzero"` // of several calls also if it failed or is unknown: of those carried out
-	Reply   *problem.Reply `json:"reply,omitzero"`   // of a call: the API's refusal
-	Now     []Effect       `json:"now,omitzero"`     // of a stale change: the current records, in Before
+	Receipt *Receipt       `json:"receipt,omitzero"` // for several calls, also if the change failed or is unknown: the receipt of those that were made
+	Reply   *problem.Reply `json:"reply,omitzero"`   // for a call: the API's refusal
+	Now     []Effect       `json:"now,omitzero"`     // for a stale change: the current records, in Before
 	Settled *Party         `json:"settled,omitzero"` // the person who settled an unknown outcome
 }
 
-// A Receipt is what a source reports that it has done.
+// A Receipt is the result of an apply, which a source reports.
 type Receipt struct {
-	Keys  []string      `json:"keys"` // of each write's record, new ones included, as get_object takes them
+	Keys  []string      `json:"keys"` // for each write, the key of its record, also of new ones, in the form for get_object
 	Rows  int64         `json:"rows"` // number of records written
 	After []value.Value `json:"after,omitzero"`
-	Again bool          `json:"again,omitzero"` // an earlier attempt had done it already
-	Note  string        `json:"note,omitzero"`  // of calls: the parts of the answers that aren't known, and why. "" if all is known
+	Again bool          `json:"again,omitzero"` // an earlier attempt had already written it
+	Note  string        `json:"note,omitzero"`  // for calls: the unknown parts of the answers, and why. "" if everything is known
 }
 
 // A Step is one transition of a change.
@@ -215,7 +215,7 @@ type Step struct {
 	Event   EventKind `json:"event"`
 	By      string    `json:"by,omitzero"`          // the name of the human or the agent, or "" for the server
 	Comment string    `json:"comment,omitzero"`     // as By wrote it
-	Digest  string    `json:"digest,omitzero"`      // the digest the step was about
+	Digest  string    `json:"digest,omitzero"`      // the digest to which the step refers
 	Broken  bool      `json:"break_glass,omitzero"` // approved past four eyes and the number of approvals
 	At      time.Time `json:"at"`
 	Actor   *Actor    `json:"actor,omitzero"` // the principal that took the step. Nil in steps older than step records
@@ -229,5 +229,5 @@ type Actor struct {
 	TokenID   string `json:"token_id,omitzero"`
 	Policy    string `json:"policy,omitzero"` // the version of the rules
 
-	Credential string `json:"credential,omitzero"` // of sending: as audit.Record.Credential
+	Credential string `json:"credential,omitzero"` // for EventSending: as audit.Record.Credential
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Eligible returns nil if p may decide about c. p must be a human credential with the scope review and an owner. It
-// must be neither the human behind the agent nor the person who asked for the change, unless Options.Single allows
+// must be neither the human behind the agent nor the person who requested the change, unless Options.Single allows
 // that. Otherwise it returns a problem.PermissionDenied.
 func (q *Queue) Eligible(p identity.Principal, c *Change) error {
 	refuse := func(kind, detail string) error {
@@ -39,20 +39,20 @@ func (q *Queue) Eligible(p identity.Principal, c *Change) error {
 type Verdict struct {
 	Digest  string
 	Comment string
-	Broken  bool // approve past four eyes and the number of approvals
+	Broken  bool // approve without four eyes and the required number of approvals
 }
 
-// Approve records that p approves the digest v.Digest, and approves the change when enough people have. It refuses a
-// principal that has approved already or isn't Eligible, and a digest other than the change's current one. Breaking
-// the glass (v.Broken) needs the scope operator and a comment, and no other approval.
+// Approve records that p approves the digest v.Digest. When enough people have approved it, the change is approved.
+// Approve refuses a principal that isn't Eligible or has already approved, and a digest other than the current one.
+// Breaking the glass (v.Broken) requires the scope operator and a comment, but no other approval.
 func (q *Queue) Approve(ctx context.Context, id string, p identity.Principal, v Verdict) (*Change, error) {
 	c, _, err := q.ApproveFor(ctx, id, p, v, "")
 	return c, err
 }
 
-// ApproveFor is Approve and, in the same transaction, Claim by holder. It claims the change only if the change is
-// approved then and waits for no other. The log must get all of its steps by the end of that transaction. Otherwise the
-// Approved is the zero one.
+// ApproveFor does Approve and, in the same transaction, Claim by holder. It claims the change only if it is then
+// approved and waits for no other change, and if the log has all its steps at the end of the transaction. Otherwise it
+// returns the zero Approved.
 func (q *Queue) ApproveFor(ctx context.Context, id string, p identity.Principal, v Verdict, holder string) (c *Change, held Approved, err error) {
 	if c, err = q.Get(ctx, id); err != nil {
 		return nil, held, err
@@ -83,7 +83,7 @@ func (q *Queue) ApproveFor(ctx context.Context, id string, p identity.Principal,
 		if err == nil {
 			return &claimed, Approved{&claimed}, nil
 		}
-		if problem.Of(err).Kind != "unrecorded" { // records that an earlier process has left in the outbox
+		if problem.Of(err).Kind != "unrecorded" { // an earlier process has left records in the outbox
 			return nil, held, err
 		}
 	}
@@ -93,9 +93,9 @@ func (q *Queue) ApproveFor(ctx context.Context, id string, p identity.Principal,
 	return c, held, nil
 }
 
-// mayApprove returns why principal may not approve c with v, or nil. Breaking the glass passes only the rule of four
-// eyes, and needs the scope operator and a reason. Every other rule holds for it as well. The digest must be that of c
-// as it is now.
+// mayApprove returns nil if principal may approve c with v. Otherwise the error has the reason. Breaking the glass only
+// overrides the rule of four eyes, and requires the scope operator and a reason. All other rules still apply. The
+// digest must be the current digest of c.
 func (q *Queue) mayApprove(c *Change, principal identity.Principal, v Verdict) error {
 	err := q.Eligible(principal, c)
 	p := problem.Of(err)
@@ -116,12 +116,12 @@ func (q *Queue) mayApprove(c *Change, principal identity.Principal, v Verdict) e
 	return nil
 }
 
-// own reports whether c belongs to by: proposed by their agent, or asked for by them.
+// own reports whether c belongs to by: their agent proposed it, or they requested it.
 func (q *Queue) own(by Party, c *Change) bool {
 	return by.Human() == c.Agent.Human() || c.Asker != nil && by.Human() == c.Asker.Human()
 }
 
-// loud returns the history's comment for a decision: any exception made, then the person's comment.
+// loud returns the comment on a decision for the history. It begins with the exception, if there is one.
 func loud(d Decision) string {
 	switch {
 	case d.Broken:
@@ -145,14 +145,14 @@ func (c *Change) Approvers() []string {
 	return out
 }
 
-// Reject ends c for good. Every Eligible principal and the agent's own human may reject it. The reason is shown to
-// the agent.
+// Reject ends c permanently. Every Eligible principal and the agent's own human may reject it. The agent sees the
+// reason.
 func (q *Queue) Reject(ctx context.Context, id string, p identity.Principal, reason string) (*Change, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	// The agent's own human may always stop it: a rejection needs no second person.
+	// The agent's own human may always reject it: a rejection requires no second person.
 	if err := q.Eligible(p, c); err != nil && problem.Of(err).Kind != "four_eyes" {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (q *Queue) Reject(ctx context.Context, id string, p identity.Principal, rea
 	return c, q.move(ctx, c, EventRejected, Step{By: by.Owner, Comment: reason, Actor: q.actor(by)}, Guard{})
 }
 
-// Comment adds a person's comment to a change. The caller has checked that p may see the change.
+// Comment adds a person's comment to a change. The caller must check that p may see the change.
 func (q *Queue) Comment(ctx context.Context, id string, p identity.Principal, text string) (*Change, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
@@ -178,8 +178,8 @@ func (q *Queue) Comment(ctx context.Context, id string, p identity.Principal, te
 	return c, q.move(ctx, c, EventCommented, Step{By: cmp.Or(by.Owner, by.Name, by.Principal), Comment: text, Actor: q.actor(by)}, Guard{})
 }
 
-// Ask returns a pending or stale change to its agent. text says what should be different. Approvals begin anew. Every
-// Eligible principal may, and the agent's own human.
+// Ask returns a pending or stale change to its agent. text says what should be different. Approvals start over. Every
+// Eligible principal and the agent's own human may return it.
 func (q *Queue) Ask(ctx context.Context, id string, p identity.Principal, text string) (*Change, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {
@@ -196,15 +196,15 @@ func (q *Queue) Ask(ctx context.Context, id string, p identity.Principal, text s
 	return c, q.move(ctx, c, EventAsked, Step{By: by.Owner, Comment: text, Actor: q.actor(by)}, Guard{Unexpired: true, Life: q.o.Life})
 }
 
-// Answer adds words of the agent p to a change that it has proposed. One that was returned waits for approval again. For
-// a change of another principal it fails with problem.NotFound.
+// Answer adds a text of the agent p to a change that it has proposed. A returned change waits for approval again. For a
+// change of another principal it fails with problem.NotFound.
 func (q *Queue) Answer(ctx context.Context, id string, p identity.Principal, text string) (*Change, error) {
 	c, err := q.GetOf(ctx, id, Of{Principal: p.ID})
 	if err != nil {
 		return nil, err
 	}
 	if last := c.History[len(c.History)-1]; last.Event == EventAnswered && last.Comment == text {
-		return c, nil // the same call again
+		return c, nil // this call is a repetition
 	}
 	g := Guard{Unexpired: true}
 	if c.State == Returned {
@@ -222,8 +222,8 @@ func (q *Queue) Cancel(ctx context.Context, id string, p identity.Principal) (*C
 	return c, q.move(ctx, c, EventCancelled, Step{By: p.Name, Actor: q.actor(PartyOf(p))}, Guard{})
 }
 
-// Renew gives a pending or stale change the new preview p, made by the caller: it gets a new digest and a new expiry,
-// and approvals start over.
+// Renew gives a pending or stale change the new preview p, which the caller has made. The change gets a new digest and
+// a new expiry, and approvals start over.
 func (q *Queue) Renew(ctx context.Context, c *Change, p Preview, by identity.Principal) error {
 	c.Effects, c.Cascades, c.Preview, c.Refusal = p.Effects, p.Cascades, p.Kind, p.Refusal
 	c.Decisions, c.Outcome = nil, nil
@@ -231,7 +231,7 @@ func (q *Queue) Renew(ctx context.Context, c *Change, p Preview, by identity.Pri
 	return q.move(ctx, c, EventRenewed, Step{By: by.Owner, Actor: q.actor(PartyOf(by))}, Guard{Life: q.o.Life})
 }
 
-// Settle records the outcome of a change whose target did not answer. Every Eligible principal may.
+// Settle records the outcome of a change whose target did not answer. Every Eligible principal may settle it.
 func (q *Queue) Settle(ctx context.Context, id string, p identity.Principal, applied bool, reason string) (*Change, error) {
 	c, err := q.Get(ctx, id)
 	if err != nil {

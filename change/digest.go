@@ -10,10 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Sum returns the digest of the content that would run, in hex. It is SHA-256 over a canonical form. The form
-// has the source, its schema, the actions, the requested writes, the records before them and the answers of APIs that
-// these are from.
-// Values that a source adds by itself (defaults, triggers) are not included, because they are only known when the write
+// Sum returns the digest of the content that would run, in hex. It is SHA-256 over a canonical form. The form has the
+// source, its schema, the actions, the requested writes, the records before them, and the API answers with these
+// records. Values that a source adds (defaults, triggers) are not included, because they are only known when the write
 // runs.
 func (c *Change) Sum() string {
 	before := make([]value.Value, len(c.Effects))
@@ -74,7 +73,7 @@ func (c *Change) From(i int) write.Origin {
 	return write.Origin{Action: c.Action}
 }
 
-// Actions returns the actions that made writes of c, sorted, without duplicates. "" is that of writes without an action.
+// Actions returns the actions that made writes of c, sorted, without duplicates. "" means writes without an action.
 func (c *Change) Actions() []string {
 	var out []string
 	for i := range c.Writes {

@@ -9,22 +9,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Partly is a target's error when it stopped between the calls of a change. Err says why, and wraps ErrUnknown if the
-// call after those in Done may have been carried out.
+// A Partly is a target's error if it stopped between the calls of a change. Err is the reason. It wraps ErrUnknown if
+// the call after those in Done may have been made.
 type Partly struct {
-	Done Receipt // of the calls that were carried out
+	Done Receipt // of the calls that were made
 	Of   int     // number of calls
 	Err  error
-	Left bool // the next call was not sent: its executor left before that
+	Left bool // the executor left before it sent the next call
 }
 
-// Error returns why it stopped.
+// Error returns the reason why it stopped.
 func (p *Partly) Error() string { return p.Err.Error() }
 
 // Unwrap returns p.Err.
 func (p *Partly) Unwrap() error { return p.Err }
 
-// Progress says how far n calls have come, of which done were carried out. next says what became of the one after them.
+// Progress returns a sentence about n calls of which done were made. next describes what happened to the next call.
 func Progress(done int64, n int, next string) string {
 	var out strings.Builder
 	switch {
@@ -43,7 +43,8 @@ func Progress(done int64, n int, next string) string {
 	return out.String()
 }
 
-// Ended returns how applying a change ended, given what the target returned, or false if its error leaves that open.
+// Ended returns the outcome of an apply from the results of the target. It returns false if the error leaves the
+// outcome open.
 func Ended(receipt Receipt, err error) (EventKind, Outcome, bool) {
 	moved, partly := (*Moved)(nil), (*Partly)(nil)
 	switch {
@@ -86,7 +87,7 @@ func (p *Partly) ended() (EventKind, Outcome) {
 	return event, Outcome{Receipt: &p.Done, Detail: detail, Code: string(why.Code), Kind: why.Kind, Reply: why.Reply}
 }
 
-// Left returns the outcome of a change that its executor left after it had begun to send it.
+// Left returns the outcome of a change whose executor left after it had begun to send the change.
 func (c *Change) Left() Outcome {
 	if n := len(c.Writes); n > 1 && c.Op == write.OpCall {
 		var done int64

@@ -20,14 +20,14 @@ import (
 type Options struct {
 	Store  Store
 	Life   time.Duration // how long a change waits for approval. 0 means 24 h
-	Most   int           // pending changes per person, or per principal without an owner. 0 means 200
-	Rate   int           // changes that the agents of one person, or one without an owner, may propose in a minute. 0 means 60
+	Most   int           // maximum number of pending changes per person, or per principal without an owner. 0 means 200
+	Rate   int           // maximum number of changes per minute by the agents of one person, or by an agent without an owner. 0 means 60
 	Lease  time.Duration // how long an executor may take before another one may start over. 0 means 60 s
-	Single bool          // the human behind the proposing agent may decide alone. The record says so
-	Edit   bool          // reviewers may put a version of their own in the place of a change
+	Single bool          // the human behind the proposing agent may decide alone. The record notes that
+	Edit   bool          // reviewers may replace a change with their own version
 
-	// Audited says that Store is the audit's log, too: the record of a step goes into the log with the step, in one
-	// transaction. Without it the record waits in the outbox of Store until it is in the log.
+	// Audited means that Store is also the audit's log: one transaction stores a step and its record in the log.
+	// Without Audited, the record waits in the outbox of Store until it is in the log.
 	Audited bool
 }
 
@@ -55,16 +55,15 @@ func (q *Queue) Single() bool { return q.o.Single }
 // Edits reports whether reviewers may edit changes.
 func (q *Queue) Edits() bool { return q.o.Edit }
 
-// PartyOf returns p as a change stores it.
+// PartyOf returns p in the form in which a change stores it.
 func PartyOf(p identity.Principal) Party {
 	return Party{Principal: p.ID, Name: p.Name, Kind: string(p.Kind), Owner: p.Owner, Origin: p.Origin(), Tenant: p.Tenant, TokenID: p.TokenID, Frozen: identity.Freeze(p)}
 }
 
-// Human returns the name of the human that p is or acts for, in one form for all of their names. Another spelling, or
-// another address of one mailbox, isn't counted as another person. It drops a tag behind a plus sign, as in
-// ana+bot@example.org, and dots at the end of the name or of the part before @. It keeps differences that tell two
-// people apart at some mail servers, such as dots inside of the name. It also keeps names that a person has at other
-// domains.
+// Human returns the name of the human that p is or acts for, in a canonical form. Other spellings and other addresses
+// of the same mailbox have the same form. It drops a tag after a plus sign, as in ana+bot@example.org, and dots at the
+// end of the name or of the part before @. It keeps differences that distinguish two people at some mail servers, such
+// as dots inside of the name. Names of one person at different domains stay different.
 func (p Party) Human() string {
 	name, domain, mail := identity.Person(p.Owner), "", false
 	if at := strings.LastIndexByte(name, '@'); at > 0 {
@@ -84,18 +83,18 @@ func (p Party) Human() string {
 	return bare
 }
 
-// Account returns the account that p's pending changes count against: its human, or else the principal it derives
-// from.
+// Account returns the account for the limits of pending changes: p's human, or otherwise the principal from which it
+// derives.
 func (p Party) Account() string { return cmp.Or(identity.Person(p.Owner), p.Origin, p.Principal) }
 
-// Propose files c, which Judge has judged, and returns the stored change, which is an older one if the same was
-// pending already. A change in mode allow is approved at once. It fails with problem.PermissionDenied in mode deny,
-// with problem.BudgetExceeded when too many changes are pending, and with problem.RateLimited when the agent proposes
-// too fast.
+// Propose files c, which Judge must have judged, and returns the stored change. If the same change is already pending,
+// it returns the older one. A change in mode allow is approved at once. Propose fails with problem.PermissionDenied in
+// mode deny, with problem.BudgetExceeded if too many changes are pending, and with problem.RateLimited if the agent
+// proposes too fast.
 func (q *Queue) Propose(ctx context.Context, c *Change) (*Change, error) { return q.file(ctx, c, nil) }
 
-// Replace is Propose for the next version of old, which ends by it. Approvals begin anew, and c is reviewed even if a
-// rule would let it through. It fails with problem.Conflict if old can't be replaced any more.
+// Replace is like Propose, for the next version of old, and ends old. Approvals start over, and c is reviewed even if a
+// rule would allow it without review. It fails with problem.Conflict if old can't be replaced any more.
 func (q *Queue) Replace(ctx context.Context, old, c *Change) (*Change, error) {
 	to, ok := old.State.Next(EventReplaced)
 	if !ok {
@@ -109,8 +108,9 @@ func (q *Queue) Replace(ctx context.Context, old, c *Change) (*Change, error) {
 	return q.file(ctx, c, &ended)
 }
 
-// file stores c as a new change, in the place of old unless that is nil. The store may return an earlier change instead, if the
-// proposal was sent twice. A change that rules let through is approved at once, as a step of its own with the rule's name.
+// file stores c as a new change, which replaces old unless old is nil. The store may return an earlier change instead,
+// if the proposal was sent twice. A change that rules allow without review is approved at once, in a separate step with
+// the rule's name.
 func (q *Queue) file(ctx context.Context, c, old *Change) (*Change, error) {
 	if c.Mode == write.Deny {
 		return nil, Denied()
@@ -134,7 +134,7 @@ func (q *Queue) file(ctx context.Context, c, old *Change) (*Change, error) {
 	}
 	err = q.move(ctx, kept, EventApproved, Step{Actor: actor, Comment: "let through by " + cmp.Or(c.Rule, "a rule of the class")}, Guard{Unexpired: true})
 	if p := problem.Of(err); err != nil && p.Store {
-		err = problem.MayRun(c.ID, p.Err) // whether that was kept isn't known
+		err = problem.MayRun(c.ID, p.Err) // it isn't known whether the step was stored
 	}
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (q *Queue) file(ctx context.Context, c, old *Change) (*Change, error) {
 	return kept, nil
 }
 
-// newID returns a new id of 34 characters, sortable by creation time, with 120 random bits. It begins as a ULID does.
+// newID returns a new id of 34 characters, sortable by creation time, with 120 random bits. It begins like a ULID.
 // Older ids are ULIDs of 26 characters.
 func newID() string {
 	return strings.ToLower(ulid.MustNew(ulid.Timestamp(time.Now()), rand.Reader).String() + rand.Text()[:8])
@@ -157,7 +157,7 @@ func (q *Queue) Get(ctx context.Context, id string) (*Change, error) {
 	return c, nil
 }
 
-// GetOf returns the change with this id if of selects it, else problem.NotFound.
+// GetOf returns the change with this id if the Of selects it. Otherwise it fails with problem.NotFound.
 func (q *Queue) GetOf(ctx context.Context, id string, of Of) (*Change, error) {
 	c, err := q.store.GetOf(ctx, strings.ToLower(id), of)
 	if err != nil {
@@ -197,8 +197,8 @@ func failed(err error) error {
 	return problem.StoreFailed("change_store", err)
 }
 
-// move takes c one step on and stores it. c is then the stored change. After a conflict c must not be used again. It
-// ignores the cancellation of ctx, which would leave unknown whether the step was taken.
+// move adds a step to c and stores it. c is then the stored change. After a conflict c must not be used again. move
+// ignores the cancellation of ctx, because otherwise it would not be known whether the step was stored.
 func (q *Queue) move(ctx context.Context, c *Change, event EventKind, step Step, g Guard) error {
 	if err := c.take(event, step); err != nil {
 		return err
@@ -206,7 +206,7 @@ func (q *Queue) move(ctx context.Context, c *Change, event EventKind, step Step,
 	return q.swap(ctx, c, g)
 }
 
-// take takes c one step on, without storing it.
+// take adds a step to c without storing it.
 func (c *Change) take(event EventKind, step Step) error {
 	to, ok := c.State.Next(event)
 	if !ok {
@@ -221,7 +221,7 @@ func (c *Change) take(event EventKind, step Step) error {
 	return nil
 }
 
-// swap stores the steps that were taken with c.
+// swap stores the steps that were added to c.
 func (q *Queue) swap(ctx context.Context, c *Change, g Guard) error {
 	g.Log = q.o.Audited
 	if err := q.store.Swap(context.WithoutCancel(ctx), c, g); err != nil {

@@ -16,7 +16,7 @@ import (
 // A Reconciliation is the result of Reconcile.
 type Reconciliation struct {
 	Changes int64  `json:"changes"` // changes read
-	Steps   int64  `json:"steps"`   // steps of these changes that must have a record
+	Steps   int64  `json:"steps"`   // steps of these changes that require a record
 	Waiting int64  `json:"waiting"` // steps whose records are still in the outbox
 	Lacks   []Lack `json:"lacks"`
 }
@@ -28,12 +28,12 @@ type Lack struct {
 	Detail string `json:"detail"`
 }
 
-// Error names the change and what is wrong with it.
+// Error names the change and its fault.
 func (l Lack) Error() string { return fmt.Sprintf("change %s: %s", l.Change, l.Detail) }
 
-// Reconcile compares the changes of a store with the records of log. Each step of a change must have its record, with
-// the same principal, digest and rules, and each record of a step its change. It may run while both grow. It fails only
-// if one of them could not be read.
+// Reconcile compares the changes of a store with the records of log. Each step of a change must have a record with the
+// same principal, digest and rules. Each record of a step must have its change. Both may grow while Reconcile runs. It
+// fails only if one of them can't be read.
 func Reconcile(ctx context.Context, s Store, log audit.Reader) (Reconciliation, error) {
 	r := reconciler{store: s, log: log, steps: map[key]int64{}, approved: map[key]bool{}}
 	err := log.Records(ctx, audit.First, r.note)
@@ -72,8 +72,8 @@ func stepKey(r *audit.Record) key {
 	return keyOf(r.Step, r.Change, r.Tool, r.Outcome, r.Principal, r.TokenID, r.Policy, r.Digest)
 }
 
-// A reconciler compares the changes of a store with the records of their steps. The audit is read first. The steps that
-// are left then have no change.
+// A reconciler compares the changes of a store with the records of their steps. It reads the audit first. The steps
+// that remain at the end have no change.
 type reconciler struct {
 	store    Store
 	log      audit.Reader
@@ -93,7 +93,7 @@ func (r *reconciler) note(rec audit.Record) bool {
 	return true
 }
 
-// change compares one change with the records.
+// change compares a change with the records.
 func (r *reconciler) change(ctx context.Context, c *Change) error {
 	r.out.Changes++
 	for n := range c.History {

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// outcomes maps events to the outcome in their audit records. Others have audit.OK.
+// outcomes maps events to the outcome in their audit records. Other events have audit.OK.
 var outcomes = map[EventKind]string{
 	EventCreated: audit.Proposed, EventDecided: audit.Approved, EventApproved: audit.Approved, EventRejected: audit.Rejected,
 	EventCancelled: audit.Withdrawn, EventExpired: audit.Expired, EventClaimed: audit.Applying, EventSending: audit.Applying,
@@ -59,7 +59,7 @@ func (c *Change) Last(events ...EventKind) *audit.Record {
 	return nil
 }
 
-// exception names the reason in the audit record why an approval lacks a second person, or "" if it doesn't.
+// exception returns the reason why an approval has no second person, for the audit record. It returns "" if it has one.
 func (c *Change) exception(digest string) string {
 	i := len(c.Decisions) - 1
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Record moves the records of the steps of a change, which may be in the outbox, into log. It is called before a response
-// is sent, and before the change is applied. If the queue is Audited, the log has them with the steps.
+// Record moves the records of a change's steps from the outbox into log. It is called before a response is sent, and
+// before the change is applied. If the queue is Audited, the log already has them.
 func (q *Queue) Record(ctx context.Context, id string, log audit.Log) error {
 	if q.o.Audited {
 		return nil
@@ -19,7 +19,7 @@ func (q *Queue) Record(ctx context.Context, id string, log audit.Log) error {
 	return q.Drain(ctx, id, log)
 }
 
-// Drain is Record also for the steps of processes whose queue isn't Audited.
+// Drain is like Record, but also moves the records of processes whose queue isn't Audited.
 func (q *Queue) Drain(ctx context.Context, id string, log audit.Log) error {
 	_, err := audit.Drain(context.WithoutCancel(ctx), q.store, id, log)
 	return unrecorded(err)
@@ -32,14 +32,14 @@ func unrecorded(err error) error {
 	return problem.StoreFailed("audit", fmt.Errorf("a change could not be recorded: %w", err))
 }
 
-// Ages at which records in the outbox are handled by another process than the one that put them there.
+// Ages from which another process handles records in the outbox.
 const (
-	abandoned  = 2 * time.Second // that process is gone, or could not record
-	unanswered = time.Minute     // likewise, and the proposal was never answered
+	abandoned  = 2 * time.Second // the process that stored them is gone, or could not record them
+	unanswered = time.Minute     // that process has also not answered the proposal
 )
 
-// CatchUp records what other processes have left in the outbox. A proposal left unrecorded was not answered either,
-// so its agent doesn't know of it: it is withdrawn.
+// CatchUp moves the records that other processes have left in the outbox into log. It withdraws a proposal without a
+// record: it was not answered either, so its agent doesn't know of it.
 func (q *Queue) CatchUp(ctx context.Context, log audit.Log) error {
 	left, err := q.store.Unrecorded(ctx, "", 1)
 	if err != nil || len(left) == 0 {
@@ -59,8 +59,8 @@ func (q *Queue) CatchUp(ctx context.Context, log audit.Log) error {
 	return errors.Join(errs...)
 }
 
-// Withdraw cancels, in the name of its agent, a change whose proposal was not answered. It does nothing if applying
-// it has begun or it was never filed.
+// Withdraw cancels a change whose proposal was not answered, in the name of its agent. It does nothing if the apply has
+// begun or the change was never filed.
 func (q *Queue) Withdraw(ctx context.Context, id, why string, log audit.Log) error {
 	ctx = context.WithoutCancel(ctx)
 	c, err := q.Get(ctx, id)

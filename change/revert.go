@@ -42,7 +42,7 @@ func (c *Change) Inverse() ([]write.Write, error) {
 	return out, nil
 }
 
-// named describes the operations that can't be reverted.
+// named has descriptions of the operations that can't be reverted.
 var named = map[write.Op]string{write.OpAction: "an action", write.OpCall: "a call", write.OpSchema: "a change of the schema"}
 
 // only returns the members of an object with the given names.
@@ -56,7 +56,7 @@ func only(object value.Value, names []string) value.Value {
 	return value.OfObject(members)
 }
 
-// present returns the non-null members of an object. A new record has null for the others.
+// present returns the non-null members of an object. The other members are null in a new record.
 func present(object value.Value) value.Value {
 	var members []value.Member
 	for _, m := range object.Members() {
@@ -69,11 +69,11 @@ func present(object value.Value) value.Value {
 
 // Moved describes the first difference between the records of a new preview of c and the reviewed ones, or "" if there
 // is none. It compares the fields that c sets and the record's version, or all fields for a delete, an action or a
-// call. It contains no value.
+// call. The description contains no value.
 func (c *Change) Moved(now []Effect) string { return c.MovedAgain(now, nil) }
 
-// MovedAgain is Moved with a second new preview. Places of the answer of an API that differ between the two change with
-// each read, and don't count.
+// MovedAgain is like Moved, with a second new preview. It ignores parts of an API's answer that differ between the two
+// previews, because they change with each read.
 func (c *Change) MovedAgain(now, again []Effect) string {
 	for i := range c.Effects {
 		if i >= len(now) {
@@ -108,7 +108,7 @@ func (e *Effect) Moved(now Effect, again *Effect) string {
 		}
 	}
 	if e.Read.IsNull() {
-		return "" // an older change, or a write that no read belongs to
+		return "" // an older change, or a write without a read
 	}
 	for _, f := range append(names(e.Read), names(now.Read)...) {
 		is := get(now.Read, f)
@@ -119,8 +119,8 @@ func (e *Effect) Moved(now Effect, again *Effect) string {
 	return ""
 }
 
-// Unmoved returns nil if the records to be reverted, in now, are still as c left them. It compares the fields that c
-// set, or all fields of a record that c created. Otherwise it returns a problem.Conflict.
+// Unmoved returns nil if now has the records in the state in which c left them. Otherwise it returns a
+// problem.Conflict. It compares the fields that c set, or all fields of a record that c created.
 func (c *Change) Unmoved(now []Effect) error {
 	left := c.Outcome.Receipt.After
 	if len(left) != len(c.Effects) || len(now) != len(c.Effects) {

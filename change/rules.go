@@ -10,23 +10,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Rule says how the changes that match When are reviewed. All matching rules count: the highest number of
-// approvals, the highest risk and the strictest mode apply.
+// A Rule defines the review of the changes that match When. All matching rules count: the highest number of approvals,
+// the highest risk and the strictest mode apply.
 type Rule struct {
 	Name      string                // its place in the configuration: "review[1]"
 	When      *expression.Condition // nil matches every change
-	Approvals int                   // people who must approve. 0 sets nothing
+	Approvals int                   // number of people who must approve. 0 has no effect
 	Risk      Risk                  // "" sets nothing
 	Mode      write.Mode            // "" sets nothing
 }
 
-// Judge sets the facts of c that rules decide by, and the result: Op, Classes, Fields, Rows, Mode, Need, Risk and
-// Rule. asked is the mode set by the rules of the classes or of an action, or "" if they set none.
+// Judge applies rules to c. It sets the facts on which rules depend (Op, Classes, Fields, Rows) and the result (Mode,
+// Need, Risk, Rule). asked is the mode in the rules of the classes or of an action, or "" if they have none.
 //
-// A rule that can't be evaluated counts as matching, to be safe, but allows nothing. Mode allow, of a class or of a
-// rule, applies unless another rule says review or requires approvals. Deny always applies. Where writes are of several
-// kinds, a rule matches if it does for the whole or for one kind, and allows only if it matches for each. So a write in
-// a group isn't judged more mildly than by itself.
+// For safety, a rule that can't be evaluated counts as matching, but doesn't allow anything. Mode allow of a class or
+// of a rule applies unless another rule has mode review or requires approvals. Deny always applies. If writes are of
+// several kinds, a rule matches if it matches the whole or one kind. It only allows the change if it matches each kind.
+// So a write in a group isn't judged more mildly than by itself.
 func Judge(c *Change, rules []Rule, p identity.Principal, asked write.Mode) {
 	c.Op, c.Classes, c.Fields, c.Rows = common(c)
 	c.Risk = assess(c)
@@ -59,7 +59,7 @@ func Judge(c *Change, rules []Rule, p identity.Principal, asked write.Mode) {
 	}
 }
 
-// matches reports whether r matches some of several facts, or can't be evaluated for them, and whether it matches all.
+// matches reports whether r matches or fails for some of kinds, and whether it matches all of them.
 func (r *Rule) matches(kinds []expression.Facts, p identity.Principal) (some, all bool) {
 	all = true
 	for _, f := range kinds {
@@ -88,7 +88,7 @@ func (c *Change) Kinds() []expression.Facts {
 		out[k].Fields = append(out[k].Fields, f.Fields...)
 	}
 	if len(out) == 2 {
-		return out[:1] // all are of one kind, which the whole describes
+		return out[:1] // all writes are of one kind, so the whole is enough
 	}
 	for k := range out[1:] {
 		fields := out[k+1].Fields
@@ -98,7 +98,7 @@ func (c *Change) Kinds() []expression.Facts {
 	return out
 }
 
-// facts returns what conditions see of c as a whole.
+// facts returns the facts of c as a whole, for conditions.
 func (c *Change) facts() expression.Facts {
 	f := expression.Facts{Op: string(c.Op), Classes: c.Classes, Fields: c.Fields, Rows: c.Rows, Action: c.Action, Tool: c.Tool, Source: c.Source, Risk: string(c.Risk)}
 	if len(c.Classes) > 0 {
@@ -107,19 +107,19 @@ func (c *Change) facts() expression.Facts {
 	return f
 }
 
-// Reviewed requires a review of c even if a rule would let it through, because of a gate or an objection.
+// Reviewed makes c require a review, because of a gate or an objection, even if a rule would allow it without review.
 func (c *Change) Reviewed() {
 	if c.Mode == write.Allow {
 		c.Mode, c.Need = write.Review, max(c.Need, 1)
 	}
 }
 
-// Unknown reports whether the present state of the object that c changes isn't known, whole or in part.
+// Unknown reports whether the current state of the object that c changes isn't known, or only in part.
 func (c *Change) Unknown() bool {
 	return slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Present == PresentUnknown || len(e.NotKnown) > 0 || e.Listed != nil })
 }
 
-// common returns what the effects of c have in common: the operation, the classes, the fields and the number of
+// common returns the combined facts of the effects of c: the operation, the classes, the fields and the number of
 // records.
 func common(c *Change) (op write.Op, classes, fields []string, rows int) {
 	classes, fields = []string{}, []string{}
@@ -146,8 +146,8 @@ func common(c *Change) (op write.Op, classes, fields []string, rows int) {
 // Group is the Op of a change whose writes have different operations.
 const Group write.Op = "group"
 
-// assess returns the risk of c before any rule: high for deletions, destructive calls and changes of the schema,
-// medium for more than 10 records.
+// assess returns the risk of c without rules: high for deletions, destructive calls and changes of the schema, medium
+// for more than 10 records.
 func assess(c *Change) Risk {
 	const many = 10
 	risk := Low

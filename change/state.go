@@ -8,7 +8,7 @@ type State string
 // The states of a change.
 const (
 	Pending   State = "pending"           // waits for approval
-	Returned  State = "changes_requested" // a person asked the agent for changes. Its agent answers or replaces it
+	Returned  State = "changes_requested" // a person asked the agent for changes. The agent answers or replaces it
 	Granted   State = "approved"          // enough people approved it. It is about to be applied, or waits for others
 	Applying  State = "applying"          // an executor holds its lease and applies it
 	Applied   State = "applied"           // done, exactly once
@@ -18,13 +18,13 @@ const (
 	Stale     State = "stale"             // the records have changed. It needs a new preview
 	Failed    State = "failed"            // nothing was written. Of several calls, the Receipt lists those that were made before one failed
 	Unknown   State = "unknown"           // the target did not answer: a person must settle it
-	Replaced  State = "replaced"          // another version of it is reviewed in its place
+	Replaced  State = "replaced"          // another version of it is reviewed instead
 )
 
 // An EventKind is a kind of event in the life of a change.
 type EventKind string
 
-// The events of a change. Every transition is caused by one.
+// The events of a change. An event causes each transition.
 const (
 	EventCreated   EventKind = "created"
 	EventDecided   EventKind = "decided" // approved by one person of several
@@ -67,12 +67,12 @@ var transitions = map[State]map[EventKind]State{
 	Failed:   {EventCommented: Failed},
 }
 
-// Ended reports whether s is final, so that a change in it can only be commented.
+// Ended reports whether s is final. Then a change can only get comments.
 func (s State) Ended() bool {
 	return slices.Contains([]State{Applied, Rejected, Expired, Cancelled, Replaced, Failed}, s)
 }
 
-// Next returns the state that event leads to from s, and whether the transition exists.
+// Next returns the state after event in s, and whether this transition exists.
 func (s State) Next(event EventKind) (State, bool) {
 	to, ok := transitions[s][event]
 	return to, ok
