@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// An Authenticator turns a credential into a principal. The error for a credential that is unknown, expired, revoked or
-// not allowed from remote is a *problem.Error with code Unauthorized. Any other error is an internal failure.
+// An Authenticator turns a credential into a principal. If the credential is unknown, expired, revoked or not allowed
+// from remote, it returns a *problem.Error with code Unauthorized. Any other error is an internal failure.
 type Authenticator interface {
 	Authenticate(ctx context.Context, credential string, remote netip.Addr) (Principal, error)
 }
 
-// Forms selects an Authenticator by the form of the credential: Tokens for those that begin with TokenStart or
+// Forms selects an Authenticator by the form of the credential: Tokens for credentials that begin with TokenStart or
 // AccessStart, JWT for all others. A nil Authenticator refuses every credential.
 type Forms struct{ Tokens, JWT Authenticator }
 

@@ -11,24 +11,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// MaxDepth is the default for Derivation.Depth: the most generations of sub-principals below a credential.
+// MaxDepth is the default for Derivation.Depth: the maximum depth of sub-principals below a credential.
 const MaxDepth = 4
 
 // A Derivation describes how a sub-principal differs from its parent. Unset fields are inherited.
 type Derivation struct {
 	Name   string  // 1 to 64 of A-Z a-z 0-9 . _ -, the last part of the ID
-	Scopes []Scope // nil means {read}. Those that the parent lacks, or no agent may have, are dropped
+	Scopes []Scope // nil means {read}. Scopes that the parent lacks or that no agent may have are dropped
 
 	Tools   List                    // restricts further
 	Actions List                    // restricts further
 	Classes List                    // restricts further
-	Filters map[string]query.Filter // as in a Principal. They may name only fields that the parent sees
+	Filters map[string]query.Filter // as in a Principal. They may only name fields that the parent sees
 
-	Depth int // the most generations below a credential. 0 means MaxDepth
+	Depth int // the maximum depth below a credential. 0 means MaxDepth
 }
 
 // Derive returns a sub-principal of parent: an agent with parent's identity, limits, claims and restrictions, further
-// restricted by d. It never has or sees more than parent. The error is problem.InvalidArgument, or
+// restricted by d. It never has more rights or sees more than parent. The error is problem.InvalidArgument, or
 // problem.PermissionDenied if the depth is exceeded or parent is the zero Principal.
 func Derive(parent Principal, d Derivation) (Principal, error) {
 	most := cmp.Or(d.Depth, MaxDepth)
@@ -67,8 +67,8 @@ func Derive(parent Principal, d Derivation) (Principal, error) {
 	return child, nil
 }
 
-// named reports whether name can be the last part of an ID. It is part of paths and of commands too, so that it is neither ".." nor an
-// option.
+// named reports whether name can be the last part of an ID. Names also occur in paths and commands, so ".." and options
+// are not allowed.
 func named(name string) bool {
 	alone := func(c byte) bool { return c == '.' || c == '_' || c == '-' }
 	if name == "" || alone(name[0]) || alone(name[len(name)-1]) {
@@ -82,8 +82,7 @@ func named(name string) bool {
 	return len(name) <= 64
 }
 
-// Line yields p, its parent, and so on, up to the authenticated principal. Rules apply to p as to each of them, so
-// every one restricts what p sees and does.
+// Line yields p, its parent, and so on, up to the authenticated principal. The rules for each of them also restrict p.
 func (p Principal) Line() iter.Seq[Principal] {
 	return func(yield func(Principal) bool) {
 		for at := &p; at != nil && yield(*at); at = at.Above {
@@ -91,8 +90,8 @@ func (p Principal) Line() iter.Seq[Principal] {
 	}
 }
 
-// Origin returns the ID of the authenticated principal that p derives from, or p's own. Rules and limits use it, so
-// that sub-principals don't get allowances of their own.
+// Origin returns the ID of the authenticated principal from which p derives, or p's own ID. Rules and limits use it, so
+// sub-principals don't get additional allowances.
 func (p Principal) Origin() string {
 	at := &p
 	for at.Above != nil {

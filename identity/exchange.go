@@ -12,21 +12,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Repeat is how long the answer to a Renewal is repeated: a client that lost it, or sent two requests at once, gets the same one.
+// Repeat is how long the answer to a Renewal can be repeated. A client that lost it, or that sent two requests at once,
+// gets the same answer.
 const Repeat = 5 * time.Second
 
-// An Offer is a ticket that can be used once, as it is presented. Nothing is used up yet.
+// An Offer is a presented ticket for single use that is not used up yet.
 type Offer struct {
 	Principal Principal
 	Ticket    Ticket
-	Answer    []byte // of the exchange that used it up a moment ago, or nil if nothing did
+	Answer    []byte // the answer of the exchange that used up the ticket a moment ago, or nil
 
 	secret string
 }
 
-// Offer returns a Link, a Code or a Renewal, used from remote, and the principal that it stands for. Its refusals are those of Present. A
-// Renewal that was used up less than Repeat ago has its Answer. Every other one, and every Code, that was used up was stolen, by the first
-// who used it or by the second: then the agent's grant ends.
+// Offer checks a Link, a Code or a Renewal that is presented from remote, and returns it with its principal. It fails
+// like Present. For a Renewal that was used up less than Repeat ago, it returns the Answer. If any other Renewal or a
+// Code was used up, somebody has stolen it, so Offer ends the agent's grant.
 func (t *Tokens) Offer(ctx context.Context, use TicketUse, secret string, remote netip.Addr) (Offer, error) {
 	if use != Link && use != Code && use != Renewal {
 		return Offer{}, Unauthorized("ticket_malformed", nil)
@@ -60,15 +61,15 @@ type Issued struct {
 	Secret string
 }
 
-// Exchange uses o up and makes the tickets that want describes, as Issue does, in one transaction of the store. A
-// failure leaves o as it was. answer returns what the client is sent. first is false if o was used up meanwhile, by
-// another request: then nothing is made.
+// Exchange uses o up and makes the tickets in want like Issue, in one transaction of the store. A failure leaves o
+// unused. The function answer returns the answer for the client. first is false if another request has used up o in the
+// meantime. Then Exchange makes nothing.
 func (t *Tokens) Exchange(ctx context.Context, o Offer, want []Ticket, answer func([]Issued) ([]byte, error)) (sent []byte, first bool, err error) {
 	if o.secret == "" || o.Answer != nil {
 		return nil, false, Unauthorized("ticket_ended", nil)
 	}
 	p := o.Principal
-	p.Expires = time.Time{} // o doesn't bound what it becomes. The grant does
+	p.Expires = time.Time{} // the new tickets may outlive o, but not the grant
 	var made []Issued
 	var next []Ticket
 	for _, w := range want {
@@ -101,8 +102,8 @@ func (t *Tokens) Exchange(ctx context.Context, o Offer, want []Ticket, answer fu
 	return sent, true, nil
 }
 
-// hasTickets reports whether the tickets of an exchange are in the store, though it returned an error. The connection
-// may have broken after the end of the transaction.
+// hasTickets reports whether the tickets of an exchange are in the store although it returned an error. The connection
+// may have been lost after the end of the transaction.
 func (t *Tokens) hasTickets(ctx context.Context, next []Ticket) bool {
 	if len(next) == 0 {
 		return false
@@ -123,7 +124,7 @@ func (t *Tokens) sealAnswer(o *Offer, answer []byte) (Ticket, error) {
 	return Ticket{ID: newID(), Hash: place, Use: reply, Token: o.Ticket.Token, Created: now, Seen: now, Expires: now.Add(Repeat), Data: base64.StdEncoding.EncodeToString(data)}, nil
 }
 
-// findAnswer returns the answer of the exchange that used k up, or nil if that is too long ago or can't be repeated.
+// findAnswer returns the answer of the exchange that used up k, or nil if it is too old or can't be repeated.
 func (t *Tokens) findAnswer(ctx context.Context, k *Ticket, secret string) ([]byte, error) {
 	if k.Use != Renewal {
 		return nil, nil
@@ -153,7 +154,7 @@ func (t *Tokens) findAnswer(ctx context.Context, k *Ticket, secret string) ([]by
 	return answer, nil
 }
 
-// replyBox returns what seals the answer to a Renewal, and the hash under which the store has it.
+// replyBox returns the cipher for the answer to a Renewal, and the hash under which the store keeps it.
 func replyBox(secret string) (cipher.AEAD, [sha256.Size]byte, error) {
 	key := sha256.Sum256([]byte("bailiwick answer\x00" + secret))
 	block, err := aes.NewCipher(key[:])

@@ -24,7 +24,7 @@ type frozen struct {
 	Tools   []List                 `json:"tools,omitzero"` // the outermost first
 	Actions []List                 `json:"actions,omitzero"`
 	Classes []List                 `json:"classes,omitzero"`
-	Filters map[string]value.Value `json:"filters,omitzero"` // as query.Print prints them
+	Filters map[string]value.Value `json:"filters,omitzero"` // printed by query.Print
 	Parent  string                 `json:"parent,omitzero"`
 	Depth   int                    `json:"depth,omitzero"`
 	Above   *frozen                `json:"above,omitzero"`
@@ -39,7 +39,7 @@ func Freeze(p Principal) []byte {
 	return text
 }
 
-// freeze returns the JSON form of p and those above it, or nil for nil.
+// freeze returns the JSON form of p and its ancestors, or nil for nil.
 func freeze(p *Principal) *frozen {
 	if p == nil {
 		return nil
@@ -55,7 +55,7 @@ func freeze(p *Principal) *frozen {
 	return f
 }
 
-// lists returns the lists that l consists of, those of the authenticated principal first.
+// lists returns the lists in l, those of the authenticated principal first.
 func lists(l List) []List {
 	out := slices.Collect(l.All())
 	slices.Reverse(out)
@@ -71,7 +71,8 @@ func Thaw(text []byte) (Principal, error) {
 	return f.thaw()
 }
 
-// thaw returns the principal, with those above it. A filter that can't be read is an error: without it the principal would see more.
+// thaw returns the principal with its ancestors. A filter that can't be read is an error, because without it the
+// principal would see more.
 func (f *frozen) thaw() (Principal, error) {
 	p := Principal{ID: f.ID, Name: f.Name, Kind: f.Kind, Owner: f.Owner, Tenant: f.Tenant, Scopes: f.Scopes, Claims: f.Claims, TokenID: f.TokenID,
 		Tools: joined(f.Tools), Actions: joined(f.Actions), Classes: joined(f.Classes), Parent: f.Parent, Depth: f.Depth}
@@ -136,11 +137,11 @@ func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 		return Principal{}, Unauthorized("token_invalid", err)
 	}
 	now.Proven = p.Proven
-	now.Scopes = slices.DeleteFunc(slices.Clone(now.Scopes), func(s Scope) bool { return !p.Has(s) }) // a ticket may present fewer than its token has
+	now.Scopes = slices.DeleteFunc(slices.Clone(now.Scopes), func(s Scope) bool { return !p.Has(s) }) // a ticket may have fewer scopes than its token
 	return now, nil
 }
 
-// valid returns the token with an ID, if neither it nor the one that it is a grant of has ended.
+// valid returns the token with an ID. It fails if the token has ended or, for a grant, if the person's token has ended.
 func (t *Tokens) valid(all map[string]Token, id string) (Token, error) {
 	token, there := all[id]
 	switch {
@@ -160,17 +161,17 @@ func (t *Tokens) valid(all map[string]Token, id string) (Token, error) {
 	return token, err
 }
 
-// byID returns the current tokens by ID, reading them again if one has changed. The caller must not change the map.
+// byID returns the current tokens by ID. It reads them again if one has changed. The caller must not change the map.
 func (t *Tokens) byID(ctx context.Context) (map[string]Token, error) {
 	return t.asOf(ctx, t.store.TokenVersion)
 }
 
-// latest returns the tokens by ID as byID does, with the changes that any process has made before the call.
+// latest is like byID, but includes all changes that any process has made before the call.
 func (t *Tokens) latest(ctx context.Context) (map[string]Token, error) {
 	return t.asOf(ctx, t.store.LatestTokenVersion)
 }
 
-// asOf returns the tokens by ID as of a version.
+// asOf returns the tokens by ID, at least as new as the version that of returns.
 func (t *Tokens) asOf(ctx context.Context, of func(context.Context) (int64, error)) (map[string]Token, error) {
 	version, err := of(ctx) // before the tokens are read, so that a change in between outdates them
 	if err != nil {
@@ -182,8 +183,8 @@ func (t *Tokens) asOf(ctx context.Context, of func(context.Context) (int64, erro
 	return t.read(ctx, version)
 }
 
-// with returns the current tokens by ID as byID does. It reads them again if they lack id, because another process may
-// have made it a moment ago.
+// with is like byID, but reads the tokens again if id is missing, because another process may have created it a moment
+// ago.
 func (t *Tokens) with(ctx context.Context, id string) (map[string]Token, error) {
 	all, err := t.byID(ctx)
 	if err != nil {

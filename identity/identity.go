@@ -3,16 +3,17 @@
 //	credential ─Authenticator→ Principal ─Derive→ sub-principal
 //	stored Principal ─Thaw, PrincipalRefresher→ Principal as it is now
 //
-// It is the first step of every request, and all later steps take the Principal as an argument. Nothing else that an
-// agent sends (arguments, _meta, other headers) can change it. A sub-principal never has or sees more than its parent.
+// It is the first step of every request. All later steps have the Principal as an argument. Nothing else that an agent
+// sends (arguments, _meta, other headers) can change it. A sub-principal never has more rights or sees more than its
+// parent.
 //
-// Tokens is the Authenticator of the gateway's own tokens and of their tickets, such as sessions of the console. It
-// keeps both in a TokenStore. Package oidc authenticates the tokens of other issuers. Forms selects one of the two by
-// the form of the credential, and never tries the other after a refusal.
+// Tokens is the Authenticator for the gateway's own tokens and their tickets, such as sessions of the console. It keeps
+// both in a TokenStore. Package oidc authenticates the tokens of other issuers. Forms selects one of the two by the
+// form of the credential, and never tries the other after a refusal.
 //
 // Freeze encodes a Principal that outlives its request, such as the author of a change. A PrincipalRefresher returns
-// its current state, because a token may have been revoked meanwhile. While cancels a long call once its credential
-// ends.
+// its current state, because a token may have been revoked in the meantime. While cancels a long call when its
+// credential ends.
 //
 // ListPeople lists the people with rights at a gateway, from its tokens and sessions. Reconcile compares the tokens
 // with the audit.
@@ -27,7 +28,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Scope is a permission that a Principal may hold.
+// A Scope is a permission of a Principal.
 type Scope string
 
 // The scopes. Agents never get Review, Audit or Operator.
@@ -53,33 +54,33 @@ const (
 )
 
 // A Principal is an authenticated caller: an agent acting for a human owner, a human or a service, with its
-// restrictions. The zero Principal has no scope and is refused everywhere.
+// restrictions. The zero Principal has no scope, and everything refuses it.
 type Principal struct {
 	ID      string // stable and unique: "token:<id>", "stdio", "host:<id from the embedding program>"
 	Name    string // for people
 	Kind    Kind
 	Owner   string // the human on whose behalf it acts. Limits and reviews use it
-	Tenant  string // or "", which tenant-scoped classes refuse
+	Tenant  string // "" if none, which tenant-scoped classes refuse
 	Scopes  []Scope
 	Claims  value.Value // an Object of further claims of the credential, or Null
-	TokenID string      // the ID of the Token it authenticated with, or "" for other credentials
-	Expires time.Time   // when its credential ends, or zero if that isn't known
-	Proven  time.Time   // when the person last proved who they are, or zero if that isn't known
+	TokenID string      // the ID of the Token with which it authenticated, or "" for other credentials
+	Expires time.Time   // when its credential ends, or zero if not known
+	Proven  time.Time   // when the person last proved who they are, or zero if not known
 
 	Tools   List                    // restricts tools
 	Actions List                    // restricts actions, as "name" or "Class.name"
 	Classes List                    // restricts classes, as "source.Class" or a bare class name
-	Filters map[string]query.Filter // the records it may see, by class as in Classes, or "default" for all. As of query.ParseRule
+	Filters map[string]query.Filter // the records that it may see, by class as in Classes, or "default" for all. From query.ParseRule
 
-	Parent string     // the ID of the principal that it was derived from, or "" if authenticated itself
-	Depth  int        // the number of generations above it, or 0 if authenticated itself
-	Above  *Principal // the principal that it was derived from, whose Filters also apply, or nil if authenticated itself
+	Parent string     // the ID of the principal from which it was derived, or "" if it authenticated itself
+	Depth  int        // the number of ancestors, or 0 if it authenticated itself
+	Above  *Principal // the principal from which it was derived, whose Filters also apply, or nil if it authenticated itself
 }
 
-// Has reports whether p holds scope s.
+// Has reports whether p has scope s.
 func (p Principal) Has(s Scope) bool { return slices.Contains(p.Scopes, s) }
 
-// ScopeNames returns the scopes that p holds, sorted.
+// ScopeNames returns the scopes of p, sorted.
 func (p Principal) ScopeNames() []string {
 	out := make([]string, len(p.Scopes))
 	for i, s := range p.Scopes {
@@ -89,16 +90,16 @@ func (p Principal) ScopeNames() []string {
 	return out
 }
 
-// A List restricts a set of names to those in Only (nil for all) that are not in Except.
+// A List allows the names in Only (nil for all) that are not in Except.
 type List struct {
-	Only   []string `json:"only,omitzero"` // an empty one is encoded, as it allows none
+	Only   []string `json:"only,omitzero"` // an empty list allows nothing, so it is encoded
 	Except []string `json:"except,omitempty"`
 
-	Within *List `json:"-"` // a further list that must allow a name, too, or nil
+	Within *List `json:"-"` // another list that must also allow a name, or nil
 }
 
-// Allows reports whether something with these names is allowed. It may have several names, as a class has with and
-// without its source. A nil Only allows all. An empty one allows none.
+// Allows reports whether something with these names is allowed. It may have several names, for example a class with and
+// without its source. A nil Only allows all names. An empty one allows none.
 func (l List) Allows(names ...string) bool {
 	in := func(list []string) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(list, n) })
@@ -111,8 +112,8 @@ func (l List) Allows(names ...string) bool {
 	return true
 }
 
-// And returns the list that allows what both l and more allow. They are not merged, because different names may refer
-// to the same thing.
+// And returns a list that allows only what both l and more allow. It doesn't merge them, because different names may
+// refer to the same thing.
 func (l List) And(more List) List {
 	if more.Within != nil {
 		l = l.And(*more.Within)
@@ -126,7 +127,7 @@ func (l List) And(more List) List {
 	return List{Only: slices.Clone(more.Only), Except: slices.Clone(more.Except), Within: &l}
 }
 
-// All yields the lists that l consists of. Each has to allow a name.
+// All yields the lists in l. Each of them must allow a name.
 func (l List) All() iter.Seq[List] {
 	return func(yield func(List) bool) {
 		for at := &l; at != nil && yield(List{Only: at.Only, Except: at.Except}); at = at.Within {

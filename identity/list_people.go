@@ -13,12 +13,12 @@ type PersonEntry struct {
 	Scopes   []Scope      `json:"scopes"`
 	From     string       `json:"from"` // "invited", "issuer" or "token"
 	Sessions []OpenTicket `json:"-"`
-	Agents   int          `json:"agents"` // that the person has let in
+	Agents   int          `json:"agents"` // agents that the person has let in
 	Seen     time.Time    `json:"last_used_at,omitzero"`
-	Mine     bool         `json:"-"` // of the viewer
+	Mine     bool         `json:"-"` // the viewer's own entry
 }
 
-// ListPeople returns the people of tokens and open sessions, by name, as viewer manages them at now.
+// ListPeople returns the people with tokens or open sessions at now whom viewer manages, sorted by name.
 func ListPeople(all []Token, open []OpenTicket, viewer Principal, now time.Time) []PersonEntry {
 	rows := map[[2]string]*PersonEntry{}
 	for _, t := range all {

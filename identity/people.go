@@ -10,21 +10,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// LinkLife is the default time within which a sign-in link is good.
+// LinkLife is the default lifetime of a sign-in link.
 const LinkLife = 24 * time.Hour
 
 // personLife is the lifetime of a person's record. The record is created again when the person is invited again or
 // signs in through their issuer again.
 const personLife = 365 * 24 * time.Hour
 
-// SignsIn reports whether p is a person who may sign in to the console. Such a person has rights that have pages there.
+// SignsIn reports whether p is a person who may sign in to the console. Such a person has rights for some of its pages.
 func (p Principal) SignsIn() bool {
 	return p.Kind == Human && p.Depth == 0 && (p.Has(Review) || p.Has(Audit) || p.Has(Operator))
 }
 
-// Person returns p as a person of this store, with a TokenID, so that p can have sessions and let agents in. A person
-// of another Authenticator gets a record with p's rights. A record with other rights ends, with all sessions and agents
-// that rely on it. Someone without rights is Unauthorized.
+// Person returns p as a person of this store, with a TokenID, so that p can have sessions and let agents in. For a
+// person of another Authenticator it creates a record with p's rights. A record with other rights ends, with all its
+// sessions and agents. For a person without rights it fails with Unauthorized.
 func (t *Tokens) Person(ctx context.Context, p Principal) (Principal, error) {
 	if p.TokenID != "" {
 		return p, nil
@@ -35,7 +35,7 @@ func (t *Tokens) Person(ctx context.Context, p Principal) (Principal, error) {
 	want := Token{Use: UsePerson, Name: cmp.Or(p.Name, p.Owner), Kind: Human, Owner: p.Owner, Tenant: p.Tenant, Scopes: p.Scopes, Subject: p.ID, Claims: p.Claims.String(),
 		Tools: p.Tools, Actions: p.Actions, Classes: p.Classes}
 	if p.Tools.Within != nil || p.Actions.Within != nil || p.Classes.Within != nil {
-		return Principal{}, Unauthorized("lists_within", nil) // a record can't hold them, and without them it would allow more
+		return Principal{}, Unauthorized("lists_within", nil) // a record can't have nested lists, and without them it would allow more
 	}
 	for class, f := range p.Filters {
 		if want.Filters == nil {
@@ -58,23 +58,25 @@ func (t *Tokens) Person(ctx context.Context, p Principal) (Principal, error) {
 	return out, nil
 }
 
-// replace returns the record of a person with the rights of want. It makes one unless it exists. Other records of the
-// same person, which same selects, end. A want without scopes makes none, and the returned Token is zero.
+// replace returns the record of a person with the rights of want, and creates it if it doesn't exist. It ends the
+// person's other records, which the function same selects. If want has no scopes, it creates none and returns a zero
+// Token.
 func (t *Tokens) replace(ctx context.Context, by Principal, want Token, same func(*Token) bool) (Token, error) {
 	if err := mayHold(want.Kind, want.Owner, want.Scopes); err != nil {
-		return Token{}, err // before they are put in order, which drops unknown ones
+		return Token{}, err // check before ordering, which drops unknown scopes
 	}
 	version, err := t.store.TokenVersion(ctx)
 	if err != nil {
 		return Token{}, storeFailed(err)
 	}
-	all, err := t.read(ctx, version) // another process may have made one a moment ago
+	all, err := t.read(ctx, version) // another process may have created a record a moment ago
 	if err != nil {
 		return Token{}, storeFailed(err)
 	}
 	now := t.now()
 	want.Scopes = ordered(want.Scopes)
-	// One record of the person with these rights may stay, if half of its life is left. Those with other rights end.
+	// One record of the person with these rights may stay if half of its lifetime is left. Records with other rights
+	// end.
 	var found *Token
 	var others []string
 	for id, k := range all {
@@ -107,16 +109,16 @@ func (t *Tokens) replace(ctx context.Context, by Principal, want Token, same fun
 	return made, nil
 }
 
-// rights returns a digest of the rights of t, whenever and for however long it was made.
+// rights returns a digest of the rights of t, without its times.
 func (t *Token) rights() string {
 	k := *t
 	k.ID, k.Prefix, k.Hash, k.Created, k.Expires = "", "", [32]byte{}, time.Time{}, time.Time{}
 	return k.digest()
 }
 
-// Invite makes the record of the person want.Owner with the rights of want, unless that record exists. It returns the
-// record with the secret of a Link that signs the person in once, within life. A record with other rights ends, with
-// its sessions and the agents that rely on it. by must be an operator, as for Create. A want without Owner or Scopes is
+// Invite creates the record of the person want.Owner with the rights of want, unless it exists. It returns the record
+// and the secret of a Link that signs the person in once, within life. A record with other rights ends, with its
+// sessions and agents. by must be an operator, as for Create. If want has no Owner or Scopes, Invite fails with
 // problem.InvalidArgument.
 func (t *Tokens) Invite(ctx context.Context, by Principal, want Token, life time.Duration) (Token, string, error) {
 	if err := t.mayChange(by); err != nil {
@@ -141,9 +143,9 @@ func (t *Tokens) Invite(ctx context.Context, by Principal, want Token, life time
 	return made, secret, err
 }
 
-// Remove revokes every token of a person that by, an operator, manages: sessions, agents that they let in, and tokens
-// that act for them. It ends their connections with accounts at APIs. It returns how many tokens it revoked, or
-// problem.NotFound if there is none.
+// Remove revokes every token of a person that the operator by manages: sessions, agents that the person let in, and
+// tokens that act for the person. It also ends the person's connections with accounts at APIs. It returns the number of
+// revoked tokens, or problem.NotFound if there are none.
 func (t *Tokens) Remove(ctx context.Context, by Principal, owner, tenant string) (int, error) {
 	all, err := t.List(ctx, by)
 	if err != nil {
@@ -170,7 +172,8 @@ func (t *Tokens) Remove(ctx context.Context, by Principal, owner, tenant string)
 	return n, nil
 }
 
-// Lendable returns the scopes that a person may hand to an agent: their own, without those that agents never have.
+// Lendable returns the scopes that a person may give to an agent: their own scopes without those that agents never
+// have.
 func Lendable(p Principal) []Scope {
 	return Clamp(Agent, p.Owner, p.Scopes)
 }
@@ -180,13 +183,13 @@ type Granting struct {
 	Client string // its identifier
 	Name   string // for people
 	Scopes []Scope
-	Life   time.Duration // from now, at most the rest of the person's own
+	Life   time.Duration // from now, at most the rest of the person's own lifetime
 }
 
-// Grant makes the record of an agent that by, a person with a TokenID, lets in. The agent acts for them, within the
-// person's rights. It ends with the person's own record. Scopes that by may not lend (see Lendable) are
-// problem.PermissionDenied. Consent is a decision, so it reads the store and not the cache. Another process may have
-// revoked the person's record a moment ago.
+// Grant creates the record of an agent that by, a person with a TokenID, lets in. The agent acts for the person, within
+// the person's rights, and its record ends with the person's record. For scopes that are not Lendable, Grant fails with
+// problem.PermissionDenied. It reads the store and not the cache, because another process may have revoked the person's
+// record a moment ago.
 func (t *Tokens) Grant(ctx context.Context, by Principal, g Granting) (Principal, error) {
 	now, err := t.Refresh(ctx, by)
 	if err != nil {
@@ -218,8 +221,8 @@ func (t *Tokens) Grant(ctx context.Context, by Principal, g Granting) (Principal
 	return made.Principal()
 }
 
-// EndGrant ends an agent's grant, with all its tickets: by its person, or by its own client. It is problem.NotFound if id
-// names no grant in force of that person.
+// EndGrant ends an agent's grant with all its tickets. by is its person or its own client. EndGrant fails with
+// problem.NotFound if id is not a grant in force of that person.
 func (t *Tokens) EndGrant(ctx context.Context, by Principal, id string) error {
 	all, err := t.with(ctx, id)
 	if err != nil {
@@ -231,7 +234,7 @@ func (t *Tokens) EndGrant(ctx context.Context, by Principal, id string) error {
 	return t.end(ctx, by, id)
 }
 
-// Agents returns the grants in force of by's person.
+// Agents returns the grants of by's person that are in force.
 func (t *Tokens) Agents(ctx context.Context, by Principal) ([]Token, error) {
 	all, err := t.byID(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // Person returns the canonical form of a person's name, for comparison and counting. Names that differ only in case,
 // width, compatibility forms, spaces or invisible characters have the same form. It is "" for a name without visible
-// characters. Similar letters of different scripts are not unified.
+// characters. Similar letters of different scripts stay different.
 func Person(name string) string {
 	if plain(name) {
 		return strings.ToLower(name)
@@ -41,12 +41,12 @@ func plain(name string) bool {
 // Person returns the canonical name of the human that p is or acts for, or "".
 func (p Principal) Person() string { return Person(p.Owner) }
 
-// Account returns the key of the allowances p uses: its person, or its origin if it has none. Another spelling, another
-// token or a sub-principal doesn't get another allowance.
+// Account returns the key of the allowances that p uses: its person, or its origin if it has none. Other spellings of
+// the name, other tokens of the person and sub-principals share the allowance.
 func (p Principal) Account() string { return cmp.Or(p.Person(), p.Origin()) }
 
-// Author returns what people know p by, for a record that says who wrote it: its name and its owner, such as
-// "triage-bot (maria)".
+// Author returns a name of p for people, as the author of a record: its name and its owner, such as "triage-bot
+// (maria)".
 func (p Principal) Author() string {
 	name := cmp.Or(p.Name, p.Owner, p.Origin())
 	if owner := p.Person(); owner != "" && owner != Person(name) {

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// The ends of a Step and of a Tool about tokens.
+// The last words of a Step and of a Tool about tokens.
 const (
 	created = "created"
 	revoked = "revoked"
@@ -23,7 +23,7 @@ const (
 
 func (t *Token) subject() string { return "token:" + t.ID }
 
-// record returns the audit record of a step that by took on t.
+// record returns the audit record of a step of by on t.
 func (t *Token) record(event string, by Principal, at time.Time) audit.Record {
 	r := audit.Record{Time: at, Principal: by.ID, Owner: by.Owner, Tenant: by.Tenant, TokenID: by.TokenID, Tool: "tokens/" + event, Outcome: audit.OK,
 		Step: t.subject() + ":" + event}
@@ -33,7 +33,7 @@ func (t *Token) record(event string, by Principal, at time.Time) audit.Record {
 	return r
 }
 
-// digest returns the SHA-256 of all that decides what t allows, in hex.
+// digest returns the SHA-256 of everything that determines the rights of t, in hex.
 func (t *Token) digest() string {
 	allows := *t
 	allows.LastUsed, allows.Revoked = time.Time{}, time.Time{}
@@ -70,11 +70,12 @@ type Lack struct {
 	Detail string `json:"detail"`
 }
 
-// Error names the token and what is wrong with it.
+// Error names the token and its fault.
 func (l Lack) Error() string { return fmt.Sprintf("token %s: %s", l.Token, l.Detail) }
 
-// Reconcile compares the tokens of a store with the records of log. Each token must have a record of its creation, with
-// its rights, and of its revocation. Each record must have its token. It fails only if one of them could not be read.
+// Reconcile compares the tokens of a store with the records of log. Each token must have a record of its creation with
+// its rights, and a record of its revocation. Each record must have its token. Reconcile fails only if one of them
+// can't be read.
 func Reconcile(ctx context.Context, s TokenStore, log audit.Reader) (Reconciliation, error) {
 	r := reconciler{store: s, log: log, have: map[string]audit.Record{}}
 	left, err := s.Unrecorded(ctx, "", 1<<20) // before the log: records that leave the outbox are in the log then
@@ -157,7 +158,7 @@ func (r *reconciler) token(ctx context.Context, t *Token) error {
 	return nil
 }
 
-// find returns the record of a step of t, which may have been written since the records were read.
+// find returns the record of a step of t. It also finds a record that was written after the records were read.
 func (r *reconciler) find(ctx context.Context, t *Token, event string) (audit.Record, bool, error) {
 	step := t.subject() + ":" + event
 	if rec, ok := r.have[step]; ok {

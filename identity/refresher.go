@@ -13,8 +13,8 @@ type PrincipalRefresher interface {
 	Refresh(context.Context, Principal) (Principal, error)
 }
 
-// Fixed is the PrincipalRefresher of programs whose principals never change and whose credentials are never revoked. It
-// returns every principal as it was.
+// Fixed is the PrincipalRefresher for programs whose principals never change and whose credentials are never revoked.
+// It returns every principal unchanged.
 type Fixed struct{}
 
 // Refresh implements PrincipalRefresher.
@@ -23,9 +23,9 @@ func (Fixed) Refresh(_ context.Context, p Principal) (Principal, error) { return
 // recheck is the interval at which a long-running operation checks its credential.
 const recheck = 500 * time.Millisecond
 
-// While returns a context that is cancelled when p's credential is no longer valid. The refusal is then its cause. For
-// a sub-principal it is the credential of its origin. stop ends the check. There is no check if today is nil
-// or p has no TokenID.
+// While returns a context that is cancelled when p's credential is no longer valid. The refusal is then the cause of
+// the cancellation. For a sub-principal, While checks the credential of its origin. stop ends the check. If today is
+// nil or p has no TokenID, there is no check.
 func While(ctx context.Context, today PrincipalRefresher, p Principal) (good context.Context, stop func()) {
 	if today == nil || p.TokenID == "" {
 		return ctx, func() {}
@@ -39,7 +39,8 @@ func While(ctx context.Context, today PrincipalRefresher, p Principal) (good con
 	}
 }
 
-// checked checks the credential of p now and then until ctx ends, and ends it with the refusal. Failures of the store are retried.
+// checked checks the credential of p regularly until ctx ends. If the credential is refused, it calls end with the
+// refusal. It ignores failures of the store until the next check.
 func checked(ctx context.Context, today PrincipalRefresher, p Principal, end context.CancelCauseFunc) {
 	tick := time.NewTicker(recheck)
 	defer tick.Stop()

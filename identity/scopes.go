@@ -43,7 +43,7 @@ func ordered(given []Scope) []Scope {
 	return slices.DeleteFunc(slices.Clone(scopes), func(s Scope) bool { return !slices.Contains(given, s) })
 }
 
-// unknownScope returns the error for a name that is not a scope, with the nearest ones.
+// unknownScope returns the error for a name that is not a scope, with the nearest scopes.
 func unknownScope(name string) error {
 	names := []string{"readonly", "admin"}
 	for _, s := range scopes {
@@ -58,8 +58,8 @@ func unknownScope(name string) error {
 	}
 }
 
-// mayHold returns nil if a principal of kind k acting for owner may hold the scopes, else an error. It is checked when
-// a token is created and at each use, so that editing a record can't grant more.
+// mayHold returns nil if a principal of kind k that acts for owner may have the scopes. It is checked when a token is
+// created and at each use, so that a manipulated record can't grant more.
 func mayHold(k Kind, owner string, held []Scope) error {
 	fail := func(detail string) error {
 		return &problem.Error{Code: problem.InvalidArgument, Detail: detail, Kind: "scope_not_for_kind"}
@@ -82,8 +82,8 @@ func mayHold(k Kind, owner string, held []Scope) error {
 	return nil
 }
 
-// Clamp returns those of asked that a principal of kind k acting for owner may hold, each once, in canonical order. It
-// is for scopes from external sources.
+// Clamp returns the scopes in asked that a principal of kind k that acts for owner may have, each once, in canonical
+// order. It is for scopes from external sources.
 func Clamp(k Kind, owner string, asked []Scope) []Scope {
 	return slices.DeleteFunc(ordered(asked), func(s Scope) bool { return mayHold(k, owner, []Scope{s}) != nil })
 }

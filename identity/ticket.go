@@ -17,19 +17,19 @@ import (
 // AccessStart is the prefix of the access tokens of agents that signed in.
 const AccessStart = "bwa_"
 
-// Fresh is the default of the longest time since a person proved who they are, for breaking the glass and for making
-// credentials: tokens and invitations.
+// Fresh is the default for the maximum time since a person proved who they are. It applies to breaking the glass and to
+// the creation of tokens and invitations.
 const Fresh = 15 * time.Minute
 
-// Fresh reports whether p proved who they are less than most before now. A zero most means the constant Fresh. A person
-// that never proved it, or did so in the future, isn't fresh.
+// Fresh reports whether p proved who they are less than most before now. If most is zero, the constant Fresh applies. A
+// person who never proved it, or whose proof is in the future, isn't fresh.
 func (p Principal) Fresh(now time.Time, most time.Duration) bool {
 	since := now.Sub(p.Proven)
 	return since < cmp.Or(most, Fresh) && since > -time.Minute
 }
 
-// Takes says which sign-in p lacks, in words for a sentence. It is a recent one. Where nothing that counts proved who p
-// is, however recently, it is a stronger one.
+// Takes describes the sign-in that p lacks, as a part of a sentence: a recent one. If p has no accepted proof at all,
+// it must also be by a stronger proof.
 func (p Principal) Takes(most time.Duration) string {
 	recent := "a sign-in of the last " + cmp.Or(most, Fresh).String()
 	if p.Proven.IsZero() {
@@ -43,46 +43,48 @@ type TicketUse string
 
 // The uses of tickets.
 const (
-	Session TicketUse = "session" // a person's, in the cookie of the console
+	Session TicketUse = "session" // for a person, in the cookie of the console
 	Link    TicketUse = "link"    // signs a person in, once
 	Code    TicketUse = "code"    // an authorization code: becomes Access and Renewal, once
-	Access  TicketUse = "access"  // an agent's, sent with each request
+	Access  TicketUse = "access"  // for an agent, sent with each request
 	Renewal TicketUse = "renewal" // a refresh token: becomes another Access and Renewal, once
-	reply   TicketUse = "reply"   // the answer to the exchange of a Renewal, sealed. Nothing presents it.
+	reply   TicketUse = "reply"   // the encrypted answer to the exchange of a Renewal. Clients can't present it.
 )
 
-// start returns the prefix of tickets of use u, so that one in the wrong place is recognized, or "" for an unknown use.
+// start returns the prefix of tickets of use u, by which a ticket in the wrong place is recognized. It returns "" for
+// an unknown use.
 func (u TicketUse) start() string {
 	return map[TicketUse]string{Session: "bws_", Link: "bwl_", Code: "bwc_", Access: AccessStart, Renewal: "bwr_"}[u]
 }
 
-// A Ticket is the record of a secret that is accepted in place of a token for a short time. It is good as long as that token is.
+// A Ticket is the record of a secret that is accepted instead of a token for a short time. It is only valid while the
+// token is valid.
 type Ticket struct {
 	ID      string            `json:"-"`
 	Hash    [sha256.Size]byte `json:"-"` // of the secret
 	Use     TicketUse         `json:"-"`
 	Expires time.Time         `json:"-"`
 	Seen    time.Time         `json:"-"` // when it was last presented. Up to a minute late
-	Ended   bool              `json:"-"` // signed out of, or used up
+	Ended   bool              `json:"-"` // the person signed out, or it is used up
 
-	Token   string    `json:"token"`            // the ID of the token that it presents
+	Token   string    `json:"token"`            // the ID of the token for which it is accepted
 	Created time.Time `json:"created"`          //
-	Proven  time.Time `json:"proven,omitzero"`  // of a session: when the person last proved who they are
+	Proven  time.Time `json:"proven,omitzero"`  // for a session: when the person last proved who they are
 	Label   string    `json:"label,omitempty"`  // for people: the browser
-	Data    string    `json:"data,omitempty"`   // of a code: the grant. Of a session: how it began
-	Idle    int64     `json:"idle_s,omitempty"` // seconds without a use after which it ends, or 0
-	Scopes  string    `json:"scopes,omitempty"` // the scopes that it presents, of those of its token, or "" for all of them
+	Data    string    `json:"data,omitempty"`   // for a code: the grant. For a session: how it began
+	Idle    int64     `json:"idle_s,omitempty"` // it ends after so many seconds without a use. 0 means never
+	Scopes  string    `json:"scopes,omitempty"` // the scopes of its token that it has, or "" for all of them
 }
 
-// Open reports whether k is good at now, as far as k decides that itself.
+// Open reports whether k is valid at now. It doesn't check the token of k.
 func (k *Ticket) Open(now time.Time) bool {
 	return !k.Ended && now.Before(k.Expires) && (k.Idle == 0 || now.Sub(k.Seen) < time.Duration(k.Idle)*time.Second)
 }
 
-// A TicketStore stores tickets. It may drop those that have expired.
+// A TicketStore stores tickets. It may drop expired tickets.
 type TicketStore interface {
 	AddTicket(ctx context.Context, k Ticket) error
-	// TicketByHash returns a ticket, also one that has ended. It returns problem.NotFound if there is none.
+	// TicketByHash returns a ticket, even if it has ended. It returns problem.NotFound if there is none.
 	TicketByHash(ctx context.Context, hash [sha256.Size]byte) (Ticket, error)
 	// Tickets returns the tickets of a use that have neither ended nor expired, in any order.
 	Tickets(ctx context.Context, use TicketUse) ([]Ticket, error)
@@ -90,12 +92,13 @@ type TicketStore interface {
 	SeeTicket(ctx context.Context, id string, at time.Time) error
 	// EndTicket sets Ended, for all processes at once, and reports whether it was the first to do so.
 	EndTicket(ctx context.Context, id string) (first bool, err error)
-	// ExchangeTicket does what EndTicket does and adds next, in one transaction. It adds none if it was not the first to end the ticket.
+	// ExchangeTicket does the same as EndTicket and adds next, in one transaction. It adds nothing if it was not the
+	// first to end the ticket.
 	ExchangeTicket(ctx context.Context, id string, next []Ticket) (first bool, err error)
 }
 
-// Issue makes a ticket that presents p, which must have authenticated with a token of t, and returns it with its
-// secret. want has Use, Expires, Proven, Label, Data, Idle and Scopes. It ends with p's token at the latest.
+// Issue makes a ticket for p, which must have authenticated with a token of t, and returns the ticket with its secret.
+// want has Use, Expires, Proven, Label, Data, Idle and Scopes. The ticket ends with p's token at the latest.
 func (t *Tokens) Issue(ctx context.Context, p Principal, want Ticket) (Ticket, string, error) {
 	made, secret, err := t.prepare(ctx, p, want)
 	if err != nil {
@@ -107,7 +110,7 @@ func (t *Tokens) Issue(ctx context.Context, p Principal, want Ticket) (Ticket, s
 	return made, secret, nil
 }
 
-// prepare makes the ticket that Issue returns, and stores nothing.
+// prepare makes the ticket for Issue without storing it.
 func (t *Tokens) prepare(ctx context.Context, p Principal, want Ticket) (Ticket, string, error) {
 	all, err := t.latest(ctx) // a credential must not come from one that another process has revoked
 	if err != nil {
@@ -135,11 +138,12 @@ func (t *Tokens) prepare(ctx context.Context, p Principal, want Ticket) (Ticket,
 	return want, secret, nil
 }
 
-// seeing is the least time between two records of a ticket's use.
+// seeing is the minimum time between two records of a ticket's use.
 const seeing = time.Minute
 
-// Present returns the principal that a ticket of a use stands for, used from remote, and the ticket. Every refusal is
-// Unauthorized. Any other error is a failure of the store. The ticket is returned with a refusal, too, if it exists.
+// Present checks a ticket of a use that is presented from remote, and returns its principal and the ticket. Every
+// refusal is Unauthorized. Any other error is a failure of the store. Present returns an existing ticket even with a
+// refusal.
 func (t *Tokens) Present(ctx context.Context, use TicketUse, secret string, remote netip.Addr) (Principal, Ticket, error) {
 	if rest, ok := strings.CutPrefix(secret, use.start()); !ok || len(rest) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
 		return Principal{}, Ticket{}, Unauthorized("ticket_malformed", nil)
@@ -162,7 +166,7 @@ func (t *Tokens) Present(ctx context.Context, use TicketUse, secret string, remo
 		}
 		return Principal{}, k, err
 	}
-	// A use is noted at intervals, so that not every request writes.
+	// A use is only stored at intervals, so that not every request writes.
 	pause := seeing
 	if k.Idle > 0 {
 		pause = min(pause, time.Duration(k.Idle)*time.Second/4)
@@ -177,8 +181,7 @@ func (t *Tokens) Present(ctx context.Context, use TicketUse, secret string, remo
 	return p, k, nil
 }
 
-// principalOf returns the principal that k presents, if the token behind it and the address are good at this moment. Its refusals and
-// failures are those of Present.
+// principalOf returns the principal of k if its token is valid now and allowed from remote. It fails like Present.
 func (t *Tokens) principalOf(ctx context.Context, k *Ticket, remote netip.Addr) (Principal, error) {
 	all, err := t.with(ctx, k.Token)
 	if err != nil {
@@ -212,8 +215,8 @@ func (t *Tokens) endFamily(ctx context.Context, k *Ticket) error {
 	return t.end(ctx, Principal{ID: "token:" + k.Token, TokenID: k.Token}, k.Token)
 }
 
-// End ends a ticket of by's own person, or for an operator of anyone whose tokens it manages. It returns
-// problem.NotFound for other tickets.
+// End ends a ticket of by's own person. If by is an operator, it also ends tickets of people whose tokens by manages.
+// It returns problem.NotFound for other tickets.
 func (t *Tokens) End(ctx context.Context, by Principal, use TicketUse, id string) error {
 	all, err := t.Sessions(ctx, by, use)
 	if err != nil {
@@ -228,15 +231,15 @@ func (t *Tokens) End(ctx context.Context, by Principal, use TicketUse, id string
 	return problem.New(problem.NotFound, "There is no such session, or it has ended")
 }
 
-// An OpenTicket is a ticket with the token that it presents.
+// An OpenTicket is a ticket with its token.
 type OpenTicket struct {
 	Ticket
 	Of   Token
-	Mine bool // of the asking person
+	Mine bool // it belongs to the person who asks
 }
 
-// Sessions returns the open tickets of a use, the newest first: those of by's own person, and for an operator those of
-// everyone whose tokens it manages.
+// Sessions returns the open tickets of a use, the newest first. These are the tickets of by's own person and, if by is
+// an operator, of everyone whose tokens by manages.
 func (t *Tokens) Sessions(ctx context.Context, by Principal, use TicketUse) ([]OpenTicket, error) {
 	all, err := t.byID(ctx)
 	if err != nil {

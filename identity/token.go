@@ -36,15 +36,15 @@ const (
 // A Use is the purpose of a token.
 type Use string
 
-// The uses of tokens. Only a credential can be sent by a client: the secrets of the others, which are records of
-// rights, are never given out, and Tickets present them.
+// The uses of tokens. Clients can only send tokens of UseCredential. The others are records of rights: their secrets
+// are never given out, and clients use Tickets for them.
 const (
 	UseCredential Use = ""       // its holder sends it
-	UsePerson     Use = "person" // a person who signs in: by a link, or by an issuer
+	UsePerson     Use = "person" // a person who signs in by a link or through an issuer
 	UseGrant      Use = "grant"  // an agent that a person let in
 )
 
-// A Token is the stored record of a token. It holds the SHA-256 of the token, not the token itself.
+// A Token is the stored record of a token. It contains the SHA-256 of the token, not the token itself.
 type Token struct {
 	ID     string            `json:"id"`
 	Prefix string            `json:"prefix"` // public and unique
@@ -59,8 +59,8 @@ type Token struct {
 	Actions List              `json:"actions,omitzero"`
 	Classes List              `json:"classes,omitzero"`
 	Use     Use               `json:"use,omitempty"`
-	Parent  string            `json:"parent,omitempty"`  // of a grant: the ID of the token of the person. It ends with that one
-	Subject string            `json:"subject,omitempty"` // of a person of an issuer: the ID of their Principal. Of a grant: the client
+	Parent  string            `json:"parent,omitempty"`  // for a grant: the ID of the person's token, with which the grant ends
+	Subject string            `json:"subject,omitempty"` // for a person of an issuer: the ID of their Principal. For a grant: the client
 	Claims  string            `json:"-"`                 // an object of further claims for rules, as JSON text, or ""
 	Filters map[string]string `json:"-"`                 // by class or "default": a where object of query.ParseRule as JSON text
 	IPs     []netip.Prefix    `json:"ips,omitempty"`     // allowed client addresses. Empty allows all
@@ -100,7 +100,7 @@ func newID() string {
 	return strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))
 }
 
-// check validates a token to be created at now. It returns nil or an InvalidArgument error.
+// check validates a new token, created at now. It returns nil or an InvalidArgument error.
 func (t *Token) check(now time.Time) error {
 	for _, f := range []struct{ name, text string }{{"name", t.Name}, {"owner", t.Owner}, {"tenant", t.Tenant}} {
 		if len(f.text) > 200 || !utf8.ValidString(f.text) || strings.ContainsFunc(f.text, unicode.IsControl) {
@@ -128,8 +128,8 @@ func (t *Token) check(now time.Time) error {
 	return err
 }
 
-// filters parses t's filters. A filter that is invalid or matches everything is an error, as leaving it out would show
-// more.
+// filters parses t's filters. A filter that is invalid or matches everything is an error, because without it the
+// principal would see more.
 func (t *Token) filters() (map[string]query.Filter, error) {
 	if len(t.Filters) == 0 {
 		return nil, nil
@@ -158,8 +158,8 @@ func (t *Token) allows(remote netip.Addr) bool {
 	return len(t.IPs) == 0 || slices.ContainsFunc(t.IPs, func(p netip.Prefix) bool { return p.Contains(remote) })
 }
 
-// ParseIPs parses addresses and CIDR ranges separated by commas or spaces. A range with bits set after its mask is an
-// error, and so is an IPv4 address in IPv6 form, which would match nothing.
+// ParseIPs parses addresses and CIDR ranges separated by commas or spaces. A range with set bits after its mask is an
+// error. An IPv4 address in IPv6 form is also an error, because it would match nothing.
 func ParseIPs(text string) ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	for _, w := range strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' }) {
@@ -176,7 +176,7 @@ func ParseIPs(text string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// A TokenStore stores tokens, and the records of their steps until the audit has these. It returns copies.
+// A TokenStore stores tokens. It also stores the records of their steps until the audit has them. It returns copies.
 type TokenStore interface {
 	TokenFinder
 	TokenKeeper
@@ -188,13 +188,13 @@ type TokenStore interface {
 type TokenFinder interface {
 	// TokenByPrefix returns the token with a public prefix, or problem.NotFound.
 	TokenByPrefix(ctx context.Context, prefix string) (Token, error)
-	// TokenVersion returns a number that changes with every AddToken and RevokeToken: immediately for those through
-	// this store, within a second for those of other processes. It is called for each request and must be cheap.
+	// TokenVersion returns a number that changes with every AddToken and RevokeToken. It changes immediately for calls
+	// of this process, and within a second for other processes. It is called for each request and must be cheap.
 	TokenVersion(ctx context.Context) (int64, error)
-	// LatestTokenVersion returns the same number, with every change of any process that was made before the call. It reads the
-	// store each time.
+	// LatestTokenVersion returns the same number, but includes all changes of all processes before the call. It reads
+	// the store each time.
 	LatestTokenVersion(ctx context.Context) (int64, error)
-	// TouchTokens updates LastUsed, by ID, where the given time is later.
+	// TouchTokens updates LastUsed, by ID, if the given time is later.
 	TouchTokens(ctx context.Context, used map[string]time.Time) error
 }
 
@@ -206,9 +206,10 @@ type TokenKeeper interface {
 	// Tokens returns all tokens, including revoked and expired ones, sorted by Created.
 	Tokens(ctx context.Context) ([]Token, error)
 	// RevokeToken sets Revoked to r's Time and stores r in the outbox, in one transaction. It does nothing if the token
-	// is revoked already. It returns problem.NotFound if there is no such token.
+	// is already revoked. It returns problem.NotFound if there is no such token.
 	RevokeToken(ctx context.Context, id string, r audit.Record) error
-	// EndConnections ends all connections of a person, by canonical name, with the accounts that agents use for them.
+	// EndConnections ends all connections of a person with accounts that agents use for them. person is the canonical
+	// name.
 	EndConnections(ctx context.Context, person, tenant string) error
 }
 

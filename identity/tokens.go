@@ -19,13 +19,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TokenOptions configure Tokens. Store is required, and so is Audit to create and revoke tokens. Other fields have useful
-// zero values.
+// TokenOptions configure Tokens. Store is always required, and Audit is required to create and revoke tokens. Other
+// fields have useful zero values.
 type TokenOptions struct {
 	Store TokenStore
-	Audit audit.Log        // records which tokens are created and revoked. Nil refuses both
-	Cache int              // the most tokens cached. 0 means 4,096
-	Touch time.Duration    // how long a last use may wait to be stored, in a batch. 0 means 30 s
+	Audit audit.Log        // records the creation and revocation of tokens. Nil refuses both
+	Cache int              // maximum number of cached tokens. 0 means 4,096
+	Touch time.Duration    // how long a last use may wait until a batch stores it. 0 means 30 s
 	Now   func() time.Time // nil means time.Now
 }
 
@@ -44,13 +44,13 @@ type Tokens struct {
 	used usage
 }
 
-// A snapshot holds all tokens as of one version of the store.
+// A snapshot is all tokens at one version of the store.
 type snapshot struct {
 	version int64
 	byID    map[string]Token
 }
 
-// An entry is a cached token as of one version of the store.
+// An entry is a cached token at one version of the store.
 type entry struct {
 	token     Token
 	principal Principal
@@ -67,16 +67,16 @@ func NewTokens(o TokenOptions) *Tokens {
 	return t
 }
 
-// Unauthorized returns the refusal of a credential. It looks the same for every reason. kind is the true reason, for
-// the audit record.
+// Unauthorized returns the refusal of a credential. It is the same for every reason. kind is the true reason, for the
+// audit record.
 func Unauthorized(kind string, err error) *problem.Error {
 	return &problem.Error{Code: problem.Unauthorized, Detail: "The credential is missing or not valid",
 		Suggestion: "Send a valid token as Authorization: Bearer <token>", Kind: kind, Err: err}
 }
 
-// Authenticate returns the Principal of a token used from remote. An invalid remote means no address, as on stdio.
-// Every refusal is Unauthorized. Any other error is a failure of the store. The Principal shares its lists with others
-// and must not be changed.
+// Authenticate returns the Principal of a token that is used from remote. An invalid remote means no address, for
+// example on stdio. Every refusal is Unauthorized. Any other error is a failure of the store. Principals share their
+// lists, so the caller must not change them.
 func (t *Tokens) Authenticate(ctx context.Context, credential string, remote netip.Addr) (Principal, error) {
 	if credential == "" {
 		return Principal{}, Unauthorized("no_credential", nil)
@@ -142,7 +142,7 @@ func storeFailed(err error) error {
 	return problem.StoreFailed("token_store", err)
 }
 
-// remember caches an entry by its prefix, in the place of an arbitrary other one if the cache is full.
+// remember caches an entry by its prefix. If the cache is full, it replaces an arbitrary entry.
 func (t *Tokens) remember(prefix string, e *entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -161,8 +161,8 @@ func (t *Tokens) forget(prefix string) {
 	delete(t.known, prefix)
 }
 
-// Principal returns the Principal for t, whether or not t may still be used. A token with scopes that its kind may not
-// hold, even if written to the store directly, is an error.
+// Principal returns the Principal for t, even if t is no longer valid. It fails if t has scopes that its kind may not
+// have, for example because somebody wrote them directly to the store.
 func (t *Token) Principal() (Principal, error) {
 	if err := mayHold(t.Kind, t.Owner, t.Scopes); err != nil {
 		return Principal{}, err
@@ -180,15 +180,15 @@ func (t *Token) Principal() (Principal, error) {
 	p := Principal{ID: "token:" + t.ID, Name: t.Name, Kind: t.Kind, Owner: t.Owner, Tenant: t.Tenant, Scopes: t.Scopes, Claims: claims,
 		TokenID: t.ID, Tools: t.Tools, Actions: t.Actions, Classes: t.Classes, Filters: filters}
 	if t.Use == UsePerson && t.Subject != "" {
-		p.ID = t.Subject // as with a token of the issuer itself
+		p.ID = t.Subject // the same ID as with a token of the issuer itself
 	}
 	return p, nil
 }
 
 // Create creates a token from want and returns its record and the token itself, which can't be retrieved again. It
-// ignores want's ID, Prefix, Hash, Use, Parent, Subject, Created, LastUsed and Revoked. The default for Scopes is {read}, for Kind an agent,
-// for Expires TokenLife from now, for Tenant that of by. by must be a human or service with the scope operator. If it has
-// a tenant, the token must have the same one.
+// ignores want's ID, Prefix, Hash, Use, Parent, Subject, Created, LastUsed and Revoked. The defaults are {read} for
+// Scopes, an agent for Kind, TokenLife from now for Expires, and by's Tenant. by must be a human or service with the
+// scope operator. If by has a tenant, the token must have the same tenant.
 func (t *Tokens) Create(ctx context.Context, by Principal, want Token) (Token, string, error) {
 	if err := t.mayChange(by); err != nil {
 		return Token{}, "", err
@@ -208,7 +208,7 @@ func foreignTenant(by Principal) error {
 	return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "An operator of " + quote(by.Tenant) + " makes tokens of that tenant alone"}
 }
 
-// make stores a token, after the caller has checked by's authority over it.
+// make stores a token. The caller must check the authority of by before.
 func (t *Tokens) make(ctx context.Context, by Principal, want Token) (Token, string, error) {
 	if t.log == nil {
 		return Token{}, "", unrecorded()
@@ -225,7 +225,7 @@ func (t *Tokens) make(ctx context.Context, by Principal, want Token) (Token, str
 	}
 	want.Scopes = ordered(want.Scopes)
 	var err error
-	for range 3 { // a prefix is taken once in 2^48
+	for range 3 { // a new prefix already exists with a probability of about 2^-48 per token
 		var secret string
 		want.ID = newID()
 		secret, want.Prefix, want.Hash = mint()
@@ -248,8 +248,8 @@ func (t *Tokens) kept(ctx context.Context, by Principal, made Token, secret stri
 	return Token{}, "", errors.Join(err, t.store.RevokeToken(context.WithoutCancel(ctx), made.ID, made.record(revoked, by, t.now())))
 }
 
-// List returns the tokens that by, an operator as for Create, manages, sorted by Created: all of them, or those of by's
-// tenant.
+// List returns the tokens that by manages, sorted by Created: all tokens, or those of by's tenant. by must be an
+// operator, as for Create.
 func (t *Tokens) List(ctx context.Context, by Principal) ([]Token, error) {
 	if err := mayManage(by); err != nil {
 		return nil, err
@@ -258,9 +258,10 @@ func (t *Tokens) List(ctx context.Context, by Principal) ([]Token, error) {
 	return slices.DeleteFunc(all, func(k Token) bool { return !manages(by, k) }), err
 }
 
-// Revoke revokes a token: immediately in this process, within a second in others. For an operator of a tenant, tokens
-// of other tenants don't exist. If the revocation can't be recorded, it is in force and an error is returned. Other errors are
-// problem.NotFound, and problem.PermissionDenied if by is not an operator, as for Create.
+// Revoke revokes a token. The revocation is in force immediately in this process, and within a second in others. For an
+// operator of a tenant, tokens of other tenants don't exist. If the revocation can't be recorded, Revoke returns an
+// error, but the revocation is in force. Other errors are problem.NotFound, and problem.PermissionDenied if by is not
+// an operator as for Create.
 func (t *Tokens) Revoke(ctx context.Context, by Principal, id string) error {
 	if err := t.mayChange(by); err != nil {
 		return err
@@ -277,7 +278,7 @@ func (t *Tokens) Revoke(ctx context.Context, by Principal, id string) error {
 	return t.end(ctx, by, id)
 }
 
-// end revokes a token, after the caller has checked by's authority over it.
+// end revokes a token. The caller must check the authority of by before.
 func (t *Tokens) end(ctx context.Context, by Principal, id string) error {
 	k := Token{ID: id}
 	if err := t.store.RevokeToken(ctx, id, k.record(revoked, by, t.now())); err != nil {
@@ -290,13 +291,13 @@ func (t *Tokens) end(ctx context.Context, by Principal, id string) error {
 // tenant.
 func manages(by Principal, k Token) bool { return by.Tenant == "" || k.Tenant == by.Tenant }
 
-// Local returns the principal of a local user at the command line, who has access to the store's file anyway. It may
-// only manage tokens.
+// Local returns the principal of a local user at the command line. The user has access to the store's file anyway. The
+// principal may only manage tokens.
 func Local(user string) Principal {
 	return Principal{ID: "local:" + user, Name: user, Kind: Human, Owner: user, Scopes: []Scope{Operator}}
 }
 
-// mayChange returns nil if by may create and revoke tokens, and that can be recorded.
+// mayChange returns nil if by may create and revoke tokens, and the audit can record that.
 func (t *Tokens) mayChange(by Principal) error {
 	if err := mayManage(by); err != nil {
 		return err

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// A usage collects the times tokens were last used, to store them in batches.
+// A usage collects the times of the last uses of tokens, to store them in batches.
 type usage struct {
 	mu      sync.Mutex
 	pending map[string]time.Time // by ID
-	timer   *time.Timer          // runs while something is pending
+	timer   *time.Timer          // runs while uses are pending
 	closed  bool
 }
 
@@ -26,12 +26,12 @@ func (u *usage) note(id string, at time.Time, t *Tokens) {
 		u.timer = time.AfterFunc(t.touch, func() {
 			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 			defer cancel()
-			t.Flush(ctx) // failed uses stay pending. Close reports the error if they still fail
+			t.Flush(ctx) // uses that can't be stored stay pending. Close reports the error if that still fails
 		})
 	}
 }
 
-// Flush stores the pending last uses. Those that fail to be stored stay pending.
+// Flush stores the pending last uses. Uses that can't be stored stay pending.
 func (t *Tokens) Flush(ctx context.Context) error {
 	u := &t.used
 	u.mu.Lock()
@@ -58,7 +58,7 @@ func (t *Tokens) Flush(ctx context.Context) error {
 	return err
 }
 
-// Close stores the pending last uses. Tokens still authenticate after it, but uses are then stored only by Flush.
+// Close stores the pending last uses. Tokens still authenticate after Close, but then only Flush stores uses.
 func (t *Tokens) Close(ctx context.Context) error {
 	t.used.mu.Lock()
 	t.used.closed = true
