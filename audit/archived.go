@@ -8,25 +8,25 @@ import (
 	"strconv"
 )
 
-// ErrMoved means that the beginning of a log isn't where its caller took it to be: another process has moved it.
+// ErrMoved means that another process has moved the beginning of a log since its caller read it.
 var ErrMoved = errors.New("audit: the beginning of the log has moved")
 
-// An Archived log can begin behind its first record: an archive has the records before.
+// An Archived log can begin after its first record. An archive has the earlier records.
 type Archived interface {
-	// Base returns the last record that was moved to an archive, or the zero Head. Of the records up to it the log has
+	// Base returns the last record that was moved to an archive, or the zero Head. Of the records up to it, the log has
 	// only those of steps.
 	Base(context.Context) (Head, error)
 }
 
-// ArchiveTool is the Tool of records that say that all records up to one were moved to an archive.
+// ArchiveTool is the Tool of the records about moves of old records to an archive.
 const ArchiveTool = "audit.archive"
 
-// ArchiveStep returns the Step of the record that says that all records up to base were moved to an archive. The Digest
-// of that record is the Hash of base.
+// ArchiveStep returns the Step of the record about the move of all records up to base to an archive. The Digest of that
+// record is the Hash of base.
 func ArchiveStep(base Head) string { return "archive:" + strconv.FormatInt(base.Seq, 10) }
 
-// ParseLine parses the result of AppendJSON and refuses all else, as Parse does. Whether the hash is right is for
-// Verify to say.
+// ParseLine parses the result of AppendJSON and, like Parse, refuses all other input. It doesn't check the hash: Verify
+// does.
 func ParseLine(line []byte) (Record, error) {
 	p := parser{rest: string(line)}
 	seq := p.integer(`{"seq":`)
@@ -63,7 +63,7 @@ func baseOf(ctx context.Context, log Chain) (Head, error) {
 	return base, nil
 }
 
-// begin makes c expect the records behind base, which a record of log must name.
+// begin makes c expect the records after base, which a record of log must name.
 func (c *checker) begin(ctx context.Context, log Chain, base Head) error {
 	c.base, c.next, c.link, c.linked, c.proven = base, base.Seq+1, base.Hash, true, base.Seq
 	c.last = seen{seq: base.Seq, hash: base.Hash}
@@ -90,7 +90,7 @@ func (c *checker) begin(ctx context.Context, log Chain, base Head) error {
 	return nil
 }
 
-// relic judges a record from before the beginning: only those of steps stay there. It reports false for any other
+// relic checks a record from before the beginning, where only records of steps remain. It returns false for any other
 // record.
 func (c *checker) relic(r *Record, buf []byte) bool {
 	if r.Seq < 1 || r.Seq > c.base.Seq {

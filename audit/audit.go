@@ -1,9 +1,9 @@
 // Package audit is the log of calls, decisions and changes, chained by hashes.
 //
-// Each Record carries the hash of the one before. The Head, stored apart from the records, says where the chain ends.
-// So Verify finds and locates a changed, removed, reordered or cut-off record. Signed checkpoints between the records
-// reveal a history that was rewritten with valid hashes by someone without the key. An answer that can't be recorded is
-// not sent.
+// Each Record has the hash of the previous record. The Head is the end of the chain, and is stored separately from the
+// records. So Verify finds changed, removed, reordered and cut-off records. If someone without the key rewrites the
+// history with valid hashes, the signed checkpoints between the records reveal it. The gateway doesn't send an answer
+// that can't be recorded.
 package audit
 
 import (
@@ -24,7 +24,7 @@ import (
 // arguments.
 type Record struct {
 	Seq  int64  `json:"seq"`  // 1 for the first. Set by the log
-	Prev string `json:"prev"` // the Hash of the record before, in hex, or "" for the first. Set by the log
+	Prev string `json:"prev"` // the Hash of the previous record, in hex, or "" for the first. Set by the log
 	Hash string `json:"hash"` // SHA-256 over Prev and the record's canonical form, in hex. Set by the log
 
 	Time        time.Time `json:"time"` // UTC, truncated to microseconds
@@ -37,11 +37,11 @@ type Record struct {
 	Tool    string   `json:"tool"`
 	Class   string   `json:"class,omitempty"`
 	ArgKeys []string `json:"arg_keys,omitempty"` // names of the given arguments, sorted
-	ArgHash string   `json:"arg_hash,omitempty"` // of the canonical arguments, by an ArgHasher
+	ArgHash string   `json:"arg_hash,omitempty"` // the hash of the canonical arguments, by an ArgHasher
 	Outcome string   `json:"outcome"`            // OK, Proposed or another constant below
 	Code    string   `json:"code,omitempty"`     // the error_code of the response
 	Kind    string   `json:"kind,omitempty"`     // the actual reason: hidden_class, field_denied, …
-	Policy  string   `json:"policy,omitempty"`   // the version of the rules that decided
+	Policy  string   `json:"policy,omitempty"`   // the version of the rules in force for the call
 	Rows    int      `json:"rows"`
 	Bytes   int      `json:"bytes"`
 	Tokens  int      `json:"tokens"` // estimated: bytes/4
@@ -49,7 +49,7 @@ type Record struct {
 
 	// Fields added later are at the end of the canonical form and left out when empty, so that the hashes of older
 	// records stay valid.
-	Parent string   `json:"parent,omitempty"`        // the principal that this one was derived from
+	Parent string   `json:"parent,omitempty"`        // the principal from which this one was derived
 	Depth  int      `json:"depth,omitempty"`         // number of derivations from the credential's principal
 	Scopes []string `json:"scopes,omitempty"`        // the principal's scopes, sorted
 	Uses   []string `json:"uses,omitempty"`          // existing names used, hidden ones included: "source.Class", "source.Class.field", sorted
@@ -58,17 +58,17 @@ type Record struct {
 
 	Checkpoint string `json:"checkpoint,omitempty"` // "SEQ:HASH:SIGNATURE", in records of a Signer
 
-	// Step identifies what is recorded in records that are not calls: "CHANGE:N" for step N of a change,
+	// Step identifies the recorded event in records that are not calls: "CHANGE:N" for step N of a change,
 	// "token:ID:created", "token:ID:revoked", "rules:…". A log keeps one record per step.
 	Step   string `json:"step,omitempty"`
 	Digest string `json:"digest,omitempty"` // in hex: of the change at that step (change.Change.Sum), or of the token
 
-	// Credential is whose credential the calls of an HTTP API carried: "gateway", "person NAME", "owner NAME", "token ID",
-	// "claim VALUE", "program for NAME", "exchanged for NAME", or "".
+	// Credential names the owner of the credential in calls of an HTTP API: "gateway", "person NAME", "owner NAME",
+	// "token ID", "claim VALUE", "program for NAME", "exchanged for NAME", or "".
 	Credential string `json:"credential,omitempty"`
 }
 
-// Subject returns what r is a step of: a change's id or "token:ID", or "" if r is not a step.
+// Subject returns the subject of the step in r: a change's id or "token:ID". It returns "" if r is not a step.
 func (r *Record) Subject() string { return r.Step[:max(strings.LastIndexByte(r.Step, ':'), 0)] }
 
 // Copy returns a copy of r that shares no slices with it.
@@ -89,7 +89,7 @@ const (
 // Outcomes of calls about changes that succeeded.
 const (
 	Proposed  = "proposed"
-	Withdrawn = "withdrawn" // by the agent that proposed
+	Withdrawn = "withdrawn" // by the agent that proposed the change
 	Approved  = "approved"
 	Rejected  = "rejected"
 	Expired   = "expired"
@@ -102,11 +102,11 @@ func (r *Record) Well() bool {
 	return r.Outcome != Refused && r.Outcome != Failed && r.Outcome != Cancelled
 }
 
-// A Log appends records. Append sets Seq, Prev and Hash and returns when the record is durable. If the log already
-// has a record of the same Step, Append adds nothing and sets r to that record. So a caller that is unsure whether a
-// step was recorded can append it again. A Log that can't look up steps must not be used by a gateway that accepts
-// changes. A Log is safe for use by several goroutines. Cancelling ctx ends the wait and leaves unknown whether the
-// record was stored, so records that must not be lost are appended under context.WithoutCancel.
+// A Log appends records. Append sets Seq, Prev and Hash and returns when the record is durable. If the log already has
+// a record of the same Step, Append adds nothing and sets r to that record. So a caller that is unsure whether a step
+// was recorded can append it again. A Log that can't look up steps must not be used by a gateway that accepts changes.
+// A Log is safe for use by several goroutines. If ctx is cancelled, Append stops waiting, and it isn't known whether
+// the record was stored. So use context.WithoutCancel for records that must not be lost.
 type Log interface {
 	Append(context.Context, *Record) error
 }
@@ -117,8 +117,8 @@ const (
 	Last  int64 = math.MaxInt64 // from the end
 )
 
-// A Chain is the part of a log that Verify reads. A walk ends without error when yield returns false or no record is
-// left. At a record that can't be read it ends with a *Damage that names the record. A new walk can continue after it.
+// A Chain is the part of a log that Verify reads. A walk ends without error if yield returns false or no record is
+// left. At a record that can't be read, it ends with a *Damage that names the record. A new walk can continue after it.
 type Chain interface {
 	// Records walks forwards in order of Seq, starting at the record with Seq from.
 	Records(ctx context.Context, from int64, yield func(Record) bool) error
@@ -135,21 +135,21 @@ type Reader interface {
 	Backwards(ctx context.Context, from int64, yield func(Record) bool) error
 }
 
-// A Head is the end of a chain: the last record's Seq and Hash. The zero Head is the end of an empty log. A Head kept
-// outside the log can prove later that the log still has that history (see Verify).
+// A Head is the end of a chain: the last record's Seq and Hash. The zero Head is the end of an empty log. If you keep a
+// Head outside of the log, it can prove later that the log still has that history (see Verify).
 type Head struct {
 	Seq  int64  `json:"seq"`
 	Hash string `json:"hash"` // in hex, or "" for an empty log
 }
 
 // Seal makes r the record after prev. It sets Seq, Prev and Hash. It truncates Time to microseconds in UTC and replaces
-// invalid UTF-8, so that r reads back as it was hashed. It returns the new end of the chain.
+// invalid UTF-8, so that a reader gets the same bytes as were hashed. It returns the new end of the chain.
 func Seal(prev Head, r *Record) Head {
 	_, head := AppendSealed(nil, prev, r)
 	return head
 }
 
-// AppendSealed is Seal, and appends the canonical form of r to dst.
+// AppendSealed is like Seal, and appends the canonical form of r to dst.
 func AppendSealed(dst []byte, prev Head, r *Record) ([]byte, Head) {
 	clean(r)
 	r.Seq, r.Prev = prev.Seq+1, prev.Hash
@@ -167,8 +167,8 @@ func hashOf(r *Record, buf []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// An ArgHasher hashes arguments with the log's secret. Equal calls have equal hashes, but without the secret no value
-// can be found by guessing. The zero ArgHasher returns "".
+// An ArgHasher hashes arguments with the log's secret. Equal calls have equal hashes, but nobody can find values by
+// guessing without the secret. The zero ArgHasher returns "".
 type ArgHasher struct{ macs *sync.Pool } // of hash.Hash, keyed with the secret
 
 // NewArgHasher returns an ArgHasher. It fails if secret is shorter than 32 bytes.

@@ -13,15 +13,15 @@ const timeForm = "2006-01-02T15:04:05.000000Z"
 
 // AppendCanonical appends the canonical form of r. Hash is over Prev, in hex, and this form. The form is one line of
 // JSON with the members in the order of the struct, without prev and hash. Empty texts and lists are left out. Integers
-// are digits, and time is as in timeForm. In strings only `"`, `\` and control characters are escaped. Equal bytes mean
-// equal records.
+// are digits, and times have the format timeForm. In strings only `"`, `\` and control characters are escaped. Equal
+// bytes mean equal records.
 func (r *Record) AppendCanonical(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `{"seq":`...), r.Seq, 10)
 	return r.appendBody(dst)
 }
 
-// AppendJSON appends r as one line of JSON: the canonical form with prev and hash after seq. A line can be verified
-// without Bailiwick: cut these two members out, put the value of prev before the rest, take the SHA-256.
+// AppendJSON appends r as one line of JSON: the canonical form with prev and hash after seq. You can verify a line
+// without Bailiwick: cut out these two members, put the value of prev before the rest, and compute the SHA-256.
 func (r *Record) AppendJSON(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `{"seq":`...), r.Seq, 10)
 	dst = appendString(append(dst, `,"prev":`...), r.Prev)
@@ -32,8 +32,8 @@ func (r *Record) AppendJSON(dst []byte) []byte {
 // MarshalJSON returns the result of AppendJSON.
 func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
-// appendBody appends the members of r behind prev and seq, in a fixed order, in the form whose hash is the record's. New members are
-// added at the end and only if they are set, because the hashes of older records must not change.
+// appendBody appends the members of r after prev and seq, in a fixed order, in the hashed form. New members must be at
+// the end and only present if they are set, because the hashes of older records must not change.
 func (r *Record) appendBody(dst []byte) []byte {
 	dst = append(dst, `,"time":"`...)
 	dst = append(r.Time.UTC().AppendFormat(dst, timeForm), '"')
@@ -96,7 +96,7 @@ func appendText(dst []byte, member, s string) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s quoted. Invalid UTF-8 is left as it is, so that different strings stay different.
+// appendString appends s quoted. It doesn't change invalid UTF-8, so that different strings stay different.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
@@ -116,7 +116,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(append(dst, s[from:]...), '"')
 }
 
-// clean brings r into the form in which it is stored.
+// clean converts r to the form in which it is stored.
 func clean(r *Record) {
 	r.Time = r.Time.UTC().Truncate(time.Microsecond)
 	for _, s := range r.texts() {

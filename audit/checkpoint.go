@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// When checkpoints are due, in records since the last one. checkpointAfter is the same in time.
+// The numbers of records after which checkpoints are due. checkpointAfter is the time limit.
 const (
 	checkpointEvery = 500
-	maxUnsigned     = 4 * checkpointEvery // records behind the last checkpoint that are not yet Damage, since a process may end without warning
+	maxUnsigned     = 4 * checkpointEvery // so many records may follow the last checkpoint without being Damage, because a process may end without warning
 )
 
 // CheckpointTool is the Tool of records that are checkpoints.
 const CheckpointTool = "audit.checkpoint"
 
-// A checkpoint is the text "SEQ:HASH:SIGNATURE": the Head of a record shortly before it, and an Ed25519 signature
-// over that in base64. By the chain, it signs all earlier records.
+// A checkpoint is the text "SEQ:HASH:SIGNATURE". It has the Head of a record shortly before it, and an Ed25519
+// signature of this Head in base64. Because of the chain, it signs all earlier records.
 
 func signedText(h Head) []byte { return fmt.Appendf(nil, "bailiwick audit %d:%s", h.Seq, h.Hash) }
 
@@ -57,7 +57,7 @@ func ParseKey(text string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// recent holds the heads of the last intact records met in their place.
+// recent is the heads of the last intact records that were in their place.
 type recent [1 << 13]Head
 
 func (r *recent) put(h Head) { r[h.Seq&(1<<13-1)] = h }
@@ -67,8 +67,8 @@ func (r *recent) hash(seq int64) (string, bool) {
 	return h.Hash, h.Seq == seq && h.Hash != ""
 }
 
-// attest compares the head signed by a checkpoint with the record that it names. A checkpoint without a trusted
-// signature, or naming a record that can't be compared, proves nothing.
+// attest compares the signed head of a checkpoint with the record that it names. A checkpoint proves nothing if it has
+// no trusted signature, or if its record can't be compared.
 func (c *checker) attest(s seen) {
 	if len(c.keys) == 0 || !s.whole {
 		return
@@ -89,7 +89,7 @@ func (c *checker) attest(s seen) {
 		if h.Seq > c.signed.Seq {
 			c.signed, c.proven, c.strange = h, max(c.proven, h.Seq), 0
 		}
-	case c.forged >= 0: // extends the finding of the checkpoint before
+	case c.forged >= 0: // extend the finding of the previous checkpoint
 		c.damage[c.forged].Last = max(c.damage[c.forged].Last, min(h.Seq, s.seq))
 	default:
 		first := max(c.signed.Seq, c.base.Seq) + 1
@@ -98,8 +98,8 @@ func (c *checker) attest(s seen) {
 	}
 }
 
-// unsigned reports that too many records up to the end follow the last trusted checkpoint. It also reports that
-// checkpoints without a trusted signature follow it. Somebody who rewrites the end would sign it with another key.
+// unsigned adds damage if too many records follow the last trusted checkpoint. It also adds damage if checkpoints
+// without a trusted signature follow it, because somebody who rewrites the end would sign it with another key.
 func (c *checker) unsigned(end int64) {
 	if len(c.keys) == 0 || c.forged >= 0 || end-max(c.signed.Seq, c.base.Seq) <= maxUnsigned && c.strange == 0 {
 		return

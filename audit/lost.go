@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// LostTool is the Tool of a record that says that the log lacks records which were in it before.
+// LostTool is the Tool of a record about lost records: the log had them before and now lacks them.
 const LostTool = "audit.lost"
 
-// lostStep begins the Step of such a record. The Seq and the Hash of a record that is gone follow.
+// lostStep is the beginning of the Step of such a record. Then come the Seq and the Hash of a lost record.
 const lostStep = "lost:"
 
-// LossOf returns the record that says that gone, which a process had appended, is not in the log any more. The chain is whole, and only such a
-// process knows.
+// LossOf returns the record about the loss of gone, which this process had appended and which is not in the log any
+// more. The chain is intact, so only a process that appended records knows of the loss.
 func LossOf(gone Head) Record {
 	return Record{Time: time.Now(), Principal: "gateway", Tool: LostTool, Outcome: Failed, Step: lostStep + strconv.FormatInt(gone.Seq, 10) + ":" + gone.Hash, Digest: gone.Hash}
 }
 
-// lose notes the loss that r says, if r is the record of one.
+// lose notes the loss if r is a record of a loss.
 func (c *checker) lose(r *Record) {
 	gone, ok := strings.CutPrefix(r.Step, lostStep)
 	if r.Tool != LostTool || !ok {

@@ -37,7 +37,7 @@ func (m *Memory) Append(ctx context.Context, r *Record) error {
 	return nil
 }
 
-// Records implements Reader. It may leave out records appended during the walk.
+// Records implements Reader. It may omit records that are appended during the walk.
 func (m *Memory) Records(ctx context.Context, from int64, yield func(Record) bool) error {
 	all := m.all()
 	for _, r := range all[sort.Search(len(all), func(i int) bool { return all[i].Seq >= from }):] {

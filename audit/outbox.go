@@ -2,13 +2,13 @@ package audit
 
 import "context"
 
-// An Outbox holds the audit records of steps, stored in the same transaction as the steps, until the log has them. So
-// a step never lacks its record, even if the process ends in between: another process moves it to the log.
+// An Outbox stores the audit records of steps, in the same transaction as the steps, until the log has them. So each
+// step has its record even if the process ends in between: then another process moves the record to the log.
 type Outbox interface {
-	// Unrecorded returns at most limit records that the log may not have yet, of one Record.Subject, or of all for "".
-	// They are in the order in which their steps were stored.
+	// Unrecorded returns at most limit records of one Record.Subject, or of all for "", that the log may not have yet.
+	// Their order is the order in which their steps were stored.
 	Unrecorded(ctx context.Context, subject string, limit int) ([]Record, error)
-	// Recorded removes the records of these steps, which the log has.
+	// Recorded removes the records of these steps. The log must have them.
 	Recorded(ctx context.Context, steps ...string) error
 }
 

@@ -47,8 +47,8 @@ func Parse(canonical []byte) (Record, error) {
 	if p.bad || p.rest != "}" {
 		return Record{}, errForm
 	}
-	// Written again it must give the same bytes. Another number format, or an escape that isn't needed, is a change
-	// too.
+	// The record must be the same bytes when it is written again. A different number format or an unnecessary escape is
+	// a change too.
 	var back [1024]byte
 	if !bytes.Equal(r.AppendCanonical(back[:0]), canonical) {
 		return Record{}, errForm
@@ -56,7 +56,7 @@ func Parse(canonical []byte) (Record, error) {
 	return r, nil
 }
 
-// A parser consumes members from the front of rest. bad is set after a syntax error.
+// A parser consumes members from the beginning of rest. bad is set after a syntax error.
 type parser struct {
 	rest string
 	bad  bool
@@ -70,7 +70,7 @@ func (p *parser) take(literal string) bool {
 	return ok
 }
 
-// number parses an integer that is left out when it is 0.
+// number parses an integer that is omitted if it is 0.
 func (p *parser) number(member string) int64 {
 	if !strings.HasPrefix(p.rest, member) {
 		return 0
@@ -78,7 +78,7 @@ func (p *parser) number(member string) int64 {
 	return p.integer(member)
 }
 
-// integer consumes a member and its number. Any other value, such as a number beyond 64 bits, is bad.
+// integer consumes a member and its number. For any other value, such as a number of more than 64 bits, it sets bad.
 func (p *parser) integer(member string) int64 {
 	if !p.take(member) {
 		p.bad = true
@@ -107,7 +107,7 @@ func (p *parser) optional(member string) string {
 	return p.text(member)
 }
 
-// text consumes a member and its string. A string without escapes, as most are, is a part of the record and isn't copied.
+// text consumes a member and its string. It doesn't copy a string without escapes, which is the usual case.
 func (p *parser) text(member string) string {
 	if !p.take(member) || !p.take(`"`) {
 		p.bad = true
@@ -151,7 +151,8 @@ func (p *parser) escaped() string {
 	return ""
 }
 
-// list consumes a member and its list of strings, which has at least one, or nil without the member, since an empty list isn't written.
+// list consumes a member and its list of at least one string. It returns nil without the member, because empty lists
+// aren't written.
 func (p *parser) list(member string) []string {
 	if !p.take(member + "[") {
 		return nil

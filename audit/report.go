@@ -10,7 +10,7 @@ import (
 // report compares the end of the chain with the heads read before and after, and returns all damage found.
 func (c *checker) report(before, after Head) Report {
 	end := c.next - 1
-	tail := max(end, before.Seq) // records that the head covered when reading began must exist
+	tail := max(end, before.Seq) // all records up to the head at the beginning must exist
 	if tail > end {
 		c.missing = append(c.missing, span{end + 1, tail})
 	}
@@ -29,8 +29,8 @@ func (c *checker) report(before, after Head) Report {
 	return Report{Base: c.base, Records: c.records, Head: Head{Seq: c.last.seq, Hash: c.last.hash}, Signed: c.signed, Damage: c.damage}
 }
 
-// settle pairs surplus records with missing numbers, up to the number most: a pair is a reordering. The rest was
-// inserted, or is missing.
+// settle pairs surplus records with missing numbers, up to the number most. A pair is a reordered record. The rest is
+// inserted or missing.
 func (c *checker) settle(most int64) {
 	found := map[int64]bool{}
 	for _, s := range c.strays {
@@ -73,7 +73,7 @@ func (c *checker) gone(first, last int64) {
 	}
 }
 
-// misses reports whether no record was found in the place of seq.
+// misses reports whether there was no record in the place of seq.
 func (c *checker) misses(seq int64) bool {
 	i := sort.Search(len(c.missing), func(i int) bool { return c.missing[i].last >= seq })
 	return i < len(c.missing) && c.missing[i].first <= seq

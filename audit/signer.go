@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// checkpointAfter is the longest time until a checkpoint covers a record.
+// checkpointAfter is the maximum time until a checkpoint covers a record.
 const checkpointAfter = time.Minute
 
 // A Signer is a Log that adds signed checkpoints between the records. Several processes may sign one log.
@@ -19,7 +19,7 @@ type Signer struct {
 
 	mu     sync.Mutex
 	last   Head        // the newest record of this process
-	signed int64       // the Seq up to which checkpoints cover the log, as far as this process knows
+	signed int64       // the Seq up to which checkpoints cover the log, according to this process
 	timer  *time.Timer // fires when a checkpoint is due, or nil
 	soon   bool        // the checkpoint is due at once
 	closed bool
@@ -27,9 +27,9 @@ type Signer struct {
 	signing sync.Mutex // held while a checkpoint is written
 }
 
-// NewSigner returns a Signer that appends to log. from reads the same log. A long-running process (long) signs
-// everything not signed yet, older records included, and the rest when it closes. Any other process only signs if at
-// least 500 records are unsigned or one is a minute old. The caller closes the Signer.
+// NewSigner returns a Signer that appends to log. from reads the same log. A long-running process (long) signs all
+// unsigned records, including older ones, and signs the rest when it closes. Any other process only signs if at least
+// 500 records are unsigned or one is a minute old. The caller closes the Signer.
 func NewSigner(ctx context.Context, log Log, from Reader, key ed25519.PrivateKey, long bool) (*Signer, error) {
 	s := &Signer{log: log, key: key, long: long}
 	head, err := from.Head(ctx)
@@ -45,7 +45,7 @@ func NewSigner(ctx context.Context, log Log, from Reader, key ed25519.PrivateKey
 		s.signed = r.Seq
 		return false
 	})
-	if _, damaged := errors.AsType[*Damage](err); err != nil && !damaged { // damage is for Verify to find
+	if _, damaged := errors.AsType[*Damage](err); err != nil && !damaged { // Verify reports damage
 		return nil, err
 	}
 	if long && head.Seq > s.signed {
@@ -83,8 +83,8 @@ func (s *Signer) note(h Head) {
 	}
 }
 
-// due is called by the timer. A log that can't be written fails the calls that it can't record. The next successful
-// call schedules a checkpoint again.
+// due is called by the timer. It ignores errors, because calls fail anyway if the log can't be written. The next
+// successful call schedules a checkpoint again.
 func (s *Signer) due() { _ = s.sign(context.Background()) }
 
 // sign appends a checkpoint over the newest record.

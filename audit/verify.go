@@ -14,17 +14,17 @@ type Kind string
 
 // Kinds of Damage.
 const (
-	Altered   Kind = "altered"   // a record is not as it was sealed, or can't be read
+	Altered   Kind = "altered"   // a record has changed since it was sealed, or can't be read
 	Missing   Kind = "missing"   // records are missing in the middle or at the beginning
 	Truncated Kind = "truncated" // records are missing at the end
 	Inserted  Kind = "inserted"  // a record has no place in the chain
-	Reordered Kind = "reordered" // a record is not in the place that its number says
-	Forked    Kind = "forked"    // the chain continues another history than the one before it
+	Reordered Kind = "reordered" // a record is not in the place of its number
+	Forked    Kind = "forked"    // the chain continues a different history
 	Unsigned  Kind = "unsigned"  // no checkpoint covers records that should be covered
 	Lost      Kind = "lost"      // a file that may have contained records is missing, or the store was restored while it was used
 )
 
-// A Damage is a place where a log is not as it was written.
+// A Damage is a place where a log has changed since it was written.
 type Damage struct {
 	Seq    int64  `json:"seq"`  // the first record affected, by its place in the chain
 	Last   int64  `json:"last"` // the last one, or Seq for a single record
@@ -40,8 +40,8 @@ func (d *Damage) Error() string {
 	return fmt.Sprintf("audit log %s at record %d: %s", d.Kind, d.Seq, d.Detail)
 }
 
-// Losses is implemented by logs that keep records in files besides their tables. It returns a Damage of the kind Lost for each file that
-// was missing after a process that did not end cleanly.
+// Losses is implemented by logs that keep records in files besides their tables. It returns a Damage of kind Lost for
+// each file that was missing after a process did not end cleanly.
 type Losses interface {
 	Losses(ctx context.Context) ([]Damage, error)
 }
@@ -49,8 +49,8 @@ type Losses interface {
 // A Report is the result of Verify.
 type Report struct {
 	Base    Head     `json:"base,omitzero"` // an unread archive has the records up to this one. The zero Head if there is none
-	Records int64    `json:"records"`       // number of records read, those up to Base aside
-	Head    Head     `json:"head"`          // the end of the records that were read. Worth keeping elsewhere if the log is intact
+	Records int64    `json:"records"`       // number of read records, without those up to Base
+	Head    Head     `json:"head"`          // the end of the read records. Keep it elsewhere if the log is intact
 	Signed  Head     `json:"signed"`        // the last head that a valid checkpoint covers, or the zero Head
 	Damage  []Damage `json:"damage"`        // sorted by Seq
 }
@@ -58,17 +58,17 @@ type Report struct {
 // Whole reports whether the log is undamaged.
 func (r Report) Whole() bool { return len(r.Damage) == 0 }
 
-// Verify reads the whole log and reports what was changed since it was sealed. kept are heads of this log that were
-// kept outside it. With them Verify also finds a history that was rewritten and sealed again up to the log's own head.
+// Verify reads the whole log and reports all changes since it was sealed. kept are heads of this log that were kept
+// outside of it. With them, Verify also finds a history that was rewritten and sealed again up to the log's own head.
 // Verify may run while the log grows. An error means that the log could not be read, not that it is damaged.
 func Verify(ctx context.Context, log Chain, kept ...Head) (Report, error) {
 	return VerifySigned(ctx, log, nil, kept...)
 }
 
-// VerifySigned is Verify, and also checks the checkpoints signed by one of the keys. They reveal a history rewritten by
-// someone without these keys, except for records after the last checkpoint.
+// VerifySigned is like Verify, and also checks the checkpoints that one of the keys has signed. They reveal a history
+// that someone without these keys has rewritten, except for records after the last checkpoint.
 func VerifySigned(ctx context.Context, log Chain, keys []ed25519.PublicKey, kept ...Head) (Report, error) {
-	const most = 10 // times that the log's beginning may move meanwhile
+	const most = 10 // how often the log's beginning may move during the verification
 	for n := 1; ; n++ {
 		base, err := baseOf(ctx, log)
 		if err != nil {
@@ -88,8 +88,8 @@ func VerifySigned(ctx context.Context, log Chain, keys []ed25519.PublicKey, kept
 	}
 }
 
-// verifyFrom checks the log from base to its head. The head is read before and after, because records may be appended
-// meanwhile. The earlier head must be in the log.
+// verifyFrom checks the log from base to its head. It reads the head before and after, because records may be appended
+// in the meantime. The earlier head must be in the log.
 func verifyFrom(ctx context.Context, log Chain, base Head, keys []ed25519.PublicKey, kept []Head) (Report, error) {
 	before, err := log.Head(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ type seen struct {
 	seq        int64
 	prev, hash string
 	whole      bool   // the record's hash matches its content
-	detail     string // why it could not be read
+	detail     string // why the record could not be read
 	checkpoint string // as Record.Checkpoint
 }
 
@@ -125,17 +125,17 @@ type span struct{ first, last int64 }
 // A stray is a record found in the place of another one.
 type stray struct {
 	seen
-	place int64 // the number expected there
-	fork  bool  // it was sealed onto the same record as the one before it
+	place int64 // the expected number there
+	fork  bool  // it was sealed onto the same record as its predecessor
 }
 
-// A checker reads the records in order and judges each one when the next is known.
+// A checker reads the records in order, and judges each record when it knows the next one.
 type checker struct {
-	base    Head   // the log begins behind it
+	base    Head   // the log begins after it
 	records int64  // read so far
-	next    int64  // the number expected
+	next    int64  // the expected number
 	link    string // the hash that the next record must have as prev
-	linked  bool   // link is known: the record before was intact and in its place
+	linked  bool   // link is known: the previous record was intact and in its place
 	last    seen   // the last record in its place
 
 	held   seen   // read and not yet judged
@@ -145,7 +145,7 @@ type checker struct {
 
 	keys    []ed25519.PublicKey
 	recent  recent // the heads of the last intact records, for checkpoints about them
-	signed  Head   // of the last valid checkpoint
+	signed  Head   // the head of the last valid checkpoint
 	strange int    // checkpoints since signed that none of the keys has signed
 	forged  int    // the index in damage of the checkpoints' finding, or -1
 
@@ -154,8 +154,8 @@ type checker struct {
 	strays  []stray
 }
 
-// read meets all records in order. A record that can't be read ends the log's walk with a Damage, so the walk begins again behind it.
-// Any other error ends the verification.
+// read reads all records in order. A record that can't be read ends the log's walk with a Damage, so read starts
+// another walk after it. Any other error ends the verification.
 func (c *checker) read(ctx context.Context, log Chain) error {
 	from := First
 	var buf []byte
@@ -201,16 +201,16 @@ func (c *checker) meet(s seen) {
 // judge decides where s belongs, given the record that follows it, or nil at the end.
 func (c *checker) judge(s seen, follows *seen) {
 	is := func(n int64) bool { return follows != nil && follows.seq == n }
-	doubtful := follows == nil || follows.seq == c.next+1 || follows.seq <= s.seq // its number is doubtful, if s isn't whole
+	doubtful := follows == nil || follows.seq == c.next+1 || follows.seq <= s.seq // if s isn't whole, its number may be wrong
 	switch {
 	case s.seq == c.next && (s.whole && c.follows(s) || !is(c.next)):
 		c.take(s)
-	case is(c.next): // the right one follows, so s is surplus
+	case is(c.next): // the expected record follows, so s is surplus
 		c.stray(s)
 	case !s.whole && doubtful: // its number was altered
 		s.seq = c.next
 		c.take(s)
-	case is(c.next + 1), s.seq > c.next && follows != nil && follows.seq < s.seq: // it is in another one's place
+	case is(c.next + 1), s.seq > c.next && follows != nil && follows.seq < s.seq: // it is in the place of another record
 		c.stray(s)
 		c.miss(c.next, c.next)
 	case s.seq > c.next:
@@ -221,7 +221,7 @@ func (c *checker) judge(s seen, follows *seen) {
 	}
 }
 
-// follows reports whether s was sealed onto the record before it, if that one is known.
+// follows reports whether s was sealed onto the previous record. It returns true if that record isn't known.
 func (c *checker) follows(s seen) bool { return !c.linked || s.prev == c.link }
 
 // take accepts s in its place in the chain and checks it.

@@ -166,7 +166,7 @@ type Decision struct {
 	Comment string    `json:"comment,omitzero"` // as the person wrote it. Shown to the agent
 	At      time.Time `json:"at"`
 	Single  bool      `json:"single_operator,omitzero"` // the person is the agent's owner. The configuration allows it
-	Broken  bool      `json:"break_glass,omitzero"`     // approved past four eyes and the number of approvals
+	Broken  bool      `json:"break_glass,omitzero"`     // approved without four eyes and the required number of approvals
 }
 
 // An Edition is a replaced version of a change.
@@ -216,7 +216,7 @@ type Step struct {
 	By      string    `json:"by,omitzero"`          // the name of the human or the agent, or "" for the server
 	Comment string    `json:"comment,omitzero"`     // as By wrote it
 	Digest  string    `json:"digest,omitzero"`      // the digest to which the step refers
-	Broken  bool      `json:"break_glass,omitzero"` // approved past four eyes and the number of approvals
+	Broken  bool      `json:"break_glass,omitzero"` // approved without four eyes and the required number of approvals
 	At      time.Time `json:"at"`
 	Actor   *Actor    `json:"actor,omitzero"` // the principal that took the step. Nil in steps older than step records
 }

@@ -73,7 +73,7 @@ func (r *Rule) matches(kinds []expression.Facts, p identity.Principal) (some, al
 }
 
 // Kinds returns the facts of c. If its writes differ in their operation, class or action, it also returns the facts of
-// each kind. These have the fields that the writes of the kind set, and the number of all records.
+// each kind. These are the fields that the writes of the kind set, and the number of all records.
 func (c *Change) Kinds() []expression.Facts {
 	out := []expression.Facts{c.facts()}
 	for i := range c.Effects {
