@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// explainAbsence adds a note to c if a query of c found nothing. The note says how many records the canonical filter of
-// the class excluded, or else how texts in another case are found.
+// explainAbsence adds a note to c if a query of c found nothing. The note has the number of records that the canonical
+// filter excluded, or otherwise explains how to find texts in another case.
 func explainAbsence(ctx context.Context, c *bailiwick.Call) {
 	last, shown := c.Last()
 	if asked := c.Empty(); asked != nil {
@@ -39,13 +39,13 @@ func explainAbsence(ctx context.Context, c *bailiwick.Call) {
 	}
 }
 
-// mostTime bounds the queries for the notes of one call.
+// mostTime is the maximum time of the queries for the notes of one call.
 const mostTime = 2 * time.Second
 
 // canonical notes how many records the canonical filter of v excluded, and reports whether it did.
 func canonical(ctx context.Context, c *bailiwick.Call, asked query.Query, v *policy.View) bool {
 	if !v.CanonicalOpen() {
-		return false // the caller may not count the left out records
+		return false // the caller may not count the excluded records
 	}
 	if s, is := asked.(*query.SQL); is && absentNames(s, v) {
 		c.Note(fmt.Sprintf("%s holds its live records alone: the canonical filter %s is part of every statement. query_class takes "+
@@ -58,9 +58,9 @@ func canonical(ctx context.Context, c *bailiwick.Call, asked query.Query, v *pol
 	}
 	n, _, err := c.Count(ctx, &query.Count{Class: asked.From(), Where: where, Raw: true})
 	if err != nil || n == 0 {
-		return false // if the second query fails, nothing is noted
+		return false // no note if the second query fails
 	}
-	if _, steps := asked.(*query.Pipeline); steps { // its further stages, or nulls in its records, may be why it is empty
+	if _, steps := asked.(*query.Pipeline); steps { // the reason may be its other stages, or nulls in its records
 		if live, _, err := c.Count(ctx, &query.Count{Class: asked.From(), Where: where}); err != nil || live > 0 {
 			return false
 		}
@@ -74,7 +74,8 @@ func canonical(ctx context.Context, c *bailiwick.Call, asked query.Query, v *pol
 	return true
 }
 
-// absentNames reports whether a statement names a field of the canonical filter of v, and the caller can name all of them.
+// absentNames reports whether a statement names a field of v's canonical filter and the caller sees all fields of the
+// filter.
 func absentNames(s *query.SQL, v *policy.View) bool {
 	rule, text := query.Print(v.Canonical()).String(), strings.ToLower(s.Text)
 	return v.CanName(v.Canonical()) && slices.ContainsFunc(v.Fields(), func(f *schema.Field) bool {
@@ -82,8 +83,8 @@ func absentNames(s *query.SQL, v *policy.View) bool {
 	})
 }
 
-// condition returns the filter of a query on the records of its class, and whether the canonical filter applies to
-// it.
+// condition returns the filter of a query on the records of its class. It also reports whether the canonical filter
+// applies.
 func condition(q query.Query) (query.Filter, bool) {
 	switch q := q.(type) {
 	case *query.Count:

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// toolNames returns the names of the tools that texts refer to. A test compares it with the tools that there are.
+// toolNames returns the names of the tools to which texts refer. A test compares them with the existing tools.
 func toolNames() []string {
 	return []string{"list_tools", "get_all_schemas", "get_schema", "find_values", "query_class", "count_objects", "get_object", "get_objects", "get_sample_objects", "aggregate",
 		"group_by", "group_by_date", "distinct", "export_data", "query_sql", "explain_query", "text_search",
@@ -18,7 +18,7 @@ func toolNames() []string {
 		"reply_to_change", "cancel_change", "search_api", "call_api_read", "call_api_write", "org_describe"}
 }
 
-// ListedFor reports whether tools/list shows t to p. A tool that the list of p's tools names is always shown.
+// ListedFor reports whether tools/list shows t to p. A tool in p's own list of tools is always shown.
 func (t *Tool) ListedFor(p identity.Principal) bool {
 	for l := &p.Tools; l != nil; l = l.Within {
 		if slices.Contains(l.Only, t.Name) {
@@ -28,7 +28,7 @@ func (t *Tool) ListedFor(p identity.Principal) bool {
 	return !t.Unlisted
 }
 
-// Mentions returns the names of tools in a text of the gateway. A name of one word counts after "the tool".
+// Mentions returns the names of tools in a text of the gateway. A name of one word only counts after "the tool".
 func Mentions(text string) []string {
 	var out []string
 	names := toolNames()
@@ -47,7 +47,7 @@ func Mentions(text string) []string {
 	return out
 }
 
-// isWord reports whether r can stand in the name of a tool.
+// isWord reports whether r can be part of a tool's name.
 func isWord(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || r >= '0' && r <= '9'
 }
@@ -73,7 +73,7 @@ func Advice(text string, can func(name string) bool) string {
 	return strings.TrimRight(strings.Join(sentences, ""), " ")
 }
 
-// advise returns err without advice to call tools that p may not call. The fault stays.
+// advise returns err without advice to call tools that p may not call. It keeps the description of the fault.
 func (s *Set) advise(p identity.Principal, err error) error {
 	e, ok := errors.AsType[*problem.Error](err)
 	if !ok {
@@ -91,5 +91,5 @@ func (s *Set) advise(p identity.Principal, err error) error {
 	return &out
 }
 
-// advice returns text if the caller may call the tools in it, else "".
+// advice returns the parts of text whose tools the caller may call.
 func advice(c *bailiwick.Call, text string) string { return Advice(text, c.MayCall) }

@@ -56,9 +56,9 @@ func aggregate() Tool {
 	}
 }
 
-// aggregateResult returns a page of a pipeline's records as JSON and as lines of text. It says what is beyond the limit
-// or the budget and how to get it. whole is set if pointers are written whole, with their classes, so that a list of
-// these isn't needed.
+// aggregateResult returns a page of a pipeline's records as JSON and as lines of text. It says which records are beyond
+// the limit or the budget and how to get them. whole means that pointers are written with their classes, so that no
+// list of the classes is needed.
 func aggregateResult(page *result.Page, q *query.Pipeline, whole bool) Result {
 	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, q.Class)...)
 	doc = page.AppendJSON(append(doc, `,"results":`...))

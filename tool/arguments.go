@@ -24,7 +24,7 @@ func (a arguments) number(name string, otherwise int) int {
 	return int(n)
 }
 
-// texts returns the list argument called name, or nil without it. The schema has checked that all elements are texts.
+// texts returns the list argument called name, or nil without it. The schema ensures that all elements are texts.
 func (a arguments) texts(name string) []string {
 	v, ok := a.Get(name)
 	if !ok {
@@ -68,15 +68,15 @@ func (a arguments) paths(name string) ([]query.Path, error) {
 	return out, nil
 }
 
-// partLength is the default, and mostPart the maximum, number of characters in a part. They fit into an answer however
-// they are escaped.
+// partLength is the default, and mostPart the maximum, number of characters in a part. They fit into an answer with any
+// escapes.
 const partLength, mostPart = 10_000, 16_000
 
 // partSchema is the part of the input schema for reading a field in pieces.
 const partSchema = `"part": {"type": "object", "additionalProperties": false, "required": ["field"], "description": "a piece of one large field, in place of keys: characters, or bytes", "properties": {
 	"field": {"type": "string"}, "offset": {"type": "integer", "minimum": 0}, "length": {"type": "integer", "minimum": 1, "maximum": 16000, "description": "default 10000"}}}`
 
-// part parses which piece of a field is requested, or nil.
+// part parses the requested piece of a field, or nil.
 func (a arguments) part() (*query.Part, error) {
 	v, ok := a.Get("part")
 	if !ok {

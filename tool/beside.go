@@ -12,10 +12,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// mostTies is how many records after the last one are compared with it.
+// mostTies is the maximum number of records after the last one that are compared with it.
 const mostTies = 50
 
-// beside notes what the answer to a SELECT statement doesn't show. shown is the number of its records.
+// beside adds notes about data that the answer to a SELECT statement doesn't show. shown is the number of its records.
 func beside(ctx context.Context, c *bailiwick.Call, s *query.SQL, shown int) {
 	ties(ctx, c, s, shown)
 	nulls(ctx, c, s)
@@ -23,7 +23,7 @@ func beside(ctx context.Context, c *bailiwick.Call, s *query.SQL, shown int) {
 	few(ctx, c, s)
 }
 
-// again parses a statement another time, to change it, or false if it isn't one SELECT.
+// again parses a statement again, so that it can be changed. It returns false if it isn't a single SELECT.
 func again(s *query.SQL) (*sqlparse.Query, *sqlparse.Select, bool) {
 	fresh, err := query.ParseSQL(s.Text)
 	if err != nil || s.Cursor != "" {
@@ -41,7 +41,7 @@ func look(ctx context.Context, c *bailiwick.Call, s *query.SQL, q *sqlparse.Quer
 	return c.Look(ctx, changed)
 }
 
-// one returns the values of the single record of a statement of aggregates over the records of body.
+// one runs a statement with only aggregates over the records of body, and returns the values of its single record.
 func one(ctx context.Context, c *bailiwick.Call, s *query.SQL, q *sqlparse.Query, body *sqlparse.Select) (value.Value, bool) {
 	rows, err := look(ctx, c, s, &sqlparse.Query{With: q.With, Body: body, At: q.At}, 1)
 	if err != nil || len(rows) != 1 {
@@ -54,7 +54,7 @@ func counting(name string) sqlparse.Item {
 	return sqlparse.Item{X: &sqlparse.Call{Name: "count", Star: true}, Alias: &sqlparse.Ident{Text: name, Quoted: true}}
 }
 
-// ties notes how many records after the LIMIT have the same values in ORDER BY as the last record shown.
+// ties notes how many records after the LIMIT have the same values in ORDER BY as the last shown record.
 func ties(ctx context.Context, c *bailiwick.Call, s *query.SQL, shown int) {
 	n, ok := s.Limited()
 	q, body, single := again(s)
@@ -79,8 +79,8 @@ func ties(ctx context.Context, c *bailiwick.Call, s *query.SQL, shown int) {
 	}
 }
 
-// noteTies notes how many records after the first n have the same values under keys, which order them, as the last of
-// these.
+// noteTies notes how many records after the first n have the same values in keys as the n-th record. keys are the
+// columns of the order.
 func noteTies(c *bailiwick.Call, rows []value.Value, n int, keys []string, order string) {
 	more := 0
 	for more < len(rows)-n && same(rows[n-1], rows[n+more], keys) {
@@ -96,11 +96,11 @@ func noteTies(c *bailiwick.Call, rows []value.Value, n int, keys []string, order
 	}
 }
 
-// titleOf returns the name of the column that an expression of ORDER BY names or numbers.
+// titleOf returns the name of the column to which an expression of ORDER BY refers by name or number.
 func titleOf(body *sqlparse.Select, e sqlparse.Expr) (string, bool) {
 	for i, it := range body.Items {
 		if _, star := it.X.(*sqlparse.Star); star {
-			return "", false // the numbers of columns, and their names, aren't known
+			return "", false // the numbers and names of columns aren't known
 		}
 		title, _ := it.Title()
 		switch e := e.(type) {
@@ -117,7 +117,7 @@ func titleOf(body *sqlparse.Select, e sqlparse.Expr) (string, bool) {
 	return "", false
 }
 
-// orderText names what a statement is ordered by, for a note.
+// orderText describes the order of a statement, for a note.
 func orderText(order []sqlparse.Order) string {
 	var names []string
 	for _, o := range order {
@@ -142,7 +142,7 @@ func same(a, b value.Value, keys []string) bool {
 	return true
 }
 
-// mostNulls is how many conditions of a statement are checked for records that they leave out.
+// mostNulls is the maximum number of conditions in a statement that are checked for omitted records.
 const mostNulls = 3
 
 // nulls notes how many records the conditions of a statement leave out only because a column is null.
@@ -179,7 +179,7 @@ func absentWithout(n int64, field string) string {
 	return fmt.Sprintf("%d records without %s", n, field)
 }
 
-// unequal returns the column that a condition says to be something else, and the operator, or nil for another condition.
+// unequal returns the column and the operator of a condition that excludes a value, or nil for other conditions.
 func unequal(e sqlparse.Expr) (*sqlparse.Name, string) {
 	var x sqlparse.Expr
 	how := ""
@@ -221,8 +221,8 @@ func unequal(e sqlparse.Expr) (*sqlparse.Name, string) {
 	return n, how
 }
 
-// foldedIn reports whether the statement finds a record if the comparison with text, in its WHERE, is ILIKE pattern: a text, or one between
-// two %.
+// foldedIn reports whether the statement finds a record with ILIKE pattern instead of the comparison with text in its
+// WHERE. pattern is a text, or a text between two %.
 func foldedIn(ctx context.Context, c *bailiwick.Call, s *query.SQL, text *sqlparse.String, pattern string) bool {
 	q, body, ok := again(s)
 	if !ok {
@@ -256,10 +256,10 @@ func foldedIn(ctx context.Context, c *bailiwick.Call, s *query.SQL, text *sqlpar
 	return ok && n.Int() > 0
 }
 
-// fewRecords is the number of records below which a share is noted.
+// fewRecords is the number of records below which a share gets a note.
 const fewRecords = 10
 
-// few notes how many rows of an answer have a percentage or a share over few records.
+// few notes how many rows of an answer have a percentage or a share of few records.
 func few(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
 	q, body, ok := again(s)
 	if !ok || body.Distinct || body.On != nil || body.Sets != nil || q.Limit == nil && body.Group != nil && len(body.Group) > 8 {
@@ -298,7 +298,8 @@ func records(n int64) string {
 	return fmt.Sprintf("%d records", n)
 }
 
-// share reports whether an item is a percentage or a share: a quotient of aggregates, with 100 in it or with a name that says so.
+// share reports whether an item is a percentage or a share. That is a quotient of aggregates with 100 in it or with a
+// typical name.
 func share(it sqlparse.Item) bool {
 	if sqlparse.AggregateIn(it.X) == nil || sqlparse.Windowed(it.X) {
 		return false

@@ -14,19 +14,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Bounds of the samples that get_schema takes of a class.
+// The limits of get_schema's samples of a class.
 const (
-	sampleRecords = 100             // the newest by key
+	sampleRecords = 100             // the records with the greatest keys
 	sampleTime    = 5 * time.Second // for all classes of one call: enough for a busy machine, and half of the call's own time
 	sampleClasses = 12              // in one call
 	sampleFields  = 16              // of one class
-	mostCommon    = 5               // values that are shown of a field
+	mostCommon    = 5               // shown values of a field
 	mostDifferent = 15              // a field with more different values in the sample isn't a kind
 	longestValue  = 30              // in bytes
 )
 
 // commonest returns the commonest values of the text fields of v, in a sample of the records that the caller sees. It
-// returns none for a caller who can't read records with any tool, and none if the sample can't be read in time.
+// returns none if the caller can't read records with any tool, or if the sample can't be read in time.
 func commonest(ctx context.Context, c *bailiwick.Call, v *policy.View) map[string][]string {
 	if !slices.ContainsFunc([]string{"query_sql", "query_class", "get_sample_objects", "aggregate"}, c.MayCall) || len(v.Key()) != 1 || v.Mask(v.Key()[0]) != nil {
 		return nil
@@ -42,7 +42,7 @@ func commonest(ctx context.Context, c *bailiwick.Call, v *policy.View) map[strin
 	}
 	notes := len(c.Notes())
 	page, err := c.Read(ctx, q)
-	c.Forget(notes) // they are about a query that the caller didn't write
+	c.Forget(notes) // the notes are about a query that the caller didn't write
 	if err != nil {
 		return nil // the description is complete without values
 	}
@@ -68,15 +68,15 @@ func commonest(ctx context.Context, c *bailiwick.Call, v *policy.View) map[strin
 	return out
 }
 
-// kind reports whether the values of a field may be kinds of records: short texts that no owner or source lists.
+// kind reports whether the values of a field may be kinds of records: short texts that neither the owner nor the source
+// lists.
 func kind(v *policy.View, f *schema.Field) bool {
 	_, points := v.Pointer(f.Name)
 	return f.Type == schema.String && f.Form == "" && f.Values == nil && v.Rule().Fields[f.Name].Values == nil && v.Mask(f.Name) == nil && !points && !v.Large(f.Name) &&
 		!slices.Contains(v.Key(), f.Name)
 }
 
-// top returns the commonest of the values, or nil if they are not kinds. They are not if there are many, long or mostly
-// different ones.
+// top returns the commonest values, or nil if they are not kinds: many, long or mostly different values.
 func top(counts map[string]int) []string {
 	total := 0
 	for text, n := range counts {

@@ -9,11 +9,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// docExtra has the facts of a compact description beside the view.
+// docExtra has the facts of a compact description that aren't in the view.
 type docExtra struct {
 	About    []string                 // more words about the class, such as "about 500 records"
 	Writable func(*schema.Field) bool // nil means that nothing is writable
-	Actions  []value.Value            // as of get_schema
+	Actions  []value.Value            // as in get_schema
 	Values   map[string][]string      // the commonest values of fields, in a sample
 }
 
@@ -44,7 +44,7 @@ func compactDoc(v *policy.View, others []*policy.View, x docExtra) string {
 	return b.String()
 }
 
-// docLegend explains the signs in compact descriptions, those that occur in text.
+// docLegend explains the signs of compact descriptions that occur in text.
 func docLegend(text string) string {
 	var out []string
 	for _, s := range []struct{ sign, text string }{
@@ -93,7 +93,7 @@ func line(v *policy.View, f *schema.Field, seen []string) string {
 	}
 	out := strings.Join(words, " ")
 	switch allowed := allowedValues(f, rule); {
-	case m != nil: // a mask hides which values occur
+	case m != nil: // a mask hides the occurring values
 	case allowed != nil:
 		out += ": " + strings.Join(choices(allowed), "|")
 	case f.Element != nil && f.Element.Values != nil:
@@ -111,7 +111,7 @@ func line(v *policy.View, f *schema.Field, seen []string) string {
 	return out
 }
 
-// typeOf returns the type of a field as a compact description says it.
+// typeOf returns the type of a field in the form of compact descriptions.
 func typeOf(v *policy.View, f *schema.Field) string {
 	typ := f.Type.String()
 	switch m := v.Mask(f.Name); {
@@ -147,7 +147,7 @@ func choices(allowed []value.Value) []string {
 	return out
 }
 
-// plain returns a value as its text, quoted only where that is needed to see where it ends.
+// plain returns a value as text. It only quotes the text if its end would otherwise be unclear.
 func plain(v value.Value) string {
 	if v.Kind() != value.String {
 		return v.String()
@@ -155,7 +155,8 @@ func plain(v value.Value) string {
 	return plainText(v.Text())
 }
 
-// plainText returns a text, quoted if it is empty, holds a sign of compact descriptions, or begins or ends with a space.
+// plainText returns a text. It quotes the text if it is empty, contains a sign of compact descriptions, or begins or
+// ends with a space.
 func plainText(s string) string {
 	if s == "" || strings.ContainsAny(s, "|\"\n\r\t()") || strings.TrimSpace(s) != s {
 		return value.OfString(s).String()
@@ -166,8 +167,8 @@ func plainText(s string) string {
 // oneLine returns a text in one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// footer returns the lines below the fields. These are a key of several fields, label, unique indexes, searched fields,
-// the canonical filter, the pointers of other classes, and the fields that can be written.
+// footer returns the lines below the fields: a key of several fields, label, unique indexes, searched fields, the
+// canonical filter, the pointers of other classes, and the writable fields.
 func footer(v *policy.View, others []*policy.View, x docExtra) []string {
 	var parts, out []string
 	if l := v.Label(); l != "" && v.Field(l) != nil {
@@ -216,7 +217,7 @@ func pointersTo(v *policy.View, others []*policy.View) []string {
 	return out
 }
 
-// writableFields says for which fields other values can be proposed, or "".
+// writableFields returns the line about fields for which a caller can propose other values, or "".
 func writableFields(v *policy.View, writable func(*schema.Field) bool) string {
 	if writable == nil {
 		return ""
@@ -240,8 +241,8 @@ func writableFields(v *policy.View, writable func(*schema.Field) bool) string {
 	return "writable: " + strings.Join(yes, ", ")
 }
 
-// signatures returns the names of actions with those of their arguments. An action that is a tool of its own has its
-// arguments in tools/list.
+// signatures returns the names of actions with the names of their arguments. It omits the arguments of an action with
+// its own tool, because tools/list has them.
 func signatures(actions []value.Value) []string {
 	out := make([]string, len(actions))
 	for i, a := range actions {
@@ -261,7 +262,7 @@ func signatures(actions []value.Value) []string {
 	return out
 }
 
-// in returns where a class is, if several sources have classes: "in shop".
+// in returns the source of a class, such as "in shop", if several sources have classes.
 func in(v *policy.View, others []*policy.View) string {
 	if slices.ContainsFunc(others, func(o *policy.View) bool { return o.Source() != v.Source() }) {
 		return "in " + v.Source()

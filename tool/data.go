@@ -23,13 +23,13 @@ const (
 // maxIDs is the maximum number of different IDs in one get_objects call.
 const maxIDs = 50
 
-// Options configure the data tools. The zero value takes the defaults.
+// Options configure the data tools. The zero value has the defaults.
 type Options struct {
 	QueryRows  int                      // default limit of query_class. 0 means 100, at most 1,000
 	SampleRows int                      // default limit of get_sample_objects. 0 means 5, at most 20
-	Timeouts   map[string]time.Duration // by tool name. Others keep their defaults
+	Timeouts   map[string]time.Duration // by tool name. Other tools keep their defaults
 	Writing    Writing                  // the facts about writes that get_schema reports. Nil means that nothing is writable
-	Shut       bool                     // no canonical filter can be switched off: apply_canonical_filter isn't offered
+	Shut       bool                     // callers can't switch off any canonical filter: the tools don't have apply_canonical_filter
 }
 
 // Data returns the tools that read data.
@@ -38,7 +38,7 @@ func Data(o Options) []Tool {
 		getSampleObjects(cmp.Or(o.SampleRows, 5)), aggregate(), groupBy(), groupByDate(), distinct(), exportData(), querySQL(), explainQuery(), textSearch(), findValues()}
 	for i := range tools {
 		tools[i].queries = true
-		if o.Shut { // the refusal of a call with it says that the owner fixed the filter
+		if o.Shut { // a call with it gets the refusal that the owner fixed the filter
 			tools[i].takes = tools[i].Input
 			tools[i].Input = without(tools[i].Input, "apply_canonical_filter")
 		}
@@ -50,8 +50,8 @@ func Data(o Options) []Tool {
 	return tools
 }
 
-// FullProfile is the name of the profile that lists all tools. Without a profile the tools of Standard are listed, and the
-// others of Data and of changes can be called by name.
+// FullProfile is the name of the profile that lists all tools. Without a profile only the tools of Standard are listed.
+// Agents can still call the other tools of Data and for changes by name.
 const FullProfile = "full"
 
 // Standard returns the names of the tools that most questions and changes need.
@@ -59,8 +59,8 @@ func Standard() []string {
 	return []string{"list_tools", "get_all_schemas", "get_schema", "query_sql", "query_class", "aggregate", "propose_changes", "get_change", "reply_to_change"}
 }
 
-// Profiles returns the names of the tools of each profile, for agents with a small context: lean finds and counts records,
-// sql asks with SELECT.
+// Profiles returns the names of the tools of each profile, for agents with a small context. lean finds and counts
+// records, and sql runs SELECT statements.
 func Profiles() map[string][]string {
 	return map[string][]string{
 		"lean": {"get_all_schemas", "get_schema", "query_class", "count_objects", "get_object"},
@@ -75,7 +75,7 @@ func reads() Annotations { return Annotations{ReadOnly: true, Idempotent: true} 
 func without(schema []byte, name string) []byte {
 	v, err := value.Read(schema, 0)
 	if err != nil {
-		return schema // NewSet refuses it with a reason
+		return schema // NewSet refuses it and reports the reason
 	}
 	members := v.Members()
 	for i, m := range members {

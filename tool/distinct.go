@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// distinctRows is the default limit of values.
+// distinctRows is the default limit for the number of values.
 const distinctRows = 1000
 
 // distinct returns the tool that lists the values of a field.

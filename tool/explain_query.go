@@ -57,7 +57,7 @@ func explainQuery() Tool {
 	}
 }
 
-// beneath returns what the source would run and the database's plan for it, if the caller may see them.
+// beneath returns the source's statement and the database's plan for it, if the caller may see them.
 func beneath(ctx context.Context, c *bailiwick.Call, q query.Query) ([]value.Member, error) {
 	statement, err := c.Statement(q)
 	if err != nil {

@@ -64,21 +64,20 @@ func exportData() Tool {
 	}
 }
 
-// An export is the request of the arguments: records, or the result of a pipeline.
+// An export is the request in the arguments: records, or the result of a pipeline.
 type export struct {
 	class    string
 	find     *query.Find
 	pipeline *query.Pipeline // nil for records
-	last     []query.Stage   // the pipeline's closing $limit if it exceeds row_cap
+	last     []query.Stage   // the pipeline's last $limit if it exceeds row_cap
 	options  result.ExportOptions
 	derived  bool // the keys come from the columns
 	cap      int  // row_cap
 	capped   bool // row_cap limits the export, not the caller's limit
 }
 
-// newExport parses the arguments. row_cap bounds the records of either form. where is refused beside pipeline, which
-// has a stage for it. Without keys the columns decide what is read, since a field that isn't asked for can be left
-// unread.
+// newExport parses the arguments. row_cap limits the records in both forms. It refuses where together with pipeline,
+// which has a stage for it. Without keys it only reads the fields in columns.
 func newExport(in value.Value) (*export, error) {
 	args := arguments{in}
 	x := &export{class: args.text("class_name")}
@@ -104,7 +103,7 @@ func newExport(in value.Value) (*export, error) {
 		}
 		x.pipeline, x.capped = &query.Pipeline{Class: x.class, Stages: stages, Limit: most}, true
 		if last, ok := stages[len(stages)-1].(query.Limit); ok && last.N > int64(most) {
-			x.pipeline.Stages, x.last = stages[:len(stages)-1], stages[len(stages)-1:] // row_cap ends it earlier
+			x.pipeline.Stages, x.last = stages[:len(stages)-1], stages[len(stages)-1:] // row_cap ends the pipeline earlier
 		}
 		return x, nil
 	}
@@ -150,9 +149,9 @@ func (a arguments) columns() ([]result.Selection, error) {
 	return out, nil
 }
 
-// run exports into memory and returns the output as one text. If row_cap ended it, the records are counted, to say how
-// many there are. They are not counted if they are more than another row_cap could return, because that may take longer
-// than to read these.
+// run exports into memory and returns the output as one text. If row_cap ended the export, it counts the records to
+// report their number. It stops counting at the largest possible row_cap, because a full count may take longer than the
+// export.
 func (x *export) run(ctx context.Context, c *bailiwick.Call) (Result, error) {
 	var out bytes.Buffer
 	done, err := c.Export(ctx, x.query(), &out, x.options)
@@ -187,7 +186,7 @@ func (x *export) query() query.Query {
 	return x.find
 }
 
-// placed corrects the pointer of an error if the keys came from the columns.
+// placed corrects the pointer of an error if the keys come from the columns.
 func (x *export) placed(err error) error {
 	if p := problem.Of(err); x.derived && strings.HasPrefix(p.Pointer, "/keys/") {
 		again := *p
@@ -197,7 +196,7 @@ func (x *export) placed(err error) error {
 	return err
 }
 
-// available counts the records without row_cap, up to one more than it may be. There are at least so many as least says.
+// available counts the records without row_cap, up to one more than the largest row_cap. least is a known lower bound.
 func (x *export) available(ctx context.Context, c *bailiwick.Call, least int64) (int64, error) {
 	if least > exportMost {
 		return least, nil

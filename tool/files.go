@@ -10,19 +10,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// fileKind is that of all URIs.
+// fileKind is the kind of the URIs of files.
 const fileKind = "files"
 
-// IsFile reports whether a FileURI has the form of a file's.
+// IsFile reports whether uri has the form of a FileURI.
 func IsFile(uri string) bool { return holdsCall(fileKind, uri) }
 
-// FileURI returns a FileURI of the file that r answers with. It is "" for a call that is too long for a FileURI.
+// FileURI returns a URI for the file in the answer to r. It returns "" if the call is too long for a URI.
 func FileURI(c *bailiwick.Call, r bailiwick.APIRead) string {
 	return callURI(c, fileKind, r.API, r.Operation, string(calls.Kept(r.Arguments).AppendJSON(nil)))
 }
 
-// ReadFile makes the call of a FileURI again, under the rules of now, and returns the file. The error is problem.NotFound for every
-// other FileURI.
+// ReadFile makes the call in a FileURI again, under the current rules, and returns the file. It fails with
+// problem.NotFound for every other URI.
 func ReadFile(ctx context.Context, c *bailiwick.Call, uri string) (*response.Blob, error) {
 	absent := &problem.Error{Code: problem.NotFound, Kind: "unknown_file", Detail: "Resource not found"}
 	texts, ok := openURI(c, fileKind, uri, 3)

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// counted returns how many records of a class a filter finds, as the caller sees them.
+// counted returns how many records of a class that the caller sees a filter finds.
 func counted(ctx context.Context, c *bailiwick.Call, class string, where query.Filter) (int64, error) {
 	rows, err := c.Look(ctx, &query.Pipeline{Class: class, Stages: []query.Stage{query.Match{Where: where}, query.CountStage{Name: "n"}}, Limit: 1})
 	if err != nil || len(rows) != 1 {
@@ -21,7 +21,7 @@ func counted(ctx context.Context, c *bailiwick.Call, class string, where query.F
 	return n.Int(), nil
 }
 
-// besideFilter notes what the answer to a find, a count or a pipeline doesn't show.
+// besideFilter adds notes about data that the answer to a find, a count or a pipeline doesn't show.
 func besideFilter(ctx context.Context, c *bailiwick.Call, q query.Query, shown int) {
 	if where, ok := condition(q); ok {
 		matched(ctx, c, q.From(), where)
@@ -53,7 +53,8 @@ func besideFilter(ctx context.Context, c *bailiwick.Call, q query.Query, shown i
 	}
 }
 
-// columns returns the columns that an order names, or false if it names a part of one, or a field of another record.
+// columns returns the columns in an order. It returns false if the order has a part of a column, or a field of another
+// record.
 func columns(order []query.Sort) ([]string, bool) {
 	var out []string
 	for _, o := range order {
@@ -65,10 +66,11 @@ func columns(order []query.Sort) ([]string, bool) {
 	return out, true
 }
 
-// mostShort is the greatest limit of a find whose last record is compared with those behind it: with a larger one the caller reads pages.
+// mostShort is the largest limit of a find whose last record is compared with the following ones. With a larger limit
+// the caller reads pages.
 const mostShort = 20
 
-// tiesOfFind notes how many records behind a short list have the same values in its order as the last one.
+// tiesOfFind notes how many records after a short list have the same values in its order as the last one.
 func tiesOfFind(ctx context.Context, c *bailiwick.Call, f *query.Find, shown int) {
 	if len(f.Order) == 0 || shown < 1 || shown != f.Limit || shown > mostShort || f.Cursor != "" || f.Search != nil || f.IDs != nil {
 		return
@@ -87,7 +89,8 @@ func tiesOfFind(ctx context.Context, c *bailiwick.Call, f *query.Find, shown int
 	}
 }
 
-// matched notes how many records a filter finds only because a field is null and so isn't the value of $ne or $nin.
+// matched notes how many records a filter finds only because a field is null, and null differs from the values of $ne
+// or $nin.
 func matched(ctx context.Context, c *bailiwick.Call, class string, where query.Filter) {
 	parts, ok := where.(query.And)
 	if !ok {
@@ -147,7 +150,7 @@ func matchedByExpr(ctx context.Context, c *bailiwick.Call, p *query.Pipeline) {
 	}
 }
 
-// conjuncts returns the parts of an expression that must all hold.
+// conjuncts returns the parts of an expression that must all be true.
 func conjuncts(e query.Expr) []query.Expr {
 	if and, ok := e.(query.Call); ok && and.Op == "$and" {
 		return and.Args
@@ -155,7 +158,8 @@ func conjuncts(e query.Expr) []query.Expr {
 	return []query.Expr{e}
 }
 
-// compares returns the field that an expression compares with a constant in a way that null passes, and where it stands. Nil for another one.
+// compares returns the field that an expression compares with a constant, and the place of the comparison, if null
+// satisfies it. Otherwise it returns nil.
 func compares(e query.Expr) (field query.Path, at string) {
 	call, ok := e.(query.Call)
 	if !ok || len(call.Args) != 2 {

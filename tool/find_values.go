@@ -18,16 +18,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Bounds of find_values.
+// The limits of find_values.
 const (
-	findRecords = 20_000          // of a class, by key, that are looked through without an index
-	findMatches = 50              // records of a class that are looked at per kind of match
+	findRecords = 20_000          // of a class, in order of the key, searched without an index
+	findMatches = 50              // records of a class that are read per kind of match
 	findClasses = 100             // in one call
 	findTime    = 8 * time.Second // in one call
 	findClass   = 2 * time.Second // for one class
 )
 
-// findValues returns the tool that says which classes and fields hold a value.
+// findValues returns the tool that finds the classes and fields with a value.
 func findValues() Tool {
 	return Tool{
 		Name:        "find_values",
@@ -65,7 +65,7 @@ func findValues() Tool {
 	}
 }
 
-// looked returns the views with records to look in: those that names lists, or all.
+// looked returns the views with records to search: those in names, or all.
 func looked(c *bailiwick.Call, names []string) ([]*policy.View, error) {
 	views := slices.DeleteFunc(slices.Clone(c.Views()), func(v *policy.View) bool { return v.Class().Recordless })
 	if names == nil {
@@ -95,29 +95,29 @@ func namesOf(views []*policy.View) string {
 	return out
 }
 
-// A search looks for one text.
+// A search finds one text.
 type search struct {
 	call   *bailiwick.Call
 	text   string
 	until  time.Time
 	hits   []hit
 	bounds []string
-	fields int // that were searched in every way
+	fields int // number of fields that were searched in every way
 }
 
-// A hit is a field that holds the text in one spelling.
+// A hit is a field with the text in one spelling.
 type hit struct {
 	class, field string
 	how          spelling
-	values       []string // that were found, at most three
+	values       []string // the found values, at most three
 	records      int
 	more         bool // there may be more records
 }
 
-// bound notes what was not searched.
+// bound adds a text about data that was not searched.
 func (s *search) bound(text string) { s.bounds = append(s.bounds, text) }
 
-// class looks in one class: with indexes first, then through its first records by key.
+// class searches one class: first with indexes, then in its first records by key.
 func (s *search) class(ctx context.Context, v *policy.View) error {
 	var fields []*schema.Field
 	for _, f := range v.Fields() {
@@ -155,7 +155,7 @@ func (s *search) class(ctx context.Context, v *policy.View) error {
 	return err
 }
 
-// operand returns the value that a field is compared with, and whether the field is searched. A searched field is of a
+// operand returns the value with which a field is compared, and whether the field is searched. A searched field has a
 // type that the text may have, and a condition may name it.
 func (s *search) operand(v *policy.View, f *schema.Field) (value.Value, bool) {
 	if v.Mask(f.Name) != nil || v.Large(f.Name) {
@@ -173,8 +173,8 @@ func (s *search) operand(v *policy.View, f *schema.Field) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// through looks through the first records of v by key. It looks for exact values in the fields of rest, which no index
-// serves, and for other spellings in all text fields.
+// through searches the first records of v by key. It searches the fields in rest, which no index serves, for exact
+// values, and all text fields for other spellings.
 func (s *search) through(ctx context.Context, v *policy.View, fields, rest []*schema.Field, found map[string]*hit) error {
 	var same, like []value.Value
 	for _, f := range rest {
@@ -226,7 +226,7 @@ func (s *search) through(ctx context.Context, v *policy.View, fields, rest []*sc
 	return nil
 }
 
-// count returns the number of records of v, at most one more than are looked through.
+// count returns the number of records of v, at most one more than through searches.
 func (s *search) count(ctx context.Context, v *policy.View) (int64, error) {
 	page, err := s.pipeline(ctx, v, fmt.Sprintf(`[{"$limit": %d}, {"$count": "n"}]`, findRecords+1), 1)
 	if err != nil || page.Count == 0 {
@@ -236,7 +236,8 @@ func (s *search) count(ctx context.Context, v *policy.View) (int64, error) {
 	return n, nil
 }
 
-// matching returns the fields with the text of the records that satisfy one of the conditions, among the first records of v.
+// matching finds the records that satisfy one of the conditions, among the first records of v. It returns their fields
+// with the text.
 func (s *search) matching(ctx context.Context, v *policy.View, fields []*schema.Field, conditions []value.Value) (map[string]*hit, error) {
 	shown := make([]value.Member, len(fields))
 	for i, f := range fields {
@@ -289,7 +290,7 @@ func (s *search) pipeline(ctx context.Context, v *policy.View, stages string, li
 	return s.call.Aggregate(ctx, q)
 }
 
-// add counts one hit with the others of its field and spelling.
+// add adds one hit to the other hits of its field and spelling.
 func add(found map[string]*hit, one hit) {
 	key := fmt.Sprint(one.field, " ", int(one.how))
 	h := found[key]
@@ -304,7 +305,7 @@ func add(found map[string]*hit, one hit) {
 	}
 }
 
-// result returns what was found, the nearest spelling first, and the bounds of the search.
+// result returns the hits, the nearest spelling first, and the bounds of the search.
 func (s *search) result() Result {
 	slices.SortFunc(s.hits, func(a, b hit) int {
 		return cmp.Or(cmp.Compare(a.how, b.how), cmp.Compare(a.class, b.class), cmp.Compare(a.field, b.field))

@@ -12,10 +12,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// manyClasses is how many classes are listed with descriptions. More are listed as groups or bare names.
+// manyClasses is the maximum number of classes that are listed with descriptions. More classes are listed as groups or
+// bare names.
 const manyClasses = 50
 
-// getAllSchemas returns the tool that lists the classes the caller sees.
+// getAllSchemas returns the tool that lists the classes that the caller sees.
 func getAllSchemas(w Writing) Tool {
 	return Tool{
 		Name:        "get_all_schemas",
@@ -63,7 +64,7 @@ func narrowed(views []*policy.View, args arguments) []*policy.View {
 	})
 }
 
-// classes lists the views with their numbers of fields and, where the source has one, an estimate of their records.
+// classes lists the views with their numbers of fields and, if the source has them, estimates of their records.
 func classes(ctx context.Context, c *bailiwick.Call, w Writing, views []*policy.View) (Result, error) {
 	estimates, err := c.Estimates(ctx, views)
 	if err != nil {
@@ -95,11 +96,11 @@ func classes(ctx context.Context, c *bailiwick.Call, w Writing, views []*policy.
 	return Result{Structured: value.OfObject(members).AppendJSON(nil), Text: lines.String()}, nil
 }
 
-// smallSchema is the most bytes of a schema that get_all_schemas tells in whole: 1,500 tokens.
+// smallSchema is the maximum size of a schema that get_all_schemas returns completely, in bytes: 1,500 tokens.
 const smallSchema = 6000
 
-// wholeSchema returns the compact descriptions of all views, with the commonest values of their fields if there is room.
-// It returns "" if they are too large, or there are none.
+// wholeSchema returns the compact descriptions of all views, with the commonest values of their fields if there is
+// room. It returns "" if they are too large or there are none.
 func wholeSchema(ctx context.Context, c *bailiwick.Call, w Writing, views []*policy.View, estimates map[string]int64) string {
 	if len(views) == 0 || !c.MayCall("get_schema") {
 		return ""
@@ -117,8 +118,9 @@ func wholeSchema(ctx context.Context, c *bailiwick.Call, w Writing, views []*pol
 	return whole
 }
 
-// Schema returns the compact description of all that p may read, for the instructions of a conversation. It returns ""
-// where get_all_schemas wouldn't show all of it, or p may not call that. Nothing in it is read from records.
+// Schema returns the compact description of everything that p may read, for the instructions of a conversation. It
+// returns "" if get_all_schemas wouldn't return it completely, or if p may not call get_all_schemas. It contains no
+// data from records.
 func (s *Set) Schema(p identity.Principal) string {
 	views := s.gateway.Views(p)
 	if len(views) == 0 || len(views) > smallSchema/20 || !s.May(p, "get_all_schemas") || !s.May(p, "get_schema") {
@@ -163,7 +165,7 @@ func grouped(views []*policy.View, prefix string) []group {
 	return out
 }
 
-// groupResult returns the groups into which many classes fall by the beginnings of their names, to ask again with.
+// groupResult returns groups of many classes by the beginnings of their names, with which the caller can ask again.
 func groupResult(groups []group, total int) Result {
 	out := make([]value.Value, len(groups))
 	var lines strings.Builder

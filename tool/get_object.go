@@ -56,7 +56,7 @@ func getObject() Tool {
 	}
 }
 
-// objectResult returns the record of a page, and how to read a field that is too large for it.
+// objectResult returns the record of a page, and the call for a field that is too large for it.
 func objectResult(page *result.Page, q *query.Find) Result {
 	record := page.Record(0)
 	said := page.AppendFields(make([]byte, 0, len(record)+len(q.Class)+64), 0)
@@ -85,8 +85,8 @@ func objectResult(page *result.Page, q *query.Find) Result {
 	return Result{Structured: append(doc, '}'), Text: text}
 }
 
-// readable returns the first field omitted from a page that part can read, which is one of the record itself whose
-// size may be known. It returns "" if there is none.
+// readable returns the first omitted field of a page that part can read. It must be a field of the record itself whose
+// size the caller may know. readable returns "" if there is none.
 func readable(page *result.Page) string {
 	for _, d := range page.Dropped {
 		if d.Bytes > 0 && !strings.Contains(d.Field, ".") {
@@ -136,7 +136,8 @@ func partCall(q *query.Find, field string, offset, length int64) value.Value {
 	return value.OfObject([]value.Member{text("tool", "get_object"), member("arguments", arguments)})
 }
 
-// appendCall appends the next call to a line, if it has at most room bytes, or else what differs from the call before it.
+// appendCall appends the next call to a line if it has at most room bytes. Otherwise it appends only the differences
+// from the previous call.
 func appendCall(dst []byte, next value.Value, room int) []byte {
 	arguments, _ := next.Get("arguments")
 	name, _ := next.Get("tool")

@@ -92,8 +92,8 @@ func objectsResult(page *result.Page, q *query.Find) Result {
 	return Result{Structured: append(doc, '}'), Text: string(lines)}
 }
 
-// canonicalID returns the ID as the record writes it, if the caller wrote it differently: a UUID in capitals, a list
-// with spaces.
+// canonicalID returns the ID in the form of the record, if the caller wrote it differently, such as a UUID in capitals
+// or a list with spaces.
 func canonicalID(id string, at map[string]int) string {
 	if _, ok := at[id]; ok {
 		return id

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Writing reports what can be proposed, for get_schema.
+// Writing reports possible proposals, for get_schema.
 type Writing interface {
 	// Writable reports whether the principal may propose another value for a field of v.
 	Writable(who identity.Principal, v *policy.View, f *schema.Field) bool
@@ -23,7 +23,8 @@ type Writing interface {
 	Actions(who identity.Principal, v *policy.View) []value.Value
 }
 
-// maxSchema is the most bytes of compact descriptions in one answer. The classes that don't fit are named.
+// maxSchema is the maximum size of the compact descriptions in one answer, in bytes. For classes that don't fit, the
+// answer has only the names.
 const maxSchema = 24 << 10
 
 // getSchema returns the tool that describes classes as the caller sees them. A nil w means that nothing is writable.
@@ -70,8 +71,8 @@ func getSchema(w Writing) Tool {
 	}
 }
 
-// classNames moves a list of classes, and names in class_name beside class_names, to class_names, and refuses a call that
-// names no class.
+// classNames moves a list in class_name, or names in it besides class_names, to class_names. It refuses a call without
+// a class.
 func classNames(_ *bailiwick.Call, in value.Value) (value.Value, error) {
 	one, hasOne := in.Get("class_name")
 	several, hasSeveral := in.Get("class_names")
@@ -152,7 +153,7 @@ func withLegend(said string) string {
 	return said
 }
 
-// document returns all that get_schema says of a class.
+// document returns get_schema's complete description of a class.
 func document(c *bailiwick.Call, w Writing, v *policy.View) value.Value {
 	writable := func(*schema.Field) bool { return false }
 	var actions []value.Value
@@ -166,11 +167,11 @@ func document(c *bailiwick.Call, w Writing, v *policy.View) value.Value {
 	return doc
 }
 
-// A description has the facts of compact descriptions beside the views.
+// A description has the facts of compact descriptions that aren't in the views.
 type description struct {
 	writing   Writing
-	values    bool             // the commonest values of fields
-	estimates map[string]int64 // of records, by class
+	values    bool             // show the commonest values of fields
+	estimates map[string]int64 // numbers of records, by class
 }
 
 // describeClasses returns the compact description of each view.

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// groupRows is the default limit of groups.
+// groupRows is the default limit for the number of groups.
 const groupRows = 200
 
 // groupSchema is the part of the input schema shared by group_by and group_by_date.
@@ -22,7 +22,7 @@ const groupSchema = `"operation": {"type": "string", "enum": ["count", "sum", "a
 	"limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "default 200"},
 	"dry_run": {"type": "boolean"}`
 
-// groupOutput is the output schema of both.
+// groupOutput is the output schema of both tools.
 const groupOutput = `{"type": "object", "required": ["class_name"], "properties": {
 	"class_name": {"type": "string"},
 	"groups": {"type": "array", "items": {"type": "object"}},
@@ -72,7 +72,7 @@ func groupBy() Tool {
 	}
 }
 
-// A bucket is one key and its value. label is the name of the record that the key, a pointer, leads to, or "".
+// A bucket is one key and its value. If the key is a pointer, label is the label of its record, or "".
 type bucket struct {
 	key, value value.Value
 	label      string
@@ -143,7 +143,7 @@ func (g *grouping) result(page *result.Page, groups []bucket) Result {
 	return g.closing(doc, append(said, many(len(groups), "group", "groups")...), page)
 }
 
-// closing ends the result of groups or values.
+// closing appends the end of a result with groups or values.
 func (g *grouping) closing(doc, said []byte, page *result.Page) Result {
 	truncated := page.More || page.Cut
 	doc = fmt.Appendf(doc, `,"truncated":%t`, truncated)

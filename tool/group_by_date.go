@@ -54,12 +54,12 @@ func groupByDate() Tool {
 	}
 }
 
-// formats are the formats of an interval's beginning, for $dateToString.
+// formats has the formats for the beginning of an interval, for $dateToString.
 var formats = map[string]string{"year": "%Y", "month": "%Y-%m", "week": "%G-W%V", "day": "%Y-%m-%d", "hour": "%Y-%m-%d %H:00",
 	"minute": "%Y-%m-%d %H:%M", "second": "%Y-%m-%d %H:%M:%S"}
 
-// byDate groups by the text of the interval, whose order is that of time. f is the field. It is nil if there is none,
-// which policy refuses.
+// byDate groups by the text of the interval, which sorts like the time. f is the field, or nil if there is none. Policy
+// refuses that.
 func (g *grouping) byDate(f *schema.Field) (*query.Pipeline, error) {
 	accumulators, err := g.accumulator()
 	if err != nil {
@@ -74,7 +74,7 @@ func (g *grouping) byDate(f *schema.Field) (*query.Pipeline, error) {
 	}
 	format := query.Literal{Value: value.OfString(formats[g.args.text("interval")]), At: "/interval"}
 	args := []query.Expr{query.FieldRef{Path: g.field, At: "/field"}, format, nil, nil}
-	// A calendar date is independent of zones: its midnight would move in one.
+	// A calendar date has no time zone. With one, its midnight would move.
 	if zone, ok := g.args.Get("timezone"); ok && (f == nil || f.Type != schema.Day) {
 		args[2] = query.Literal{Value: zone, At: "/timezone"}
 	}
@@ -92,7 +92,7 @@ func quarter(args []query.Expr) query.Expr {
 	return call("$concat", year, call("$toString", call("$toInt", third)))
 }
 
-// fill adds the intervals without records between the first and the last group, up to the limit.
+// fill adds the empty intervals between the first and the last group, up to the limit.
 func (g *grouping) fill(page *result.Page, groups []bucket) []bucket {
 	k := &plan.Calendar{Interval: g.args.text("interval"), Zone: plan.Zone(g.args.text("timezone"))}
 	empty := value.Value{}

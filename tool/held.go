@@ -9,16 +9,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// longest is the most bytes of a callURI.
+// longest is the maximum size of a call's URI, in bytes.
 const longest = 4096
 
-// holdsCall reports whether a callURI has the form of those of a kind, such as files.
+// holdsCall reports whether uri has the form of a call's URI of a kind, such as files.
 func holdsCall(kind, uri string) bool {
 	name, ours := strings.CutPrefix(uri, prefix(kind))
 	return ours && !strings.Contains(name, "/")
 }
 
-// callURI returns a callURI of a kind that holds texts, sealed. It is "" for texts that are too long for a callURI.
+// callURI returns a URI of a kind that contains texts, sealed. It returns "" if the texts are too long for a URI.
 func callURI(c *bailiwick.Call, kind string, texts ...string) string {
 	held := make([]value.Value, len(texts))
 	for i, t := range texts {
@@ -31,7 +31,8 @@ func callURI(c *bailiwick.Call, kind string, texts ...string) string {
 	return uri
 }
 
-// openURI returns the n texts that a callURI of a kind holds. ok is false for a callURI that is another caller's, has expired, or was never made.
+// openURI returns the n texts in a call's URI of a kind. ok is false if the URI belongs to another caller, has expired,
+// or was never made.
 func openURI(c *bailiwick.Call, kind, uri string, n int) (texts []string, ok bool) {
 	at, err := c.Cursors().Open(strings.TrimPrefix(uri, prefix(kind)), owner(c, kind))
 	if err != nil || len(at.After) != n {

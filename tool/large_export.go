@@ -16,20 +16,20 @@ import (
 const (
 	// exportKind is the kind of the URIs of exports.
 	exportKind = "exports"
-	// exportBytes is the most bytes of an export that is read as a resource.
+	// exportBytes is the maximum size of an export that is read as a resource, in bytes.
 	exportBytes = 16 << 20
-	// exportLook is how many rows of a large export its answer shows.
+	// exportLook is the number of rows of a large export in its answer.
 	exportLook = 20
 )
 
 // ExportTool is the tool whose large answers are resources.
 const ExportTool = "export_data"
 
-// mediaTypes are those of the formats.
+// mediaTypes has the media types of the formats.
 var mediaTypes = map[result.Format]string{result.CSV: "text/csv", result.Markdown: "text/markdown", result.Table: "text/plain", result.JSONLines: "application/jsonl"}
 
-// large returns the result of an export that is larger than an answer: its first rows, and a link to a resource with all rows. It
-// returns err, the refusal of the export, if the arguments are too long for a URI.
+// large returns the result of an export that is too large for an answer: its first rows, and a link to a resource with
+// all rows. If the arguments are too long for a URI, it returns err, the refusal of the export.
 func (x *export) large(ctx context.Context, c *bailiwick.Call, in value.Value, err error) (Result, error) {
 	uri := callURI(c, exportKind, string(in.AppendJSON(nil)))
 	if uri == "" {
@@ -48,7 +48,7 @@ func (x *export) large(ctx context.Context, c *bailiwick.Call, in value.Value, e
 	var out bytes.Buffer
 	narrow := problem.Of(err).Suggestion
 	done, err := c.Export(ctx, look.query(), &out, x.options)
-	if problem.CodeOf(err) == problem.BudgetExceeded { // a few rows are too large as well
+	if problem.CodeOf(err) == problem.BudgetExceeded { // even a few rows are too large
 		out.Reset()
 		done.Count = 0
 	} else if err != nil {
@@ -66,10 +66,11 @@ func (x *export) large(ctx context.Context, c *bailiwick.Call, in value.Value, e
 		Links: []Link{{URI: uri, Name: x.class + "." + string(x.options.Format), MediaType: mediaTypes[x.options.Format]}}}, nil
 }
 
-// IsExport reports whether a URI has the form of an export's.
+// IsExport reports whether uri has the form of an export's URI.
 func IsExport(uri string) bool { return holdsCall(exportKind, uri) }
 
-// ReadExport makes a large export again by its URI, under the present rules. It fails with problem.NotFound for any other URI.
+// ReadExport makes the large export with this URI again, under the current rules. It fails with problem.NotFound for
+// any other URI.
 func ReadExport(ctx context.Context, c *bailiwick.Call, uri string) (text []byte, mediaType string, err error) {
 	absent := &problem.Error{Code: problem.NotFound, Kind: "unknown_export", Detail: "Resource not found"}
 	texts, ok := openURI(c, exportKind, uri, 1)

@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// listTools returns the tool that lists tools briefly: names, categories and one sentence each, whereas tools/list
-// also contains every schema.
+// listTools returns the tool that lists tools with their names, categories and one sentence each. tools/list also
+// contains every schema.
 func listTools() Tool {
 	return Tool{
 		Name:        "list_tools",
@@ -49,7 +49,7 @@ func listTools() Tool {
 	}
 }
 
-// place returns the order of a tool: 0 if tools/list shows it to p.
+// place returns the sort key of a tool: 0 if tools/list shows it to p.
 func place(t *Tool, p identity.Principal) int {
 	if t.ListedFor(p) {
 		return 0
@@ -57,7 +57,7 @@ func place(t *Tool, p identity.Principal) int {
 	return 1
 }
 
-// catalogue formats one line per tool. Tools that tools/list omits follow with the names of their arguments.
+// catalogue formats one line per tool. The tools that tools/list omits come last, with the names of their arguments.
 func catalogue(tools []*Tool, p identity.Principal) Result {
 	var categories []string
 	var lines strings.Builder
@@ -97,7 +97,7 @@ func catalogue(tools []*Tool, p identity.Principal) Result {
 func (t *Tool) parameters() string {
 	in, err := value.Read(t.Input, 0)
 	if err != nil {
-		return "none" // NewSet has refused it
+		return "none" // NewSet refuses such a tool
 	}
 	properties, _ := in.Get("properties")
 	required, _ := in.Get("required")

@@ -21,7 +21,7 @@ func (a arguments) pipeline() ([]query.Stage, error) {
 	return query.ParsePipeline(v, "/pipeline")
 }
 
-// flag returns a boolean argument, or otherwise if it is absent.
+// flag returns a boolean argument, or the default in otherwise if it is missing.
 func (a arguments) flag(name string, otherwise bool) bool {
 	v, ok := a.Get(name)
 	if !ok {
@@ -35,7 +35,7 @@ func (a arguments) path(name string) (query.Path, error) {
 	return query.CheckPath(a.text(name), "/"+name)
 }
 
-// pointerClasses returns the classes that columns of a page point to.
+// pointerClasses returns the target classes of the pointers in a page.
 func pointerClasses(page *result.Page) value.Value {
 	var out []value.Member
 	for _, c := range page.Columns {
@@ -62,7 +62,7 @@ func dryRun(c *bailiwick.Call, q *query.Pipeline) (Result, error) {
 	return Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said}, nil
 }
 
-// A grouping is the common part of group_by, group_by_date and distinct: a pipeline whose automatic limit limits the
+// A grouping is the common part of group_by, group_by_date and distinct: a pipeline with an automatic limit on the
 // groups.
 type grouping struct {
 	args  arguments
@@ -84,7 +84,8 @@ func newGrouping(in value.Value, limit int) (*grouping, error) {
 	return g, err
 }
 
-// query groups by key after the stages in between, sorted by the column that sort names first, then by the key.
+// query returns a pipeline that groups by key after the stages in between. It sorts first by the column called sort,
+// then by the key.
 func (g *grouping) query(key query.Expr, accumulators []query.Accumulator, sort string, between ...query.Stage) *query.Pipeline {
 	q := &query.Pipeline{Class: g.class, Limit: g.limit}
 	if g.where != nil {
@@ -103,7 +104,7 @@ func (g *grouping) query(key query.Expr, accumulators []query.Accumulator, sort 
 	return q
 }
 
-// run runs q and makes the result with answer, or describes q for a dry run.
+// run runs q and calls answer for the result. For a dry run it only describes q.
 func (g *grouping) run(ctx context.Context, c *bailiwick.Call, q *query.Pipeline, answer func(*result.Page) (Result, error)) (Result, error) {
 	if g.args.flag("dry_run", false) {
 		return dryRun(c, q)

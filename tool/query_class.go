@@ -98,8 +98,8 @@ func pageResult(page *result.Page, args arguments, q *query.Find) Result {
 	return Result{Structured: append(doc, '}'), Text: text}
 }
 
-// lines returns the records of a page as the text of a result. Where the arguments name a format other than JSON, it
-// also returns them as the output of its structured content.
+// lines returns the records of a page as the text of a result. If the arguments name a format other than JSON, it also
+// returns them as the output in the structured content.
 func lines(page *result.Page, args arguments) (body []byte, output string) {
 	if asJSON(args) {
 		return page.AppendLines(nil), ""
@@ -108,20 +108,20 @@ func lines(page *result.Page, args arguments) (body []byte, output string) {
 	return []byte(output), output
 }
 
-// asJSON reports whether the arguments ask for records as JSON, which is the default.
+// asJSON reports whether the arguments request records as JSON, which is the default.
 func asJSON(args arguments) bool {
 	format := result.Format(args.text("format"))
 	return format == "" || format == result.JSON
 }
 
-// in returns r whose text is its structured content, if the arguments name the format JSON.
+// in returns r. If the arguments name the format JSON, the text is the structured content.
 func (r Result) in(args arguments) Result {
 	r.json = result.Format(args.text("format")) == result.JSON
 	return r
 }
 
-// members appends the members that the structured content of each kind of page has. These are its records, or their
-// output in another format, their number, and the call for the next page.
+// members appends the members of the structured content that all kinds of pages have: the records or their output in
+// another format, their number, and the call for the next page.
 func members(page *result.Page, args arguments, output string, doc []byte, next value.Value) []byte {
 	if asJSON(args) {
 		doc = page.AppendJSON(append(doc, `"results":`...))
@@ -155,7 +155,8 @@ func truncatedIncludes(page *result.Page) value.Value {
 	return value.OfObject(out)
 }
 
-// truncation describes what the byte budget cut, and reports whether it cut anything. hint is for missing records.
+// truncation describes the data that the byte budget cut, and reports whether it cut anything. hint is the advice for
+// missing records.
 func truncation(page *result.Page, hint string) (value.Value, bool) {
 	if !page.Cut && page.Dropped == nil {
 		return value.Value{}, false
@@ -185,8 +186,8 @@ func truncation(page *result.Page, hint string) (value.Value, bool) {
 	return value.OfObject(append(out, text("hint", hint))), true
 }
 
-// closing ends the text with one line: the count, whether there is more, and the next call, or its cursor. Without
-// more, the line ends with last.
+// closing appends the last line of the text: the count, whether there is more, and the next call or its cursor. If
+// there is no more, the line ends with last.
 func closing(body []byte, page *result.Page, next value.Value, last string) []byte {
 	room := len(body)
 	if len(body) > 0 && body[len(body)-1] != '\n' {
@@ -207,7 +208,7 @@ func closing(body []byte, page *result.Page, next value.Value, last string) []by
 	return body
 }
 
-// withoutFields appends which fields were omitted from a page because of their size.
+// withoutFields appends the names of the fields that a page omits because of their size.
 func withoutFields(dst []byte, page *result.Page) []byte {
 	for i, d := range page.Dropped {
 		dst = append(append(dst, []string{"without ", ", "}[min(i, 1)]...), d.Field...)

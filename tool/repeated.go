@@ -12,20 +12,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A source is a class in a FROM, under the name that columns are qualified with.
+// A source is a class in a FROM, with the name that qualifies its columns.
 type source struct {
 	name string
 	view *policy.View
 }
 
-// repeated notes the sums and averages over one class of a join in which the join repeats its records, with the value over each record once.
+// repeated adds notes about sums and averages over one class of a join that repeats the records of the class. The notes
+// have the values that count each record once.
 func repeated(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
 	_, body, ok := again(s)
 	if !ok {
 		return
 	}
 	sources := joined(c, body.From)
-	_, _ = c.View(s.From()) // the record names this class
+	_, _ = c.View(s.From()) // the audit record names this class
 	if len(sources) < 2 {
 		return
 	}
@@ -47,7 +48,7 @@ func repeated(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
 	}
 }
 
-// repeats returns how an aggregate over a class is repeated by the join, "" if it isn't.
+// repeats returns the note if the join repeats the records under an aggregate over a class. Otherwise it returns "".
 func repeats(ctx context.Context, c *bailiwick.Call, s *query.SQL, call *sqlparse.Call, of *source) string {
 	q, body, _ := again(s)
 	key := &sqlparse.Name{Parts: []sqlparse.Ident{{Text: of.name, At: q.At}, {Text: of.view.Key()[0], Quoted: true, At: q.At}}}
@@ -80,7 +81,7 @@ func repeats(ctx context.Context, c *bailiwick.Call, s *query.SQL, call *sqlpars
 	return fmt.Sprintf(" counts a record of %s as often as the join repeats it: %s%s; with each record once: %s", of.view.Name(), shownNumber(all), where, shownNumber(each))
 }
 
-// shownNumber writes a number with at most two places.
+// shownNumber formats a number with at most two decimal places.
 func shownNumber(v value.Value) string {
 	if f, ok := v.AsFloat(); ok && v.Kind() != value.Int {
 		return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", f), "0"), ".")
@@ -88,7 +89,7 @@ func shownNumber(v value.Value) string {
 	return v.String()
 }
 
-// joined returns the classes of a FROM, or nil if it has something else than classes.
+// joined returns the classes of a FROM, or nil if it has anything else than classes.
 func joined(c *bailiwick.Call, list []sqlparse.From) []source {
 	var out []source
 	known := true
@@ -126,7 +127,7 @@ func joined(c *bailiwick.Call, list []sqlparse.From) []source {
 	return out
 }
 
-// sourceOf returns the only class whose columns an expression names, or nil if there are several or none.
+// sourceOf returns the class whose columns an expression names. It returns nil if there are several or none.
 func sourceOf(x sqlparse.Expr, sources []source) *source {
 	var of *source
 	single := true

@@ -16,7 +16,7 @@ func schemaMember(name string, v value.Value) value.Member { return value.Member
 
 func schemaText(name, s string) value.Member { return schemaMember(name, value.OfString(s)) }
 
-// describeView returns a view as get_schema shows it. others are all views of the same principal.
+// describeView returns a view in the form of get_schema. others are all views of the same principal.
 func describeView(v *policy.View, others []*policy.View, writable func(*schema.Field) bool) value.Value {
 	fields := make([]value.Value, len(v.Fields()))
 	for i, f := range v.Fields() {
@@ -52,7 +52,7 @@ func describeView(v *policy.View, others []*policy.View, writable func(*schema.F
 	return value.OfObject(doc)
 }
 
-// aboutView returns the owner's description of the class, or else the source's.
+// aboutView returns the owner's description of the class, or otherwise the source's.
 func aboutView(v *policy.View) string {
 	if d := v.Rule().Description; d != "" {
 		return d
@@ -60,7 +60,7 @@ func aboutView(v *policy.View) string {
 	return v.Class().Description
 }
 
-// masked returns what a masked field is good for.
+// masked returns a text about the possible uses of a masked field.
 func masked(kind policy.Mask) string {
 	if kind == policy.Pseudonym {
 		return "masked: a name for each id; group, distinct and count take it, but no condition, order, search, join or expression"
@@ -68,8 +68,8 @@ func masked(kind policy.Mask) string {
 	return "masked: shown, but no condition, order, group, search, join or expression takes it"
 }
 
-// describeField returns the description of a field for agents: its name, type, and what they need to query or write it. A masked field
-// keeps to itself what would show its values: allowed values, length, default.
+// describeField returns the description of a field for agents: its name, its type, and the facts for queries and
+// writes. For a masked field it omits facts that would show values: allowed values, length, default.
 func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	rule := v.Rule().Fields[f.Name]
 	typ, hint := f.Type.String(), ""
@@ -102,7 +102,7 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	if m != nil {
 		out = append(out, schemaText("masked", m.String()))
 	}
-	if allowed := allowedValues(f, rule); allowed != nil && m == nil { // a mask hides which values occur
+	if allowed := allowedValues(f, rule); allowed != nil && m == nil { // a mask hides the occurring values
 		out = append(out, schemaMember("allowed_values", value.OfArray(allowed)))
 	}
 	if f.Element != nil && m == nil {
@@ -127,7 +127,7 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 	return value.OfObject(out)
 }
 
-// elements describes what a list holds: the type of its elements, the values that they may have, and the form of their texts.
+// elements describes the elements of a list: their type, their allowed values, and the form of their texts.
 func elements(f *schema.Field) value.Value {
 	typ := f.Type
 	if typ == schema.Opaque && f.Form != "" {
@@ -146,7 +146,7 @@ func elements(f *schema.Field) value.Value {
 	return value.OfObject(out)
 }
 
-// pointer returns the type of a pointer, or of a list of pointers, and how to ask about it.
+// pointer returns the type of a pointer or of a list of pointers, and a hint for queries with it.
 func pointer(v *policy.View, p policy.Relation) (typ, hint string) {
 	to, id := v.Behind(p.Field), "id"
 	if !slices.Equal(to.Key(), []string{p.TargetKey}) {
@@ -161,7 +161,7 @@ func pointer(v *policy.View, p policy.Relation) (typ, hint string) {
 		id, p.Target, p.Field, label)
 }
 
-// allowedValues returns the owner's documented values, with their meanings if given, or else the source's.
+// allowedValues returns the owner's documented values, with their meanings if given, or otherwise the source's.
 func allowedValues(f *schema.Field, rule policy.FieldRule) []value.Value {
 	if rule.Values == nil {
 		return f.Values
@@ -176,7 +176,7 @@ func allowedValues(f *schema.Field, rule policy.FieldRule) []value.Value {
 	return out
 }
 
-// documented returns a value that the owner documents in the type of its field, which conditions use too.
+// documented converts a value that the owner documents to the type of its field, which conditions use too.
 func documented(f *schema.Field, written string) value.Value {
 	switch f.Type {
 	case schema.Integer, schema.Double, schema.Decimal, schema.Boolean:
@@ -187,7 +187,7 @@ func documented(f *schema.Field, written string) value.Value {
 	return value.OfString(written)
 }
 
-// relations returns the pointers of the class and those of other classes to it.
+// relations returns the pointers of the class and the pointers of other classes to it.
 func relations(v *policy.View, others []*policy.View) value.Value {
 	out := []value.Value{}
 	for _, r := range v.Relations() {

@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Request is one call as a transport received it. Arguments is an Object.
+// A Request is one call in the form in which a transport received it. Arguments is an Object.
 type Request struct {
 	Name        string
 	Arguments   value.Value
@@ -27,10 +27,10 @@ type Request struct {
 }
 
 // A Set is a set of checked tools on a gateway. Tools can be added and removed while it serves. A running call ends
-// with the tool that it began with. It is safe for concurrent use.
+// with the tool with which it began. It is safe for concurrent use.
 type Set struct{ gateway *bailiwick.Gateway }
 
-// registry is the tools at one moment: the set's part of what is in force.
+// registry is the tools at one moment: the set's part of the configuration in force.
 type registry struct {
 	tools  []*Tool // sorted by name
 	byName map[string]*checked
@@ -42,8 +42,8 @@ type checked struct {
 	input *argcheck.Schema
 }
 
-// NewSet checks tools and puts them on a gateway. It refuses tools whose annotations contradict each other, tools
-// whose schema some client can't load, and duplicate names. The error lists every fault.
+// NewSet checks tools and puts them on a gateway. It refuses tools with contradicting annotations, tools with a schema
+// that some client can't load, and duplicate names. The error lists every fault.
 func NewSet(g *bailiwick.Gateway, tools ...Tool) (*Set, error) {
 	s := &Set{gateway: g}
 	parts, err := s.changed(&registry{}, nil, tools)
@@ -67,8 +67,8 @@ func (s *Set) Add(tools ...Tool) error { return s.Replace(nil, tools) }
 // Remove removes the named tools. If the set lacks one of them, it removes none and returns an error.
 func (s *Set) Remove(names ...string) error { return s.Replace(names, nil) }
 
-// Replace removes tools by name and adds others in one step: no call sees a state in between. On an error, which
-// lists everything that is wrong, the set stays as it was. Subscribers of the gateway are notified of the change.
+// Replace removes tools by name and adds others in one step: no call sees a state in between. The error lists every
+// fault. On an error, the set doesn't change. Subscribers of the gateway are notified of the change.
 func (s *Set) Replace(out []string, in []Tool) error {
 	err := s.gateway.Renew(func(bailiwick.Moment) (bailiwick.Parts, error) { return s.Prepare(out, in) })
 	if err == nil {
@@ -77,13 +77,13 @@ func (s *Set) Replace(out []string, in []Tool) error {
 	return err
 }
 
-// Prepare is Replace for a bailiwick.With: it checks everything, and returns the tools to put into force. Subscribers are
-// not notified.
+// Prepare is like Replace, for a bailiwick.With: it checks everything and returns the tools to put into force. It
+// doesn't notify subscribers.
 func (s *Set) Prepare(out []string, in []Tool) (bailiwick.Parts, error) {
 	return s.changed(s.registered(), out, in)
 }
 
-// changed returns the tools that a registry has after a change.
+// changed returns the tools of a registry after a change.
 func (s *Set) changed(from *registry, out []string, in []Tool) (bailiwick.Parts, error) {
 	byName := map[string]*checked{}
 	maps.Copy(byName, from.byName)
@@ -125,7 +125,7 @@ func (s *Set) check(t *Tool) (*checked, error) {
 		return nil, t.fault
 	}
 	compile := argcheck.Compile
-	if t.own != nil && bytes.Equal(t.own, t.Input) { // it is the same in every process, and a test compiles it
+	if t.own != nil && bytes.Equal(t.own, t.Input) { // the schema is the same in every process, and a test compiles it
 		compile = argcheck.Later
 	}
 	takes := t.Input
@@ -172,13 +172,13 @@ func (t *Tool) Needs() identity.Scope {
 	return identity.Write
 }
 
-// Ask returns the CallSpec of a call of t, without the caller's part.
+// Ask returns the CallSpec for calls of t, without the caller's part.
 func (t *Tool) Ask() bailiwick.CallSpec {
 	return bailiwick.CallSpec{Tool: t.Name, Needs: t.Needs(), Writes: t.Writes, Proposes: t.Proposes, Timeout: t.Timeout, Queries: t.queries}
 }
 
-// List returns the tools that p may call, of one category in any case or of all for "", sorted by name. An unknown
-// category has none.
+// List returns the tools that p may call, sorted by name. category selects one category, ignoring case, or all for "".
+// An unknown category has no tools.
 func (s *Set) List(p identity.Principal, category string) []*Tool {
 	category = strings.ToLower(category)
 	var out []*Tool
@@ -208,9 +208,9 @@ func (s *Set) offered(t *Tool, p identity.Principal) bool {
 	return (t.Offered == nil || t.Offered(p)) && (t.offers == nil || t.offers(s, p))
 }
 
-// lacks returns the scope that p lacks to propose something with t, if one more is enough for t to be offered to p, or else "".
-// The call is then refused for the scope, like that of a tool which is offered to everybody. The client may ask its
-// person for the scope.
+// lacks returns the scope that p lacks for proposals with t, if t is offered to p with this scope. Otherwise it returns
+// "". The call is then refused because of the scope, like a call of a tool that is offered to everybody. So the client
+// can ask its person for the scope.
 func (s *Set) lacks(t *Tool, p identity.Principal) identity.Scope {
 	if !t.Proposes {
 		return ""
@@ -225,7 +225,7 @@ func (s *Set) lacks(t *Tool, p identity.Principal) identity.Scope {
 	return ""
 }
 
-// Uses returns what calls of the tools use, for Gateway.Describe and Gateway.WouldPermit.
+// Uses returns the uses of the tools, for Gateway.Describe and Gateway.WouldPermit.
 func (s *Set) Uses() []bailiwick.ToolUse {
 	var out []bailiwick.ToolUse
 	for _, t := range s.registered().tools {
@@ -242,7 +242,7 @@ func (s *Set) Tool(name string) *Tool {
 	return nil
 }
 
-// Call answers one call. It is the in-process interface, which all transports use. Errors carry a *problem.Error.
+// Call answers one call. It is the in-process interface, which all transports use. Errors wrap a *problem.Error.
 func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Result, err error) {
 	var t *checked
 	var lacks identity.Scope
@@ -254,7 +254,7 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 			}
 		}
 	})
-	// A tool that doesn't exist, or isn't offered to p, is a call like any other: admitted, limited and recorded.
+	// A call of a tool that doesn't exist or isn't offered to p is also admitted, limited and recorded.
 	ask := bailiwick.CallSpec{Tool: short(r.Name), Unknown: t == nil, Needs: identity.Read, Takes: []string{}}
 	if t != nil {
 		ask = t.Ask()
@@ -298,8 +298,8 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 	return res, nil
 }
 
-// unknown returns the error for a tool that doesn't exist for principal, with the nearest names that do. It is the
-// same whether the tool exists or not. kind is the actual reason, for the audit.
+// unknown returns the error for a tool that doesn't exist for principal, with the nearest existing names. The error is
+// the same for a tool that exists. kind is the actual reason, for the audit.
 func (s *Set) unknown(principal identity.Principal, name, kind string) error {
 	names := s.names(principal)
 	p := &problem.Error{Code: problem.UnknownTool, Kind: kind, Near: problem.Nearest(name, names, 3)}
@@ -319,13 +319,13 @@ func (s *Set) names(p identity.Principal) []string {
 	return names
 }
 
-// Admit runs run under the same scopes, limits and audit as a call of a tool. See mcp.Tools.
+// Admit calls run with the scopes, limits and audit of a call of a tool. See mcp.Tools.
 func (s *Set) Admit(ctx context.Context, p identity.Principal, name string, run func(context.Context) (int, error)) error {
 	ask := bailiwick.CallSpec{Tool: short(name), Needs: identity.Read}
 	return s.gateway.Do(ctx, p, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return run(ctx) })
 }
 
-// short shortens names that are too long to be registered, for the record.
+// short shortens names that are too long for a tool, for the audit record.
 func short(name string) string {
 	const most = 128
 	if len(name) > most {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A spelling is how a value is written compared with the text that is looked for.
+// A spelling is the relation of a value to the searched text.
 type spelling int
 
 // The spellings, the nearest first.
@@ -19,7 +19,7 @@ const (
 	noSpelling
 )
 
-// compare returns how found is written compared with wanted.
+// compare returns the relation of the spelling of found to wanted.
 func compare(wanted, found string) spelling {
 	if wanted == found {
 		return exact
@@ -35,7 +35,7 @@ func compare(wanted, found string) spelling {
 	return noSpelling
 }
 
-// letters are written in several ways that mean the same: each group begins with the plain letter.
+// letters has groups of letters that count as the same. Each group begins with the plain letter.
 var letters = []string{"aàáâãäåāăą", "cçćĉčċ", "dďđð", "eèéêëēĕėęě", "gĝğġģ", "hĥħ", "iìíîïĩīĭįı", "jĵ", "kķ", "lĺļľł", "nñńņň", "oòóôõöøōŏő", "rŕŗř", "sśŝşšș", "tţťŧț",
 	"uùúûüũūŭůűų", "wŵ", "yýÿŷ", "zźżž"}
 
@@ -61,13 +61,13 @@ func fold(s string) string {
 	return b.String()
 }
 
-// mostPattern is the most characters of a pattern of loosely. The language takes 256.
+// mostPattern is the maximum length of a pattern of loosely, in characters. The query language accepts 256.
 const mostPattern = 200
 
-// loosely returns a regular expression, for any case, for texts that begin like s or its first letters, with other accents
-// and spaces. It returns "" if no letter of s is left to look for.
+// loosely returns a regular expression for texts that begin like s or its first letters. It ignores case, accents and
+// spaces. It returns "" if no letter of s remains.
 func loosely(s string) string {
-	const gap = `[\s_-]{0,3}` // MariaDB takes few repetitions without an end
+	const gap = `[\s_-]{0,3}` // MariaDB accepts only few unlimited repetitions
 	out := "^" + gap
 	folded := []rune(fold(s))
 	n := 0

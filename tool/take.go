@@ -11,7 +11,7 @@ import (
 )
 
 // take converts the arguments of a call of t to the forms of its schema and the query language, or refuses them.
-// Ambiguous forms add a note to the answer. Numbers are only clamped to their bounds for tools that only read.
+// Ambiguous forms add a note to the answer. It clamps numbers to their bounds only for tools that only read.
 func (t *checked) take(c *bailiwick.Call, args value.Value) (value.Value, error) {
 	args, notes := t.input.Take(args, t.Annotations.ReadOnly)
 	c.Note(notes...)

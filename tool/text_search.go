@@ -33,7 +33,7 @@ func textSearch() Tool {
 			"class_name": {"type": "string"}, "results": {"type": "array"}, "has_more": {"type": "boolean"}}}`),
 		Annotations: reads(),
 		Category:    Query,
-		offers: func(s *Set, p identity.Principal) bool { // if p has something to search
+		offers: func(s *Set, p identity.Principal) bool { // offered if p can search something
 			return slices.ContainsFunc(s.gateway.Views(p), func(v *policy.View) bool { return v.SearchFields() != nil })
 		},
 		Timeout: queryTimeout,

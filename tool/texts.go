@@ -16,11 +16,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// mostText is the length of a text, in bytes, up to which a note repeats it.
+// mostText is the maximum length of a text that a note repeats, in bytes.
 const mostText = 80
 
-// texts notes how to find texts in another case, or within longer ones, where a query that found nothing compares them
-// letter by letter. It is noted only where the caller's view has a record that is found so.
+// texts adds a note to a query that found nothing and compares texts letter by letter. The note explains how to find
+// texts in another case, or within longer texts. texts only adds it if the caller's view has a record that is found
+// this way.
 func texts(ctx context.Context, c *bailiwick.Call, asked query.Query, v *policy.View) {
 	if s, is := asked.(*query.SQL); is {
 		inStatement(ctx, c, s)
@@ -36,9 +37,9 @@ func texts(ctx context.Context, c *bailiwick.Call, asked query.Query, v *policy.
 	}
 }
 
-// looser returns the note on the first condition of f that compares a text letter by letter, of those that all records
-// have to meet. It also returns f with a condition in its place that ignores case and finds the text within longer
-// ones. Without such a condition it returns "" and nil.
+// looser finds the first condition of f that all records must satisfy and that compares a text letter by letter. It
+// returns a note on it, and f with a condition instead that ignores case and finds the text within longer ones. Without
+// such a condition it returns "" and nil.
 func looser(f query.Filter, v *policy.View) (note string, other query.Filter) {
 	switch f := f.(type) {
 	case query.And:
@@ -71,7 +72,7 @@ func looser(f query.Filter, v *policy.View) (note string, other query.Filter) {
 	return "", nil
 }
 
-// expression returns the condition that a field matches a regular expression, or nil if it isn't supported.
+// expression returns the condition that a field matches a regular expression, or nil if the expression isn't supported.
 func expression(path query.Path, at, text, options string) query.Filter {
 	r, err := query.ParseRegex(text, options, at)
 	if err != nil {
@@ -97,8 +98,8 @@ func within(v *policy.View, path query.Path, at string, text value.Value) (note 
 		expression(path, at, pattern, "i")
 }
 
-// compared reports whether the field at path holds texts that no list determines, and text has a letter with a case.
-// The path may lead to the record that a pointer refers to.
+// compared reports whether the field at path has texts without a list of allowed values, and text has a letter with a
+// case. The path may go through a pointer.
 func compared(v *policy.View, path query.Path, text string) bool {
 	if len(path) == 2 {
 		v, path = v.Behind(path[0]), path[1:]
@@ -110,7 +111,7 @@ func free(f *schema.Field) bool {
 	return f != nil && f.Type == schema.String && f.Values == nil && f.Form == ""
 }
 
-// identifies reports whether a field is called as identifiers are. A part of one finds others by chance.
+// identifies reports whether name is typical for identifiers. A part of an identifier matches others by chance.
 func identifies(name string) bool {
 	return strings.EqualFold(name, "id") || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
 }
@@ -119,7 +120,7 @@ func cased(text string) bool {
 	return len(text) <= mostText && strings.IndexFunc(text, func(r rune) bool { return unicode.IsUpper(r) || unicode.IsLower(r) }) >= 0
 }
 
-// inStatement is texts for a SELECT statement.
+// inStatement does the same as texts, for a SELECT statement.
 func inStatement(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
 	var views []*policy.View
 	for _, name := range tables(s.Statement().Body) {
@@ -165,7 +166,7 @@ func inStatement(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
 	_, _ = c.View(s.From()) // the record names this class
 }
 
-// called returns the field of v that an identifier names, or nil.
+// called returns the field of v with this identifier, or nil.
 func called(v *policy.View, name sqlparse.Ident) *schema.Field {
 	i := slices.IndexFunc(v.Fields(), func(f *schema.Field) bool {
 		return f.Name == name.Text || !name.Quoted && strings.EqualFold(f.Name, name.Text)
@@ -176,7 +177,7 @@ func called(v *policy.View, name sqlparse.Ident) *schema.Field {
 	return v.Fields()[i]
 }
 
-// tables returns the names of the classes that a SELECT reads, without those of its sub-queries.
+// tables returns the names of the classes that a SELECT reads, without the classes of its sub-queries.
 func tables(b sqlparse.Body) (names []string) {
 	s, ok := b.(*sqlparse.Select)
 	if !ok {

@@ -1,19 +1,20 @@
-// Package tool holds the tools that an agent can call, one per file.
+// Package tool has the tools that an agent can call, one per file.
 //
 //	arguments ─argcheck→ input ─Handler, Call→ gateway → page ─notes→ Result
 //
 // A Tool parses its arguments, calls the gateway and returns a Result. It does not join the gateway's steps and does
-// not depend on MCP. Package mcp maps a Tool to the protocol and a Result to a response. A Set is the tools that one
-// gateway serves. Data returns the built-in tools that read, and Typed makes a tool of a Go function. Package
-// internal/tools adds the tools for changes, packs and HTTP APIs.
+// not depend on MCP. Package mcp maps a Tool to the protocol and a Result to a response. A Set is the tools of one
+// gateway. Data returns the built-in tools that read, and Typed makes a tool from a Go function. Package internal/tools
+// adds the tools for changes, packs and HTTP APIs.
 //
-// After a call, a tool may add notes about data that the answer doesn't show. They say why it is empty, or which
-// records tie with the last one. They count records that a condition leaves out because a field is null, and values
-// that a join repeats. Notes come from a few more queries within a time limit. The caller could make each of them too,
-// so a note reveals nothing else. A failed note is omitted. Notes change no answer and refuse nothing.
+// After a call, a tool may add notes about data that the answer doesn't show. For example, a note explains why an
+// answer is empty, or counts the records that tie with the last one. It can also count records that a condition
+// excludes because a field is null, or values that a join repeats. Notes come from a few additional queries within a
+// time limit. The caller could make the same queries, so a note reveals no other data. If such a query fails, the note
+// is omitted. Notes never change an answer.
 //
 // The description of a class in get_schema contains only the fields and pointers that the caller sees. A call can be
-// offered as a resource, whose URI holds the call.
+// offered as a resource, whose URI contains the call.
 package tool
 
 import (
@@ -61,7 +62,7 @@ func Categories() map[Category]string {
 	}
 }
 
-// Annotations describe to clients, and to the scope check, what a tool does. All four are always sent.
+// Annotations describe the effect of a tool to clients and to the scope check. All four are always sent.
 type Annotations struct {
 	ReadOnly    bool
 	Destructive bool
@@ -83,23 +84,23 @@ type Tool struct {
 	Category    Category
 	Timeout     time.Duration // timeout of a call. 0 means 30 s
 	Handle      Handler
-	Unlisted    bool // tools/list leaves it out: list_tools tells of it, and it can be called by name with the same rights
+	Unlisted    bool // tools/list omits it, but list_tools lists it, and agents with the same rights can call it by name
 
-	// Meant rewrites arguments of another form into that of Input, where they can mean nothing else, or refuses them,
-	// before they are checked. Nil changes nothing.
+	// Meant is called before the arguments are checked. It converts arguments in another form to the form of Input if
+	// their meaning is clear, or refuses them. Nil changes nothing.
 	Meant func(call *bailiwick.Call, args value.Value) (value.Value, error)
 
 	// Offered reports whether the tool is offered to the principal, besides scopes, gates and lists. To other
 	// principals it does not exist. Nil offers it to all.
 	Offered func(who identity.Principal) bool
 
-	queries bool // it reads data, as CallSpec.Queries says
+	queries bool // it reads data: see CallSpec.Queries
 
-	own    json.RawMessage                     // Input as Data made it, or nil for all others
-	takes  json.RawMessage                     // the schema for calls, where they may have arguments that Input doesn't list, or nil for Input
-	fault  error                               // why Typed could not describe it
+	own    json.RawMessage                     // Input as Data made it, or nil for other tools
+	takes  json.RawMessage                     // the schema for calls if they may have arguments that Input doesn't list, or nil for Input
+	fault  error                               // the reason why Typed could not describe it
 	offers func(*Set, identity.Principal) bool // as Offered, for a tool that depends on its set
-	bind   func(*Set) Handler                  // makes Handle for a tool that depends on its set, or nil for all others
+	bind   func(*Set) Handler                  // makes Handle for a tool that depends on its set, or nil for other tools
 }
 
 // Summary returns the first sentence of t's description.
@@ -110,7 +111,7 @@ func (t *Tool) Summary() string {
 	return t.Description
 }
 
-// A Handler answers one call. args is an Object that fits the tool's Input.
+// A Handler answers one call. args is an Object that satisfies the tool's Input.
 type Handler func(ctx context.Context, call *bailiwick.Call, args value.Value) (Result, error)
 
 // A Result is the result of a tool.
@@ -118,10 +119,10 @@ type Result struct {
 	Structured json.RawMessage // one JSON object
 	Text       string          // a short rendering of the same content for the model
 	Class      string          // the source of its data, as "source.Class" or a source, or "" if it contains none
-	Failed     bool            // the tool's work was refused elsewhere: an API refused a write. The result says why
-	Links      []Link          // resources that hold more of the answer
+	Failed     bool            // another system refused the work, for example an API a write. The result has the reason
+	Links      []Link          // resources with more of the answer
 	Images     []Image         // pictures of the answer
-	json       bool            // Text is to be Structured, with all notes
+	json       bool            // Text must be the same as Structured, with all notes
 }
 
 // An Image is a picture that a model can look at.
@@ -133,5 +134,5 @@ type Image struct {
 // A Link names a resource that the caller can read.
 type Link struct {
 	URI, Name, MediaType string
-	Size                 int64 // in bytes, or 0 if it isn't known
+	Size                 int64 // in bytes, or 0 if not known
 }

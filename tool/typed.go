@@ -13,19 +13,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A TypedHandler answers one call with Go values: in holds the arguments, and its result becomes the structured
-// result.
+// A TypedHandler answers one call with Go values: in has the arguments, and its result becomes the structured result.
 type TypedHandler[In, Out any] func(ctx context.Context, call *bailiwick.Call, in In) (Out, error)
 
 // Typed returns t with the handler h, and with the schemas of In and Out unless t has its own.
 //
 // In and Out are structs. Their schemas follow encoding/json. Members are named by their json tags, and members with
 // omitempty or omitzero are optional. A jsonschema tag is the description. Unknown members are refused. Constraints
-// that Go types can't express, such as a minimum, need a handwritten Input. Integers keep all digits. A member of type
-// value.Value takes any JSON.
+// that Go types can't express, such as a minimum, require a handwritten Input. Integers keep all digits. A member of
+// type value.Value accepts any JSON.
 //
-// The text of a result is that of its String method, or else its JSON. NewSet and Add report types without a schema:
-// a function, a channel, a map whose keys are not strings, a type that contains itself.
+// The text of a result comes from its String method, or otherwise is its JSON. NewSet and Add report types without a
+// schema: a function, a channel, a map whose keys are not strings, a type that contains itself.
 func Typed[In, Out any](t Tool, h TypedHandler[In, Out]) Tool {
 	if t.Input == nil {
 		t.Input, t.fault = schemaFor[In]()
@@ -74,8 +73,8 @@ func schemaFor[T any]() (json.RawMessage, error) {
 	return json.Marshal(s)
 }
 
-// single replaces lists of types by the type of the value, because some clients can't load lists. The schema has lists
-// for values that can be null in Go (slices, maps, pointers).
+// single replaces a list of types by the type of the value, because some clients can't load such lists. The schema has
+// them for values that can be null in Go (slices, maps, pointers).
 func single(s *jsonschema.Schema) {
 	if s == nil {
 		return

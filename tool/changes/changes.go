@@ -1,5 +1,5 @@
-// Package changes has the tools that propose writes and follow what becomes of them, for programs that make a gateway of their own.
-// A configuration served by package serve has them already.
+// Package changes has the tools that propose and follow writes, for programs with their own gateway. A gateway from
+// package serve already has them.
 package changes
 
 import (
@@ -7,17 +7,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// Options say what a Toolset works with: the Gateway, which is required, and Link, which returns the address where people see
-// the change with an id. Nil means its path in the console.
+// Options configure a Toolset. Gateway is required. Link returns the address where people see the change with an id.
+// Nil means its path in the console.
 type Options = tools.ChangeOptions
 
 // A Toolset makes the tools. Its method Tools returns those that create, update and delete records, and those that
-// list, show, await and cancel changes. It also returns a tool for each action in force that asks for one. ToolsOf is
-// Tools for other actions.
+// list, show, await and cancel changes. It also returns a tool for each action in force that is declared as a tool.
+// ToolsOf is like Tools, for other actions.
 type Toolset = tools.ChangeTools
 
 // New returns the Toolset of o.
 func New(o Options) *Toolset { return tools.NewChangeTools(o) }
 
-// APIs returns the tools that search, read and call HTTP APIs: search_api, call_api_read and call_api_write, whose calls become changes of t.
+// APIs returns the tools that search, read and call HTTP APIs: search_api, call_api_read and call_api_write. Calls of
+// the last one become changes of t.
 func APIs(t *Toolset) []tool.Tool { return tools.NewAPITools(t).Tools() }
