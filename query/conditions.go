@@ -6,7 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// PathOf returns the path that a condition compares. It returns false for a filter that has none, such as one that joins others.
+// PathOf returns the path that a condition compares. It returns false for a filter without a path, such as one that
+// joins others.
 func PathOf(f Filter) (path Path, ok bool) {
 	c, ok := f.(Condition)
 	if ok {
@@ -15,9 +16,9 @@ func PathOf(f Filter) (path Path, ok bool) {
 	return path, ok
 }
 
-// Conditions calls do with each condition on a record that f consists of, and with its path, which has a part at least. It doesn't enter
-// the conditions of an ElemMatch or InQuery, which are on elements and other records. It ends with the first error: one of do, or
-// problem.InvalidQuery for a filter of a kind that is not known here.
+// Conditions calls the function do with each condition in f on the record, and with its path, which is never empty. It
+// skips the conditions inside an ElemMatch or InQuery, which are on elements and other records. It stops at the first
+// error of do. For a filter of unknown type it returns problem.InvalidQuery.
 func Conditions(f Filter, do func(Filter, Path) error) error {
 	var parts []Filter
 	switch f := f.(type) {

@@ -18,8 +18,8 @@ type (
 		Path Path // nil for the whole value
 		At   string
 	}
-	// Literal is a constant. A list without computed elements is a Literal. An object is one only as the operand of
-	// $literal.
+	// Literal is a constant. A list without computed elements is a Literal. An object is only a Literal as the operand
+	// of $literal.
 	Literal struct {
 		Value value.Value
 		At    string
@@ -34,14 +34,14 @@ type (
 		Elements []Expr
 		At       string
 	}
-	// Call is an operator with its arguments. For an operator with named arguments there is one for each name, nil if
-	// it is left out.
+	// Call is an operator with its arguments. For an operator with named arguments there is one for each name, or nil
+	// if it is missing.
 	Call struct {
 		Op   string // "$add"
 		Args []Expr
 		At   string
 	}
-	// Switch is $switch, or $cond as a switch with one case. A nil Default gives null.
+	// Switch is $switch, or $cond as a switch with one case. A nil Default means null.
 	Switch struct {
 		Cases   []Case
 		Default Expr

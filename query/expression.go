@@ -41,7 +41,7 @@ func (o operand) expressions() []Expr {
 	return out
 }
 
-// reference parses text: a path after one dollar, a variable after two, else the text itself.
+// reference parses text: a path after one dollar, a variable after two, or otherwise the text itself.
 func (o operand) reference() Expr {
 	name, ok := strings.CutPrefix(o.v.Text(), "$")
 	if !ok {
@@ -87,7 +87,7 @@ func (o operand) known(name string) {
 	o.refuse(hint.Operator("variable", "$$"+name, o.at, slices.Compact(known)))
 }
 
-// constant reports whether v is its own value: without paths, operators and typed values.
+// constant reports whether v is a plain constant without paths, operators and typed values.
 func constant(v value.Value) bool {
 	for _, e := range v.List() {
 		if !constant(e) {

@@ -7,8 +7,8 @@ import (
 )
 
 // Families is the table of the operators of expressions: their names, arguments, types, documentation and examples. The
-// parser, package typecheck, the pages of docs and the random tests read it. docs/internals/extending.md lists what
-// belongs to a new line.
+// parser, package typecheck, the pages of docs and the random tests use it. docs/internals/extending.md lists the parts
+// of a new line.
 var Families = slices.Concat(ofNumbers, ofConditions, ofTexts, ofDates, ofLists, ofConversion)
 
 var ofNumbers = []Family{

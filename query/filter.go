@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Filter is a predicate over a record: true or false for each, never unknown. The set is closed.
+// A Filter is a predicate over a record. It is true or false for each record, never unknown. The set is closed.
 type Filter interface{ isFilter() }
 
 // A Condition is a filter on the value at one path.
@@ -22,9 +22,9 @@ type Condition interface {
 	On(Path) Filter
 	// OfNull reports whether null satisfies it.
 	OfNull() bool
-	// whole returns it as Whole needs it. in reports that a record is let in where it holds.
+	// whole returns the condition in the form for Whole. in means that a true condition lets a record in.
 	whole(in bool) Filter
-	// operators returns its operators, as ParseWhere takes them for a field.
+	// operators returns its operators in the form that ParseWhere accepts for a field.
 	operators() value.Value
 }
 
@@ -36,10 +36,10 @@ type (
 		Op    Op
 		Value value.Value
 		At    string
-		Own   bool // with Eq: texts are compared as the source's own column compares them, such as without regard to case. Never a caller's
+		Own   bool // with Eq: compares texts like the source's own column, for example ignoring case. Never set by a caller
 		Whole bool // see Whole
 	}
-	// In holds if the value at Path equals one of Values. With Not, it holds if the value equals none.
+	// In is true if the value at Path equals one of Values. With Not, it is true if the value equals none.
 	In struct {
 		Path   Path
 		Values []value.Value
@@ -47,57 +47,59 @@ type (
 		At     string
 		Whole  bool // see Whole
 	}
-	// Exists holds if the value at Path exists and is not null. With Want false, it holds if the value is missing or
-	// null.
+	// Exists is true if the value at Path exists and is not null. With Want false, it is true if the value is missing
+	// or null.
 	Exists struct {
 		Path  Path
 		Want  bool
 		At    string
 		Whole bool // see Whole
 	}
-	// Regex holds if the text at Path matches Pattern, in RE2 syntax with the options imx.
+	// Regex is true if the text at Path matches Pattern, in RE2 syntax with the options imx.
 	Regex struct {
 		Path    Path
 		Pattern string
 		Options string
-		// Contains is the text of $contains, whose meaning depends on the type of the field. It is not in a filter that is bound.
+		// Contains is the text of $contains, whose meaning depends on the type of the field. A bound filter doesn't
+		// have it.
 		Contains string
 		At       string
 		Whole    bool // see Whole
 	}
-	// GeoWithin holds if the value at Path is a point on an area. With Near, which a Find has once, where its Where is a GeoWithin or an
-	// And of one, records without another order come nearest first.
+	// GeoWithin is true if the value at Path is a point in an area. Near orders records by distance, the nearest first,
+	// if they have no other order. A Find has at most one Near. Its Where must be this GeoWithin or an And with it.
 	GeoWithin struct {
 		Path  Path
 		Area  literals.Area
 		Near  bool
-		Text  bool // the point is written as (1.5,2). A bound filter sets it for a column of points
+		Text  bool // the point has the form (1.5,2). A bound filter sets it for a column of points
 		At    string
 		Whole bool // see Whole
 	}
-	// StartsWith holds if the text at Path begins with Prefix.
+	// StartsWith is true if the text at Path begins with Prefix.
 	StartsWith struct {
 		Path   Path
 		Prefix string
 		At     string
 		Whole  bool // see Whole
 	}
-	// Size holds if the value at Path is an array of N elements.
+	// Size is true if the value at Path is an array of N elements.
 	Size struct {
 		Path Path
 		N    int64
 		At   string
 	}
-	// ElemMatch holds if the value at Path is an array with an element for which Match holds. Paths in Match are
+	// ElemMatch is true if the value at Path is an array with an element that satisfies Match. Paths in Match are
 	// relative to the element. An empty path is the element itself.
 	ElemMatch struct {
 		Path  Path
 		Match Filter
 		At    string
 	}
-	// InQuery holds if the value at Path is the Key of a record of Class for which Where holds, or of any record if
-	// Where is nil. With Not, it holds if the value is the Key of none. Key is nil for $inQuery, which uses the key
-	// that the pointer at Path holds. View is the number of the plan's view it reads, from 1. Policy sets it.
+	// InQuery is true if the value at Path is the Key of a record of Class that satisfies Where, or of any record if
+	// Where is nil. With Not, it is true if the value is not the Key of such a record. Key is nil for $inQuery, which
+	// uses the target key of the pointer at Path. View is the number of the plan's view that it reads, from 1. Policy
+	// sets it.
 	InQuery struct {
 		Path  Path
 		Class string
@@ -107,13 +109,13 @@ type (
 		At    string
 		View  int
 	}
-	// And holds if every part holds. An empty And is invalid.
+	// And is true if every part is true. An empty And is invalid.
 	And []Filter
-	// Or holds if at least one part holds. An empty Or is invalid.
+	// Or is true if at least one part is true. An empty Or is invalid.
 	Or []Filter
-	// Not holds if Part does not.
+	// Not is true if Part is false.
 	Not struct{ Part Filter }
-	// Deferred is a comparison in a rule, or an In if List is set, whose operand is the value of a CEL expression over
+	// Deferred is a comparison in a rule, or an In if List is set. Its operand is the value of a CEL expression over
 	// the principal. With List, Op is Eq or Ne. Only ParseRule makes it, and policy replaces it before the filter is
 	// bound.
 	Deferred struct {
@@ -123,7 +125,7 @@ type (
 		CEL  string
 		At   string
 	}
-	// Never never holds: it replaces a comparison that can't match. It has no written form.
+	// Never is always false: it replaces a comparison that can't match. It has no written form.
 	Never struct{}
 )
 
@@ -142,7 +144,7 @@ func (Not) isFilter()        {}
 func (Deferred) isFilter()   {}
 func (Never) isFilter()      {}
 
-// With returns d with the value v of its expression: a scalar, or a list of scalars with List.
+// With returns the filter for the value v of d's expression: a scalar, or a list of scalars with List.
 func (d Deferred) With(v value.Value) Filter {
 	if d.List {
 		return In{Path: d.Path, Values: v.List(), Not: d.Op == Ne, At: d.At}
@@ -154,7 +156,8 @@ func (d Deferred) With(v value.Value) Filter {
 var fieldOps = []string{"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists", "$regex", "$options",
 	"$startsWith", "$contains", "$all", "$size", "$elemMatch", "$not", "$inQuery", "$notInQuery", "$select", "$dontSelect", "$geoWithin", "$near", "$nearSphere"}
 
-// operator parses one operator. among holds its siblings. It returns nil for $options, which is parsed with its $regex.
+// operator parses one operator. among has all operators of the object. It returns nil for $options, which is parsed
+// with its $regex.
 func (o operand) operator(path Path, among value.Value) Filter {
 	if o.rule {
 		if f := o.deferred(path); f != nil {
@@ -216,7 +219,7 @@ func (o operand) operator(path Path, among value.Value) Filter {
 	return o.counted(Compare{Path: path, Op: Op(op), Value: v, At: o.at})
 }
 
-// part parses $startsWith and $contains. Package typecheck makes $contains a comparison where the field is a list.
+// part parses $startsWith and $contains. For a list, package typecheck changes $contains to a comparison.
 func (o operand) part(path Path) Filter {
 	if o.name == "$startsWith" {
 		if !o.is(value.String) {
@@ -241,7 +244,7 @@ func (f Compare) On(p Path) Filter { f.Path = p; return f }
 
 // OfNull implements Condition.
 func (f Compare) OfNull() bool {
-	if f.Value.IsNull() { // null is at least and at most null
+	if f.Value.IsNull() { // null satisfies Gte and Lte null
 		return f.Op == Eq || f.Op == Gte || f.Op == Lte
 	}
 	return f.Op == Ne
@@ -359,7 +362,8 @@ func (f InQuery) On(p Path) Filter { f.Path = p; return f }
 func (f InQuery) OfNull() bool      { return f.Not }
 func (f InQuery) whole(bool) Filter { return f }
 
-// operators returns the operator that parses to f: with a key $select, else $inQuery, and their negations.
+// operators returns the operator that parses to f: $select if there is a key, or otherwise $inQuery, or their
+// negations.
 func (f InQuery) operators() value.Value {
 	from := object("query", text("className", f.Class), when(f.Where != nil, "where", Print(f.Where)))
 	op, operand := "$inQuery", from.Value

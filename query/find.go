@@ -8,11 +8,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// MaxSort is the most fields of an order.
+// MaxSort is the maximum number of fields in an order.
 const MaxSort = 8
 
-// ParseOrder parses an order such as "-created_at,title" at the JSON pointer at: fields separated by commas, with a minus for
-// descending. "created_at desc" is accepted as well. An empty text is not an order: nil. Errors are problem.InvalidQuery.
+// ParseOrder parses an order such as "-created_at,title" at the JSON pointer at: fields separated by commas, with a
+// minus for descending. "created_at desc" is accepted as well. It returns nil for an empty text. Errors are
+// problem.InvalidQuery.
 func ParseOrder(s, at string) ([]Sort, error) {
 	if strings.TrimSpace(s) == "" {
 		return nil, nil
@@ -41,7 +42,7 @@ func ParseOrder(s, at string) ([]Sort, error) {
 	return order, nil
 }
 
-// Digest returns a hash of q without its position and limits, which binds a cursor to its query.
+// Digest returns a hash of q without its position and limits. It binds a cursor to its query.
 func (q *Find) Digest() [32]byte {
 	list := func(paths []Path) value.Value {
 		out := make([]value.Value, len(paths))

@@ -9,8 +9,8 @@ import (
 
 // The methods of $fill.
 const (
-	LastValue = "locf"   // the nearest value before the record
-	Linear    = "linear" // on the straight line between the nearest values on both sides
+	LastValue = "locf"   // the last value before the record
+	Linear    = "linear" // linear interpolation between the nearest values on both sides
 )
 
 // fill parses $fill.
@@ -33,7 +33,7 @@ func (o operand) fill() Stage {
 	return f
 }
 
-// filled parses what fills one field, called o.name, where records are sorted by so many fields.
+// filled parses the filling of the field called o.name. sorted is the number of fields in the order of the records.
 func (o operand) filled(sorted int) Filled {
 	path, err := CheckPath(o.name, o.at)
 	o.refuse(err)
@@ -94,7 +94,7 @@ func (o operand) paths() []Path {
 	return out
 }
 
-// points parses the range of a $densify: its bounds, a step, and of times its unit.
+// points parses the range of a $densify: its bounds, a step and, for times, its unit.
 func (o operand) points(d *Densify) {
 	o.object("step", "unit", "bounds")
 	step := o.need("step")

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// group parses $group. _id is required, as in MongoDB, so that a group of all is written on purpose.
+// group parses $group. Like MongoDB it requires _id, so that nobody groups all records by mistake.
 func (o operand) group() Stage {
 	if !o.is(value.Object) {
 		o.refuse(invalid(o.at, "$group takes an object with _id and accumulators, not "+o.a()))
@@ -48,8 +48,8 @@ func (o operand) accumulators() []Accumulator {
 	return out
 }
 
-// accumulator parses one member {$op: operand} of a stage, the column called name. $average is a common slip for $avg and is read as
-// that. $count takes only {}, as in MongoDB. The quantiles have operands of their own form.
+// accumulator parses one member {$op: operand} of a stage, the column called name. It accepts $average for $avg, which
+// is a common mistake. $count requires {}, as in MongoDB. The operands of quantiles have their own form.
 func (o operand) accumulator(name string) Accumulator {
 	if o.name == "$average" {
 		o.name = "$avg"
@@ -72,7 +72,7 @@ func (o operand) accumulator(name string) Accumulator {
 	return a
 }
 
-// output parses the accumulators of a bucket stage, or none if they are left out.
+// output parses the accumulators of a bucket stage, or returns none if they are missing.
 func (o operand) output() []Accumulator {
 	out, ok := o.get("output")
 	if ok && len(out.v.Members()) == 0 {
@@ -81,7 +81,7 @@ func (o operand) output() []Accumulator {
 	return out.accumulators()
 }
 
-// bucket parses $bucket. default must be outside of the boundaries, else its group could not be told from a bucket's.
+// bucket parses $bucket. default must be outside of the boundaries, because otherwise it could be the key of a bucket.
 func (o operand) bucket() Stage {
 	o.object("groupBy", "boundaries", "default", "output")
 	b := Bucket{By: o.need("groupBy").expr(), Boundaries: o.need("boundaries").boundaries(), At: o.at}

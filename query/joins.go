@@ -10,8 +10,8 @@ import (
 // defaultGraphDepth is the default for the maxDepth of a $graphLookup.
 const defaultGraphDepth = 10
 
-// lookup parses $lookup with localField and foreignField, with pipeline, or with both, as MongoDB 5.0 has it. The
-// variables of let are visible only in the pipeline, beside those of the stages around it.
+// lookup parses $lookup with localField and foreignField, with pipeline, or with both, like MongoDB 5.0. The variables
+// of let are only visible in the pipeline, together with those of the stages around it.
 func (o operand) lookup() Stage {
 	o.object("from", "localField", "foreignField", "let", "pipeline", "as")
 	l := Lookup{From: o.need("from").class(), As: o.need("as").column(), At: o.at}
@@ -46,7 +46,7 @@ func (o operand) lookup() Stage {
 	return l
 }
 
-// graphLookup parses $graphLookup. maxDepth has a default and an upper bound, where MongoDB has neither.
+// graphLookup parses $graphLookup. Unlike in MongoDB, maxDepth has a default and an upper bound.
 func (o operand) graphLookup() Stage {
 	o.object("from", "startWith", "connectFromField", "connectToField", "as", "maxDepth", "depthField", "restrictSearchWithMatch")
 	g := GraphLookup{From: o.need("from").class(), As: o.need("as").column(), Start: o.need("startWith").expr(),
@@ -76,8 +76,8 @@ func (o operand) unionWith() Stage {
 	return u
 }
 
-// facet parses $facet: 1 to MaxBranches pipelines by name, each with at least one stage. It is refused inside of another $facet, as in
-// MongoDB, and in the pipeline of a $lookup.
+// facet parses $facet: 1 to MaxBranches pipelines by name, each with at least one stage. It refuses a $facet inside of
+// another one, like MongoDB, and in the pipeline of a $lookup.
 func (o operand) facet() Stage {
 	switch n := len(o.v.Members()); {
 	case o.inside != "":

@@ -23,7 +23,7 @@ func (o operand) geoWithin(path Path) Filter {
 	return GeoWithin{Path: path, Area: a, At: o.at}
 }
 
-// place parses the operators about points. It returns nil for an operator that belongs to another one.
+// place parses the operators on points. It returns nil for an operator that is part of another one.
 func (o operand) place(path Path, among value.Value) Filter {
 	switch o.name {
 	case "$geoWithin":
@@ -35,8 +35,8 @@ func (o operand) place(path Path, among value.Value) Filter {
 	return nil
 }
 
-// nearest parses $near and $nearSphere. Distances stand in its operand, in metres, where that has a $geometry.
-// Otherwise they stand beside it, among the operators on the path, in radians or in the units of Parse Server.
+// nearest parses $near and $nearSphere. If the operand has a $geometry, the distances are in the operand, in metres.
+// Otherwise they are separate operators on the path, in radians or in the units of Parse Server.
 func (o operand) nearest(path Path, among value.Value) Filter {
 	f := GeoWithin{Path: path, Area: literals.Area{Round: true, Radius: literals.WholeEarth}, Near: true, Whole: true, At: o.at}
 	if !o.ordered || o.near {
@@ -75,7 +75,7 @@ func (o operand) point() [2]float64 {
 	return p
 }
 
-// perRadian returns how much of a unit is a radian. Parse Server has a smaller earth than MongoDB.
+// perRadian returns the length of a radian in the unit of a distance. Parse Server uses a smaller earth than MongoDB.
 func perRadian(name string) float64 {
 	switch name {
 	case "$maxDistanceInKilometers":
@@ -86,7 +86,8 @@ func perRadian(name string) float64 {
 	return 1
 }
 
-// distances parses the distances among the members of o, in radians. They are metres beside a $geometry.
+// distances parses the distances among the members of o, and returns them in radians. metric means that they are in
+// metres, which is so with a $geometry.
 func (o operand) distances(metric bool) (most, least float64) {
 	most = math.Inf(1)
 	for m := range o.members {
@@ -115,7 +116,7 @@ func (o operand) distance(metric bool) float64 {
 	return n / perRadian(o.name)
 }
 
-// besideNear refuses a distance that belongs to nothing. nearest reads the others.
+// besideNear refuses a distance without an operator to which it belongs. nearest parses the other distances.
 func (o operand) besideNear(among value.Value) {
 	if _, ok := among.Get("$near"); ok {
 		o.refuse(hinted(o.at, o.name+" stands inside of $near, beside $geometry, in metres",
@@ -131,7 +132,7 @@ func (o operand) besideNear(among value.Value) {
 	}
 }
 
-// Operator returns the operator that f is written with.
+// Operator returns the operator of f's written form.
 func (f GeoWithin) Operator() string {
 	if f.Near {
 		return "$near"
@@ -139,7 +140,8 @@ func (f GeoWithin) Operator() string {
 	return "$geoWithin"
 }
 
-// Distance returns how far a value at the path is from the center of the area, in billionths of a radian. It is null if the value isn't a point.
+// Distance returns the distance of the point v from the center of the area, in billionths of a radian. It returns null
+// if v isn't a point.
 func (f GeoWithin) Distance(v value.Value) value.Value {
 	if f.Text {
 		v = literals.PointOfText(v)
@@ -147,7 +149,8 @@ func (f GeoWithin) Distance(v value.Value) value.Value {
 	return f.Area.Distance(v)
 }
 
-// Nearest returns the part of f by whose distance records are ordered if they have no other order, or nil.
+// Nearest returns the part of f whose distance orders the records if they have no other order. It returns nil if there
+// is none.
 func Nearest(f Filter) *GeoWithin {
 	switch f := f.(type) {
 	case GeoWithin:

@@ -16,7 +16,7 @@ type parser struct {
 	nodes   int    // filters
 	exprs   int    // see node
 	matched []Expr // the operands of $expr in the current $match
-	picks   []pick // the accumulators of the current $group that are written with others
+	picks   []pick // the Picks of the current $group
 	rule    bool   // the query is an owner's rule, which may contain $cel
 	near    bool   // a $near was parsed
 }
@@ -34,15 +34,15 @@ type site struct {
 	filters int  // levels of filters
 	element bool // in an $elemMatch, where operators need no field
 	within  bool // in an $elemMatch at any depth
-	match   int  // where $expr is allowed: 2 at the top of a $match, 1 in a $and there, 0 elsewhere
+	match   int  // whether $expr is allowed: 2 at the top of a $match, 1 in a $and there, 0 elsewhere
 	ordered bool // $near is allowed: at the top of the where of a query, or in a $and there
 }
 
 // An operand is the operand of a stage or an operator, with its position. Its methods parse it. On an error they call
-// refuse and return the zero value, as the first error ends the parsing.
+// refuse and return the zero value, because the first error ends the parsing.
 type operand struct {
 	*parser
-	name string // of the stage, the operator or the key, for messages
+	name string // name of the stage, the operator or the key, for messages
 	v    value.Value
 	site
 }
@@ -123,7 +123,7 @@ func (o operand) whole(least, most int64) int64 {
 	return n
 }
 
-// text parses a string, the name of a what.
+// text parses a string. what describes it, for messages.
 func (o operand) text(what string) string {
 	if !o.is(value.String) {
 		o.refuse(invalid(o.at, fmt.Sprintf("%s takes the name of %s, not %s", o.name, what, o.a())))

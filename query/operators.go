@@ -53,7 +53,7 @@ func expressionNames() []string {
 	return names
 }
 
-// branches returns the operands if, then and else of a $cond, written as a list or an object.
+// branches returns the operands if, then and else of a $cond, which can be a list or an object.
 func (o operand) branches() (parts [3]operand) {
 	keys := [...]string{"if", "then", "else"}
 	for i := range parts {
@@ -76,8 +76,8 @@ func (o operand) branches() (parts [3]operand) {
 	return parts
 }
 
-// choice parses $switch: at least one {case, then}, and an optional default. Without a default a record that no case fits has null,
-// where MongoDB fails.
+// choice parses $switch: at least one {case, then}, and an optional default. Without a default, the result for a record
+// that fits no case is null. MongoDB fails then.
 func (o operand) choice() Expr {
 	o.object("branches", "default")
 	branches := o.need("branches")
@@ -96,7 +96,7 @@ func (o operand) choice() Expr {
 	return s
 }
 
-// listed parses positional arguments: a list, or a single one without it.
+// listed parses positional arguments: a list, or a single argument without a list.
 func (o operand) listed(sig Signature) []Expr {
 	n := 1
 	if o.is(value.Array) {
@@ -172,8 +172,8 @@ func (o operand) let() Expr {
 	return l
 }
 
-// lambda parses $map, $filter and $reduce. The element is called this unless as names it. $reduce has value, the result
-// so far, as well. The variables are visible only in the body, not in input or initialValue.
+// lambda parses $map, $filter and $reduce. The variable of the element is called this unless as names it. $reduce also
+// has the variable value, the result so far. The variables are only visible in the body, not in input or initialValue.
 func (o operand) lambda() Expr {
 	body, known := "in", []string{"input", "as", "in"}
 	switch o.name {

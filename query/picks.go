@@ -8,24 +8,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Picks are the accumulators of $group that take some records of a group. They are written with others: $topN is a $sort before the
-// group, a $push in it, and a $slice behind it.
+// Picks are the accumulators of $group that select some records of a group. The parser replaces them by others: $topN
+// becomes a $sort before the group, a $push in it, and a $slice after it.
 var Picks = []string{"$top", "$bottom", "$topN", "$bottomN", "$firstN", "$lastN", "$maxN", "$minN"}
 
-// mostPicked is the most values that one pick takes.
+// mostPicked is the maximum number of values that one pick selects.
 const mostPicked = 1000
 
-// A pick has the parts that an accumulator of Picks needs before and behind its group.
+// A pick has the parts that an accumulator of Picks requires before and after its group.
 type pick struct {
 	name    string
 	op      string
-	order   []Sort // of the records before the group. Nil to leave them as they are
-	n       int64  // how many values of the list stay: the last ones if it is negative, or 0 for no list
-	present bool   // nulls are left out
+	order   []Sort // the order of the records before the group. Nil keeps their order
+	n       int64  // how many values of the list to keep: the last ones if negative, or 0 for no list
+	present bool   // leave out nulls
 	at      string
 }
 
-// pick parses one of Picks as the accumulator that takes its place.
+// pick parses one of Picks and returns the accumulator that replaces it.
 func (o operand) pick(name string) Accumulator {
 	p := pick{name: name, op: o.name, at: o.at}
 	a := Accumulator{Name: name, Op: "$push", At: o.at}
@@ -63,8 +63,8 @@ func (o operand) pick(name string) Accumulator {
 	return a
 }
 
-// around returns the stages that a $group is written with: its picks order the records before it, and cut lists behind it. A group has one
-// order, so accumulators that depend on another are refused.
+// around returns g with the stages for its picks: they order the records before it and cut lists after it. A group can
+// have only one order, so around refuses accumulators that depend on another order.
 func (o operand) around(g Group) []Stage {
 	picks := o.picks
 	o.picks = nil
@@ -72,7 +72,7 @@ func (o operand) around(g Group) []Stage {
 		return []Stage{g}
 	}
 	by := map[string]pick{}
-	var first *pick // of those that order the records
+	var first *pick // the first pick that orders the records
 	var cut []Computed
 	for i, p := range picks {
 		by[p.name] = p
@@ -105,7 +105,7 @@ func (o operand) around(g Group) []Stage {
 // equal reports whether two terms of an order are the same.
 func (s Sort) equal(other Sort) bool { return s.Desc == other.Desc && slices.Equal(s.Path, other.Path) }
 
-// list returns the expression of the rest of the list of a pick.
+// list returns the expression for the kept part of a pick's list.
 func (p pick) list() Expr {
 	list := Expr(FieldRef{Path: Path{p.name}, At: p.at})
 	if p.present {

@@ -4,7 +4,7 @@ import "github.com/bailiwick-dev/bailiwick/value"
 
 // The limits of a pipeline.
 const (
-	MaxStages     = 20     // of one pipeline, and of each nested one
+	MaxStages     = 20     // of one pipeline, and also of each nested one
 	MaxExprDepth  = 20     // nesting of expressions, including the pipelines around them
 	MaxExprNodes  = 400    // stages, fields and expressions of a pipeline and its nested ones
 	MaxBranches   = 16     // of one $facet
@@ -18,8 +18,8 @@ type Pipeline struct {
 	Class  string
 	Stages []Stage
 	Raw    bool // the caller switches the canonical filter off
-	Limit  int  // the most records to return unless a final $limit or $count determines it, 1 or more
-	Most   int  // the most that a final $limit may ask for, or 0 for no bound
+	Limit  int  // the maximum number of records unless a final $limit or $count determines it, 1 or more
+	Most   int  // the maximum of a final $limit, or 0 for no bound
 }
 
 // From implements Query.
@@ -32,7 +32,7 @@ func (*Pipeline) isQuery() {}
 type Stage interface{ isStage() }
 
 type (
-	// Match keeps the records for which Where and If hold. Either may be nil.
+	// Match keeps the records that satisfy Where and If. Either may be nil.
 	Match struct {
 		Where Filter
 		If    Expr // the operand of $expr
@@ -53,7 +53,7 @@ type (
 		Fields []Computed
 		At     string
 	}
-	// Group yields one record for each value of Key: _id, which holds it, then the accumulators in order.
+	// Group yields one record for each value of Key. It has the value in _id, and then the accumulators in order.
 	Group struct {
 		Key          Expr
 		Accumulators []Accumulator
@@ -76,15 +76,15 @@ type (
 	}
 	// CountStage yields one record whose column Name is the number of records.
 	CountStage struct{ Name, At string }
-	// Unwind yields one record for each element of the list at Path, which replaces the list. Index is the column of
-	// its position from 0, or "". Keep keeps the records whose list is empty or null.
+	// Unwind yields one record for each element of the list at Path. The element replaces the list. Index is the column
+	// for its position from 0, or "". Keep keeps the records whose list is empty or null.
 	Unwind struct {
 		Path  Path
 		Index string
 		Keep  bool
 		At    string
 	}
-	// Lookup adds the column As: the list of the records of From whose Foreign equals Local, transformed by Stages.
+	// Lookup adds the column As with a list of the records of From whose Foreign equals Local, transformed by Stages.
 	// Local and Foreign are both nil or both set. Let defines variables for the stages.
 	Lookup struct {
 		From           string
@@ -94,8 +94,9 @@ type (
 		As             string
 		At             string
 	}
-	// GraphLookup adds the column As: the records of From reached from Start by following ConnectFrom to ConnectTo, at
-	// most MaxDepth times after the first, each once. Depth is the member that holds the distance, or "".
+	// GraphLookup adds the column As with records of From. They are reached from Start by following ConnectFrom to
+	// ConnectTo, at most MaxDepth times after the first, and each occurs once. Depth is the member for the distance, or
+	// "".
 	GraphLookup struct {
 		From                   string
 		Start                  Expr
@@ -112,13 +113,14 @@ type (
 		Stages []Stage
 		At     string
 	}
-	// Facet yields one record with a list for each branch: the records transformed by its stages.
+	// Facet yields one record with a list for each branch, which has the records after the branch's stages.
 	Facet struct {
 		Branches []Branch
 		At       string
 	}
-	// Bucket groups by ranges: a record is in the bucket of the greatest of Boundaries (ascending) that is at most By,
-	// if By is below the last one. Other records are in the bucket Default, or dropped if it is null.
+	// Bucket groups by ranges between Boundaries, which are ascending. A record is in the bucket of the greatest
+	// boundary that is at most By, if By is below the last boundary. Other records are in the bucket Default, or are
+	// dropped if it is null.
 	Bucket struct {
 		By         Expr
 		Boundaries []value.Value
@@ -167,7 +169,7 @@ type (
 		Root Expr
 		At   string
 	}
-	// Sample keeps N records, a pseudorandom selection that is the same for the same records.
+	// Sample keeps a pseudorandom selection of N records. It is the same for the same records.
 	Sample struct {
 		N  int64
 		At string
@@ -181,7 +183,7 @@ type Branch struct {
 	At     string
 }
 
-// A Computed is a column and its expression. Name may be dotted: a member of an object.
+// A Computed is a column and its expression. A dotted Name is a member of an object.
 type Computed struct {
 	Name  Path
 	Value Expr
@@ -195,11 +197,11 @@ type Accumulator struct {
 	X    Expr
 	At   string
 
-	Points []int64 // of a $percentile or a $median: where, in millionths
+	Points []int64 // of a $percentile or a $median: the quantiles, in millionths
 }
 
 // A Window is one function of a $setWindowFields: an accumulator over records, a ranking without X, or "$shift". The
-// records are From to To, counted from the record. First and Last stand for the ends of its partition.
+// records are From to To, counted from the current record. First and Last mean the ends of its partition.
 type Window struct {
 	Accumulator
 	From, To    int64
@@ -208,8 +210,7 @@ type Window struct {
 	Default     value.Value // of a $shift
 }
 
-// A Filled is a field of a Fill. Value takes the place of null in it, or with Method a value made from the records
-// around it.
+// A Filled is a field of a Fill. Value replaces null in it, or with Method a value computed from the records around it.
 type Filled struct {
 	Name   Path
 	Value  Expr

@@ -2,8 +2,8 @@ package query
 
 import "github.com/bailiwick-dev/bailiwick/value"
 
-// Print encodes f as a where object that ParseWhere, or ParseRule, parses to f. A nil filter, which matches all, gives
-// {}.
+// Print encodes f as a where object that ParseWhere or ParseRule parses to f. For a nil filter, which matches all, it
+// returns {}.
 func Print(f Filter) value.Value {
 	switch f := f.(type) {
 	case nil:

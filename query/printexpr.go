@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// PrintExpr encodes x as JSON that ParseExpr parses to x. Nil as null.
+// PrintExpr encodes x as JSON that ParseExpr parses to x. It encodes nil as null.
 func PrintExpr(x Expr) value.Value {
 	switch x := x.(type) {
 	case FieldRef:
@@ -62,7 +62,7 @@ func printExprs(xs ...Expr) value.Value {
 	return value.OfArray(list)
 }
 
-// printCall encodes arguments as in the signature. A single one needs no list where this is unambiguous.
+// printCall encodes arguments as in the signature. A single argument has no list if that is unambiguous.
 func printCall(c Call) value.Value {
 	sig, _ := SignatureOf(c.Op)
 	if sig.Names == nil {

@@ -16,14 +16,14 @@ func PrintPipeline(stages []Stage) value.Value {
 	return value.OfArray(list)
 }
 
-// Digest returns a hash of p without its limits, which binds an answer to its query.
+// Digest returns a hash of p without its limits. It binds an answer to its query.
 func (p *Pipeline) Digest() [32]byte {
 	doc := value.OfArray([]value.Value{value.OfString(p.Class), PrintPipeline(p.Stages), value.OfBool(p.Raw)})
 	return sha256.Sum256(doc.AppendJSON(nil))
 }
 
-// printStage encodes a stage as the member {$name: operand} that stage parses to the same value. Members with defaults are left out, so
-// that one stage has one form and equal pipelines have equal digests.
+// printStage encodes a stage as the member {$name: operand} that stage parses to the same value. It omits members with
+// defaults, so that each stage has only one form and equal pipelines have equal digests.
 func printStage(s Stage) value.Member {
 	switch s := s.(type) {
 	case Match:
@@ -93,7 +93,7 @@ func printBucket(s Bucket) value.Member {
 		when(!s.Default.IsNull(), "default", printLiteral(s.Default)), printOutput(s.Output))
 }
 
-// printSort encodes a SortStage. The order of the members is that of the sort.
+// printSort encodes a SortStage. Its members are in the order of the sort.
 func printSort(s SortStage) value.Member {
 	order := make([]value.Member, len(s.Order))
 	for i, f := range s.Order {
@@ -134,7 +134,7 @@ func printComputed(fields []Computed) []value.Member {
 	return out
 }
 
-// printAccumulators encodes accumulators by their names: with {} if they have no operand.
+// printAccumulators encodes accumulators by their names. The operand is {} if they have none.
 func printAccumulators(accumulators []Accumulator) []value.Member {
 	out := make([]value.Member, len(accumulators))
 	for i, a := range accumulators {
@@ -152,7 +152,7 @@ func printOutput(accumulators []Accumulator) value.Member {
 	return when(len(accumulators) > 0, "output", value.OfObject(printAccumulators(accumulators)))
 }
 
-// object returns a member that is an object of the members with a name.
+// object returns a member whose value is an object of the named ones among members.
 func object(name string, members ...value.Member) value.Member {
 	kept := make([]value.Member, 0, len(members))
 	for _, m := range members {
@@ -163,7 +163,7 @@ func object(name string, members ...value.Member) value.Member {
 	return value.Member{Name: name, Value: value.OfObject(kept)}
 }
 
-// when returns a member, or the zero Member if there is false.
+// when returns a member, or the zero Member if the parameter there is false.
 func when(there bool, name string, v value.Value) value.Member {
 	if !there {
 		return value.Member{}

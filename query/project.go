@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// project parses a $project, which either keeps the fields that it names or drops them. Beside kept fields only _id may
-// be dropped, as in MongoDB. It returns nil after an error, because the first field decides which form it is.
+// project parses a $project, which either keeps or drops its fields. Together with kept fields, only _id may be
+// dropped, as in MongoDB. It returns nil after an error, because the first field decides which form it is.
 func (o operand) project() Stage {
 	if len(o.v.Members()) == 0 {
 		o.refuse(invalid(o.at, `$project takes an object of fields, as in {"title": 1}`))
@@ -56,7 +56,7 @@ func (o operand) projected() (field Computed, drop bool) {
 	return field, ok && n == 0
 }
 
-// addFields parses $addFields and $set, which are the same.
+// addFields parses $addFields and its synonym $set.
 func (o operand) addFields() Stage {
 	if len(o.v.Members()) == 0 {
 		o.refuse(invalid(o.at, o.name+` takes an object of fields to compute, as in {"total": {"$add": ["$a", "$b"]}}`))
@@ -69,8 +69,8 @@ func (o operand) addFields() Stage {
 	return out
 }
 
-// fields calls visit for each field that a $project or an $addFields names, including those of nested objects, whose
-// paths are appended to prefix.
+// fields calls visit for each field in a $project or an $addFields, including the fields of nested objects. Their paths
+// are appended to prefix.
 func (o operand) fields(prefix Path, visit func(Path, operand)) {
 	for f := range o.members {
 		if len(prefix) > 0 && strings.HasPrefix(f.name, "$") {
@@ -120,7 +120,7 @@ func (o operand) unset() Stage {
 	return out
 }
 
-// collision rejects a field that is named twice, or together with a part of itself.
+// collision rejects a field that occurs twice, or together with a part of itself.
 func (o operand) collision(fields []Computed) {
 	for i, f := range fields {
 		for _, g := range fields[:i] {

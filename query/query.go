@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
 )
 
-// A Query is a request before policy applies: *Find, *Count, *Pipeline or *SQL. From returns the class it starts from. The
-// set is closed.
+// A Query is a request before policy applies: *Find, *Count, *Pipeline or *SQL. From returns the class with which it
+// starts. The set is closed.
 type Query interface {
 	From() string
 	isQuery()
@@ -25,19 +25,19 @@ type Find struct {
 	Search  *literals.Search // if not nil, only records whose texts match it
 	IDs     []string         // if not nil, only the records with these keys, without the canonical filter
 	Keys    []Path           // fields to return, or empty for all
-	Include []Path           // pointers to replace by the records they point to
+	Include []Path           // pointers to replace by their records
 	Order   []Sort
-	Limit   int    // most records to return, 1 or more
-	Skip    int    // records to skip first
+	Limit   int    // maximum number of records, 1 or more
+	Skip    int    // number of records to skip first
 	Cursor  string // the end of the previous page, or "" for the first page
-	Wide    bool   // the last record of the previous page is looked for among its neighbours
+	Wide    bool   // look for the last record of the previous page among its neighbours
 	Sample  bool   // newest first, without large fields
 	Lean    bool   // leave out large fields that Keys doesn't name
 	Part    *Part  // a part of one field, instead of Keys and Include, or nil
 	Raw     bool   // the caller switches the canonical filter off
 }
 
-// A Part is a range of one text, of JSON as written, or of bytes.
+// A Part is a range of a text, of a JSON text, or of bytes.
 type Part struct {
 	Field          string
 	Offset, Length int64 // in characters, or in bytes for a field of type bytes
@@ -77,7 +77,7 @@ type Sort struct {
 // An Op is a comparison operator.
 type Op uint8
 
-// The comparisons. Ne and Not also hold for null and for values of another type, as in MongoDB.
+// The comparisons. Ne and Not are also true for null and for values of another type, as in MongoDB.
 const (
 	Eq Op = iota
 	Ne

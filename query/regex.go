@@ -16,7 +16,7 @@ func ParseRegex(text, options, at string) (Regex, error) {
 	return f.(Regex), nil
 }
 
-// regex parses $regex with $options. literals.CheckPattern refuses patterns that the databases don't run alike, or that
+// regex parses $regex with $options. literals.CheckPattern refuses patterns that databases run differently, or that
 // could run forever.
 func regex(path Path, text, options value.Value, at string) (Filter, error) {
 	if text.Kind() != value.String {
@@ -43,7 +43,7 @@ func (r Regex) Expression() string {
 	return "(?" + r.Options + ")" + r.Pattern
 }
 
-// Captured returns an error unless every database finds the same parts of a text, and the same texts of the groups.
+// Captured returns an error unless all databases find the same parts of a text, with the same texts of the groups.
 func (r Regex) Captured() error { return literals.CheckCaptures(r.Expression()) }
 
 // Groups returns the number of groups that capture.

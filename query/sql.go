@@ -11,18 +11,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A SQL requests the records of a SELECT statement, whose tables are the classes of one source.
+// A SQL requests the records of a SELECT statement. Its tables are the classes of one source.
 type SQL struct {
 	Text   string                 // as written
-	Source string                 // the source of a statement that names no class, or "" for the first one
+	Source string                 // the source of a statement without classes, or "" for the first one
 	Params map[string]value.Value // the values of $1 ("1") and :name ("name")
-	Now    time.Time              // of now() and CURRENT_DATE, or zero for the time of the call
+	Now    time.Time              // the time of now() and CURRENT_DATE, or zero for the time of the call
 	Raw    bool                   // the caller switches the canonical filters off
-	Limit  int                    // the most records to return unless a LIMIT at the end determines it, 1 or more
-	Most   int                    // the most that a LIMIT at the end may ask for, or 0 for no bound
+	Limit  int                    // the maximum number of records unless a LIMIT at the end determines it, 1 or more
+	Most   int                    // the maximum of a LIMIT at the end, or 0 for no bound
 	Cursor string                 // of an earlier page of the same statement, or "" for the first one
-	Skip   int                    // the number of records not to read again. A cursor determines it
-	Wide   bool                   // the last record of the earlier page is looked for among its neighbours
+	Skip   int                    // the number of records to skip. A cursor determines it
+	Wide   bool                   // look for the last record of the earlier page among its neighbours
 
 	statement *sqlparse.Query
 }
@@ -42,14 +42,15 @@ func ParseSQL(text string) (*SQL, error) {
 // Statement returns the parsed statement.
 func (q *SQL) Statement() *sqlparse.Query { return q.statement }
 
-// As returns q with another statement in its place, from its beginning.
+// As returns a copy of q with another statement, which starts at the first record.
 func (q *SQL) As(s *sqlparse.Query) *SQL {
 	out := *q
 	out.statement, out.Cursor, out.Skip, out.Wide = s, "", 0, false
 	return &out
 }
 
-// Limited returns the number that the LIMIT at the end of the statement is, as written or as a parameter, and whether there is one.
+// Limited returns the number in the LIMIT at the end of the statement, written or from a parameter, and whether there
+// is one.
 func (q *SQL) Limited() (n int, ok bool) {
 	switch limit := q.statement.Limit.(type) {
 	case *sqlparse.Number:
@@ -63,7 +64,7 @@ func (q *SQL) Limited() (n int, ok bool) {
 	return 0, false
 }
 
-// Digest returns a hash of q without its position and limits, which binds a cursor to its statement.
+// Digest returns a hash of q without its position and limits. It binds a cursor to its statement.
 func (q *SQL) Digest() [32]byte {
 	doc := []value.Value{value.OfString(q.Text), value.OfString(q.Source), value.OfBool(q.Raw)}
 	for _, name := range slices.Sorted(maps.Keys(q.Params)) {
@@ -72,7 +73,7 @@ func (q *SQL) Digest() [32]byte {
 	return sha256.Sum256(value.OfArray(doc).AppendJSON(nil))
 }
 
-// From implements Query: it returns the first name in a FROM as written, "" if there is none.
+// From implements Query. It returns the first name in a FROM as written, or "" if there is none.
 func (q *SQL) From() string { return q.statement.First() }
 
 func (*SQL) isQuery() {}

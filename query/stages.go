@@ -29,8 +29,8 @@ func ParsePipeline(v value.Value, at string) ([]Stage, error) {
 	return stages, nil
 }
 
-// stages parses a list of at most MaxStages stages, each an object with one key. It counts each with node, so that nested pipelines
-// together have a bound as well.
+// stages parses a list of at most MaxStages stages, each an object with one key. It counts each stage with node, so
+// that nested pipelines together are limited too.
 func (o operand) stages() []Stage {
 	if !o.is(value.Array) {
 		o.refuse(invalid(o.at, "a pipeline is a list of stages, not "+o.a()))
@@ -57,8 +57,8 @@ func (o operand) stages() []Stage {
 	return stages
 }
 
-// stage parses the stage called o.name. An unknown name is refused with the nearest stage, and a stage of MongoDB that
-// isn't supported with an alternative.
+// stage parses the stage called o.name. The refusal of an unknown name has the nearest stage. For a stage of MongoDB
+// that isn't supported, it has an alternative.
 func (o operand) stage() Stage {
 	switch o.name {
 	case "$match":
@@ -133,8 +133,8 @@ func (o operand) filter() Stage {
 	return m
 }
 
-// sort parses the operand of $sort, or sortBy of $setWindowFields: 1 to MaxSort paths in order, 1 ascending or -1 descending. Sorting
-// by {$meta: …} is refused by its name.
+// sort parses the operand of $sort, or sortBy of $setWindowFields: 1 to MaxSort paths in order, 1 ascending or -1
+// descending. The refusal of a sort by {$meta: …} names $meta.
 func (o operand) sort() Stage {
 	s := SortStage{At: o.at}
 	if n := len(o.v.Members()); n > MaxSort {
@@ -149,7 +149,7 @@ func (o operand) sort() Stage {
 			o.refuse(hint.Operator("expression", "$meta", meta.at, nil))
 		}
 		n, ok := f.v.AsInt()
-		switch strings.ToLower(f.v.Text()) { // as other languages write it
+		switch strings.ToLower(f.v.Text()) { // the form in other languages
 		case "asc", "ascending":
 			n, ok = 1, true
 		case "desc", "descending":
@@ -163,7 +163,8 @@ func (o operand) sort() Stage {
 	return s
 }
 
-// unwind parses both forms of $unwind, "$path" and an object. The path begins with a dollar, as MongoDB requires. u.Path is without it.
+// unwind parses both forms of $unwind, "$path" and an object. The path must begin with a dollar, as in MongoDB.
+// Unwind.Path is without it.
 func (o operand) unwind() Stage {
 	u := Unwind{At: o.at}
 	path := o
@@ -189,7 +190,7 @@ func (o operand) unwind() Stage {
 	return u
 }
 
-// outcome parses a system variable of $redact as whether it keeps the whole record.
+// outcome parses a system variable of $redact. keep reports whether it keeps the whole record.
 func (o operand) outcome() (keep, ok bool) {
 	t := o.v.Text()
 	return t != "$$PRUNE", o.is(value.String) && (t == "$$KEEP" || t == "$$DESCEND" || t == "$$PRUNE")

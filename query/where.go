@@ -28,8 +28,8 @@ func ParseWhere(v value.Value, at string) (Filter, error) {
 	return parseWhere(operand{parser: &parser{}, v: v, site: site{at: at, ordered: true}})
 }
 
-// ParseOperators parses {"$gte": 1, "$lt": 5}, operators on the value at path, as a where object has them for a field. at is the
-// JSON pointer of the operators. Errors are those of ParseWhere.
+// ParseOperators parses operators on the value at path, such as {"$gte": 1, "$lt": 5}, like the operators on a field in
+// a where object. at is the JSON pointer of the operators. Errors are those of ParseWhere.
 func ParseOperators(path Path, operators value.Value, at string) (Filter, error) {
 	o := operand{parser: &parser{}, v: operators, site: site{at: at}}
 	f := all(o.operators(path))
@@ -39,8 +39,8 @@ func ParseOperators(path Path, operators value.Value, at string) (Filter, error)
 	return f, nil
 }
 
-// ParseRule is ParseWhere for the rules of owners: {"$cel": "principal.claims.region"} may replace the value of a
-// comparison, or the list of $in and $nin. The expression itself is not checked. See Deferred.
+// ParseRule is like ParseWhere, for the rules of owners: {"$cel": "principal.claims.region"} may replace the value of a
+// comparison, or the list of $in and $nin. It doesn't check the expression. See Deferred.
 func ParseRule(v value.Value, at string) (Filter, error) {
 	return parseWhere(operand{parser: &parser{rule: true}, v: v, site: site{at: at}})
 }
@@ -68,7 +68,7 @@ func (o operand) level() operand {
 	return o
 }
 
-// conditions parses the members of a where object, which must all hold.
+// conditions parses the members of a where object, which must all be true.
 func (o operand) conditions() []Filter {
 	var parts []Filter
 	for m := range o.level().members {
@@ -111,9 +111,9 @@ func (o operand) counted(f Filter) Filter {
 	return f
 }
 
-// logical parses $and, $or, $nor and $not, a condition over whole records. o.match follows how deep $expr may still be.
-// Only a $match and the $and directly in it can take one, because an If is joined to the conditions with AND. The
-// result is nil if a $and had nothing but $expr.
+// logical parses $and, $or, $nor and $not, a condition on whole records. o.match tracks where $expr is allowed. Only a
+// $match and the $and directly in it can have one, because AND joins an If and the conditions. The result is nil if a
+// $and had only $expr.
 func (o operand) logical() Filter {
 	switch {
 	case o.name == "$not":
@@ -166,7 +166,7 @@ func (o operand) field() Filter {
 	return o.counted(Compare{Path: path, Op: Eq, Value: v, At: o.at})
 }
 
-// operators reports whether v is a set of operators rather than an object to compare with, judging by its first key.
+// operators reports whether v is a set of operators, and not a literal object. It decides by the first key.
 func operators(v value.Value) bool {
 	ms := v.Members()
 	return len(ms) > 0 && strings.HasPrefix(ms[0].Name, "$")
@@ -206,8 +206,8 @@ func (o operand) deferred(path Path) Filter {
 	return f
 }
 
-// list parses $in, $nin and $all with at most MaxIn values. $all becomes one equality for each value, as a list equals each of its
-// elements. An empty $all matches nothing.
+// list parses $in, $nin and $all with at most MaxIn values. $all becomes one equality for each value, because a list
+// equals each of its elements. An empty $all matches nothing.
 func (o operand) list(path Path) Filter {
 	if !o.is(value.Array) {
 		o.refuse(invalid(o.at, o.name+" takes a list"))
@@ -250,7 +250,7 @@ func (o operand) inQuery(path Path) Filter {
 	return in
 }
 
-// all combines parts that must all hold, or nil.
+// all combines parts that must all be true. It returns nil for no parts.
 func all(parts []Filter) Filter {
 	switch len(parts) {
 	case 0:

@@ -12,19 +12,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// maxOffset is the greatest distance of a record in a window.
+// maxOffset is the maximum distance of a record in a window.
 const maxOffset = 1_000_000
 
-// rankings are the functions of $setWindowFields that take no operand.
+// rankings are the functions of $setWindowFields without an operand.
 var rankings = []string{"$rank", "$denseRank", "$documentNumber"}
 
 // WindowFunctions lists the functions of $setWindowFields.
 var WindowFunctions = slices.Concat([]string{"$rank", "$denseRank", "$documentNumber", "$shift"}, windowed)
 
-// windowed are the accumulators that $setWindowFields takes.
+// windowed are the accumulators that $setWindowFields accepts.
 var windowed = []string{"$sum", "$avg", "$min", "$max", "$count", "$first", "$last", "$stdDevPop", "$stdDevSamp"}
 
-// windows parses $setWindowFields. partitionBy: null is the same as none. Functions that depend on an order are refused without sortBy.
+// windows parses $setWindowFields. partitionBy: null is the same as no partitionBy. Without sortBy, it refuses
+// functions that depend on an order.
 func (o operand) windows() Stage {
 	o.object("partitionBy", "sortBy", "output")
 	s := SetWindowFields{At: o.at}
@@ -169,7 +170,7 @@ func (o operand) percentile(a *Accumulator) {
 	}
 }
 
-// maxPoint is the Point of the greatest value.
+// maxPoint is the point of the greatest value.
 const maxPoint = 1_000_000
 
 // printPercentile prints the operand of a $percentile or a $median.
@@ -181,7 +182,7 @@ func printPercentile(a Accumulator) value.Member {
 	return object(a.Op, expr("input", a.X), when(a.Op == "$percentile", "p", value.OfArray(points)))
 }
 
-// printWindows encodes a SetWindowFields. A window over the whole partition is the default and is left out.
+// printWindows encodes a SetWindowFields. It omits a window over the whole partition, which is the default.
 func printWindows(s SetWindowFields) value.Member {
 	order := printSort(SortStage{Order: s.Order}).Value
 	output := make([]value.Member, len(s.Output))
