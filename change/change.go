@@ -123,8 +123,8 @@ const (
 	PresentUnread  Present = "unread"  // nothing was read, and the call makes something new or runs something
 )
 
-// A Taken is a value that comes from an earlier call or write of the same change. It is either an argument of a call,
-// from an earlier answer, or a field of a record, from the key of a record that an earlier write creates.
+// A Taken is a value that comes from an earlier call or write of the same change. It can be an argument of a call, from
+// an earlier answer. Or it is a field of a record, from the key of a record that an earlier write creates.
 type Taken struct {
 	At   string `json:"at"`   // the JSON pointer of the argument, "/path/id", or of the field, "/data/issue_id"
 	Call int    `json:"call"` // the number of the earlier call or write, from 1

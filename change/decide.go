@@ -51,8 +51,8 @@ func (q *Queue) Approve(ctx context.Context, id string, p identity.Principal, v 
 }
 
 // ApproveFor does Approve and, in the same transaction, Claim by holder. It claims the change only if it is then
-// approved and waits for no other change, and if the log has all its steps at the end of the transaction. Otherwise it
-// returns the zero Approved.
+// approved and waits for no other change. The log must also have all its steps at the end of the transaction. Otherwise
+// ApproveFor returns the zero Approved.
 func (q *Queue) ApproveFor(ctx context.Context, id string, p identity.Principal, v Verdict, holder string) (c *Change, held Approved, err error) {
 	if c, err = q.Get(ctx, id); err != nil {
 		return nil, held, err

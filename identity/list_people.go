@@ -18,7 +18,8 @@ type PersonEntry struct {
 	Mine     bool         `json:"-"` // the viewer's own entry
 }
 
-// ListPeople returns the people with tokens or open sessions at now whom viewer manages, sorted by name.
+// ListPeople returns the people with tokens or open sessions at now, sorted by name. It only uses the tokens and
+// sessions that viewer manages.
 func ListPeople(all []Token, open []OpenTicket, viewer Principal, now time.Time) []PersonEntry {
 	rows := map[[2]string]*PersonEntry{}
 	for _, t := range all {

@@ -33,10 +33,10 @@ type (
 	//   - Servers: further addresses of the document that calls are sent to, or nil
 	APIRules = calls.Rules
 
-	// An APIHidden hides parts of an API: Operations (as in APIRules), operations with one of Tags, Schemas by full or
-	// short name, or Fields ("Schema.field", or a name for all schemas). When is a CEL condition over principal. The
-	// parts are hidden from principals for which it is true or fails. Without When, they are hidden from every
-	// principal.
+	// An APIHidden hides parts of an API. These are Operations (as in APIRules), operations with one of Tags, Schemas
+	// by full or short name, or Fields. A field is "Schema.field", or a name for all schemas. When is a CEL condition
+	// over principal. The parts are hidden from principals for which it is true or fails. Without When, they are hidden
+	// from every principal.
 	APIHidden = calls.Hidden
 
 	// An APIParameter binds the parameter called Name, or the field of a body, to a value of the principal. It applies

@@ -80,8 +80,8 @@ type (
 	Pattern = plan.Pattern
 )
 
-// The masks, in this order: a part of the text, a hash that is the same for the same value, null, the text without the
-// personal data in it, and a name made from the key of the record.
+// The masks, in this order: a part of the text, a hash that is the same for the same value, and null. Inside is the
+// text without the personal data in it. Pseudonym is a name made from the key of the record.
 const (
 	Partial   = plan.MaskPartial
 	Hash      = plan.MaskHash

@@ -167,8 +167,8 @@ func plainText(s string) string {
 // oneLine returns a text in one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// footer returns the lines below the fields: a key of several fields, label, unique indexes, searched fields, the
-// canonical filter, the pointers of other classes, and the writable fields.
+// footer returns the lines below the fields. They have a key of several fields, label, unique indexes, searched fields,
+// the canonical filter, the pointers of other classes, and the writable fields.
 func footer(v *policy.View, others []*policy.View, x docExtra) []string {
 	var parts, out []string
 	if l := v.Label(); l != "" && v.Field(l) != nil {

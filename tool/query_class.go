@@ -120,8 +120,8 @@ func (r Result) in(args arguments) Result {
 	return r
 }
 
-// members appends the members of the structured content that all kinds of pages have: the records or their output in
-// another format, their number, and the call for the next page.
+// members appends the members of the structured content that all kinds of pages have. These are the records or their
+// output in another format, their number, and the call for the next page.
 func members(page *result.Page, args arguments, output string, doc []byte, next value.Value) []byte {
 	if asJSON(args) {
 		doc = page.AppendJSON(append(doc, `"results":`...))

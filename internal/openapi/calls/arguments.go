@@ -16,8 +16,8 @@ import (
 // places lists the parts of a call's arguments.
 var places = []string{"path", "query", "headers", "cookies", "body", "media"}
 
-// Arguments decodes the arguments that write.Call keeps of a call: an Object with path, query, headers, cookies, body and media.
-// An unknown member is an InvalidArgument error.
+// Arguments decodes the arguments of a call from a write.Call: an Object with path, query, headers, cookies, body and
+// media. For an unknown member it fails with InvalidArgument.
 func Arguments(v value.Value) (validate.Arguments, error) {
 	var a validate.Arguments
 	for _, m := range v.Members() {
@@ -36,7 +36,7 @@ func Arguments(v value.Value) (validate.Arguments, error) {
 	return a, nil
 }
 
-// Kept encodes arguments as write.Call keeps them. Arguments decodes them.
+// Kept encodes arguments for a write.Call. Arguments decodes them.
 func Kept(a validate.Arguments) value.Value {
 	var members []value.Member
 	put := func(name string, v value.Value, given bool) {
@@ -53,8 +53,8 @@ func Kept(a validate.Arguments) value.Value {
 	return value.OfObject(members)
 }
 
-// Exact describes the request r exactly, as a change keeps it: reviewers approve this, and nothing else is sent. A body
-// that is not text is encoded in base64.
+// Exact describes the request r exactly, for a change. Reviewers approve this description, and nothing else is sent. A
+// body that is not text is encoded in base64.
 func Exact(r *HTTPRequest) value.Value {
 	text := value.OfString
 	members := []value.Member{{Name: "method", Value: text(r.Method)}, {Name: "target", Value: text(r.Target())}}

@@ -71,12 +71,12 @@ func (b *binding) value() value.Value {
 	return v
 }
 
-// explodes reports whether the members of an object that is given for p are sent under their own names, as if each were a parameter.
+// explodes reports whether the members of an object for p are sent under their own names, like separate parameters.
 func explodes(p spec.Parameter) bool {
 	return p.In == "query" && p.Explode && p.MediaType == "" && p.Style != "deepObject"
 }
 
-// exploded binds a member of the object that is given for p.
+// exploded binds a member of the object for p.
 func (b *binding) exploded(there *spec.View, p spec.Parameter, query *value.Value) {
 	declares := slices.ContainsFunc(there.Object(there.Schema(p.Schema)).Fields, func(f spec.FieldFilter) bool { return f.Name == b.Name })
 	given, ok := query.Get(p.Name)
@@ -133,7 +133,7 @@ func (b *binding) equal(given value.Value, at string) {
 }
 
 // body binds a top-level field of a body, of each object in a list, or the effect of a JSON Patch on it. A body that
-// isn't an object, such as a text in XML, can't be bound, and is refused where the operation declares the field.
+// isn't an object, such as a text in XML, can't be bound. It is refused if the operation declares the field.
 func (b *binding) body(r *Reach, op *spec.Operation, args *validate.Arguments) {
 	if op.Body == nil || b.err != nil {
 		return

@@ -6,6 +6,7 @@
 // supplies the document and the classes of operations, and package validate the checked arguments. The zero Permit
 // refuses.
 //
-// BuildRequest writes the HTTP request of a checked call. A ReadBack applies to a call that creates something and whose
-// answer was lost. It lists what exists before and after the call, to find out whether the call was carried out.
+// BuildRequest writes the HTTP request of a checked call. A ReadBack is for a call that creates something and whose
+// answer was lost. It reads the existing things before and after the call, to find out whether the API has processed
+// the call.
 package calls

@@ -8,12 +8,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// RequestOptions configure how one API reads requests.
+// RequestOptions configure the form of requests for one API.
 type RequestOptions struct {
 	Lists ListStyle // names of list entries in objects of queries and forms, which OpenAPI doesn't define
 }
 
-// ListStyle is how the entries of a list are named in queries and forms.
+// ListStyle is the way to name the entries of a list in queries and forms.
 type ListStyle string
 
 // The ways to name entries. Lists of objects and of lists always use indices.
@@ -75,7 +75,7 @@ func (o RequestOptions) entry(i int, list value.Value) string {
 	return "[]"
 }
 
-// holdsObjects reports whether a list holds objects or lists.
+// holdsObjects reports whether a list contains objects or lists.
 func holdsObjects(v value.Value) bool {
 	for _, e := range v.List() {
 		if e.Kind() == value.Object || e.Kind() == value.Array {
@@ -85,7 +85,7 @@ func holdsObjects(v value.Value) bool {
 	return false
 }
 
-// holdsLists reports whether an object holds objects or lists, which only the bracketed style can encode.
+// holdsLists reports whether an object contains objects or lists, which only the bracketed style can encode.
 func holdsLists(v value.Value) bool {
 	for _, m := range v.Members() {
 		if m.Value.Kind() == value.Object || m.Value.Kind() == value.Array {

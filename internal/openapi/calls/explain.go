@@ -9,24 +9,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// The reasons why an operation isn't visible, as audit records name them.
+// The reasons why an operation isn't visible, in the words of audit records.
 const (
 	NotListed  = "operation_filter"    // not in the principal's list of classes
 	NotShown   = "operation_not_shown" // not in Rules.Shown
 	IsHidden   = "hidden_operation"    // by one of Rules.Hidden
 	IsExcluded = "excluded_operation"  // excluded by its class
-	Forbidden  = "forbidden_operation" // forbidden by its class. A principal that would see it otherwise is given the reason
+	Forbidden  = "forbidden_operation" // forbidden by its class. A principal that would otherwise see it gets the reason
 )
 
 // An Explanation says whether a principal sees an operation of an API, and which rule hides it if not. It is for operators.
 type Explanation struct {
 	API       string
-	Operation *spec.Operation // nil without a field of that name
+	Operation *spec.Operation // nil if there is no such operation
 	Decision  spec.Decision
-	Kind      string   // why it isn't visible, or "" if it is, or doesn't exist
+	Kind      string   // why it isn't visible. "" if it is visible or doesn't exist
 	Path      []string // the keys of the deciding rule, below the API in a configuration, or nil if no rule decides
 	Needs     identity.Scope
-	Near      []string // where there is no such operation: ids that resemble it
+	Near      []string // if there is no such operation: similar ids
 }
 
 // Names returns the names of the APIs, sorted.

@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// form encodes a body as application/x-www-form-urlencoded. If the document gives no style for an object, it is written
-// as deepObject, which most servers expect.
+// form encodes a body as application/x-www-form-urlencoded. If the document has no style for an object, form uses
+// deepObject, which most servers expect.
 func (o RequestOptions) form(content *spec.Content, v value.Value) ([]byte, error) {
 	var pairs []string
 	for _, m := range v.Members() {
@@ -72,7 +72,7 @@ func holdsArrays(v value.Value) bool {
 	return false
 }
 
-// part writes one part of a multipart form. It decodes a file from base64, unless the document asks for base64. It
+// part writes one part of a multipart form. It decodes a file from base64, unless the document requires base64. It
 // writes an object or a list as JSON, and other values as text. It refuses line breaks in names and media types,
 // because they would begin another header.
 func part(w *multipart.Writer, name string, v value.Value, mediaType string, c validate.Checked) error {
@@ -123,7 +123,7 @@ func part(w *multipart.Writer, name string, v value.Value, mediaType string, c v
 	return nil
 }
 
-// quote escapes a name for a quoted string in a header, as browsers do.
+// quote escapes a name for a quoted string in a header, in the same way as browsers.
 func quote(s string) string {
 	return strings.NewReplacer("\\", "\\\\", `"`, "%22", "\r", "%0D", "\n", "%0A").Replace(s)
 }

@@ -9,8 +9,8 @@ import (
 
 // Classes returns the class of every operation of the document. An operation that looks unsuitable for agents is held
 // until a rule of the owner names it. An operation whose answer may contain credentials is excluded. An operation that
-// gives credentials, rights or a way in is forbidden. A pattern with * or a tag names no operation, because its author
-// may not know all that it matches.
+// gives credentials, rights or a way in is forbidden. A pattern with * or a tag doesn't count as naming an operation,
+// because its author may not know all operations that it matches.
 func (r Rules) Classes() (*spec.Classifier, error) {
 	classes, err := spec.NewClassifier(r.Document, r.Access)
 	if err != nil {

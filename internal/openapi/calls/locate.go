@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Located is an operation and the arguments that a concrete call gives it: GET /teams/7/members?limit=5.
+// A Located is the operation and the arguments of a concrete call, such as GET /teams/7/members?limit=5.
 type Located struct {
 	Operation *spec.Operation
 	Path      []value.Member
@@ -20,9 +20,9 @@ type Located struct {
 // concrete matches a method, if any, and a path or a URL.
 var concrete = regexp.MustCompile(`^(?:([A-Za-z]+)\s+)?((?:https?://|/)\S*)$`)
 
-// Locate returns the operation of r that a concrete call means: a path or a URL, after its method or for a GET. It
-// finds only operations that the principal sees. A literal segment wins over a parameter, as servers decide. It
-// returns nil if text is not a concrete call, or one of another API.
+// Locate returns the operation of r for a concrete call: a method and a path or URL. Without a method, the call is a
+// GET. It finds only operations that the principal sees. Like servers, it prefers a literal segment to a parameter. It
+// returns nil if text is not a concrete call, or a call of another API.
 func (r *Reach) Locate(text string) *Located {
 	m := concrete.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
@@ -80,11 +80,11 @@ func (r Rules) below(path string) []string {
 	return slices.Compact(out)
 }
 
-// placeholder matches a segment that stands for a value: {id} or :id.
+// placeholder matches a segment that is a placeholder for a value: {id} or :id.
 var placeholder = regexp.MustCompile(`^(\{.*\}|:[A-Za-z_]\w*)$`)
 
-// matching returns the most specific visible route of a method that a path matches, and the values of its variables. Of routes that only
-// differ by a query in the document, the one whose query the call has is more specific.
+// matching returns the most specific visible route for a method and a path, and the values of its variables. If routes
+// only differ by a query in the document, the route whose query the call has is more specific.
 func (r *Reach) matching(method, path string, query [][2]string) (best *route, values []value.Member) {
 	parts := segmentsOf(path)
 	for i, part := range parts {
@@ -109,7 +109,7 @@ func (r *Reach) matching(method, path string, query [][2]string) (best *route, v
 			best, values, fixed = &r.api.routes[i], found, len(of)
 		}
 	}
-	// A value in the form of a placeholder isn't a value. The call is the template of an operation, with its own names.
+	// Drop values in the form of placeholders: the call is then the template of an operation.
 	values = slices.DeleteFunc(values, func(m value.Member) bool { return placeholder.MatchString(m.Value.Text()) })
 	return best, values
 }

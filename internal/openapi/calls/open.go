@@ -9,13 +9,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// An Opened opens query parameters that the document doesn't declare.
+// An Opened allows query parameters that the document doesn't declare.
 type Opened struct {
 	Operations []string // as in spec.ClassRule, or nil for all
 	Names      []string
 }
 
-// opens returns the query parameters that the owner opens for op.
+// opens returns the undeclared query parameters that the owner allows for op.
 func (r Rules) opens(op *spec.Operation) (out []spec.Parameter) {
 	for _, o := range r.OpenParameters {
 		if !(spec.ClassRule{Operations: o.Operations}).Matches(op) {
@@ -30,7 +30,8 @@ func (r Rules) opens(op *spec.Operation) (out []spec.Parameter) {
 	return out
 }
 
-// checkOpened refuses names that open nothing, and those that another rule binds or hides, which could be given past it.
+// checkOpened refuses names that have no effect. It also refuses names that another rule binds or hides, because o
+// would bypass that rule.
 func (r Rules) checkOpened(o Opened) *problem.Error {
 	if o.Operations != nil {
 		if err := (spec.ClassRule{Operations: o.Operations}).Names(r.Document, ""); err != nil {

@@ -25,12 +25,12 @@ type Rules struct {
 	Hidden         []Hidden
 	Parameters     []Parameter
 	Write          map[spec.Class]write.Mode // how operations other than spec.ClassRead may run, or write.Review if unset
-	Reviews        Reviews                   // which of the calls that Write allows are reviewed all the same. policy sets it
+	Reviews        Reviews                   // which calls require a review although Write allows them. policy sets it
 	OpenBodies     bool                      // see validate.Options
 	OpenFormats    bool                      // see validate.Options
 	OpenParameters []Opened                  // query parameters that the document doesn't declare
-	Partial        []string                  // the PUT operations, as in spec.ClassRule, that keep fields they aren't given
-	ReadBack       []ReadBack                // how lost answers of calls that make something are settled. The first that matches counts
+	Partial        []string                  // the PUT operations, as in spec.ClassRule, that keep fields that the body omits
+	ReadBack       []ReadBack                // how to settle calls that create something and whose answer was lost. The first match counts
 	Synonyms       map[string][]string       // see search.Options
 	Lists          ListStyle                 // see RequestOptions
 	Signed         bool                      // requests carry a credential: its parameters are not required
@@ -40,13 +40,14 @@ type Rules struct {
 	Servers        map[string]Signing        // further addresses of the document that calls are sent to, each with its own credentials
 }
 
-// Reviews says which calls that the rules of an API allow are reviewed all the same, by the gates and the rules of review.
+// Reviews says which calls require a review although the rules of the API allow them, because of the gates and the
+// rules of review.
 type Reviews string
 
-// Which calls are reviewed all the same.
+// The values of Reviews.
 const (
-	ReviewsAll  Reviews = ""     // all: of the gates
-	ReviewsSome Reviews = "some" // those that a rule of review matches
+	ReviewsAll  Reviews = ""     // all, because of the gates
+	ReviewsSome Reviews = "some" // calls that a rule of review matches
 	ReviewsNone Reviews = "none"
 )
 
@@ -65,8 +66,8 @@ type Hidden struct {
 	When       string   // a CEL condition over principal. "" means always, and an error hides
 }
 
-// A Parameter binds a parameter, or a field of a body, of all operations that have one of this name. A given value must
-// equal Is. A missing one is set.
+// A Parameter binds a parameter or a field of a body, in all operations that have one of this name. A given value must
+// equal Is. A missing value is set.
 type Parameter struct {
 	Name       string   // of a path, query or header parameter, or of a top-level field of a body
 	Operations []string // as in spec.ClassRule, or nil for all
@@ -83,7 +84,7 @@ type RuleFault struct {
 // Error returns the path of the rule and the message.
 func (f *RuleFault) Error() string { return "apis." + f.API + f.Pointer + ": " + f.Message }
 
-// APIs are the compiled rules of all APIs. They are immutable. The zero APIs have none.
+// APIs are the compiled rules of all APIs. They are immutable. The zero APIs have no API.
 type APIs struct {
 	byName map[string]*api
 	names  []string // sorted
@@ -98,8 +99,8 @@ type api struct {
 	there      *spec.View // everything, for operators
 	hidden     []hidden
 	parameters []parameter
-	routes     []route // by which redirects find their operation
-	reaches    reaches // those made so far
+	routes     []route // to find the operations of redirects
+	reaches    reaches // the cached ones
 }
 
 // A hidden is a compiled Hidden.
@@ -135,7 +136,7 @@ func New(rules map[string]Rules, c *expression.Compiler) (*APIs, error) {
 }
 
 // compile compiles the rules of the API against its document. It calls fail for each fault with its JSON pointer. It
-// sets a.whole to the view of a principal for which only the unconditional rules hide something.
+// sets a.whole to the view without the parts that unconditional rules hide.
 func (a *api) compile(c *expression.Compiler, fail func(pointer string, err error)) {
 	d := a.rules.Document
 	a.there, a.routes = spec.NewView(d, nil, spec.Filter{}), routesOf(d)
@@ -209,7 +210,7 @@ func replaces(d *spec.Document, pattern string) error {
 // rule returns the operations that h names.
 func (h Hidden) rule() spec.ClassRule { return spec.ClassRule{Operations: h.Operations, Tags: h.Tags} }
 
-// check refuses names that match nothing, as a misspelt name would hide nothing.
+// check refuses names that match nothing, because a misspelt name would hide nothing.
 func (h Hidden) check(d *spec.Document) error {
 	if len(h.Operations)+len(h.Tags) > 0 {
 		if err := h.rule().Names(d, ""); err != nil {
@@ -234,8 +235,8 @@ func (h Hidden) check(d *spec.Document) error {
 	return nil
 }
 
-// declared refuses "Schema.field" if there is no such schema. It doesn't check the field, as answers can have fields
-// that the document omits.
+// declared refuses "Schema.field" if there is no such schema. It doesn't check the field, because answers can have
+// fields that the document omits.
 func declared(d *spec.Document, field string) *problem.Error {
 	schema, _ := cutField(field)
 	if schema == "" || slices.ContainsFunc(d.Names(), func(name string) bool { return names(schema, name) }) {
@@ -313,7 +314,7 @@ func bindable(there *spec.View, op *spec.Operation) []string {
 	return out
 }
 
-// Has reports whether there is an API of that name, visible to a principal or not.
+// Has reports whether there is an API with this name, even if no principal sees it.
 func (all *APIs) Has(name string) bool { return all != nil && all.byName[name] != nil }
 
 // mode returns how an operation of a class may run.
@@ -324,8 +325,8 @@ func (a *api) mode(class spec.Class) write.Mode {
 	return write.Review
 }
 
-// reviewed says how the calls of op run. This depends on the mode of its class and on the other reasons for a review. A
-// call that changes something that no operation reads is always reviewed.
+// reviewed describes how the calls of op run. This depends on the mode of its class and on other reasons for a review.
+// A call that changes something that no operation reads always requires a review.
 func (a *api) reviewed(op *spec.Operation) string {
 	unread := func() bool {
 		return (op.Method != "POST" || strings.HasSuffix(strings.TrimSuffix(op.Path, "/"), "}")) &&
@@ -342,12 +343,12 @@ func (a *api) reviewed(op *spec.Operation) string {
 	return ""
 }
 
-// partial reports whether op is a PUT that keeps fields it isn't given.
+// partial reports whether op is a PUT that keeps fields that the body omits.
 func (a *api) partial(op *spec.Operation) bool {
 	return len(a.rules.Partial) > 0 && spec.ClassRule{Operations: a.rules.Partial}.Matches(op)
 }
 
-// scope returns the scope that an operation of a class needs.
+// scope returns the scope that an operation of a class requires.
 func scope(class spec.Class) identity.Scope {
 	switch class {
 	case spec.ClassRead:

@@ -16,17 +16,17 @@ import (
 
 // A Request is a call that a principal wants to make.
 type Request struct {
-	Operation string // as spec.View.Operation takes it
+	Operation string // in a form for spec.View.Operation
 	Arguments validate.Arguments
 	Writes    bool // the call is requested as a write. It must match the operation's class
 
-	// Chained says that the call is one of several of a change, which are made in order. Texts in its arguments may be
-	// references to the answers of those before it, Earlier.
+	// Chained means that the call is one of several in a change, which are made in order. Texts in its arguments may be
+	// references to the answers of the earlier calls, Earlier.
 	Chained bool
 	Earlier []Permit
 }
 
-// A Permit is one call that policy allows. Only a Reach makes a usable one. The zero Permit refuses.
+// A Permit is one call that policy allows. Only a Reach makes a usable Permit. The zero Permit refuses.
 type Permit struct {
 	plan  *Plan
 	reach *Reach
@@ -38,27 +38,27 @@ type Plan struct {
 	Operation *spec.Operation
 	Class     spec.Class
 	Mode      write.Mode         // how it may run, by the rules of the API. Unset for spec.ClassRead
-	Partial   bool               // it is a PUT that keeps fields it isn't given
+	Partial   bool               // it is a PUT that keeps fields that the body omits
 	View      *spec.View         // the principal's view, to which the answer is reduced
-	Arguments validate.Arguments // as given and bound
+	Arguments validate.Arguments // the given and bound arguments
 	Body      value.Value        // the body sent, or Null
 	// The API without the parts that are hidden from every principal. A change records this much, because reviewers may
 	// see more.
 	Whole   *spec.View
 	Request *HTTPRequest // without credentials
 	Before  *Permit      // reads the resource before the change, by the same path, or nil if the principal has no such read
-	// About reads the thing that the call acts on, by the path before it: /jobs/7 of /jobs/7/stop. It is nil without
-	// such a read, or with Before.
+	// About reads the thing on which the call acts, by a shorter path: /jobs/7 for /jobs/7/stop. It is nil if there is
+	// no such read, or if Before is set.
 	About *Permit
-	Back  *Permit            // reads the result of a call whose answer was lost, or nil if no rule says how
+	Back  *Permit            // reads the result of a call whose answer was lost, or nil without a rule for it
 	Look  Look               // the values to look for in Back's answer
 	Who   identity.Principal // the principal that makes the call
 
-	// References are the arguments that are known only once earlier calls have answered. Request then has them as they are
-	// written, and is not sent: Permit.Answered makes the request that is.
+	// References are the arguments that are only known after earlier calls have answered. Request then has them in
+	// their written form and is not sent: Permit.Answered makes the request to send.
 	References []Reference
 
-	asked validate.Arguments // as given, not yet bound
+	asked validate.Arguments // the given arguments, not yet bound
 }
 
 // Plan returns the permitted call, or a PermissionDenied error for the zero Permit. The caller must not change it.
@@ -69,8 +69,8 @@ func (p Permit) Plan() (Plan, error) {
 	return *p.plan, nil
 }
 
-// Permit allows p to make a call within r, which must be p's own, or refuses it. Reasons to refuse are a missing scope,
-// the parameter rules, and arguments that don't fit the operation as p sees it. The pointers in errors are those of the
+// Permit allows or refuses a call of p within r, which must be p's own Reach. Reasons to refuse are a missing scope,
+// the parameter rules, and arguments that don't fit p's view of the operation. The pointers in errors are those of the
 // tools: /operationId, /path/…, /query/…, /headers/…, /cookies/…, /body/….
 func (r *Reach) Permit(ctx context.Context, p identity.Principal, ask Request) (Permit, error) {
 	op, err := r.View.Operation(ask.Operation)
@@ -107,7 +107,7 @@ func (r *Reach) Permit(ctx context.Context, p identity.Principal, ask Request) (
 	}
 	plan.References, plan.asked = later, ask.Arguments
 	if slices.ContainsFunc(later, func(l Reference) bool { return strings.HasPrefix(l.At, "/path/") }) {
-		return Permit{plan, r}, nil // there is nothing yet that could be read
+		return Permit{plan, r}, nil // nothing exists yet that could be read
 	}
 	plan.Back, plan.Look = r.back(ctx, p, op, plan.Arguments)
 	if plan.Before = r.before(ctx, p, op, ask.Arguments); plan.Before == nil {
@@ -160,8 +160,9 @@ func (r *Reach) plan(ctx context.Context, p identity.Principal, op *spec.Operati
 	return &Plan{API: r.Name, Operation: op, Class: class, Mode: r.api.mode(class), Partial: r.api.partial(op), View: r.View, Whole: r.api.whole, Arguments: args, Body: body, Request: built, Who: p}, nil
 }
 
-// before returns the permit to read the resource that a call of op changes, by the GET of the same path, or nil. Some APIs change
-// a resource by a POST to its path. A GET that lists is not the read for a POST, which makes another entry of the list.
+// before returns the permit to read the resource that a call of op changes, by the GET of the same path, or nil. Some
+// APIs change a resource by a POST to its path. A GET that lists is not the read for a POST, because the POST adds an
+// entry to the list.
 func (r *Reach) before(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
 	if !slices.Contains([]string{"PUT", "PATCH", "DELETE", "POST"}, op.Method) || !p.Has(identity.Read) {
 		return nil
@@ -181,8 +182,8 @@ func (r *Reach) before(ctx context.Context, p identity.Principal, op *spec.Opera
 	return nil
 }
 
-// collects reports whether the document tells that a read returns a collection. Then its answer is an array or has an
-// array as a member, or the path of a single thing begins with its path.
+// collects reports whether a read returns a collection according to the document. That is so if its answer is an array
+// or has an array as a member. It is also so if the path of a single thing begins with its path.
 func (r *Reach) collects(reads *spec.Operation) bool {
 	below := strings.TrimSuffix(reads.Path, "/") + "/{"
 	if slices.ContainsFunc(r.api.rules.Document.Operations, func(op *spec.Operation) bool { return strings.HasPrefix(op.Path, below) }) {
@@ -205,8 +206,8 @@ func (r *Reach) collects(reads *spec.Operation) bool {
 	return arrays > 0
 }
 
-// named returns the arguments that reads has parameters for, by their names. A resource is found by the same query by
-// which it is changed.
+// named returns the given arguments for which reads has parameters of the same names. A read finds a resource by the
+// same query as the change.
 func named(reads *spec.Operation, in string, given value.Value) value.Value {
 	var members []value.Member
 	for _, m := range given.Members() {
@@ -221,7 +222,7 @@ func named(reads *spec.Operation, in string, given value.Value) value.Value {
 }
 
 // back returns the permit to read the result of a call of op, and the values to look for. It returns nil if neither a
-// rule nor a link of the document says how, or p may not.
+// rule nor a link in the document defines the read, or if p may not make it.
 func (r *Reach) back(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) (*Permit, Look) {
 	at := slices.IndexFunc(r.api.rules.ReadBack, func(rule ReadBack) bool { return spec.ClassRule{Operations: rule.Operations}.Matches(op) })
 	var rule ReadBack
@@ -244,8 +245,8 @@ func (r *Reach) back(ctx context.Context, p identity.Principal, op *spec.Operati
 	return &Permit{plan, r}, look
 }
 
-// about returns the permit to read the thing that a call of op acts on, or nil. It is the GET of the longest path
-// before op's that ends with a parameter.
+// about returns the permit to read the thing on which a call of op acts, or nil. It is the GET of the longest beginning
+// of op's path that ends with a parameter.
 func (r *Reach) about(ctx context.Context, p identity.Principal, op *spec.Operation, args validate.Arguments) *Permit {
 	if op.Method == "GET" || op.Method == "HEAD" || !p.Has(identity.Read) {
 		return nil

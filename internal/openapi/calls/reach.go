@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Reach is one principal's view of an API, and the calls it may make. It is safe for concurrent use.
+// A Reach is one principal's view of an API, and the calls that it may make. It is safe for concurrent use.
 type Reach struct {
 	Name        string // of the API
 	Description string
@@ -39,7 +39,7 @@ func (r *Reach) Index() *search.Index {
 // Shows reports whether no field of that name is hidden in any schema of r.
 func (r *Reach) Shows(name string) bool { return !r.hidden[name] }
 
-// maxReaches is the most reaches cached for one API: more than the usual number of kinds of principals.
+// maxReaches is the maximum number of cached reaches for one API: more than the usual number of kinds of principals.
 const maxReaches = 64
 
 // reaches caches each Reach by the view of its principals.
@@ -48,7 +48,7 @@ type reaches struct {
 	made map[string]*Reach
 }
 
-// All returns p's view of each API, sorted by name. An API without a visible operation is left out.
+// All returns p's view of each API, sorted by name. It omits APIs without a visible operation.
 func (all *APIs) All(p identity.Principal) []*Reach {
 	var out []*Reach
 	if all == nil {
@@ -62,8 +62,9 @@ func (all *APIs) All(p identity.Principal) []*Reach {
 	return out
 }
 
-// Reach returns p's view of the API called name. The name "" selects the only one that p can see. Otherwise the error
-// is a problem.NotFound at the pointer at, which suggests similar names that p can see.
+// Reach returns p's view of the API called name. The name "" selects the only API that p can see. If p sees several
+// APIs, "" is an InvalidArgument. For an unknown name it fails with problem.NotFound, and suggests similar names that p
+// can see. at is the pointer in the errors.
 func (all *APIs) Reach(p identity.Principal, name, at string) (*Reach, error) {
 	if all.Has(name) { // avoid building the others
 		if r := all.byName[name].reach(p); len(r.View.Operations()) > 0 {
@@ -185,7 +186,7 @@ func (a *api) see(list identity.List, hides []bool) *Reach {
 	return r
 }
 
-// session reports whether a cookie of that name holds a session or another credential, which agents must not see.
+// session reports whether a cookie called name contains a session or another credential, which agents must not see.
 func session(name string) bool {
 	text := strings.ToLower(name)
 	return secretnames.Credential(name) || strings.Contains(text, "sess") || strings.Contains(text, "auth") || strings.HasSuffix(text, "sid") || strings.Contains(text, "csrf") || strings.Contains(text, "xsrf")

@@ -11,7 +11,7 @@ import (
 )
 
 // A ReadBack names the read for some calls. The values of its maps are places in the arguments of a call: body.name,
-// path.team, query.kind. Those of Path and Query may also be texts of their own, after a sign of equality: =open.
+// path.team, query.kind. The values of Path and Query may also be constant texts after an equals sign: =open.
 type ReadBack struct {
 	Operations  []string          // the calls, as in spec.ClassRule
 	By          string            // the id of the operation that reads
@@ -21,9 +21,9 @@ type ReadBack struct {
 	one bool // the read has only the result of the call. See Linked
 }
 
-// Linked returns the rule that a link of op in its document makes. The link leads to a read of a single thing, and the
-// request gives all path parameters of that read. A link that needs the answer can't be used, because the answer was
-// lost.
+// Linked returns the rule from a link of op in the document. The link must lead to a read of a single thing, and the
+// request must have all path parameters of that read. A link that requires the answer can't be used, because the answer
+// was lost.
 func Linked(d *spec.Document, op *spec.Operation) (ReadBack, bool) {
 	for _, link := range op.Links {
 		by := d.Called(link.To)
@@ -47,7 +47,7 @@ func Linked(d *spec.Document, op *spec.Operation) (ReadBack, bool) {
 	return ReadBack{}, false
 }
 
-// requested returns the place in a call that a runtime expression of OpenAPI names, if it names one of the request.
+// requested returns the place in a call to which a runtime expression of OpenAPI refers, if it refers to the request.
 func requested(expression string) (string, bool) {
 	rest, ok := strings.CutPrefix(expression, "$request.")
 	if !ok {
@@ -95,14 +95,14 @@ func (r ReadBack) Check(d *spec.Document, classes *spec.Classifier, at string) e
 	return nil
 }
 
-// A Look is a read that shows whether one call was carried out.
+// A Look finds out from a read whether the API has processed a call.
 type Look struct {
 	Arguments validate.Arguments
 	want      map[string]value.Value // by dotted path
 	one       bool                   // the body is the record, whatever it has
 }
 
-// Of returns the Look for a call with arguments, or false if the call doesn't give all that r needs.
+// Of returns the Look for a call with arguments, or false if the call lacks a value that r requires.
 func (r ReadBack) Of(args validate.Arguments) (Look, bool) {
 	l := Look{want: map[string]value.Value{}, one: r.one}
 	pick := func(places map[string]string) (value.Value, bool) {

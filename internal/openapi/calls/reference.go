@@ -15,9 +15,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Reference is an argument that an earlier call or write of the same change determines. It takes a part of the call's
-// answer, or a value of the written record. It is written as a text, "$1.id": the number of the call or write, from 1,
-// and the place of the value in the answer.
+// A Reference is an argument that an earlier call or write of the same change determines. Its value is a part of the
+// call's answer, or a value of the written record. Its form is a text such as "$1.id": the number of the call or write,
+// from 1, and the place of the value in the answer.
 type Reference struct {
 	At   string   // the JSON pointer of the argument: "/path/id"
 	Call int      // from 1
@@ -42,7 +42,7 @@ func Referred(v value.Value) (r Reference, ok bool) {
 	return Reference{Call: n, Path: strings.Split(found[2], ".")}, err == nil
 }
 
-// replaced returns a with each reference replaced by the value that by returns for it. The first error ends it.
+// replaced returns a with each reference replaced by the value from the function by. It stops at the first error.
 func replaced(a validate.Arguments, by func(Reference) (value.Value, error)) (validate.Arguments, error) {
 	var failed error
 	var walk func(v value.Value, at string) value.Value
@@ -87,8 +87,8 @@ func Refers(a validate.Arguments) bool {
 	return found
 }
 
-// references returns the references in a, of a call that comes after the calls earlier. It refuses a reference to a
-// later call, and one to a value that the document doesn't have in the answer.
+// references returns the references in a, the arguments of a call after the calls in earlier. It refuses a reference to
+// a later call, and a reference to a value that the document doesn't have in the answer.
 func references(a validate.Arguments, earlier []Permit) ([]Reference, error) {
 	var all []Reference
 	_, err := replaced(a, func(r Reference) (value.Value, error) {
@@ -110,9 +110,9 @@ func references(a validate.Arguments, earlier []Permit) ([]Reference, error) {
 	return all, err
 }
 
-// answersWith checks the field of a reference. As far as the principal's view describes the answer of plan's operation,
-// it must declare the field. No mask may cover the field. Otherwise it refuses, because a change that stops halfway is
-// worse than one that is refused. It returns the types that the document declares for the value, or nil for any.
+// answersWith checks the field of a reference. If the principal's view describes the answer of plan's operation, it
+// must declare the field, and the field must not be masked. Otherwise answersWith refuses, because a change that stops
+// halfway is worse than a refused one. It returns the declared types of the value, or nil for any.
 func answersWith(plan *Plan, r Reference) ([]string, error) {
 	var at spec.Raw
 	if ok := plan.Operation.Success(); ok != nil {
@@ -176,9 +176,9 @@ func missing(plan *Plan, r Reference, name string, known []string) error {
 // Later reports whether p has references, so that Answered makes the call that can be sent.
 func (p Permit) Later() bool { return p.plan != nil && len(p.plan.References) > 0 }
 
-// Answered returns the permit for the call p once the calls before it have answered. answers are their answers in
-// order, as the principal sees them and without masked values, or Null. All rules are applied again to the values. Only
-// texts, numbers and booleans are accepted. Values that the principal doesn't see are never sent for it.
+// Answered returns the permit for the call p after the earlier calls have answered. answers are their answers in order,
+// as the principal sees them and without masked values, or Null. Answered applies all rules again to the values, and
+// accepts only texts, numbers and booleans. Values that the principal doesn't see are never sent for it.
 func (p Permit) Answered(ctx context.Context, answers []value.Value) (Permit, error) {
 	plan, err := p.Plan()
 	if err != nil || !p.Later() {

@@ -21,10 +21,10 @@ type HTTPRequest struct {
 	Body   []byte      // nil without a body
 
 	Server      string   // the address that replaces the API's, or ""
-	Credentials []string // the names of the credentials that it carries, or nil for all that are configured
+	Credentials []string // the names of its credentials, or nil for all configured ones
 }
 
-// Target returns path and query as in a request line.
+// Target returns path and query in the form of a request line.
 func (r *HTTPRequest) Target() string {
 	if r.Query == "" {
 		return r.Path
@@ -32,8 +32,8 @@ func (r *HTTPRequest) Target() string {
 	return r.Path + "?" + r.Query
 }
 
-// BuildRequest builds the request of c. It returns problem.InvalidArgument for values that can't be encoded. These are
-// invalid path segments, headers of more than one line, and values nested too deeply in a query. It refuses the zero
+// BuildRequest builds the request of c. It returns problem.InvalidArgument for values that can't be encoded: invalid
+// path segments, headers of more than one line, and values that are nested too deeply in a query. It refuses the zero
 // Checked with problem.Internal.
 func BuildRequest(c validate.Checked, o RequestOptions) (*HTTPRequest, error) {
 	op := c.Operation()
@@ -41,7 +41,7 @@ func BuildRequest(c validate.Checked, o RequestOptions) (*HTTPRequest, error) {
 		return nil, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "unchecked_call"}
 	}
 	r := &HTTPRequest{Method: op.Method, Header: http.Header{}}
-	// The path may have a query of its own in the document, which comes first.
+	// The path in the document may have a query, which comes first.
 	path, fixedQuery := op.Target()
 	var query []string
 	if fixedQuery != "" {
@@ -208,8 +208,9 @@ func token(name string) bool {
 	}) < 0
 }
 
-// emptyForm makes the body of a call without one an empty form, where the operation takes a form. Servers that read forms refuse a POST
-// that doesn't say that it has one (Stripe's mock does). Those that read JSON refuse an empty text that is called JSON.
+// emptyForm sets the body of a call without a body to an empty form, if the operation accepts a form. Some servers for
+// forms, such as Stripe's mock, refuse a POST without the media type of a form. Servers for JSON refuse an empty text
+// with the media type of JSON.
 func (r *HTTPRequest) emptyForm(op *spec.Operation) {
 	if op.Body == nil || op.Method != http.MethodPost && op.Method != http.MethodPut && op.Method != http.MethodPatch {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A route is the path template of an operation, split as servers match paths: by segments, ignoring case.
+// A route is the path template of an operation, split by segments. Like in servers, it matches ignoring case.
 type route struct {
 	op       *spec.Operation
 	segments []segment
@@ -53,7 +53,7 @@ func pathOf(op *spec.Operation) string {
 	return path
 }
 
-// segmentsOf splits a path. Empty segments are dropped, as many servers do.
+// segmentsOf splits a path. Like many servers, it drops empty segments.
 func segmentsOf(path string) []string {
 	return slices.DeleteFunc(strings.Split(path, "/"), func(s string) bool { return s == "" })
 }
@@ -81,8 +81,8 @@ func (r route) match(path []string) (values []value.Member, ok bool) {
 	return values, true
 }
 
-// before reports whether a server prefers r to other: at the first segment where only one is literal, r has the
-// literal.
+// before reports whether a server prefers r to other. That is so if r has the literal at the first segment where only
+// one of them has a literal.
 func (r route) before(other route) bool {
 	for i := range min(len(r.segments), len(other.segments)) {
 		if a, b := r.segments[i].pattern == nil, other.segments[i].pattern == nil; a != b {
@@ -112,7 +112,7 @@ func sameMethod(a, b string) bool {
 }
 
 // leads refuses a call whose path a server may route to another operation. /teams/{id} with the id "mine" calls
-// /teams/mine, and then that operation's rules apply. If the other operation is hidden, the refusal reads like an API's
+// /teams/mine, and then that operation's rules apply. If the other operation is hidden, the refusal looks like an API's
 // 404.
 func (r *Reach) leads(p identity.Principal, op *spec.Operation, path string) error {
 	segments := decoded(path)
@@ -167,7 +167,8 @@ func (p Permit) Redirected(ctx context.Context, path, query string) (Permit, err
 			return Permit{}, nowhere
 		}
 	}
-	// The operation of the target: among routes that match, the most specific. One that the principal doesn't see is not an operation.
+	// The target's operation is the most specific matching route. If the principal doesn't see it, it counts as no
+	// operation.
 	var to *route
 	var values []value.Member
 	for i, at := range r.api.routes {
@@ -184,7 +185,7 @@ func (p Permit) Redirected(ctx context.Context, path, query string) (Permit, err
 	if r.View.Class(to.op) != spec.ClassRead {
 		return refused("it isn't an operation that reads")
 	}
-	// The target is planned like a call of its own, with the same checks of its arguments.
+	// The target is planned like a separate call, with the same checks of its arguments.
 	args, err := r.queried(to.op, query)
 	if err != nil {
 		return refused(problem.Of(err).Detail)

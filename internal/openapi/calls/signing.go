@@ -10,16 +10,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Signing says which credentials calls to one address carry.
+// A Signing selects the credentials in calls to one address.
 type Signing struct {
-	// Schemes are the document's security schemes that the configuration can meet. Each has the names of the
-	// credentials that a call then carries, as in HTTPRequest.Credentials. A scheme that is met by every request, as by
-	// a fixed header, has none. With nil Schemes all calls carry all credentials, whatever the document requires.
+	// Schemes are the document's security schemes that the configuration satisfies. Each has the names of its
+	// credentials, as in HTTPRequest.Credentials. A scheme that every request satisfies, for example with a fixed
+	// header, has no names. With nil Schemes all calls have all credentials, regardless of the document.
 	Schemes map[string][]string
 	Unsaid  []string // the credentials of operations whose requirements the document doesn't name, or nil for all
 }
 
-// signing returns the Signing of op, by the address that it is sent to.
+// signing returns the Signing for the address to which op is sent.
 func (r Rules) signing(op *spec.Operation) Signing {
 	if at := r.server(op); at != "" {
 		return r.Servers[at]
@@ -27,8 +27,8 @@ func (r Rules) signing(op *spec.Operation) Signing {
 	return r.Signing
 }
 
-// Signs returns the credentials that calls of op carry. If none of the document's alternatives for it is configured
-// wholly, lacking has the schemes that the nearest one lacks.
+// Signs returns the credentials in calls of op. If none of the document's alternatives for op is completely configured,
+// lacking has the missing schemes of the nearest one.
 func (r Rules) Signs(op *spec.Operation) (credentials []string, lacking []spec.Scheme) {
 	s := r.signing(op)
 	switch {
@@ -39,7 +39,7 @@ func (r Rules) Signs(op *spec.Operation) (credentials []string, lacking []spec.S
 	}
 	free := len(op.Security) == 0
 	for _, alternative := range op.Security {
-		if len(alternative) == 0 { // taken last, because a credential that signs in may see more
+		if len(alternative) == 0 { // the last choice, because a call with a credential may see more
 			free = true
 			continue
 		}
@@ -78,7 +78,7 @@ func SchemesText(all []spec.Scheme) string {
 	return strings.Join(out, " and ")
 }
 
-// server returns the address of Servers that op is called at, or "" for Base.
+// server returns the address in Servers at which op is called, or "" for Base.
 func (r Rules) server(op *spec.Operation) string {
 	if len(r.Servers) == 0 || r.atBase(op) {
 		return ""
@@ -115,7 +115,7 @@ func (r Rules) Elsewhere(op *spec.Operation) string {
 	return op.Servers[0]
 }
 
-// address returns a server's URL in a form that can be compared. A URL that is only a path is below the host of base.
+// address returns a server's URL in a comparable form. A URL with only a path has the host of base.
 func address(base, server string) string {
 	to, err := url.Parse(server)
 	if err != nil {
@@ -127,7 +127,7 @@ func address(base, server string) string {
 	return strings.ToLower(to.Scheme+"://"+to.Host) + strings.TrimSuffix(to.Path, "/")
 }
 
-// refusal returns why no call of op is sent, for agents, or nil if calls of it can be.
+// refusal returns nil if calls of op can be sent. Otherwise it returns the error for agents.
 func (r Rules) refusal(op *spec.Operation) error {
 	if at := r.Elsewhere(op); at != "" {
 		return &problem.Error{Code: problem.Unsupported, Kind: "other_server", Pointer: "/operationId",
@@ -142,7 +142,7 @@ func (r Rules) refusal(op *spec.Operation) error {
 	return nil
 }
 
-// uncallable returns why no call of op is sent, in the words of lists and details, or "" if calls of it can be.
+// uncallable returns the reason why calls of op can't be sent, for lists and details, or "" if they can.
 func (r Rules) uncallable(op *spec.Operation) string {
 	if err := r.refusal(op); err != nil {
 		return problem.Of(err).Detail

@@ -8,9 +8,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// spells reports whether an API may read a member of a body as the one called name. Many APIs ignore case. Some, and
-// the JSON of protocol buffers, read team_id as teamId. PHP reads "team.id" and "team[id" as team_id. Forms name parts
-// in brackets or after a dot.
+// spells reports whether an API may read the member called given as the member called name. Many APIs ignore case.
+// Some, and the JSON of protocol buffers, read team_id as teamId. PHP reads "team.id" and "team[id" as team_id. Forms
+// name parts in brackets or after a dot.
 func spells(given, name string) bool {
 	if strings.EqualFold(given, name) {
 		return true
@@ -34,8 +34,8 @@ func spells(given, name string) bool {
 	return strings.EqualFold(letters(given), plain) || strings.EqualFold(letters(whole), plain)
 }
 
-// undeclared returns a function that reports whether a body may have a field that the document doesn't declare. It
-// reports false for names that a rule hides in all schemas, however they are spelt.
+// undeclared returns a function that reports whether a body may have a field that the document doesn't declare. The
+// function returns false for names that a rule hides in all schemas, in any spelling.
 func undeclared(out []Hidden) func(name string) bool {
 	var bare []string
 	for _, h := range out {

@@ -172,8 +172,8 @@ func between(style string) string {
 	return ","
 }
 
-// listPairs returns the name=value pairs of a list in a query. With explode there is one for each element, else one
-// with the elements joined by the style's separator. An empty list gives none.
+// listPairs returns the name=value pairs of a list in a query. With explode there is one pair for each element.
+// Otherwise there is one pair with the elements joined by the style's separator. An empty list has no pairs.
 func listPairs(p spec.Parameter, v value.Value, name, keep string) ([]string, error) {
 	at := pointer("/query", p.Name)
 	var texts, out []string
@@ -194,8 +194,8 @@ func listPairs(p spec.Parameter, v value.Value, name, keep string) ([]string, er
 	return []string{name + "=" + strings.Join(texts, between(p.Style))}, nil
 }
 
-// objectPairs returns the pairs of an object in a query. With explode there is one for each member, under the member's
-// name, else one with names and values in turn.
+// objectPairs returns the pairs of an object in a query. With explode there is one pair for each member, with the
+// member's name. Otherwise there is one pair with names and values in turn.
 func objectPairs(p spec.Parameter, v value.Value, name, keep string) ([]string, error) {
 	at := pointer("/query", p.Name)
 	var texts, out []string
