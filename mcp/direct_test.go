@@ -14,8 +14,8 @@ import (
 )
 
 // TestDirectInSessions checks that a call in a session is answered as JSON without the SDK. The answer must equal that of
-// the SDK for the same call with a progress token: results with pictures and links, errors of tools, and unknown tools, in
-// each form of results.
+// the SDK for the same call with a progress token. The cases are results with pictures and links, errors of tools, and
+// unknown tools. Each is tried in every form of results.
 func TestDirectInSessions(t *testing.T) {
 	s := &shelf{}
 	s.put("well", tool.Query, func(_ context.Context, _ identity.Principal, r tool.Request) (tool.Result, error) {
