@@ -23,7 +23,7 @@ type Options struct {
 	Most   int           // maximum number of pending changes per person, or per principal without an owner. 0 means 200
 	Rate   int           // maximum number of changes per minute by the agents of one person, or by an agent without an owner. 0 means 60
 	Lease  time.Duration // how long an executor may take before another one may start over. 0 means 60 s
-	Single bool          // the human behind the proposing agent may decide alone. The record notes that
+	Single bool          // the human behind the proposing agent may decide without another person. The record notes that
 	Edit   bool          // reviewers may replace a change with their own version
 
 	// Audited means that Store is also the audit's log: one transaction stores a step and its record in the log.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -36,7 +37,7 @@ func docsCommand(t *terminal.Terminal) *cobra.Command {
 			return serveDocs(cmd.Context(), t, site, listen)
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "`ADDR` to listen on; port 0 is a free one")
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "`ADDR` to listen on. Port 0 chooses a free one")
 	cmd.AddCommand(docsSearchCommand(t), docsShowCommand(t))
 	return cmd
 }
@@ -88,14 +89,14 @@ func docsSearchCommand(t *terminal.Terminal) *cobra.Command {
 			}
 			query := strings.Join(args, " ")
 			found, all := site.Search(query, foundByCommand)
+			if len(found) == 0 {
+				return fmt.Errorf("no section holds any word of %s. Try other words, or see all pages with \"bailiwick docs show README\"", terminal.Printable(query))
+			}
 			if t.JSON {
 				return t.PrintJSON(struct {
 					All      bool         `json:"all_words"` // the sections hold every word
 					Sections []docs.Found `json:"sections"`
 				}{all, found})
-			}
-			if len(found) == 0 {
-				return errors.New("no section holds any word of " + terminal.Printable(query))
 			}
 			if !all {
 				t.Notef("No section holds every word. These hold some of them.")
