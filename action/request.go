@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -169,7 +170,7 @@ func (a *Action) look(ctx context.Context, c Call, s *expression.Scene) error {
 
 // follows refuses values that may not follow the record's current ones.
 func (a *Action) follows(c Call, s *expression.Scene, sets []value.Member) error {
-	var faults []problem.Fault
+	var faults []argcheck.Fault
 	for _, t := range a.transitions {
 		to, ok := value.OfObject(sets).Get(t.field)
 		if !ok {
@@ -193,7 +194,7 @@ func (a *Action) follows(c Call, s *expression.Scene, sets []value.Member) error
 		} else {
 			message += fmt.Sprintf("; nothing may follow %s", problem.Cut(from.String()))
 		}
-		faults = append(faults, problem.Fault{Pointer: strings.TrimSuffix(c.At+"/"+t.argument, "/"), Rule: "transitions", Message: message})
+		faults = append(faults, argcheck.Fault{Fault: problem.Fault{Pointer: strings.TrimSuffix(c.At+"/"+t.argument, "/"), Rule: "transitions", Message: message}})
 	}
 	return expression.RefuseArguments(faults)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -61,8 +62,9 @@ func (s *Set) Complete(ctx context.Context, principal identity.Principal, r Comp
 			return size(out.Values), nil
 		}
 		if !slices.Contains(known, r.Argument) {
-			p := invalid("argument", "unknown argument "+quoted(problem.Cut(r.Argument))+takes(problem.Nearest(r.Argument, known, 1), known))
-			p.Near = problem.Nearest(r.Argument, known, 1)
+			unknown := argcheck.UnknownName("", "argument", r.Argument, known)
+			p := invalid("argument", unknown.Message)
+			p.Near = unknown.Near
 			return 0, p
 		}
 		return 0, nil

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -201,37 +203,22 @@ func (s *Set) input(c *bailiwick.Call, texts map[string]string) Input {
 // check reports all violations by the arguments as one problem.InvalidArgument, with the same texts as tools.
 func (p *Prompt) check(given map[string]string) error {
 	var known []string
-	e := &problem.Error{Code: problem.InvalidArgument, Kind: "schema"}
-	fault := func(name, rule, format string, args ...any) {
-		e.Faults = append(e.Faults, problem.Fault{Pointer: "/" + name, Rule: rule, Message: fmt.Sprintf(format, args...)})
-	}
+	var faults []argcheck.Fault
 	for _, a := range p.Arguments {
 		known = append(known, a.Name)
 		if a.Required && given[a.Name] == "" {
-			fault(a.Name, "required", "the argument %q is missing", a.Name)
+			faults = append(faults, argcheck.Missing("", "argument", a.Name))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(known, name) {
-			near := problem.Nearest(name, known, 1)
-			e.Near = append(e.Near, near...)
-			fault(problem.Cut(name), "additionalProperties", "unknown argument %q%s", problem.Cut(name), takes(near, known))
-		} else if len(given[name]) > maxArgument {
-			fault(name, "maxLength", "%s has at most %d bytes; got %d", name, maxArgument, len(given[name]))
+			faults = append(faults, argcheck.UnknownName("", "argument", name, known))
+		} else if n := len(given[name]); n > maxArgument {
+			faults = append(faults, argcheck.Must(argcheck.At("", name), "maxLength", name, "have at most "+argcheck.Count(maxArgument, "byte"), strconv.Itoa(n)))
 		}
 	}
-	if e.Faults == nil {
-		return nil
-	}
-	messages := make([]string, 0, 3)
-	for _, f := range e.Faults[:min(3, len(e.Faults))] {
-		messages = append(messages, f.Message)
-	}
-	e.Detail, e.Pointer = strings.Join(messages, "; "), e.Faults[0].Pointer
-	return e
+	return argcheck.Refuse("schema", faults, "")
 }
-
-func takes(near, known []string) string { return problem.Instead(near, known, "takes", len(known)) }
 
 // uses returns the tools that a prompt needs. It is never nil, because a prompt is not a tool.
 func uses(p *Prompt) []string {

@@ -10,6 +10,7 @@ import (
 	"text/template/parse"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -187,7 +188,7 @@ func (c *checker) field(n parse.Node, path []string, root bool) {
 	case len(path) > 1:
 		c.refuse(n, "an argument is text and has no parts: .%s", strings.Join(path, "."))
 	case !slices.Contains(c.names, path[0]):
-		c.refuse(n, "there is no argument %s%s", path[0], takes(problem.Nearest(path[0], c.names, 1), c.names))
+		c.refuse(n, "%s", argcheck.UnknownName("", "argument", path[0], c.names).Message)
 	}
 }
 

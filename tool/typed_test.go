@@ -55,7 +55,7 @@ func TestTyped(t *testing.T) {
 		{"add", `{"a":9007199254740993}`, `{"sum":9007199254740993,"any":null}`},
 		{"add", `{"a":1,"more":[2,3],"any":{"x":[12345678901234567890.5]}}`, `{"sum":6,"any":{"x":[12345678901234567890.5]}}`},
 		{"add", `{}`, "invalid_argument: the argument \"a\" is missing"},
-		{"add", `{"a":1.5}`, "invalid_argument: a is of type integer, not number"},
+		{"add", `{"a":1.5}`, "invalid_argument: a must be a whole number, not 1.5"},
 		{"add", `{"a":1,"mroe":[]}`, `invalid_argument: unknown argument "mroe". Did you mean more?`},
 		{"add", `{"a":99999999999999999999}`, "invalid_argument: the arguments don't fit the tool add; tools/list has its input schema"},
 		{"say", `{"words":"aha"}`, "said: aha"},

@@ -108,9 +108,9 @@ func TestDescribed(t *testing.T) {
 		want []string // for each world, the start of the answer
 	}{
 		{blind, "ask", []string{"pending", "pending", "pending", "pending", "pending", "pending", "pending"}},
-		{seer, "ask", []string{"pending", "invalid_argument Subject holds at most 3 characters, not 5", "pending", "pending", "pending", "pending", "pending"}},
+		{seer, "ask", []string{"pending", "invalid_argument Subject must have at most 3 characters, not 5", "pending", "pending", "pending", "pending", "pending"}},
 		{blind, "file", []string{"applied", "pending", "pending", "pending", "pending", "pending", "pending"}},
-		{seer, "file", []string{"applied", "invalid_argument Subject holds at most 3 characters, not 5", "pending", "pending", "pending", "pending", "pending"}},
+		{seer, "file", []string{"applied", "invalid_argument Subject must have at most 3 characters, not 5", "pending", "pending", "pending", "pending", "pending"}},
 	} {
 		answers := map[string]string{}
 		for i, w := range worlds {

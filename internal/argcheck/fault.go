@@ -2,69 +2,169 @@ package argcheck
 
 import (
 	"fmt"
-	"math/big"
-	"strconv"
+	"slices"
+	"sort"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// FaultSentence returns the fault of the value called name as a sentence. Keywords about the members of an object get
-// the sentence of the library. Sentences about members need their names, which only the caller knows.
-func FaultSentence(name string, k jsonschema.ErrorKind) string {
-	switch k := k.(type) {
-	case *kind.Type:
-		return fmt.Sprintf("%s is of type %s, not %s", name, strings.Join(k.Want, " or "), k.Got)
-	case *kind.Const:
-		return fmt.Sprintf("%s is %v", name, k.Want)
-	case *kind.Format:
-		return fmt.Sprintf("%s is of the format %s", name, k.Want)
-	case *kind.Pattern:
-		return fmt.Sprintf("%s does not match %s", name, k.Want)
-	case *kind.Minimum:
-		return fmt.Sprintf("%s is at least %s; got %s", name, number(k.Want), number(k.Got))
-	case *kind.Maximum:
-		return fmt.Sprintf("%s is at most %s; got %s", name, number(k.Want), number(k.Got))
-	case *kind.ExclusiveMinimum:
-		return fmt.Sprintf("%s is more than %s; got %s", name, number(k.Want), number(k.Got))
-	case *kind.ExclusiveMaximum:
-		return fmt.Sprintf("%s is less than %s; got %s", name, number(k.Want), number(k.Got))
-	case *kind.MultipleOf:
-		return fmt.Sprintf("%s is a multiple of %s; got %s", name, number(k.Want), number(k.Got))
-	case *kind.MinLength:
-		return count(name, "at least", k.Want, k.Got, "character")
-	case *kind.MaxLength:
-		return count(name, "at most", k.Want, k.Got, "character")
-	case *kind.MinItems:
-		return count(name, "at least", k.Want, k.Got, "item")
-	case *kind.MaxItems:
-		return count(name, "at most", k.Want, k.Got, "item")
-	case *kind.MinProperties:
-		return count(name, "at least", k.Want, k.Got, "field")
-	case *kind.MaxProperties:
-		return count(name, "at most", k.Want, k.Got, "field")
-	case *kind.UniqueItems:
-		return fmt.Sprintf("%s has no item twice; those at %d and %d are equal", name, k.Duplicates[0], k.Duplicates[1])
-	}
-	return fmt.Sprintf("%s: %s", name, k.LocalizedString(message.NewPrinter(language.English)))
+// The rules of faults that have a function of their own. Other faults have a keyword of JSON Schema as their rule.
+const (
+	RuleUnknown  = "unknown"  // no member has this name
+	RuleRequired = "required" // a member has no value
+	RuleType     = "type"     // the value is of another type
+	RuleEnum     = "enum"     // the value is none of the allowed ones
+)
+
+// A Fault is one rule that a value breaks. Its message says what must be, what was found, and which name is near.
+type Fault struct {
+	problem.Fault
+	Name string   // the name of the argument or field, as the message uses it
+	Near []string // near names or values, or nil
 }
 
-// count returns the sentence about how many of something a value has.
-func count(name, bound string, want, got int, what string) string {
-	if want != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%s has %s %d %s; got %d", name, bound, want, what, got)
+// The limits of a refusal.
+const (
+	maxSaid   = 3  // faults in its detail
+	maxFaults = 20 // faults in its list
+	maxNear   = 5  // near names
+	maxListed = 16 // allowed names or values in one message
+)
+
+// At returns the JSON pointer of the member called name below at. A long name is cut.
+func At(at, name string) string { return query.Pointer(at, problem.Cut(name)) }
+
+// UnknownName returns the fault of a name that is none of known, the names that the object at the pointer at takes. noun is
+// the word for a member: "field".
+func UnknownName(at, noun, name string, known []string) Fault {
+	near := near(name, known)
+	end := problem.Instead(near, slices.Sorted(slices.Values(known)), "takes", maxListed)
+	return Fault{problem.Fault{Pointer: At(at, name), Rule: RuleUnknown, Message: fmt.Sprintf("unknown %s %q%s", noun, problem.Cut(name), end)}, name, near}
 }
 
-// number formats a number for people.
-func number(r *big.Rat) string {
-	if r.IsInt() {
-		return r.RatString()
+// Missing returns the fault of a required member that the object at the pointer at doesn't have.
+func Missing(at, noun, name string) Fault {
+	return Fault{Fault: problem.Fault{Pointer: query.Pointer(at, name), Rule: RuleRequired, Message: fmt.Sprintf("the %s %q is missing", noun, name)}, Name: name}
+}
+
+// Must returns the fault of a value that must be something else: "a number". got describes what was found, or is "".
+func Must(at, rule, name, must, got string) Fault {
+	if got != "" {
+		got = ", not " + got
 	}
-	f, _ := r.Float64()
-	return strconv.FormatFloat(f, 'f', -1, 64)
+	return Fault{Fault: problem.Fault{Pointer: at, Rule: rule, Message: fmt.Sprintf("%s must %s%s", name, must, got)}, Name: name}
+}
+
+// OneOf returns the fault of a value that is none of the allowed ones.
+func OneOf(at, name string, got value.Value, allowed []string) Fault {
+	found := Found(got)
+	if got.Kind() == value.String {
+		found = fmt.Sprintf("%q", problem.Cut(got.Text()))
+	}
+	if len(allowed) == 0 {
+		return Must(at, RuleEnum, name, "have no value", found)
+	}
+	f := Must(at, RuleEnum, name, "be one of "+some(allowed), found)
+	if got.Kind() == value.String {
+		f.Near = problem.Nearest(got.Text(), allowed, 2)
+		f.Message += problem.DidYouMean(f.Near)
+	}
+	return f
+}
+
+// Found describes v within a sentence.
+func Found(v value.Value) string {
+	switch v.Kind() {
+	case value.String:
+		return fmt.Sprintf("the text %q", problem.Cut(v.Text()))
+	case value.Array:
+		return "a list"
+	case value.Object:
+		return "an object"
+	case value.Null:
+		return "null"
+	}
+	return problem.Cut(v.String())
+}
+
+// Refuse returns one problem.InvalidArgument for all faults, sorted by their place, or nil if there are none. kind is the
+// reason for the audit, and next says what to do, or is "".
+func Refuse(kind string, faults []Fault, next string) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	p := &problem.Error{Code: problem.InvalidArgument, Kind: kind, Suggestion: next}
+	var said []string
+	for _, f := range distinct(faults) {
+		p.Faults, said = append(p.Faults, f.Fault), append(said, f.Message)
+		for _, name := range f.Near {
+			if !slices.Contains(p.Near, name) && len(p.Near) < maxNear {
+				p.Near = append(p.Near, name)
+			}
+		}
+	}
+	p.Pointer, p.Detail = p.Faults[0].Pointer, strings.Join(said[:min(maxSaid, len(said))], "; ")
+	if more := len(said) - maxSaid; more > 0 {
+		p.Detail += fmt.Sprintf("; and %d more", more)
+	}
+	p.Faults = p.Faults[:min(maxFaults, len(p.Faults))]
+	return p
+}
+
+// distinct returns faults sorted by their place, without those that another one says too. An unknown name is the only fault
+// of a missing one that it is near to, and the longest of several messages about one name is kept.
+func distinct(faults []Fault) (out []Fault) {
+	meant := map[string]bool{}
+	for _, f := range faults {
+		for _, name := range f.Near {
+			if f.Rule == RuleUnknown {
+				meant[query.Pointer(f.Pointer[:strings.LastIndexByte(f.Pointer, '/')], name)] = true
+			}
+		}
+	}
+	sorted := slices.DeleteFunc(slices.Clone(faults), func(f Fault) bool { return f.Rule == RuleRequired && meant[f.Pointer] })
+	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Pointer < sorted[j].Pointer })
+	for _, f := range sorted {
+		last := len(out) - 1
+		switch {
+		case last < 0 || out[last].Pointer != f.Pointer || out[last].Rule != f.Rule:
+			out = append(out, f)
+		case strings.HasPrefix(f.Message, out[last].Message):
+			out[last] = f
+		case !strings.HasPrefix(out[last].Message, f.Message):
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// some joins names, the first ones if there are many.
+func some(names []string) string {
+	text := strings.Join(names[:min(len(names), maxListed)], ", ")
+	if more := len(names) - maxListed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// near returns the names that an unknown one is like: in its letters, as another word for one, or as its end (id for issueId).
+func near(unknown string, known []string) []string {
+	if out := problem.Nearest(unknown, known, 2); len(out) > 0 {
+		return out
+	}
+	out := slices.DeleteFunc(words(unknown), func(name string) bool { return !slices.Contains(known, name) })
+	if len(out) == 0 && len(unknown) > 1 {
+		for _, name := range known {
+			if strings.HasSuffix(strings.ToLower(name), strings.ToLower(unknown)) {
+				out = append(out, name)
+			}
+		}
+	}
+	if len(out) > 1 {
+		return nil
+	}
+	return out
 }

@@ -1,11 +1,14 @@
-// Package argcheck checks arguments against the JSON Schema of a tool or of an action.
+// Package argcheck checks JSON against a JSON Schema, and says in words what is wrong.
 //
 //	JSON Schema ─Compile→ Schema
 //	arguments ─Take→ arguments in the schema's types, notes ─Check→ nil, or problem.InvalidArgument
 //
-// Tools and actions share it, so that both report faults in the same form: the JSON pointer, the rule and a sentence.
-// FaultSentence returns the sentence for the keyword of a schema that a value breaks. Package openapi/validate uses it
-// for the arguments of HTTP APIs.
+// All checks of values say their faults in the words of this package. A Fault has a place, a rule, what must be, what was
+// found and near names. Refuse makes one error of them. An Explainer makes faults of what a compiled schema refuses.
+//
+//	tools, actions, packs:   Schema.Check
+//	HTTP APIs:               package openapi/validate compiles their schemas through a view, an Explainer says the faults
+//	fields of classes:       package writes converts values to the types of sources, and makes faults
 //
 // Take converts equivalent forms, such as "5" for 5. It leaves all else for Check to reject.
 //
@@ -13,11 +16,8 @@
 package argcheck
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,7 +26,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // A Schema is a compiled input schema of a tool or an action. Only Compile and Later make a usable one.
@@ -68,9 +67,13 @@ func Later(schema []byte, open bool) (*Schema, error) {
 		return nil, err
 	}
 	in.schema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+		resource, ok := Decode(doc)
+		if !ok {
+			return nil, errors.New("its input schema: " + TooLarge)
+		}
 		c := jsonschema.NewCompiler()
 		c.AssertFormat()
-		if err := c.AddResource("input.json", plain(doc)); err != nil {
+		if err := c.AddResource("input.json", resource); err != nil {
 			return nil, fmt.Errorf("its input schema: %w", err)
 		}
 		return c.Compile("input.json")
@@ -133,121 +136,25 @@ func inside(at string) string {
 // Check returns every rule that args break as one problem.InvalidArgument.
 func (in *Schema) Check(args value.Value) error {
 	schema, err := in.schema()
-	if err == nil {
-		err = schema.Validate(plain(args))
-	}
-	if err == nil {
-		return nil
-	}
-	var invalid *jsonschema.ValidationError
-	if !errors.As(err, &invalid) {
+	if err != nil {
 		return fmt.Errorf("check arguments: %w", err)
 	}
-	p := &problem.Error{Code: problem.InvalidArgument, Kind: "schema"}
-	meant := map[string]bool{}
-	in.faults(invalid, p, meant)
-	p.Faults = slices.DeleteFunc(p.Faults, func(f problem.Fault) bool { return f.Rule == "required" && meant[f.Pointer] }) // one mistake is one fault
-	sort.SliceStable(p.Faults, func(i, j int) bool { return p.Faults[i].Pointer < p.Faults[j].Pointer })
-	messages := make([]string, 0, 3)
-	for _, f := range p.Faults[:min(3, len(p.Faults))] {
-		messages = append(messages, f.Message)
+	instance, ok := Decode(args)
+	if !ok {
+		return problem.New(problem.InvalidArgument, TooLarge)
 	}
-	p.Detail = strings.Join(messages, "; ")
-	p.Pointer = p.Faults[0].Pointer
-	return p
+	x := Explainer{Value: args, Noun: "argument", Known: in.takes}
+	return Refuse("schema", x.Faults(schema.Validate(instance)), "")
 }
 
-// faults adds the leaf errors of a validation error to p, and to meant the pointers of arguments that are named for an unknown one.
-func (in *Schema) faults(e *jsonschema.ValidationError, p *problem.Error, meant map[string]bool) {
-	if len(e.Causes) > 0 {
-		for _, c := range e.Causes {
-			in.faults(c, p, meant)
-		}
-		return
-	}
-	at, known := "", ""
-	for _, token := range e.InstanceLocation {
-		at = query.Pointer(at, token)
+// takes returns the names that the object at a place takes.
+func (in *Schema) takes(at []string) []string {
+	known := ""
+	for _, token := range at {
 		if _, err := strconv.Atoi(token); err == nil {
 			token = "*" // an element of a list
 		}
 		known = query.Pointer(known, token)
 	}
-	rule := e.ErrorKind.KeywordPath()
-	add := func(at, format string, args ...any) {
-		p.Faults = append(p.Faults, problem.Fault{Pointer: at, Rule: rule[len(rule)-1], Message: fmt.Sprintf(format, args...)})
-	}
-	name := strings.TrimPrefix(at, "/")
-	switch k := e.ErrorKind.(type) {
-	case *kind.AdditionalProperties:
-		for _, unknown := range k.Properties {
-			like := near(unknown, in.known[known])
-			p.Near = append(p.Near, like...)
-			for _, name := range like {
-				meant[query.Pointer(at, name)] = true
-			}
-			add(query.Pointer(at, unknown), "unknown argument %q%s", problem.Cut(unknown), nearest(like, in.known[known]))
-		}
-	case *kind.Required:
-		for _, missing := range k.Missing {
-			add(query.Pointer(at, missing), "the argument %q is missing", missing)
-		}
-	case *kind.Enum:
-		allowed := make([]string, len(k.Want))
-		for i, w := range k.Want {
-			allowed[i] = fmt.Sprint(w)
-		}
-		add(at, "%s is one of %s", name, strings.Join(allowed, ", "))
-	default:
-		add(at, "%s", FaultSentence(name, k))
-	}
-}
-
-// near returns the name that an unknown one is like: in its letters, as another word for it, or as its end (id for issueId).
-func near(unknown string, known []string) []string {
-	if out := problem.Nearest(unknown, known, 1); len(out) > 0 {
-		return out
-	}
-	out := slices.DeleteFunc(words(unknown), func(name string) bool { return !slices.Contains(known, name) })
-	if len(out) == 0 && len(unknown) > 1 {
-		for _, name := range known {
-			if strings.HasSuffix(strings.ToLower(name), strings.ToLower(unknown)) {
-				out = append(out, name)
-			}
-		}
-	}
-	if len(out) > 1 {
-		return nil
-	}
-	return out
-}
-
-// nearest returns the end of a sentence about an unknown name: the near names, else the known ones.
-func nearest(near, known []string) string {
-	return problem.Instead(near, slices.Sorted(slices.Values(known)), "takes", len(known))
-}
-
-// plain converts v to the types of encoding/json, with exact numbers.
-func plain(v value.Value) any {
-	switch v.Kind() {
-	case value.Bool:
-		return v.Bool()
-	case value.Int, value.Decimal:
-		return json.Number(v.String())
-	case value.String:
-		return v.Text()
-	case value.Array:
-		list := make([]any, len(v.List()))
-		for i, e := range v.List() {
-			list[i] = plain(e)
-		}
-		return list
-	case value.Object:
-		object := make(map[string]any, len(v.Members()))
-		for _, m := range v.Members() {
-			object[m.Name] = plain(m.Value)
-		}
-		return object
-	}
-	return nil
+	return in.known[known]
 }

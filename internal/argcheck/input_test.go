@@ -26,20 +26,20 @@ func TestCheck(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{`{` + id + `, "title": "A", "hours": 2.5, "tags": ["x"]}`, ""},
 		{`{}`, "/projectId required the argument \"projectId\" is missing\n/title required the argument \"title\" is missing"},
-		{`{"projectId": "7", "title": "A"}`, "/projectId format projectId is of the format uuid"},
-		{`{` + id + `, "title": ""}`, "/title minLength title has at least 1 character; got 0"},
-		{`{` + id + `, "title": "ÄÖÜäöü"}`, "/title maxLength title has at most 5 characters; got 6"},
-		{`{` + id + `, "title": "A", "type": "Bug"}`, "/type enum type is one of Epic, Story"},
-		{`{` + id + `, "title": "A", "hours": -0.5}`, "/hours minimum hours is at least 0; got -0.5"},
-		{`{` + id + `, "title": "A", "hours": 10}`, "/hours maximum hours is at most 9; got 10"},
-		{`{` + id + `, "title": 7}`, "/title type title is of type string, not number"},
-		{`{` + id + `, "title": "A", "tags": []}`, "/tags minItems tags has at least 1 item; got 0"},
-		{`{` + id + `, "title": "A", "tags": ["a", "b", "c"]}`, "/tags maxItems tags has at most 2 items; got 3"},
-		{`{` + id + `, "title": "A", "tags": [1]}`, "/tags/0 type tags/0 is of type string, not number"},
-		{`{` + id + `, "title": "A", "due": "1999"}`, "/due pattern due does not match ^20"},
-		{`{` + id + `, "title": "A", "titel": "B"}`, `/titel additionalProperties unknown argument "titel". Did you mean title?`},
-		{`{"id": "7", "titel": "A"}`, "/id additionalProperties unknown argument \"id\". Did you mean projectId?\n/titel additionalProperties unknown argument \"titel\". Did you mean title?"},
-		{`{` + id + `, "title": "A", "approved_by": "me"}`, `/approved_by additionalProperties unknown argument "approved_by". It takes due, hours, projectId, tags, title, type`},
+		{`{"projectId": "7", "title": "A"}`, "/projectId format projectId must be a UUID, such as 3fa85f64-5717-4562-b3fc-2c963f66afa6, not \"7\""},
+		{`{` + id + `, "title": ""}`, "/title minLength title must have at least 1 character, not 0"},
+		{`{` + id + `, "title": "ÄÖÜäöü"}`, "/title maxLength title must have at most 5 characters, not 6"},
+		{`{` + id + `, "title": "A", "type": "Bug"}`, "/type enum type must be one of Epic, Story, not \"Bug\""},
+		{`{` + id + `, "title": "A", "hours": -0.5}`, "/hours minimum hours must be at least 0, not -0.5"},
+		{`{` + id + `, "title": "A", "hours": 10}`, "/hours maximum hours must be at most 9, not 10"},
+		{`{` + id + `, "title": 7}`, "/title type title must be a text, not 7"},
+		{`{` + id + `, "title": "A", "tags": []}`, "/tags minItems tags must have at least 1 item, not 0"},
+		{`{` + id + `, "title": "A", "tags": ["a", "b", "c"]}`, "/tags maxItems tags must have at most 2 items, not 3"},
+		{`{` + id + `, "title": "A", "tags": [1]}`, "/tags/0 type tags/0 must be a text, not 1"},
+		{`{` + id + `, "title": "A", "due": "1999"}`, "/due pattern due must match ^20"},
+		{`{` + id + `, "title": "A", "titel": "B"}`, `/titel unknown unknown argument "titel". Did you mean title?`},
+		{`{"id": "7", "titel": "A"}`, "/id unknown unknown argument \"id\". Did you mean projectId?\n/titel unknown unknown argument \"titel\". Did you mean title?"},
+		{`{` + id + `, "title": "A", "approved_by": "me"}`, `/approved_by unknown unknown argument "approved_by". It takes due, hours, projectId, tags, title, type`},
 	} {
 		args, err := value.Read([]byte(tt.args), 0)
 		if err != nil {
@@ -117,5 +117,34 @@ func TestTakeWithin(t *testing.T) {
 		if got := strings.Join(faults, "\n"); got != tt.faults {
 			t.Errorf("%s:\n got %s\nwant %s", tt.args, got, tt.faults)
 		}
+	}
+}
+
+// TestRefuse checks that three faults are described and the others counted, that they are sorted by place, and that a missing
+// name is no fault of its own where an unknown one is near to it.
+func TestRefuse(t *testing.T) {
+	unknown := func(name string) Fault { return UnknownName("/data", "field", name, []string{"Name", "Stage"}) }
+	for _, tt := range []struct {
+		faults       []Fault
+		detail, near string
+	}{
+		{[]Fault{unknown("xxx2"), unknown("xxx1")}, `unknown field "xxx1". It takes Name, Stage; unknown field "xxx2". It takes Name, Stage`, ""},
+		{[]Fault{unknown("Nam"), unknown("Stag"), Missing("/data", "field", "Name"), Missing("/data", "field", "Owner")},
+			`unknown field "Nam". Did you mean Name?; the field "Owner" is missing; unknown field "Stag". Did you mean Stage?`, "Name Stage"},
+		{[]Fault{Missing("", "field", "a"), Missing("", "field", "b"), Missing("", "field", "c"), Missing("", "field", "d")},
+			`the field "a" is missing; the field "b" is missing; the field "c" is missing; and 1 more`, ""},
+		{[]Fault{OneOf("/a", "a", value.OfInt(3), nil), Must("/a", RuleType, "a", "be a text", Found(value.Value{}))}, "a must have no value, not 3; a must be a text, not null", ""},
+		{[]Fault{{Fault: problem.Fault{Pointer: "/a", Message: "unknown"}}, {Fault: problem.Fault{Pointer: "/a", Message: "unknown, too"}}}, "unknown, too", ""},
+	} {
+		p := problem.Of(Refuse("schema", tt.faults, "look"))
+		if p.Detail != tt.detail || strings.Join(p.Near, " ") != tt.near || p.Suggestion != "look" || p.Pointer != p.Faults[0].Pointer {
+			t.Errorf("got %s %v, want %s [%s]", p.Detail, p.Near, tt.detail, tt.near)
+		}
+	}
+	if err := Refuse("schema", nil, ""); err != nil {
+		t.Error(err)
+	}
+	if got := At("/a", strings.Repeat("x", 1000)); len(got) > 400 || !strings.HasPrefix(got, "/a/xxx") {
+		t.Error("a long name is cut:", len(got))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
@@ -49,8 +50,8 @@ func (a *Arguments) Require(declared []Requirement, first, over *Compiler, wrong
 
 // UnmetRequirements returns a fault for each condition that isn't met, at its argument below the pointer at. One that can't be
 // evaluated counts as not met.
-func UnmetRequirements(all []Requirements, s *Scene, at string) []problem.Fault {
-	var faults []problem.Fault
+func UnmetRequirements(all []Requirements, s *Scene, at string) []argcheck.Fault {
+	var faults []argcheck.Fault
 	for _, r := range all {
 		if v, err := r.is.EvalOver(s.Who, s.Variables); err == nil && v.Bool() {
 			continue
@@ -59,19 +60,15 @@ func UnmetRequirements(all []Requirements, s *Scene, at string) []problem.Fault 
 		if r.Field != "" {
 			pointer += "/" + r.Field
 		}
-		faults = append(faults, problem.Fault{Pointer: pointer, Rule: "require", Message: r.Message})
+		faults = append(faults, argcheck.Fault{Fault: problem.Fault{Pointer: pointer, Rule: "require", Message: r.Message}})
 	}
 	return faults
 }
 
 // RefuseArguments returns a problem that lists faults, or nil.
-func RefuseArguments(faults []problem.Fault) error {
+func RefuseArguments(faults []argcheck.Fault) error {
 	if faults == nil {
 		return nil
 	}
-	messages := make([]string, len(faults))
-	for i, f := range faults {
-		messages[i] = f.Message
-	}
-	return &problem.Error{Code: problem.InvalidArgument, Kind: faults[0].Rule, Pointer: faults[0].Pointer, Detail: strings.Join(messages, "; "), Faults: faults}
+	return argcheck.Refuse(faults[0].Rule, faults, "")
 }

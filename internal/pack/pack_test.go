@@ -111,7 +111,7 @@ func TestFaults(t *testing.T) {
 		{"a status of a write", writes + "\n    operation: hire\n    body: {name: x}\n    statuses: {\"409\": {a: b}}", `7:16: tools.0.statuses.409: statuses belong to an operation that reads`},
 		{"an input", reads + "\n    input: {properties: {a: {$ref: x}}}\n    operation: listCrew", `5:5: tools.0.input: its input schema uses $ref`},
 		{"an open input", reads + "\n    input: {additionalProperties: true}\n    operation: listCrew", `5:13: tools.0.input.additionalProperties: is always the same: an object without further arguments; take it out`},
-		{"a default", reads + "\n    input: {properties: {a: {type: string, default: 1}}}\n    operation: listCrew", `5:44: tools.0.input.properties.a.default: the default breaks the schema: a is of type string, not number`},
+		{"a default", reads + "\n    input: {properties: {a: {type: string, default: 1}}}\n    operation: listCrew", `5:44: tools.0.input.properties.a.default: the default breaks the schema: a must be a text, not 1`},
 		{"the reason", writes + "\n    input: {properties: {reason: {type: string}}}\n    operation: hire\n    body: {name: x}", `5:26: tools.0.input.properties.reason: is an argument that the gateway adds; choose another name`},
 		{"a name twice", reads + "\n    operation: listCrew\n  - {name: a.tool-1, description: d, annotations: {readOnly: true}, operation: listCrew}", `6:6: tools.1.name: another tool of the pack has the name`},
 	} {

@@ -114,7 +114,7 @@ func heldText(f *schema.Field, v value.Value) (any, string) {
 	case strings.ContainsRune(v.Text(), 0):
 		return nil, "can't hold the NUL character"
 	case f.Length > 0 && utf8.RuneCountInString(v.Text()) > f.Length:
-		return nil, fmt.Sprintf("holds at most %d characters", f.Length)
+		return nil, fmt.Sprintf("must have at most %d characters", f.Length)
 	}
 	return v.Text(), ""
 }

@@ -128,7 +128,7 @@ func TestHeldOthers(t *testing.T) {
 		{maria, stored(schema.EpochSeconds, column(schema.Integer, "bigint")), value.Value{}, nil, "<nil> <nil>"},
 		{maria, stored(schema.EpochSeconds, schema.Field{Type: schema.Integer, NotNull: true}), value.Value{}, nil, "can't be null"},
 		{pg, stored(schema.JSONText, schema.Field{Type: schema.String, Native: "varchar", Length: 3}), value.OfArray([]value.Value{value.OfInt(1)}), nil, "string [1]"},
-		{pg, stored(schema.JSONText, schema.Field{Type: schema.String, Native: "varchar", Length: 3}), value.OfArray([]value.Value{value.OfInt(10)}), nil, "holds at most 3 characters"},
+		{pg, stored(schema.JSONText, schema.Field{Type: schema.String, Native: "varchar", Length: 3}), value.OfArray([]value.Value{value.OfInt(10)}), nil, "must have at most 3 characters"},
 		{lite, stored(schema.Midnight, column(schema.Date, "DATETIME")), value.OfDay(0), "2026-01-31 10:20:30", "string 1970-01-01T00:00:00Z"},
 	})
 }

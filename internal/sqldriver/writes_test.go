@@ -270,7 +270,7 @@ func TestValues(t *testing.T) {
 		{"s", `null`, [3]string{`can't be null`, `can't be null`, `can't be null`}},
 		{"s", `5`, [3]string{`must be a text`, `must be a text`, `must be a text`}},
 		{"short", `"four"`, [3]string{`'four'`, `'four'`, `'four'`}},
-		{"short", `"five!"`, [3]string{`holds at most 4 characters`, `holds at most 4 characters`, `holds at most 4 characters`}},
+		{"short", `"five!"`, [3]string{`must have at most 4 characters`, `must have at most 4 characters`, `must have at most 4 characters`}},
 		{"short", `"日本語字"`, [3]string{`'日本語字'`, `'日本語字'`, `'日本語字'`}},
 		{"state", `"new"`, [3]string{`'new'`, `'new'`, `'new'`}},
 		{"state", `"gone"`, [3]string{`can't hold gone; it holds one of new, done`, `can't hold gone; it holds one of new, done`, `can't hold gone; it holds one of new, done`}},

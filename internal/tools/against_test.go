@@ -103,7 +103,7 @@ func TestAgainst(t *testing.T) {
 	}
 	seer, blind := agent(identity.Read, identity.Write), agent(identity.Read, identity.Write)
 	blind.ID, blind.Classes = "token:2", identity.List{Except: []string{"Sailor"}}
-	const wrong = `invalid_argument Name holds at most 5 characters, not 9; Rank must be one of Mate, Captain, not "Mat". Did you mean Mate? [/name length] [/rank values]`
+	const wrong = `invalid_argument Name must have at most 5 characters, not 9; Rank must be one of Mate, Captain, not "Mat". Did you mean Mate? [/name length] [/rank enum]`
 	for _, tt := range []struct {
 		who        identity.Principal
 		args, want string
@@ -111,7 +111,7 @@ func TestAgainst(t *testing.T) {
 		{seer, `{"name": "Ann", "rank": "Mate", "reason": "we need one"}`, `{"status":"pending_review"`},
 		{seer, `{"name": "Bob"}`, `{"status":"pending_review"`}, // the rank, which is required, has a default
 		{seer, `{"name": "Annabella", "rank": "Mat"}`, wrong},
-		{seer, `{"rank": "Mate"}`, `invalid_argument Name is required [/name required]`},
+		{seer, `{"rank": "Mate"}`, `invalid_argument the field "Name" is missing [/name required]`},
 		{blind, `{"name": "Annabella", "rank": "Mat"}`, `{"status":"pending_review"`},
 	} {
 		if got := call(tt.who, tt.args); got != tt.want {
@@ -119,7 +119,7 @@ func TestAgainst(t *testing.T) {
 		}
 	}
 	kept, _, err := store.List(t.Context(), change.Filter{Principal: blind.ID})
-	if err != nil || len(kept) != 1 || len(kept[0].Doubts) != 2 || kept[0].Doubts[0].Text != "Name holds at most 5 characters, not 9" {
+	if err != nil || len(kept) != 1 || len(kept[0].Doubts) != 2 || kept[0].Doubts[0].Text != "Name must have at most 5 characters, not 9" {
 		t.Errorf("%+v %v", kept, err)
 	}
 	// The class moves between the proposal and the approval: it is asked again right before the call is sent.
@@ -127,7 +127,7 @@ func TestAgainst(t *testing.T) {
 		t.Fatal(err)
 	}
 	reviewer := gateway.Reviewer(identity.Principal{ID: "token:3", Kind: identity.Human, Owner: "ben", Scopes: []identity.Scope{identity.Read, identity.Review, identity.Operator}}, "")
-	for who, want := range map[string]string{seer.ID: "Name holds at most 2 characters, not 3; nothing was written", blind.ID: "a person has to look at it again; nothing was written"} {
+	for who, want := range map[string]string{seer.ID: "Name must have at most 2 characters, not 3; nothing was written", blind.ID: "a person has to look at it again; nothing was written"} {
 		kept, _, err := store.List(t.Context(), change.Filter{Principal: who})
 		if err != nil {
 			t.Fatal(err)

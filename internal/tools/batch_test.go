@@ -185,9 +185,9 @@ func TestBatch(t *testing.T) {
 func TestBatchRefused(t *testing.T) {
 	s := newShop(t, bailiwick.Options{})
 	for _, tt := range []struct{ args, want string }{
-		{orders(make([]string, 51)...), "invalid_argument /calls: calls has at most 50 items; got 51"},
+		{orders(make([]string, 51)...), "invalid_argument /calls: calls must have at most 50 items, not 51"},
 		{`{"calls":[{"operationId":"getOrder","id":"1"}],"operationId":"getOrder"}`, "invalid_argument /operationId: operationId stands beside calls, where it belongs to no call"},
-		{`{"calls":[1]}`, "invalid_argument /calls/0: calls/0 is of type object, not number"},
+		{`{"calls":[1]}`, "invalid_argument /calls/0: calls/0 must be an object, not 1"},
 	} {
 		_, _, err := s.call(t.Context(), tt.args)
 		p := problem.Of(err)

@@ -557,7 +557,7 @@ func TestClass(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		`{"class_name":"x","source":"traker","fields":[{"name":"a","type":"string"}]}`: `invalid_argument /source: there is no source "traker". Did you mean tracker?`,
-		`{"class_name":"x","fields":[{"name":"a","type":"blob"}]}`:                     `invalid_argument /fields/0/type: fields/0/type is one of string, integer, double, decimal, boolean, date, day, uuid, json [/fields/0/type enum]`,
+		`{"class_name":"x","fields":[{"name":"a","type":"blob"}]}`:                     `invalid_argument /fields/0/type: fields/0/type must be one of string, integer, double, decimal, boolean, date, day, uuid, json, not "blob" [/fields/0/type enum]`,
 	} {
 		if got := said(x.call(x.bot(), "create_class", args)); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", args, got, want)

@@ -162,7 +162,7 @@ no workspace with a cache was found for this project where the owner allows to l
 		{"up", `{"project_path": "DIR/org/../org/P", "connection_name": "MyOrg"}`, `security_blocked: PATH_TRAVERSAL: project_path: the absolute path of a folder belongs here, without ".." []`},
 		{"an unknown argument", `{"project_path": "DIR/org/P", "conection_name": "MyOrg"}`,
 			`invalid_argument: unknown argument "conection_name". Did you mean connection_name? [connection_name]`},
-		{"another filter", `{"project_path": "DIR/org/P", "connection_name": "MyOrg", "field_filter": "some"}`, `invalid_argument: field_filter is one of required, all []`},
+		{"another filter", `{"project_path": "DIR/org/P", "connection_name": "MyOrg", "field_filter": "some"}`, `invalid_argument: field_filter must be one of required, all, not "some" []`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := call(t, set, describeAgent(), dir, "org_describe", c.args); got != c.want {

@@ -168,7 +168,7 @@ func TestReads(t *testing.T) {
 		{"check-name-availability", `{"name":"Press","type":"application","teamId":"t1"}`, `{"available":false,"reason":"an application of the team has the name"}`, []string{"GET /api/v1/teams/t1/applications"}},
 		{"check-name-availability", `{"name":"Punch","type":"application","teamId":"t1"}`, `{"available":true}`, []string{"GET /api/v1/teams/t1/applications"}},
 		{"check-name-availability", `{"name":"Press","type":"application"}`, `invalid_argument names of applications are checked within a team; give the teamId, from list-teams at /teamId`, nil},
-		{"check-name-availability", `{"name":" ","type":"instance"}`, `invalid_argument name does not match \S at /name`, nil},
+		{"check-name-availability", `{"name":" ","type":"instance"}`, `invalid_argument name must match \S at /name`, nil},
 		{"open-editor", `{"instanceId":"i1"}`, `{"url":"https://forge.example.com/instance/i1/editor","target":"editor","message":"The editor of pump"}`, []string{pump}},
 		{"open-instance", `{"instanceId":"i1"}`, `{"url":"https://forge.example.com/instance/i1","target":"instance","message":"The page of pump"}`, []string{pump}},
 		{"open-instance", `{"instanceId":"zz"}`, `not_found the API found nothing: 404 not_found {404 not_found Not Found}`, []string{"GET /api/v1/projects/zz"}},

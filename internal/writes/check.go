@@ -3,61 +3,43 @@ package writes
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
-	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The rules, as in Fault.Rule.
+// Rules of faults besides those of package argcheck.
 const (
-	unknown  = "unknown"  // there is no such field
-	Required = "required" // the field must have a value
-	Type     = "type"     // the value is of another type
-	Values   = "values"   // the value is not one that the field allows
-	length   = "length"   // the text is too long or too short for the field
-	Range    = "range"    // the number is not within the bounds of the field
+	ruleLength = "length" // the text is too long for the field
+	ruleRange  = "range"  // the value is not within the bounds of the field
 )
-
-// A valueFault is one rule that a value breaks.
-type valueFault struct {
-	problem.Fault
-	Field string
-	Near  []string // the nearest valid names or values, or nil
-}
 
 // fieldOptions configure the checks.
 type fieldOptions struct {
 	At      string                  // the JSON pointer of the values in the arguments, such as "/data"
 	Changes bool                    // the values update a record: missing fields keep their values
 	Fields  map[string]string       // by argument, its field, if their names differ, or nil
-	Others  bool                    // accept arguments that are not fields
 	Key     func(field string) bool // whether a field holds ids, which requests may write as text, or nil
 	Open    bool                    // a field of type any also accepts lists and objects, or else only plain values, as columns do
 }
 
-// The limits of a message: near names or values of a fault, faults that fieldProblem describes, and values listed.
-const (
-	maxNear   = 3
-	maxTold   = 3
-	maxListed = 12
-)
-
-// checkRecord checks values, an Object, for a record with these fields. It returns every fault, those of values in their
-// order before those of missing fields, or nil if there is none.
-func checkRecord(fields []*schema.Field, values value.Value, o fieldOptions) (faults []valueFault) {
+// checkRecord checks values, an Object, for a record with these fields. Values without a field are not checked. It returns
+// every fault, those of values in their order before those of missing fields, or nil if there is none.
+func checkRecord(fields []*schema.Field, values value.Value, o fieldOptions) (faults []argcheck.Fault) {
 	if values.Kind() != value.Object {
-		return []valueFault{{Fault: problem.Fault{Pointer: o.At, Rule: Type, Message: "must be an object with values by field"}}}
+		return []argcheck.Fault{argcheck.Must(o.At, argcheck.RuleType, strings.TrimPrefix(o.At, "/"), "be an object, by field name", argcheck.Found(values))}
 	}
-	byName, names, given := map[string]*schema.Field{}, make([]string, len(fields)), map[string]bool{}
-	for i, f := range fields {
-		byName[f.Name], names[i] = f, f.Name
+	byName, given := map[string]*schema.Field{}, map[string]bool{}
+	for _, f := range fields {
+		byName[f.Name] = f
 	}
 	for _, m := range values.Members() {
-		at, name := fieldPointer(o.At, m.Name), m.Name
+		at, name := argcheck.At(o.At, m.Name), m.Name
 		if field, ok := o.Fields[name]; ok {
 			name = field
 		}
@@ -66,9 +48,6 @@ func checkRecord(fields []*schema.Field, values value.Value, o fieldOptions) (fa
 			if _, fault := checkValue(f, m.Value, at, o); fault != nil {
 				faults = append(faults, *fault)
 			}
-		} else if !o.Others {
-			near := problem.Nearest(name, names, maxNear)
-			faults = append(faults, *wrong(name, at, unknown, fmt.Sprintf("there is no field %q", problem.Cut(name)), near))
 		}
 	}
 	if o.Changes {
@@ -78,20 +57,20 @@ func checkRecord(fields []*schema.Field, values value.Value, o fieldOptions) (fa
 }
 
 // missingFields returns a fault at the pointer at for each required field of a new record that is not given.
-func missingFields(fields []*schema.Field, given func(name string) bool, at string) (faults []valueFault) {
+func missingFields(fields []*schema.Field, given func(name string) bool, at string) (faults []argcheck.Fault) {
 	for _, f := range fields {
 		if f.Required && !f.Generated && !given(f.Name) {
-			faults = append(faults, *wrong(f.Name, at, Required, f.Name+" is required", nil))
+			faults = append(faults, argcheck.Missing(at, "field", f.Name))
 		}
 	}
 	return faults
 }
 
 // checkValue checks v, whose pointer is at, for a field. It returns v converted to the field's type, or a fault.
-func checkValue(f *schema.Field, v value.Value, at string, o fieldOptions) (fitted value.Value, fault *valueFault) {
+func checkValue(f *schema.Field, v value.Value, at string, o fieldOptions) (fitted value.Value, fault *argcheck.Fault) {
 	if v.IsNull() {
 		if f.NotNull && !f.Generated {
-			fault = wrong(f.Name, at, Required, f.Name+" can't be null", nil)
+			fault = new(argcheck.Must(at, argcheck.RuleRequired, f.Name, "have a value", "null"))
 		}
 		return v, fault
 	}
@@ -100,127 +79,80 @@ func checkValue(f *schema.Field, v value.Value, at string, o fieldOptions) (fitt
 	}
 	fitted, must := typed(f, v, o)
 	if must != "" {
-		return v, wrong(f.Name, at, Type, fmt.Sprintf("%s must be %s, not %s", f.Name, must, kind(v)), nil)
+		return v, new(argcheck.Must(at, argcheck.RuleType, f.Name, "be "+must, argcheck.Found(v)))
 	}
 	if f.Type == schema.Array && f.Element != nil {
 		return elements(f.Name, f.Element, fitted, at, o)
 	}
-	if message, near := listed(f, fitted); message != "" {
-		return v, wrong(f.Name, at, Values, message, near)
+	if fault = listed(f, fitted, at); fault != nil {
+		return v, fault
 	}
 	if n := utf8.RuneCountInString(fitted.Text()); f.Length > 0 && fitted.Kind() == value.String && n > f.Length {
-		return v, wrong(f.Name, at, length, fmt.Sprintf("%s holds at most %d characters, not %d", f.Name, f.Length, n), nil)
+		return v, new(argcheck.Must(at, ruleLength, f.Name, "have at most "+argcheck.Count(f.Length, "character"), strconv.Itoa(n)))
 	}
-	if message := outside(f, fitted); message != "" {
-		return v, wrong(f.Name, at, Range, message, nil)
+	if must, got := outside(f, fitted); must != "" {
+		return v, new(argcheck.Must(at, ruleRange, f.Name, must, got))
 	}
 	return fitted, nil
 }
 
 // elements checks the elements of a list, also those of lists in it, and returns it with elements of the type that it declares.
-func elements(name string, f *schema.Field, v value.Value, at string, o fieldOptions) (value.Value, *valueFault) {
+func elements(name string, f *schema.Field, v value.Value, at string, o fieldOptions) (value.Value, *argcheck.Fault) {
 	of := *f
 	of.Name, o.Key = "an element of "+name, nil
 	list := make([]value.Value, len(v.List()))
 	for i, e := range v.List() {
-		here, fault := fmt.Sprintf("%s/%d", at, i), (*valueFault)(nil)
+		here, fault := fmt.Sprintf("%s/%d", at, i), (*argcheck.Fault)(nil)
 		if e.Kind() == value.Array && f.Type != schema.JSON {
 			list[i], fault = elements(name, f, e, here, o)
 		} else {
 			list[i], fault = checkValue(&of, e, here, o)
 		}
 		if fault != nil {
-			fault.Field = name
+			fault.Name = name
 			return v, fault
 		}
 	}
 	return value.OfArray(list), nil
 }
 
-// outside describes the first bound of a field that v isn't within, or "".
-func outside(f *schema.Field, v value.Value) string {
+// outside returns what v must do to be within the first bound of a field that it breaks, or "", and what was found.
+func outside(f *schema.Field, v value.Value) (must, got string) {
 	if n := utf8.RuneCountInString(v.Text()); v.Kind() == value.String && n < f.Least {
-		return fmt.Sprintf("%s must have at least %d %s, not %d", f.Name, f.Least, map[bool]string{true: "character", false: "characters"}[f.Least == 1], n)
+		return "have at least " + argcheck.Count(f.Least, "character"), strconv.Itoa(n)
 	}
 	if _, fraction, _ := strings.Cut(v.Text(), "."); f.Scaled && (len(fraction) > f.Scale || strings.ContainsAny(v.Text(), "eE")) {
-		return "" // the source compares it as it is rounded
+		return "", "" // the source compares it as it is rounded
 	}
 	for _, b := range f.Bounds {
 		if v.IsNumber() && !b.Holds(v) {
-			return fmt.Sprintf("%s must be %s %s, not %s", f.Name, b.Words(), b.Value.String(), problem.Cut(v.String()))
+			return "be " + b.Words() + " " + b.Value.String(), argcheck.Found(v)
 		}
 	}
-	return ""
+	return "", ""
 }
 
-// fieldProblem combines faults into one error, or nil.
-func fieldProblem(faults []valueFault) error {
-	if len(faults) == 0 {
-		return nil
-	}
-	p := &problem.Error{Code: problem.InvalidArgument, Kind: faults[0].Rule, Pointer: faults[0].Pointer, Near: faults[0].Near}
-	var told []string
-	for i, f := range faults {
-		p.Faults = append(p.Faults, f.Fault)
-		if i < maxTold {
-			told = append(told, f.Message)
-		}
-	}
-	p.Detail = strings.Join(told, "; ")
-	if more := len(faults) - maxTold; more > 0 {
-		p.Detail += fmt.Sprintf("; and %d more", more)
-	}
-	return p
-}
-
-// fieldPointer returns the JSON pointer of a member below at. A long name is cut.
-func fieldPointer(at, name string) string {
-	return at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(problem.Cut(name))
-}
-
-// wrong returns a fault. It appends the near names to message.
-func wrong(field, at, rule, message string, near []string) *valueFault {
-	if len(near) == 0 {
-		near = nil
-	}
-	return &valueFault{problem.Fault{Pointer: at, Rule: rule, Message: message + problem.DidYouMean(near)}, field, near}
-}
-
-// kind describes v within a sentence.
-func kind(v value.Value) string {
-	switch v.Kind() {
-	case value.String:
-		return fmt.Sprintf("the text %q", problem.Cut(v.Text()))
-	case value.Array:
-		return "a list"
-	case value.Object:
-		return "an object"
-	}
-	return problem.Cut(v.String())
-}
-
-// listed returns what is wrong with v for a field with allowed values: with each element, if it takes several.
-func listed(f *schema.Field, v value.Value) (message string, near []string) {
+// listed returns the fault of v for a field with allowed values: of the first element, if it takes several.
+func listed(f *schema.Field, v value.Value, at string) *argcheck.Fault {
 	if f.Values == nil {
-		return "", nil
+		return nil
 	}
 	allowed := make([]string, len(f.Values))
 	for i, a := range f.Values {
 		allowed[i] = a.String()
 	}
-	parts := []string{v.String()}
-	if holdsSeveral(f) {
-		parts = strings.Split(v.String(), ";")
+	if !holdsSeveral(f) {
+		if slices.Contains(allowed, v.String()) {
+			return nil
+		}
+		return new(argcheck.OneOf(at, f.Name, v, allowed))
 	}
-	i := slices.IndexFunc(parts, func(part string) bool { return !slices.Contains(allowed, part) })
-	if i < 0 {
-		return "", nil
+	for part := range strings.SplitSeq(v.String(), ";") {
+		if !slices.Contains(allowed, part) {
+			return new(argcheck.OneOf(at, f.Name, value.OfString(part), allowed))
+		}
 	}
-	near = problem.Nearest(parts[i], allowed, maxNear)
-	if len(allowed) <= maxListed {
-		return fmt.Sprintf("%s must be one of %s, not %q", f.Name, strings.Join(allowed, ", "), problem.Cut(parts[i])), near
-	}
-	return fmt.Sprintf("%s can't be %q, which is none of its %d values", f.Name, problem.Cut(parts[i]), len(allowed)), near
+	return nil
 }
 
 // holdsSeveral reports whether a field takes several of its values, separated by semicolons.

@@ -22,7 +22,7 @@ func TestTextsWithMasks(t *testing.T) {
 	for _, tt := range []struct{ asked, action, want string }{
 		{`{"op": "create", "class": "notes", "data": {"text": "Call ada@example.com"}}`, "", `app create notes text="Call ada@example.com"`},
 		{`{"op": "create", "class": "notes", "data": {"text": "x", "doc": {"a": ["[sms]"]}}}`, "", `app create notes text="x" doc={"a":["[sms]"]}`},
-		{`{"op": "create", "class": "notes", "data": {}}`, "", `invalid_argument /data: text is required`},
+		{`{"op": "create", "class": "notes", "data": {}}`, "", `invalid_argument /data/text: the field "text" is missing`},
 		{`{"op": "create", "class": "notes", "data": {"text": "Call [phone] now"}}`, "", `invalid_argument /data/text: text has [phone] in it, which stands for what a mask hides and would be kept as a text`},
 		{`{"op": "create", "class": "notes", "data": {"text": "x", "doc": {"a": ["to [email]"]}}}`, "", `invalid_argument /data/doc: doc has [email] in it, which stands for what a mask hides and would be kept as a text`},
 		{`{"op": "create", "class": "notes", "data": {"text": "x", "by": "Ada"}}`, "", `permission_denied /data/by: by is masked: who doesn't see it whole can't set it`},

@@ -147,14 +147,14 @@ func TestPropose(t *testing.T) {
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": "1"}}`, `app update issues 1 n=1`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": "one"}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not the text "one"`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"boss_id": "01"}}`, `invalid_argument /data/boss_id: boss_id must be a whole number of at most 64 bits, not the text "01"`},
-		{`{"op": "update", "class": "issues", "id": "1", "data": {"title": "längere"}}`, `invalid_argument /data/title: title holds at most 5 characters, not 7`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"title": "längere"}}`, `invalid_argument /data/title: title must have at most 5 characters, not 7`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"title": "länge"}}`, `app update issues 1 title="länge"`},
-		{`{"op": "update", "class": "issues", "id": "1", "data": {"title": null}}`, `invalid_argument /data/title: title can't be null`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"title": null}}`, `invalid_argument /data/title: title must have a value, not null`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"any": {}}}`, `invalid_argument /data/any: any must be a text, a number or a boolean, not an object`},
-		{`{"op": "update", "class": "issues", "id": "1", "data": {"status": "Dne", "n": 1.5}}`, `invalid_argument /data/status: status must be one of Todo, Done, not "Dne". Did you mean Done?; n must be a whole number of at most 64 bits, not 1.5`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"status": "Dne", "n": 1.5}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not 1.5; status must be one of Todo, Done, not "Dne". Did you mean Done?`},
 		{`[{"op": "delete", "class": "issues", "id": "1"}, {"op": "update", "class": "issues", "id": "1", "data": {"n": null, "open": 1}}]`, `invalid_argument /writes/1/data/open: open must be true or false, not 1`},
-		{`{"op": "create", "class": "issues", "data": {"n": 1}}`, `invalid_argument /data: title is required`}, // note is required as well, but hidden
-		{`{"op": "create", "class": "issues", "data": {"n": "x"}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not the text "x"; title is required`},
+		{`{"op": "create", "class": "issues", "data": {"n": 1}}`, `invalid_argument /data/title: the field "title" is missing`}, // note is required as well, but hidden
+		{`{"op": "create", "class": "issues", "data": {"n": "x"}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not the text "x"; the field "title" is missing`},
 		{`{"op": "create", "class": "issues", "data": {"title": 5}}`, `invalid_argument /data/title: title must be a text, not 5`}, // and not missing
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": "x", "nope": 1}}`, `invalid_query /data/nope: unknown field "nope" of issues`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"box": "x"}}`, `unsupported_by_source /data/box: box is of a type that can only be read`},
@@ -198,7 +198,7 @@ func TestPropose(t *testing.T) {
 		t.Error("bytes", err)
 	}
 	_, err = writes.Propose(t.Context(), p, principal, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"status": "Don"}}`)})
-	if p := problem.Of(err); len(p.Near) != 1 || p.Near[0] != "Done" || len(p.Faults) != 1 || p.Faults[0].Rule != "values" || p.Faults[0].Pointer != "/data/status" {
+	if p := problem.Of(err); len(p.Near) != 1 || p.Near[0] != "Done" || len(p.Faults) != 1 || p.Faults[0].Rule != "enum" || p.Faults[0].Pointer != "/data/status" {
 		t.Errorf("near %+v", p)
 	}
 	_, err = writes.Propose(t.Context(), p, principal, write.Request{Writes: parsed(t, `{"op": "update", "class": "issues", "id": "1", "data": {"n": "Don"}}`)})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -141,15 +142,15 @@ func (c *Check) Arguments(d Described, args value.Value, at string) ([]write.Dou
 		}
 		return []write.Doubt{{Class: c.Class, Text: "it could not be checked: " + why}}, nil
 	}
-	var told []valueFault
+	var told []argcheck.Fault
 	var doubts []write.Doubt
-	o := fieldOptions{At: at, Changes: c.changes, Fields: c.fields, Others: true, Key: keys(d.Class), Open: d.Class.Recordless}
+	o := fieldOptions{At: at, Changes: c.changes, Fields: c.fields, Key: keys(d.Class), Open: d.Class.Recordless}
 	for _, f := range checkRecord(pointers(d.Class), args, o) {
-		f.Pointer = strings.TrimSuffix(fieldPointer(at, c.argument(f.Field)), "/") // also for a missing value
-		if d.sees(f.Field) {
+		f.Pointer = strings.TrimSuffix(argcheck.At(at, c.argument(f.Name)), "/") // also for a missing value
+		if d.sees(f.Name) {
 			told = append(told, f)
 		} else {
-			doubts = append(doubts, write.Doubt{Class: c.Class, Field: f.Field, Text: f.Message})
+			doubts = append(doubts, write.Doubt{Class: c.Class, Field: f.Name, Text: f.Message})
 		}
 	}
 	for _, m := range args.Members() {
@@ -158,7 +159,7 @@ func (c *Check) Arguments(d Described, args value.Value, at string) ([]write.Dou
 		}
 	}
 	if told != nil {
-		return nil, fieldProblem(told)
+		return nil, argcheck.Refuse(told[0].Rule, told, "")
 	}
 	return doubts, nil
 }

@@ -141,21 +141,21 @@ func TestArguments(t *testing.T) {
 		{check, `{` + good + `}`, "", ""},
 		{check, `{` + good + `, "Where": {"any": ["thing"]}, "reason": 5}`, "", ""},
 		{check, `{` + good + `, "Industry": "Bankin"}`,
-			"invalid_argument /arguments/Industry near [Banking]\n/arguments/Industry values Industry must be one of Banking, Energy, not \"Bankin\". Did you mean Banking?",
+			"invalid_argument /arguments/Industry near [Banking]\n/arguments/Industry enum Industry must be one of Banking, Energy, not \"Bankin\". Did you mean Banking?",
 			"doubt org.Account Industry: Industry must be one of Banking, Energy, not \"Bankin\". Did you mean Banking?"},
 		{check, `{"number": "123"}`,
-			"invalid_argument /arguments/Name near []\n/arguments/Name required Name is required\n/arguments/active required Active__c is required",
-			"doubt org.Account Name: Name is required\ndoubt org.Account Active__c: Active__c is required"},
+			"invalid_argument /arguments/Name near []\n/arguments/Name required the field \"Name\" is missing\n/arguments/active required the field \"Active__c\" is missing",
+			"doubt org.Account Name: the field \"Name\" is missing\ndoubt org.Account Active__c: the field \"Active__c\" is missing"},
 		{change, `{}`, "", ""},
 		{change, `{"Name": "Too long", "active": "yes"}`,
-			"invalid_argument /arguments/Name near []\n/arguments/Name length Name holds at most 5 characters, not 8\n/arguments/active type Active__c must be true or false, not the text \"yes\"",
-			"doubt org.Account Name: Name holds at most 5 characters, not 8\ndoubt org.Account Active__c: Active__c must be true or false, not the text \"yes\""},
+			"invalid_argument /arguments/Name near []\n/arguments/Name length Name must have at most 5 characters, not 8\n/arguments/active type Active__c must be true or false, not the text \"yes\"",
+			"doubt org.Account Name: Name must have at most 5 characters, not 8\ndoubt org.Account Active__c: Active__c must be true or false, not the text \"yes\""},
 		// hidden or masked fields
-		{change, `{"number": "1234"}`, "doubt org.Account SSN__c: SSN__c holds at most 3 characters, not 4", "doubt org.Account SSN__c: SSN__c holds at most 3 characters, not 4"},
+		{change, `{"number": "1234"}`, "doubt org.Account SSN__c: SSN__c must have at most 3 characters, not 4", "doubt org.Account SSN__c: SSN__c must have at most 3 characters, not 4"},
 		{change, `{"Rating": "Warm"}`, "doubt org.Account Rating: Rating must be one of Hot, Cold, not \"Warm\"", "doubt org.Account Rating: Rating must be one of Hot, Cold, not \"Warm\""},
-		{check, `{"Name": "Acme", "active": true}`, "doubt org.Account SSN__c: SSN__c is required", "doubt org.Account SSN__c: SSN__c is required"},
-		{change, `{"Name": null, "number": 1}`, "invalid_argument /arguments/Name near []\n/arguments/Name required Name can't be null",
-			"doubt org.Account Name: Name can't be null\ndoubt org.Account SSN__c: SSN__c must be a text, not 1"},
+		{check, `{"Name": "Acme", "active": true}`, "doubt org.Account SSN__c: the field \"SSN__c\" is missing", "doubt org.Account SSN__c: the field \"SSN__c\" is missing"},
+		{change, `{"Name": null, "number": 1}`, "invalid_argument /arguments/Name near []\n/arguments/Name required Name must have a value, not null",
+			"doubt org.Account Name: Name must have a value, not null\ndoubt org.Account SSN__c: SSN__c must be a text, not 1"},
 	} {
 		for _, principal := range []identity.Principal{whole, narrow} {
 			want := c.whole
@@ -185,9 +185,9 @@ func TestNow(t *testing.T) {
 		d    writes.Described
 		want string
 	}{
-		{"as it was", writes.Described{Class: &described[0]}, "doubt org.Account Industry: Industry must be one of Banking, Energy, not \"Coal\"\ndoubt org.Account Name: Name holds at most 5 characters, not 8"},
+		{"as it was", writes.Described{Class: &described[0]}, "doubt org.Account Industry: Industry must be one of Banking, Energy, not \"Coal\"\ndoubt org.Account Name: Name must have at most 5 characters, not 8"},
 		{"longer, with another value and a field of the argument's name", writes.Described{Class: &grown, View: p.Fresh(whole, &grown)}, "invalid_argument /Phone near []\n/Phone type Phone must be a text, not 5"},
-		{"without a field that was named", writes.Described{Class: &less}, "doubt org.Account Name: Name holds at most 5 characters, not 8\ndoubt org.Account Industry: there is no field Industry any more"},
+		{"without a field that was named", writes.Described{Class: &less}, "doubt org.Account Name: Name must have at most 5 characters, not 8\ndoubt org.Account Industry: there is no field Industry any more"},
 		{"without fields", writes.Described{Class: &other, View: p.Fresh(whole, &other)}, "doubt org.Account : it could not be checked: nothing is known of its fields"},
 		{"gone", writes.Described{Why: "it isn't cached any more"}, "doubt org.Account : it could not be checked: it isn't cached any more"},
 	} {
@@ -209,7 +209,7 @@ func TestTable(t *testing.T) {
 		{`{"id": "7", "buyer": "8", "n": 9, "doc": "x"}`, ""},
 		{`{"id": 7, "buyer": 8}`, ""},
 		{`{"buyer": "x", "n": "nine", "doc": []}`, "invalid_argument /buyer near []\n/buyer type buyer must be a whole number of at most 64 bits, not the text \"x\"\n" +
-			"/n type n must be a whole number of at most 64 bits, not the text \"nine\"\n/doc type doc must be a text, a number or a boolean, not a list"},
+			"/doc type doc must be a text, a number or a boolean, not a list\n/n type n must be a whole number of at most 64 bits, not the text \"nine\""},
 	} {
 		if got := checkOutcome(check.Arguments(writes.Described{Class: &described[3], View: view}, read(t, c.args), "")); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.args, got, c.want)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -20,7 +21,7 @@ import (
 // new record.
 func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, error) {
 	given := map[string]Set{}
-	var faults []valueFault
+	var faults []argcheck.Fault
 	for _, m := range data.Members() {
 		if f := v.Field(m.Name); w.action == Revert && f != nil && f.Generated && !(op == write.OpCreate && returns(v, f)) {
 			continue // the source generates it again
@@ -41,7 +42,7 @@ func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, err
 		faults = append(faults, w.missing(v, func(name string) bool { _, ok := given[name]; return ok })...)
 	}
 	if faults != nil {
-		return nil, fieldProblem(faults)
+		return nil, argcheck.Refuse(faults[0].Rule, faults, "")
 	}
 	var out []Set
 	for i := range v.Class().Fields {
@@ -59,13 +60,13 @@ func returns(v *policy.View, f *schema.Field) bool {
 }
 
 // set checks one member of data. It returns a fault if the value is invalid, and an error if the field may not be set.
-func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *valueFault, error) {
-	at := fieldPointer(w.at+"/data", m.Name)
+func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *argcheck.Fault, error) {
+	at := argcheck.At(w.at+"/data", m.Name)
 	f, err := v.Setting(m.Name, at, op == write.OpCreate && w.action != Revert)
 	if err != nil {
 		return Set{}, nil, err
 	}
-	refuse := func(code problem.Code, kind, format string, args ...any) (Set, *valueFault, error) {
+	refuse := func(code problem.Code, kind, format string, args ...any) (Set, *argcheck.Fault, error) {
 		return Set{}, nil, &problem.Error{Code: code, Kind: kind, Pointer: at, Detail: fmt.Sprintf(format, args...)}
 	}
 	permitted := v.Rule().Permitted
@@ -145,7 +146,7 @@ func (w *writer) owned(v *policy.View, given map[string]Set, op write.Op) error 
 			continue
 		}
 		if s, named := given[c.Path[0]]; named && op == write.OpCreate && !value.Equal(s.Value, ownValue(l, c)) {
-			return &Refusal{Field: s.Field.Name, err: &problem.Error{Code: problem.PermissionDenied, Kind: "tenant_list", Pointer: fieldPointer(w.at+"/data", s.Field.Name),
+			return &Refusal{Field: s.Field.Name, err: &problem.Error{Code: problem.PermissionDenied, Kind: "tenant_list", Pointer: argcheck.At(w.at+"/data", s.Field.Name),
 				Detail:     fmt.Sprintf("%s of a new record holds your own tenant and nothing else", s.Field.Name),
 				Suggestion: "leave it out, and it is filled in"}}
 		}
@@ -169,7 +170,7 @@ func (p *Plan) Tenants(effects []change.Effect) error {
 			}
 			name := it.Sets[at].Field.Name
 			if was, ok := effects[i].Before.Get(name); !ok || !value.Equal(was, it.Sets[at].Value) {
-				return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant_list", Pointer: fieldPointer(it.at+"/data", name),
+				return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant_list", Pointer: argcheck.At(it.at+"/data", name),
 					Detail: name + " says to which tenants the record belongs, and an update leaves it as it is", Suggestion: "leave it out"}
 			}
 		}
@@ -179,7 +180,7 @@ func (p *Plan) Tenants(effects []change.Effect) error {
 
 // missing returns faults for the required fields that have no value. It doesn't report required hidden fields. The
 // source reports those to reviewers.
-func (w *writer) missing(v *policy.View, given func(string) bool) []valueFault {
+func (w *writer) missing(v *policy.View, given func(string) bool) []argcheck.Fault {
 	settable := slices.DeleteFunc(slices.Clone(v.Fields()), func(f *schema.Field) bool { return !v.MaskLetsSet(f.Name, true) })
 	return missingFields(settable, given, w.at+"/data")
 }

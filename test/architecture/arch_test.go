@@ -33,7 +33,7 @@ var mayImport = map[string]string{
 	"policy":            "change identity internal/expression internal/literals internal/openapi/calls internal/plan internal/secretnames internal/sqlbind internal/typecheck problem query schema value write",
 	"tool":              ". identity internal/argcheck internal/literals internal/openapi/calls internal/openapi/response internal/plan internal/result internal/rewrite internal/sqlparse policy problem query schema value",
 
-	"internal/writes": "change identity internal/literals internal/openapi/calls policy problem query schema value write",
+	"internal/writes": "change identity internal/argcheck internal/literals internal/openapi/calls policy problem query schema value write",
 
 	"internal/trace": "problem",
 
@@ -102,8 +102,8 @@ var mayImport = map[string]string{
 	// transports and user interfaces
 	"internal/argcheck":       "problem query value",
 	"internal/tools":          ". action change identity internal/edge internal/openapi/calls internal/openapi/response internal/openapi/search internal/openapi/spec internal/openapi/validate internal/pack internal/review policy problem query schema source tool value write",
-	"action":                  "identity internal/expression internal/writes policy problem schema value write",
-	"prompt":                  ". change identity policy problem query schema tool value",
+	"action":                  "identity internal/argcheck internal/expression internal/writes policy problem schema value write",
+	"prompt":                  ". change identity internal/argcheck policy problem query schema tool value",
 	"mcp":                     "identity internal/authserver internal/edge internal/fair internal/once internal/wire problem prompt tool value",
 	"internal/wire":           "internal/once problem value",
 	"reviewapi":               ". change identity internal/edge internal/fair internal/review internal/webhook internal/wire problem value",

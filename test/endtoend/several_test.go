@@ -178,11 +178,11 @@ func TestSeveralCallsRefused(t *testing.T) {
 		{[]string{makeOne, patch("$2.id", `{}`)}, `/writes/1/call/path/id $2.id names call 2, and this is call 2: only an earlier call has answered by then`},
 		{[]string{makeOne, patch("$1.id", `{"name":"$1.name"}`)}, `/writes/1/call/body/name this name is not one that you may use`},
 		{[]string{makeOne, patch("$1.id", `{"nam":"$1.name"}`)}, `/writes/1/call/body/nam unknown field "nam". Did you mean name?`},
-		{[]string{makeOne, patch("$1.id", `{"size":"big"}`)}, `/writes/1/call/body/size body/size is of type integer, not string`},
+		{[]string{makeOne, patch("$1.id", `{"size":"big"}`)}, `/writes/1/call/body/size body/size must be a whole number, not the text "big"`},
 		{[]string{makeOne, `{"op":"call","call":{"operationId":"getMachine","path":{"id":"$1.id"}}}`}, `/writes/1/call/operationId getMachine only reads`},
 		{[]string{makeOne, `{"op":"call","call":{"operationId":"patchMachine","pat":{"id":"$1.id"}}}`}, `/writes/1/call/pat a write has no "pat". Did you mean path?`},
 		{[]string{makeOne, `{"op":"call","call":{"path":{"id":"$1.id"}}}`}, `/writes/1/call call is an object with operationId, and what call_api_write takes beside it`},
-		{[]string{makeOne, `{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"size":"$1.name"}}}`}, `/writes/1/call/body/size body/size is of type integer, not string`},
+		{[]string{makeOne, `{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"size":"$1.name"}}}`}, `/writes/1/call/body/size body/size must be a whole number, not the text "$1.name"`},
 		{[]string{makeOne, `{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"name":"$1.labels.password"}}}`}, `/writes/1/call/body/name $1.labels.password: "password" is masked in answers`},
 		{[]string{makeOne, `{"op":"delete","class_name":"issues","object_id":"1"}`}, `/writes/1 raw writes are switched off (gates.raw_writes)`},
 		{strings.Split(strings.Repeat(makeOne+"\n", 21)[:21*(len(makeOne)+1)-1], "\n"), `/writes/20 one change makes at most 20 calls`},
@@ -220,7 +220,7 @@ func TestSeveralCallsTaken(t *testing.T) {
 			`{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"name":"$1.labels.value"}}}`, "$1.labels.value is no value in the answer of call 1", nil, 1},
 		{"an object", makeOne, `{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"labels":{"x":"$1.labels"}}}}`, "$1.labels is no value in the answer of call 1", nil, 1},
 		{"another path", `{"op":"call","call":{"operationId":"makeMachine","body":{"name":".."}}}`, `{"op":"call","call":{"operationId":"dropMachine","path":{"id":"$1.name"}}}`, `can't be "." or ".."`, loose, 1},
-		{"another type", `{"op":"call","call":{"operationId":"makeMachine","body":{"labels":{"a":"x"}}}}`, `{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"size":"$1.labels.a"}}}`, "body/size is of type integer, not string", nil, 1},
+		{"another type", `{"op":"call","call":{"operationId":"makeMachine","body":{"labels":{"a":"x"}}}}`, `{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"size":"$1.labels.a"}}}`, "body/size must be a whole number, not the text \"x\"", nil, 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			o, h := newHall(t, row.rules)

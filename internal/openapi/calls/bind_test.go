@@ -57,7 +57,7 @@ func TestBodies(t *testing.T) {
 		{"make", `{"body": {"name": "a"}}`, `POST /m {"name":"a","team":"t1"}`},
 		{"make", `{"body": {"name": "a"}, "media": "application/x-www-form-urlencoded"}`, `POST /m name=a&team=t1`},
 		{"make", `{"body": {"name": "a"}, "media": "application/yaml"}`, `POST /m {"name":"a","team":"t1"}`},
-		{"make", `{"body": {"name": "a"}, "media": "application/xml"}`, "invalid_argument schema /body the body is text; not object"},
+		{"make", `{"body": {"name": "a"}, "media": "application/xml"}`, "invalid_argument schema /body the body must be a text, not an object"},
 		{"make", `{"body": "<New><team>t2</team></New>", "media": "application/xml"}`, chosen},
 		{"make", `{"body": "team: t2", "media": "application/yaml"}`, chosen},
 		{"make", `{"body": "{\"team\": \"t2\"}", "media": "text/plain"}`, chosen},
@@ -96,7 +96,7 @@ func TestBodies(t *testing.T) {
 		{"change", `{"body": [{"op": "add", "path": "/name", "Path": "/team", "value": "t2"}]}`,
 			`invalid_argument schema /body/0/Path unknown member of an operation "Path". Did you mean path?`},
 		{"change", `{"body": {"op": "add", "path": "/team", "value": "t2"}, "media": "application/json-patch+json"}`,
-			`invalid_argument schema /body a JSON Patch is a list of operations: [{"op", "path", "value"}]; not object`},
+			`invalid_argument schema /body a JSON Patch must be a list of operations: [{"op", "path", "value"}], not an object`},
 		{"open", `{"body": {"te_am": "t2"}}`, not("/body/te_am")},
 		{"open", `{"body": {" team": "t2"}}`, not("/body/ team")},
 		{"open", `{"body": {"team.id": "t2"}}`, not("/body/team.id")},
@@ -146,7 +146,7 @@ func TestHiddenInBodies(t *testing.T) {
 	parts := func(key string) string {
 		return "invalid_argument schema /body/0/" + key + " this can only be copied, moved or tested in parts: name each field"
 	}
-	const text = "invalid_argument schema /body the body is an object, by field name: a text can't be checked"
+	const text = "invalid_argument schema /body the body must be an object, by field name, because a text can't be checked"
 	for _, row := range []struct{ operation, args, hidden, open string }{ // what is answered where fields are hidden, and where none is
 		{"make", `{"body": "<New/>", "media": "application/xml"}`, text, "POST /m <New/>"},
 		{"make", `{"body": "{}", "media": "text/plain"}`, text + "; this is JSON in a text: give the value itself", "POST /m {}"},
@@ -164,8 +164,8 @@ func TestHiddenInBodies(t *testing.T) {
 		{"free", `{"body": {"a": [{"sly": "x"}]}}`, `POST /f {"a":[{"sly":"x"}]}`, `POST /f {"a":[{"sly":"x"}]}`}, // hidden only in Part
 		{"change", `{"body": [{"op": "add", "path": "", "value": {"hush": "x"}}]}`, unknown("/body/0/path", "hush", "name, parts"), ""},
 		{"change", `{"body": [{"op": "add", "path": "", "value": {"name": "x"}}]}`, `PATCH /m [{"op":"add","path":"","value":{"name":"x"}}]`, ""},
-		{"change", `{"body": [{"op": "add", "path": "hush", "value": "x"}]}`, `invalid_argument schema /body/0/path a JSON pointer is a text that is empty or begins with "/"`, ""},
-		{"change", `{"body": [{"op": "add", "path": ["/hush"], "value": "x"}]}`, `invalid_argument schema /body/0/path a JSON pointer is a text that is empty or begins with "/"`, ""},
+		{"change", `{"body": [{"op": "add", "path": "hush", "value": "x"}]}`, `invalid_argument schema /body/0/path a JSON pointer must be a text that is empty or begins with "/", not the text "hush"`, ""},
+		{"change", `{"body": [{"op": "add", "path": ["/hush"], "value": "x"}]}`, `invalid_argument schema /body/0/path a JSON pointer must be a text that is empty or begins with "/", not a list`, ""},
 		{"change", `{"body": [{"op": "copy", "from": "", "path": "/name"}]}`, parts("from"), `PATCH /m [{"op":"copy","from":"","path":"/name"}]`},
 		{"change", `{"body": [{"op": "move", "from": "/parts/0", "path": "/name"}]}`, parts("from"), `PATCH /m [{"op":"move","from":"/parts/0","path":"/name"}]`},
 		{"change", `{"body": [{"op": "test", "path": "/parts/0", "value": {"n": "a"}}]}`, parts("path"), `PATCH /m [{"op":"test","path":"/parts/0","value":{"n":"a"}}]`},

@@ -109,7 +109,7 @@ func TestRedirectedTo(t *testing.T) {
 	for _, tt := range []struct{ path, query, want string }{
 		{"/lists", "q=a", `getLists /lists?q=a {"q":"a"}`},
 		{"/lists", "q=a&b=3&a=2", `getLists /lists?q=a&a=2&b=3 {"a":"2","b":"3","q":"a"}`},
-		{"/lists", "q=a&q=b", refused + "query/q is of type string, not array"},
+		{"/lists", "q=a&q=b", refused + "query/q must be a text, not a list"},
 		{"/lists", "l=x", `getLists /lists?l=x {"l":["x"]}`},
 		{"/lists", "l=x,y", `getLists /lists?l=x%2Cy {"l":["x,y"]}`},
 		{"/lists", "u=x,y", `getLists /lists?u=x,y {"u":["x","y"]}`},

@@ -111,7 +111,7 @@ func TestReferences(t *testing.T) {
 		{path("$1.token"), []string{"makeTeam"}, `/path/id: $1.token: "token" is masked in answers, since its name is that of a credential: it is in no other call`},
 		{path("$1.free.api_key"), []string{"makeTeam"}, `/path/id: $1.free.api_key: "api_key" is masked in answers, since its name is that of a credential: it is in no other call`},
 		{path("$1.token_count"), []string{"makeTeam"}, "/path/id $1.token_count"},
-		{`{"path": {"id": "1"}, "body": {"count": "$1.id"}}`, []string{"makeTeam"}, "/body/count: body/count is of type integer, not string"},
+		{`{"path": {"id": "1"}, "body": {"count": "$1.id"}}`, []string{"makeTeam"}, "/body/count: body/count must be a whole number, not the text \"$1.id\""},
 		{`{"path": {"id": "1"}, "body": {"count": "$1.size"}}`, []string{"makeTeam"}, "/body/count $1.size"},
 		{`{"path": {"id": "1"}, "body": {"count": "$1.free.x", "at": "$1.id"}}`, []string{"makeTeam"}, "/body/count $1.free.x; /body/at $1.id"},
 		{path("$1.id"), []string{"makeNothing"}, "/path/id $1.id"},

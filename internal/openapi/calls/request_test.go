@@ -403,7 +403,7 @@ func TestChosen(t *testing.T) {
 		{several, `{"body":{"b":"1"}}`, "POST /t Content-Type=application/x-www-form-urlencoded b=1"},
 		{several, `{"body":{"b":1}}`, "POST /t Content-Type=application/x-www-form-urlencoded b=1"},
 		{several, `{"body":"text"}`, "POST /t Content-Type=text/plain text"},
-		{several, `{"body":{"a":"x"}}`, "/body/a invalid_argument: body/a is of type integer, not string"},
+		{several, `{"body":{"a":"x"}}`, "/body/a invalid_argument: body/a must be a whole number, not the text \"x\""},
 		{several, `{"body":{"a":1},"media":"text/csv"}`, `/content_type invalid_argument: unknown media type "text/csv". It takes application/json, application/x-www-form-urlencoded, text/plain`},
 	} {
 		if got := tell(build(t, row.doc, "op", row.args)); got != row.want {

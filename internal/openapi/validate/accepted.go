@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
@@ -74,7 +75,7 @@ func mixed(out map[string]any) {
 				types = with(types, "boolean")
 			}
 		case string:
-			if n := json.Number(v); !allowed("string") && numbers && json.Valid([]byte(v)) && sane(v) {
+			if n := json.Number(v); !allowed("string") && numbers && json.Valid([]byte(v)) && argcheck.Comparable(v) {
 				if _, err := n.Float64(); err == nil {
 					more = append(more, n)
 				}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
-	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -20,7 +20,7 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 	switch {
 	case b == nil:
 		if a.HasBody {
-			f.add("/body", "unknown", "%s takes no body", out.op.ID)
+			f.wrong("/body", "unknown", "%s takes no body", out.op.ID)
 		}
 		return nil
 	case !a.HasBody:
@@ -29,15 +29,17 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 		case empty: // the document has no field that could be given
 			out.body, out.content = value.OfObject(nil), b.Preferred()
 		case enough:
-			f.add("/body", "required", "the body is missing; {} is enough, none of its fields has to be given")
+			f.wrong("/body", "required", "the body is missing; {} is enough, none of its fields has to be given")
 		default:
-			f.add("/body", "required", "the body is missing")
+			f.wrong("/body", "required", "the body is missing")
 		}
 		return nil
 	}
 	all, known := contents(b, a)
 	if len(all) == 0 {
-		f.add("/content_type", "unknown", "unknown media type %q%s", problem.Cut(a.Media), f.nearest(a.Media, known))
+		unknown := argcheck.UnknownName("", "media type", a.Media, known)
+		unknown.Pointer = "/content_type"
+		f.add(unknown)
 		return nil
 	}
 	var first *faults
@@ -58,7 +60,7 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 	if len(first.all) == 1 && first.all[0].Pointer == "/body" && encoded(a.Body) {
 		first.hint("; this is JSON in a text: give the value itself")
 	}
-	f.all, f.near = append(f.all, first.all...), append(f.near, first.near...)
+	f.all = append(f.all, first.all...)
 	return nil
 }
 
@@ -128,7 +130,7 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 		return c.parts(f, out, key)
 	case spec.IsJSON(content.MediaType) || spec.IsForm(content.MediaType):
 		if spec.IsForm(content.MediaType) && a.Body.Kind() != value.Object {
-			f.add("/body", "type", "the body is an object, by field name; not %s", a.Body.Kind())
+			f.must("/body", "the body", "be an object, by field name", argcheck.Found(a.Body))
 			return nil
 		}
 		if spec.IsForm(content.MediaType) {
@@ -149,15 +151,15 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 		f.example = content.Example
 		return c.against(f, key, content.Schema, a.Body, "/body")
 	case a.Body.Kind() == value.String && c.evades(out.op, content, a.Body):
-		f.add("/body", "type", "the body is an object, by field name: a text can't be checked")
+		f.must("/body", "the body", "be an object, by field name, because a text can't be checked", "")
 	case IsText(content.MediaType) || c.textual(content):
 		out.text = true
 		if a.Body.Kind() != value.String {
-			f.add("/body", "type", "the body is text; not %s", a.Body.Kind())
+			f.must("/body", "the body", "be a text", argcheck.Found(a.Body))
 		}
 	default:
 		if _, err := base64.StdEncoding.DecodeString(a.Body.Text()); err != nil || a.Body.Kind() != value.String {
-			f.add("/body", "type", "the body is bytes in base64")
+			f.must("/body", "the body", "be bytes in base64", "")
 		}
 		out.text = InBase64(c.v.Schema(content.Schema))
 	}
@@ -265,7 +267,7 @@ func (c *Checker) parts(f *faults, out *Checked, key string) error {
 		out.body = value.OfObject([]value.Member{{Name: "file", Value: out.body}})
 	}
 	if out.body.Kind() != value.Object {
-		f.add("/body", "type", "the body is an object, by field name; not %s", out.body.Kind())
+		f.must("/body", "the body", "be an object, by field name", argcheck.Found(out.body))
 		return nil
 	}
 	o := c.v.Object(c.v.Schema(out.content.Schema))
@@ -276,7 +278,7 @@ func (c *Checker) parts(f *faults, out *Checked, key string) error {
 		v, ok := out.body.Get(field.Name)
 		switch {
 		case !ok && field.Required && !c.v.Schema(field.Schema).ReadOnly:
-			f.add(at, "required", "the field %q is missing", field.Name)
+			f.add(argcheck.Missing("/body", "field", field.Name))
 		case !ok:
 		case c.isFile(field.Schema, out.content.Encoding[field.Name].ContentType):
 			out.files = append(out.files, field.Name)
@@ -310,42 +312,8 @@ func (c *Checker) parts(f *faults, out *Checked, key string) error {
 		case open && c.v.Undeclared(m.Name):
 			c.names(f, nil, m.Value, "/body/"+escape(m.Name), 1)
 		default:
-			f.unknown("/body", m.Name, "field", names)
+			f.add(argcheck.UnknownName("/body", "field", m.Name, names))
 		}
 	}
 	return nil
-}
-
-// decode converts v to the types of encoding/json, with exact numbers, or false if a number is too large to compare.
-func decode(v value.Value) (any, bool) {
-	switch v.Kind() {
-	case value.Bool:
-		return v.Bool(), true
-	case value.Int, value.Decimal, value.Float:
-		text := v.String()
-		return json.Number(text), sane(text)
-	case value.Null:
-		return nil, true
-	case value.Array:
-		list := make([]any, len(v.List()))
-		for i, e := range v.List() {
-			in, ok := decode(e)
-			if !ok {
-				return nil, false
-			}
-			list[i] = in
-		}
-		return list, true
-	case value.Object:
-		object := make(map[string]any, len(v.Members()))
-		for _, m := range v.Members() {
-			in, ok := decode(m.Value)
-			if !ok {
-				return nil, false
-			}
-			object[m.Name] = in
-		}
-		return object, true
-	}
-	return v.String(), true
 }

@@ -2,44 +2,37 @@ package validate
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
 	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A format is a format of texts. It refuses only values that certainly don't have the format. Services read more than
-// the standard that a format names, such as a date and time with a space, without a zone, or in seconds. Such values
-// pass, and the service decides. The empty text, which clears a field, always passes.
-type format struct {
-	is   string // what a text of the format is
-	like string // an example
-	fits func(string) bool
-}
-
-var formats = map[string]format{
-	"date-time": {"a date and time", "2026-11-28T13:05:00Z", isDate},
-	"datetime":  {"a date and time", "2026-11-28T13:05:00Z", isDate},
-	"date":      {"a date", "2026-11-28", isDate},
-	"time":      {"a time", "13:05:00Z", func(s string) bool { return isTime(s) || isDate(s) }},
-	"uuid":      {"a UUID", "3fa85f64-5717-4562-b3fc-2c963f66afa6", isUUID},
-	"guid":      {"a UUID", "3fa85f64-5717-4562-b3fc-2c963f66afa6", isUUID},
-	"email":     {"an e-mail address", "ana@example.com", isEmail},
-	"idn-email": {"an e-mail address", "ana@example.com", isEmail},
-	"uri":       {"a URI", "https://example.com/path", isURI},
-	"url":       {"a URL", "https://example.com/path", isURI},
-	"iri":       {"a URI", "https://example.com/path", isURI},
-	"hostname":  {"a host name", "db.example.com", func(s string) bool { return !strings.ContainsAny(s, " \t\r\n") && !strings.Contains(s, "://") }},
-	"ipv4":      {"an IPv4 address", "192.0.2.1", func(s string) bool { return isAddress(s, netip.Addr.Is4) }},
-	"ipv6":      {"an IPv6 address", "2001:db8::1", func(s string) bool { return isAddress(s, netip.Addr.Is6) }},
-	"int64":     {"a whole number", "42", whole64.MatchString}, // as protocol buffers write them
-	"uint64":    {"a whole number", "42", whole64.MatchString},
-	"byte":      {"bytes in base64", "aGVsbG8=", isBase64},
+// formats has a check for each format of texts. It refuses only values that certainly don't have the format. Services read
+// more than the standard that a format names, such as a date and time with a space, without a zone, or in seconds. Such
+// values pass, and the service decides. The empty text, which clears a field, always passes.
+var formats = map[string]func(string) bool{
+	"date-time": isDate,
+	"datetime":  isDate,
+	"date":      isDate,
+	"time":      func(s string) bool { return isTime(s) || isDate(s) },
+	"uuid":      isUUID,
+	"guid":      isUUID,
+	"email":     isEmail,
+	"idn-email": isEmail,
+	"uri":       isURI,
+	"url":       isURI,
+	"iri":       isURI,
+	"hostname":  func(s string) bool { return !strings.ContainsAny(s, " \t\r\n") && !strings.Contains(s, "://") },
+	"ipv4":      func(s string) bool { return isAddress(s, netip.Addr.Is4) },
+	"ipv6":      func(s string) bool { return isAddress(s, netip.Addr.Is6) },
+	"int64":     whole64.MatchString, // as protocol buffers write them
+	"uint64":    whole64.MatchString,
+	"byte":      isBase64,
 }
 
 // ranges are the values of whole numbers by format.
@@ -51,23 +44,14 @@ var ranges = map[string][2]json.Number{
 // register makes c check the formats, and no others.
 func register(c *jsonschema.Compiler) {
 	c.AssertFormat()
-	for name, of := range formats {
+	for name, fits := range formats {
 		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
-			if s, ok := v.(string); ok && s != "" && !of.fits(strings.TrimSpace(s)) {
-				return fmt.Errorf("not %s", of.is)
+			if s, ok := v.(string); ok && s != "" && !fits(strings.TrimSpace(s)) {
+				return errors.New("not of the format")
 			}
 			return nil
 		}})
 	}
-}
-
-// sentence says that the value called name is not of the format. Bytes are not repeated: they may be a secret.
-func (of format) sentence(name string, got any) string {
-	text := fmt.Sprintf("%s is %s, such as %s", name, of.is, of.like)
-	if s, ok := got.(string); ok && of.is != formats["byte"].is {
-		text += fmt.Sprintf("; got %q", problem.Cut(s))
-	}
-	return text
 }
 
 var (

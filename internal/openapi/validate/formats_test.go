@@ -120,9 +120,9 @@ func TestFormatFaults(t *testing.T) {
 	for _, f := range problem.Of(err).Faults {
 		got = append(got, f.Pointer+" "+f.Rule+" "+f.Message)
 	}
-	const want = `/body/bytes format body/bytes is bytes in base64, such as aGVsbG8=
-/body/startsAt format body/startsAt is a date and time, such as 2026-11-28T13:05:00Z; got "now"
-/path/id format path/id is a UUID, such as 3fa85f64-5717-4562-b3fc-2c963f66afa6; got "web"`
+	const want = `/body/bytes format body/bytes must be bytes in base64, such as aGVsbG8=
+/body/startsAt format body/startsAt must be a date and time, such as 2026-11-28T13:05:00Z, not "now"
+/path/id format path/id must be a UUID, such as 3fa85f64-5717-4562-b3fc-2c963f66afa6, not "web"`
 	if text := strings.Join(got, "\n"); text != want {
 		t.Errorf("got %s\nwant %s", text, want)
 	}

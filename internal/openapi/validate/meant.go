@@ -85,7 +85,7 @@ func meant(name string, all []spec.Raw) bool {
 			if !between(v, bounds) {
 				return false
 			}
-		case v.Kind() == value.String && v.Text() != "" && formats[name].fits != nil && !formats[name].fits(strings.TrimSpace(v.Text())):
+		case v.Kind() == value.String && v.Text() != "" && formats[name] != nil && !formats[name](strings.TrimSpace(v.Text())):
 			return false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -101,24 +102,24 @@ func looksLikeFile(v value.Value) bool {
 // file checks a file: {name, content in base64, type}.
 func (f *faults) file(v value.Value, at string) {
 	if v.Kind() != value.Object {
-		f.add(at, "type", `a file is an object: {"name", "content" in base64, "type"}`)
+		f.must(at, "a file", `be an object: {"name", "content" in base64, "type"}`, argcheck.Found(v))
 		return
 	}
 	for _, m := range v.Members() {
 		switch {
 		case m.Name != "name" && m.Name != "content" && m.Name != "type":
-			f.unknown(at, m.Name, "member of a file", []string{"name", "content", "type"})
+			f.add(argcheck.UnknownName(at, "member of a file", m.Name, []string{"name", "content", "type"}))
 		case m.Value.Kind() != value.String || m.Name != "content" && strings.ContainsAny(m.Value.Text(), "\r\n\x00"):
-			f.add(at+"/"+m.Name, "type", "%s is a text of one line", m.Name)
+			f.must(at+"/"+m.Name, m.Name, "be a text of one line", "")
 		case m.Name == "content":
 			if _, err := base64.StdEncoding.DecodeString(m.Value.Text()); err != nil {
-				f.add(at+"/content", "base64", "content is not base64")
+				f.must(at+"/content", "content", "be bytes in base64", "")
 			}
 		}
 	}
 	for _, name := range []string{"name", "content"} {
 		if _, ok := v.Get(name); !ok {
-			f.add(at+"/"+name, "required", "a file has a %s", name)
+			f.add(argcheck.Missing(at, "member", name))
 		}
 	}
 }

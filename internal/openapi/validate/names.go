@@ -3,6 +3,7 @@ package validate
 import (
 	"fmt"
 
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -41,7 +42,7 @@ func (c *Checker) names(f *faults, schemas []spec.Raw, v value.Value, at string,
 			case k.open && !k.closed && c.v.Undeclared(m.Name):
 				c.names(f, k.further, m.Value, at+"/"+escape(m.Name), depth+1)
 			default:
-				f.unknown(at, m.Name, "field", k.names)
+				f.add(argcheck.UnknownName(at, "field", m.Name, k.names))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -39,7 +40,7 @@ var patchMembers = []string{"op", "path", "from", "value"}
 // patch checks the form of a JSON Patch, and its names against the schema of the thing that it changes.
 func (c *Checker) patch(f *faults, op *spec.Operation, body value.Value) {
 	if body.Kind() != value.Array {
-		f.add("/body", "type", `a JSON Patch is a list of operations: [{"op", "path", "value"}]; not %s`, body.Kind())
+		f.must("/body", "a JSON Patch", `be a list of operations: [{"op", "path", "value"}]`, argcheck.Found(body))
 		return
 	}
 	var whole []spec.Raw // none where it isn't known
@@ -49,11 +50,11 @@ func (c *Checker) patch(f *faults, op *spec.Operation, body value.Value) {
 	for i, one := range body.List() {
 		at := fmt.Sprintf("/body/%d", i)
 		if one.Kind() != value.Object {
-			f.add(at, "type", `an operation of a JSON Patch is an object: {"op", "path", "value"}; not %s`, one.Kind())
+			f.must(at, "an operation of a JSON Patch", `be an object: {"op", "path", "value"}`, argcheck.Found(one))
 		}
 		for _, m := range one.Members() {
 			if !slices.Contains(patchMembers, m.Name) {
-				f.unknown(at, m.Name, "member of an operation", patchMembers)
+				f.add(argcheck.UnknownName(at, "member of an operation", m.Name, patchMembers))
 			}
 		}
 		for _, key := range []string{"path", "from"} {
@@ -69,7 +70,7 @@ func (c *Checker) patch(f *faults, op *spec.Operation, body value.Value) {
 // compared.
 func (c *Checker) pointed(f *faults, whole []spec.Raw, one, pointer value.Value, at string) {
 	if text := pointer.Text(); pointer.Kind() != value.String || text != "" && !strings.HasPrefix(text, "/") {
-		f.add(at, "type", `a JSON pointer is a text that is empty or begins with "/"`)
+		f.must(at, "a JSON pointer", `be a text that is empty or begins with "/"`, argcheck.Found(pointer))
 		return
 	}
 	names := Pointed(pointer.Text())
@@ -89,7 +90,7 @@ func (c *Checker) pointed(f *faults, whole []spec.Raw, one, pointer value.Value,
 	c.names(f, whole, to, at, 0)
 	op, _ := one.Get("op")
 	if (from || op.Text() == "test") && slices.ContainsFunc(c.below(whole, names), c.v.Hides) {
-		f.add(at, "type", "this can only be copied, moved or tested in parts: name each field")
+		f.wrong(at, "type", "this can only be copied, moved or tested in parts: name each field")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
@@ -259,7 +260,7 @@ func (t *translator) list(out map[string]any, name string, m spec.Raw, each plac
 
 // bound sets a number if it is valid for the keyword.
 func bound(out map[string]any, name string, m spec.Raw) {
-	if m.Kind() != '0' || !sane(string(m)) {
+	if m.Kind() != '0' || !argcheck.Comparable(string(m)) {
 		return
 	}
 	switch name {
@@ -337,26 +338,10 @@ func plain(r spec.Raw) any {
 	case 't', 'f':
 		return r.True()
 	case '0':
-		if sane(string(r)) {
+		if argcheck.Comparable(string(r)) {
 			return json.Number(r)
 		}
 		return string(r)
 	}
 	return nil
-}
-
-// maxExponent is the largest exponent of a number: exact arithmetic expands all digits.
-const maxExponent = 400
-
-// sane reports whether a number can be compared exactly at low cost.
-func sane(number string) bool {
-	if len(number) > 1000 {
-		return false
-	}
-	at := strings.IndexAny(number, "eE")
-	if at < 0 {
-		return true
-	}
-	n, err := strconv.Atoi(strings.TrimPrefix(number[at+1:], "+"))
-	return err == nil && -maxExponent <= n && n <= maxExponent
 }

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -152,7 +153,7 @@ func only(fixed spec.Raw) (value.Value, bool) {
 // belong, so are headers that only the gateway sets.
 func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given value.Value) ([]Value, error) {
 	if k := given.Kind(); k != value.Null && k != value.Object {
-		f.add(at, "type", "%s is an object, by parameter name; not %s", strings.TrimPrefix(at, "/"), k)
+		f.must(at, strings.TrimPrefix(at, "/"), "be an object, by parameter name", argcheck.Found(given))
 		return nil, nil
 	}
 	var names []string
@@ -168,7 +169,7 @@ func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given
 		}
 		if !ok {
 			if p.Required {
-				f.add(at+"/"+escape(p.Name), "required", "the %s parameter %q is missing", in, p.Name)
+				f.add(argcheck.Missing(at, in+" parameter", p.Name))
 			}
 			continue
 		}
@@ -187,13 +188,13 @@ func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given
 	}
 	for _, m := range given.Members() {
 		if in == "header" && spec.RefusedHeader(m.Name) {
-			f.add(at+"/"+escape(m.Name), "forbidden", "the header %q is the gateway's to set", problem.Cut(m.Name))
+			f.wrong(at+"/"+escape(m.Name), "forbidden", "the header %q is the gateway's to set", problem.Cut(m.Name))
 			continue
 		}
 		if slices.ContainsFunc(names, func(n string) bool { return n == m.Name || in == "header" && strings.EqualFold(n, m.Name) }) {
 			continue
 		}
-		f.unknown(at, m.Name, in+" parameter", names)
+		f.add(argcheck.UnknownName(at, in+" parameter", m.Name, names))
 		if other := c.elsewhere(op, in, m.Name); other != "" {
 			f.hint(other)
 		}
@@ -263,9 +264,9 @@ func (c *Checker) against(f *faults, key string, r spec.Raw, v value.Value, at s
 	if r == nil {
 		return nil
 	}
-	instance, ok := decode(v)
+	instance, ok := argcheck.Decode(v)
 	if !ok {
-		f.add(at, "number", "a number is larger than can be sent")
+		f.wrong(at, "number", argcheck.TooLarge)
 		return nil
 	}
 	schema, err := c.compile(key, r)
@@ -275,7 +276,7 @@ func (c *Checker) against(f *faults, key string, r spec.Raw, v value.Value, at s
 	if err := f.bounded(schema, instance, at); err != nil {
 		return err
 	}
-	f.schema(schema.Validate(instance), at)
+	f.schema(schema.Validate(instance), v, at)
 	return nil
 }
 

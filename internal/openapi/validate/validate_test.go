@@ -87,47 +87,45 @@ func TestCheck(t *testing.T) {
 			`/headers/Authorization forbidden the header "Authorization" is the gateway's to set
 /headers/X-Forwarded-For forbidden the header "X-Forwarded-For" is the gateway's to set
 /headers/X-Trac unknown unknown header parameter "X-Trac". Did you mean X-Trace?
-/path/id minimum path/id is at least 1; got 0
+/path/id minimum path/id must be at least 1, not 0
 /path/idd unknown unknown path parameter "idd". Did you mean id?
 /path/kind unknown unknown path parameter "kind". It takes id; it is a field of the body
 /path/name unknown unknown path parameter "name". It takes id; it is a query parameter
-/query type query is an object, by parameter name; not array`},
+/query type query must be an object, by parameter name, not a list`},
 		{"op", `{` + ok + `,"query":{"limit":2147483648,"name":"A1","tags":["a","b","c"],"open":"yes","filter":{"form":1}},"body":{"name":"n","kind":"red"}}`,
 			`/query/filter/form unknown unknown field "form". Did you mean from?
-/query/limit maximum query/limit is at most 2147483647; got 2147483648
-/query/name pattern query/name does not match ^[a-z]+$
-/query/open type query/open is of type boolean, not string
-/query/tags maxItems query/tags has at most 2 items; got 3`},
+/query/limit maximum query/limit must be at most 2147483647, not 2147483648
+/query/name pattern query/name must match ^[a-z]+$
+/query/open type query/open must be true or false, not the text "yes"
+/query/tags maxItems query/tags must have at most 2 items, not 3`},
 		{"op", `{` + ok + `,"body":{"nam":"n","password":"p","kind":"rde","size":9223372036854775808,"nick":"c","share":0,"parent":{"name":1,"kind":"red","x~/y":1},"map":{"x":"1"}}}`,
-			`/body/kind enum body/kind is one of red, green. Did you mean red?
-/body/map/x type body/map/x is of type integer, not string
+			`/body/kind enum body/kind must be one of red, green, not "rde". Did you mean red?
+/body/map/x type body/map/x must be a whole number, not the text "1"
 /body/nam unknown unknown field "nam". Did you mean name?
-/body/name required the field "name" is missing
-/body/nick enum body/nick is one of a, b, null
-/body/parent/name type body/parent/name is of type string, not number
-/body/parent/x~0~1y unknown unknown field "x~/y". It takes action, bad, extra, free, kind, map, name, nick, parent, self, share, size and 1 more
-/body/password unknown unknown field "password". It takes action, bad, extra, free, kind, map, name, nick, parent, self, share, size and 1 more
-/body/share exclusiveMinimum body/share is more than 0; got 0
-/body/size maximum body/size is at most 9223372036854775807; got 9223372036854775808`},
-		{"op", body(`,"action":{"kind":"mail","to":5}`), `/body/action/to type body/action/to is of type string, not number (by the nearest of 2 alternatives: Mail, Call)`},
+/body/nick enum body/nick must be one of a, b, null, not "c"
+/body/parent/name type body/parent/name must be a text, not 1
+/body/parent/x~0~1y unknown unknown field "x~/y". It takes action, bad, extra, free, kind, map, name, nick, parent, self, share, size, wrapped
+/body/password unknown unknown field "password". It takes action, bad, extra, free, kind, map, name, nick, parent, self, share, size, wrapped
+/body/share exclusiveMinimum body/share must be more than 0, not 0
+/body/size maximum body/size must be at most 9223372036854775807, not 9223372036854775808`},
+		{"op", body(`,"action":{"kind":"mail","to":5}`), `/body/action/to type body/action/to must be a text, not 5 (by the nearest of 2 alternatives: Mail, Call)`},
 		{"op", body(`,"action":{"kind":"call","number":5,"tw":1}`), `/body/action/tw unknown unknown field "tw". It takes kind, number`},
-		{"op", body(`,"size":1e999999999`), `/body number a number is larger than can be sent`},
-		{"op", `{` + ok + `,"body":null}`, `/body type body is of type object, not null`},
+		{"op", body(`,"size":1e999999999`), `/body number a number is larger than can be compared`},
+		{"op", `{` + ok + `,"body":null}`, `/body type body must be an object, not null`},
 		{"op", `{` + ok + `,"body":"x","media":"text/plain"}`, ""},
-		{"op", `{` + ok + `,"body":"{\"name\":\"n\"}","media":"application/json"}`, `/body type body is of type object, not string; this is JSON in a text: give the value itself`},
-		{"op", `{` + ok + `,"body":1,"media":"text/plain"}`, `/body type the body is text; not integer`},
+		{"op", `{` + ok + `,"body":"{\"name\":\"n\"}","media":"application/json"}`, `/body type body must be an object, not the text "{\"name\":\"n\"}"; this is JSON in a text: give the value itself`},
+		{"op", `{` + ok + `,"body":1,"media":"text/plain"}`, `/body type the body must be a text, not 1`},
 		{"op", `{` + ok + `,"body":"aGk=","media":"IMAGE/png"}`, ""},
-		{"op", `{` + ok + `,"body":"%","media":"image/png"}`, `/body type the body is bytes in base64`},
+		{"op", `{` + ok + `,"body":"%","media":"image/png"}`, `/body type the body must be bytes in base64`},
 		{"op", `{` + ok + `,"body":"x","media":"text/plan"}`, `/content_type unknown unknown media type "text/plan". Did you mean text/plain?`},
 		{"op", `{` + ok + `,"media":"multipart/form-data","body":{"file":{"name":"a.txt","content":"aGk="},"more":[{"name":"b","content":"","type":"text/plain"}],"title":"abc"}}`, ""},
 		{"op", `{` + ok + `,"media":"multipart/form-data","body":{"file":{"nam":"a","content":"%","type":"a\nb"},"more":["x"],"title":"abcd","fil":1}}`,
 			`/body/fil unknown unknown field "fil". Did you mean file?
-/body/file/content base64 content is not base64
+/body/file/content type content must be bytes in base64
 /body/file/nam unknown unknown member of a file "nam". Did you mean name?
-/body/file/name required a file has a name
-/body/file/type type type is a text of one line
-/body/more/0 type a file is an object: {"name", "content" in base64, "type"}
-/body/title maxLength body/title has at most 3 characters; got 4`},
+/body/file/type type type must be a text of one line
+/body/more/0 type a file must be an object: {"name", "content" in base64, "type"}, not the text "x"
+/body/title maxLength body/title must have at most 3 characters, not 4`},
 		{"op", `{` + ok + `,"media":"multipart/form-data","body":{}}`, `/body/file required the field "file" is missing`},
 		{"none", `{"path":{"id":{"a":1}}}`, ""},
 		{"none", `{"path":{"id":1},"body":1}`, `/body unknown none takes no body`},
@@ -285,24 +283,24 @@ func TestComposed(t *testing.T) {
 		{`{"one":{"a":"1","b":"2"}}`, "", ""},
 		{`{"one":{"a":"1","c":2}}`, "", ""},
 		{`{"alone":{"b":"1","x":2}}`, `unknown field "x". It takes b`, ""},
-		{`{"role":"guest"}`, "body/role is one of developer, owner, admin", "body/role is one of developer, owner, admin"},
+		{`{"role":"guest"}`, "body/role must be one of developer, owner, admin, not \"guest\"", "body/role must be one of developer, owner, admin, not \"guest\""},
 		{`{"rules":[{"type":"update","parameters":{"n":1}}]}`, "", ""},
-		{`{"rules":[{"type":"update","parameters":{"n":"x"}}]}`, "body/rules/0/parameters/n is of type integer, not string (by the nearest of 2 alternatives)",
-			"body/rules/0/parameters/n is of type integer, not string (by the nearest of 2 alternatives)"},
+		{`{"rules":[{"type":"update","parameters":{"n":"x"}}]}`, "body/rules/0/parameters/n must be a whole number, not the text \"x\" (by the nearest of 2 alternatives)",
+			"body/rules/0/parameters/n must be a whole number, not the text \"x\" (by the nearest of 2 alternatives)"},
 		{`{"rules":[{"type":"update","parameters":{"n":1,"m":1}}]}`, `unknown field "m". It takes n`, ""},
 		{`{"pet":{"kind":"cat","claws":1}}`, "", ""},
-		{`{"pet":{"kind":"cat","claws":"x"}}`, "body/pet/claws is of type integer, not string", "body/pet/claws is of type integer, not string"},
+		{`{"pet":{"kind":"cat","claws":"x"}}`, "body/pet/claws must be a whole number, not the text \"x\"", "body/pet/claws must be a whole number, not the text \"x\""},
 		{`{"pet":{"kind":"cat","bark":true}}`, `unknown field "bark". It takes claws, kind`, ""},
 		{`{"pet":{"kind":"Dog","bark":true}}`, "", ""},
-		{`{"pet":{"kind":"bird"}}`, "body/pet/kind is one of cat, Dog", "body/pet/kind is one of cat, Dog"},
+		{`{"pet":{"kind":"bird"}}`, "body/pet/kind must be one of cat, Dog, not \"bird\"", "body/pet/kind must be one of cat, Dog, not \"bird\""},
 		{`{"pet":{"bark":true}}`, "", ""},
 		{`{"pet":null}`, "", ""},
 		{`{"animal":{"kind":"cat","claws":1}}`, "", ""},
 		{`{"animal":{"kind":"dog","claws":1}}`, `unknown field "claws". It takes kind`, ""},
-		{`{"level":"lwo"}`, "body/level is one of low, high. Did you mean low? (another alternative takes object, or Whole)",
-			"body/level is one of low, high. Did you mean low? (another alternative takes object, or Whole)"},
-		{`{"level":{"n":"x"}}`, "body/level/n is of type integer, not string (by the nearest of 3 alternatives)", "body/level/n is of type integer, not string (by the nearest of 3 alternatives)"},
-		{`{"rules":[{"type":"deletion"}]}`, "body/rules/0/type is one of creation, update", "body/rules/0/type is one of creation, update"},
+		{`{"level":"lwo"}`, "body/level must be one of low, high, not \"lwo\". Did you mean low? (another alternative takes an object, or Whole)",
+			"body/level must be one of low, high, not \"lwo\". Did you mean low? (another alternative takes an object, or Whole)"},
+		{`{"level":{"n":"x"}}`, "body/level/n must be a whole number, not the text \"x\" (by the nearest of 3 alternatives)", "body/level/n must be a whole number, not the text \"x\" (by the nearest of 3 alternatives)"},
+		{`{"rules":[{"type":"deletion"}]}`, "body/rules/0/type must be one of creation, update, not \"deletion\"", "body/rules/0/type must be one of creation, update, not \"deletion\""},
 	} {
 		for open, want := range map[bool]string{false: row.want, true: row.open} {
 			c, v := checker(t, composed, Options{OpenBodies: open})

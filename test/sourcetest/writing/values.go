@@ -165,8 +165,8 @@ func misfits(t *testing.T, d *database) {
 			`invalid_argument: x can't hold all digits of 0.30000000000000004441`, `invalid_argument: x can't hold all digits of 0.30000000000000004441`}},
 		{"single", `0.123456789`, [3]string{``, `invalid_argument: single can't hold all digits of 0.123456789`, `invalid_argument: single can't hold all digits of 0.123456789`}},
 		{"local", `"2026-07-01T12:00:00.5Z"`, [3]string{``, `invalid_argument: local holds 0 digits of a second`, `invalid_argument: local holds 0 digits of a second`}},
-		{"code", `"five!"`, [3]string{`invalid_argument: code holds at most 4 characters, not 5`, `invalid_argument: code holds at most 4 characters, not 5`,
-			`invalid_argument: code holds at most 4 characters, not 5`}},
+		{"code", `"five!"`, [3]string{`invalid_argument: code must have at most 4 characters, not 5`, `invalid_argument: code must have at most 4 characters, not 5`,
+			`invalid_argument: code must have at most 4 characters, not 5`}},
 		{"state", `"1"`, [3]string{`invalid_argument: state must be one of new, done, not "1"`, `invalid_argument: state must be one of new, done, not "1"`,
 			`invalid_argument: state must be one of new, done, not "1"`}},
 	} {
