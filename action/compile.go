@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,13 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Names that all expressions of an action can use, besides lookups.
-const (
-	inputName     = "input"
-	recordName    = "record"
-	nowName       = "now"
-	principalName = "principal"
-)
+// recordName is the variable of the record that an action is about.
+const recordName = "record"
 
 // revert is a reserved name: reverting a change, as in package writes.
 const revert = "revert"
@@ -60,7 +54,8 @@ func Compile(declared []Declaration, p *policy.Policy) (*Set, error) {
 	var errs []error
 	expressions := expression.NewCompiler()
 	for _, d := range declared {
-		b := builder{policy: p, base: expressions, Action: &Action{Declaration: d}}
+		b := builder{policy: p, Action: &Action{Declaration: d}}
+		b.call = expression.NewCallCompiler(expressions, b.wrong)
 		b.build()
 		for _, other := range s.actions {
 			switch {
@@ -101,9 +96,8 @@ func (s *Set) On(class string) []*Action {
 type builder struct {
 	*Action
 	policy *policy.Policy
-	base   *expression.Compiler // over principal
-	over   *expression.Compiler // over all names that the action's expressions can use
-	fields []string             // of the class, visible and unmasked
+	call   *expression.CallCompiler
+	fields []string // of the class, visible and unmasked
 	errs   []error
 }
 
@@ -131,19 +125,14 @@ func (b *builder) build() {
 	}
 	b.checked()
 	b.variables()
-	read := func(key string, v value.Value) *expression.Template {
-		if v.IsNull() {
-			return nil
-		}
-		return expression.CompileTemplate(b.over, v, []string{key}, b.wrong)
-	}
-	if b.record, b.summary = read("record", b.Record), read("summary", b.Summary); b.record != nil && b.Do == Create {
+	if b.record, b.summary = b.call.Optional(b.Record, "record"), b.call.Optional(b.Summary, "summary"); b.record != nil && b.Do == Create {
 		b.wrong([]string{"record"}, "a new record has no id yet; take it out")
 	} else if b.record != nil && b.Class.Recordless {
 		b.wrong([]string{"record"}, "%s is a description without records; take it out", b.Class.Name)
 	}
 	b.sets()
-	_, b.require = b.Action.arguments.Require(b.Require, nil, b.over, b.wrong)
+	early, late := b.call.Require(b.Require)
+	b.require = append(early, late...)
 	b.transit()
 }
 
@@ -213,32 +202,27 @@ func (b *builder) target() {
 	}
 }
 
-// identifier matches names that CEL accepts.
-var identifier = regexp.MustCompile(`^[a-z][a-zA-Z0-9_]{0,40}$`)
-
-// variables makes the compiler of the action's expressions.
+// variables declares the variables of the action's expressions.
 func (b *builder) variables() {
-	vars := []expression.Variable{{Name: inputName, What: "the input", Members: b.Action.arguments.Names()}, {Name: nowName, What: "the time", Instant: true}}
 	if b.Do != Create {
-		vars = append(vars, expression.Variable{Name: recordName, What: "a record of " + b.Class.Name, Members: b.fields})
+		b.call.Declare(expression.Variable{Name: recordName, What: "a record of " + b.Class.Name, Members: b.fields})
 	}
 	// The id of a lookup is evaluated before any lookup is available.
-	first := b.base.Over(vars...)
+	var vars []expression.Variable
 	for _, name := range slices.Sorted(maps.Keys(b.Lookup)) {
 		at := []string{"lookup", name}
-		if !identifier.MatchString(name) || slices.Contains([]string{inputName, recordName, nowName, principalName, "change", "in", "true", "false", "null"}, name) {
-			b.wrong(at, "a lookup is named with letters, digits and _, a small letter first, and not as what expressions have already")
+		if !b.call.Declares(name, at, recordName) {
 			continue
 		}
 		class, fields := b.opened(b.Lookup[name].Class, append(at, "class"))
 		if class == nil {
 			continue
 		}
-		id := expression.CompileTemplate(first, b.Lookup[name].ID, append(at, "id"), b.wrong)
+		id := b.call.Template(b.Lookup[name].ID, append(at, "id")...)
 		b.lookups = append(b.lookups, lookup{name, class.FullName(), id})
 		vars = append(vars, expression.Variable{Name: name, What: "a record of " + class.Name, Members: fields})
 	}
-	b.over = b.base.Over(vars...)
+	b.call.Declare(vars...)
 }
 
 // sets compiles the templates of Set.
@@ -260,7 +244,7 @@ func (b *builder) sets() {
 		if slices.Contains(b.Permitted, m.Name) {
 			b.wrong(at, "%s is permitted as well: an argument sets it", m.Name)
 		}
-		b.set = append(b.set, expression.NamedTemplate{Name: m.Name, Of: expression.CompileTemplate(b.over, m.Value, at, b.wrong)})
+		b.set = append(b.set, expression.NamedTemplate{Name: m.Name, Of: b.call.Template(m.Value, at...)})
 	}
 	b.permitted = b.Permitted
 	switch {
@@ -284,7 +268,7 @@ func (b *builder) transit() {
 		sets := t.argument != ""
 		for _, n := range b.set {
 			if n.Name == field {
-				t.argument, sets = n.Of.Member(inputName), true
+				t.argument, sets = n.Of.Member(expression.InputName), true
 			}
 		}
 		f := b.Class.Field(field)

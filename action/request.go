@@ -44,7 +44,8 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err := a.arguments.Check(c.Input); err != nil {
 		return write.Request{}, moved(err, c.At)
 	}
-	in := a.arguments.Filled(c.Input)
+	s := a.arguments.Scene(c.Who, c.Input, c.Now)
+	in := s.Variables[expression.InputName]
 	read := &noting{Reader: c.Reader}
 	c.Reader = read
 	// The arguments against the class that describes them, then the record and the lookups as the caller sees them: expressions ask
@@ -53,7 +54,6 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err != nil {
 		return write.Request{}, err
 	}
-	s := &expression.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: in, nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
 	id, err := a.found(ctx, c, s)
 	if err != nil {
 		return write.Request{}, err
@@ -70,7 +70,7 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 		return write.Request{}, err
 	}
 	for _, name := range a.permitted {
-		if v, ok := s.Variables[inputName].Get(name); ok {
+		if v, ok := in.Get(name); ok {
 			sets = append(sets, value.Member{Name: name, Value: v})
 		}
 	}
@@ -81,13 +81,8 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err != nil {
 		return write.Request{}, err
 	}
-	// A summary is for reviewers, so one that can't be worked out stops nothing.
 	r := write.Request{Writes: []write.Write{w}, Origin: write.Origin{Action: a.Name, Mode: a.Review, Reads: read.records}, Now: c.Now, Doubts: doubts}
-	if a.summary != nil {
-		if v, err := a.summary.Eval(s); err == nil && v.Kind() == value.String {
-			r.Says = v.Text()
-		}
-	}
+	r.Says = a.summary.Says(s)
 	return r, nil
 }
 
@@ -110,12 +105,12 @@ func (a *Action) found(ctx context.Context, c Call, s *expression.Scene) (string
 	case a.record != nil && c.Record != "":
 		return "", &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: a.Name + " finds its record by its own arguments; leave object_id out"}
 	case a.record != nil:
-		v, err := a.record.Eval(s)
-		if err != nil && !errors.Is(err, expression.ErrAbsent) {
+		v, ok, err := a.record.Given(s)
+		if err != nil {
 			return "", err
 		}
-		id, at = v.String(), c.At+"/"+a.record.Member(inputName)
-		if err != nil || v.IsNull() {
+		id, at = v.String(), c.At+"/"+a.record.Member(expression.InputName)
+		if !ok || v.IsNull() {
 			id = ""
 		}
 	}
@@ -147,11 +142,11 @@ func absent(class, id, at string) error {
 // look reads the records of the lookups.
 func (a *Action) look(ctx context.Context, c Call, s *expression.Scene) error {
 	for _, l := range a.lookups {
-		v, err := l.id.Eval(s)
-		if err != nil && !errors.Is(err, expression.ErrAbsent) {
+		v, ok, err := l.id.Given(s)
+		if err != nil {
 			return err
 		}
-		if err != nil || v.IsNull() {
+		if !ok || v.IsNull() {
 			s.Variables[l.name] = value.Value{}
 			continue
 		}
@@ -161,7 +156,7 @@ func (a *Action) look(ctx context.Context, c Call, s *expression.Scene) error {
 		}
 		if record.IsNull() {
 			_, bare, _ := strings.Cut(l.class, ".")
-			return absent(bare, v.String(), c.At+"/"+l.id.Member(inputName))
+			return absent(bare, v.String(), c.At+"/"+l.id.Member(expression.InputName))
 		}
 		s.Variables[l.name] = record
 	}
@@ -250,13 +245,13 @@ func (a *Action) Placed(pointer, at string) string {
 			return at + "/" + field
 		}
 		for _, n := range a.set {
-			if n.Name == field && n.Of.Member(inputName) != "" {
-				return at + "/" + n.Of.Member(inputName)
+			if n.Name == field && n.Of.Member(expression.InputName) != "" {
+				return at + "/" + n.Of.Member(expression.InputName)
 			}
 		}
 		return at
 	case pointer == "/object_id" && a.record != nil:
-		return strings.TrimSuffix(at+"/"+a.record.Member(inputName), "/")
+		return strings.TrimSuffix(at+"/"+a.record.Member(expression.InputName), "/")
 	case pointer == "/class_name" || pointer == "/data":
 		return at
 	}

@@ -16,9 +16,9 @@ type Arguments struct {
 	defaults []value.Member
 }
 
-// CompileArguments compiles the JSON Schema of arguments, and refuses names that are reserved for arguments of every call, and
+// compileArguments compiles the JSON Schema of arguments, and refuses names that are reserved for arguments of every call, and
 // defaults that break it. It returns nil if nothing can be checked by the schema. wrong is called for each fault.
-func CompileArguments(doc value.Value, reserved []string, wrong Fault) *Arguments {
+func compileArguments(doc value.Value, reserved []string, wrong Fault) *Arguments {
 	schema, err := argcheck.Compile(json.RawMessage(doc.AppendJSON(nil)), false)
 	if err != nil {
 		wrong([]string{"input"}, "%v", err)

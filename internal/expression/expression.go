@@ -8,8 +8,9 @@
 // costs too much is an error, and policy treats it as a refusal. No error contains a value.
 //
 // A Template is a value that contains expressions: {"$cel": "input.title"} is replaced by the value of the expression.
-// Arguments and Requirements are what each declared call has: its arguments with their defaults, and the conditions
-// that a call must meet. Packages action and pack use all three.
+// A CallCompiler compiles what each declared call has: the input with its defaults, conditions, templates and requirements.
+// Packages action and pack use it. A declared query can use it in the same way: its input is the schema of its arguments,
+// its parameters are templates over the input, and its when is a condition.
 package expression
 
 import (

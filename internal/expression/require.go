@@ -22,9 +22,9 @@ type Requirements struct {
 	is *Expression
 }
 
-// Require compiles requirements on arguments. early are those that the expressions of first can evaluate, and late
-// those that need over. first may be nil.
-func (a *Arguments) Require(declared []Requirement, first, over *Compiler, wrong Fault) (early, late []Requirements) {
+// require compiles requirements on arguments. early are those that the expressions of first can evaluate, and late those
+// that need over.
+func (a *Arguments) require(declared []Requirement, first, over *Compiler, wrong Fault) (early, late []Requirements) {
 	for i, r := range declared {
 		at := []string{"require", fmt.Sprint(i)}
 		if strings.TrimSpace(r.Message) == "" {
@@ -33,11 +33,9 @@ func (a *Arguments) Require(declared []Requirement, first, over *Compiler, wrong
 		if r.Field != "" && !slices.Contains(a.Names(), r.Field) {
 			wrong(append(at, "field"), "the input has no %q%s", problem.Cut(r.Field), problem.DidYouMean(problem.Nearest(r.Field, a.Names(), 2)))
 		}
-		if first != nil {
-			if is, err := first.Compile(r.That, Bool); err == nil {
-				early = append(early, Requirements{r, is})
-				continue
-			}
+		if is, err := first.Compile(r.That, Bool); err == nil {
+			early = append(early, Requirements{r, is})
+			continue
 		}
 		is, err := over.Compile(r.That, Bool)
 		if err != nil {

@@ -6,40 +6,28 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// compileArguments builds the schema of the arguments: the declared properties, no others, and a reason for tools that
-// write.
-func (b *builder) compileArguments() {
-	properties, _ := b.declaration.input.Get("properties")
-	all := properties.Members()
-	members := []value.Member{{Name: "type", Value: value.OfString("object")}, {Name: "additionalProperties", Value: value.OfBool(false)}}
+// compileArguments compiles the schema of the arguments. Tools that write have a reason besides. It reports whether there is
+// something to go on with.
+func (b *builder) compileArguments() bool {
 	for _, m := range b.declaration.input.Members() {
-		switch m.Name {
-		case "type", "additionalProperties":
+		if m.Name == "type" || m.Name == "additionalProperties" {
 			b.wrong([]string{"input", m.Name}, "is always the same: an object without further arguments; take it out")
-		case "properties":
-		default:
-			members = append(members, m)
+			return false
 		}
 	}
-	doc := func(properties []value.Member) value.Value {
-		return value.OfObject(append(members[:len(members):len(members)], value.Member{Name: "properties", Value: value.OfObject(properties)}))
-	}
 	var reserved []string
+	var reason []value.Member
 	if !b.annotations.ReadOnly {
 		reserved = []string{ReasonArgument}
+		reason = []value.Member{{Name: ReasonArgument, Value: value.OfObject([]value.Member{{Name: "type", Value: value.OfString("string")}})}}
 	}
-	if b.arguments = expression.CompileArguments(doc(all), reserved, b.wrong); b.arguments == nil {
-		return
-	}
-	if b.Tool.Input = doc(all).AppendJSON(nil); !b.annotations.ReadOnly {
-		why := value.OfObject([]value.Member{{Name: "type", Value: value.OfString("string")}})
-		b.Tool.Input = doc(append(all[:len(all):len(all)], value.Member{Name: ReasonArgument, Value: why})).AppendJSON(nil)
-	}
+	schema, ok := b.over.Input(b.declaration.input, nil, reserved...)
+	b.Tool.arguments, b.Tool.Input = b.over.Arguments, schema.With(reason...).AppendJSON(nil)
+	return ok
 }
 
 // output returns the JSON Schema of the tool's result, as far as it is known. A tool that writes answers with the

@@ -16,10 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Names that expressions can use besides those of reads and merges.
+// Names that expressions can use besides the input, the time, reads and merges.
 const (
-	inputName  = "input"
-	nowName    = "now"
 	linkName   = "link"
 	answerName = "answer"
 )
@@ -114,9 +112,10 @@ func (p *Pack) Compile(d *spec.Document, rules *spec.Classifier) ([]*Tool, error
 			t := &Tool{fault: func(at []string, message string) yamlconf.PositionFault {
 				return f.document.Wrong(message, append([]string{"tools", fmt.Sprint(i)}, at...)...)
 			}}
-			b := &builder{declaration: declared, document: d, rules: rules, whole: whole, base: expressions, Tool: t, wrong: func(at []string, format string, args ...any) {
+			b := &builder{declaration: declared, document: d, rules: rules, whole: whole, Tool: t, wrong: func(at []string, format string, args ...any) {
 				all.Faults = append(all.Faults, t.fault(at, fmt.Sprintf(format, args...)))
 			}}
+			b.over = expression.NewCallCompiler(expressions, b.wrong)
 			if b.build(); !b.absent {
 				out = append(out, b.Tool)
 			}
@@ -155,12 +154,9 @@ type builder struct {
 	declaration
 	document *spec.Document
 	rules    *spec.Classifier
-	whole    *spec.View // of the whole document
-	base     *expression.Compiler
-	vars     []expression.Variable // available to the next expressions
-	taken    []string              // the names of reads and merges
-	failed   *expression.Compiler  // for expressions over an error of the API
-	absent   bool                  // one of its operations is excluded or forbidden
+	whole    *spec.View               // of the whole document
+	over     *expression.CallCompiler // over what the next expressions can use
+	absent   bool                     // one of its operations is excluded or forbidden
 	wrong    expression.Fault
 }
 
@@ -175,65 +171,44 @@ func (b *builder) build() {
 	if b.declaration.cases != nil && (b.plain.operation != "" || b.plain.hasResult || b.plain.statuses != nil) {
 		b.wrong([]string{"cases"}, "operation, result and statuses stand in the cases, or there are no cases")
 	}
-	if b.compileArguments(); b.Tool.arguments == nil {
+	if !b.compileArguments() {
 		return
 	}
-	b.vars = []expression.Variable{{Name: inputName, What: "the input", Members: b.Tool.arguments.Names()}, {Name: nowName, What: "the time", Instant: true}}
-	first := b.over()
-	b.chain(first)
-	over := first
-	if len(b.taken) > 0 || b.declaration.link != nil {
-		over = b.linked()
-	}
-	t.early, t.late = t.arguments.Require(b.require, first, over, b.wrong)
-	if !b.declaration.summary.IsNull() {
-		t.summary = expression.CompileTemplate(over, b.declaration.summary, []string{"summary"}, b.wrong)
-	}
-	known := b.vars[:len(b.vars):len(b.vars)]
-	// The expressions of statuses see an error in the place of the answer.
-	b.failed = b.base.Over(append(known, expression.Variable{Name: answerName, What: "an error of the API", Members: []string{"status", "code", "message"}})...)
-	b.choices(over, b.base.Over(append(known, expression.Variable{Name: answerName, What: "the answer"})...))
+	b.chain()
+	b.linked()
+	t.early, t.late = b.over.Require(b.require)
+	t.summary = b.over.Optional(b.declaration.summary, "summary")
+	b.choices()
 	b.annotated()
 	t.Output = b.output()
 }
 
-// over returns a compiler of expressions over the variables known so far.
-func (b *builder) over() *expression.Compiler { return b.base.Over(b.vars...) }
-
 // named declares a name for the expressions that follow.
 func (b *builder) named(at []string, name string) {
-	taken := append([]string{inputName, nowName, linkName, answerName, "principal", "change", "in", "true", "false", "null"}, b.taken...)
-	if !variableName.MatchString(name) || slices.Contains(taken, name) {
-		b.wrong(at, "it is named with letters, digits and _, a small letter first, and not as what expressions have already")
-		return
+	if b.over.Declares(name, at, linkName, answerName) {
+		b.over.Declare(expression.Variable{Name: name, What: "what was read as " + name})
 	}
-	b.taken = append(b.taken, name)
-	b.vars = append(b.vars, expression.Variable{Name: name, What: "what was read as " + name})
 }
 
-// chain compiles the reads and merges. first is the compiler over only the input.
-func (b *builder) chain(first *expression.Compiler) {
-	over := first
+// chain compiles the reads and merges. Each can use those before it.
+func (b *builder) chain() {
 	if len(b.declaration.reads) > maxReads {
 		b.wrong([]string{"reads"}, "a tool reads at most %d times before it does its own", maxReads)
 	}
 	for _, r := range b.declaration.reads {
 		at := []string{"reads", r.name}
-		c := chained{name: r.name, when: b.condition(over, r.when, append(at, "when")), calling: b.call(r.call, at, over)}
+		c := chained{name: r.name, when: b.over.When(r.when, append(at, "when")), calling: b.call(r.call, at)}
 		if c.op != nil && b.class(c.op) != spec.ClassRead {
 			b.wrong(append(at, "operation"), "%s is classed %s; only what reads can stand here", c.op.Name(), b.class(c.op))
 		}
 		b.Tool.reads = append(b.Tool.reads, c)
 		b.named(at, r.name)
-		over = b.over()
 	}
 	for _, m := range b.declaration.merge {
-		at := []string{"merge", m.name}
-		into := expression.CompileTemplate(over, m.into, append(at, "into"), b.wrong)
-		b.sees(m, into, append(at, "into"))
-		b.Tool.merges = append(b.Tool.merges, merging{name: m.name, key: m.key, of: m.of, into: into, set: expression.CompileTemplate(over, m.set, append(at, "set"), b.wrong)})
-		b.named(at, m.name)
-		over = b.over()
+		into := b.over.Template(m.into, "merge", m.name, "into")
+		b.sees(m, into, []string{"merge", m.name, "into"})
+		b.Tool.merges = append(b.Tool.merges, merging{name: m.name, key: m.key, of: m.of, into: into, set: b.over.Template(m.set, "merge", m.name, "set")})
+		b.named([]string{"merge", m.name}, m.name)
 	}
 }
 
@@ -252,44 +227,31 @@ func (b *builder) sees(m merge, into *expression.Template, at []string) {
 	}
 }
 
-// linked compiles the link, and returns the compiler over everything known before the call.
-func (b *builder) linked() *expression.Compiler {
-	over, l := b.over(), b.declaration.link
+// linked compiles the link, if any.
+func (b *builder) linked() {
+	l := b.declaration.link
 	if l == nil {
-		return over
+		return
 	}
-	out := &linking{path: l.path}
 	want := spec.Variables(l.path)
 	for _, m := range l.with.Members() {
 		if !slices.Contains(want, m.Name) {
 			b.wrong([]string{"link", "with", m.Name}, "the path has no {%s}%s", problem.Cut(m.Name), near(m.Name, want))
 		}
-		out.with = append(out.with, expression.NamedTemplate{Name: m.Name, Of: expression.CompileTemplate(over, m.Value, []string{"link", "with", m.Name}, b.wrong)})
 	}
 	for _, name := range want {
 		if _, ok := l.with.Get(name); !ok {
 			b.wrong([]string{"link"}, "with needs the value of {%s}", name)
 		}
 	}
-	b.Tool.link = out
-	b.vars = append(b.vars, expression.Variable{Name: linkName, What: "the link"})
-	return b.over()
+	b.Tool.link = &linking{path: l.path, with: b.over.Named(l.with, "link", "with")}
+	b.over.Declare(expression.Variable{Name: linkName, What: "the link"})
 }
 
-// condition compiles a boolean expression, or nil.
-func (b *builder) condition(over *expression.Compiler, text string, at []string) *expression.Expression {
-	if text == "" {
-		return nil
-	}
-	e, err := over.Compile(text, expression.Bool)
-	if err != nil {
-		b.wrong(at, "%v", err)
-	}
-	return e
-}
-
-// choices compiles the cases. over is the compiler for before the call, after the one for its response.
-func (b *builder) choices(over, after *expression.Compiler) {
+// choices compiles the cases. Their results can use the answer, and the results of statuses an error in its place.
+func (b *builder) choices() {
+	answered := b.over.After(expression.Variable{Name: answerName, What: "the answer"})
+	failed := b.over.After(expression.Variable{Name: answerName, What: "an error of the API", Members: []string{"status", "code", "message"}})
 	declared, at := b.branches(), func(i int) []string { return []string{"cases", fmt.Sprint(i)} }
 	if b.declaration.cases == nil {
 		at = func(int) []string { return nil }
@@ -298,19 +260,19 @@ func (b *builder) choices(over, after *expression.Compiler) {
 		if one.when == "" && i < len(declared)-1 {
 			b.wrong(at(i), "needs when: no case behind it is ever reached")
 		}
-		c := choice{when: b.condition(over, one.when, append(at(i), "when")), calling: b.call(one.call, at(i), over)}
+		c := choice{when: b.over.When(one.when, append(at(i), "when")), calling: b.call(one.call, at(i))}
 		if one.operation == "" && !one.hasResult {
 			b.wrong(at(i), "needs an operation, or a result")
 		}
 		c.reads = c.op == nil || b.class(c.op) == spec.ClassRead
 		if one.hasResult {
-			known := over
+			known := b.over
 			if one.operation != "" {
-				known = after
+				known = answered
 			}
 			var of value.Value
 			of, c.picks = b.paths(one.result, c.op, append(at(i), "result"))
-			c.result = expression.CompileTemplate(known, of, append(at(i), "result"), b.wrong)
+			c.result = known.Template(of, append(at(i), "result")...)
 		}
 		for _, s := range one.statuses {
 			where := append(at(i), "statuses", fmt.Sprint(s.code))
@@ -321,7 +283,7 @@ func (b *builder) choices(over, after *expression.Compiler) {
 			if c.statuses == nil {
 				c.statuses = map[int]*expression.Template{}
 			}
-			c.statuses[s.code] = expression.CompileTemplate(b.failed, picked, where, b.wrong)
+			c.statuses[s.code] = failed.Template(picked, where...)
 		}
 		b.Tool.cases = append(b.Tool.cases, c)
 	}

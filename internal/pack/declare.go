@@ -85,9 +85,6 @@ type status struct {
 // toolName matches names that MCP and its clients accept.
 var toolName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,62}$`)
 
-// variableName matches names that CEL accepts.
-var variableName = regexp.MustCompile(`^[a-z][a-zA-Z0-9_]{0,40}$`)
-
 // shape returns the shape of a pack file.
 func (f *file) shape() yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{

@@ -13,7 +13,7 @@ import (
 )
 
 // call compiles a call against the document: its operation, its parameters and the fields of its body must exist.
-func (b *builder) call(c call, at []string, over *expression.Compiler) calling {
+func (b *builder) call(c call, at []string) calling {
 	at = at[:len(at):len(at)]
 	if c.operation == "" {
 		for key, given := range map[string]bool{"path": !c.path.IsNull(), "query": !c.query.IsNull(), "headers": !c.headers.IsNull(), "body": c.hasBody, "fields": c.fields != nil} {
@@ -36,8 +36,8 @@ func (b *builder) call(c call, at []string, over *expression.Compiler) calling {
 		b.Operations = append(b.Operations, op)
 	}
 	out := calling{op: op, fields: c.fields,
-		path: b.parameters(c.path, op, "path", append(at, "path"), over), query: b.parameters(c.query, op, "query", append(at, "query"), over),
-		headers: b.parameters(c.headers, op, "header", append(at, "headers"), over)}
+		path: b.parameters(c.path, op, "path", append(at, "path")), query: b.parameters(c.query, op, "query", append(at, "query")),
+		headers: b.parameters(c.headers, op, "header", append(at, "headers"))}
 	for i, field := range c.fields {
 		b.answers(op, strings.Split(field, "."), append(at, "fields", fmt.Sprint(i)))
 	}
@@ -45,7 +45,7 @@ func (b *builder) call(c call, at []string, over *expression.Compiler) calling {
 	case c.hasBody && op.Body == nil:
 		b.wrong(append(at, "body"), "%s takes no body", op.Name())
 	case c.hasBody:
-		out.body = expression.CompileTemplate(over, c.body, append(at, "body"), b.wrong)
+		out.body = b.over.Template(c.body, append(at, "body")...)
 		b.body(c.body, op.Body.Preferred().Schema, append(at, "body"), true)
 	case op.Body != nil && op.Body.Required:
 		b.wrong(at, "%s needs a body", op.Name())
@@ -54,7 +54,7 @@ func (b *builder) call(c call, at []string, over *expression.Compiler) calling {
 }
 
 // parameters compiles the parameters of one kind: path, query or header.
-func (b *builder) parameters(given value.Value, op *spec.Operation, in string, at []string, over *expression.Compiler) *expression.Template {
+func (b *builder) parameters(given value.Value, op *spec.Operation, in string, at []string) *expression.Template {
 	var known []string
 	for _, p := range b.whole.Parameters(op) {
 		if p.In != in {
@@ -70,10 +70,7 @@ func (b *builder) parameters(given value.Value, op *spec.Operation, in string, a
 			b.wrong(append(at, m.Name), "%s has no %s parameter %q%s", op.Name(), in, problem.Cut(m.Name), near(m.Name, known))
 		}
 	}
-	if given.IsNull() {
-		return nil
-	}
-	return expression.CompileTemplate(over, given, at, b.wrong)
+	return b.over.Optional(given, at...)
 }
 
 // body refuses fields of a body that its schema doesn't have. Values of expressions are checked at run time.

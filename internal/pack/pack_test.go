@@ -93,7 +93,7 @@ func TestFaults(t *testing.T) {
 		{"not annotated as destructive", writes + "\n    operation: sinkShip\n    path: {ship: x}", `4:5: tools.0.annotations: DELETE /ships/{ship} is classed destructive: the tool needs destructive: true`},
 		{"both", "annotations: {readOnly: true, destructive: true}\n    operation: listCrew", `4:5: tools.0.annotations: what only reads can't be destructive`},
 		{"a read that writes", reads + "\n    reads: {a: {operation: hire, body: {name: x}}}\n    result: {a: b}", `5:17: tools.0.reads.a.operation: POST /crew/ is classed write; only what reads can stand here`},
-		{"the name of a read", reads + "\n    reads: {input: {operation: listCrew}}\n    result: {a: b}", `5:13: tools.0.reads.input: it is named with letters, digits and _, a small letter first, and not as what expressions have already`},
+		{"the name of a read", reads + "\n    reads: {input: {operation: listCrew}}\n    result: {a: b}", `5:13: tools.0.reads.input: a name has letters, digits and _, begins with a small letter, and is not one that expressions have already`},
 		{"a read that isn't there yet", reads + "\n    reads: {a: {operation: getShip, path: {ship: {$cel: b.x}}}, b: {operation: listCrew}}\n    result: {a: b}", `5:51: tools.0.reads.a.path.ship.$cel: character 1 of the expression: undeclared reference to 'b'`},
 		{"a link", reads + "\n    link: {path: '/x/{id}', with: {ip: x}}\n    result: {a: {$cel: link}}", `5:36: tools.0.link.with.ip: the path has no {ip}. Did you mean id?
 5:5: tools.0.link: with needs the value of {id}`},

@@ -52,7 +52,7 @@ type Outcome struct {
 // Run checks a call and runs its tool: it reads, and returns a result or the write to be proposed. A refusal has the
 // argument and a message for each fault. Run writes nothing.
 func (t *Tool) Run(ctx context.Context, c Call) (*Outcome, error) {
-	s := &expression.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: t.Filled(c.Input), nowName: value.OfTime(c.Now.UTC().Truncate(time.Microsecond))}}
+	s := t.scene(c)
 	if err := expression.RefuseArguments(expression.UnmetRequirements(t.early, s, "")); err != nil {
 		return nil, err
 	}
@@ -78,13 +78,12 @@ func (t *Tool) Run(ctx context.Context, c Call) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{Write: &r, of: one, scene: s}
-	if t.summary != nil {
-		if v, err := t.summary.Eval(s); err == nil && v.Kind() == value.String {
-			out.Title = v.Text()
-		}
-	}
-	return out, nil
+	return &Outcome{Write: &r, of: one, scene: s, Title: t.summary.Says(s)}, nil
+}
+
+// scene returns the scene of a call of t.
+func (t *Tool) scene(c Call) *expression.Scene {
+	return t.arguments.Scene(c.Who, c.Input, c.Now, t.added()...)
 }
 
 // Applied returns the result of a write that has run, given the body of its response.
@@ -99,13 +98,14 @@ func (o *Outcome) Applied(body value.Value) (value.Value, error) {
 // Applied returns the result of a write of an earlier call c that has run, given its operation and the body of its
 // response. It fails if the result needs what the call had read.
 func (t *Tool) Applied(c Call, operation string, body value.Value) (value.Value, error) {
-	s := &expression.Scene{Who: c.Who, Variables: map[string]value.Value{inputName: t.Filled(c.Input), nowName: value.OfTime(c.Now.UTC()), answerName: body}}
+	s := t.scene(c)
+	s.Variables[answerName] = body
 	for i := range t.cases {
 		one := &t.cases[i]
 		if one.op == nil || one.op.ID != operation {
 			continue
 		}
-		if is, err := holds(one.when, s); err == nil && !is {
+		if is, err := one.when.Holds(s); err == nil && !is {
 			continue // a condition over what was read can't be evaluated again, and then any case of the operation is meant
 		}
 		return one.answer(s)
@@ -114,11 +114,14 @@ func (t *Tool) Applied(c Call, operation string, body value.Value) (value.Value,
 }
 
 // Filled returns the arguments of a call with defaults for the missing ones, and without the reason.
-func (t *Tool) Filled(in value.Value) value.Value {
+func (t *Tool) Filled(in value.Value) value.Value { return t.arguments.Filled(in, t.added()...) }
+
+// added returns the arguments that the gateway adds to those of the tool.
+func (t *Tool) added() []string {
 	if t.Writes {
-		return t.arguments.Filled(in, ReasonArgument)
+		return []string{ReasonArgument}
 	}
-	return t.arguments.Filled(in)
+	return nil
 }
 
 // Described returns the class that describes the arguments of a call, or nil.
@@ -129,23 +132,11 @@ func (t *Tool) Described(in value.Value) *write.Against {
 	return &write.Against{Class: t.Against.Class, Fields: t.Against.Fields, Record: string(t.Against.Record), Names: t.Arguments(), Arguments: t.Filled(in)}
 }
 
-// holds evaluates a condition. Nil is true.
-func holds(e *expression.Expression, s *expression.Scene) (bool, error) {
-	if e == nil {
-		return true, nil
-	}
-	v, err := e.EvalOver(s.Who, s.Variables)
-	if err != nil {
-		return false, &problem.Error{Code: problem.InvalidArgument, Kind: "expression", Err: err, Detail: "what is to be done can't be told from these arguments"}
-	}
-	return v.Bool(), nil
-}
-
 // prepare evaluates the reads, the merges and the link that the tool's own call needs.
 func (t *Tool) prepare(ctx context.Context, c Call, s *expression.Scene) error {
 	for _, r := range t.reads {
 		s.Variables[r.name] = value.Value{}
-		if is, err := holds(r.when, s); err != nil || !is {
+		if is, err := r.when.Holds(s); err != nil || !is {
 			if err != nil {
 				return err
 			}
@@ -178,7 +169,7 @@ func (t *Tool) prepare(ctx context.Context, c Call, s *expression.Scene) error {
 // choose returns the first case whose condition is true.
 func (t *Tool) choose(s *expression.Scene) (*choice, error) {
 	for i := range t.cases {
-		if is, err := holds(t.cases[i].when, s); err != nil {
+		if is, err := t.cases[i].when.Holds(s); err != nil {
 			return nil, err
 		} else if is {
 			return &t.cases[i], nil
@@ -257,16 +248,13 @@ func (t *Tool) request(c *calling, s *expression.Scene) (Request, error) {
 		of   *expression.Template
 		into *value.Value
 	}{{c.path, &r.Arguments.Path}, {c.query, &r.Arguments.Query}, {c.headers, &r.Arguments.Headers}, {c.body, &r.Arguments.Body}} {
-		if place.of == nil {
-			continue
-		}
-		v, err := place.of.Eval(s)
-		if err != nil && !errors.Is(err, expression.ErrAbsent) {
+		v, ok, err := place.of.Given(s)
+		if err != nil {
 			return Request{}, err
 		}
 		*place.into = v
 		if place.of == c.body {
-			r.Arguments.HasBody = err == nil
+			r.Arguments.HasBody = ok
 		}
 	}
 	return r, nil
@@ -275,12 +263,12 @@ func (t *Tool) request(c *calling, s *expression.Scene) (Request, error) {
 // merged returns a list of entries, or an object, with some values set. Existing entries keep their place and their
 // other members. New ones are appended.
 func (m merging) merged(s *expression.Scene) (value.Value, error) {
-	into, err := m.into.Eval(s)
-	if err != nil && !errors.Is(err, expression.ErrAbsent) {
+	into, _, err := m.into.Given(s)
+	if err != nil {
 		return value.Value{}, err
 	}
-	set, err := m.set.Eval(s)
-	if err != nil && !errors.Is(err, expression.ErrAbsent) {
+	set, _, err := m.set.Given(s)
+	if err != nil {
 		return value.Value{}, err
 	}
 	is := value.Array
@@ -358,7 +346,7 @@ func (c *calling) argument(pointer string) string {
 	in, rest, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
 	of := map[string]*expression.Template{"path": c.path, "query": c.query, "headers": c.headers, "body": c.body}[in]
 	for of != nil {
-		if name := of.Member(inputName); name != "" {
+		if name := of.Member(expression.InputName); name != "" {
 			return strings.TrimSuffix("/"+name+"/"+rest, "/")
 		}
 		var name string
