@@ -120,8 +120,8 @@ func TestTakeWithin(t *testing.T) {
 	}
 }
 
-// TestRefuse checks that three faults are described and the others counted, that they are sorted by place, and that a missing
-// name is no fault of its own where an unknown one is near to it.
+// TestRefuse checks that three faults are described, that the others are counted, and that they are sorted by place.
+// A missing name is not reported if an unknown name is near to it.
 func TestRefuse(t *testing.T) {
 	unknown := func(name string) Fault { return UnknownName("/data", "field", name, []string{"Name", "Stage"}) }
 	for _, tt := range []struct {

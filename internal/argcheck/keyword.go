@@ -23,8 +23,8 @@ type Explainer struct {
 	At    string                                 // its JSON pointer in the arguments
 	Noun  string                                 // the word for a member of an object: "argument"
 	Known func(at []string) []string             // the names that the object at a place takes, or nil
-	Named func(url string) string                // the name of a schema, "" for none, or nil
-	Skip  func(*jsonschema.ValidationError) bool // whether a broken keyword is no fault, or nil
+	Named func(url string) string                // the name of a schema, or "". Nil names none
+	Skip  func(*jsonschema.ValidationError) bool // whether a broken keyword is ignored. Nil ignores none
 }
 
 // Faults returns a fault for each keyword that the value breaks, as err from the validation says. Of several alternatives,

@@ -154,12 +154,12 @@ func (e *Expression) Holds(s *Scene) (bool, error) {
 	}
 	v, err := e.EvalOver(s.Who, s.Variables)
 	if err != nil {
-		return false, &problem.Error{Code: problem.InvalidArgument, Kind: "expression", Err: err, Detail: "what is to be done can't be told from these arguments"}
+		return false, &problem.Error{Code: problem.InvalidArgument, Kind: "expression", Err: err, Detail: "the condition failed on these arguments"}
 	}
 	return v.Bool(), nil
 }
 
-// Given evaluates t. It returns false if t is nil, or reads a part that isn't there.
+// Given evaluates t. It returns false if t is nil or reads a part that is absent.
 func (t *Template) Given(s *Scene) (value.Value, bool, error) {
 	if t == nil {
 		return value.Value{}, false, nil

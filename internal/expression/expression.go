@@ -9,8 +9,7 @@
 //
 // A Template is a value that contains expressions: {"$cel": "input.title"} is replaced by the value of the expression.
 // A CallCompiler compiles what each declared call has: the input with its defaults, conditions, templates and requirements.
-// Packages action and pack use it. A declared query can use it in the same way: its input is the schema of its arguments,
-// its parameters are templates over the input, and its when is a condition.
+// Packages action and pack use it.
 package expression
 
 import (
