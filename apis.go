@@ -55,15 +55,15 @@ func (c *Call) API(name string) (*calls.Reach, error) {
 // CallAPI calls an operation that only reads. It returns the part of the response that the caller may see, cut to the
 // byte budget.
 func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error) {
-	c.asked(r.API + "." + r.Operation)
+	c.recordClass(r.API + "." + r.Operation)
 	_, deciding := trace.Start(ctx, "policy")
-	permit, plan, err := c.permitted(ctx, r)
+	permit, plan, err := c.permitAPIRead(ctx, r)
 	trace.End(deciding, err)
 	if err != nil {
 		return nil, err
 	}
 	c.from = plan.API + "." + plan.Operation.ID
-	c.asked(c.from)
+	c.recordClass(c.from)
 	caller, ok := c.gateway.options.Sources[plan.API].(source.Caller)
 	if !ok {
 		return nil, problem.New(problem.Internal, fmt.Sprintf("the source %s can't be called", plan.API))
@@ -79,7 +79,7 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error)
 	if err != nil {
 		return nil, err
 	}
-	got, err := shaped(ctx, func() (*response.Answer, error) {
+	got, err := traceShape(ctx, func() (*response.Answer, error) {
 		return response.Make(to.View, to.Operation, res, response.Options{Arguments: to.Arguments, Fields: r.Fields, Budget: c.gateway.options.Budget,
 			Context: ctx, Where: r.Where, At: r.At, From: r.From})
 	})
@@ -95,8 +95,8 @@ func (c *Call) CallAPI(ctx context.Context, r APIRead) (*response.Answer, error)
 // Cursors returns the sealer of values that the caller sends back later: positions, and names of calls.
 func (c *Call) Cursors() *result.Sealer { return c.gateway.cursors }
 
-// permitted checks a call of an API against policy, and returns its permit and plan.
-func (c *Call) permitted(ctx context.Context, r APIRead) (calls.Permit, calls.Plan, error) {
+// permitAPIRead checks a call of an API against the policy, and returns its permit and its plan.
+func (c *Call) permitAPIRead(ctx context.Context, r APIRead) (calls.Permit, calls.Plan, error) {
 	reach, err := c.API(r.API)
 	if err != nil {
 		return calls.Permit{}, calls.Plan{}, err
@@ -124,9 +124,9 @@ func (c *Call) Objects(ctx context.Context, at source.Place, skip int, visit fun
 	if found.Source == "" {
 		return found, err
 	}
-	c.asked(found.Source)
+	c.recordClass(found.Source)
 	if names := at.Objects; len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return n != names[0] }) {
-		c.asked(found.Source + "." + names[0])
+		c.recordClass(found.Source + "." + names[0])
 	}
 	if found.Cached {
 		c.from = found.Source

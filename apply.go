@@ -51,10 +51,10 @@ func (g *Gateway) Execute(ctx context.Context, ended func(error)) {
 		ids, err := queue.Due(ctx, atOnce)
 		failed = append(failed, err)
 		for _, id := range ids {
-			open.tried(id, g.due(ctx, id))
+			open.recordAttempt(id, g.due(ctx, id))
 		}
 		if ended != nil && ctx.Err() == nil {
-			ended(errors.Join(append(failed, open.left(ctx, queue))...))
+			ended(errors.Join(append(failed, open.remainingError(ctx, queue))...))
 		}
 		if len(ids) == atOnce {
 			continue
@@ -71,8 +71,8 @@ func (g *Gateway) Execute(ctx context.Context, ended func(error)) {
 // still counts in those rounds. The size is bounded: the first errors show the cause.
 type backlog map[string]error
 
-// tried records the result of an attempt at a change.
-func (b backlog) tried(id string, err error) {
+// recordAttempt records the result of an attempt at a change.
+func (b backlog) recordAttempt(id string, err error) {
 	if err == nil {
 		delete(b, id)
 	} else if _, known := b[id]; known || len(b) < atOnce {
@@ -80,8 +80,9 @@ func (b backlog) tried(id string, err error) {
 	}
 }
 
-// left drops the changes that have ended since, perhaps in another process. It returns the errors of the others.
-func (b backlog) left(ctx context.Context, queue *change.Queue) error {
+// remainingError forgets the changes that have ended since, perhaps by another process. It returns the errors of the
+// others.
+func (b backlog) remainingError(ctx context.Context, queue *change.Queue) error {
 	var failed []error
 	for _, id := range slices.Sorted(maps.Keys(b)) {
 		if c, err := queue.Get(ctx, id); err == nil && c.State != change.Pending && c.State != change.Granted && c.State != change.Applying {
@@ -134,14 +135,14 @@ func (g *Gateway) settleSoon(ctx context.Context, c *change.Change, held change.
 	for { // another executor may have claimed it and still be applying
 		last, err := queue.Store().LastEvent(ctx)
 		if err != nil {
-			return nil, storeFailed(err)
+			return nil, storeError(err)
 		}
 		now, err := queue.Get(ctx, c.ID)
 		if err != nil || wait.Err() != nil || now.State != change.Granted && now.State != change.Applying {
 			return now, err
 		}
 		if err := queue.Store().Await(wait, last); err != nil && wait.Err() == nil {
-			return nil, storeFailed(err)
+			return nil, storeError(err)
 		}
 	}
 }
@@ -151,7 +152,7 @@ func (g *Gateway) settleSoon(ctx context.Context, c *change.Change, held change.
 func (g *Gateway) apply(ctx context.Context, id string, held change.Approved) (c *change.Change, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = problem.Panicked(r)
+			err = problem.PanicError(r)
 		}
 	}()
 	// One version of the rules decides until the end, and the records of the steps name it.
@@ -165,7 +166,7 @@ func (g *Gateway) apply(ctx context.Context, id string, held change.Approved) (c
 		return nil, err
 	}
 	before, err := e.queue.Before(ctx, found)
-	if err != nil || before != nil && !before.State.Ended() {
+	if err != nil || before != nil && !before.State.IsFinal() {
 		return found, err
 	}
 	if err := e.queue.Drain(ctx, id, g.options.Audit); err != nil { // record the decisions before applying
@@ -203,7 +204,7 @@ func (e *execution) carry(ctx context.Context, held change.Approved) (*change.Ch
 		return nil, err
 	}
 	if event == change.EventApplied && ofClass(c) {
-		g.described(writing) // describe before the change shows as applied. An executor sees the event, tries again and reports errors
+		g.describeAgain(writing) // describe before the change shows as applied. An executor sees the event, tries again and reports errors
 	}
 	return e.conclude(ctx, held, event, outcome)
 }
@@ -231,18 +232,18 @@ func (e *execution) write(ctx context.Context, a change.Approved, c *change.Chan
 	g := e.gateway
 	w, err := g.writer(c.Source)
 	if c.Lease.Sent {
-		permit, _ := e.permitted(ctx, a) // a refused permit reads nothing, and the outcome stays unknown
+		permit, _ := e.permitChange(ctx, a) // a refused permit reads nothing, and the outcome stays unknown
 		event, outcome := source.Settle(ctx, w, permit, c)
 		return event, outcome, nil
 	}
 	if err != nil {
-		event, outcome := change.Refused(err)
+		event, outcome := change.FailureOutcome(err)
 		return event, outcome, nil
 	}
 	try := attempt{w: w, c: c, allow: func() (writes.Permit, error) {
-		permit, err := e.permitted(ctx, a)
-		return permit.Recorded(func(ctx context.Context, done change.Receipt, had []int) error {
-			if err := e.queue.Reached(ctx, a, done, had); err != nil {
+		permit, err := e.permitChange(ctx, a)
+		return permit.WithRecorder(func(ctx context.Context, done change.Receipt, had []int) error {
+			if err := e.queue.RecordProgress(ctx, a, done, had); err != nil {
 				return err
 			}
 			return g.record(ctx, c.ID)
@@ -261,21 +262,21 @@ func (e *execution) write(ctx context.Context, a change.Approved, c *change.Chan
 		if p := problem.Of(err); p.Code == problem.Internal || p.Store {
 			return "", change.Outcome{}, err // the store could not be asked: try again later
 		}
-		return g.barred(ctx, w, c, err)
+		return g.blockApply(ctx, w, c, err)
 	case checking:
-		return e.fallen(ctx, w, c, err)
+		return e.staleOutcome(ctx, w, c, err)
 	case recording:
 		return "", change.Outcome{}, err
 	}
-	event, outcome, ended := change.Ended(did.receipt, err)
+	event, outcome, ended := change.ApplyOutcome(did.receipt, err)
 	switch {
 	case ended:
 		return event, outcome, nil
 	case errors.Is(err, change.ErrFenced):
 		return "", change.Outcome{}, &problem.Error{Code: problem.Conflict, Kind: "fenced", Detail: "another executor has taken the change"}
 	}
-	event, outcome, failed := g.barred(context.WithoutCancel(ctx), w, c, err) // before it counts as failed, no later apply may write it
-	if event == change.EventUnknown {                                         // the next executor may still be able to settle it
+	event, outcome, failed := g.blockApply(context.WithoutCancel(ctx), w, c, err) // before it counts as failed, no later apply may write it
+	if event == change.EventUnknown {                                             // the next executor may still be able to settle it
 		return "", change.Outcome{}, fmt.Errorf("whether %s was written isn't known: %w", c.ID, err)
 	}
 	return event, outcome, failed
@@ -363,23 +364,23 @@ func passing(err error) bool {
 	return p.Code == problem.Upstream && p.Retryable() && !p.Store
 }
 
-// barred blocks every later apply of this change, or returns its receipt if it was already applied. The outcome is
+// blockApply blocks every later apply of this change, or returns its receipt if it was already applied. The outcome is
 // unknown if the source can't find out, for example without transactions. Then a person settles it.
-func (g *Gateway) barred(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
+func (g *Gateway) blockApply(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
 	receipt, applied, err := w.Bar(ctx, c.ID, c.Lease.Fence)
 	if err == nil && !applied {
-		event, outcome := change.Refused(why)
+		event, outcome := change.FailureOutcome(why)
 		return event, outcome, nil
 	}
-	event, outcome, ended := change.Ended(receipt, err)
+	event, outcome, ended := change.ApplyOutcome(receipt, err)
 	if !ended {
 		return "", change.Outcome{}, fmt.Errorf("whether %s was written isn't known: %w", c.ID, errors.Join(why, err))
 	}
 	return event, outcome, nil
 }
 
-// permitted checks an approved change against the rules again, with the current rights of the agent and the reviewers.
-func (e *execution) permitted(ctx context.Context, a change.Approved) (writes.Permit, error) {
+// permitChange checks an approved change against the rules again, with the agent and the reviewers as they are now.
+func (e *execution) permitChange(ctx context.Context, a change.Approved) (writes.Permit, error) {
 	g := e.gateway
 	c, err := a.Change()
 	if err != nil {

@@ -45,15 +45,15 @@ func (d *reviewer) approve(ctx context.Context, name, id string, v change.Verdic
 // approvable returns nil if the reviewer may give the verdict v. It checks that they see all of the change and have
 // opened the values that its sheet cuts. It also makes the other checks for which the queue lacks data.
 func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Verdict) error {
-	if check, err := c.sighted(ctx, found); err != nil {
-		return undecided("what you see of it can't be looked at now", err)
+	if check, err := c.sightCheck(ctx, found); err != nil {
+		return undecidedError("what you see of it can't be looked at now", err)
 	} else if !check.OK && !(v.Broken && check.Name == deniedCheck) {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: check.Name, Detail: check.Detail}
 	}
 	s := review.New(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks), review.Viewer{Human: c.who.Owner, Reviewer: true})
 	unopened, err := review.OpenedValues(ctx, c.gateway.options.Used, c.who.Person(), s)
 	if err != nil {
-		return storeFailed(err)
+		return storeError(err)
 	}
 	for _, check := range unopened {
 		if !check.OK {
@@ -63,24 +63,24 @@ func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Ve
 	if doubts := review.VisibilityDoubts(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks)); doubts != nil && !v.Broken {
 		return &problem.Error{Code: problem.Conflict, Kind: "described", Detail: doubts[0].Detail}
 	}
-	e, err := c.gateway.examined(ctx, c.policy, found)
+	e, err := c.gateway.newExam(ctx, c.policy, found)
 	if err == nil {
 		err = e.rules(ctx)
 	}
 	if err != nil {
-		return &problem.Error{Code: problem.Conflict, Kind: "policy", Detail: allowed(err).Detail}
+		return &problem.Error{Code: problem.Conflict, Kind: "policy", Detail: policyCheck(err).Detail}
 	}
 	if check := c.dependence(ctx, found); found.State == change.Pending && !check.OK {
 		return &problem.Error{Code: problem.Conflict, Kind: check.Name, Detail: check.Detail, Suggestion: "reject it, or ask its agent to propose it anew"}
 	}
-	if err := c.reached(ctx, found, e.draft); err != nil {
-		return undecided("the target can't be asked now", err)
+	if err := c.checkReachable(ctx, found, e.draft); err != nil {
+		return undecidedError("the target can't be asked now", err)
 	}
 	return nil
 }
 
-// undecided returns the error of an approval if the source failed with err: the same call may succeed later.
-func undecided(what string, err error) error {
+// undecidedError returns the error of an approval if the source failed with err: the same call may succeed later.
+func undecidedError(what string, err error) error {
 	p := *problem.Of(err) // a copy
 	p.Detail = what + " (" + p.Detail + "); nothing was decided"
 	if p.Retryable() {
@@ -89,10 +89,10 @@ func undecided(what string, err error) error {
 	return &p
 }
 
-// reached previews a change that calls an API, and returns an error if the API doesn't answer. Without this check, an
-// approval while the API is down would make the change fail for good. Other errors of the preview are ignored here: the
-// apply reports them.
-func (c *Call) reached(ctx context.Context, found *change.Change, draft writes.Draft) error {
+// checkReachable calls the API of a change if the preview of the change calls it, and returns an error if the API
+// doesn't answer. Without this check, an approval while the API is down would make the change fail for good. Other
+// errors of the preview are ignored here: the apply reports them.
+func (c *Call) checkReachable(ctx context.Context, found *change.Change, draft writes.Draft) error {
 	if found.Op != write.OpCall {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (c *Call) sheet(ctx context.Context, found *change.Change, live bool) (*rev
 	s.CanReject = rejectable && (eligible == nil || problem.Of(eligible).Kind == "four_eyes")
 	unopened, err := review.OpenedValues(ctx, g.options.Used, c.who.Person(), s)
 	if err != nil {
-		return nil, storeFailed(err)
+		return nil, storeError(err)
 	}
 	if found.State == change.Pending || found.State == change.Stale {
 		s.Checks = slices.Insert(c.checks(ctx, found, eligible), 2, unopened...)
@@ -136,18 +136,18 @@ func (c *Call) sheet(ctx context.Context, found *change.Change, live bool) (*rev
 			s.CanApprove = s.CanApprove && check.OK && !s.Mine
 		}
 	}
-	c.revised(ctx, found, s)
+	c.setConversationRights(ctx, found, s)
 	if found.State == change.Applied {
 		back, err := c.inverse(ctx, found, "")
 		if err == nil && live { // after a decision that has just applied it, the current record isn't read
 			_, err = c.reverting(ctx, found, back)
 		}
 		if s.CanRevert = err == nil; err != nil {
-			s.NoRevert = review.Checked("revert", err, "").Detail
+			s.NoRevert = review.NewCheck("revert", err, "").Detail
 		}
 	}
 	if err := review.ReadHistory(ctx, g.options.History, found, s, live); err != nil {
-		return nil, storeFailed(err)
+		return nil, storeError(err)
 	}
 	return s, nil
 }
@@ -155,7 +155,7 @@ func (c *Call) sheet(ctx context.Context, found *change.Change, live bool) (*rev
 // others adds the other waiting changes that write a record of found. A reviewer gets the changes that they may see,
 // and an agent only its own. The sheet is complete without them, so errors are ignored.
 func (c *Call) others(ctx context.Context, found *change.Change, s *review.Sheet, viewer review.Viewer) {
-	if found.State.Ended() || found.Op == write.OpCall || len(found.Targets()) == 0 {
+	if found.State.IsFinal() || found.Op == write.OpCall || len(found.Targets()) == 0 {
 		return
 	}
 	f := change.Filter{States: []change.State{change.Pending, change.Stale, change.Granted}, Source: found.Source, Records: found.Targets(), Schemas: c.policy.Schemas(c.who), Limit: 200}
@@ -167,42 +167,42 @@ func (c *Call) others(ctx context.Context, found *change.Change, s *review.Sheet
 	}
 	if waiting, more, err := c.gateway.options.Changes.Store().List(ctx, f); err == nil {
 		s.MoreOthers = more
-		s.Overlap(found, c.owned(waiting), review.VisibilityOf(c.policy, c.who, c.gateway.masks), viewer)
+		s.Overlap(found, c.ownChanges(waiting), review.VisibilityOf(c.policy, c.who, c.gateway.masks), viewer)
 	}
 }
 
 // checks returns the live checks of a change that waits for review.
 func (c *Call) checks(ctx context.Context, found *change.Change, eligible error) []review.Check {
-	out := []review.Check{review.Checked("four_eyes", eligible, "you may decide about this")}
-	sight, failed := c.sighted(ctx, found)
+	out := []review.Check{review.NewCheck("four_eyes", eligible, "you may decide about this")}
+	sight, failed := c.sightCheck(ctx, found)
 	if failed != nil {
-		sight = review.Checked("sight", failed, "")
+		sight = review.NewCheck("sight", failed, "")
 	}
-	e, err := c.gateway.examined(ctx, c.policy, found)
+	e, err := c.gateway.newExam(ctx, c.policy, found)
 	if err == nil {
 		err = e.rules(ctx)
 	}
-	out = append(out, sight, allowed(err))
+	out = append(out, sight, policyCheck(err))
 	if err == nil && ofAction(found) {
-		out = append(out, review.Checked("action", e.action(ctx), "the action would propose it still"))
+		out = append(out, review.NewCheck("action", e.action(ctx), "the action would propose it still"))
 	}
 	out = append(out, c.target(ctx, found, e, err)...)
 	if err == nil {
-		out = append(out, e.failed(ctx)...)
+		out = append(out, e.failedChecks(ctx)...)
 	}
 	out = append(out, review.VisibilityDoubts(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks))...)
-	out = append(out, c.unexpired(ctx, found))
+	out = append(out, c.expiryCheck(ctx, found))
 	if len(found.After) > 0 {
 		out = append(out, c.dependence(ctx, found))
 	}
 	return out
 }
 
-// failed makes the other checks of an exam, and returns those that fail. A failed check doesn't stop the others.
-func (e *exam) failed(ctx context.Context) (out []review.Check) {
+// failedChecks returns the other checks of an exam that a change doesn't pass. A failed check doesn't stop the others.
+func (e *exam) failedChecks(ctx context.Context) (out []review.Check) {
 	for _, c := range but("policy", "action") { // the sheet always shows these two
 		if err := c.ask(e, ctx); err != nil {
-			out = append(out, review.Checked(c.name, err, ""))
+			out = append(out, review.NewCheck(c.name, err, ""))
 		}
 	}
 	return out
@@ -215,26 +215,27 @@ func (c *Call) dependence(ctx context.Context, found *change.Change) review.Chec
 	detail := "what it waits for has been applied"
 	switch {
 	case err != nil || before == nil:
-	case before.State.Ended():
+	case before.State.IsFinal():
 		err = &problem.Error{Code: problem.Conflict, Detail: fmt.Sprintf("it was to run after %s, which is %s: it would never be applied", before.ID, before.State)}
 	default:
 		detail = "it will wait, once approved, until what it depends on has been applied"
 	}
-	return review.Checked("dependence", err, detail)
+	return review.NewCheck("dependence", err, detail)
 }
 
-// unexpired checks, by the store's clock, that the change has not expired.
-func (c *Call) unexpired(ctx context.Context, found *change.Change) review.Check {
+// expiryCheck returns the check, by the store's clock, that the change has not expired.
+func (c *Call) expiryCheck(ctx context.Context, found *change.Change) review.Check {
 	now, err := c.gateway.options.Changes.Store().Now(ctx)
 	if err == nil && !now.Before(found.Expires) {
 		err = &problem.Error{Code: problem.Conflict, Detail: "its time is over"}
 	}
-	return review.Checked("expiry", err, "it waits until "+found.Expires.Format("2006-01-02 15:04 UTC"))
+	return review.NewCheck("expiry", err, "it waits until "+found.Expires.Format("2006-01-02 15:04 UTC"))
 }
 
-// allowed checks that the rules in force let the agent propose the change. err is the error of its draft.
-func allowed(err error) review.Check {
-	return review.Checked("policy", err, "the rules in force allow it to the agent")
+// policyCheck returns the check that the rules in force let the agent propose the change. err is the error of its
+// draft.
+func policyCheck(err error) review.Check {
+	return review.NewCheck("policy", err, "the rules in force allow it to the agent")
 }
 
 // target previews the change again from its new draft. It checks that the records are those that were reviewed, and
@@ -245,17 +246,17 @@ func (c *Call) target(ctx context.Context, found *change.Change, e *exam, err er
 		now, err = c.gateway.preview(ctx, e.draft, found.Source)
 	}
 	if err == nil {
-		field := found.Moved(now.Effects)
+		field := found.Difference(now.Effects)
 		if field != "" && found.Op == write.OpCall { // values that differ with each read of the API have not moved
 			if again, failed := c.gateway.preview(ctx, e.draft, found.Source); failed == nil {
 				field = found.MovedAgain(now.Effects, again.Effects)
 			}
 		}
 		if field != "" {
-			err = &problem.Error{Code: problem.Conflict, Detail: "the target has moved since the preview" + c.named(found, field)}
+			err = &problem.Error{Code: problem.Conflict, Detail: "the target has moved since the preview" + c.movedSuffix(found, field)}
 		}
 	}
-	unchanged := review.Checked("target", err, asPreviewed(found))
+	unchanged := review.NewCheck("target", err, unchangedText(found))
 	if err != nil {
 		return []review.Check{unchanged}
 	}
@@ -266,16 +267,17 @@ func (c *Call) target(ctx context.Context, found *change.Change, e *exam, err er
 	if now.Refusal != "" {
 		refusal = &problem.Error{Code: problem.Conflict, Detail: now.Refusal}
 	}
-	return []review.Check{unchanged, review.Checked("constraints", refusal, "the source takes it")}
+	return []review.Check{unchanged, review.NewCheck("constraints", refusal, "the source takes it")}
 }
 
-// asPreviewed returns the sentence that no value has moved. It also says if some values were not read.
-func asPreviewed(found *change.Change) string {
+// unchangedText returns the text of a check that found no difference from the preview, as far as it looked. It also
+// says if some values were not read.
+func unchangedText(found *change.Change) string {
 	is := func(p change.Present) bool {
 		return slices.ContainsFunc(found.Effects, func(e change.Effect) bool { return e.Present == p && e.About.IsNull() })
 	}
 	switch {
-	case found.Unknown():
+	case found.HasUnknownEffects():
 		return "the present value of what it changes is not known, whole or in part; what was read is as it was previewed"
 	case is(change.PresentUnread):
 		return "nothing was read of what it changes"
@@ -283,11 +285,11 @@ func asPreviewed(found *change.Change) string {
 	return "the target is as it was previewed"
 }
 
-// named returns ": " and the moved field of a change, or "". The reviewer must see all of the change and the fields
-// that its rules compare.
-func (c *Call) named(found *change.Change, moved string) string {
+// movedSuffix returns ": " and the difference of a change, or "". The reviewer must see all of the change and the
+// fields that its rules compare.
+func (c *Call) movedSuffix(found *change.Change, moved string) string {
 	sight := review.VisibilityOf(c.policy, c.who, c.gateway.masks)
-	hidden, _ := review.Unseen(found, sight)
+	hidden, _ := review.HiddenCount(found, sight)
 	for _, e := range found.Effects {
 		if _, seen := sight(e.Class).Fields[e.Version]; e.Version != "" && !seen {
 			hidden++
@@ -302,9 +304,10 @@ func (c *Call) named(found *change.Change, moved string) string {
 // deniedCheck is the name of the check that fails for a delete of fields that the rules hide from every reviewer. Breaking the glass passes it.
 const deniedCheck = "denied"
 
-// sighted checks that the reviewer sees everything that the change writes. Otherwise the reviewer can't approve it.
-func (c *Call) sighted(ctx context.Context, found *change.Change) (review.Check, error) {
-	unseen, denied := review.Unseen(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks))
+// sightCheck returns the check that the reviewer sees everything that would be written, which an approval requires.
+// Otherwise the reviewer can't approve it.
+func (c *Call) sightCheck(ctx context.Context, found *change.Change) (review.Check, error) {
+	unseen, denied := review.HiddenCount(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks))
 	for _, e := range found.Effects {
 		if unseen > 0 {
 			break

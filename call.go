@@ -96,16 +96,16 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 	if ask.Arguments.Kind() == value.Object {
 		c.record.ArgHash = g.options.Args.Sum(ask.Arguments.AppendJSON(nil))
 	}
-	n, err := g.admitted(ctx, c, ask, run)
+	n, err := g.runCall(ctx, c, ask, run)
 	n = c.inside.own(n)
 	if errors.Is(err, source.ErrChanged) { // for the next call
-		_, _ = g.Drifted(context.WithoutCancel(ctx), nil, true) // the periodic description reports its errors
-		outdated(err)
+		_, _ = g.RefreshDrifting(context.WithoutCancel(ctx), nil, true) // the periodic description reports its errors
+		explainClassChange(err)
 	}
 	if c.steps && c.record.Change != "" {
 		err = cmp.Or(err, g.record(ctx, c.record.Change))
 	}
-	c.record.Bytes, c.record.Tokens, c.record.Cost = n, n/tokenBytes, c.used(n).Cost
+	c.record.Bytes, c.record.Tokens, c.record.Cost = n, n/tokenBytes, c.usage(n).Cost
 	c.record.Micros = g.options.Now().Sub(start).Microseconds()
 	c.record.Outcome, c.record.Uses = cmp.Or(c.did, audit.OK), c.uses.List(c.policy)
 	if err != nil {
@@ -113,7 +113,7 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 	}
 	// The record is written even if the caller has disconnected.
 	if aerr := g.options.Audit.Append(context.WithoutCancel(ctx), c.record); aerr != nil {
-		p := unrecorded(c, aerr)
+		p := unrecordedError(c, aerr)
 		c.conclude(p)
 		err = p
 	}
@@ -126,23 +126,23 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 	return err
 }
 
-// unrecorded returns the error of a call that the audit log can't keep. The caller may repeat the call, because the
+// unrecordedError returns the error of a call that the audit log can't keep. The caller may repeat the call, because the
 // same waiting change is filed only once and the same step is made only once. The exception is a change that runs
 // without approval.
-func unrecorded(c *Call, err error) *problem.Error {
+func unrecordedError(c *Call, err error) *problem.Error {
 	err = fmt.Errorf("the call could not be recorded: %w", err)
 	if c.runs != "" {
 		return problem.MayRun(c.runs, err)
 	}
-	return problem.StoreFailed("audit", err)
+	return problem.StoreError("audit", err)
 }
 
-// admitted checks the rules and the limits, and calls run within the timeout and while the principal's credential is
+// runCall checks the rules and the limits, and calls run within the timeout and while the principal's credential is
 // valid. A panic becomes an internal error of this call, and doesn't affect other calls.
-func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(context.Context, *Call) (int, error)) (n int, err error) {
+func (g *Gateway) runCall(ctx context.Context, c *Call, ask CallSpec, run func(context.Context, *Call) (int, error)) (n int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			n, err = 0, problem.Panicked(r)
+			n, err = 0, problem.PanicError(r)
 		}
 	}()
 	if err := c.policy.May(c.who, ask.Use()); err != nil {
@@ -156,7 +156,7 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(
 	if err != nil {
 		return 0, err
 	}
-	defer func() { release(c.used(n)) }()
+	defer func() { release(c.usage(n)) }()
 	c.inside.release = release
 	timeout, shorter, err := c.timeout(ask)
 	if err != nil {
@@ -170,11 +170,11 @@ func (g *Gateway) admitted(ctx context.Context, c *Call, ask CallSpec, run func(
 	// A cancelled call reports so even if the handler ignored its context, except for a proposal, which may have been
 	// kept.
 	if err == nil && ctx.Err() != nil && !ask.Proposes {
-		n, err = 0, ended(ctx, errors.New("the handler did not look at its context"))
+		n, err = 0, contextError(ctx, errors.New("the handler did not look at its context"))
 	}
 	// If run stopped because its context ended, the error says so, also if it wraps another error.
 	if p := problem.Of(err); err != nil && ctx.Err() != nil && (p.Code == problem.Internal || p.Store && !p.Lasting) {
-		err = ended(ctx, err)
+		err = contextError(ctx, err)
 	}
 	if shorter {
 		err = nameTime(err, timeout)
@@ -222,7 +222,7 @@ func (c *Call) Run(ctx context.Context, f func(*Call) error) error {
 	go func() {
 		defer func() {
 			if r := recover(); r != nil {
-				done <- problem.Panicked(r)
+				done <- problem.PanicError(r)
 			}
 		}()
 		roomy(len(record.Tool))
@@ -244,7 +244,7 @@ func (c *Call) Run(ctx context.Context, f func(*Call) error) error {
 	case err := <-done:
 		return finished(err)
 	case <-late.C:
-		return ended(ctx, errors.New("the handler goes on although its context has ended"))
+		return contextError(ctx, errors.New("the handler goes on although its context has ended"))
 	}
 }
 
@@ -259,7 +259,7 @@ func roomy(at int) byte {
 	return room[at%len(room)/2]
 }
 
-func ended(ctx context.Context, err error) error {
+func contextError(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); problem.CodeOf(cause) == problem.Unauthorized {
 		return cause
 	}
@@ -297,8 +297,8 @@ func (c *Call) From() string { return c.from }
 // Time returns when the call began, in UTC.
 func (c *Call) Time() time.Time { return c.record.Time }
 
-// asked adds the class that a call names to its record, cut to 128 bytes.
-func (c *Call) asked(name string) {
+// recordClass sets the class in the record of the call, cut to 128 bytes.
+func (c *Call) recordClass(name string) {
 	const most = 128
 	c.record.Class = name[:min(len(name), most)]
 }
@@ -308,7 +308,7 @@ const exportMost = 16 << 20
 
 // View returns the caller's view of a class. The JSON pointer in its errors is /class_name.
 func (c *Call) View(name string) (*policy.View, error) {
-	c.asked(name)
+	c.recordClass(name)
 	return c.policy.View(c.who, name, "/class_name", false)
 }
 

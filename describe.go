@@ -90,7 +90,7 @@ func (g *Gateway) Regime(tools []policyops.Tool) (*policyops.Regime, error) {
 
 // Access returns how the database finds the first records of q, and whether the rules refuse that as a scan.
 func (c *Call) Access(q query.Query) (policy.Access, error) {
-	c.asked(q.From())
+	c.recordClass(q.From())
 	return c.policy.Access(c.who, q)
 }
 
@@ -98,7 +98,7 @@ func (c *Call) Access(q query.Query) (policy.Access, error) {
 // the rules refuse q. The statement contains the definitions of views. So Statement returns "" unless the caller has
 // the scope explain or sees all of the source. It also returns "" if the source has no statements.
 func (c *Call) Statement(q query.Query) (string, error) {
-	permit, s, told, err := c.prepared(q)
+	permit, s, told, err := c.prepareQuery(q)
 	if err != nil {
 		return "", err
 	}
@@ -116,7 +116,7 @@ func (c *Call) Statement(q query.Query) (string, error) {
 // Explain returns the database's own query plan for q, with values of rules and its estimates. If the caller may not
 // see the Statement, it returns "" without asking the database.
 func (c *Call) Explain(ctx context.Context, q query.Query) (string, error) {
-	permit, s, told, err := c.prepared(q)
+	permit, s, told, err := c.prepareQuery(q)
 	if err != nil {
 		return "", err
 	}
@@ -127,10 +127,10 @@ func (c *Call) Explain(ctx context.Context, q query.Query) (string, error) {
 	return explainer.Explain(ctx, permit)
 }
 
-// prepared prepares q without running it, and reports whether the caller may see the statement.
-func (c *Call) prepared(q query.Query) (policy.Permit, source.Source, bool, error) {
-	c.asked(q.From())
-	permit, s, err := c.gateway.prepare(c.policy, c.who, c.timed(q), 0)
+// prepareQuery permits q and finds its source, and reports whether the caller may see the command that would run.
+func (c *Call) prepareQuery(q query.Query) (policy.Permit, source.Source, bool, error) {
+	c.recordClass(q.From())
+	permit, s, err := c.gateway.prepare(c.policy, c.who, c.withTime(q), 0)
 	if err != nil {
 		return permit, nil, false, err
 	}
@@ -188,14 +188,14 @@ func (c *Call) reading() identity.Principal {
 	return who
 }
 
-// Described returns a class, "source.Class", to check arguments against. The result is the whole class and the caller's
+// DescribeClass returns a class, "source.Class", to check arguments against. The result is the whole class and the caller's
 // view of it. If the source implements source.Live, the description is current. A missing class is not an error: Why
 // says so.
-func (c *Call) Described(ctx context.Context, class string) (writes.Described, error) {
+func (c *Call) DescribeClass(ctx context.Context, class string) (writes.Described, error) {
 	from, name, _ := strings.Cut(class, ".")
 	live, ok := c.gateway.options.Sources[from].(source.Live)
 	if !ok {
-		known, _, _, err := c.policy.Shown(class)
+		known, _, _, err := c.policy.VisibleClass(class)
 		if err != nil {
 			return writes.Described{Why: "it isn't there any more"}, nil
 		}
@@ -223,7 +223,7 @@ func (c *Call) Fits(ctx context.Context, a write.Against) ([]write.Doubt, error)
 	if wrong != "" || check == nil { // it compiled when the rules were loaded
 		return []write.Doubt{{Class: a.Class, Text: "the arguments could not be checked: " + wrong}}, nil
 	}
-	class, err := c.Described(ctx, check.Class)
+	class, err := c.DescribeClass(ctx, check.Class)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func (c *Call) Fits(ctx context.Context, a write.Against) ([]write.Doubt, error)
 // caller sees them. It returns nil if there are none. The caller could read the same records with the tools, and they
 // contain no data of the change. The sheet is complete without them, so errors of the read are ignored.
 func (c *Call) present(ctx context.Context, found *change.Change) []*value.Value {
-	if found.State.Ended() || found.State == change.Applying || found.State == change.Unknown {
+	if found.State.IsFinal() || found.State == change.Applying || found.State == change.Unknown {
 		return nil
 	}
 	ids := map[string][]string{}
@@ -316,15 +316,16 @@ func (c *Call) records(ctx context.Context, found *change.Change, class string, 
 		}
 		members := make([]value.Member, len(fields))
 		for i, name := range fields {
-			members[i] = value.Member{Name: name, Value: stored(row.Values[at[name]], rows.Plan().Columns[at[name]])}
+			members[i] = value.Member{Name: name, Value: previewValue(row.Values[at[name]], rows.Plan().Columns[at[name]])}
 		}
 		out[writes.KeyText(id)] = value.OfObject(members)
 	}
 	return out, nil
 }
 
-// stored returns a value of a column in the form of previews. Numeric ids are numbers there, but texts in answers.
-func stored(v value.Value, column policy.Column) value.Value {
+// previewValue returns a value of a column in the form of previews: numeric ids, which answers have as texts, are
+// numbers. Numeric ids are numbers there, but texts in answers.
+func previewValue(v value.Value, column policy.Column) value.Value {
 	if column.ID && column.Field.Type == schema.Integer && v.Kind() == value.String {
 		if n, err := value.Read([]byte(v.Text()), 0); err == nil && n.IsNumber() {
 			return n
@@ -359,13 +360,13 @@ func (g *Gateway) follow(ctx context.Context, after int64) (int64, error) {
 		more = len(events) == most
 	}
 	if outdated {
-		return after, g.described(ctx)
+		return after, g.describeAgain(ctx)
 	}
 	return after, nil
 }
 
-// described describes the sources again after a change that created or removed a class.
-func (g *Gateway) described(ctx context.Context) error {
+// describeAgain describes the sources again after a change that created or removed a class.
+func (g *Gateway) describeAgain(ctx context.Context) error {
 	if _, err := g.Refresh(ctx); err != nil {
 		return fmt.Errorf("a class has come or gone, and what was in force stays: %w", err)
 	}

@@ -46,7 +46,7 @@ type check struct {
 // checks are the questions of an exam, in order. docs/changes.md has a row for each.
 var checks = []check{
 	{"policy", (*exam).rules}, {"action", (*exam).action}, {"pointers", (*exam).pointers}, {"records", (*exam).records}, {"tenants", (*exam).tenants},
-	{"pairs", (*exam).pairs}, {"unique", (*exam).unique}, {"dependence", (*exam).dependence}, {"review", (*exam).review}, {"described", (*exam).described},
+	{"pairs", (*exam).pairs}, {"unique", (*exam).unique}, {"dependence", (*exam).dependence}, {"review", (*exam).review}, {"described", (*exam).checkDoubts},
 }
 
 // but returns the checks except those with these names.
@@ -64,9 +64,9 @@ func (e *exam) pass(ctx context.Context, checks []check) error {
 	return nil
 }
 
-// examined returns the exam of a proposed change, with the current rights of its agent. It fails if the agent's
+// newExam returns the exam of a proposed change, with the current rights of its agent. It fails if the agent's
 // credential is no longer valid.
-func (g *Gateway) examined(ctx context.Context, p *policy.Policy, found *change.Change) (*exam, error) {
+func (g *Gateway) newExam(ctx context.Context, p *policy.Policy, found *change.Change) (*exam, error) {
 	who, err := review.AgentOf(ctx, g.options.Refresher, found)
 	if err != nil {
 		return nil, err
@@ -76,10 +76,10 @@ func (g *Gateway) examined(ctx context.Context, p *policy.Policy, found *change.
 
 // examinedFor is like examined, for the agent who with its current rights.
 func (g *Gateway) examinedFor(p *policy.Policy, who identity.Principal, found *change.Change) (*exam, error) {
-	if err := writes.Placed(p, who, found); err != nil {
+	if err := writes.CheckSchema(p, who, found); err != nil {
 		return nil, err
 	}
-	list, err := found.Asked()
+	list, err := found.ParseWrites()
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (e *exam) rules(ctx context.Context) (err error) {
 	}
 	e.call.from = e.plan.Source
 	if call, ok := e.plan.Items[0].Write.(*write.Call); ok {
-		e.call.asked(call.Source + "." + call.Operation)
+		e.call.recordClass(call.Source + "." + call.Operation)
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (e *exam) records(ctx context.Context) error {
 	}
 	e.effects = slices.Clone(e.found.Effects)
 	for i := range min(len(e.effects), len(e.plan.Items)) {
-		if find := e.plan.Items[i].Compared(); find != nil {
+		if find := e.plan.Items[i].CompareQuery(); find != nil {
 			now, err := e.call.one(ctx, find)
 			if err != nil {
 				return err
@@ -205,7 +205,7 @@ func (e *exam) dependence(ctx context.Context) error {
 func (e *exam) review(context.Context) error {
 	if e.found == nil {
 		if e.filed.Mode == write.Deny {
-			return change.Denied()
+			return change.DeniedError()
 		}
 		return nil
 	}
@@ -214,7 +214,7 @@ func (e *exam) review(context.Context) error {
 	broken := slices.ContainsFunc(e.found.Decisions, func(d change.Decision) bool { return d.Broken })
 	switch had := max(e.found.Need, len(e.found.Approvers())); {
 	case judged.Mode == write.Deny:
-		return change.Denied()
+		return change.DeniedError()
 	case judged.Need > had && !broken:
 		return &problem.Error{Code: problem.Conflict, Kind: "review", Detail: fmt.Sprintf("the rules ask for %s now, and asked for %d when it was proposed", people(judged.Need), e.found.Need)}
 	}
@@ -228,9 +228,9 @@ func people(n int) string {
 	return fmt.Sprintf("%d approvals", n)
 }
 
-// described checks the arguments against the class that describes them. It refuses a change with doubts that no
+// checkDoubts checks the arguments against the class that describes them. It refuses a change with doubts that no
 // reviewer has read. The error doesn't contain the doubts, because the agent reads it.
-func (e *exam) described(ctx context.Context) error {
+func (e *exam) checkDoubts(ctx context.Context) error {
 	if e.found == nil {
 		return nil // the author of the request has checked it
 	}
@@ -332,28 +332,28 @@ func (r reader) Record(ctx context.Context, class, id string) (value.Value, erro
 	return value.Read(page.Record(0), 0)
 }
 
-// fallen returns the outcome of a change that could no longer be proposed. If the source has already written it, it is
+// staleOutcome returns the outcome of a change that could no longer be proposed. If the source has already written it, it is
 // applied. Otherwise it is stale, because the records may change back and a reviewer may renew it.
-func (e *execution) fallen(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
+func (e *execution) staleOutcome(ctx context.Context, w source.Writer, c *change.Change, why error) (change.EventKind, change.Outcome, error) {
 	if p := problem.Of(why); p.Code == problem.Internal || p.Store {
 		return "", change.Outcome{}, why // it could not be checked: try again later
 	}
-	event, o, err := e.gateway.barred(ctx, w, c, why)
+	event, o, err := e.gateway.blockApply(ctx, w, c, why)
 	if err != nil || event != change.EventFailed {
 		return event, o, err
 	}
-	return change.EventStale, change.Outcome{Detail: o.Detail, Now: e.moved(ctx, w, c)}, nil
+	return change.EventStale, change.Outcome{Detail: o.Detail, Now: e.movedEffects(ctx, w, c)}, nil
 }
 
-// moved returns the current records of c, for reviewers, if they differ from the reviewed ones. If they don't differ or
+// movedEffects returns the current records of c, for reviewers, if they differ from the reviewed ones. If they don't differ or
 // can't be read, it returns nil.
-func (e *execution) moved(ctx context.Context, w source.Writer, c *change.Change) []change.Effect {
+func (e *execution) movedEffects(ctx context.Context, w source.Writer, c *change.Change) []change.Effect {
 	again, err := e.gateway.examinedFor(e.policy, e.who, c)
 	if err != nil || again.rules(ctx) != nil {
 		return nil
 	}
 	now, err := w.Preview(ctx, again.draft)
-	if err != nil || c.Moved(now.Effects) == "" {
+	if err != nil || c.Difference(now.Effects) == "" {
 		return nil
 	}
 	return now.Effects

@@ -37,7 +37,7 @@ func Example_reviewPage() {
 	s, err := serve.Open(ctx, filepath.Join(dir, "bailiwick.yaml"), serve.Options{Authenticate: func(r *http.Request) (identity.Principal, error) {
 		user, ok := signedIn(r)
 		if !ok {
-			return identity.Principal{}, identity.Unauthorized("not signed in", nil)
+			return identity.Principal{}, identity.UnauthorizedError("not signed in", nil)
 		}
 		return identity.Principal{ID: "app:" + user, Owner: user, Tenant: "acme", Scopes: []identity.Scope{identity.Read}}, nil
 	}})

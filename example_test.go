@@ -57,7 +57,7 @@ func Example() {
 		Authenticate: func(r *http.Request) (identity.Principal, error) {
 			user, ok := signedIn(r)
 			if !ok {
-				return identity.Principal{}, identity.Unauthorized("not signed in", nil)
+				return identity.Principal{}, identity.UnauthorizedError("not signed in", nil)
 			}
 			return identity.Principal{ID: "app:" + user, Owner: user, Tenant: "acme", Scopes: []identity.Scope{identity.Read}}, nil
 		},

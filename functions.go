@@ -36,8 +36,8 @@ func overFunctions(w source.Writer, functions map[string]Function) *functionWrit
 	return &functionWriter{w, functions}
 }
 
-// called returns the action of a plan and the action's function, or nil if no action has one.
-func (w *functionWriter) called(plan *writes.Plan) (*write.Action, Function, error) {
+// findFunction returns the action of a plan and the action's function, or nil if no action has one.
+func (w *functionWriter) findFunction(plan *writes.Plan) (*write.Action, Function, error) {
 	for i := range plan.Items {
 		a, ok := plan.Items[i].Write.(*write.Action)
 		if !ok || w.functions[a.Name] == nil {
@@ -58,7 +58,7 @@ func (w *functionWriter) Preview(ctx context.Context, d writes.Draft) (change.Pr
 	if err != nil {
 		return change.Preview{}, err
 	}
-	a, f, err := w.called(&plan)
+	a, f, err := w.findFunction(&plan)
 	if err != nil || f == nil {
 		if err == nil {
 			return w.Writer.Preview(ctx, d)
@@ -74,7 +74,7 @@ func (w *functionWriter) Apply(ctx context.Context, p writes.Permit) (change.Rec
 	if err != nil {
 		return change.Receipt{}, err
 	}
-	a, f, err := w.called(&plan)
+	a, f, err := w.findFunction(&plan)
 	if err != nil || f == nil {
 		if err == nil {
 			return w.Writer.Apply(ctx, p)

@@ -187,16 +187,17 @@ func (g *Gateway) Ping(ctx context.Context) error {
 // Read answers q for p outside of any tool, for embedding programs. It is admitted, limited and recorded like a call
 // of the tool query_class.
 func (g *Gateway) Read(ctx context.Context, p identity.Principal, q *query.Find) (*result.Page, error) {
-	return g.alone(ctx, p, "query_class", func(ctx context.Context, c *Call) (*result.Page, error) { return c.Read(ctx, q) })
+	return g.callAlone(ctx, p, "query_class", func(ctx context.Context, c *Call) (*result.Page, error) { return c.Read(ctx, q) })
 }
 
 // SQL answers a SELECT statement for p outside of any tool. It is admitted, limited and recorded like a call of the
 // tool query_sql.
 func (g *Gateway) SQL(ctx context.Context, p identity.Principal, q *query.SQL) (*result.Page, error) {
-	return g.alone(ctx, p, "query_sql", func(ctx context.Context, c *Call) (*result.Page, error) { return c.SQL(ctx, q) })
+	return g.callAlone(ctx, p, "query_sql", func(ctx context.Context, c *Call) (*result.Page, error) { return c.SQL(ctx, q) })
 }
 
-func (g *Gateway) alone(ctx context.Context, p identity.Principal, tool string, ask func(context.Context, *Call) (*result.Page, error)) (page *result.Page, err error) {
+// callAlone answers one query as a call of the tool.
+func (g *Gateway) callAlone(ctx context.Context, p identity.Principal, tool string, ask func(context.Context, *Call) (*result.Page, error)) (page *result.Page, err error) {
 	// This is like a call of the tool with one query. It returns no page with an error.
 	err = g.Do(ctx, p, CallSpec{Tool: tool, Needs: identity.Read, Queries: true}, func(ctx context.Context, c *Call) (int, error) {
 		page, err = ask(ctx, c)
@@ -246,13 +247,13 @@ func (g *Gateway) place(p *policy.Policy, principal identity.Principal, q query.
 		if asked.Cursor == "" {
 			return nil, q, nil
 		}
-		at, err = g.cursors.Open(asked.Cursor, bound(p, principal, asked))
+		at, err = g.cursors.Open(asked.Cursor, cursorScope(p, principal, asked))
 		at.Wide = asked.Wide
 	case *query.SQL:
 		if asked.Cursor == "" {
 			return nil, q, nil
 		}
-		at, err = g.cursors.Open(asked.Cursor, bound(p, principal, asked))
+		at, err = g.cursors.Open(asked.Cursor, cursorScope(p, principal, asked))
 		again := *asked
 		at.Wide = asked.Wide
 		again.Now, again.Skip, q = at.Now, at.Start(), &again
@@ -278,7 +279,7 @@ func (g *Gateway) rows(ctx context.Context, p *policy.Policy, principal identity
 	}
 	by := fair.Who{Tenant: principal.Tenant, Owner: principal.Account(), Credential: principal.Origin()}
 	read := limit.Rows(ctx, g.memory, by, rows) // after the connection, because calls that wait for a slow source would block memory of others
-	return redact.Apply(permit, g.masks, fair.InTurn(ctx, g.slots[plan.View.Source()], by, read, func(err error) (value.Row, error) { return nil, ended(ctx, err) }))
+	return redact.Apply(permit, g.masks, fair.InTurn(ctx, g.slots[plan.View.Source()], by, read, func(err error) (value.Row, error) { return nil, contextError(ctx, err) }))
 }
 
 // An Observer is notified of every call, for metrics, traces and logs. It has no influence on calls, and must not keep
@@ -321,8 +322,8 @@ func asker(p identity.Principal) limit.Asker {
 	return limit.Asker{Owner: p.Account(), Token: p.Origin(), Depth: p.Depth}
 }
 
-// used returns the consumption of the call with an answer of so many bytes.
-func (c *Call) used(bytes int) limit.Use {
+// usage returns the resources that the call has used, given an answer of so many bytes.
+func (c *Call) usage(bytes int) limit.Use {
 	tokens := int64(bytes / tokenBytes)
 	return limit.Use{Rows: int64(c.record.Rows), Bytes: int64(bytes), Tokens: tokens, Cost: limit.Cost(tokens, c.gateway.options.Price)}
 }

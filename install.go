@@ -38,7 +38,7 @@ type Parts map[any]any
 
 // compile compiles rules and actions against a catalogue.
 func compile(rules policy.Rules, declared []action.Declaration, catalogue []schema.Class) (*force, error) {
-	p, err := policy.New(rules, copied(catalogue))
+	p, err := policy.New(rules, copyClasses(catalogue))
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (g *Gateway) Install(ctx context.Context, rules policy.Rules, declared []ac
 	if err != nil {
 		return err
 	}
-	if next, err = g.guarded(ctx, next, false); err != nil {
+	if next, err = g.withholdCredentials(ctx, next, false); err != nil {
 		return err
 	}
 	parts, err := with(Moment{next})
@@ -158,18 +158,18 @@ func (g *Gateway) Subscribe(f func(Event)) (stop func()) { return g.subscribers.
 func (g *Gateway) Announce(e Event) {
 	g.subscribers.Announce(e, func(panicked any) {
 		if g.options.Log != nil {
-			g.options.Log.Error("a subscriber panicked", "change", string(e), "error", problem.Panicked(panicked).Err)
+			g.options.Log.Error("a subscriber panicked", "change", string(e), "error", problem.PanicError(panicked).Err)
 		}
 	})
 }
 
-// fitted compiles the rules and actions in force against classes that may have changed. If the rules of a class no
+// recompile compiles the rules and actions in force against classes that may have changed. If the rules of a class no
 // longer fit the class, the class is closed. A renamed field would otherwise not be hidden under its new name. For the
 // same reason, new classes of a source stay closed while a class that a rule names is missing. An action that no longer
 // fits is left out.
 //
 // withheld are the fields to hide because of their values.
-func (f *force) fitted(found []schema.Class, withheld map[string][]string) (*force, error) {
+func (f *force) recompile(found []schema.Class, withheld map[string][]string) (*force, error) {
 	rules, declared, open := f.rules, slices.Clone(f.declared), slices.Clone(found)
 	rules.Withheld = withheld
 	rules.Classes = maps.Clone(rules.Classes)
@@ -286,9 +286,10 @@ const (
 	longLook  = time.Hour
 )
 
-// guarded returns next with the fields withheld whose values look like credentials. Before that, it looks at new fields
-// for a limited time. With drift the time is short, because a call may wait. The caller holds g.changes.
-func (g *Gateway) guarded(ctx context.Context, next *force, drift bool) (*force, error) {
+// withholdCredentials returns next without the fields whose values look like credentials. It first looks at the fields
+// that it has not looked at yet, for a limited time. Before that, it looks at new fields for a limited time. With
+// drift the time is short, because a call may wait. The caller holds g.changes.
+func (g *Gateway) withholdCredentials(ctx context.Context, next *force, drift bool) (*force, error) {
 	if g.options.Sampling.Off {
 		return next, nil
 	}
@@ -303,11 +304,11 @@ func (g *Gateway) guarded(ctx context.Context, next *force, drift bool) (*force,
 	if samples.Same(next.withheld, overlay) {
 		return next, nil
 	}
-	return next.fitted(next.found, overlay)
+	return next.recompile(next.found, overlay)
 }
 
-// Withheld returns, for operators, the fields that are hidden because of their values, ordered by class and field.
-func (g *Gateway) Withheld() []Withheld { return g.guard.Withheld(g.force.Load().policy) }
+// WithheldFields returns, for operators, the fields that are hidden because of their values, ordered by class and field.
+func (g *Gateway) WithheldFields() []Withheld { return g.guard.WithheldFields(g.force.Load().policy) }
 
 // Resample looks at a sample of all values that principals could see. It hides the fields whose values look like
 // credentials before it returns.
@@ -325,7 +326,7 @@ func (g *Gateway) resample(ctx context.Context, all bool) error {
 	if samples.Same(now.withheld, overlay) {
 		return ctx.Err()
 	}
-	next, err := now.fitted(now.found, overlay)
+	next, err := now.recompile(now.found, overlay)
 	if err != nil {
 		return fmt.Errorf("hide fields whose values look like credentials: %w", err)
 	}
@@ -340,13 +341,13 @@ func (g *Gateway) enforce(next *force, parts Parts) {
 	var before []Withheld
 	now := g.force.Load()
 	if now != nil {
-		before = g.Withheld()
+		before = g.WithheldFields()
 	}
 	g.force.Store(next.beside(now, parts))
-	hidden := g.Withheld()
+	hidden := g.WithheldFields()
 	for _, w := range hidden {
 		if !slices.ContainsFunc(before, func(old Withheld) bool { return old.Class == w.Class && old.Field == w.Field }) {
-			g.recordWithheld(w, next.policy.Version())
+			g.recordWithheldField(w, next.policy.Version())
 		}
 	}
 	if len(hidden) > 0 && !slices.Equal(hidden, before) {
@@ -354,9 +355,9 @@ func (g *Gateway) enforce(next *force, parts Parts) {
 	}
 }
 
-// recordWithheld logs that a field is hidden, and appends a record to the audit, once per version of the rules. The
+// recordWithheldField logs that a field is hidden, and appends a record to the audit, once per version of the rules. The
 // field stays hidden if that fails.
-func (g *Gateway) recordWithheld(w Withheld, version string) {
+func (g *Gateway) recordWithheldField(w Withheld, version string) {
 	field, log := w.Class+"."+w.Field, g.options.Log
 	r := audit.Record{Time: g.options.Now(), Principal: "gateway", Tool: "fields/withheld", Class: w.Class, Outcome: audit.OK, Kind: "withheld", Policy: version, Uses: []string{field},
 		Step: "withheld:" + field + ":" + version}
@@ -379,7 +380,7 @@ func (g *Gateway) looks(ctx context.Context) []string {
 	}
 	g.looking = samples.Repeat(ctx, cmp.Or(g.options.Sampling.Every, everyLook), func(ctx context.Context, all bool) {
 		err := g.resample(ctx, all)
-		missed := g.guard.Missed()
+		missed := g.guard.MissedClasses()
 		switch log := g.options.Log; {
 		case log == nil || ctx.Err() != nil:
 		case err != nil:
@@ -388,9 +389,9 @@ func (g *Gateway) looks(ctx context.Context) []string {
 			log.Warn("values of some classes could not be looked at", "classes", missed[:min(len(missed), 20)], "number", len(missed))
 		}
 	})
-	missed := g.guard.Missed()
+	missed := g.guard.MissedClasses()
 	if len(missed) > 0 {
 		g.looking.Now(false)
 	}
-	return samples.Notes(g.Withheld(), missed)
+	return samples.Notes(g.WithheldFields(), missed)
 }

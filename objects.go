@@ -54,7 +54,7 @@ func (s objectSeer) Find(ctx context.Context, at source.Place, skip int, visit f
 	object := func(name string) Object { return Object{Name: name, Unknown: true} }
 	if cache.Reader != nil {
 		defer cache.Reader.Close() //nolint:errcheck // it was only read
-		seen := s.seen(from, cache.Objects)
+		seen := s.visibleNames(from, cache.Objects)
 		out.Cached, out.Age = true, s.age(cache.Reader, seen)
 		if at.Objects == nil {
 			names = seen
@@ -105,8 +105,8 @@ func (s objectSeer) look(ctx context.Context, at source.Place) (from string, bes
 	return from, best, nil
 }
 
-// seen returns the names that the caller may see.
-func (s objectSeer) seen(from string, names []string) []string {
+// visibleNames returns the names that the caller may see.
+func (s objectSeer) visibleNames(from string, names []string) []string {
 	quiet := s.Policy.Noting(nil) // listing names must not add classes to the record
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return quiet.Fresh(s.Who, &schema.Class{Source: from, Name: name, Recordless: true}) == nil
@@ -117,7 +117,7 @@ func (s objectSeer) seen(from string, names []string) []string {
 func (s objectSeer) age(r source.ObjectReader, names []string) time.Duration {
 	var newest time.Time
 	for _, name := range names {
-		if t := r.Modified(name); t.After(newest) {
+		if t := r.ModTime(name); t.After(newest) {
 			newest = t
 		}
 	}

@@ -22,11 +22,11 @@ import (
 // change at once only if rules and gates allow this write without review. While a change is pending, the same request
 // returns that change.
 func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, error) {
-	old, err := c.replaced(ctx, r)
+	old, err := c.replacedChange(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	filed, same, err := c.drafted(ctx, r)
+	filed, same, err := c.draftChange(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, err
 
 // Preview returns the change that Propose would file for r, without filing it.
 func (c *Call) Preview(ctx context.Context, r write.Request) (*review.Sheet, error) {
-	filed, _, err := c.drafted(ctx, r)
+	filed, _, err := c.draftChange(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -60,20 +60,20 @@ func (c *Call) Preview(ctx context.Context, r write.Request) (*review.Sheet, err
 	return c.sheetOf(ctx, filed), nil
 }
 
-// drafted returns the change for r, judged by the rules but not filed. same reports whether it changes nothing that the
+// draftChange returns the change for r, judged by the rules but not filed. same reports whether it changes nothing that the
 // caller sees.
-func (c *Call) drafted(ctx context.Context, r write.Request) (filed *change.Change, same bool, err error) {
+func (c *Call) draftChange(ctx context.Context, r write.Request) (filed *change.Change, same bool, err error) {
 	if c.gateway.options.Changes == nil {
 		return nil, false, noChanges()
 	}
 	if len(r.Writes) > 0 {
-		c.asked(r.Writes[0].Target())
+		c.recordClass(r.Writes[0].Target())
 	}
 	e := exam{call: c, request: r}
 	if err := e.pass(ctx, checks); err != nil {
 		return nil, false, err
 	}
-	return e.filed, e.plan.Unchanged(e.effects), nil
+	return e.filed, e.plan.ChangesNothing(e.effects), nil
 }
 
 // preview returns the preview of a draft by the named source.
@@ -87,7 +87,7 @@ func (g *Gateway) preview(ctx context.Context, draft writes.Draft, name string) 
 		return change.Preview{}, err
 	}
 	p, err := w.Preview(ctx, draft)
-	plan.Referred(p.Effects)
+	plan.NoteReferences(p.Effects)
 	return p, err
 }
 
@@ -107,7 +107,7 @@ func (g *Gateway) writer(name string) (source.Writer, error) {
 func (c *Call) dependences(ctx context.Context, after []string) error {
 	for i, id := range after {
 		before, err := c.mine(ctx, id)
-		if err == nil && before.State.Ended() && before.State != change.Applied {
+		if err == nil && before.State.IsFinal() && before.State != change.Applied {
 			err = &problem.Error{Code: problem.Conflict, Kind: "dependence", Detail: fmt.Sprintf("the change %s is %s and will never be applied: nothing can wait for it", before.ID, before.State),
 				Suggestion: "propose this without after, or propose the other again and name its new change_id"}
 		}
@@ -147,8 +147,8 @@ func (c *Call) change(r write.Request, plan *writes.Plan, p change.Preview) *cha
 // judge applies the rules of review to out, the change for r.
 func (c *Call) judge(out *change.Change, r write.Request, plan *writes.Plan) {
 	change.Judge(out, c.policy.Rules().Review, c.who, plan.Mode(r))
-	if c.gate(r) != policy.On || out.Doubts != nil || out.Unknown() {
-		out.Reviewed()
+	if c.gate(r) != policy.On || out.Doubts != nil || out.HasUnknownEffects() {
+		out.RequireReview()
 	}
 }
 
@@ -161,9 +161,9 @@ func (c *Call) Changes(ctx context.Context, f change.Filter) ([]review.Row, bool
 	f.Principal, f.Schemas = c.who.ID, c.policy.Schemas(c.who)
 	found, more, err := queue.Store().List(ctx, f)
 	if err != nil {
-		return nil, false, storeFailed(err)
+		return nil, false, storeError(err)
 	}
-	found = c.owned(found)
+	found = c.ownChanges(found)
 	rows, seen := make([]review.Row, len(found)), review.VisibilityOf(c.policy, c.who, c.gateway.masks)
 	for i, one := range found {
 		rows[i] = review.NewRow(one, seen, review.Viewer{})
@@ -178,14 +178,14 @@ func (c *Call) Change(ctx context.Context, id string) (*review.Sheet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.shown(ctx, found, review.Viewer{Now: c.present(ctx, found)}), nil
+	return c.viewerSheet(ctx, found, review.Viewer{Now: c.present(ctx, found)}), nil
 }
 
 // mine returns the change with the given ID if the caller proposed it.
 func (c *Call) mine(ctx context.Context, id string) (*change.Change, error) {
 	queue := c.gateway.options.Changes
 	if queue == nil {
-		return nil, change.NotFound()
+		return nil, change.NotFoundError()
 	}
 	found, err := c.own(queue.GetOf(ctx, id, change.Of{Principal: c.who.ID}))
 	if err == nil {
@@ -219,38 +219,38 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 	for {
 		last, err := store.LastEvent(ctx)
 		if err != nil {
-			return nil, storeFailed(err)
+			return nil, storeError(err)
 		}
 		found, err := c.mine(ctx, id)
 		if err != nil {
 			return nil, err
 		}
 		if !slices.Contains([]change.State{change.Pending, change.Granted, change.Applying}, found.State) {
-			return c.shown(ctx, found, review.Viewer{Now: c.present(ctx, found)}), nil
+			return c.viewerSheet(ctx, found, review.Viewer{Now: c.present(ctx, found)}), nil
 		}
 		err = store.Await(waiting, last)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case waiting.Err() != nil:
-			return c.shown(ctx, found, review.Viewer{Now: c.present(ctx, found)}), nil
+			return c.viewerSheet(ctx, found, review.Viewer{Now: c.present(ctx, found)}), nil
 		case err != nil && !errors.Is(err, context.DeadlineExceeded):
-			return nil, storeFailed(err)
+			return nil, storeError(err)
 		}
 	}
 }
 
 // sheetOf returns a change as shown to the agent that proposed it.
 func (c *Call) sheetOf(ctx context.Context, found *change.Change) *review.Sheet {
-	return c.shown(ctx, found, review.Viewer{})
+	return c.viewerSheet(ctx, found, review.Viewer{})
 }
 
-// shown is like sheetOf, for viewer, who is the agent with its view of the current records.
-func (c *Call) shown(ctx context.Context, found *change.Change, viewer review.Viewer) *review.Sheet {
+// viewerSheet is sheetOf for viewer, which is the agent with its current view of the records.
+func (c *Call) viewerSheet(ctx context.Context, found *change.Change, viewer review.Viewer) *review.Sheet {
 	s := review.New(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks), viewer)
 	c.refer(ctx, s, false)
 	c.others(ctx, found, s, review.Viewer{})
-	c.compared(ctx, found, s, review.Viewer{})
+	c.compareVersions(ctx, found, s, review.Viewer{})
 	return s
 }
 
@@ -317,7 +317,7 @@ func (c *Call) inverse(ctx context.Context, found *change.Change, reason string)
 	if err != nil {
 		return back, err
 	}
-	if err := writes.Placed(c.policy, agent, found); err != nil {
+	if err := writes.CheckSchema(c.policy, agent, found); err != nil {
 		return back, err
 	}
 	back.request = write.Request{Writes: list, Tool: "revert", Origin: write.Origin{Action: writes.Revert, Mode: write.Review}, Title: "revert " + found.ID, Reason: reason,
@@ -337,7 +337,7 @@ func (c *Call) reverting(ctx context.Context, found *change.Change, back inverse
 	if err != nil {
 		return nil, err
 	}
-	if err := found.Unmoved(preview.Effects); err != nil {
+	if err := found.CheckRevertible(preview.Effects); err != nil {
 		return nil, err
 	}
 	filed := c.change(back.request, &back.plan, preview)

@@ -26,10 +26,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// answered runs a query and passes its rows to shape, which reads from the source. most is the maximum size of one
+// answerQuery runs a query and passes its rows to shape, which reads from the source. most is the maximum size of one
 // value in bytes. 0 means the budget. If the classes of the source have changed, answered describes the source again
 // and repeats the query once. If the last record of the previous page has moved, answered looks for it once.
-func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (T, error) {
+func answerQuery[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (T, error) {
 	out, err := answeredOnce(ctx, c, q, most, shape)
 	if errors.Is(err, result.ErrMoved) {
 		out, err = answeredOnce(ctx, c, wide(q), most, shape)
@@ -37,7 +37,7 @@ func answered[T any](ctx context.Context, c *Call, q query.Query, most int, shap
 	if name, _, ok := strings.Cut(c.from, "."); ok && c.again(ctx, name, err) {
 		out, err = answeredOnce(ctx, c, q, most, shape)
 	}
-	outdated(err)
+	explainClassChange(err)
 	return out, err
 }
 
@@ -58,14 +58,14 @@ func wide(q query.Query) query.Query {
 
 // answeredOnce runs a query and passes its rows to shape.
 func answeredOnce[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (out T, err error) {
-	c.asked(q.From())
-	q = c.timed(q)
+	c.recordClass(q.From())
+	q = c.withTime(q)
 	rows, err := c.gateway.rows(ctx, c.policy, c.who, q, most)
 	if err != nil {
 		return out, err
 	}
 	c.from = rows.Plan().View.Class().FullName()
-	out, err = shaped(ctx, func() (T, error) { return shape(rows) })
+	out, err = traceShape(ctx, func() (T, error) { return shape(rows) })
 	if !errors.Is(err, source.ErrChanged) && !errors.Is(err, result.ErrMoved) {
 		c.Note(rows.Plan().Notes...)
 		if rows.Plan().Foreign() {
@@ -75,8 +75,8 @@ func answeredOnce[T any](ctx context.Context, c *Call, q query.Query, most int, 
 	return out, err
 }
 
-// timed returns q. A SELECT statement without a time gets the time of this call.
-func (c *Call) timed(q query.Query) query.Query {
+// withTime returns q, and sets the time of the call on a SELECT statement without a time.
+func (c *Call) withTime(q query.Query) query.Query {
 	if s, ok := q.(*query.SQL); ok && s.Now.IsZero() {
 		timed := *s
 		timed.Now = c.Time()
@@ -89,11 +89,11 @@ func (c *Call) timed(q query.Query) query.Query {
 func (c *Call) Read(ctx context.Context, q *query.Find) (*result.Page, error) {
 	page, err := c.page(ctx, q, result.NewPage)
 	if err == nil && page.More {
-		page.Cursor = c.gateway.cursors.Seal(page.Next, bound(c.policy, c.who, q))
+		page.Cursor = c.gateway.cursors.Seal(page.Next, cursorScope(c.policy, c.who, q))
 	}
 	if err == nil {
-		c.Found(q, page.Count == 0)
-		c.Showed(q, page.Count)
+		c.NoteEmpty(q, page.Count == 0)
+		c.NoteResult(q, page.Count)
 	}
 	return page, err
 }
@@ -106,7 +106,7 @@ func (c *Call) Get(ctx context.Context, q *query.Find) (*result.Page, error) {
 // page answers q with a page, and adds the records of the requested lists of pointers. It reads them with separate
 // queries after the page.
 func (c *Call) page(ctx context.Context, q *query.Find, by func(redact.Rows, int) (*result.Page, error)) (*result.Page, error) {
-	page, err := answered(ctx, c, q, 0, func(rows redact.Rows) (*result.Page, error) { return by(rows, c.gateway.options.Budget) })
+	page, err := answerQuery(ctx, c, q, 0, func(rows redact.Rows) (*result.Page, error) { return by(rows, c.gateway.options.Budget) })
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (c *Call) page(ctx context.Context, q *query.Find, by func(redact.Rows, int
 		if err != nil {
 			return nil, err
 		}
-		return shaped(ctx, func() (*result.Page, error) { return result.NewPage(rows, c.gateway.options.Budget) })
+		return traceShape(ctx, func() (*result.Page, error) { return result.NewPage(rows, c.gateway.options.Budget) })
 	})
 	if err != nil {
 		return nil, err
@@ -128,13 +128,13 @@ func (c *Call) page(ctx context.Context, q *query.Find, by func(redact.Rows, int
 
 // Count returns how many records match q.
 func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []string, err error) {
-	n, err = answered(ctx, c, q, 0, func(rows redact.Rows) (int64, error) {
+	n, err = answerQuery(ctx, c, q, 0, func(rows redact.Rows) (int64, error) {
 		notes = rows.Plan().Notes
 		return result.CountRows(rows)
 	})
-	c.Found(q, err == nil && n == 0)
+	c.NoteEmpty(q, err == nil && n == 0)
 	if err == nil {
-		c.Showed(q, 1)
+		c.NoteResult(q, 1)
 	}
 	return n, notes, err
 }
@@ -142,29 +142,29 @@ func (c *Call) Count(ctx context.Context, q *query.Count) (n int64, notes []stri
 // Aggregate answers q with a page, cut to the byte budget. The page's Full reports this cut. Its More reports that the
 // automatic limit of q left records out.
 func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*result.Page, error) {
-	return c.computed(ctx, q)
+	return c.computePage(ctx, q)
 }
 
 // SQL answers a SELECT statement with a page, cut to the byte budget, and a cursor if there is more.
 func (c *Call) SQL(ctx context.Context, q *query.SQL) (*result.Page, error) {
-	page, err := c.computed(ctx, q)
+	page, err := c.computePage(ctx, q)
 	if err == nil {
 		if page.More = page.More || page.Cut; page.More {
-			page.Cursor = c.gateway.cursors.Seal(page.Next, bound(c.policy, c.who, q))
+			page.Cursor = c.gateway.cursors.Seal(page.Next, cursorScope(c.policy, c.who, q))
 		}
 	}
 	return page, err
 }
 
-// computed runs a query that has no next page. More only reports records that the default limit left out. If the caller
+// computePage runs a query that has no next page. More only reports records that the default limit left out. If the caller
 // sets a limit, More is false.
-func (c *Call) computed(ctx context.Context, q query.Query) (*result.Page, error) {
-	return answered(ctx, c, q, 0, func(rows redact.Rows) (*result.Page, error) {
+func (c *Call) computePage(ctx context.Context, q query.Query) (*result.Page, error) {
+	return answerQuery(ctx, c, q, 0, func(rows redact.Rows) (*result.Page, error) {
 		page, err := result.NewPage(rows, c.gateway.options.Budget)
 		if err == nil {
 			page.More = page.More && rows.Plan().Auto
-			c.Found(q, page.Nothing())
-			c.Showed(q, page.Count)
+			c.NoteEmpty(q, page.Nothing())
+			c.NoteResult(q, page.Count)
 			c.Note(page.Missing...)
 			c.record.Rows += page.Count
 		}
@@ -175,11 +175,11 @@ func (c *Call) computed(ctx context.Context, q query.Query) (*result.Page, error
 // Look returns the records of q as objects, as the caller sees them, for a note about another answer. It adds no notes
 // itself.
 func (c *Call) Look(ctx context.Context, q query.Query) ([]value.Value, error) {
-	rows, err := c.gateway.rows(ctx, c.policy, c.who, c.timed(q), 0)
+	rows, err := c.gateway.rows(ctx, c.policy, c.who, c.withTime(q), 0)
 	if err != nil {
 		return nil, err
 	}
-	page, err := shaped(ctx, func() (*result.Page, error) { return result.NewPage(rows, c.gateway.options.Budget) })
+	page, err := traceShape(ctx, func() (*result.Page, error) { return result.NewPage(rows, c.gateway.options.Budget) })
 	if err != nil {
 		return nil, err
 	}
@@ -200,14 +200,14 @@ func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o resul
 	return answeredOnce(ctx, c, q, most, func(rows redact.Rows) (result.Exported, error) { // written output can't be taken back
 		done, err := result.Export(out, rows, o)
 		c.Note(done.Notes...)
-		c.Found(q, err == nil && done.Count == 0)
+		c.NoteEmpty(q, err == nil && done.Count == 0)
 		c.record.Rows += done.Count
 		return done, err
 	})
 }
 
-// bound identifies the use of a cursor: one principal, one query and one version of the rules.
-func bound(p *policy.Policy, principal identity.Principal, q interface{ Digest() [32]byte }) [32]byte {
+// cursorScope returns the digest that limits a cursor to one principal, one query and one version of the rules.
+func cursorScope(p *policy.Policy, principal identity.Principal, q interface{ Digest() [32]byte }) [32]byte {
 	digest := q.Digest()
 	parts := []value.Value{value.OfString(principal.ID), value.OfString(principal.Tenant), value.OfString(p.Version()), value.OfBytes(string(digest[:]))}
 	schemas := p.Schemas(principal)
@@ -218,8 +218,8 @@ func bound(p *policy.Policy, principal identity.Principal, q interface{ Digest()
 	return sha256.Sum256(doc.AppendJSON(nil))
 }
 
-// shaped runs shape in a trace span. The span includes the reads of the source, which happen during shape.
-func shaped[T any](ctx context.Context, shape func() (T, error)) (T, error) {
+// traceShape runs shape in a trace span. The span includes the reads of the source, which happen during shape.
+func traceShape[T any](ctx context.Context, shape func() (T, error)) (T, error) {
 	_, step := trace.Start(ctx, "shape")
 	out, err := shape()
 	trace.End(step, err)
@@ -266,7 +266,7 @@ func (g *Gateway) describe(ctx context.Context, names []string, quiet bool) ([]s
 		}
 		delete(d.failing, name)
 		changed = changed || !reflect.DeepEqual(classes, d.found[name])
-		d.found[name], warnings = copied(classes), append(warnings, warned...)
+		d.found[name], warnings = copyClasses(classes), append(warnings, warned...)
 	}
 	if now != nil && quiet && !changed {
 		return warnings, errors.Join(errs...)
@@ -279,7 +279,7 @@ func (g *Gateway) describe(ctx context.Context, names []string, quiet bool) ([]s
 	defer g.changes.Unlock()
 	next, err := g.recompile(found)
 	if err == nil {
-		next, err = g.guarded(ctx, next, quiet)
+		next, err = g.withholdCredentials(ctx, next, quiet)
 	}
 	if err != nil {
 		return warnings, errors.Join(append(errs, err)...)
@@ -293,13 +293,13 @@ func (g *Gateway) describe(ctx context.Context, names []string, quiet bool) ([]s
 // Options.
 func (g *Gateway) recompile(found []schema.Class) (*force, error) {
 	if now := g.force.Load(); now != nil {
-		return now.fitted(found, g.guard.Overlay())
+		return now.recompile(found, g.guard.Overlay())
 	}
 	return compile(g.options.Rules, g.options.Actions, found)
 }
 
-// copied returns classes with copies of the parts that rules can change.
-func copied(classes []schema.Class) []schema.Class {
+// copyClasses returns a copy of classes whose fields and relations the rules can change.
+func copyClasses(classes []schema.Class) []schema.Class {
 	out := slices.Clone(classes)
 	for i := range out {
 		out[i].Fields, out[i].Relations = slices.Clone(out[i].Fields), slices.Clone(out[i].Relations)
@@ -307,10 +307,10 @@ func copied(classes []schema.Class) []schema.Class {
 	return out
 }
 
-// Drifted describes the sources in names again, or for nil all sources whose classes may change at any time. Nothing
-// happens if no class has changed. With forCall, it skips sources that were just described, because a description costs
-// the database more than a call.
-func (g *Gateway) Drifted(ctx context.Context, names []string, forCall bool) ([]string, error) {
+// RefreshDrifting describes the sources again whose classes may change at any time. Nothing happens if no class has
+// changed. With forCall, it skips sources that were just described, because a description costs the database more than
+// a call.
+func (g *Gateway) RefreshDrifting(ctx context.Context, names []string, forCall bool) ([]string, error) {
 	var again []string
 	for _, name := range slices.Sorted(maps.Keys(g.options.Sources)) {
 		s, ok := g.options.Sources[name].(source.Drifting)
@@ -339,8 +339,8 @@ func (g *Gateway) Drifted(ctx context.Context, names []string, forCall bool) ([]
 	return warnings, err
 }
 
-// Closed returns, for operators, why classes are closed or can't be described, and which tenant schemas are left out.
-func (g *Gateway) Closed() []string {
+// ClosureReasons returns, for operators, why classes are closed or can't be described, and which tenant schemas are left out.
+func (g *Gateway) ClosureReasons() []string {
 	g.description.mu.Lock()
 	defer g.description.mu.Unlock()
 	out := slices.Clone(g.force.Load().closed)
@@ -363,7 +363,7 @@ func (c *Call) again(ctx context.Context, name string, err error) bool {
 	if !errors.Is(err, source.ErrChanged) || ctx.Err() != nil {
 		return false
 	}
-	if _, err := c.gateway.Drifted(ctx, []string{name}, true); err != nil && ctx.Err() != nil {
+	if _, err := c.gateway.RefreshDrifting(ctx, []string{name}, true); err != nil && ctx.Err() != nil {
 		return false
 	}
 	now := c.gateway.force.Load()
@@ -374,9 +374,9 @@ func (c *Call) again(ctx context.Context, name string, err error) bool {
 	return true
 }
 
-// outdated replaces the suggestion to try later in the error of a call that failed because classes have changed: waiting
-// doesn't help.
-func outdated(err error) {
+// explainClassChange replaces the suggestion to try later in the error of a call that failed because classes have
+// changed.
+func explainClassChange(err error) {
 	if p := problem.Of(err); errors.Is(err, source.ErrChanged) && p != nil {
 		p.Detail, p.Suggestion = "the class has changed in the source since it was described", "get_schema has its fields as they are now; if the call fails again, tell the operator the correlation id"
 	}

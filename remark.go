@@ -30,15 +30,15 @@ func (r *Remarks) Notes() []string { return r.notes }
 // didn't write.
 func (r *Remarks) Forget(n int) { *r = Remarks{notes: r.notes[:min(n, len(r.notes))]} }
 
-// Found records q if its result was empty.
-func (r *Remarks) Found(q query.Query, nothing bool) {
+// NoteEmpty records q if its result was empty.
+func (r *Remarks) NoteEmpty(q query.Query, nothing bool) {
 	if nothing {
 		r.empty = q
 	}
 }
 
-// Showed records that q was answered with shown records, and that they are the whole answer.
-func (r *Remarks) Showed(q query.Query, shown int) { r.last, r.shown = q, shown }
+// NoteResult records that q was answered with shown records, and that they are the whole answer.
+func (r *Remarks) NoteResult(q query.Query, shown int) { r.last, r.shown = q, shown }
 
 // Last returns the last query that was answered with records, and their number, or nil.
 func (r *Remarks) Last() (query.Query, int) { return r.last, r.shown }

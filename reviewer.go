@@ -140,17 +140,17 @@ func (c *Call) reviewable(ctx context.Context, id string) (found *change.Change,
 // returns the error for a change that doesn't exist.
 func (c *Call) own(found *change.Change, err error) (*change.Change, error) {
 	if err == nil && c.policy.Schema(c.who, found.Source) != found.Schema {
-		return nil, change.NotFound()
+		return nil, change.NotFoundError()
 	}
 	return found, err
 }
 
-// owned is own for several changes.
-func (c *Call) owned(found []*change.Change) []*change.Change {
+// ownChanges returns the changes for which own has no error.
+func (c *Call) ownChanges(found []*change.Change) []*change.Change {
 	return slices.DeleteFunc(found, func(one *change.Change) bool { _, err := c.own(one, nil); return err != nil })
 }
 
-func (d *reviewer) scoped(c *Call, f change.Filter) change.Filter {
+func (d *reviewer) scopeFilter(c *Call, f change.Filter) change.Filter {
 	f.Schemas = c.policy.Schemas(c.who)
 	if d.who.Tenant != "" {
 		f.Tenant, f.Tenanted = d.who.Tenant, true
@@ -166,11 +166,11 @@ func (d *reviewer) Queue(ctx context.Context, f change.Filter) (rows []review.Ro
 	err = d.do(ctx, "list", func(ctx context.Context, c *Call) error {
 		var found []*change.Change
 		var err error
-		if found, more, err = d.gateway.options.Changes.Store().List(ctx, d.scoped(c, f)); err != nil {
-			return storeFailed(err)
+		if found, more, err = d.gateway.options.Changes.Store().List(ctx, d.scopeFilter(c, f)); err != nil {
+			return storeError(err)
 		}
 		seen := review.VisibilityOf(c.policy, d.who, d.gateway.masks)
-		for _, one := range c.owned(found) {
+		for _, one := range c.ownChanges(found) {
 			rows = append(rows, review.NewRow(one, seen, d.viewer()))
 		}
 		c.record.Rows = len(rows)
@@ -186,16 +186,16 @@ func noChanges() error {
 	return &problem.Error{Code: problem.Unsupported, Kind: "no_changes", Detail: "this gateway takes no changes"}
 }
 
-// storeFailed is the error shown to the caller when changes can't be read or kept.
-func storeFailed(err error) error {
-	return problem.StoreFailed("change_store", err)
+// storeError returns the error for the caller when changes can't be read or kept.
+func storeError(err error) error {
+	return problem.StoreError("change_store", err)
 }
 
 // Counts implements Reviewer.
 func (d *reviewer) Counts(ctx context.Context, f change.Filter) (counts map[change.State]int, err error) {
 	err = d.do(ctx, "count", func(ctx context.Context, c *Call) (err error) {
-		if counts, err = d.gateway.options.Changes.Store().Counts(ctx, d.scoped(c, f)); err != nil {
-			return storeFailed(err)
+		if counts, err = d.gateway.options.Changes.Store().Counts(ctx, d.scopeFilter(c, f)); err != nil {
+			return storeError(err)
 		}
 		return nil
 	})
@@ -220,7 +220,7 @@ func (d *reviewer) Value(ctx context.Context, id string, at review.Place) (w *re
 			return err
 		}
 		if err := review.OpenValues(ctx, d.gateway.options.Used, d.who.Person(), s, w); err != nil {
-			return storeFailed(err)
+			return storeError(err)
 		}
 		return nil
 	})
@@ -247,12 +247,12 @@ func (d *reviewer) Settle(ctx context.Context, id string, applied bool, reason s
 // Renew implements Reviewer. The rules of review judge the change again, and its doubts are checked again.
 func (d *reviewer) Renew(ctx context.Context, id string) (*review.Sheet, error) {
 	return d.sheet(ctx, "renew", id, "", func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
-		e, err := d.gateway.examined(ctx, c.policy, found)
+		e, err := d.gateway.newExam(ctx, c.policy, found)
 		if err == nil {
 			err = e.pass(ctx, but("review", "described"))
 		}
 		if err == nil {
-			err = e.described(ctx)
+			err = e.checkDoubts(ctx)
 		}
 		if p := problem.Of(err); p != nil && p.Kind == "described" {
 			err = nil // the reviewer reads the doubts then
@@ -266,9 +266,9 @@ func (d *reviewer) Renew(ctx context.Context, id string) (*review.Sheet, error) 
 		}
 		found.Doubts, found.Effects = e.doubts, preview.Effects
 		if e.call.judge(found, e.request, &e.plan); found.Mode == write.Deny {
-			return nil, change.Denied()
+			return nil, change.DeniedError()
 		}
-		found.Reviewed()
+		found.RequireReview()
 		return found, c.changes().Renew(ctx, found, preview, c.who)
 	})
 }
@@ -279,7 +279,7 @@ func (d *reviewer) Events(ctx context.Context, after int64) (events []change.Eve
 		return nil, err
 	}
 	if events, _, err = d.feed().Next(ctx, after); err != nil {
-		return nil, storeFailed(err)
+		return nil, storeError(err)
 	}
 	return events, nil
 }
@@ -311,7 +311,7 @@ func (d *reviewer) LastEvent(ctx context.Context) (int64, error) {
 	}
 	last, err := d.gateway.options.Changes.Store().LastEvent(ctx)
 	if err != nil {
-		return 0, storeFailed(err)
+		return 0, storeError(err)
 	}
 	return last, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// replaced returns the caller's change that r replaces, or nil if r replaces none.
-func (c *Call) replaced(ctx context.Context, r write.Request) (*change.Change, error) {
+// replacedChange returns the caller's change that r replaces, or nil if r replaces none.
+func (c *Call) replacedChange(ctx context.Context, r write.Request) (*change.Change, error) {
 	if r.Replaces == "" {
 		return nil, nil
 	}
@@ -44,9 +44,9 @@ func (c *Call) Answer(ctx context.Context, id, text string) (*review.Sheet, erro
 	return c.sheetOf(ctx, done), nil
 }
 
-// compared adds the differences between found and its previous version to s. The sheet is complete without them, so
+// compareVersions sets the differences between found and the version before it. The sheet is complete without them, so
 // errors are ignored.
-func (c *Call) compared(ctx context.Context, found *change.Change, s *review.Sheet, viewer review.Viewer) {
+func (c *Call) compareVersions(ctx context.Context, found *change.Change, s *review.Sheet, viewer review.Viewer) {
 	if found.Replaces == "" {
 		return
 	}
@@ -77,7 +77,7 @@ func (d *reviewer) Edit(ctx context.Context, id string, e review.Revision) (*rev
 		if err != nil {
 			return nil, err
 		}
-		if err := writes.Placed(c.policy, agent, found); err != nil {
+		if err := writes.CheckSchema(c.policy, agent, found); err != nil {
 			return nil, err
 		}
 		r := write.Request{Writes: list, Tool: "edit", Reason: e.Reason, Origin: write.Origin{Mode: write.Review}, After: found.After, Input: e.Input()}
@@ -103,26 +103,26 @@ func (c *Call) editable(ctx context.Context, found *change.Change) error {
 	if err := queue.Eligible(c.who, found); err != nil {
 		return err
 	}
-	check, err := c.sighted(ctx, found)
+	check, err := c.sightCheck(ctx, found)
 	if err == nil && !check.OK {
 		err = &problem.Error{Code: problem.PermissionDenied, Kind: check.Name, Detail: check.Detail}
 	}
 	return err
 }
 
-// revised sets in s whether the reviewer may return or edit found, and adds its differences from the previous version.
-func (c *Call) revised(ctx context.Context, found *change.Change, s *review.Sheet) {
+// setConversationRights sets whether the reviewer may ask for changes of found or edit it.
+func (c *Call) setConversationRights(ctx context.Context, found *change.Change, s *review.Sheet) {
 	_, s.CanAsk = found.State.Next(change.EventAsked)
 	s.CanAsk = s.CanAsk && s.CanReject
 	s.CanEdit = c.editable(ctx, found) == nil
-	c.compared(ctx, found, s, review.Viewer{Human: c.who.Owner, Reviewer: true})
+	c.compareVersions(ctx, found, s, review.Viewer{Human: c.who.Owner, Reviewer: true})
 }
 
 // draftedFor is like drafted, for the principal p, whose change a reviewer revises.
 func (c *Call) draftedFor(ctx context.Context, p identity.Principal, r write.Request) (*change.Change, error) {
 	as := *c
 	as.who = p
-	filed, _, err := as.drafted(ctx, r)
+	filed, _, err := as.draftChange(ctx, r)
 	return filed, err
 }
 

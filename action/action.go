@@ -115,8 +115,8 @@ type transition struct {
 // Schema returns the JSON Schema of the action's arguments, compact.
 func (a *Action) Schema() json.RawMessage { return a.shown }
 
-// Checked returns the check of the arguments, or nil.
-func (a *Action) Checked() *writes.Check { return a.check }
+// ArgumentCheck returns the check of the arguments, or nil.
+func (a *Action) ArgumentCheck() *writes.Check { return a.check }
 
 // Arguments returns the names of its arguments.
 func (a *Action) Arguments() []string { return a.arguments.Names() }
@@ -130,8 +130,8 @@ func (a *Action) Parameters() []string {
 	return names
 }
 
-// Called returns the names by which the lists of a principal can refer to it.
-func (a *Action) Called() []string {
+// Names returns the names by which the lists of a principal can refer to it.
+func (a *Action) Names() []string {
 	return []string{a.Name, a.Class.Name + "." + a.Name, a.Class.FullName() + "." + a.Name}
 }
 
@@ -165,5 +165,5 @@ type Reader interface {
 	// the caller sees none.
 	Record(ctx context.Context, class, id string) (value.Value, error)
 	// Described returns the current description of class by its source, as the caller sees it.
-	Described(ctx context.Context, class string) (writes.Described, error)
+	DescribeClass(ctx context.Context, class string) (writes.Described, error)
 }

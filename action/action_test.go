@@ -78,8 +78,8 @@ func (r records) Record(_ context.Context, class, id string) (value.Value, error
 	return value.Read([]byte(text), 0)
 }
 
-// Described returns an account whose name has become longer since the catalogue was made.
-func (r records) Described(_ context.Context, class string) (writes.Described, error) {
+// DescribeClass returns an account whose name has become longer since the catalogue was made.
+func (r records) DescribeClass(_ context.Context, class string) (writes.Described, error) {
 	if class != "org.Account" {
 		return writes.Described{}, fmt.Errorf("%s is asked for", class)
 	}
@@ -241,11 +241,11 @@ func TestPlaces(t *testing.T) {
 	}
 	a := called(set, "update_status")
 	inner := &problem.Error{Code: problem.InvalidArgument, Pointer: "/x", Faults: []problem.Fault{{Pointer: "/x"}}}
-	if p := problem.Of(moved(inner, "/arguments")); p.Pointer != "/arguments/x" || p.Faults[0].Pointer != "/arguments/x" || inner.Faults[0].Pointer != "/x" {
+	if p := problem.Of(prefixPointers(inner, "/arguments")); p.Pointer != "/arguments/x" || p.Faults[0].Pointer != "/arguments/x" || inner.Faults[0].Pointer != "/x" {
 		t.Error(p, inner)
 	}
-	if !strings.Contains(strings.Join(a.Called(), " "), "update_status issues.update_status app.issues.update_status") || a.TakesRecord() || a.WantsRecord() || a.Op() != write.OpUpdate {
-		t.Error(a.Called())
+	if !strings.Contains(strings.Join(a.Names(), " "), "update_status issues.update_status app.issues.update_status") || a.TakesRecord() || a.WantsRecord() || a.Op() != write.OpUpdate {
+		t.Error(a.Names())
 	}
 	var doc map[string]any
 	if err := json.Unmarshal(called(set, "edit").Schema(), &doc); err != nil || fmt.Sprint(doc["additionalProperties"], doc["properties"]) != "false map[custom:map[type:object] title:map[maxLength:200 type:string]]" {

@@ -24,8 +24,8 @@ func (b *builder) compileArguments() {
 	b.Action.shown, b.Action.arguments = schema.With().AppendJSON(nil), b.call.Arguments
 }
 
-// checked compiles the check_against declaration.
-func (b *builder) checked() {
+// compileCheck compiles the check_against declaration.
+func (b *builder) compileCheck() {
 	d, key := b.CheckAgainst, "check_against"
 	switch {
 	case d.Class == "":

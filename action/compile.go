@@ -108,7 +108,7 @@ func (b *builder) wrong(at []string, format string, args ...any) {
 // build compiles the declaration into b.Action and reports each fault by wrong. The order matters: expressions may name only what was
 // compiled before them.
 func (b *builder) build() {
-	if b.Class, b.fields = b.opened(b.Declaration.On, nil); b.Class == nil {
+	if b.Class, b.fields = b.findClass(b.Declaration.On, nil); b.Class == nil {
 		return
 	}
 	if !slices.Contains(Kinds(), b.Do) {
@@ -123,7 +123,7 @@ func (b *builder) build() {
 	if b.compileArguments(); b.Action.arguments == nil {
 		return
 	}
-	b.checked()
+	b.compileCheck()
 	b.variables()
 	if b.record, b.summary = b.call.Optional(b.Record, "record"), b.call.Optional(b.Summary, "summary"); b.record != nil && b.Do == Create {
 		b.wrong([]string{"record"}, "a new record has no id yet; take it out")
@@ -136,9 +136,9 @@ func (b *builder) build() {
 	b.transit()
 }
 
-// opened returns a class and its fields that actions can name.
-func (b *builder) opened(name string, at []string) (*schema.Class, []string) {
-	class, visible, masked, err := b.policy.Shown(name)
+// findClass returns a class and its fields that actions can name.
+func (b *builder) findClass(name string, at []string) (*schema.Class, []string) {
+	class, visible, masked, err := b.policy.VisibleClass(name)
 	if err != nil {
 		b.wrong(at, "%v", err)
 		return nil, nil
@@ -214,7 +214,7 @@ func (b *builder) variables() {
 		if !b.call.Declares(name, at, recordName) {
 			continue
 		}
-		class, fields := b.opened(b.Lookup[name].Class, append(at, "class"))
+		class, fields := b.findClass(b.Lookup[name].Class, append(at, "class"))
 		if class == nil {
 			continue
 		}
@@ -281,14 +281,14 @@ func (b *builder) transit() {
 			b.wrong(at, "the action doesn't set %s", field)
 		}
 		if f != nil && f.Values != nil {
-			b.known(at, f, t.next)
+			b.checkValues(at, f, t.next)
 		}
 		b.transitions = append(b.transitions, t)
 	}
 }
 
-// known refuses values that a field can't have.
-func (b *builder) known(at []string, f *schema.Field, next map[string][]string) {
+// checkValues refuses values that a field can't have.
+func (b *builder) checkValues(at []string, f *schema.Field, next map[string][]string) {
 	values := make([]string, len(f.Values))
 	for i, v := range f.Values {
 		values[i] = v.String()

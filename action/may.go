@@ -17,7 +17,7 @@ func (a *Action) May(rules *policy.Policy, p identity.Principal) error {
 	}
 	err := rules.May(p, policy.Use{Tool: MethodTool, Needs: a.Scope, Writes: policy.WriteAction, Proposes: true, Through: []string{}})
 	switch {
-	case !p.Actions.Allows(a.Called()...):
+	case !p.Actions.Allows(a.Names()...):
 		return refused("action_list", "the principal's list of actions leaves it out")
 	case a.Review == write.Deny:
 		return refused("action_review", "its review is deny")

@@ -42,7 +42,7 @@ func (n *noting) Record(ctx context.Context, class, id string) (value.Value, err
 // each fault. It reads records, and writes nothing.
 func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err := a.arguments.Check(c.Input); err != nil {
-		return write.Request{}, moved(err, c.At)
+		return write.Request{}, prefixPointers(err, c.At)
 	}
 	s := a.arguments.Scene(c.Who, c.Input, c.Now)
 	in := s.Variables[expression.InputName]
@@ -54,7 +54,7 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err != nil {
 		return write.Request{}, err
 	}
-	id, err := a.found(ctx, c, s)
+	id, err := a.findRecord(ctx, c, s)
 	if err != nil {
 		return write.Request{}, err
 	}
@@ -91,15 +91,15 @@ func (a *Action) fits(ctx context.Context, c Call, in value.Value) ([]write.Doub
 	if a.check == nil {
 		return nil, nil
 	}
-	class, err := c.Reader.Described(ctx, a.check.Class)
+	class, err := c.Reader.DescribeClass(ctx, a.check.Class)
 	if err != nil {
 		return nil, err
 	}
 	return a.check.Arguments(class, in, c.At)
 }
 
-// found reads the record that a call is about, and returns its id, or "" if there is none.
-func (a *Action) found(ctx context.Context, c Call, s *expression.Scene) (string, error) {
+// findRecord reads the record that a call is about, and returns its id, or "" if there is none.
+func (a *Action) findRecord(ctx context.Context, c Call, s *expression.Scene) (string, error) {
 	id, at := c.Record, "/"+RecordArgument
 	switch {
 	case a.record != nil && c.Record != "":
@@ -233,11 +233,11 @@ func (a *Action) Place(err error, at string) error {
 	if !ok {
 		return err
 	}
-	return p.Moved(func(pointer string) string { return a.Placed(pointer, at) })
+	return p.MapPointers(func(pointer string) string { return a.ArgumentPointer(pointer, at) })
 }
 
-// Placed returns the pointer of the argument for a pointer into the write. at is the pointer of the arguments.
-func (a *Action) Placed(pointer, at string) string {
+// ArgumentPointer returns the pointer of the argument for a pointer into the write. at is the pointer of the arguments.
+func (a *Action) ArgumentPointer(pointer, at string) string {
 	field, of := strings.CutPrefix(pointer, "/data/")
 	switch {
 	case of:
@@ -258,11 +258,11 @@ func (a *Action) Placed(pointer, at string) string {
 	return pointer
 }
 
-// moved prefixes the pointers of an error with at.
-func moved(err error, at string) error {
+// prefixPointers prefixes the pointers of an error with at.
+func prefixPointers(err error, at string) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok || at == "" {
 		return err
 	}
-	return p.Moved(func(pointer string) string { return at + pointer })
+	return p.MapPointers(func(pointer string) string { return at + pointer })
 }

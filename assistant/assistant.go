@@ -210,7 +210,7 @@ func transcript(turns []llm.Message) []Message {
 	for i, turn := range turns {
 		all[i] = Message{Role: string(turn.Role), Text: turn.Text}
 		for _, c := range turn.Calls {
-			all[i].Calls = append(all[i].Calls, Call{Name: c.Name, Arguments: shown(c.Arguments)})
+			all[i].Calls = append(all[i].Calls, Call{Name: c.Name, Arguments: argumentsJSON(c.Arguments)})
 		}
 		for _, r := range turn.Results {
 			all[i].Calls = append(all[i].Calls, Call{Name: r.Name, Arguments: json.RawMessage("{}"), Result: r.Text, Refused: r.Refused})
@@ -219,8 +219,8 @@ func transcript(turns []llm.Message) []Message {
 	return all
 }
 
-// shown returns the arguments that a model wrote, as JSON.
-func shown(arguments string) json.RawMessage {
+// argumentsJSON returns the arguments that a model wrote, as JSON.
+func argumentsJSON(arguments string) json.RawMessage {
 	if arguments == "" {
 		return json.RawMessage("{}")
 	}

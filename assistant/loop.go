@@ -158,7 +158,7 @@ func (a *Assistant) request(ctx context.Context, r llm.Request, text func(string
 	if err != nil {
 		return reply, Usage{}, err
 	}
-	used := a.spent(reply.Usage)
+	used := a.usageOf(reply.Usage)
 	a.usage = a.usage.Add(used)
 	a.context = reply.Usage.Input + reply.Usage.Output
 	return reply, used, nil
@@ -179,7 +179,7 @@ func (t *turn) calls(ctx context.Context, calls []llm.Call) ([]llm.Result, error
 	jobs := make([]job, len(calls))
 	for i, c := range calls {
 		j := &jobs[i]
-		j.call = Call{Name: c.Name, Arguments: shown(c.Arguments)}
+		j.call = Call{Name: c.Name, Arguments: argumentsJSON(c.Arguments)}
 		var found, refusal string
 		j.tool, j.arguments, found, refusal = t.catalogue.resolve(c)
 		j.call.Result, j.call.Refused, j.ready = found+refusal, refusal != "", found+refusal == ""

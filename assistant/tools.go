@@ -34,7 +34,7 @@ type catalogue struct {
 func newCatalogue(all []client.Tool) *catalogue {
 	c := &catalogue{tools: map[string]client.Tool{}}
 	shown := all
-	if n := slices.IndexFunc(all, client.Tool.Unlisted); n >= 0 { // they come last
+	if n := slices.IndexFunc(all, client.Tool.IsUnlisted); n >= 0 { // they come last
 		all, c.unlisted = all[:n], all[n:]
 		shown = all
 	}
@@ -116,7 +116,7 @@ func (c *catalogue) find(query string) string {
 // resolve returns the tool and the arguments of a call, or a refusal to show to the model. Only for find_tools, found
 // is the result.
 func (c *catalogue) resolve(call llm.Call) (tool client.Tool, arguments json.RawMessage, found, refusal string) {
-	arguments = shown(call.Arguments)
+	arguments = argumentsJSON(call.Arguments)
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(arguments, &object); err != nil || object == nil {
 		var syntax error

@@ -47,7 +47,7 @@ func Prices() map[string]Price {
 func (p Provider) price(prices map[string]Price, model string) *Price {
 	best := ""
 	for name := range prices {
-		if model == name || strings.HasPrefix(model, name+"-") && dated(model[len(name)+1:]) {
+		if model == name || strings.HasPrefix(model, name+"-") && isVersionSuffix(model[len(name)+1:]) {
 			best = max(best, name)
 		}
 	}
@@ -60,8 +60,8 @@ func (p Provider) price(prices map[string]Price, model string) *Price {
 	return nil
 }
 
-// dated reports whether the end of a model's name is a date or a three-digit revision, and not another model.
-func dated(end string) bool {
+// isVersionSuffix reports whether the end of a model's name is a date or a three-digit revision, and not another model.
+func isVersionSuffix(end string) bool {
 	first, _, _ := strings.Cut(end, "-")
 	return end == "latest" || len(first) >= 3 && strings.Trim(end, "0123456789-") == ""
 }
@@ -98,8 +98,8 @@ func (u Usage) String() string {
 	return text
 }
 
-// spent returns the usage of one request.
-func (a *Assistant) spent(u llm.Usage) Usage {
+// usageOf returns the usage of one request.
+func (a *Assistant) usageOf(u llm.Usage) Usage {
 	sum := Usage{Requests: 1, Input: u.Input, Cached: u.Cached, Output: u.Output}
 	if a.price == nil {
 		sum.Unpriced = a.name

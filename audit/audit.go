@@ -145,12 +145,12 @@ type Head struct {
 // Seal makes r the record after prev. It sets Seq, Prev and Hash. It truncates Time to microseconds in UTC and replaces
 // invalid UTF-8, so that a reader gets the same bytes as were hashed. It returns the new end of the chain.
 func Seal(prev Head, r *Record) Head {
-	_, head := AppendSealed(nil, prev, r)
+	_, head := AppendSealedRecord(nil, prev, r)
 	return head
 }
 
-// AppendSealed is like Seal, and appends the canonical form of r to dst.
-func AppendSealed(dst []byte, prev Head, r *Record) ([]byte, Head) {
+// AppendSealedRecord is Seal, and appends the canonical form of r to dst.
+func AppendSealedRecord(dst []byte, prev Head, r *Record) ([]byte, Head) {
 	clean(r)
 	r.Seq, r.Prev = prev.Seq+1, prev.Hash
 	start := len(dst)

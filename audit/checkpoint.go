@@ -98,9 +98,9 @@ func (c *checker) attest(s seen) {
 	}
 }
 
-// unsigned adds damage if too many records follow the last trusted checkpoint. It also adds damage if checkpoints
+// reportUnsignedEnd adds damage if too many records follow the last trusted checkpoint. It also adds damage if checkpoints
 // without a trusted signature follow it, because somebody who rewrites the end would sign it with another key.
-func (c *checker) unsigned(end int64) {
+func (c *checker) reportUnsignedEnd(end int64) {
 	if len(c.keys) == 0 || c.forged >= 0 || end-max(c.signed.Seq, c.base.Seq) <= maxUnsigned && c.strange == 0 {
 		return
 	}

@@ -7,9 +7,9 @@ import "context"
 type Outbox interface {
 	// Unrecorded returns at most limit records of one Record.Subject, or of all for "", that the log may not have yet.
 	// Their order is the order in which their steps were stored.
-	Unrecorded(ctx context.Context, subject string, limit int) ([]Record, error)
+	PendingRecords(ctx context.Context, subject string, limit int) ([]Record, error)
 	// Recorded removes the records of these steps. The log must have them.
-	Recorded(ctx context.Context, steps ...string) error
+	RemoveSteps(ctx context.Context, steps ...string) error
 }
 
 // Drain moves the records of the Record.Subject subject, or of all subjects for "", from an outbox to log, at most 100.
@@ -17,7 +17,7 @@ type Outbox interface {
 // may call Drain at once, because the log keeps each step only once.
 func Drain(ctx context.Context, from Outbox, subject string, log Log) ([]Record, error) {
 	const most = 100
-	found, err := from.Unrecorded(ctx, subject, most)
+	found, err := from.PendingRecords(ctx, subject, most)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -28,5 +28,5 @@ func Drain(ctx context.Context, from Outbox, subject string, log Log) ([]Record,
 		}
 		steps[i] = found[i].Step
 	}
-	return found, from.Recorded(ctx, steps...)
+	return found, from.RemoveSteps(ctx, steps...)
 }

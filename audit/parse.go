@@ -123,11 +123,11 @@ func (p *parser) text(member string) string {
 		p.rest = p.rest[i+1:]
 		return s
 	}
-	return p.escaped()
+	return p.parseEscapedString()
 }
 
-// escaped parses a string with escapes, after its opening quote.
-func (p *parser) escaped() string {
+// parseEscapedString parses a string with escapes, after its opening quote.
+func (p *parser) parseEscapedString() string {
 	var out strings.Builder
 	for i := 0; i < len(p.rest); i++ {
 		c := p.rest[i]

@@ -24,7 +24,7 @@ func (c *checker) report(before, after Head) Report {
 	if n := len(c.kept); n > 0 && c.kept[n-1].Seq > tail {
 		c.add(tail+1, c.kept[n-1].Seq, Truncated, "a head that was kept lies beyond the end")
 	}
-	c.unsigned(end)
+	c.reportUnsignedEnd(end)
 	slices.SortStableFunc(c.damage, func(a, b Damage) int { return cmp.Compare(a.Seq, b.Seq) })
 	return Report{Base: c.base, Records: c.records, Head: Head{Seq: c.last.seq, Hash: c.last.hash}, Signed: c.signed, Damage: c.damage}
 }
@@ -56,14 +56,14 @@ func (c *checker) settle(most int64) {
 			if i < len(elsewhere) {
 				last = min(last, elsewhere[i]-1)
 			}
-			c.gone(first, last)
+			c.reportMissing(first, last)
 			first = last + 2
 		}
 	}
 }
 
-// gone reports the records first to last, if any, as missing or truncated.
-func (c *checker) gone(first, last int64) {
+// reportMissing reports the records first to last, if any, as missing or truncated.
+func (c *checker) reportMissing(first, last int64) {
 	switch {
 	case first > last:
 	case first > c.last.seq:

@@ -110,7 +110,7 @@ func TestSigner(t *testing.T) {
 			}
 		}
 		want("short, and much", "4:3 504:503 606:605 612:611 1113:1112")
-		report, err := audit.VerifySigned(t.Context(), m, trusted(keyOf(1)))
+		report, err := audit.VerifyWithKeys(t.Context(), m, trusted(keyOf(1)))
 		if err != nil || !report.Whole() || report.Signed.Seq != 1112 || report.Records != 1113 {
 			t.Error(report, err)
 		}
@@ -215,7 +215,7 @@ func TestSignedDamage(t *testing.T) {
 			"altered checkpoint": {func(r *audit.Record) bool { r.Rows += count(r.Seq == 1001); return true }, "altered 1001-1001"},
 			"missing":            {func(r *audit.Record) bool { return r.Seq != 1000 }, "missing 1000-1000"},
 		} {
-			report, err := audit.VerifySigned(t.Context(), edited{all, tt.edit}, trusted(keyOf(1)))
+			report, err := audit.VerifyWithKeys(t.Context(), edited{all, tt.edit}, trusted(keyOf(1)))
 			var got []string
 			for _, d := range report.Damage {
 				got = append(got, fmt.Sprintf("%s %d-%d", d.Kind, d.Seq, d.Last))
@@ -295,7 +295,7 @@ func TestForged(t *testing.T) {
 			"another key":              {func(*audit.Record) int { return 1 }, keyOf(2), "unsigned 1-5011: no checkpoint covers them that this key has signed; 11 are signed by another or forged"},
 		} {
 			log := rewrite(t, m, tt.edit)
-			report, err := audit.VerifySigned(t.Context(), log, trusted(tt.key))
+			report, err := audit.VerifyWithKeys(t.Context(), log, trusted(tt.key))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -62,12 +62,12 @@ func (r Report) Whole() bool { return len(r.Damage) == 0 }
 // outside of it. With them, Verify also finds a history that was rewritten and sealed again up to the log's own head.
 // Verify may run while the log grows. An error means that the log could not be read, not that it is damaged.
 func Verify(ctx context.Context, log Chain, kept ...Head) (Report, error) {
-	return VerifySigned(ctx, log, nil, kept...)
+	return VerifyWithKeys(ctx, log, nil, kept...)
 }
 
-// VerifySigned is like Verify, and also checks the checkpoints that one of the keys has signed. They reveal a history
+// VerifyWithKeys is like Verify, and also checks the checkpoints that one of the keys has signed. They reveal a history
 // that someone without these keys has rewritten, except for records after the last checkpoint.
-func VerifySigned(ctx context.Context, log Chain, keys []ed25519.PublicKey, kept ...Head) (Report, error) {
+func VerifyWithKeys(ctx context.Context, log Chain, keys []ed25519.PublicKey, kept ...Head) (Report, error) {
 	const most = 10 // how often the log's beginning may move during the verification
 	for n := 1; ; n++ {
 		base, err := baseOf(ctx, log)

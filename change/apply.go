@@ -54,10 +54,10 @@ func (q *Queue) Sending(ctx context.Context, a Approved, whose string) error {
 	return q.move(ctx, c, EventSending, Step{Actor: actor}, Guard{Lease: q.o.Lease})
 }
 
-// Reached is called before each call of a is sent. It records the answers of the earlier calls in done, and the number
+// RecordProgress is called before each call of a is sent. It records the answers of the earlier calls in done, and the number
 // of records that already existed in had (see Lease). It fails with problem.Conflict if the lease has passed to another
 // executor: nothing more may be sent then.
-func (q *Queue) Reached(ctx context.Context, a Approved, done Receipt, had []int) error {
+func (q *Queue) RecordProgress(ctx context.Context, a Approved, done Receipt, had []int) error {
 	c, err := a.Change()
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (q *Queue) Before(ctx context.Context, c *Change) (first *Change, err error
 		if err != nil {
 			return nil, err
 		}
-		if before.State != Applied && (first == nil || before.State.Ended()) {
+		if before.State != Applied && (first == nil || before.State.IsFinal()) {
 			first = before
 		}
 	}
@@ -122,7 +122,7 @@ func (q *Queue) Before(ctx context.Context, c *Change) (first *Change, err error
 func (q *Queue) Due(ctx context.Context, limit int) ([]string, error) {
 	ids, err := q.store.Due(ctx, limit)
 	if err != nil {
-		return nil, failed(err)
+		return nil, storeError(err)
 	}
 	return ids, nil
 }

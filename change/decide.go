@@ -63,7 +63,7 @@ func (q *Queue) ApproveFor(ctx context.Context, id string, p identity.Principal,
 	by := PartyOf(p)
 	d := Decision{By: by, Approve: true, Digest: v.Digest, Comment: v.Comment, Broken: v.Broken, Single: q.own(by, c)}
 	if d.At, err = q.store.Now(ctx); err != nil {
-		return nil, held, failed(err)
+		return nil, held, storeError(err)
 	}
 	c.Decisions = append(c.Decisions, d)
 	event := EventDecided
@@ -159,7 +159,7 @@ func (q *Queue) Reject(ctx context.Context, id string, p identity.Principal, rea
 	by := PartyOf(p)
 	d := Decision{By: by, Digest: c.Digest, Comment: reason}
 	if d.At, err = q.store.Now(ctx); err != nil {
-		return nil, failed(err)
+		return nil, storeError(err)
 	}
 	c.Decisions = append(c.Decisions, d)
 	return c, q.move(ctx, c, EventRejected, Step{By: by.Owner, Comment: reason, Actor: q.actor(by)}, Guard{})

@@ -52,8 +52,8 @@ func Digest(v value.Value) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Asked returns the writes of c, parsed strictly from the stored change.
-func (c *Change) Asked() ([]write.Write, error) {
+// ParseWrites returns the writes of c, parsed strictly from the stored change.
+func (c *Change) ParseWrites() ([]write.Write, error) {
 	out := make([]write.Write, len(c.Writes))
 	for i, v := range c.Writes {
 		w, err := write.Parse(v, fmt.Sprintf("/writes/%d", i))

@@ -43,15 +43,15 @@ func Progress(done int64, n int, next string) string {
 	return out.String()
 }
 
-// Ended returns the outcome of an apply from the results of the target. It returns false if the error leaves the
+// ApplyOutcome returns the outcome of an apply from the results of the target. It returns false if the error leaves the
 // outcome open.
-func Ended(receipt Receipt, err error) (EventKind, Outcome, bool) {
+func ApplyOutcome(receipt Receipt, err error) (EventKind, Outcome, bool) {
 	moved, partly := (*Moved)(nil), (*Partly)(nil)
 	switch {
 	case err == nil:
 		return EventApplied, Outcome{Receipt: &receipt, Detail: receipt.Note}, true
 	case errors.As(err, &partly):
-		event, outcome := partly.ended()
+		event, outcome := partly.outcome()
 		return event, outcome, true
 	case errors.As(err, &moved):
 		return EventStale, Outcome{Now: moved.Now, Detail: "the records are no longer what was reviewed; nothing was written"}, true
@@ -61,8 +61,8 @@ func Ended(receipt Receipt, err error) (EventKind, Outcome, bool) {
 	return "", Outcome{}, false
 }
 
-// Refused returns the outcome of a change of which nothing was written.
-func Refused(why error) (EventKind, Outcome) {
+// FailureOutcome returns the outcome of a change of which nothing was written.
+func FailureOutcome(why error) (EventKind, Outcome) {
 	p := problem.Of(why)
 	detail := detailOf(p) + "; nothing was written"
 	if p.Retryable() {
@@ -71,8 +71,8 @@ func Refused(why error) (EventKind, Outcome) {
 	return EventFailed, Outcome{Detail: detail, Code: string(p.Code), Kind: p.Kind, Reply: p.Reply}
 }
 
-// ended returns the outcome of a change that stopped between its calls.
-func (p *Partly) ended() (EventKind, Outcome) {
+// outcome returns the outcome of a change that stopped between its calls.
+func (p *Partly) outcome() (EventKind, Outcome) {
 	why, event, next := problem.Of(p.Err), EventFailed, "was refused"
 	if p.Left {
 		next = "was not sent"
@@ -87,8 +87,8 @@ func (p *Partly) ended() (EventKind, Outcome) {
 	return event, Outcome{Receipt: &p.Done, Detail: detail, Code: string(why.Code), Kind: why.Kind, Reply: why.Reply}
 }
 
-// Left returns the outcome of a change whose executor left after it had begun to send the change.
-func (c *Change) Left() Outcome {
+// AbandonedOutcome returns the outcome of a change whose executor left after it had begun to send the change.
+func (c *Change) AbandonedOutcome() Outcome {
 	if n := len(c.Writes); n > 1 && c.Op == write.OpCall {
 		var done int64
 		if c.Lease.Done != nil {

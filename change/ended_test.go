@@ -52,7 +52,7 @@ func TestEnded(t *testing.T) {
 		{"one of several not known", partly(unknown, true), `unknown "no answer; call 1 was carried out, call 2 may have happened or not, call 3 was not sent" "upstream_error" "timeout" rows 1`},
 		{"one of several with an error of ours", partly(errors.New("disk on fire"), false), `failed "it could not be written; call 1 was carried out, call 2 was refused, call 3 was not sent" "internal_error" "" rows 1`},
 	} {
-		event, o, ended := change.Ended(change.Receipt{Rows: 2}, tt.err)
+		event, o, ended := change.ApplyOutcome(change.Receipt{Rows: 2}, tt.err)
 		got := "not ended"
 		if ended {
 			got = outcomeText(event, o)
@@ -69,7 +69,7 @@ func TestEnded(t *testing.T) {
 		{&problem.Error{Code: problem.Conflict}, `failed "it could not be written; nothing was written" "conflict" ""`},
 		{&problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "k"}, `failed "it could not be written; nothing was written" "internal_error" "k"`},
 	} {
-		if event, o := change.Refused(tt.err); outcomeText(event, o) != tt.want {
+		if event, o := change.FailureOutcome(tt.err); outcomeText(event, o) != tt.want {
 			t.Errorf("got %s, want %s", outcomeText(event, o), tt.want)
 		}
 	}
@@ -107,7 +107,7 @@ func TestLeft(t *testing.T) {
 		{"call", 2, &change.Receipt{Rows: 1}, "its executor left: call 1 was carried out, call 2 may have happened or not rows 1"},
 	} {
 		c := &change.Change{Op: tt.op, Writes: make([]value.Value, tt.n), Lease: change.Lease{Done: tt.done}}
-		o := c.Left()
+		o := c.AbandonedOutcome()
 		got := o.Detail
 		if o.Receipt != nil {
 			got += fmt.Sprint(" rows ", o.Receipt.Rows)

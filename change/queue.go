@@ -101,7 +101,7 @@ func (q *Queue) Replace(ctx context.Context, old, c *Change) (*Change, error) {
 		return nil, &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(old.State) + ": there is no other version of it any more",
 			Suggestion: "propose a new change"}
 	}
-	c.Reviewed()
+	c.RequireReview()
 	c.Replaces, c.Earlier = old.ID, append(slices.Clone(old.Earlier), Edition{ID: old.ID, Reason: old.Reason, Digest: old.Digest, History: old.History})
 	ended := *old
 	ended.State, ended.Decisions = to, nil
@@ -113,7 +113,7 @@ func (q *Queue) Replace(ctx context.Context, old, c *Change) (*Change, error) {
 // the rule's name.
 func (q *Queue) file(ctx context.Context, c, old *Change) (*Change, error) {
 	if c.Mode == write.Deny {
-		return nil, Denied()
+		return nil, DeniedError()
 	}
 	c.ID, c.State, c.Digest = newID(), Pending, c.Sum()
 	by, actor := c.Agent.Name, q.actor(c.Agent)
@@ -127,7 +127,7 @@ func (q *Queue) file(ctx context.Context, c, old *Change) (*Change, error) {
 	}
 	kept, err := q.store.Put(context.WithoutCancel(ctx), c, Filing{Life: q.o.Life, Most: q.o.Most, PerMinute: q.o.Rate, Replaces: old, Log: q.o.Audited})
 	if err != nil {
-		return nil, failed(err)
+		return nil, storeError(err)
 	}
 	if kept.Mode != write.Allow || kept.ID != c.ID {
 		return kept, nil
@@ -152,7 +152,7 @@ func newID() string {
 func (q *Queue) Get(ctx context.Context, id string) (*Change, error) {
 	c, err := q.store.Get(ctx, strings.ToLower(id))
 	if err != nil {
-		return nil, failed(err)
+		return nil, storeError(err)
 	}
 	return c, nil
 }
@@ -161,26 +161,26 @@ func (q *Queue) Get(ctx context.Context, id string) (*Change, error) {
 func (q *Queue) GetOf(ctx context.Context, id string, of Of) (*Change, error) {
 	c, err := q.store.GetOf(ctx, strings.ToLower(id), of)
 	if err != nil {
-		return nil, failed(err)
+		return nil, storeError(err)
 	}
 	return c, nil
 }
 
-// Denied returns the refusal of a write that a rule denies.
-func Denied() *problem.Error {
+// DeniedError returns the refusal of a write that a rule denies.
+func DeniedError() *problem.Error {
 	return &problem.Error{Code: problem.PermissionDenied, Kind: "review_denied", Detail: "a rule of the application's owners denies this write"}
 }
 
-// NotFound returns the refusal of a change that the caller can't see, whether or not it exists.
-func NotFound() *problem.Error {
+// NotFoundError returns the refusal of a change that the caller can't see, whether or not it exists.
+func NotFoundError() *problem.Error {
 	return &problem.Error{Code: problem.NotFound, Detail: "there is no such change"}
 }
 
-// failed translates an error of a store into a problem for the caller.
-func failed(err error) error {
+// storeError translates an error of a store into a problem for the caller.
+func storeError(err error) error {
 	switch {
 	case errors.Is(err, ErrNone):
-		return NotFound()
+		return NotFoundError()
 	case errors.Is(err, ErrMoved):
 		return &problem.Error{Code: problem.Conflict, Kind: "moved", Detail: "the change has moved on since it was read", Suggestion: "look at it again"}
 	case errors.Is(err, ErrExpired):
@@ -194,7 +194,7 @@ func failed(err error) error {
 		return &problem.Error{Code: problem.RateLimited, Kind: "proposals", Detail: "you propose changes faster than people can review them", RetryAfter: time.Minute,
 			Suggestion: "put what belongs together into one propose_changes, or wait a minute"}
 	}
-	return problem.StoreFailed("change_store", err)
+	return problem.StoreError("change_store", err)
 }
 
 // move adds a step to c and stores it. c is then the stored change. After a conflict c must not be used again. move
@@ -225,7 +225,7 @@ func (c *Change) take(event EventKind, step Step) error {
 func (q *Queue) swap(ctx context.Context, c *Change, g Guard) error {
 	g.Log = q.o.Audited
 	if err := q.store.Swap(context.WithoutCancel(ctx), c, g); err != nil {
-		return failed(err)
+		return storeError(err)
 	}
 	return nil
 }

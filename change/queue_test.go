@@ -98,11 +98,11 @@ func TestJudge(t *testing.T) {
 	if got := fmt.Sprint(c.Classes, c.Fields); got != "[a b] [x y]" {
 		t.Error(got)
 	}
-	if c.Reviewed(); c.Mode != write.Review || c.Need != 1 {
+	if c.RequireReview(); c.Mode != write.Review || c.Need != 1 {
 		t.Error("a gate of review lets it through", c.Mode, c.Need)
 	}
 	c.Mode, c.Need = write.Deny, 0
-	if c.Reviewed(); c.Mode != write.Deny || c.Need != 0 {
+	if c.RequireReview(); c.Mode != write.Deny || c.Need != 0 {
 		t.Error("a gate changed what is denied")
 	}
 }
@@ -662,7 +662,7 @@ func TestApproveFor(t *testing.T) {
 			if (err == nil) != (tt.state == change.Applying) || err == nil && (mine.Lease.Holder != "here" || mine.Lease.Fence != 1) {
 				t.Errorf("%+v, %v", mine, err)
 			}
-			left, err := h.store.Unrecorded(t.Context(), c.ID, 9)
+			left, err := h.store.PendingRecords(t.Context(), c.ID, 9)
 			if err != nil || (len(left) == 0) != tt.audited {
 				t.Errorf("%d steps wait for the log, %v", len(left), err)
 			}

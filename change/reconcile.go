@@ -51,7 +51,7 @@ func Reconcile(ctx context.Context, s Store, log audit.Reader) (Reconciliation, 
 		}
 	}
 	if err == nil {
-		err = r.left(ctx)
+		err = r.checkUnmatchedRecords(ctx)
 	}
 	slices.SortFunc(r.out.Lacks, func(a, b Lack) int {
 		return cmp.Or(cmp.Compare(a.Change, b.Change), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Detail, b.Detail))
@@ -117,7 +117,7 @@ func (r *reconciler) step(ctx context.Context, c *Change, n int, want *audit.Rec
 		delete(r.steps, stepKey(want))
 		return nil
 	}
-	waiting, err := r.store.Unrecorded(ctx, c.ID, len(c.History)+1)
+	waiting, err := r.store.PendingRecords(ctx, c.ID, len(c.History)+1)
 	if err != nil {
 		return err
 	}
@@ -136,8 +136,8 @@ func (r *reconciler) step(ctx context.Context, c *Change, n int, want *audit.Rec
 	return nil
 }
 
-// left checks the records without a matching change: the change may have moved on since it was read.
-func (r *reconciler) left(ctx context.Context) error {
+// checkUnmatchedRecords checks the records without a matching change: the change may have moved on since it was read.
+func (r *reconciler) checkUnmatchedRecords(ctx context.Context) error {
 	for k, seq := range r.steps {
 		var rec audit.Record
 		if err := r.log.Records(ctx, seq, func(found audit.Record) bool { rec = found; return false }); err != nil {

@@ -32,7 +32,7 @@ func (b *books) List(_ context.Context, f change.Filter) ([]*change.Change, bool
 	return older[:min(len(older), b.size)], len(older) > b.size, b.list
 }
 
-func (b *books) Unrecorded(context.Context, string, int) ([]audit.Record, error) {
+func (b *books) PendingRecords(context.Context, string, int) ([]audit.Record, error) {
 	return b.waiting, b.unrecorded
 }
 

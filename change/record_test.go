@@ -101,8 +101,8 @@ func (l later) Now(ctx context.Context) (time.Time, error) {
 	return now.Add(l.by), errors.Join(err, l.now)
 }
 
-func (l later) Unrecorded(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
-	found, err := l.Store.Unrecorded(ctx, subject, limit)
+func (l later) PendingRecords(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
+	found, err := l.Store.PendingRecords(ctx, subject, limit)
 	return found, errors.Join(err, l.outbox)
 }
 

@@ -22,14 +22,14 @@ func (q *Queue) Record(ctx context.Context, id string, log audit.Log) error {
 // Drain is like Record, but also moves the records of processes whose queue isn't Audited.
 func (q *Queue) Drain(ctx context.Context, id string, log audit.Log) error {
 	_, err := audit.Drain(context.WithoutCancel(ctx), q.store, id, log)
-	return unrecorded(err)
+	return unrecordedError(err)
 }
 
-func unrecorded(err error) error {
+func unrecordedError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return problem.StoreFailed("audit", fmt.Errorf("a change could not be recorded: %w", err))
+	return problem.StoreError("audit", fmt.Errorf("a change could not be recorded: %w", err))
 }
 
 // Ages from which another process handles records in the outbox.
@@ -41,7 +41,7 @@ const (
 // CatchUp moves the records that other processes have left in the outbox into log. It withdraws a proposal without a
 // record: it was not answered either, so its agent doesn't know of it.
 func (q *Queue) CatchUp(ctx context.Context, log audit.Log) error {
-	left, err := q.store.Unrecorded(ctx, "", 1)
+	left, err := q.store.PendingRecords(ctx, "", 1)
 	if err != nil || len(left) == 0 {
 		return err
 	}
@@ -50,7 +50,7 @@ func (q *Queue) CatchUp(ctx context.Context, log audit.Log) error {
 		return err
 	}
 	done, err := audit.Drain(context.WithoutCancel(ctx), q.store, "", log)
-	errs := []error{unrecorded(err)}
+	errs := []error{unrecordedError(err)}
 	for _, r := range done {
 		if r.Outcome == audit.Proposed && now.Sub(r.Time) > unanswered {
 			errs = append(errs, q.Withdraw(ctx, r.Change, "nobody was told that it was filed", log))

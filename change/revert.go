@@ -67,10 +67,10 @@ func present(object value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// Moved describes the first difference between the records of a new preview of c and the reviewed ones, or "" if there
+// Difference describes the first difference between the records of a new preview of c and the reviewed ones, or "" if there
 // is none. It compares the fields that c sets and the record's version, or all fields for a delete, an action or a
 // call. The description contains no value.
-func (c *Change) Moved(now []Effect) string { return c.MovedAgain(now, nil) }
+func (c *Change) Difference(now []Effect) string { return c.MovedAgain(now, nil) }
 
 // MovedAgain is like Moved, with a second new preview. It ignores parts of an API's answer that differ between the two
 // previews, because they change with each read.
@@ -83,15 +83,15 @@ func (c *Change) MovedAgain(now, again []Effect) string {
 		if i < len(again) {
 			second = &again[i]
 		}
-		if place := c.Effects[i].Moved(now[i], second); place != "" {
+		if place := c.Effects[i].Difference(now[i], second); place != "" {
 			return place
 		}
 	}
 	return ""
 }
 
-// Moved describes the first difference of one effect of a change: see Change.MovedAgain.
-func (e *Effect) Moved(now Effect, again *Effect) string {
+// Difference describes the first difference of one effect of a change: see Change.MovedAgain.
+func (e *Effect) Difference(now Effect, again *Effect) string {
 	if e.Before.IsNull() != now.Before.IsNull() || e.Present != now.Present {
 		return fmt.Sprintf("the record %s of %s is there no more, or again", e.Key, e.Class)
 	}
@@ -119,9 +119,9 @@ func (e *Effect) Moved(now Effect, again *Effect) string {
 	return ""
 }
 
-// Unmoved returns nil if now has the records in the state in which c left them. Otherwise it returns a
+// CheckRevertible returns nil if now has the records in the state in which c left them. Otherwise it returns a
 // problem.Conflict. It compares the fields that c set, or all fields of a record that c created.
-func (c *Change) Unmoved(now []Effect) error {
+func (c *Change) CheckRevertible(now []Effect) error {
 	left := c.Outcome.Receipt.After
 	if len(left) != len(c.Effects) || len(now) != len(c.Effects) {
 		return &problem.Error{Code: problem.Conflict, Kind: "receipt", Detail: "what the change left isn't known: it can't be taken back"}

@@ -81,7 +81,7 @@ func TestMoved(t *testing.T) {
 		{"a new record", one("create", "", "n"), one("create", "", "n"), ""},
 		{"fewer records", one("update", `{"n": 1}`, "n"), nil, "there are fewer records"},
 	} {
-		if got := (&change.Change{Effects: tt.was}).Moved(tt.now); got != tt.want {
+		if got := (&change.Change{Effects: tt.was}).Difference(tt.now); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -110,7 +110,7 @@ func TestMoved(t *testing.T) {
 		{"it isn't known what is", change.Change{Effects: []change.Effect{update}, Outcome: left(`{"n": 2}`)}, nil, "receipt"},
 		{"what went has nothing to move", change.Change{Effects: one("delete", `{"n": 1}`), Outcome: left(`null`)}, one("create", ""), ""},
 	} {
-		if got := kind(tt.c.Unmoved(tt.now)); got != tt.want {
+		if got := kind(tt.c.CheckRevertible(tt.now)); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -147,11 +147,11 @@ func TestSum(t *testing.T) {
 		}
 	}
 	c := &change.Change{Writes: []value.Value{doc(t, `{"op": "delete", "class": "issues", "id": "1"}`)}}
-	if list, err := c.Asked(); err != nil || len(list) != 1 || list[0].Target() != "issues" {
+	if list, err := c.ParseWrites(); err != nil || len(list) != 1 || list[0].Target() != "issues" {
 		t.Error(list, err)
 	}
 	c.Writes[0] = doc(t, `{"op": "drop"}`)
-	if _, err := c.Asked(); err == nil {
+	if _, err := c.ParseWrites(); err == nil {
 		t.Error("what is kept is read loosely")
 	}
 }

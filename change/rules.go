@@ -107,15 +107,15 @@ func (c *Change) facts() expression.Facts {
 	return f
 }
 
-// Reviewed makes c require a review, because of a gate or an objection, even if a rule would allow it without review.
-func (c *Change) Reviewed() {
+// RequireReview makes c require a review, because of a gate or an objection, even if a rule would allow it without review.
+func (c *Change) RequireReview() {
 	if c.Mode == write.Allow {
 		c.Mode, c.Need = write.Review, max(c.Need, 1)
 	}
 }
 
-// Unknown reports whether the current state of the object that c changes isn't known, or only in part.
-func (c *Change) Unknown() bool {
+// HasUnknownEffects reports whether the current state of the object that c changes isn't known, or only in part.
+func (c *Change) HasUnknownEffects() bool {
 	return slices.ContainsFunc(c.Effects, func(e Effect) bool { return e.Present == PresentUnknown || len(e.NotKnown) > 0 || e.Listed != nil })
 }
 

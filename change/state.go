@@ -67,8 +67,8 @@ var transitions = map[State]map[EventKind]State{
 	Failed:   {EventCommented: Failed},
 }
 
-// Ended reports whether s is final. Then a change can only get comments.
-func (s State) Ended() bool {
+// IsFinal reports whether s is final. Then a change can only get comments.
+func (s State) IsFinal() bool {
 	return slices.Contains([]State{Applied, Rejected, Expired, Cancelled, Replaced, Failed}, s)
 }
 

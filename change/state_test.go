@@ -46,7 +46,7 @@ unknown: applied→applied commented→unknown failed→failed settled→unknown
 	if to, ok := Applied.Next(EventApproved); ok || to != "" {
 		t.Error("an applied change can't be approved", to)
 	}
-	if State("").Ended() || Pending.Ended() || !Applied.Ended() {
+	if State("").IsFinal() || Pending.IsFinal() || !Applied.IsFinal() {
 		t.Error("Ended")
 	}
 }

@@ -110,7 +110,7 @@ func (o *once) Swap(ctx context.Context, c *change.Change, g change.Guard) error
 // TestReached checks that it is kept how far several calls have come, and that a call which was made stays made.
 func TestReached(t *testing.T) {
 	h, ctx := newHall(t, change.Options{}), t.Context()
-	if err := h.Reached(ctx, change.Approved{}, change.Receipt{}, nil); problem.CodeOf(err) != problem.PermissionDenied {
+	if err := h.RecordProgress(ctx, change.Approved{}, change.Receipt{}, nil); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Error("the zero Approved:", err)
 	}
 	w := doc(t, `{"op": "delete", "class": "issues", "id": "1"}`)
@@ -127,7 +127,7 @@ func TestReached(t *testing.T) {
 	}
 	reach := func(done change.Receipt, had ...int) string {
 		t.Helper()
-		if err := h.Reached(ctx, a, done, had); err != nil {
+		if err := h.RecordProgress(ctx, a, done, had); err != nil {
 			t.Fatal(err)
 		}
 		kept, err := h.Get(ctx, c.ID)

@@ -25,9 +25,9 @@ func (c *Console) connect(v *visit) error {
 	return c.render(v, "onwards", frame{Title: "One moment", Page: to})
 }
 
-// connected takes the answer with which a person comes back.
-func (c *Console) connected(v *visit) error {
-	err := c.recorded(v, "console/connect", func(ctx context.Context) error {
+// finishConnection handles the answer with which a person returns from the provider.
+func (c *Console) finishConnection(v *visit) error {
+	err := c.runAsCall(v, "console/connect", func(ctx context.Context) error {
 		return c.options.Connections.Finish(ctx, c.accountVisit(v), v.r.URL.Query())
 	})
 	if err != nil {

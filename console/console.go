@@ -146,10 +146,10 @@ func (c *Console) Handler() http.Handler {
 	for _, r := range c.routes() {
 		mux.Handle(r.method+" "+Path+r.pattern, c.serve(r))
 	}
-	inner := c.unrouted(mux)
-	return edge.Timed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	inner := c.withRouteErrors(mux)
+	return edge.WithDeadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harden(w.Header())
-		defer c.recovered(w, r)
+		defer c.recoverPanic(w, r)
 		if err := c.options.Allow(r); err != nil {
 			edge.RefusedBecause(r.Context(), "host", "")
 			edge.RefusalCause(r.Context(), fmt.Errorf("host %s: %w", problem.Cut(r.Host), err))

@@ -21,9 +21,9 @@ const themeName = "bailiwick-theme"
 
 // sessionOf returns the name of the session cookie. Browsers accept the prefix __Host- only over https and for this host. On
 // this machine itself plain http is acceptable.
-func sessionOf(r *http.Request) string { return hosted(r, "bailiwick-session") }
+func sessionOf(r *http.Request) string { return cookieName(r, "bailiwick-session") }
 
-func hosted(r *http.Request, name string) string {
+func cookieName(r *http.Request, name string) string {
 	if edge.Plainly(r) {
 		return name
 	}
@@ -52,7 +52,7 @@ func leaveCookie(r *http.Request, a signInAway) *http.Cookie {
 	if err != nil {
 		panic(err) // texts always encode
 	}
-	c := plainCookie(r, hosted(r, "bailiwick-leaving"), base64.RawURLEncoding.EncodeToString(text))
+	c := plainCookie(r, cookieName(r, "bailiwick-leaving"), base64.RawURLEncoding.EncodeToString(text))
 	c.SameSite, c.MaxAge = http.SameSiteLaxMode, awayLife
 	return c
 }

@@ -213,7 +213,7 @@ func (d desk) BreakGlass(_ context.Context, id, _, reason string) (*review.Sheet
 
 func (d desk) Reject(_ context.Context, id, reason string) (*review.Sheet, error) {
 	return d.do(id, "reject", func(s *review.Sheet) error {
-		if s.State.Ended() {
+		if s.State.IsFinal() {
 			return problem.New(problem.Conflict, "Somebody was faster: the change is "+string(s.State))
 		}
 		d.decided(s, false, reason, "")

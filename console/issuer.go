@@ -49,7 +49,7 @@ func (c *Console) fromIssuer(v *visit) error {
 	p := signingIn{Next: Path + "/", Wrong: "That sign-in was not begun in this browser, or it took too long. Sign in again.", via: issued}
 	away, ok := returnCookie(v.w, v.r)
 	if !ok {
-		return c.enter(v, p, identity.Principal{}, identity.Unauthorized("no_sign_in", nil))
+		return c.enter(v, p, identity.Principal{}, identity.UnauthorizedError("no_sign_in", nil))
 	}
 	p.Next, v.session.ID = edge.Within(Path, away.Next), away.Session // whose cookie a redirect of another site doesn't carry
 	p.Wrong = "You were not signed in: " + c.options.Issuer.Name() + " did not vouch for you, or your account has no rights here. Ask the operator of this gateway."

@@ -79,8 +79,8 @@ func (a queueFilter) Query() string {
 	return q.Encode()
 }
 
-// Narrowed reports whether anything besides the state and the page is asked for.
-func (a queueFilter) Narrowed() bool {
+// IsNarrowed reports whether anything besides the state and the page is asked for.
+func (a queueFilter) IsNarrowed() bool {
 	return a.Risk+a.Op+a.Source+a.Class+a.Agent+a.Owner+a.Text != ""
 }
 
@@ -90,8 +90,8 @@ const maxKept, maxName = 10, 40
 // A keptFilters is filters by the names that a visitor gave them.
 type keptFilters map[string]queueFilter
 
-// readKept reads the text that Encode wrote. It leaves out filters that it can't read as a query.
-func readKept(text string) keptFilters {
+// parseKeptFilters parses the text that Encode wrote. It leaves out filters that it can't read as a query.
+func parseKeptFilters(text string) keptFilters {
 	out := keptFilters{}
 	q, err := url.ParseQuery(text)
 	if err != nil {

@@ -71,7 +71,7 @@ func (c *Console) events(v *visit) error {
 			if e.Kind == change.EventCreated {
 				came++
 			}
-			s.Send(c.told(v, happening{e, came}))
+			s.Send(c.encodeEvent(v, happening{e, came}))
 		}
 	}
 	return nil
@@ -94,9 +94,9 @@ func (c *Console) startAfter(v *visit) (int64, error) {
 	return c.reviewer(v).LastEvent(v.ctx())
 }
 
-// told encodes one event twice: under a name that the change's own page listens to, and as parts of pages that list
+// encodeEvent encodes one event twice: under a name that the change's own page listens to, and as parts of pages that list
 // it.
-func (c *Console) told(v *visit, h happening) string {
+func (c *Console) encodeEvent(v *visit, h happening) string {
 	var b bytes.Buffer
 	if err := c.pages["happening"].ExecuteTemplate(&b, "happening", h); err != nil {
 		c.log.ErrorContext(v.ctx(), "console: write an event", "error", err)

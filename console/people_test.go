@@ -126,7 +126,7 @@ func (doubtful) Begin(_ context.Context, back string, _ bool) (to, kept string, 
 }
 
 func (d doubtful) Finish(context.Context, string, string, url.Values) (identity.Principal, error) {
-	return identity.Principal{}, identity.Unauthorized(d.kind, nil)
+	return identity.Principal{}, identity.UnauthorizedError(d.kind, nil)
 }
 
 func (doubtful) SignOut(context.Context, string) string { return "" }

@@ -78,7 +78,7 @@ func (c *Console) queue(v *visit) error {
 	if err != nil {
 		return err
 	}
-	p := queuePage{Filter: a, Chips: chips, By: by(a), Any: a.Narrowed()}
+	p := queuePage{Filter: a, Chips: chips, By: by(a), Any: a.IsNarrowed()}
 	p.Saved = savedFilters(v)
 	if len(rows) == 0 && a.State == queueMine {
 		p.Waiting = chips[1].Count
@@ -86,7 +86,7 @@ func (c *Console) queue(v *visit) error {
 	here := a
 	here.Before = ""
 	p.In = address(here)
-	p.Groups = grouped(c.rows(v.who, rows, address(here)), a.By)
+	p.Groups = groupRows(c.rows(v.who, rows, address(here)), a.By)
 	for _, g := range p.Groups {
 		p.Batch = p.Batch || slices.ContainsFunc(g.Rows, func(r row) bool { return r.Batch })
 	}
@@ -162,7 +162,7 @@ func (c *Console) rows(p identity.Principal, all []review.Row, in string) []row 
 	out := make([]row, len(all))
 	for i, r := range all {
 		out[i] = row{Row: r, Batch: inBatch(r, p), Stale: r.State == change.Stale, In: in,
-			Soon: !r.State.Ended() && r.Expires.Sub(c.now()) < time.Hour}
+			Soon: !r.State.IsFinal() && r.Expires.Sub(c.now()) < time.Hour}
 	}
 	return out
 }
@@ -173,9 +173,9 @@ func inBatch(r review.Row, p identity.Principal) bool {
 	return r.State == change.Pending && r.Risk != change.High && !r.Mine && change.Party{Owner: r.Owner}.Human() != change.PartyOf(p).Human()
 }
 
-// grouped groups the changes of the page by the property that by names, each group at the position of its first change.
+// groupRows groups the changes of the page by the property that by names, each group at the position of its first change.
 // Without a grouping, it groups three or more changes of one shape.
-func grouped(rows []row, by string) []group {
+func groupRows(rows []row, by string) []group {
 	of, least := shape, 3
 	if by != "" {
 		of, least = groupings()[slices.IndexFunc(groupings(), func(g grouping) bool { return g.key == by })].of, 1

@@ -156,13 +156,13 @@ func (p *recordPage) draw(title, total, note string, say func(int64) string, of 
 func (p *recordPage) slicesOf(all []usageSum) []slice {
 	var out []slice
 	for _, s := range all[:min(len(all), 12)] {
-		out = append(out, slice{s, p.Called(s.Name), drawShare(float64(s.Calls), float64(all[0].Calls))})
+		out = append(out, slice{s, p.DisplayName(s.Name), drawShare(float64(s.Calls), float64(all[0].Calls))})
 	}
 	return out
 }
 
-// Called returns the name for people of a principal or a tool.
-func (p *recordPage) Called(name string) string { return cmp.Or(p.Names[name], name) }
+// DisplayName returns the name for people of a principal or a tool.
+func (p *recordPage) DisplayName(name string) string { return cmp.Or(p.Names[name], name) }
 
 // with returns the address of the audit with some parameters of q replaced. The value "" removes one.
 func with(q url.Values, pairs ...string) string {

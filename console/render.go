@@ -142,7 +142,7 @@ func (c *Console) show(v *visit, err error) {
 		page.Heading = "You may not do that"
 	case http.StatusInternalServerError, http.StatusBadGateway:
 		page = failing{Heading: "Something went wrong", Detail: "It has been written to the log. Nothing was decided.", Trace: v.correlation}
-		c.logged(v, err)
+		c.logError(v, err)
 	}
 	if p.Store {
 		page = failing{Heading: "Not available now", Detail: "The gateway can't reach its records. What you did may not have been kept.",
@@ -150,7 +150,7 @@ func (c *Console) show(v *visit, err error) {
 		if p.RetryAfter > 0 {
 			v.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(p.RetryAfter.Seconds()))))
 		}
-		c.logged(v, err)
+		c.logError(v, err)
 	}
 	if led, ok := errors.AsType[elsewhere](err); ok {
 		page.Back = led.back
@@ -164,8 +164,8 @@ func (c *Console) show(v *visit, err error) {
 	}
 }
 
-// logged writes err to the log, unless the visitor has left.
-func (c *Console) logged(v *visit, err error) {
+// logError writes err to the log, unless the visitor has left.
+func (c *Console) logError(v *visit, err error) {
 	if v.ctx().Err() == nil {
 		c.log.ErrorContext(v.ctx(), "console", "path", v.r.URL.Path, "correlation", v.correlation, "error", err, "cause", problem.Of(err).Err)
 	}
@@ -212,13 +212,13 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, status int) {
 	}
 }
 
-// recovered answers after a page has panicked.
-func (c *Console) recovered(w http.ResponseWriter, r *http.Request) {
+// recoverPanic answers after a page has panicked.
+func (c *Console) recoverPanic(w http.ResponseWriter, r *http.Request) {
 	if p := recover(); p != nil {
 		if p == http.ErrAbortHandler {
 			panic(p)
 		}
-		c.log.ErrorContext(r.Context(), "panic in the console", "path", r.URL.Path, "error", problem.Panicked(p).Err)
+		c.log.ErrorContext(r.Context(), "panic in the console", "path", r.URL.Path, "error", problem.PanicError(p).Err)
 		c.fail(w, r, http.StatusInternalServerError)
 	}
 }

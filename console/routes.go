@@ -62,7 +62,7 @@ func (c *Console) routes() []route {
 	}
 	if c.options.Connections != nil {
 		all = append(all, route{method: "POST", pattern: "/you/accounts/{source}/connect", serve: c.connect},
-			route{method: "GET", pattern: "/you/accounts/{source}/callback", serve: c.connected})
+			route{method: "GET", pattern: "/you/accounts/{source}/callback", serve: c.finishConnection})
 	}
 	if c.options.Exposure != nil {
 		all = append(all, route{method: "GET", pattern: "/access", needs: identity.Operator, serve: c.access})
@@ -137,7 +137,7 @@ func (c *Console) authenticate(r *http.Request, credential string) (identity.Pri
 		return identity.Principal{}, err
 	}
 	if !c.admits(p) {
-		return identity.Principal{}, identity.Unauthorized("not_for_console", nil)
+		return identity.Principal{}, identity.UnauthorizedError("not_for_console", nil)
 	}
 	p.Proven = c.now()
 	return p, nil
@@ -199,8 +199,9 @@ func (c *Console) home(v *visit) error {
 	return nil
 }
 
-// unrouted answers requests that match no route, because http.ServeMux would answer with its own texts.
-func (c *Console) unrouted(mux *http.ServeMux) http.Handler {
+// withRouteErrors returns mux with the console's own errors for requests that match no route, because http.ServeMux
+// would answer with its own texts.
+func (c *Console) withRouteErrors(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(r); pattern != "" {
 			mux.ServeHTTP(w, r)

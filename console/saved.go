@@ -10,18 +10,18 @@ import (
 // savedCookie keeps the filters that the visitor has saved in this browser.
 const savedCookie = "bailiwick-filters"
 
-func saved(v *visit) keptFilters {
+func readKeptFilters(v *visit) keptFilters {
 	cookie, err := v.r.Cookie(savedCookie)
 	if err != nil {
 		return keptFilters{}
 	}
-	return readKept(cookie.Value)
+	return parseKeptFilters(cookie.Value)
 }
 
 // savedFilters returns links to the filters that the visitor has saved.
 func savedFilters(v *visit) []chip {
 	var out []chip
-	for name, filter := range saved(v) {
+	for name, filter := range readKeptFilters(v) {
 		out = append(out, chip{Label: name, Href: address(filter), Here: v.r.URL.RequestURI() == address(filter)})
 	}
 	slices.SortFunc(out, func(a, b chip) int { return strings.Compare(a.Label, b.Label) })
@@ -31,7 +31,7 @@ func savedFilters(v *visit) []chip {
 // saveFilter keeps the filter of the queue that it is called from under a name, or forgets the one of that name.
 func (c *Console) saveFilter(v *visit) error {
 	in := queueOf(v.r.PostForm.Get("in"))
-	all, name := saved(v), strings.TrimSpace(v.r.PostForm.Get("name"))
+	all, name := readKeptFilters(v), strings.TrimSpace(v.r.PostForm.Get("name"))
 	delete(all, name)
 	if at, err := url.Parse(in); err == nil && v.r.PostForm.Get("remove") == "" {
 		all.Keep(name, at.Query())

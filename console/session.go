@@ -27,14 +27,14 @@ type session struct {
 func (c *Console) recognise(v *visit) error {
 	cookie, err := v.r.Cookie(sessionOf(v.r))
 	if err != nil {
-		return identity.Unauthorized("no_credential", nil)
+		return identity.UnauthorizedError("no_credential", nil)
 	}
 	p, k, err := c.options.Tokens.Present(v.ctx(), identity.Session, cookie.Value, remoteOf(v.r))
 	if err != nil {
 		return err
 	}
 	if !c.admits(p) {
-		return identity.Unauthorized("not_for_console", nil)
+		return identity.UnauthorizedError("not_for_console", nil)
 	}
 	v.session, v.who = session{k, cookie.Value}, p
 	edge.RefusedBy(v.ctx(), p.ID)
@@ -102,7 +102,7 @@ func (c *Console) session(v *visit, p identity.Principal, want identity.Ticket, 
 	link.Principal = p
 	made, first, err := c.options.Tokens.Exchange(v.ctx(), *link, []identity.Ticket{want}, func(made []identity.Issued) ([]byte, error) { return []byte(made[0].Secret), nil })
 	if err == nil && !first {
-		err = identity.Unauthorized("ticket_ended", nil)
+		err = identity.UnauthorizedError("ticket_ended", nil)
 	}
 	return string(made), err
 }

@@ -85,7 +85,7 @@ func (c *Console) signIn(v *visit) error {
 	}
 	p.Wrong = "That token doesn't sign in here. It must be a person's, valid now, with the scope review, audit or operator."
 	if c.options.Credentials == nil {
-		return c.enter(v, p, identity.Principal{}, identity.Unauthorized("no_credentials", nil))
+		return c.enter(v, p, identity.Principal{}, identity.UnauthorizedError("no_credentials", nil))
 	}
 	principal, err := c.authenticate(v.r, strings.TrimSpace(form.Get("credential")))
 	return c.enter(v, p, principal, err)
@@ -97,7 +97,7 @@ func (c *Console) enter(v *visit, p signingIn, principal identity.Principal, err
 		principal, err = c.options.Tokens.Person(v.ctx(), principal)
 	}
 	if err == nil && !c.admits(principal) {
-		err = identity.Unauthorized("not_for_console", nil)
+		err = identity.UnauthorizedError("not_for_console", nil)
 	}
 	if err != nil {
 		return c.wrong(v, p, err)

@@ -90,7 +90,7 @@ func searchUsage(ctx context.Context, log audit.Reader, s usageSearch) (usageFou
 		return usageFound{}, err
 	}
 	sums := &r.found.Sums
-	sums.Days, sums.Tools, sums.Agents = sorted(r.times), sorted(r.tools), sorted(r.agents)
+	sums.Days, sums.Tools, sums.Agents = sortedSums(r.times), sortedSums(r.tools), sortedSums(r.agents)
 	slices.SortFunc(sums.Days, func(a, b usageSum) int { return a.At.Compare(b.At) })
 	sums.Total.Slow = sums.Total.took.below(95)
 	return *r.found, nil
@@ -127,8 +127,8 @@ func (r *reading) take(rec audit.Record) bool {
 	if day := r.times[rec.Time.Truncate(r.step).Unix()]; day != nil {
 		day.add(&rec)
 	}
-	named(r.tools, rec.Tool).add(&rec)
-	agent := named(r.agents, rec.Principal)
+	sumFor(r.tools, rec.Tool).add(&rec)
+	agent := sumFor(r.agents, rec.Principal)
 	agent.Owner = cmp.Or(agent.Owner, rec.Owner)
 	agent.add(&rec)
 	return true
@@ -143,7 +143,7 @@ func (s *usageSearch) fits(r *audit.Record) bool {
 		(s.Outcome == "" || r.Outcome == s.Outcome) && has(r.Code+" "+r.Kind+" "+r.Correlation+" "+r.Change, s.Text)
 }
 
-func named(all map[string]*usageSum, name string) *usageSum {
+func sumFor(all map[string]*usageSum, name string) *usageSum {
 	s := all[name]
 	if s == nil {
 		s = &usageSum{Name: name}
@@ -162,7 +162,7 @@ func (s *usageSum) add(r *audit.Record) {
 	s.took.add(r.Micros)
 }
 
-func sorted[K comparable](all map[K]*usageSum) []usageSum {
+func sortedSums[K comparable](all map[K]*usageSum) []usageSum {
 	out := make([]usageSum, 0, len(all))
 	for _, s := range all {
 		s.Slow = s.took.below(95)

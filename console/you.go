@@ -57,11 +57,11 @@ func (c *Console) endOwn(v *visit) error {
 	id, err := v.r.PathValue("id"), error(nil)
 	switch what := v.r.PathValue("what"); {
 	case what == "accounts" && c.options.Connections != nil:
-		err = c.recorded(v, "console/disconnect", func(ctx context.Context) error { return c.options.Connections.End(ctx, v.who, id) })
+		err = c.runAsCall(v, "console/disconnect", func(ctx context.Context) error { return c.options.Connections.End(ctx, v.who, id) })
 	case what == "sessions":
-		err = c.recorded(v, "console/end_session", func(ctx context.Context) error { return c.options.Tokens.End(ctx, v.who, identity.Session, id) })
+		err = c.runAsCall(v, "console/end_session", func(ctx context.Context) error { return c.options.Tokens.End(ctx, v.who, identity.Session, id) })
 	case what == "agents":
-		err = c.recorded(v, "console/remove_agent", func(ctx context.Context) error { return c.options.Tokens.EndGrant(ctx, v.who, id) })
+		err = c.runAsCall(v, "console/remove_agent", func(ctx context.Context) error { return c.options.Tokens.EndGrant(ctx, v.who, id) })
 	default:
 		err = problem.New(problem.NotFound, "No page has this address.")
 	}
@@ -72,8 +72,8 @@ func (c *Console) endOwn(v *visit) error {
 	return nil
 }
 
-// recorded runs do as a recorded call that needs nothing but the session.
-func (c *Console) recorded(v *visit, tool string, do func(context.Context) error) error {
+// runAsCall runs do as a recorded call that needs nothing but the session.
+func (c *Console) runAsCall(v *visit, tool string, do func(context.Context) error) error {
 	return c.options.Admit(v.ctx(), v.who, bailiwick.CallSpec{Tool: tool, Needs: v.who.Scopes[0], Correlation: v.correlation}, do)
 }
 
@@ -130,7 +130,7 @@ func (c *Console) allow(v *visit) error {
 		chosen = append(chosen, identity.Scope(s))
 	}
 	var back string
-	err = c.recorded(v, "console/let_agent_in", func(ctx context.Context) (err error) {
+	err = c.runAsCall(v, "console/let_agent_in", func(ctx context.Context) (err error) {
 		back, err = c.options.Agents.Grant(ctx, v.who, asking, chosen)
 		return err
 	})

@@ -24,9 +24,9 @@ func (f Forms) Authenticate(ctx context.Context, credential string, remote netip
 	}
 	switch {
 	case credential == "":
-		return Principal{}, Unauthorized("no_credential", nil)
+		return Principal{}, UnauthorizedError("no_credential", nil)
 	case one == nil:
-		return Principal{}, Unauthorized("form_unknown", nil)
+		return Principal{}, UnauthorizedError("form_unknown", nil)
 	}
 	return one.Authenticate(ctx, credential, remote)
 }

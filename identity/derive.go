@@ -38,7 +38,7 @@ func Derive(parent Principal, d Derivation) (Principal, error) {
 	case parent.Depth < 0 || parent.Depth >= most:
 		return Principal{}, &problem.Error{Code: problem.PermissionDenied, Kind: "depth",
 			Detail: fmt.Sprintf("There can be at most %d generations of sub-principals, and %s is of the last one", most, quote(parent.ID))}
-	case !named(d.Name):
+	case !isValidName(d.Name):
 		return Principal{}, &problem.Error{Code: problem.InvalidArgument, Detail: "A sub-principal needs a name of 1 to 64 letters, digits, dots, dashes and underscores. It begins and ends with a letter or a digit"}
 	case Person(d.Name) == parent.Person():
 		return Principal{}, &problem.Error{Code: problem.InvalidArgument, Kind: "name_of_person", Detail: "A sub-principal can't have the name of the person it acts for",
@@ -67,9 +67,9 @@ func Derive(parent Principal, d Derivation) (Principal, error) {
 	return child, nil
 }
 
-// named reports whether name can be the last part of an ID. Names also occur in paths and commands, so ".." and options
+// isValidName reports whether name can be the last part of an ID. Names also occur in paths and commands, so ".." and options
 // are not allowed.
-func named(name string) bool {
+func isValidName(name string) bool {
 	alone := func(c byte) bool { return c == '.' || c == '_' || c == '-' }
 	if name == "" || alone(name[0]) || alone(name[len(name)-1]) {
 		return false

@@ -30,7 +30,7 @@ type Offer struct {
 // Code was used up, somebody has stolen it, so Offer ends the agent's grant.
 func (t *Tokens) Offer(ctx context.Context, use TicketUse, secret string, remote netip.Addr) (Offer, error) {
 	if use != Link && use != Code && use != Renewal {
-		return Offer{}, Unauthorized("ticket_malformed", nil)
+		return Offer{}, UnauthorizedError("ticket_malformed", nil)
 	}
 	p, k, err := t.Present(ctx, use, secret, remote)
 	if err == nil {
@@ -66,7 +66,7 @@ type Issued struct {
 // meantime. Then Exchange makes nothing.
 func (t *Tokens) Exchange(ctx context.Context, o Offer, want []Ticket, answer func([]Issued) ([]byte, error)) (sent []byte, first bool, err error) {
 	if o.secret == "" || o.Answer != nil {
-		return nil, false, Unauthorized("ticket_ended", nil)
+		return nil, false, UnauthorizedError("ticket_ended", nil)
 	}
 	p := o.Principal
 	p.Expires = time.Time{} // the new tickets may outlive o, but not the grant
@@ -94,7 +94,7 @@ func (t *Tokens) Exchange(ctx context.Context, o Offer, want []Ticket, answer fu
 		if t.hasTickets(ctx, next) {
 			return sent, true, nil
 		}
-		return nil, false, storeFailed(err)
+		return nil, false, storeError(err)
 	}
 	if !first {
 		return nil, false, nil
@@ -138,18 +138,18 @@ func (t *Tokens) findAnswer(ctx context.Context, k *Ticket, secret string) ([]by
 		return nil, nil
 	}
 	if err != nil {
-		return nil, storeFailed(err)
+		return nil, storeError(err)
 	}
 	if now := t.now(); was.Use != reply || was.Token != k.Token || !was.Open(now) || !k.Expires.After(now) || was.Expires.Sub(now) > Repeat {
 		return nil, nil
 	}
 	data, err := base64.StdEncoding.DecodeString(was.Data)
 	if err != nil {
-		return nil, storeFailed(err)
+		return nil, storeError(err)
 	}
 	answer, err := box.Open(nil, nil, data, []byte(k.ID))
 	if err != nil {
-		return nil, storeFailed(err)
+		return nil, storeError(err)
 	}
 	return answer, nil
 }

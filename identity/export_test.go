@@ -8,4 +8,4 @@ func (t *Tokens) Cached() int {
 }
 
 // WellFormed reports whether text has the form of a token.
-func WellFormed(text string) bool { return wellFormed(text) }
+func WellFormed(text string) bool { return hasTokenForm(text) }

@@ -97,12 +97,12 @@ func (f *faulty) ExchangeTicket(ctx context.Context, id string, next []identity.
 	return of(f, func() (bool, error) { return f.TokenStore.ExchangeTicket(ctx, id, next) })
 }
 
-func (f *faulty) Unrecorded(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
-	return of(f, func() ([]audit.Record, error) { return f.TokenStore.Unrecorded(ctx, subject, limit) })
+func (f *faulty) PendingRecords(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
+	return of(f, func() ([]audit.Record, error) { return f.TokenStore.PendingRecords(ctx, subject, limit) })
 }
 
-func (f *faulty) Recorded(ctx context.Context, steps ...string) error {
-	return none(f, func() error { return f.TokenStore.Recorded(ctx, steps...) })
+func (f *faulty) RemoveSteps(ctx context.Context, steps ...string) error {
+	return none(f, func() error { return f.TokenStore.RemoveSteps(ctx, steps...) })
 }
 
 // A faultyLog fails as the store beside it does.
@@ -202,7 +202,7 @@ func TestFaults(t *testing.T) {
 		},
 		"end a grant": func(h *house) (string, error) { return "", h.EndGrant(t.Context(), h.ana, h.grant) },
 		"known": func(h *house) (string, error) {
-			p, err := h.Known(t.Context(), "ana", "acme")
+			p, err := h.FindPerson(t.Context(), "ana", "acme")
 			return p.ID, err
 		},
 		"refresh": func(h *house) (string, error) {

@@ -75,7 +75,7 @@ func Thaw(text []byte) (Principal, error) {
 // principal would see more.
 func (f *frozen) thaw() (Principal, error) {
 	p := Principal{ID: f.ID, Name: f.Name, Kind: f.Kind, Owner: f.Owner, Tenant: f.Tenant, Scopes: f.Scopes, Claims: f.Claims, TokenID: f.TokenID,
-		Tools: joined(f.Tools), Actions: joined(f.Actions), Classes: joined(f.Classes), Parent: f.Parent, Depth: f.Depth}
+		Tools: intersectLists(f.Tools), Actions: intersectLists(f.Actions), Classes: intersectLists(f.Classes), Parent: f.Parent, Depth: f.Depth}
 	for class, text := range f.Filters {
 		filter, err := query.ParseRule(text, "")
 		if err == nil && filter == nil {
@@ -99,7 +99,7 @@ func (f *frozen) thaw() (Principal, error) {
 	return p, nil
 }
 
-func joined(parts []List) List {
+func intersectLists(parts []List) List {
 	var out List
 	for _, l := range parts {
 		out = out.And(l)
@@ -126,7 +126,7 @@ func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 	}
 	all, err := t.latest(ctx)
 	if err != nil {
-		return Principal{}, storeFailed(err)
+		return Principal{}, storeError(err)
 	}
 	token, err := t.valid(all, p.TokenID)
 	if err != nil {
@@ -134,7 +134,7 @@ func (t *Tokens) Refresh(ctx context.Context, p Principal) (Principal, error) {
 	}
 	now, err := token.Principal()
 	if err != nil {
-		return Principal{}, Unauthorized("token_invalid", err)
+		return Principal{}, UnauthorizedError("token_invalid", err)
 	}
 	now.Proven = p.Proven
 	now.Scopes = slices.DeleteFunc(slices.Clone(now.Scopes), func(s Scope) bool { return !p.Has(s) }) // a ticket may have fewer scopes than its token
@@ -146,16 +146,16 @@ func (t *Tokens) valid(all map[string]Token, id string) (Token, error) {
 	token, there := all[id]
 	switch {
 	case !there:
-		return Token{}, Unauthorized("token_unknown", nil)
+		return Token{}, UnauthorizedError("token_unknown", nil)
 	case !token.Revoked.IsZero():
-		return Token{}, Unauthorized("token_revoked", nil)
+		return Token{}, UnauthorizedError("token_revoked", nil)
 	case !t.now().Before(token.Expires):
-		return Token{}, Unauthorized("token_expired", nil)
+		return Token{}, UnauthorizedError("token_expired", nil)
 	case token.Use != UseGrant:
 		return token, nil
 	}
 	if parent := all[token.Parent]; parent.Use == UseGrant { // a grant is a person's
-		return Token{}, Unauthorized("token_invalid", nil)
+		return Token{}, UnauthorizedError("token_invalid", nil)
 	}
 	_, err := t.valid(all, token.Parent)
 	return token, err
@@ -188,7 +188,7 @@ func (t *Tokens) asOf(ctx context.Context, of func(context.Context) (int64, erro
 func (t *Tokens) with(ctx context.Context, id string) (map[string]Token, error) {
 	all, err := t.byID(ctx)
 	if err != nil {
-		return nil, storeFailed(err)
+		return nil, storeError(err)
 	}
 	if _, there := all[id]; there {
 		return all, nil
@@ -198,7 +198,7 @@ func (t *Tokens) with(ctx context.Context, id string) (map[string]Token, error) 
 		all, err = t.read(ctx, version)
 	}
 	if err != nil {
-		return nil, storeFailed(err)
+		return nil, storeError(err)
 	}
 	return all, nil
 }

@@ -30,12 +30,12 @@ func (t *Tokens) Person(ctx context.Context, p Principal) (Principal, error) {
 		return p, nil
 	}
 	if p.Kind != Human || p.Depth > 0 || p.ID == "" {
-		return Principal{}, Unauthorized("not_a_person", nil)
+		return Principal{}, UnauthorizedError("not_a_person", nil)
 	}
 	want := Token{Use: UsePerson, Name: cmp.Or(p.Name, p.Owner), Kind: Human, Owner: p.Owner, Tenant: p.Tenant, Scopes: p.Scopes, Subject: p.ID, Claims: p.Claims.String(),
 		Tools: p.Tools, Actions: p.Actions, Classes: p.Classes}
 	if p.Tools.Within != nil || p.Actions.Within != nil || p.Classes.Within != nil {
-		return Principal{}, Unauthorized("lists_within", nil) // a record can't have nested lists, and without them it would allow more
+		return Principal{}, UnauthorizedError("lists_within", nil) // a record can't have nested lists, and without them it would allow more
 	}
 	for class, f := range p.Filters {
 		if want.Filters == nil {
@@ -48,11 +48,11 @@ func (t *Tokens) Person(ctx context.Context, p Principal) (Principal, error) {
 		return Principal{}, err
 	}
 	if made.ID == "" {
-		return Principal{}, Unauthorized("no_rights", nil)
+		return Principal{}, UnauthorizedError("no_rights", nil)
 	}
 	out, err := made.Principal()
 	if err != nil {
-		return Principal{}, Unauthorized("token_invalid", err)
+		return Principal{}, UnauthorizedError("token_invalid", err)
 	}
 	out.Expires, out.Proven = p.Expires, p.Proven
 	return out, nil
@@ -67,14 +67,14 @@ func (t *Tokens) replace(ctx context.Context, by Principal, want Token, same fun
 	}
 	version, err := t.store.TokenVersion(ctx)
 	if err != nil {
-		return Token{}, storeFailed(err)
+		return Token{}, storeError(err)
 	}
 	all, err := t.read(ctx, version) // another process may have created a record a moment ago
 	if err != nil {
-		return Token{}, storeFailed(err)
+		return Token{}, storeError(err)
 	}
 	now := t.now()
-	want.Scopes = ordered(want.Scopes)
+	want.Scopes = canonicalScopes(want.Scopes)
 	// One record of the person with these rights may stay if half of its lifetime is left. Records with other rights
 	// end.
 	var found *Token
@@ -154,7 +154,7 @@ func (t *Tokens) Remove(ctx context.Context, by Principal, owner, tenant string)
 	n, person := 0, Person(owner)
 	if person != "" && manages(by, Token{Tenant: tenant}) {
 		if err := t.store.EndConnections(ctx, person, tenant); err != nil {
-			return 0, storeFailed(err)
+			return 0, storeError(err)
 		}
 	}
 	for _, k := range all {
@@ -197,7 +197,7 @@ func (t *Tokens) Grant(ctx context.Context, by Principal, g Granting) (Principal
 	}
 	all, err := t.latest(ctx)
 	if err != nil {
-		return Principal{}, storeFailed(err)
+		return Principal{}, storeError(err)
 	}
 	parent, err := t.valid(all, by.TokenID)
 	if err != nil {
@@ -209,7 +209,7 @@ func (t *Tokens) Grant(ctx context.Context, by Principal, g Granting) (Principal
 		return Principal{}, &problem.Error{Code: problem.PermissionDenied, Kind: "not_lendable", Detail: "An agent gets what its person may do, without review, audit and operator"}
 	}
 	want := parent
-	want.Use, want.Parent, want.Subject, want.Kind, want.Name, want.Scopes = UseGrant, parent.ID, g.Client, Agent, g.Name, ordered(g.Scopes)
+	want.Use, want.Parent, want.Subject, want.Kind, want.Name, want.Scopes = UseGrant, parent.ID, g.Client, Agent, g.Name, canonicalScopes(g.Scopes)
 	want.Expires = t.now().Add(g.Life)
 	if parent.Expires.Before(want.Expires) {
 		want.Expires = parent.Expires
@@ -238,7 +238,7 @@ func (t *Tokens) EndGrant(ctx context.Context, by Principal, id string) error {
 func (t *Tokens) Agents(ctx context.Context, by Principal) ([]Token, error) {
 	all, err := t.byID(ctx)
 	if err != nil {
-		return nil, storeFailed(err)
+		return nil, storeError(err)
 	}
 	var out []Token
 	for id, k := range all {
@@ -250,17 +250,17 @@ func (t *Tokens) Agents(ctx context.Context, by Principal) ([]Token, error) {
 	return out, nil
 }
 
-// Known returns the person of this store with this name and tenant, and their current rights. It is for a decision that
+// FindPerson returns the person of this store with this name and tenant, and their current rights. It is for a decision that
 // they make elsewhere. A person of an issuer is known only while they have a session here. The gateway doesn't ask the
 // issuer.
-func (t *Tokens) Known(ctx context.Context, owner, tenant string) (Principal, error) {
+func (t *Tokens) FindPerson(ctx context.Context, owner, tenant string) (Principal, error) {
 	all, err := t.byID(ctx)
 	if err != nil {
-		return Principal{}, storeFailed(err)
+		return Principal{}, storeError(err)
 	}
 	open, err := t.store.Tickets(ctx, Session)
 	if err != nil {
-		return Principal{}, storeFailed(err)
+		return Principal{}, storeError(err)
 	}
 	var found Principal
 	var since time.Time

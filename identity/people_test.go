@@ -444,12 +444,12 @@ func TestKnown(t *testing.T) {
 	r, ctx := newOpenRoom(t), t.Context()
 	known := func(owner, tenant string) string {
 		t.Helper()
-		first, err := r.Known(ctx, owner, tenant)
+		first, err := r.FindPerson(ctx, owner, tenant)
 		if kind := kindOf(err); (kind != "") != (first.ID == "") || kind != "" && kind != "person" && (kind != "person_tenant" || tenant != "" || owner != "ana") {
 			t.Fatalf("%+v, %v", first, err)
 		}
 		for range 20 { // whatever the order
-			if p, _ := r.Known(ctx, owner, tenant); p.TokenID != first.TokenID {
+			if p, _ := r.FindPerson(ctx, owner, tenant); p.TokenID != first.TokenID {
 				t.Errorf("%s of %s: %q and %q", owner, tenant, first.TokenID, p.TokenID)
 			}
 		}

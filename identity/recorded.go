@@ -47,8 +47,8 @@ func (t *Token) digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// recorded moves the records of k from the outbox into the log.
-func (t *Tokens) recorded(ctx context.Context, k *Token) error {
+// drainRecords moves the records of k from the outbox into the log.
+func (t *Tokens) drainRecords(ctx context.Context, k *Token) error {
 	_, err := audit.Drain(context.WithoutCancel(ctx), t.store, k.subject(), t.log)
 	if err == nil {
 		return nil
@@ -78,7 +78,7 @@ func (l Lack) Error() string { return fmt.Sprintf("token %s: %s", l.Token, l.Det
 // can't be read.
 func Reconcile(ctx context.Context, s TokenStore, log audit.Reader) (Reconciliation, error) {
 	r := reconciler{store: s, log: log, have: map[string]audit.Record{}}
-	left, err := s.Unrecorded(ctx, "", 1<<20) // before the log: records that leave the outbox are in the log then
+	left, err := s.PendingRecords(ctx, "", 1<<20) // before the log: records that leave the outbox are in the log then
 	if err != nil {
 		return r.out, err
 	}
@@ -164,7 +164,7 @@ func (r *reconciler) find(ctx context.Context, t *Token, event string) (audit.Re
 	if rec, ok := r.have[step]; ok {
 		return rec, true, nil
 	}
-	left, err := r.store.Unrecorded(ctx, t.subject(), 10)
+	left, err := r.store.PendingRecords(ctx, t.subject(), 10)
 	if err != nil {
 		return audit.Record{}, false, err
 	}

@@ -92,7 +92,7 @@ func TestReconcile(t *testing.T) {
 	add := func(k identity.Token) {
 		t.Helper()
 		step := "token:" + k.ID + ":created"
-		if err := errors.Join(r.store.AddToken(ctx, k, audit.Record{Time: noon, Step: step}), r.store.Recorded(ctx, step)); err != nil {
+		if err := errors.Join(r.store.AddToken(ctx, k, audit.Record{Time: noon, Step: step}), r.store.RemoveSteps(ctx, step)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -175,11 +175,11 @@ type late struct {
 	most int
 }
 
-func (l late) Unrecorded(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
+func (l late) PendingRecords(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
 	if subject == "" {
 		return nil, nil
 	}
-	return l.TokenStore.Unrecorded(ctx, subject, min(limit, l.most))
+	return l.TokenStore.PendingRecords(ctx, subject, min(limit, l.most))
 }
 
 // TestReconcileMeanwhile checks that a record that is written while tokens and records are compared isn't missed, in the log or

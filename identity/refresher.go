@@ -32,16 +32,16 @@ func While(ctx context.Context, today PrincipalRefresher, p Principal) (good con
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	// Most operations end before the first check, so only longer ones start a goroutine.
-	first := time.AfterFunc(recheck, func() { checked(ctx, today, p, end) })
+	first := time.AfterFunc(recheck, func() { watchCredential(ctx, today, p, end) })
 	return ctx, func() {
 		first.Stop()
 		end(nil)
 	}
 }
 
-// checked checks the credential of p regularly until ctx ends. If the credential is refused, it calls end with the
+// watchCredential checks the credential of p regularly until ctx ends. If the credential is refused, it calls end with the
 // refusal. It ignores failures of the store until the next check.
-func checked(ctx context.Context, today PrincipalRefresher, p Principal, end context.CancelCauseFunc) {
+func watchCredential(ctx context.Context, today PrincipalRefresher, p Principal, end context.CancelCauseFunc) {
 	tick := time.NewTicker(recheck)
 	defer tick.Stop()
 	for ctx.Err() == nil {

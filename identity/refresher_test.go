@@ -23,7 +23,7 @@ func (d *today) Refresh(_ context.Context, p identity.Principal) (identity.Princ
 
 // TestWhile checks, on a fake clock, when a long operation asks for its credential, and what ends it.
 func TestWhile(t *testing.T) {
-	revoked := identity.Unauthorized("token_revoked", nil)
+	revoked := identity.UnauthorizedError("token_revoked", nil)
 	token := identity.Principal{ID: "token:1", TokenID: "1"}
 	for _, tt := range []struct {
 		name  string

@@ -35,11 +35,11 @@ func ParseScopes(text string) ([]Scope, error) {
 			return nil, unknownScope(w)
 		}
 	}
-	return ordered(given), nil
+	return canonicalScopes(given), nil
 }
 
-// ordered returns the scopes in given, each once, in canonical order.
-func ordered(given []Scope) []Scope {
+// canonicalScopes returns the scopes in given, each once, in canonical order.
+func canonicalScopes(given []Scope) []Scope {
 	return slices.DeleteFunc(slices.Clone(scopes), func(s Scope) bool { return !slices.Contains(given, s) })
 }
 
@@ -85,5 +85,5 @@ func mayHold(k Kind, owner string, held []Scope) error {
 // Clamp returns the scopes in asked that a principal of kind k that acts for owner may have, each once, in canonical
 // order. It is for scopes from external sources.
 func Clamp(k Kind, owner string, asked []Scope) []Scope {
-	return slices.DeleteFunc(ordered(asked), func(s Scope) bool { return mayHold(k, owner, []Scope{s}) != nil })
+	return slices.DeleteFunc(canonicalScopes(asked), func(s Scope) bool { return mayHold(k, owner, []Scope{s}) != nil })
 }

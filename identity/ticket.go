@@ -105,7 +105,7 @@ func (t *Tokens) Issue(ctx context.Context, p Principal, want Ticket) (Ticket, s
 		return Ticket{}, "", err
 	}
 	if err := t.store.AddTicket(ctx, made); err != nil {
-		return Ticket{}, "", storeFailed(err)
+		return Ticket{}, "", storeError(err)
 	}
 	return made, secret, nil
 }
@@ -114,7 +114,7 @@ func (t *Tokens) Issue(ctx context.Context, p Principal, want Ticket) (Ticket, s
 func (t *Tokens) prepare(ctx context.Context, p Principal, want Ticket) (Ticket, string, error) {
 	all, err := t.latest(ctx) // a credential must not come from one that another process has revoked
 	if err != nil {
-		return Ticket{}, "", storeFailed(err)
+		return Ticket{}, "", storeError(err)
 	}
 	token, err := t.valid(all, p.TokenID)
 	if err != nil {
@@ -133,7 +133,7 @@ func (t *Tokens) prepare(ctx context.Context, p Principal, want Ticket) (Ticket,
 	}
 	want.Expires, want.Proven = want.Expires.UTC().Truncate(time.Microsecond), want.Proven.UTC().Truncate(time.Microsecond)
 	if want.Use.start() == "" || !now.Before(want.Expires) {
-		return Ticket{}, "", Unauthorized("ticket_expired", nil)
+		return Ticket{}, "", UnauthorizedError("ticket_expired", nil)
 	}
 	return want, secret, nil
 }
@@ -146,18 +146,18 @@ const seeing = time.Minute
 // refusal.
 func (t *Tokens) Present(ctx context.Context, use TicketUse, secret string, remote netip.Addr) (Principal, Ticket, error) {
 	if rest, ok := strings.CutPrefix(secret, use.start()); !ok || len(rest) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
-		return Principal{}, Ticket{}, Unauthorized("ticket_malformed", nil)
+		return Principal{}, Ticket{}, UnauthorizedError("ticket_malformed", nil)
 	}
 	k, err := t.store.TicketByHash(ctx, sha256.Sum256([]byte(secret)))
 	if problem.CodeOf(err) == problem.NotFound || err == nil && k.Use != use {
-		return Principal{}, Ticket{}, Unauthorized("ticket_unknown", nil)
+		return Principal{}, Ticket{}, UnauthorizedError("ticket_unknown", nil)
 	}
 	if err != nil {
-		return Principal{}, Ticket{}, storeFailed(err)
+		return Principal{}, Ticket{}, storeError(err)
 	}
 	now := t.now().UTC()
 	if !k.Open(now) {
-		return Principal{}, k, Unauthorized("ticket_ended", nil)
+		return Principal{}, k, UnauthorizedError("ticket_ended", nil)
 	}
 	p, err := t.principalOf(ctx, &k, remote)
 	if err != nil {
@@ -173,7 +173,7 @@ func (t *Tokens) Present(ctx context.Context, use TicketUse, secret string, remo
 	}
 	if (use == Session || use == Access) && now.Sub(k.Seen) >= pause {
 		if err := t.store.SeeTicket(ctx, k.ID, now); err != nil {
-			return Principal{}, Ticket{}, storeFailed(err)
+			return Principal{}, Ticket{}, storeError(err)
 		}
 		k.Seen = now
 		t.used.note(k.Token, now, t)
@@ -193,18 +193,18 @@ func (t *Tokens) principalOf(ctx context.Context, k *Ticket, remote netip.Addr) 
 	}
 	parent := all[token.Parent]
 	if !token.allows(remote) || !parent.allows(remote) {
-		return Principal{}, Unauthorized("token_address", nil)
+		return Principal{}, UnauthorizedError("token_address", nil)
 	}
 	p, err := token.Principal()
 	if err != nil {
-		return Principal{}, Unauthorized("token_invalid", err)
+		return Principal{}, UnauthorizedError("token_invalid", err)
 	}
 	p.Expires, p.Proven = k.Expires, k.Proven
 	if k.Scopes != "" {
 		names := strings.Fields(k.Scopes)
 		p.Scopes = slices.DeleteFunc(slices.Clone(p.Scopes), func(s Scope) bool { return !slices.Contains(names, string(s)) })
 		if len(p.Scopes) == 0 {
-			return Principal{}, Unauthorized("ticket_scopes", nil)
+			return Principal{}, UnauthorizedError("ticket_scopes", nil)
 		}
 	}
 	return p, nil
@@ -243,11 +243,11 @@ type OpenTicket struct {
 func (t *Tokens) Sessions(ctx context.Context, by Principal, use TicketUse) ([]OpenTicket, error) {
 	all, err := t.byID(ctx)
 	if err != nil {
-		return nil, storeFailed(err)
+		return nil, storeError(err)
 	}
 	list, err := t.store.Tickets(ctx, use)
 	if err != nil {
-		return nil, storeFailed(err)
+		return nil, storeError(err)
 	}
 	operates := mayManage(by) == nil
 	var out []OpenTicket

@@ -83,8 +83,8 @@ func publicPart(secret string) string {
 	return secret[len(TokenStart) : len(TokenStart)+prefixLength]
 }
 
-// wellFormed reports whether text has the form of a token, with canonical base64url.
-func wellFormed(text string) bool {
+// hasTokenForm reports whether text has the form of a token, with canonical base64url.
+func hasTokenForm(text string) bool {
 	rest, ok := strings.CutPrefix(text, TokenStart)
 	if !ok || len(rest) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
 		return false

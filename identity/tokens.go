@@ -67,9 +67,9 @@ func NewTokens(o TokenOptions) *Tokens {
 	return t
 }
 
-// Unauthorized returns the refusal of a credential. It is the same for every reason. kind is the true reason, for the
+// UnauthorizedError returns the refusal of a credential. It is the same for every reason. kind is the true reason, for the
 // audit record.
-func Unauthorized(kind string, err error) *problem.Error {
+func UnauthorizedError(kind string, err error) *problem.Error {
 	return &problem.Error{Code: problem.Unauthorized, Detail: "The credential is missing or not valid",
 		Suggestion: "Send a valid token as Authorization: Bearer <token>", Kind: kind, Err: err}
 }
@@ -79,14 +79,14 @@ func Unauthorized(kind string, err error) *problem.Error {
 // lists, so the caller must not change them.
 func (t *Tokens) Authenticate(ctx context.Context, credential string, remote netip.Addr) (Principal, error) {
 	if credential == "" {
-		return Principal{}, Unauthorized("no_credential", nil)
+		return Principal{}, UnauthorizedError("no_credential", nil)
 	}
 	if strings.HasPrefix(credential, AccessStart) {
 		p, _, err := t.Present(ctx, Access, credential, remote)
 		return p, err
 	}
-	if !wellFormed(credential) {
-		return Principal{}, Unauthorized("token_malformed", nil)
+	if !hasTokenForm(credential) {
+		return Principal{}, UnauthorizedError("token_malformed", nil)
 	}
 	e, err := t.entry(ctx, publicPart(credential))
 	if err != nil {
@@ -95,15 +95,15 @@ func (t *Tokens) Authenticate(ctx context.Context, credential string, remote net
 	now, sum := t.now(), sha256.Sum256([]byte(credential))
 	switch {
 	case e.token.Use != UseCredential:
-		return Principal{}, Unauthorized("token_unknown", nil)
+		return Principal{}, UnauthorizedError("token_unknown", nil)
 	case subtle.ConstantTimeCompare(sum[:], e.token.Hash[:]) != 1:
-		return Principal{}, Unauthorized("token_unknown", nil)
+		return Principal{}, UnauthorizedError("token_unknown", nil)
 	case !e.token.Revoked.IsZero():
-		return Principal{}, Unauthorized("token_revoked", nil)
+		return Principal{}, UnauthorizedError("token_revoked", nil)
 	case !now.Before(e.token.Expires):
-		return Principal{}, Unauthorized("token_expired", nil)
+		return Principal{}, UnauthorizedError("token_expired", nil)
 	case !e.token.allows(remote):
-		return Principal{}, Unauthorized("token_address", nil)
+		return Principal{}, UnauthorizedError("token_address", nil)
 	}
 	t.used.note(e.token.ID, now, t)
 	return e.principal, nil
@@ -113,7 +113,7 @@ func (t *Tokens) Authenticate(ctx context.Context, credential string, remote net
 func (t *Tokens) entry(ctx context.Context, prefix string) (*entry, error) {
 	version, err := t.store.TokenVersion(ctx) // before the token is read, so that a change in between outdates the entry
 	if err != nil {
-		return nil, storeFailed(err)
+		return nil, storeError(err)
 	}
 	t.mu.RLock()
 	e := t.known[prefix]
@@ -124,22 +124,22 @@ func (t *Tokens) entry(ctx context.Context, prefix string) (*entry, error) {
 	token, err := t.store.TokenByPrefix(ctx, prefix)
 	if problem.CodeOf(err) == problem.NotFound {
 		t.forget(prefix)
-		return nil, Unauthorized("token_unknown", nil)
+		return nil, UnauthorizedError("token_unknown", nil)
 	}
 	if err != nil {
-		return nil, storeFailed(err)
+		return nil, storeError(err)
 	}
 	e = &entry{token: token, version: version}
 	if e.principal, err = token.Principal(); err != nil {
 		t.forget(prefix)
-		return nil, Unauthorized("token_invalid", err)
+		return nil, UnauthorizedError("token_invalid", err)
 	}
 	t.remember(prefix, e)
 	return e, nil
 }
 
-func storeFailed(err error) error {
-	return problem.StoreFailed("token_store", err)
+func storeError(err error) error {
+	return problem.StoreError("token_store", err)
 }
 
 // remember caches an entry by its prefix. If the cache is full, it replaces an arbitrary entry.
@@ -211,7 +211,7 @@ func foreignTenant(by Principal) error {
 // make stores a token. The caller must check the authority of by before.
 func (t *Tokens) make(ctx context.Context, by Principal, want Token) (Token, string, error) {
 	if t.log == nil {
-		return Token{}, "", unrecorded()
+		return Token{}, "", noAuditError()
 	}
 	now := t.now().UTC().Truncate(time.Microsecond)
 	want.Created, want.LastUsed, want.Revoked = now, time.Time{}, time.Time{}
@@ -223,14 +223,14 @@ func (t *Tokens) make(ctx context.Context, by Principal, want Token) (Token, str
 	if err := want.check(now); err != nil {
 		return Token{}, "", err
 	}
-	want.Scopes = ordered(want.Scopes)
+	want.Scopes = canonicalScopes(want.Scopes)
 	var err error
 	for range 3 { // a new prefix already exists with a probability of about 2^-48 per token
 		var secret string
 		want.ID = newID()
 		secret, want.Prefix, want.Hash = mint()
 		if err = t.store.AddToken(ctx, want, want.record(created, by, now)); err == nil {
-			return t.kept(ctx, by, want, secret)
+			return t.recordNewToken(ctx, by, want, secret)
 		}
 		if problem.CodeOf(err) != problem.Conflict {
 			break
@@ -239,9 +239,10 @@ func (t *Tokens) make(ctx context.Context, by Principal, want Token) (Token, str
 	return Token{}, "", err
 }
 
-// kept returns a new token once its creation is recorded. If that fails its secret is lost, so the token is revoked.
-func (t *Tokens) kept(ctx context.Context, by Principal, made Token, secret string) (Token, string, error) {
-	err := t.recorded(ctx, &made)
+// recordNewToken records the creation of a token and returns the token. If that fails its secret is lost, so the token
+// is revoked.
+func (t *Tokens) recordNewToken(ctx context.Context, by Principal, made Token, secret string) (Token, string, error) {
+	err := t.drainRecords(ctx, &made)
 	if err == nil {
 		return made, secret, nil
 	}
@@ -269,7 +270,7 @@ func (t *Tokens) Revoke(ctx context.Context, by Principal, id string) error {
 	if by.Tenant != "" {
 		all, err := t.byID(ctx)
 		if err != nil {
-			return storeFailed(err)
+			return storeError(err)
 		}
 		if !manages(by, all[id]) {
 			return problem.New(problem.NotFound, "There is no such token")
@@ -284,7 +285,7 @@ func (t *Tokens) end(ctx context.Context, by Principal, id string) error {
 	if err := t.store.RevokeToken(ctx, id, k.record(revoked, by, t.now())); err != nil {
 		return err
 	}
-	return t.recorded(ctx, &k)
+	return t.drainRecords(ctx, &k)
 }
 
 // manages reports whether the operator by may manage token k. An operator with a tenant manages only the tokens of that
@@ -303,12 +304,12 @@ func (t *Tokens) mayChange(by Principal) error {
 		return err
 	}
 	if t.log == nil {
-		return unrecorded()
+		return noAuditError()
 	}
 	return nil
 }
 
-func unrecorded() error {
+func noAuditError() error {
 	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "audit", Err: errors.New("tokens are made and revoked only where an audit log records it: set TokenOptions.Audit")}
 }
 

@@ -82,7 +82,7 @@ func (b *budgets) begin(ctx context.Context, k keys) (spending, error) {
 		s := b.find(DayOf(now), k)
 		old := s.old(now)
 		// A value just asked for is good, however long the answer took. An account dropped meanwhile is not.
-		if len(old) == 0 || try > 0 && s.known() {
+		if len(old) == 0 || try > 0 && s.hasAnswers() {
 			err := s.refuse(now)
 			if err == nil {
 				s.add(Use{Calls: 1}, +1)
@@ -95,15 +95,15 @@ func (b *budgets) begin(ctx context.Context, k keys) (spending, error) {
 		err := b.ask(ctx, old)
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return spending{}, ended(ctx)
+			return spending{}, contextError(ctx)
 		case err != nil || try == tries:
 			return spending{}, refusal("limit_store", 0, err)
 		}
 	}
 }
 
-// known reports whether the ledger has answered for all accounts. b.mu is held.
-func (s spending) known() bool {
+// hasAnswers reports whether the ledger has answered for all accounts. b.mu is held.
+func (s spending) hasAnswers() bool {
 	known := true
 	s.each(func(t *tally) { known = known && !t.asked.IsZero() })
 	return known
@@ -152,21 +152,21 @@ func (s spending) old(now time.Time) (old []*tally) {
 // refuse returns the refusal of a call whose budget is used up, or nil. b.mu is held.
 func (s spending) refuse(now time.Time) error {
 	if t := s.owner; t != nil {
-		if what := t.used().over(s.budgets.owner); what != "" {
-			return spent("owner", what, now)
+		if what := t.totalUse().over(s.budgets.owner); what != "" {
+			return budgetError("owner", what, now)
 		}
 	}
 	if t := s.tokens; t != nil {
-		if what := t.used().over(s.budgets.token); what != "" {
-			return spent("token", what, now)
+		if what := t.totalUse().over(s.budgets.token); what != "" {
+			return budgetError("token", what, now)
 		}
 	}
 	return nil
 }
 
-// spent returns a refusal until the day ends and some seconds more, so that refused callers don't all come back at
+// budgetError returns a refusal until the day ends and some seconds more, so that refused callers don't all come back at
 // once.
-func spent(whose, what string, now time.Time) error {
+func budgetError(whose, what string, now time.Time) error {
 	p := refusal(whose+"_daily_"+what, 0, nil).(*problem.Error)
 	p.Code, p.RetryAfter = problem.BudgetExceeded, (DayOf(now)+1).start().Sub(now).Truncate(time.Millisecond)+p.RetryAfter
 	p.Detail = "The daily budget of " + what + " is spent"
@@ -194,7 +194,7 @@ func (s spending) end(used Use) {
 	b.arm()
 }
 
-func (t *tally) used() Use { return t.known.Plus(t.told).Plus(t.pending) }
+func (t *tally) totalUse() Use { return t.known.Plus(t.told).Plus(t.pending) }
 
 // arm starts the timer of the next flush. b.mu is held.
 func (b *budgets) arm() {

@@ -127,7 +127,7 @@ func (l *Limiter) Acquire(ctx context.Context, who Asker) (release func(Use), er
 	case errors.Is(err, fair.ErrBusy):
 		return nil, refusal("queue_full", 0, nil)
 	case err != nil:
-		return nil, ended(ctx)
+		return nil, contextError(ctx)
 	}
 	spend, err := l.budgets.begin(ctx, k)
 	if err != nil {
@@ -179,7 +179,7 @@ func (l *Limiter) rate(ctx context.Context, k keys) error {
 	wait, err := l.store.Take(ctx, buckets)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return ended(ctx)
+		return contextError(ctx)
 	case err != nil:
 		return refusal("limit_store", 0, err)
 	case wait > 0:
@@ -196,7 +196,7 @@ func refusal(kind string, wait time.Duration, err error) error {
 		RetryAfter: (max(wait, again) + time.Millisecond).Truncate(time.Millisecond), Kind: kind, Err: err}
 }
 
-func ended(ctx context.Context) error {
+func contextError(ctx context.Context) error {
 	if ctx.Err() == context.DeadlineExceeded {
 		return &problem.Error{Code: problem.Timeout, Detail: "The time was over before the call could run", Kind: "queue_timeout", Err: ctx.Err()}
 	}

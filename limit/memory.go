@@ -58,7 +58,7 @@ func (m *Memory) Take(ctx context.Context, who fair.Who) (release func(), err er
 		p.Detail = "The memory for answers is in use by other calls"
 		return nil, p
 	case err != nil:
-		return nil, ended(ctx)
+		return nil, contextError(ctx)
 	}
 	return release, nil
 }

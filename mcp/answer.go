@@ -116,8 +116,8 @@ type missing struct{ scope, challenge string }
 
 // fault returns the response of RFC 6750, section 3.1, to a credential that lacks a scope.
 func (m *missing) fault(correlation string) *wire.RPCFault {
-	data := append([]byte(`{"error_code":"permission_denied","scope":`), value.AppendQuoted(nil, m.scope)...)
-	data = value.AppendQuoted(append(data, `,"correlation_id":`...), correlation)
+	data := append([]byte(`{"error_code":"permission_denied","scope":`), value.AppendQuote(nil, m.scope)...)
+	data = value.AppendQuote(append(data, `,"correlation_id":`...), correlation)
 	return &wire.RPCFault{
 		Status: http.StatusForbidden, Code: wire.CodeUnauthorized, Message: "Insufficient scope", Data: append(data, '}'),
 		Header: [2]string{"WWW-Authenticate", m.challenge},

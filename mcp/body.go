@@ -55,9 +55,9 @@ const listenMethod = "subscriptions/listen"
 // mostListen is the most bytes of the body of a request that stays open.
 const mostListen = 8 << 10
 
-// streamed gives back the memory of body if m is a request that stays open. It returns the fault of one that is too large. m is nil for a
+// releaseListenBody gives back the memory of body if m is a request that stays open. It returns the fault of one that is too large. m is nil for a
 // batch. Requests that stay open are bounded by their number and their size.
-func streamed(m *wire.Message, body *fair.Body) *wire.RPCFault {
+func releaseListenBody(m *wire.Message, body *fair.Body) *wire.RPCFault {
 	if m == nil || m.Method != listenMethod {
 		return nil
 	}

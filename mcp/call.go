@@ -49,7 +49,7 @@ func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
 		err = errors.New("the tool's structured result is not JSON")
 	}
 	if err != nil {
-		return s.failed(ctx, x, a, err)
+		return s.errorOutcome(ctx, x, a, err)
 	}
 	out := outcome{isError: res.Failed, links: res.Links, images: res.Images}
 	if a.form != Structured {
@@ -60,7 +60,7 @@ func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
 	}
 	out.meta = s.meta(x, a.name, len(out.text)+len(out.structured))
 	if res.Class != "" {
-		out.meta = value.AppendQuoted(append(out.meta, `,"source_class":`...), res.Class)
+		out.meta = value.AppendQuote(append(out.meta, `,"source_class":`...), res.Class)
 	}
 	return out
 }
@@ -68,8 +68,8 @@ func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
 // meta returns the members of _meta: the category, the correlation ID of the record, and the estimated tokens
 // (bytes/4).
 func (s *Server) meta(x *exchange, name string, bytes int) []byte {
-	b := value.AppendQuoted([]byte(`"category":`), string(s.category(x, name)))
-	b = value.AppendQuoted(append(b, `,"correlation_id":`...), x.correlation)
+	b := value.AppendQuote([]byte(`"category":`), string(s.category(x, name)))
+	b = value.AppendQuote(append(b, `,"correlation_id":`...), x.correlation)
 	return strconv.AppendInt(append(b, `,"est_tokens":`...), int64(bytes+3)/4, 10)
 }
 
@@ -87,9 +87,9 @@ func (s *Server) category(x *exchange, name string) tool.Category {
 	return cmp.Or(category, tool.Custom)
 }
 
-// disclosed returns what the client may see of err, the error of the call or request called name, and logs the rest.
+// publicError returns what the client may see of err, the error of the call or request called name, and logs the rest.
 // It stores a missing scope and the retry delay for the HTTP response.
-func (s *Server) disclosed(ctx context.Context, x *exchange, name string, err error) *problem.Error {
+func (s *Server) publicError(ctx context.Context, x *exchange, name string, err error) *problem.Error {
 	p := problem.Of(err)
 	switch {
 	case p.Code == problem.PermissionDenied && p.Scope != "":
@@ -109,11 +109,12 @@ func (s *Server) disclosed(ctx context.Context, x *exchange, name string, err er
 // unknownTool is the error data for programs if the tool doesn't exist for the caller.
 var unknownTool = json.RawMessage(`{"error_code":"unknown_tool"}`)
 
-// failed answers a call that returned err. The public part of err is in the text, which all clients pass to the model,
-// and for programs in _meta. Structured content is not used, because clients check it against the tool's output schema,
-// also for errors. Only an unknown tool is a protocol error, as all protocol versions require.
-func (s *Server) failed(ctx context.Context, x *exchange, a asked, err error) outcome {
-	p := s.disclosed(ctx, x, a.name, err)
+// errorOutcome returns the outcome of a call that returned err. The public part of err is in the text, which all
+// clients pass to the model, and for programs in _meta. Structured content is not used, because clients check it
+// against the tool's output schema, also for errors. Only an unknown tool is a protocol error, as all protocol
+// versions require.
+func (s *Server) errorOutcome(ctx context.Context, x *exchange, a asked, err error) outcome {
+	p := s.publicError(ctx, x, a.name, err)
 	if p.Code == problem.UnknownTool {
 		return outcome{failure: &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: strings.Join(p.Lines(), "\n"), Data: unknownTool}}
 	}
@@ -168,7 +169,7 @@ func (o outcome) appendContent(dst []byte, version string) []byte {
 	dst = append(dst, `"content":[`...)
 	begin := len(dst)
 	if o.text != "" {
-		dst = append(value.AppendQuoted(append(dst, `{"type":"text","text":`...), o.text), '}')
+		dst = append(value.AppendQuote(append(dst, `{"type":"text","text":`...), o.text), '}')
 	}
 	var more []json.Marshaler
 	for _, i := range o.images {

@@ -47,17 +47,17 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *wire.RPCFault) 
 			edge.RefusedBecause(r.Context(), cmp.Or(p.Kind, "no_credential"), "")
 			s.log.DebugContext(r.Context(), "credential refused", "kind", p.Kind, "remote", remote, "error", p.Err)
 		}
-		return identity.Principal{}, s.unauthorized(r)
+		return identity.Principal{}, s.unauthorizedFault(r)
 	}
 	s.log.ErrorContext(r.Context(), "authentication failed", "error", cause(err))
 	if p := problem.Of(err); p.Store {
-		return identity.Principal{}, storeFailed(p)
+		return identity.Principal{}, storeFault(p)
 	}
 	return identity.Principal{}, wire.Internal()
 }
 
-// storeFailed returns the fault for a request that can't be answered because the store of the gateway has failed with p.
-func storeFailed(p *problem.Error) *wire.RPCFault {
+// storeFault returns the fault for a request that can't be answered because the store of the gateway has failed with p.
+func storeFault(p *problem.Error) *wire.RPCFault {
 	seconds := int(math.Ceil(p.RetryAfter.Seconds()))
 	return &wire.RPCFault{
 		Status: http.StatusServiceUnavailable, Code: wire.CodeBusy, Message: fmt.Sprintf("The gateway can't reach its records now. Try again in %d seconds", seconds),
@@ -83,7 +83,7 @@ func (s *Server) Identify(r *http.Request) (identity.Principal, error) {
 	case http.StatusUnauthorized:
 		return identity.Principal{}, problem.New(problem.Unauthorized, f.Message)
 	case http.StatusServiceUnavailable:
-		return identity.Principal{}, problem.StoreFailed("token_store", nil)
+		return identity.Principal{}, problem.StoreError("token_store", nil)
 	case http.StatusInternalServerError:
 		return identity.Principal{}, problem.New(problem.Internal, f.Message)
 	}
@@ -93,7 +93,7 @@ func (s *Server) Identify(r *http.Request) (identity.Principal, error) {
 // Allow refuses a request to another endpoint of the same program whose Host header /mcp would refuse. If its pages
 // send no Origin, the endpoint itself must keep other sites out.
 func (s *Server) Allow(r *http.Request) error {
-	if !s.hostAllowed(r) {
+	if !s.allowsHost(r) {
 		s.strange(r, strangeHost, "host", r.Host)
 		return problem.New(problem.SecurityBlocked, "Forbidden: Host")
 	}
@@ -103,8 +103,8 @@ func (s *Server) Allow(r *http.Request) error {
 // Challenge returns the WWW-Authenticate header of a 401.
 func (s *Server) Challenge() string { return authserver.Challenge(s.options.ResourceMetadata) }
 
-// unauthorized returns the same response for every reason, so that it reveals nothing about tokens.
-func (s *Server) unauthorized(r *http.Request) *wire.RPCFault {
+// unauthorizedFault returns the same fault for every reason, so that it reveals nothing about tokens.
+func (s *Server) unauthorizedFault(r *http.Request) *wire.RPCFault {
 	return &wire.RPCFault{
 		Status: http.StatusUnauthorized, Code: wire.CodeUnauthorized, Message: "Unauthorized",
 		Header: [2]string{"WWW-Authenticate", authserver.Challenge(s.metadata(r))},
@@ -151,7 +151,7 @@ func remoteOf(r *http.Request) netip.Addr {
 // fromElsewhere refuses requests sent by a browser page of another site. Such a page can reach a server on this
 // machine, and by DNS rebinding even under its own name. A request without Origin does not come from a browser.
 func (s *Server) fromElsewhere(r *http.Request) *wire.RPCFault {
-	if !s.hostAllowed(r) {
+	if !s.allowsHost(r) {
 		s.strange(r, strangeHost, "host", r.Host)
 		return forbidden("Forbidden: Host")
 	}
@@ -192,8 +192,8 @@ func forbidden(message string) *wire.RPCFault {
 	return f
 }
 
-// hostAllowed reports whether the Host header is allowed for the address that the request came to.
-func (s *Server) hostAllowed(r *http.Request) bool {
+// allowsHost reports whether the Host header is allowed for the address that the request came to.
+func (s *Server) allowsHost(r *http.Request) bool {
 	host := strings.ToLower(r.Host)
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

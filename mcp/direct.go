@@ -89,7 +89,7 @@ func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange
 	}()
 	ctx := s.begin(r.Context(), x, x.message.Method)
 	out := s.call(ctx, x, a)
-	s.ended(ctx, x, wire.Failed(out.failure, out.isError))
+	s.reportEnd(ctx, x, wire.CallFailure(out.failure, out.isError))
 	answer := &answer{ResponseWriter: w, x: x}
 	version := r.Header.Get("Mcp-Protocol-Version")
 	stateless := version >= modernVersion

@@ -55,20 +55,20 @@ func exchangeOf(req sdk.Request) *exchange {
 
 // correlationOf returns the correlation ID that the client chose, or "" if there is none that may be logged.
 func correlationOf(h http.Header, m *wire.Message) string {
-	if id := h.Get("X-Mcp-Session-Id"); wellFormed(id) {
+	if id := h.Get("X-Mcp-Session-Id"); isWellFormed(id) {
 		return id
 	}
 	// traceparent is version-traceid-parentid-flags (W3C Trace Context). Logs are searched by the trace ID.
 	if m != nil {
-		if t := m.Meta("traceparent"); t.Kind() == value.String && len(t.Text()) == 55 && wellFormed(t.Text()) {
+		if t := m.Meta("traceparent"); t.Kind() == value.String && len(t.Text()) == 55 && isWellFormed(t.Text()) {
 			return t.Text()[3:35]
 		}
 	}
 	return ""
 }
 
-// wellFormed reports whether id is 1 to 128 of A-Z a-z 0-9 . _ -
-func wellFormed(id string) bool {
+// isWellFormed reports whether id is 1 to 128 of A-Z a-z 0-9 . _ -
+func isWellFormed(id string) bool {
 	for i := range len(id) {
 		switch c := id[i]; {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':

@@ -41,7 +41,7 @@ func (s *Server) Handler() http.Handler {
 	if s.options.Resource != nil {
 		s.options.Resource.Mount(mux)
 	}
-	return edge.Timed(mux, s.edge())
+	return edge.WithDeadlines(mux, s.edge())
 }
 
 // guard recovers panics of h and answers them without details.
@@ -49,7 +49,7 @@ func (s *Server) guard(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			if p := recover(); p != nil {
-				s.log.ErrorContext(r.Context(), "panic in the HTTP handler", "error", problem.Panicked(p).Err)
+				s.log.ErrorContext(r.Context(), "panic in the HTTP handler", "error", problem.PanicError(p).Err)
 				wire.Internal().Write(w, "")
 			}
 		}()
@@ -136,7 +136,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, f, messages[0].ID)
 		return
 	}
-	if f := streamed(only, body); f != nil {
+	if f := releaseListenBody(only, body); f != nil {
 		fail(w, r, f, only.ID)
 		return
 	}

@@ -33,8 +33,8 @@ func (s *Server) begin(ctx context.Context, x *exchange, method string) context.
 	return s.options.Observer.Begin(ctx, o)
 }
 
-// ended reports the outcome of a request to the observer to which begin reported it.
-func (s *Server) ended(ctx context.Context, x *exchange, failure string) {
+// reportEnd reports the outcome of a request to the observer to which begin reported it.
+func (s *Server) reportEnd(ctx context.Context, x *exchange, failure string) {
 	if s.options.Observer != nil && x != nil {
 		s.options.Observer.End(ctx, failure)
 	}

@@ -38,9 +38,9 @@ type Prompts interface {
 // private marks a response that no cache may share, because it depends on the principal.
 func private() sdk.Cacheable { return sdk.Cacheable{CacheScope: "private"} }
 
-// prompted answers requests that Options.Prompts serves, and reports whether it did. The SDK answers those for names
+// answerPrompts answers requests that Options.Prompts serves, and reports whether it did. The SDK answers those for names
 // that the Extension adds.
-func (s *Server) prompted(ctx context.Context, x *exchange, req sdk.Request, next sdk.MethodHandler) (res sdk.Result, done bool, err error) {
+func (s *Server) answerPrompts(ctx context.Context, x *exchange, req sdk.Request, next sdk.MethodHandler) (res sdk.Result, done bool, err error) {
 	switch r := req.(type) {
 	case *sdk.ListPromptsRequest:
 		res, err = s.listPrompts(ctx, x, r, next)
@@ -113,10 +113,10 @@ func (s *Server) getPrompt(ctx context.Context, x *exchange, r *sdk.GetPromptReq
 		Name: r.Params.Name, Arguments: r.Params.Arguments, Correlation: x.correlation, Progress: beat.report,
 	})
 	if err != nil {
-		return nil, s.refused(ctx, x, "prompt:"+r.Params.Name, err)
+		return nil, s.rpcError(ctx, x, "prompt:"+r.Params.Name, err)
 	}
 	res := &sdk.GetPromptResult{}
-	if err := complete(res, negotiated(r, r.Params.Meta), `{"messages":[],"resultType":"complete"}`); err != nil {
+	if err := complete(res, protocolVersion(r, r.Params.Meta), `{"messages":[],"resultType":"complete"}`); err != nil {
 		return nil, err
 	}
 	res.Description, res.Messages = out.Description, []*sdk.PromptMessage{}
@@ -165,16 +165,16 @@ func (s *Server) complete(ctx context.Context, x *exchange, r *sdk.CompleteReque
 	}
 	out, err := s.options.Prompts.Complete(ctx, x.who, ask)
 	if err != nil {
-		return nil, s.refused(ctx, x, "completion", err)
+		return nil, s.rpcError(ctx, x, "completion", err)
 	}
 	values := append([]string{}, out.Values...)
 	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values, Total: out.Total, HasMore: out.Total > len(values)}}, nil
 }
 
-// refused returns the JSON-RPC error for a refused prompt, resource or completion: their results can't report errors,
+// rpcError returns the JSON-RPC error for a refused prompt, resource or completion: their results can't report errors,
 // as those of tools can.
-func (s *Server) refused(ctx context.Context, x *exchange, name string, err error) error {
-	p := s.disclosed(ctx, x, name, err)
+func (s *Server) rpcError(ctx context.Context, x *exchange, name string, err error) error {
+	p := s.publicError(ctx, x, name, err)
 	out := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: strings.Join(p.Lines(), "\n")}
 	switch {
 	case p.Code == problem.UnknownTool:

@@ -64,7 +64,7 @@ func (s *Server) addRaw(t *sdk.Tool, h sdk.ToolHandler) {
 
 // refusedRaw answers a call that was not admitted.
 func (s *Server) refusedRaw(ctx context.Context, x *exchange, name string, err error) (*sdk.CallToolResult, error) {
-	out := s.failed(ctx, x, asked{name: name}, problem.Of(err))
+	out := s.errorOutcome(ctx, x, asked{name: name}, problem.Of(err))
 	res, err := out.forSDK("") // the SDK sets the type itself
 	if err != nil {
 		return nil, err

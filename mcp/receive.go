@@ -29,7 +29,7 @@ func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 				edge.RefusedBecause(x.gone, cmp.Or(kinds[e.Code], "rpc_error"), x.correlation)
 			}
 		}()
-		defer func() { s.ended(ctx, x, wire.Failure(res, err)) }() // deferred first, so that it runs after the recover below has set the error
+		defer func() { s.reportEnd(ctx, x, wire.Failure(res, err)) }() // deferred first, so that it runs after the recover below has set the error
 		defer func() {
 			// The SDK runs handlers in goroutines of its own, where a panic would end the process.
 			if p := recover(); p != nil {
@@ -54,7 +54,7 @@ func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 			}
 		}
 		if s.options.Prompts != nil {
-			if res, done, err := s.prompted(ctx, x, req, next); done {
+			if res, done, err := s.answerPrompts(ctx, x, req, next); done {
 				return res, s.mask(ctx, x, method, err)
 			}
 			if err := s.watch(ctx, x, req); err != nil {
@@ -110,7 +110,7 @@ func (s *Server) logPanic(ctx context.Context, x *exchange, p any) {
 	if x != nil {
 		correlation = x.correlation
 	}
-	s.log.ErrorContext(ctx, "panic in a handler", "correlation_id", correlation, "error", problem.Panicked(p).Err)
+	s.log.ErrorContext(ctx, "panic in a handler", "correlation_id", correlation, "error", problem.PanicError(p).Err)
 }
 
 // metaTools is the member of a request's _meta that asks for all tools: "full".
@@ -220,7 +220,7 @@ func (s *Server) callTool(ctx context.Context, x *exchange, r *sdk.CallToolReque
 	}
 	beat := s.startHeartbeat(ctx, x, r.Session, r.Params.GetProgressToken())
 	defer beat.stop()
-	version := negotiated(r, r.Params.Meta)
+	version := protocolVersion(r, r.Params.Meta)
 	out := s.call(ctx, x, asked{
 		name: r.Params.Name, args: args, form: s.form(r.ClientInfo()), progress: beat.report,
 	})
@@ -250,9 +250,9 @@ func orEmpty(v value.Value) value.Value {
 	return v
 }
 
-// negotiated returns the protocol version of request r with meta. A session stores only the version its client
+// protocolVersion returns the protocol version of request r with meta. A session stores only the version its client
 // offered. If the SDK doesn't know that one, it answers with its newest version that has sessions.
-func negotiated(r interface{ ProtocolVersion() string }, meta sdk.Meta) string {
+func protocolVersion(r interface{ ProtocolVersion() string }, meta sdk.Meta) string {
 	v := r.ProtocolVersion()
 	if strings.Compare(v, modernVersion) >= 0 && meta[sdk.MetaKeyProtocolVersion] == v {
 		return v

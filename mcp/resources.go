@@ -20,7 +20,7 @@ func (s *Server) listResources(ctx context.Context, x *exchange, r *sdk.ListReso
 	}
 	page, err := s.options.Prompts.Resources(ctx, x.who, cursor, x.correlation)
 	if err != nil {
-		return nil, s.refused(ctx, x, "resources", err)
+		return nil, s.rpcError(ctx, x, "resources", err)
 	}
 	res := &sdk.ListResourcesResult{Cacheable: private(), Resources: []*sdk.Resource{}, NextCursor: page.Next}
 	for _, d := range page.Resources {
@@ -72,7 +72,7 @@ func (s *Server) readResource(ctx context.Context, x *exchange, r *sdk.ReadResou
 		return nil, s.noResource(ctx, x, r.Params.URI, err)
 	}
 	res := &sdk.ReadResourceResult{}
-	if err := complete(res, negotiated(r, r.Params.Meta), `{"contents":[],"resultType":"complete"}`); err != nil {
+	if err := complete(res, protocolVersion(r, r.Params.Meta), `{"contents":[],"resultType":"complete"}`); err != nil {
 		return nil, err
 	}
 	res.Cacheable, res.Meta = private(), cost(x, len(out.Text)+len(out.Blob))
@@ -89,7 +89,7 @@ func (s *Server) noResource(ctx context.Context, x *exchange, uri string, err er
 	if problem.CodeOf(err) == problem.NotFound {
 		return sdk.ResourceNotFoundError(uri)
 	}
-	return s.refused(ctx, x, "resource", err)
+	return s.rpcError(ctx, x, "resource", err)
 }
 
 // watch checks that a client may see the resources it subscribes to. The SDK keeps the subscriptions and the streams.
@@ -138,7 +138,7 @@ func (s *Server) stands(r *http.Request, x *exchange) func() bool {
 			return true
 		}
 		seen = changed
-		for _, uri := range append(s.sessions.Watched(session), x.subscribes()...) {
+		for _, uri := range append(s.sessions.Subscriptions(session), x.subscribes()...) {
 			if s.foreign(uri) {
 				continue
 			}
@@ -168,11 +168,11 @@ func (x *exchange) subscribes() (uris []string) {
 // They are never listed or found.
 const changedName = "changed"
 
-// Changed notifies all listening clients that tools, prompts and resources may have changed. Call it on every change
+// NotifyAll notifies all listening clients that tools, prompts and resources may have changed. Call it on every change
 // of rules, sources or tools: notifying only some clients would reveal what changed. It does not block.
-func (s *Server) Changed() {
+func (s *Server) NotifyAll() {
 	s.changes.Add(1)
-	s.ToolsChanged()
+	s.NotifyTools()
 	if s.options.Prompts == nil {
 		return
 	}
@@ -188,9 +188,9 @@ func (s *Server) Changed() {
 	})
 }
 
-// ChangeMoved notifies the subscribers of a change that its state has changed. It returns when they have been
+// NotifySubscribers notifies the subscribers of a change that its state has changed. It returns when they have been
 // notified.
-func (s *Server) ChangeMoved(id string) {
+func (s *Server) NotifySubscribers(id string) {
 	// The SDK reports no failed notification.
 	_ = s.sdk.ResourceUpdated(s.closing, &sdk.ResourceUpdatedNotificationParams{URI: prompt.ChangeURI(id)})
 }

@@ -106,7 +106,7 @@ func (s *Server) revive(r *http.Request, p identity.Principal, id string) (bool,
 	client, ok, err := s.ids.sealed.Open(r.Context(), p.ID, id)
 	if err != nil {
 		s.log.ErrorContext(r.Context(), "a session can't be looked up", "error", err)
-		return false, storeFailed(problem.StoreFailed("session_store", err))
+		return false, storeFault(problem.StoreError("session_store", err))
 	}
 	if !ok {
 		return false, nil

@@ -39,13 +39,13 @@ func newSessions(key []byte, ended once.Store) (*Sessions, error) {
 	return &Sessions{aead: aead, ended: ended}, nil
 }
 
-// bound returns what an ID of principal is bound to.
-func bound(principal string) []byte { return []byte("session of " + principal) }
+// sessionBinding returns what an ID of principal is bound to.
+func sessionBinding(principal string) []byte { return []byte("session of " + principal) }
 
 // Seal returns the ID of a session of principal that begins now.
 func (s *Sessions) Seal(principal string, client []byte) string {
 	plain := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Unix()))
-	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, append(plain, client...), bound(principal)))
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, append(plain, client...), sessionBinding(principal)))
 }
 
 // Open returns what the client said that began the session id of principal. ok is false for an ID of another principal, for one that was not
@@ -55,7 +55,7 @@ func (s *Sessions) Open(ctx context.Context, principal, id string) (client []byt
 	if err != nil {
 		return nil, false, nil
 	}
-	plain, err := s.aead.Open(nil, nil, raw, bound(principal))
+	plain, err := s.aead.Open(nil, nil, raw, sessionBinding(principal))
 	if err != nil || len(plain) < 8 {
 		return nil, false, nil
 	}

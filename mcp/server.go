@@ -247,8 +247,8 @@ func (s *Server) implementation() *sdk.Implementation {
 // SetResults replaces Options.Results.
 func (s *Server) SetResults(forms map[string]Form) { s.results.Store(&forms) }
 
-// ToolsChanged notifies all listening clients that the tools have changed.
-func (s *Server) ToolsChanged() {
+// NotifyTools notifies all listening clients that the tools have changed.
+func (s *Server) NotifyTools() {
 	s.categories.Clear()
 	s.shown.Clear()
 	// The SDK notifies clients when one of its own tools changes. This one is never listed, as it is not in s.raw.

@@ -113,7 +113,7 @@ func (t tokens) Authenticate(_ context.Context, credential string, _ netip.Addr)
 		return identity.Principal{}, errors.New("dial tcp 10.1.2.3:5432: refused")
 	}
 	if credential == "store-gone" {
-		return identity.Principal{}, problem.StoreFailed("token_store", errors.New("dial tcp 10.1.2.3:5432: refused"))
+		return identity.Principal{}, problem.StoreError("token_store", errors.New("dial tcp 10.1.2.3:5432: refused"))
 	}
 	p, ok := t[credential]
 	if !ok {

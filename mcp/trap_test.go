@@ -272,7 +272,7 @@ func TestSDKClient(t *testing.T) {
 				return // changes come over subscriptions/listen, see TestListen
 			}
 			waitFor(t, "list_changed", func() bool {
-				s.ToolsChanged()
+				s.NotifyTools()
 				select {
 				case <-changed:
 					return true
@@ -299,7 +299,7 @@ func TestListen(t *testing.T) {
 	got := make(chan []string, 1)
 	go func() { got <- events(res.Body) }()
 	time.Sleep(50 * time.Millisecond)
-	s.ToolsChanged()
+	s.NotifyTools()
 	time.Sleep(100 * time.Millisecond)
 	if err := s.Close(); err != nil {
 		t.Error(err)

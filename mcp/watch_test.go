@@ -129,7 +129,7 @@ func TestWatch(t *testing.T) {
 	for name, list := range want {
 		slices.Sort(list)
 		waitFor(t, "what "+name+" is told", func() bool {
-			s.Changed()
+			s.NotifyAll()
 			time.Sleep(20 * time.Millisecond)
 			return len(feeds[name].all()) >= len(list)
 		})
@@ -184,7 +184,7 @@ func TestWatchStorm(t *testing.T) {
 			case <-stop:
 				return
 			case <-time.After(time.Millisecond):
-				s.Changed()
+				s.NotifyAll()
 			}
 		}
 	})
@@ -213,7 +213,7 @@ func TestWatchStorm(t *testing.T) {
 	f := follow(t, url, listenTo("ann", schemaURI))
 	defer f.end()
 	waitFor(t, "a change", func() bool {
-		s.Changed()
+		s.NotifyAll()
 		time.Sleep(10 * time.Millisecond)
 		return f.has("notifications/resources/updated " + schemaURI)
 	})
@@ -245,7 +245,7 @@ func TestStreamsEnd(t *testing.T) {
 			r.mu.Lock()
 			r.gone = schemaURI
 			r.mu.Unlock()
-			s.Changed()
+			s.NotifyAll()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

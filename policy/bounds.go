@@ -16,9 +16,9 @@ import (
 // Filled.
 type Bounds struct{ Joins, Windows, Sets, Queries int }
 
-// Filled returns b with the defaults filled in: 20 joins, 50 windows, 40 sets and 40 sub-queries.
-func (b Bounds) Filled() Bounds {
-	f := plan.Bounds{Joins: b.Joins, Windows: b.Windows, Sets: b.Sets, Queries: b.Queries}.Filled()
+// WithDefaults returns b with the defaults filled in: 20 joins, 50 windows, 40 sets and 40 sub-queries.
+func (b Bounds) WithDefaults() Bounds {
+	f := plan.Bounds{Joins: b.Joins, Windows: b.Windows, Sets: b.Sets, Queries: b.Queries}.WithDefaults()
 	return Bounds{f.Joins, f.Windows, f.Sets, f.Queries}
 }
 
@@ -53,7 +53,7 @@ func (p *Policy) boundsOf(principal identity.Principal) (plan.Bounds, time.Durat
 		holds, err := holdsInLine(p.bounded[i], principal)
 		if err != nil {
 			return out, 0, &problem.Error{Code: problem.PermissionDenied, Kind: "agent_bounds", Detail: "your queries are refused: what they may cost can't be computed for you",
-				Suggestion: "Tell the owner. The log names the expression in limits.statements.agents that fails", Err: problem.Said(fmt.Sprintf("limits.statements.agents.%d.when: %v", i, err))}
+				Suggestion: "Tell the owner. The log names the expression in limits.statements.agents that fails", Err: problem.LoggableError(fmt.Sprintf("limits.statements.agents.%d.when: %v", i, err))}
 		}
 		if !holds {
 			continue

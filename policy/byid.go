@@ -45,7 +45,7 @@ func plain(id string) value.Value {
 			v = read
 		}
 	}
-	if out, ok := literals.Extended(v); ok {
+	if out, ok := literals.ParseMongoLiteral(v); ok {
 		return value.OfString(out.String())
 	}
 	return value.OfString(id)

@@ -7,13 +7,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// declared adds the pointers of the rule to the relations of the class.
-func (c *class) declared(p *Policy, fail func(string, ...any)) {
+// addDeclaredPointers adds the pointers of the rule to the relations of the class.
+func (c *class) addDeclaredPointers(p *Policy, fail func(string, ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(c.rule.Pointers)) {
 		to := c.rule.Pointers[name]
 		target, err := p.byFull[c.Source+"."+to.Class], error(nil)
 		if target == nil {
-			target, err = p.named(to.Class)
+			target, err = p.findClass(to.Class)
 		}
 		if err != nil {
 			fail("pointers.%s: %s: %v", name, to.Class, err)

@@ -33,9 +33,9 @@ func DeclaredPointer(from *schema.Class, name string, to *schema.Class, key stri
 		wrong = fmt.Sprintf("%s has no field %q%s", class, key, problem.DidYouMean(problem.Nearest(key, to.FieldNames(), 2)))
 	case !unique(to, key):
 		wrong = fmt.Sprintf("%s of %s isn't unique by a key or an index, so it could lead to several records", key, class)
-	case f.Type.Structured() && !slices.Contains([]schema.Type{schema.Integer, schema.String, schema.UUID}, k.Type):
+	case f.Type.IsStructured() && !slices.Contains([]schema.Type{schema.Integer, schema.String, schema.UUID}, k.Type):
 		wrong = fmt.Sprintf("%s of %s is of type %s; a list of pointers holds whole numbers, texts or UUIDs", key, class, k.Type)
-	case f.Type.Structured():
+	case f.Type.IsStructured():
 		return schema.Relation{Fields: []string{name}, Target: to.Name, TargetFields: []string{key}, Declared: true, List: true}, ""
 	case f.Type != k.Type:
 		wrong = fmt.Sprintf("it is of type %s, and %s of %s is of type %s", f.Type, key, class, k.Type)
@@ -178,7 +178,7 @@ func declaredLabel(c *schema.Class, name string, seen, masked bool) (wrong strin
 		return fmt.Sprintf("there is no field %q%s", name, problem.DidYouMean(problem.Nearest(name, c.FieldNames(), 2)))
 	case !seen:
 		return name + " can't be seen at all; take it out"
-	case f.Type.Structured() || f.Type == schema.Bytes || f.Type == schema.Opaque:
+	case f.Type.IsStructured() || f.Type == schema.Bytes || f.Type == schema.Opaque:
 		return fmt.Sprintf("%s is of type %s; a label is a text or a number", name, f.Type)
 	case masked:
 		return name + " is masked; choose a field that is seen whole"

@@ -23,5 +23,5 @@ func (p *Policy) Fresh(principal identity.Principal, now *schema.Class) *View {
 	if _, ok := c.visibleTo(principal); !ok || !c.Recordless {
 		return nil
 	}
-	return &View{class: c, name: c.Name, who: principal, policy: p, masks: c.masked(principal)}
+	return &View{class: c, name: c.Name, who: principal, policy: p, masks: c.masksFor(principal)}
 }

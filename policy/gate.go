@@ -21,8 +21,8 @@ func (p *Policy) May(principal identity.Principal, u Use) error {
 	return p.rules.Gates.May(principal, u)
 }
 
-// reviewed returns the rules of the APIs with the reviews that the gates and the rules of review require.
-func (r Rules) reviewed() map[string]calls.Rules {
+// apiRules returns the rules of the APIs with the reviews that the gates and the rules of review require.
+func (r Rules) apiRules() map[string]calls.Rules {
 	out := make(map[string]calls.Rules, len(r.APIs))
 	for name, api := range r.APIs {
 		gate, _ := r.Gates.Of(WriteAction)

@@ -49,8 +49,8 @@ type Gates struct {
 	SchemaWrites Gate // schema writes, in addition to Writes. Default off
 }
 
-// Filled returns g with the defaults filled in.
-func (g Gates) Filled() Gates {
+// WithDefaults returns g with the defaults filled in.
+func (g Gates) WithDefaults() Gates {
 	fill := func(gate *Gate, by Gate) {
 		if *gate == "" {
 			*gate = by
@@ -78,8 +78,8 @@ type gateSwitch struct {
 	gate Gate
 }
 
-// written describes, for messages, the writes that a switch controls.
-func written(key string) string {
+// describeWrites describes, for messages, the writes that a switch controls.
+func describeWrites(key string) string {
 	switch key {
 	case "gates.raw_writes":
 		return "raw writes"
@@ -91,7 +91,7 @@ func written(key string) string {
 
 // switches returns the switches that control writes of the given kinds, the most general first.
 func (g Gates) switches(kinds ...Write) []gateSwitch {
-	g = g.Filled()
+	g = g.WithDefaults()
 	out := []gateSwitch{{"gates.writes", g.Writes}}
 	for _, kind := range kinds {
 		switch kind {
@@ -124,9 +124,9 @@ func (g Gates) Of(kind Write) (Gate, string) {
 	return least.gate, least.key
 }
 
-// Closed returns the keys of the switches that refuse u, the deciding one first. It returns nil if none refuses u, or
+// RefusingKeys returns the keys of the switches that refuse u, the deciding one first. It returns nil if none refuses u, or
 // if the kind of u's writes is unknown.
-func (g Gates) Closed(u Use) (keys []string) {
+func (g Gates) RefusingKeys(u Use) (keys []string) {
 	_, deciding := g.Of(u.Kind())
 	for _, s := range g.switches(u.Kind()) {
 		switch {
@@ -144,15 +144,15 @@ func (g Gates) Closed(u Use) (keys []string) {
 // change.
 func (g Gates) Passes(u Use) error {
 	gate, key := g.Of(u.Kind())
-	closed := g.Closed(u)
+	closed := g.RefusingKeys(u)
 	refused := &problem.Error{Code: problem.PermissionDenied, Kind: "gate", Detail: u.Tool + " makes writes of no known kind"}
 	switch {
 	case gate == On, gate == Review && u.Proposes:
 		return nil
 	case gate == Review:
-		refused.Detail = fmt.Sprintf("%s need a review (%s: review), which %s doesn't offer", written(key), key, u.Tool)
+		refused.Detail = fmt.Sprintf("%s need a review (%s: review), which %s doesn't offer", describeWrites(key), key, u.Tool)
 	case key != "":
-		refused.Detail = fmt.Sprintf("%s are switched off (%s)", written(key), key)
+		refused.Detail = fmt.Sprintf("%s are switched off (%s)", describeWrites(key), key)
 	}
 	// List the other switches that would have to change as well.
 	for _, s := range g.switches(u.Kind()) {

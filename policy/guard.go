@@ -19,13 +19,13 @@ type Groups struct {
 // member reports whether g is in a group.
 func (g Groups) member(group string) bool {
 	if group == schema.Authenticated {
-		return g.authenticated()
+		return g.isAuthenticated()
 	}
 	return slices.Contains(g.Names, group)
 }
 
-// authenticated reports whether g is a user or a role, and not just everybody.
-func (g Groups) authenticated() bool { return len(g.Names) > 1 }
+// isAuthenticated reports whether g is a user or a role, and not just everybody.
+func (g Groups) isAuthenticated() bool { return len(g.Names) > 1 }
 
 // Guarded is the part of a class that a Guard allows for one principal and operation.
 type Guarded struct {
@@ -44,11 +44,11 @@ func GuardAccess(c *schema.Class, g Groups, op schema.Operation) (Guarded, bool)
 	if len(g.Names) == 0 {
 		return Guarded{}, false
 	}
-	users, ok := granted(c, g, op)
+	users, ok := checkGrant(c, g, op)
 	if !ok {
 		return Guarded{}, false
 	}
-	a := Guarded{Hidden: hidden(rule.Protected, g)}
+	a := Guarded{Hidden: protectedFields(rule.Protected, g)}
 	for _, name := range slices.Clone(a.Hidden) {
 		if partly(rule.Named, g, name) {
 			a.Hidden, a.Partly = slices.DeleteFunc(a.Hidden, func(f string) bool { return f == name }), append(a.Partly, name)
@@ -65,18 +65,18 @@ func GuardAccess(c *schema.Class, g Groups, op schema.Operation) (Guarded, bool)
 		list = rule.Writers
 	}
 	if list != "" {
-		a.Filters = append(a.Filters, listed(list, g))
+		a.Filters = append(a.Filters, groupFilter(list, g))
 	}
 	return a, true
 }
 
-// granted reports whether g may do op on some records of c. users is the condition on them, or nil for all.
-func granted(c *schema.Class, g Groups, op schema.Operation) (users query.Filter, ok bool) {
+// checkGrant reports whether g may do op on some records of c. users is the condition on them, or nil for all.
+func checkGrant(c *schema.Class, g Groups, op schema.Operation) (users query.Filter, ok bool) {
 	grant, limited := c.Guard.Grants[op]
 	switch {
 	case !limited, slices.ContainsFunc(grant.Groups, g.member):
 		return nil, true
-	case grant.Authenticated && g.authenticated() && len(grant.Users) == 0:
+	case grant.Authenticated && g.isAuthenticated() && len(grant.Users) == 0:
 		return nil, true
 	case len(grant.Users) == 0, g.User == "":
 		return nil, false
@@ -100,14 +100,14 @@ func granted(c *schema.Class, g Groups, op schema.Operation) (users query.Filter
 	return any, true
 }
 
-// listed returns the condition that a list of groups is null or names one of g.
-func listed(list string, g Groups) query.Filter {
+// groupFilter returns the condition that a list of groups is null or names one of g.
+func groupFilter(list string, g Groups) query.Filter {
 	path := query.Path{list}
 	return query.Or{query.Exists{Path: path}, query.In{Path: path, Values: value.OfStrings(g.Names).List()}}
 }
 
-// hidden returns the fields that protected hides from all groups of g that it names.
-func hidden(protected map[string][]string, g Groups) []string {
+// protectedFields returns the fields that protected hides from all groups of g that it names.
+func protectedFields(protected map[string][]string, g Groups) []string {
 	var out []string
 	first := true
 	for group, fields := range protected {

@@ -29,9 +29,9 @@ func (p *Policy) AtMost() *Policy {
 	return p.Under(func(identity.Principal, string) (Groups, error) { return Groups{All: true}, nil })
 }
 
-// guarded narrows v to the part that the source grants to the principal and to all its ancestors, or returns the kind
+// narrowToGrants narrows v to the part that the source grants to the principal and to all its ancestors, or returns the kind
 // of refusal.
-func (v *View) guarded() string {
+func (v *View) narrowToGrants() string {
 	if v.class.Guard == nil {
 		return ""
 	}
@@ -46,7 +46,7 @@ func (v *View) guarded() string {
 		if kind, ok := r.target.visibleTo(v.who); !ok {
 			return kind
 		}
-		if kind := v.layered("source", r); kind != "" {
+		if kind := v.addPointerLayer("source", r); kind != "" {
 			return kind
 		}
 	}

@@ -89,8 +89,8 @@ func (p *projection) list(path query.Path, join int, l *pointer, rest query.Path
 	return nil
 }
 
-// listed sets the plan's lists, once its columns are known.
-func (p *projection) listed() {
+// setLists sets the plan's lists, once its columns are known.
+func (p *projection) setLists() {
 	for _, w := range p.lists {
 		w.Column = slices.IndexFunc(p.plan.Columns, func(c Column) bool { return c.Join == w.join && c.Field == w.field })
 		if w.whole && w.Keys == nil {

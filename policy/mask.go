@@ -37,7 +37,7 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 			fail("mask.%s: the field can't be seen at all; take it out", name)
 		case !slices.Contains([]Mask{Partial, Hash, Null, Inside, Pseudonym}, kind):
 			fail("mask.%s: there is no mask %q; write partial, pseudonym, hash, null or {pattern: [email, phone]}", name, string(kind))
-		case kind == Inside && !known(c.rule.MaskInside[name]):
+		case kind == Inside && !allPatternsExist(c.rule.MaskInside[name]):
 			fail("mask.%s: pattern needs a list of %s", name, patternNames())
 		case slices.Contains(c.Key, name):
 			fail("mask.%s: it is of the key, by which records are asked for", name)
@@ -65,7 +65,7 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 		}
 		c.masks[name] = &plan.Mask{Kind: kind, Field: c.FullName() + "." + name, Patterns: c.rule.MaskInside[name]}
 		if kind == Pseudonym {
-			c.masks[name] = &plan.Mask{Kind: kind, Field: c.FullName(), Word: called(c.Name)}
+			c.masks[name] = &plan.Mask{Kind: kind, Field: c.FullName(), Word: recordNoun(c.Name)}
 		}
 	}
 	FilterFields(c.rule.Canonical, func(name string) {
@@ -80,9 +80,9 @@ func (c *class) keyless() bool {
 	return len(c.Key) == 0 || slices.ContainsFunc(c.Key, func(k string) bool { return c.Seen[k] == nil })
 }
 
-// called returns the word for a record of a class of people: Customer for customers. It uses the last word of the
+// recordNoun returns the word for a record of a class of people: Customer for customers. It uses the last word of the
 // class's name, or otherwise returns Person.
-func called(class string) string {
+func recordNoun(class string) string {
 	w := secretnames.Words(class)
 	if len(w) == 0 {
 		return "Person"
@@ -95,8 +95,8 @@ func called(class string) string {
 	return strings.ToUpper(last[:1]) + last[1:]
 }
 
-// known reports whether list isn't empty and all its patterns exist.
-func known(list []Pattern) bool {
+// allPatternsExist reports whether list isn't empty and all its patterns exist.
+func allPatternsExist(list []Pattern) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(p Pattern) bool { return !slices.Contains(Patterns(), p) })
 }
 
@@ -118,7 +118,7 @@ func (c *class) maskTexts(p *Policy, fail func(string, ...any)) {
 		}
 		return
 	}
-	if !known(c.rule.MaskTexts) {
+	if !allPatternsExist(c.rule.MaskTexts) {
 		fail("mask_texts: write a list of %s", patternNames())
 		return
 	}
@@ -158,11 +158,11 @@ const longest = 255
 // longText reports whether f may contain a long text. That is a text of more than 255 characters or without a limit, or
 // JSON.
 func longText(f *schema.Field) bool {
-	return f.Type == schema.String && len(f.Values) == 0 && (f.Length == 0 || f.Length > longest) || f.Type.Structured() || f.Type == schema.Any
+	return f.Type == schema.String && len(f.Values) == 0 && (f.Length == 0 || f.Length > longest) || f.Type.IsStructured() || f.Type == schema.Any
 }
 
-// masked returns the masks that apply to p, by field, or nil.
-func (c *class) masked(p identity.Principal) map[string]*plan.Mask {
+// masksFor returns the masks that apply to p, by field, or nil.
+func (c *class) masksFor(p identity.Principal) map[string]*plan.Mask {
 	var left map[string]*plan.Mask
 	for name, but := range c.but {
 		if c.masks[name] == nil || slices.ContainsFunc(but, func(s identity.Scope) bool { return !p.Has(s) }) {

@@ -13,7 +13,7 @@ import (
 // names exist.
 func (g Gates) May(principal identity.Principal, u Use) error {
 	if u.Through == nil && !principal.Tools.Allows(u.Tool) {
-		return Unknown("tool_filtered")
+		return UnknownToolError("tool_filtered")
 	}
 	if err := g.Passes(u); err != nil {
 		return err
@@ -24,14 +24,14 @@ func (g Gates) May(principal identity.Principal, u Use) error {
 	}
 	for _, name := range u.Through {
 		if !principal.Tools.Allows(name) {
-			return Unknown("tool_filtered")
+			return UnknownToolError("tool_filtered")
 		}
 	}
 	return nil
 }
 
-// Unknown returns the refusal of a tool that doesn't exist for the principal. kind is the true reason, for the audit
+// UnknownToolError returns the refusal of a tool that doesn't exist for the principal. kind is the true reason, for the audit
 // record.
-func Unknown(kind string) error {
+func UnknownToolError(kind string) error {
 	return &problem.Error{Code: problem.UnknownTool, Kind: kind, Detail: "unknown tool"}
 }

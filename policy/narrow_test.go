@@ -172,14 +172,14 @@ func TestOfNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := viewOf(t, p, "posts")
-	if f := v.called("objectId"); f == nil || f.Name != "objectId" || v.called("_id").Name != "id" {
+	if f := v.fieldOrKey("objectId"); f == nil || f.Name != "objectId" || v.fieldOrKey("_id").Name != "id" {
 		t.Errorf("objectId is %v", f)
 	}
-	if got := fmt.Sprint(v.allowed("state"), v.allowed("title"), v.Label()); got != "[open done] []" {
+	if got := fmt.Sprint(v.allowedValues("state"), v.allowedValues("title"), v.Label()); got != "[open done] []" {
 		t.Errorf("values and label: %s", got)
 	}
 	r := relations{plan: &Plan{View: v, Views: []*View{viewOf(t, p, "tags"), v}}}
-	if got := fmt.Sprint(r.Allowed(v.Field("state")), r.Allowed(&schema.Field{Name: "state"})); got != "[open done] []" {
+	if got := fmt.Sprint(r.AllowedValues(v.Field("state")), r.AllowedValues(&schema.Field{Name: "state"})); got != "[open done] []" {
 		t.Errorf("values: %s", got)
 	}
 	if _, err := v.Setting("zzzzzzzz", "", false); problem.Of(err).Suggestion != "get_schema lists the fields" {
@@ -193,10 +193,10 @@ func TestOfNames(t *testing.T) {
 			t.Error("a class without a field is shown")
 		}
 	}
-	if _, _, _, err := p.Shown("post"); fmt.Sprint(err) != "there is no such class. Did you mean posts?" {
+	if _, _, _, err := p.VisibleClass("post"); fmt.Sprint(err) != "there is no such class. Did you mean posts?" {
 		t.Error(err)
 	}
-	if c, visible, _, err := p.Shown("tags"); err != nil || c.Name != "tags" || len(visible) != 2 {
+	if c, visible, _, err := p.VisibleClass("tags"); err != nil || c.Name != "tags" || len(visible) != 2 {
 		t.Errorf("%v %v %v", c, visible, err)
 	}
 	if _, err := (Permit{}).Within(5); err == nil {

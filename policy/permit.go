@@ -79,8 +79,9 @@ type Column struct {
 	Tally *plan.Tally
 }
 
-// Shown returns the columns of the answer: all without a Tally. Those with a Tally are the last ones.
-func (p *Plan) Shown() []Column {
+// ReturnedColumns returns the columns of the answer: all without a Tally, which come last. Those with a Tally are the
+// last ones.
+func (p *Plan) ReturnedColumns() []Column {
 	if n := slices.IndexFunc(p.Columns, func(c Column) bool { return c.Tally != nil }); n >= 0 {
 		return p.Columns[:n:n]
 	}
@@ -230,9 +231,9 @@ func (p Permit) Within(most int) (Permit, error) {
 	return Permit{&planned}, nil
 }
 
-// Unordered returns p without an order, for a sample of records that no principal receives. Answers must have a total
+// WithoutOrder returns p without an order, for a sample of records that no principal receives. Answers must have a total
 // order.
-func (p Permit) Unordered() (Permit, error) {
+func (p Permit) WithoutOrder() (Permit, error) {
 	planned, err := p.Plan()
 	if err != nil {
 		return Permit{}, err

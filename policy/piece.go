@@ -15,7 +15,7 @@ func (p *projection) piece(part *query.Part) error {
 	v := p.plan.View
 	f := v.Field(part.Field)
 	if f == nil {
-		return v.unknown(part.Field, at)
+		return v.unknownFieldError(part.Field, at)
 	}
 	v.policy.uses.reads(f)
 	m := v.Mask(f.Name)

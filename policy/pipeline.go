@@ -78,10 +78,10 @@ func (p *Policy) pipeline(principal identity.Principal, q *query.Pipeline) (Perm
 	if planned.Program, planned.Notes, err = typecheck.Pipeline(q, from, views, most); err != nil {
 		return Permit{}, err
 	}
-	if planned.Limit, planned.Auto, err = bound(q); err != nil {
+	if planned.Limit, planned.Auto, err = pipelineLimit(q); err != nil {
 		return Permit{}, err
 	}
-	return planned.computed()
+	return planned.programPermit()
 }
 
 // columnsOf returns the columns that a program returns.
@@ -99,8 +99,8 @@ func columnsOf(p *plan.Program) []Column {
 	return out
 }
 
-// bound returns the maximum number of records. auto reports whether that is the default limit, not the pipeline's own.
-func bound(q *query.Pipeline) (limit int, auto bool, err error) {
+// pipelineLimit returns the maximum number of records. auto reports whether that is the default limit, not the pipeline's own.
+func pipelineLimit(q *query.Pipeline) (limit int, auto bool, err error) {
 	if len(q.Stages) == 0 {
 		return q.Limit, true, nil
 	}

@@ -137,7 +137,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 		c.fields(func(format string, args ...any) { fail(ruled[c], format, args...) })
 	}
 	for _, c := range p.classes {
-		c.declared(p, func(format string, args ...any) { fail(ruled[c], format, args...) })
+		c.addDeclaredPointers(p, func(format string, args ...any) { fail(ruled[c], format, args...) })
 		c.relate(p)
 	}
 	for _, c := range p.classes {
@@ -148,7 +148,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	for _, c := range p.classes {
 		c.label(func(format string, args ...any) { fail(ruled[c], format, args...) })
 	}
-	apis, err := calls.New(rules.reviewed(), p.expressions)
+	apis, err := calls.New(rules.apiRules(), p.expressions)
 	p.apis, errs = apis, append(errs, err)
 	for _, c := range p.classes {
 		if c.circular() {
@@ -162,7 +162,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 func (p *Policy) rule(fail func(name, format string, args ...any)) map[*class]string {
 	ruled := map[*class]string{}
 	for _, name := range slices.Sorted(maps.Keys(p.rules.Classes)) {
-		c, err := p.named(name)
+		c, err := p.findClass(name)
 		switch {
 		case err != nil:
 			fail(name, "%v", err)
@@ -187,18 +187,18 @@ func (p *Policy) Rules() Rules { return p.rules }
 // Catalogue returns the catalogue with the declarations of the rules, for operators. The caller must not change it.
 func (p *Policy) Catalogue() []schema.Class { return p.catalogue }
 
-// Shown returns the class called name in rules, its visible fields, and the sorted names of the masked fields among
+// VisibleClass returns the class called name in rules, its visible fields, and the sorted names of the masked fields among
 // them.
-func (p *Policy) Shown(name string) (_ *schema.Class, visible []*schema.Field, masked []string, err error) {
-	c, err := p.named(name)
+func (p *Policy) VisibleClass(name string) (_ *schema.Class, visible []*schema.Field, masked []string, err error) {
+	c, err := p.findClass(name)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	return c.Class, c.Visible, slices.Sorted(maps.Keys(c.masks)), nil
 }
 
-// named returns the class called name in rules.
-func (p *Policy) named(name string) (*class, error) {
+// findClass returns the class called name in rules.
+func (p *Policy) findClass(name string) (*class, error) {
 	if c := p.byFull[name]; c != nil {
 		return c, nil
 	}

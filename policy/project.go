@@ -47,14 +47,14 @@ func (p *projection) project(keys, include []query.Path) error {
 		}
 		named := slices.ContainsFunc(keys, func(k query.Path) bool { return len(k) > len(path) && slices.Equal(k[:len(path)], path) })
 		if !named {
-			p.included(path)
+			p.addIncludedColumns(path)
 		}
 	}
 	if n := len(p.plan.Columns); n > MaxColumns {
 		return &problem.Error{Code: problem.InvalidQuery, Pointer: "/keys", Suggestion: "name the fields that you need in keys",
 			Detail: fmt.Sprintf("a record would have %d fields with those of the records it includes; at most %d", n, MaxColumns)}
 	}
-	p.listed()
+	p.setLists()
 	for i := range p.plan.Columns {
 		c := &p.plan.Columns[i]
 		c.Leads = slices.IndexFunc(p.plan.Joins, func(j Join) bool { return c.Mask == nil && j.From == c.Join && j.Field == c.Field.Name })
@@ -116,14 +116,14 @@ func (p *projection) key(path query.Path, at place) error {
 	v, join := p.plan.View, -1
 	path = slices.Clone(path)
 	for i, name := range path {
-		f := v.called(name)
+		f := v.fieldOrKey(name)
 		rest := path[i+1:]
 		if f != nil {
 			path[i] = f.Name
 		}
 		switch {
 		case f == nil:
-			return v.unknown(name, at.pointer())
+			return v.unknownFieldError(name, at.pointer())
 		case len(rest) == 0:
 			v.policy.uses.reads(f)
 			p.add(Column{Path: path, Join: join, Field: f})
@@ -131,7 +131,7 @@ func (p *projection) key(path query.Path, at place) error {
 				p.ask(path[:i])
 			}
 			return nil
-		case f.Type.Structured():
+		case f.Type.IsStructured():
 			v.policy.uses.reads(f)
 			p.add(Column{Path: path, Join: join, Field: f, Part: rest})
 			return nil
@@ -169,7 +169,7 @@ func (p *projection) reach(path query.Path, at string) (join, n int, err error) 
 	join = -1
 	for ; n < len(path)-1; n++ {
 		v := p.view(join)
-		if f := v.Field(path[n]); f == nil || f.Type.Structured() || v.pointer(f.Name) == nil {
+		if f := v.Field(path[n]); f == nil || f.Type.IsStructured() || v.pointer(f.Name) == nil {
 			break
 		}
 		if join, err = p.follow(path[:n+1], func() string { return at }); err != nil {
@@ -200,7 +200,7 @@ func (p *projection) follow(path query.Path, at func() string) (int, error) {
 	}
 	name := path[len(path)-1]
 	if v.Field(name) == nil {
-		return 0, v.unknown(name, at())
+		return 0, v.unknownFieldError(name, at())
 	}
 	if m := v.Mask(name); m != nil {
 		return 0, m.Refuse(name, at())
@@ -231,8 +231,8 @@ func (v *View) pointerNames() []string {
 	return names
 }
 
-// included adds the columns of an included record, and records in the plan which fields are left out.
-func (p *projection) included(path query.Path) {
+// addIncludedColumns adds the columns of an included record, and records in the plan which fields are left out.
+func (p *projection) addIncludedColumns(path query.Path) {
 	j := p.joined[path.String()]
 	p.ask(path) // a request for the record includes its id
 	c := p.plan.Joins[j].View.class

@@ -157,7 +157,7 @@ func (p *projection) order(q *query.Find) error {
 		if v := p.view(join); v.list(f.Name) != nil {
 			return &problem.Error{Code: problem.Unsupported, Pointer: "/order", Detail: f.Name + " is a list of pointers: $unwind it first, in a pipeline"}
 		}
-		if len(s.Path) > n+1 || f.Type.Structured() || f.Type == schema.Opaque {
+		if len(s.Path) > n+1 || f.Type.IsStructured() || f.Type == schema.Opaque {
 			return &problem.Error{Code: problem.Unsupported, Pointer: "/order",
 				Detail: fmt.Sprintf("%s can't be ordered by: its type is %s", s.Path, f.Type)}
 		}
@@ -165,7 +165,7 @@ func (p *projection) order(q *query.Find) error {
 	}
 	if q.Sample {
 		for _, f := range creationFields(v.Fields()) {
-			if v.Mask(f.Name) == nil && !v.policy.unsorted(v, f) {
+			if v.Mask(f.Name) == nil && !v.policy.sortNeedsScan(v, f) {
 				add(-1, f, true)
 			}
 		}

@@ -62,8 +62,8 @@ func (p *Policy) access(planned *Plan) Access {
 	return a
 }
 
-// unsorted reports whether a sample must not be ordered by f because that would read every record.
-func (p *Policy) unsorted(v *View, f *schema.Field) bool {
+// sortNeedsScan reports whether a sample must not be ordered by f because that would read every record.
+func (p *Policy) sortNeedsScan(v *View, f *schema.Field) bool {
 	if !p.refuseScans || v.class.rule.AllowScan {
 		return false
 	}

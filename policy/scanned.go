@@ -142,7 +142,7 @@ func (r *reach) at(path query.Path, equal, ordered bool) bool {
 	f := r.field(name)
 	// An index with another sort order than the values serves only equality. No index serves a converted value, unless
 	// the stored value is compared.
-	if f == nil || f.Type.Structured() || f.Stored != nil && f.Unit() == 0 || !r.leads[name] || !equal && (!ordered || f.Unordered) {
+	if f == nil || f.Type.IsStructured() || f.Stored != nil && f.Unit() == 0 || !r.leads[name] || !equal && (!ordered || f.Unordered) {
 		return false
 	}
 	r.serves[name] = true

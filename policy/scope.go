@@ -41,8 +41,8 @@ func (s ruleScope) Pointer(name string) (class, field string) {
 	return "", ""
 }
 
-// Allowed implements typecheck.Scope. The values in rules are not checked against a list.
-func (ruleScope) Allowed(string) []string { return nil }
+// AllowedValues implements typecheck.Scope. The values in rules are not checked against a list.
+func (ruleScope) AllowedValues(string) []string { return nil }
 
 // tenantScope is like ruleScope, and converts text to the type of the field.
 type tenantScope struct{ ruleScope }
@@ -58,9 +58,9 @@ type viewScope struct{ *View }
 
 // Field implements typecheck.Scope.
 func (s viewScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
-	f := s.called(path[0])
+	f := s.fieldOrKey(path[0])
 	if f == nil {
-		return nil, "", 0, s.unknown(path[0], at)
+		return nil, "", 0, s.unknownFieldError(path[0], at)
 	}
 	s.policy.uses.reads(f)
 	if m := s.Mask(f.Name); m != nil {
@@ -69,8 +69,9 @@ func (s viewScope) Field(path query.Path, at string) (*schema.Field, string, int
 	return f, f.Name, 1, nil
 }
 
-// called is like Field, but also accepts _id and objectId for the key, unless the view has a field of that name.
-func (v *View) called(name string) *schema.Field {
+// fieldOrKey returns the field called name. It also accepts _id and objectId for the key, unless the view has a field
+// of that name.
+func (v *View) fieldOrKey(name string) *schema.Field {
 	f := v.Field(name)
 	if key := v.Key(); f == nil && len(key) == 1 && (name == "_id" || name == "objectId") {
 		f = v.Field(key[0])
@@ -92,11 +93,11 @@ func (s viewScope) Pointer(name string) (class, field string) {
 	return "", ""
 }
 
-// Allowed implements typecheck.Scope.
-func (s viewScope) Allowed(name string) []string { return s.View.allowed(name) }
+// AllowedValues implements typecheck.Scope.
+func (s viewScope) AllowedValues(name string) []string { return s.View.allowedValues(name) }
 
-// allowed returns, as text, the documented values of a field, or otherwise the values that the source allows.
-func (v *View) allowed(name string) []string {
+// allowedValues returns, as text, the documented values of a field, or otherwise the values that the source allows.
+func (v *View) allowedValues(name string) []string {
 	f := v.Field(name)
 	if documented := v.class.rule.Fields[name].Values; documented != nil {
 		out := make([]string, len(documented))
@@ -105,7 +106,7 @@ func (v *View) allowed(name string) []string {
 		}
 		return out
 	}
-	return f.Allowed()
+	return f.AllowedValues()
 }
 
 // reachScope is like viewScope, but also resolves fields behind pointers, which it joins to the plan. Their keys are
@@ -152,10 +153,10 @@ func (s reachScope) Pointer(key string) (class, field string) {
 	return viewScope{v}.Pointer(name)
 }
 
-// Allowed implements typecheck.Scope.
-func (s reachScope) Allowed(key string) []string {
+// AllowedValues implements typecheck.Scope.
+func (s reachScope) AllowedValues(key string) []string {
 	v, name := s.at(key)
-	return v.allowed(name)
+	return v.allowedValues(name)
 }
 
 // keyScope is like viewScope, and converts text to the type of the field, for the parts of an id.
@@ -169,9 +170,9 @@ func (keyScope) Also(f *schema.Field, text string, fits bool) []value.Value {
 	return f.Also(text, fits)
 }
 
-// unknown returns the refusal of a field. It has the same bytes if the field is hidden or has never existed, unless the
-// rules disclose.
-func (v *View) unknown(name, at string) error {
+// unknownFieldError returns the refusal of a field. It has the same bytes if the field is hidden or has never existed,
+// unless the rules disclose.
+func (v *View) unknownFieldError(name, at string) error {
 	return v.refuse(name, at, "its fields are ", v.fieldNames())
 }
 
@@ -181,7 +182,7 @@ func (v *View) refuse(name, at, says string, names []string) error {
 	refusal := &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: at,
 		Detail: fmt.Sprintf("unknown field %q of %s", problem.Cut(name), v.name), Near: problem.Nearest(name, v.fieldNames(), 3),
 		Suggestion: "get_schema lists the fields"}
-	if all := problem.Listed(names); len(refusal.Near) == 0 && all != "" {
+	if all := problem.ShortList(names); len(refusal.Near) == 0 && all != "" {
 		refusal.Suggestion = says + all
 	}
 	if f := v.class.Field(name); f != nil {
@@ -195,7 +196,7 @@ func (v *View) refuse(name, at, says string, names []string) error {
 // refuses a field that doesn't exist or isn't visible. It also refuses a field whose mask doesn't let the principal set
 // it. at is the JSON pointer of the name.
 func (v *View) Setting(name, at string, fresh bool) (*schema.Field, error) {
-	f := v.called(name)
+	f := v.fieldOrKey(name)
 	if f == nil {
 		return nil, v.refuse(name, at, "those that can be set are ", v.Settable())
 	}

@@ -5,9 +5,9 @@ import (
 )
 
 // SearchFields returns the visible, unmasked fields with full-text search, in the order of the class.
-func (v *View) SearchFields() []string { return v.searched().Searchable() }
+func (v *View) SearchFields() []string { return v.searchableClass().Searchable() }
 
-func (v *View) searched() searchedClass {
+func (v *View) searchableClass() searchedClass {
 	return searchedClass{Name: v.name, Fields: v.Fields(), Text: v.class.Text,
 		Hidden: func(name string) bool { return v.Field(name) == nil || v.Mask(name) != nil }}
 }
@@ -17,9 +17,9 @@ func (v *View) search(q *literals.Search) (*Search, error) {
 	if q == nil {
 		return nil, nil
 	}
-	return v.searched().Narrow(q, func(name, at string) error {
+	return v.searchableClass().Narrow(q, func(name, at string) error {
 		if v.Field(name) == nil {
-			return v.unknown(name, at)
+			return v.unknownFieldError(name, at)
 		}
 		v.policy.uses.reads(v.Field(name))
 		if m := v.Mask(name); m != nil {

@@ -52,7 +52,7 @@ func visibleSet(c *schema.Class, r visibleRule, fail func(string, ...any)) visib
 			}
 		}
 	}
-	r.documented(c, fail)
+	r.checkDocumentedValues(c, fail)
 	s := visibleFields{Seen: map[string]*schema.Field{}, Large: map[string]bool{}}
 	for i := range c.Fields {
 		if f := &c.Fields[i]; r.shows(c, f, fail) {
@@ -102,12 +102,12 @@ func hiddenColumn(column string) bool {
 	return secretnames.Internal(column) || secretnames.Credential(column)
 }
 
-// documented checks that fields can have their documented values.
-func (r visibleRule) documented(c *schema.Class, fail func(string, ...any)) {
+// checkDocumentedValues checks that fields can have their documented values.
+func (r visibleRule) checkDocumentedValues(c *schema.Class, fail func(string, ...any)) {
 	for _, n := range slices.Sorted(maps.Keys(r.Documented)) {
 		for _, v := range r.Documented[n].Values {
 			if f := c.Field(n); f != nil && !f.Holds(v.Value) {
-				fail("fields.%s.values: the field can't hold %q%s", n, v.Value, problem.DidYouMean(problem.Nearest(v.Value, f.Allowed(), 2)))
+				fail("fields.%s.values: the field can't hold %q%s", n, v.Value, problem.DidYouMean(problem.Nearest(v.Value, f.AllowedValues(), 2)))
 			}
 		}
 	}

@@ -108,7 +108,7 @@ func TestSchemaMissing(t *testing.T) {
 // TestSchemaUnbound expects a class that no view has bound to be one that no statement can read.
 func TestSchemaUnbound(t *testing.T) {
 	p := divided(t, "principal.tenant")
-	c, _, _, err := p.Shown("app.issues")
+	c, _, _, err := p.VisibleClass("app.issues")
 	if err != nil || c.Space != "\x00" {
 		t.Error(c.Space, err)
 	}

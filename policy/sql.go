@@ -47,7 +47,7 @@ func (p *Policy) sql(principal identity.Principal, q *query.SQL) (Permit, error)
 		planned.Program.Stages = append(planned.Program.Stages, &plan.Slice{Skip: int64(q.Skip), Limit: -1, Shape: planned.Program.Out()})
 	}
 	planned.Program.Guard(bound.Guards)
-	return planned.computed()
+	return planned.programPermit()
 }
 
 // elsewhere tries a statement that failed with err again. If the reason is a name that classes of several sources have,
@@ -78,8 +78,8 @@ func (p *Policy) elsewhere(principal identity.Principal, q *query.SQL, err error
 	return fits, nil
 }
 
-// computed returns the permit for a plan with a Program, whose columns it sets.
-func (planned *Plan) computed() (Permit, error) {
+// programPermit returns the permit for a plan with a Program, whose columns it sets.
+func (planned *Plan) programPermit() (Permit, error) {
 	planned.Notes = append(planned.Notes, planned.Program.Tally()...)
 	if slices.ContainsFunc(planned.Views, func(v *View) bool { return v.masks != nil }) {
 		if err := plan.CheckMasks(planned.Program); err != nil {
@@ -100,7 +100,7 @@ type tables struct {
 
 // Open implements typecheck.Relations.
 func (t *tables) Open(name, at string) (*typecheck.Relation, error) {
-	v, err := t.named(name, at)
+	v, err := t.findView(name, at)
 	if err == nil {
 		v, err = v.read(schema.Find, at)
 	}
@@ -113,9 +113,9 @@ func (t *tables) Open(name, at string) (*typecheck.Relation, error) {
 	return t.open(v, at)
 }
 
-// named returns the view for a name in the source of the statement. That is the source in the caller's arguments, or
+// findView returns the view for a name in the source of the statement. That is the source in the caller's arguments, or
 // the source of the first class.
-func (t *tables) named(name, at string) (*View, error) {
+func (t *tables) findView(name, at string) (*View, error) {
 	source := t.source
 	if t.plan.View != nil {
 		source = t.plan.View.Source()

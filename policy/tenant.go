@@ -54,9 +54,9 @@ func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, f
 	switch out.field = c.Field(t.Field); {
 	case out.field == nil:
 		fail("tenant.field: there is no field %q%s", t.Field, problem.DidYouMean(problem.Nearest(t.Field, c.FieldNames(), 2)))
-	case t.Contains && !out.field.Type.Structured():
-		fail("tenant.contains: %s is of type %s, not a list. Take contains out%s", t.Field, out.field.Type, untyped(out.field))
-	case !t.Contains && out.field.Type.Structured():
+	case t.Contains && !out.field.Type.IsStructured():
+		fail("tenant.contains: %s is of type %s, not a list. Take contains out%s", t.Field, out.field.Type, singleTypeHint(out.field))
+	case !t.Contains && out.field.Type.IsStructured():
 		fail("tenant.field: %s is of type %s. A value can be a list there, and a record would belong to several tenants. "+
 			"Name a field that holds one value. If a record does belong to every tenant in its list, write {field: %s, contains: true}", t.Field, out.field.Type, t.Field)
 	case !t.Contains && !out.field.Single():
@@ -73,8 +73,8 @@ func (c *class) compileTenant(t *TenantRule, expressions *expression.Compiler, f
 // oneType is the advice for a field of type any that can contain lists.
 const oneType = "Give the field one type in the source, or in its configuration (collections.<name>.fields)"
 
-// untyped returns the advice for a field that may contain lists among other values, or "" for other fields.
-func untyped(f *schema.Field) string {
+// singleTypeHint returns the advice for a field that may contain lists among other values, or "" for other fields.
+func singleTypeHint(f *schema.Field) string {
 	if f.Single() {
 		return ""
 	}
@@ -93,8 +93,8 @@ func (c *class) circular() bool {
 	return false
 }
 
-// bypassed reports whether the rule lets p see the records of all tenants. An evaluation error counts as false.
-func (t *tenant) bypassed(p identity.Principal) bool {
+// letsBypass reports whether the rule lets p see the records of all tenants. An evaluation error counts as false.
+func (t *tenant) letsBypass(p identity.Principal) bool {
 	if t.bypass == nil {
 		return false
 	}
@@ -111,9 +111,9 @@ func (v *View) tenant() string {
 	}
 	for g := range v.who.Line() {
 		switch {
-		case t.bypassed(g):
+		case t.letsBypass(g):
 		case t.through != nil: // the target's view covers all ancestors
-			return v.layered("tenant", t.through)
+			return v.addPointerLayer("tenant", t.through)
 		default:
 			f, kind := t.filter(v.class, g)
 			if kind != "" {
@@ -125,8 +125,8 @@ func (v *View) tenant() string {
 	return ""
 }
 
-// layered adds the layer of a pointer whose target must be in its view.
-func (v *View) layered(name string, r *relation) string {
+// addPointerLayer adds the layer of a pointer whose target must be in its view.
+func (v *View) addPointerLayer(name string, r *relation) string {
 	target := &View{class: r.target, who: v.who, policy: v.policy, raw: v.raw}
 	if kind := target.scope(); kind != "" {
 		return kind

@@ -64,14 +64,14 @@ func (u *Uses) reads(f *schema.Field) {
 	u.fields = append(u.fields, f)
 }
 
-// Named implements typecheck.Relations.
-func (r *relations) Named(f *schema.Field) { r.plan.View.policy.uses.reads(f) }
+// RecordUse implements typecheck.Relations.
+func (r *relations) RecordUse(f *schema.Field) { r.plan.View.policy.uses.reads(f) }
 
-// Allowed implements typecheck.Relations.
-func (r *relations) Allowed(f *schema.Field) []string {
+// AllowedValues implements typecheck.Relations.
+func (r *relations) AllowedValues(f *schema.Field) []string {
 	for _, v := range r.plan.Views {
 		if v.Field(f.Name) == f {
-			return v.allowed(f.Name)
+			return v.allowedValues(f.Name)
 		}
 	}
 	return nil

@@ -69,7 +69,7 @@ func (p *Policy) view(c *class, principal identity.Principal, raw bool) (*View, 
 
 // viewFor is like view, for an operation of the class's source.
 func (p *Policy) viewFor(c *class, principal identity.Principal, raw bool, op schema.Operation) (*View, string) {
-	v := &View{class: c, who: principal, policy: p, raw: raw, op: op, masks: c.masked(principal)}
+	v := &View{class: c, who: principal, policy: p, raw: raw, op: op, masks: c.masksFor(principal)}
 	if kind := v.scope(); kind != "" {
 		return nil, kind
 	}
@@ -85,7 +85,7 @@ func (v *View) scope() string {
 	if v.class.Recordless {
 		return "" // there are no records to filter
 	}
-	if kind := v.guarded(); kind != "" {
+	if kind := v.narrowToGrants(); kind != "" {
 		return kind
 	}
 	if kind := v.tenant(); kind != "" {
@@ -336,7 +336,7 @@ func (p *Policy) SeesAll(principal identity.Principal, source string) bool {
 		if c.Source != source {
 			continue
 		}
-		if _, ok := c.visibleTo(principal); !ok || len(c.Visible) < len(c.Fields) || len(c.masked(principal)) > 0 {
+		if _, ok := c.visibleTo(principal); !ok || len(c.Visible) < len(c.Fields) || len(c.masksFor(principal)) > 0 {
 			return false
 		}
 		if v := (&View{class: c, who: principal, policy: p}); v.scope() != "" || len(v.layers) > 0 {

@@ -32,9 +32,9 @@ func (c *class) withheldKey() bool {
 	return slices.ContainsFunc(c.Key, func(name string) bool { return slices.Contains(c.withheld, name) })
 }
 
-// Withheld returns the fields that only Rules.Withheld hides, of the class called full ("source.Class"). whole reports
+// WithheldFields returns the fields that only Rules.Withheld hides, of the class called full ("source.Class"). whole reports
 // whether that hides the whole class because its rule requires one of them.
-func (p *Policy) Withheld(full string) (fields []string, whole bool) {
+func (p *Policy) WithheldFields(full string) (fields []string, whole bool) {
 	c := p.byFull[full]
 	if c == nil || c.withheld == nil || !c.listed {
 		return nil, false
@@ -67,8 +67,8 @@ type Exposed struct {
 	Lifted []string // the fields that the rule lifts
 }
 
-// Exposed returns the classes with records that some principal can see, sorted by full name.
-func (p *Policy) Exposed() []Exposed {
+// ExposedClasses returns the classes with records that some principal can see, sorted by full name.
+func (p *Policy) ExposedClasses() []Exposed {
 	var out []Exposed
 	for _, c := range p.classes {
 		if c.Recordless || !c.listed || c.rule.Hidden && c.rule.HiddenBut == "" {

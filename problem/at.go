@@ -10,13 +10,13 @@ func Invalid(at, format string, args ...any) *Error {
 	return &Error{Code: InvalidQuery, Pointer: at, Detail: fmt.Sprintf(format, args...)}
 }
 
-// NotSupported returns an Unsupported error for the JSON pointer at of a valid query.
-func NotSupported(at, format string, args ...any) *Error {
+// UnsupportedError returns an Unsupported error for the JSON pointer at of a valid query.
+func UnsupportedError(at, format string, args ...any) *Error {
 	return &Error{Code: Unsupported, Pointer: at, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Moved returns e with its pointers, those of its faults too, as to returns them.
-func (e *Error) Moved(to func(pointer string) string) *Error {
+// MapPointers returns e with its pointers, those of its faults too, as to returns them.
+func (e *Error) MapPointers(to func(pointer string) string) *Error {
 	out := *e
 	out.Pointer, out.Faults = to(e.Pointer), slices.Clone(e.Faults)
 	for i := range out.Faults {

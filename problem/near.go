@@ -77,9 +77,9 @@ func distance(a, b string) int {
 	return last[len(b)]
 }
 
-// Listed returns names as a list for a message, where they are few enough to be read at a glance. It returns "" if
+// ShortList returns names as a list for a message, where they are few enough to be read at a glance. It returns "" if
 // they are more than 24, or longer than 400 bytes, or none.
-func Listed(names []string) string {
+func ShortList(names []string) string {
 	if all := strings.Join(names, ", "); len(names) <= 24 && len(all) <= 400 {
 		return all
 	}

@@ -8,7 +8,7 @@ import (
 // TestPanicked checks that runtime errors are reported, and other panic values are not.
 func TestPanicked(t *testing.T) {
 	caught := func(f func()) (p *Error) {
-		defer func() { p = Panicked(recover()) }()
+		defer func() { p = PanicError(recover()) }()
 		f()
 		return nil
 	}

@@ -8,9 +8,9 @@ import (
 // unkept is the text for callers when the store of the gateway fails.
 const unkept = "the gateway can't keep its records, so it answers no calls"
 
-// StoreFailed returns the error for a failure of the store in which the gateway keeps its records. The same call may succeed later. The
+// StoreError returns the error for a failure of the store in which the gateway keeps its records. The same call may succeed later. The
 // wait of 1 to 5 seconds is drawn anew each time, so that those who wait don't all come back at once. Kind is Error.Kind.
-func StoreFailed(kind string, err error) *Error {
+func StoreError(kind string, err error) *Error {
 	wait := (time.Second + rand.N(4*time.Second)).Truncate(time.Millisecond)
 	return &Error{Code: Upstream, Detail: unkept, RetryAfter: wait, Store: true, Kind: kind, Err: err}
 }

@@ -33,11 +33,11 @@ func (e *Error) Lines() []string {
 		detail += " (at " + e.Pointer + ")"
 	}
 	lines = append([]string{detail}, lines...)
-	if near := unsaid(detail, e.Near); near != "" {
+	if near := missingNames(detail, e.Near); near != "" {
 		lines = append(lines, "near: "+near)
 	}
 	if d := e.Denial; d != nil {
-		if allowed := unsaid(detail, d.Allowed); allowed != "" {
+		if allowed := missingNames(detail, d.Allowed); allowed != "" {
 			lines = append(lines, "allowed: "+allowed)
 		}
 		if d.Rewrite != "" && d.Rewrite != e.Suggestion {
@@ -56,8 +56,8 @@ func (e *Error) Lines() []string {
 	return lines
 }
 
-// unsaid returns names as a list, or "" if detail already contains all of them.
-func unsaid(detail string, names []string) string {
+// missingNames returns names as a list, or "" if detail already contains all of them.
+func missingNames(detail string, names []string) string {
 	words := strings.FieldsFunc(detail, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.$/", r)
 	})

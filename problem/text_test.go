@@ -21,7 +21,7 @@ func TestText(t *testing.T) {
 		{Error{Code: AccessDenied, Detail: "kept from you", Denial: &Denial{Kind: "field_denied", Field: "b", Allowed: []string{"c", "d"}, Rewrite: "leave b out"}},
 			"access_denied: kept from you\nallowed: c, d\n→ leave b out"},
 		{Error{Code: RateLimited, Detail: "too many calls", RetryAfter: 1500*time.Millisecond + 1}, "rate_limited: too many calls\nwait 1.501 s, then make the same call again"},
-		{Error{Code: Timeout, Detail: "it took too long", Kind: "hidden_class", Err: Said("secret")}, "timeout: it took too long\nthe same call may succeed later"},
+		{Error{Code: Timeout, Detail: "it took too long", Kind: "hidden_class", Err: LoggableError("secret")}, "timeout: it took too long\nthe same call may succeed later"},
 	} {
 		if got := tt.p.Text(); got != tt.want {
 			t.Errorf("%q\nwant %q", got, tt.want)

@@ -55,7 +55,7 @@ func (s *Set) readChange(ctx context.Context, principal identity.Principal, r Re
 		return len(res.Structured), err
 	})
 	if err != nil {
-		return Content{}, unseen(err)
+		return Content{}, asAbsent(err)
 	}
 	return out, nil
 }

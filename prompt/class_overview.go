@@ -24,7 +24,7 @@ func classOverview() Prompt {
 			}
 			name := text("class_name", v.Name())
 			g := &guide{}
-			g.say("Describe the class %s for somebody who has never seen it.", named(v))
+			g.say("Describe the class %s for somebody who has never seen it.", describeClass(v))
 			g.step("%s. It tells the fields, their types and allowed values, and what points where.", invoke("get_schema", name))
 			kinds := kindsOf(v)
 			switch in.Best("count_objects", "query_sql") {

@@ -39,13 +39,13 @@ func (s *Set) Complete(ctx context.Context, principal identity.Principal, r Comp
 	if r.Prompt != "" {
 		of = s.find(r.Prompt)
 	} else {
-		of = s.templated(r.Template)
+		of = s.templatePrompt(r.Template)
 	}
 	var out Completed
 	ask := bailiwick.CallSpec{Tool: "completion", Needs: identity.Read, Uses: uses(of), Correlation: r.Correlation, Timeout: timeout}
 	err := s.gateway.Do(ctx, principal, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if of == nil {
-			return 0, unknown("unknown_prompt")
+			return 0, unknownPromptError("unknown_prompt")
 		}
 		var known []string
 		for _, a := range of.Arguments {

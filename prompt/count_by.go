@@ -36,7 +36,7 @@ func countBy() Prompt {
 			}
 			name, field := text("class_name", v.Name()), in.Text("group_by")
 			g := &guide{}
-			g.say("Count the records of %s by %s.", named(v), field)
+			g.say("Count the records of %s by %s.", describeClass(v), field)
 			f := v.Field(path[0])
 			dated := f != nil && len(path) == 1 && (f.Type == schema.Date || f.Type == schema.Day)
 			switch way := in.Best("group_by", "aggregate"); {
@@ -48,7 +48,7 @@ func countBy() Prompt {
 					ask("SELECT date_trunc('month', "+quotedName(field)+") AS month, count(*) AS n FROM "+quotedName(v.Name())+" GROUP BY 1 ORDER BY 1"))
 			case way == "aggregate":
 				g.step("%s. Largest first; null is the group of those without a value.",
-					`aggregate {"class_name": `+quoted(v.Name())+`, "pipeline": [{"$group": {"_id": `+quoted("$"+field)+`, "n": {"$sum": 1}}}, {"$sort": {"n": -1}}, {"$limit": 50}]}`)
+					`aggregate {"class_name": `+quoteJSON(v.Name())+`, "pipeline": [{"$group": {"_id": `+quoteJSON("$"+field)+`, "n": {"$sum": 1}}}, {"$sort": {"n": -1}}, {"$limit": 50}]}`)
 			default:
 				g.step("%s. Largest first; null is the group of those without a value.", invoke("group_by", name, text("field", field), number("limit", 50)))
 			}
@@ -69,10 +69,10 @@ func countBy() Prompt {
 func (in Input) names(g *guide, to policy.Relation) {
 	switch in.Best("get_objects", "query_class") {
 	case "get_objects":
-		g.step("The keys are ids of %s: get their names with %s and the ids of the largest groups, at most 50.", to.Target, `get_objects {"class_name": `+quoted(to.Target)+`, "ids": […]}`)
+		g.step("The keys are ids of %s: get their names with %s and the ids of the largest groups, at most 50.", to.Target, `get_objects {"class_name": `+quoteJSON(to.Target)+`, "ids": […]}`)
 	case "query_class":
 		g.step("The keys are ids of %s: get their names with %s and the ids of the largest groups, at most 50.", to.Target,
-			`query_class {"class_name": `+quoted(to.Target)+`, "where": {`+quoted(to.TargetKey)+`: {"$in": […]}}}`)
+			`query_class {"class_name": `+quoteJSON(to.Target)+`, "where": {`+quoteJSON(to.TargetKey)+`: {"$in": […]}}}`)
 	default:
 		g.say("The keys are ids of %s.", to.Target)
 	}

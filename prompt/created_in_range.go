@@ -48,7 +48,7 @@ func createdInRange() Prompt {
 			}
 			name, narrowed := text("class_name", v.Name()), member("where", where)
 			g := &guide{}
-			g.say("Report on the records of %s from %s on %s, by their field %s.", named(v), span[0].Value.Text(), until, f.Name)
+			g.say("Report on the records of %s from %s on %s, by their field %s.", describeClass(v), span[0].Value.Text(), until, f.Name)
 			in.howMany(g, v, f.Name, span, narrowed)
 			if in.Best("group_by_date", "query_sql") == "group_by_date" {
 				g.step("%s. How they spread; take week, day or hour for a shorter time.", invoke("group_by_date", name, text("field", f.Name), text("interval", "month"), narrowed))

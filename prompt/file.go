@@ -32,7 +32,7 @@ func (s *Set) readFile(ctx context.Context, principal identity.Principal, r Requ
 		return len(file.Bytes), nil
 	})
 	if err != nil {
-		return Content{}, unseen(err)
+		return Content{}, asAbsent(err)
 	}
 	return out, nil
 }
@@ -54,7 +54,7 @@ func (s *Set) readExport(ctx context.Context, principal identity.Principal, r Re
 		return len(text), err
 	})
 	if err != nil {
-		return Content{}, unseen(err)
+		return Content{}, asAbsent(err)
 	}
 	return out, nil
 }

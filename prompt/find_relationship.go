@@ -32,7 +32,7 @@ func findRelationship() Prompt {
 			field, id := in.Text("pointer_field"), in.Text("parent_id")
 			if to, ok := child.Pointer(field); !ok || to.Target != parent.Name() {
 				known := pointers(child, parent.Name())
-				p := invalid("pointer_field", fmt.Sprintf("%s of %s is no pointer to %s", quoted(problem.Cut(field)), child.Name(), parent.Name()))
+				p := invalid("pointer_field", fmt.Sprintf("%s of %s is no pointer to %s", quoteJSON(problem.Cut(field)), child.Name(), parent.Name()))
 				p.Near = problem.Nearest(field, known, 3)
 				if len(known) > 0 {
 					p.Suggestion = "these are: " + some(known, 12)
@@ -41,7 +41,7 @@ func findRelationship() Prompt {
 			}
 			where := member("where", object1(field, value.OfString(id)))
 			g := &guide{}
-			g.say("Find the records of %s whose %s points to one record of %s.", named(child), field, named(parent))
+			g.say("Find the records of %s whose %s points to one record of %s.", describeClass(child), field, describeClass(parent))
 			to, _ := child.Pointer(field)
 			switch in.Best("get_object", "query_class") {
 			case "get_object":

@@ -36,7 +36,7 @@ func recentActivity() Prompt {
 			}
 			name := text("class_name", v.Name())
 			g := &guide{}
-			g.say("Report on the newest records of %s.", named(v))
+			g.say("Report on the newest records of %s.", describeClass(v))
 			g.step("%s. %s.", invoke("query_class", name, text("order", order), number("limit", limit)), why)
 			if to := pointers(v, ""); len(to) > 0 {
 				g.say(`Where an id says too little, repeat the call with "include": one or two of %s.`, some(to, 8))

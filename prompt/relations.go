@@ -27,7 +27,7 @@ func relations() Prompt {
 			Complete: classList}},
 		Uses: []string{"get_schema"},
 		Handle: func(_ context.Context, c *bailiwick.Call, in Input) (Result, error) {
-			views, err := in.chosen(c)
+			views, err := in.classViews(c)
 			if err != nil {
 				return Result{}, err
 			}
@@ -42,8 +42,8 @@ func relations() Prompt {
 	}
 }
 
-// chosen returns the views of the classes in the argument, or all if it is empty.
-func (in Input) chosen(c *bailiwick.Call) ([]*policy.View, error) {
+// classViews returns the views of the classes in the argument, or all if it is empty.
+func (in Input) classViews(c *bailiwick.Call) ([]*policy.View, error) {
 	names := splitList(in.Text("classes"))
 	if in.Text("classes") == "" {
 		return c.Views(), nil

@@ -73,8 +73,8 @@ func (s *Set) Templates(p identity.Principal) []Template {
 
 func (k kind) template() string { return Scheme + "{source}/{class}/" + k.name }
 
-// templated returns a URI template as a prompt whose arguments are its variables, for completion.
-func (s *Set) templated(uri string) *Prompt {
+// templatePrompt returns a URI template as a prompt whose arguments are its variables, for completion.
+func (s *Set) templatePrompt(uri string) *Prompt {
 	for _, k := range kinds {
 		if k.template() == uri && s.tools.Tool(k.tool) != nil {
 			return &Prompt{Uses: []string{k.tool}, Arguments: []Argument{{Name: "source", Complete: sources}, {Name: "class", Complete: classesOfSource}}}
@@ -244,13 +244,14 @@ func (s *Set) Read(ctx context.Context, p identity.Principal, r Request) (Conten
 		return len(res.Structured), err
 	})
 	if err != nil {
-		return Content{}, unseen(err)
+		return Content{}, asAbsent(err)
 	}
 	return out, nil
 }
 
-// unseen returns the same error for a resource whose tool the caller may not call and for one that doesn't exist.
-func unseen(err error) error {
+// asAbsent returns the same error for a resource whose tool the caller may not call as for one that does not exist,
+// and other errors unchanged.
+func asAbsent(err error) error {
 	if p := problem.Of(err); p.Code == problem.UnknownTool {
 		return absent(p.Kind)
 	}

@@ -146,7 +146,7 @@ func (s *Set) Get(ctx context.Context, principal identity.Principal, r Request) 
 	var res Result
 	err := s.gateway.Do(ctx, principal, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if p == nil {
-			return 0, unknown("unknown_prompt")
+			return 0, unknownPromptError("unknown_prompt")
 		}
 		if err := p.check(r.Arguments); err != nil {
 			return 0, err
@@ -178,12 +178,12 @@ func (s *Set) Get(ctx context.Context, principal identity.Principal, r Request) 
 // exist.
 func hide(err error) error {
 	if p := problem.Of(err); p.Code == problem.UnknownTool {
-		return unknown(p.Kind)
+		return unknownPromptError(p.Kind)
 	}
 	return err
 }
 
-func unknown(kind string) error {
+func unknownPromptError(kind string) error {
 	return &problem.Error{Code: problem.UnknownTool, Kind: kind, Detail: "unknown prompt"}
 }
 

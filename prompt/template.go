@@ -22,9 +22,9 @@ func FromTemplate(p Prompt, text string) (Prompt, error) {
 	if strings.TrimSpace(text) == "" {
 		return Prompt{}, errors.New("the template is empty")
 	}
-	t, err := template.New(unnamed).Option("missingkey=error").Funcs(template.FuncMap{"json": quoted}).Parse(text)
+	t, err := template.New(unnamed).Option("missingkey=error").Funcs(template.FuncMap{"json": quoteJSON}).Parse(text)
 	if err != nil {
-		return Prompt{}, located(err.Error())
+		return Prompt{}, templateError(err.Error())
 	}
 	names := make([]string, len(p.Arguments))
 	for i, a := range p.Arguments {
@@ -50,7 +50,7 @@ func FromTemplate(p Prompt, text string) (Prompt, error) {
 			given[name] = trial
 		}
 		if _, err := fill(given); err != nil {
-			return Prompt{}, located(err.Error())
+			return Prompt{}, templateError(err.Error())
 		}
 	}
 	p.Handle = func(_ context.Context, _ *bailiwick.Call, in Input) (Result, error) {
@@ -73,8 +73,9 @@ func FromTemplate(p Prompt, text string) (Prompt, error) {
 // unnamed is the name of every template, with which package text/template begins its messages.
 const unnamed = "t"
 
-// located rewrites the position in a message: "template: t:1:37: …" becomes line 1, column 37.
-func located(message string) error {
+// templateError returns message as an error with its position rewritten: "template: t:1:37: …" becomes line 1, column
+// 37.
+func templateError(message string) error {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(message, "template: "), unnamed+":")
 	place, text, cut := strings.Cut(rest, ": ")
 	if !ok || !cut {
@@ -112,7 +113,7 @@ type checker struct {
 
 func (c *checker) refuse(n parse.Node, format string, args ...any) {
 	location, _ := c.tree.ErrorContext(n)
-	c.errs = append(c.errs, located(location+": "+fmt.Sprintf(format, args...)))
+	c.errs = append(c.errs, templateError(location+": "+fmt.Sprintf(format, args...)))
 }
 
 // list checks a list of nodes. root reports whether the dot is the set of arguments there, and not one of them.

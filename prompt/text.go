@@ -44,7 +44,7 @@ func object1(name string, v value.Value) value.Value {
 	return value.OfObject([]value.Member{member(name, v)})
 }
 
-func quoted(s string) string { return string(value.AppendQuoted(nil, s)) }
+func quoteJSON(s string) string { return string(value.AppendQuote(nil, s)) }
 
 // splitList parses comma-separated names.
 func splitList(s string) []string {
@@ -68,8 +68,8 @@ func some(names []string, most int) string {
 // maxAbout is the maximum number of characters of a description in a text.
 const maxAbout = 200
 
-// named returns a class with its owner's description.
-func named(v *policy.View) string {
+// describeClass returns the name of a class with its owner's description.
+func describeClass(v *policy.View) string {
 	d := []rune(strings.TrimSuffix(strings.Join(strings.Fields(about(v)), " "), "."))
 	switch {
 	case len(d) == 0:

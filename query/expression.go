@@ -62,7 +62,7 @@ func (o operand) reference() Expr {
 	}
 	switch {
 	case variable != "ROOT" && variable != "CURRENT":
-		o.known(variable)
+		o.checkVariable(variable)
 	case dotted:
 		return FieldRef{Path: path, At: o.at}
 	default:
@@ -71,8 +71,8 @@ func (o operand) reference() Expr {
 	return VariableRef{Name: variable, Path: path, At: o.at}
 }
 
-// known rejects an undefined variable.
-func (o operand) known(name string) {
+// checkVariable rejects an undefined variable.
+func (o operand) checkVariable(name string) {
 	if name == "KEEP" || name == "PRUNE" || name == "DESCEND" {
 		o.refuse(invalid(o.at, "$$"+name+" is for $redact alone"))
 	}

@@ -160,25 +160,25 @@ var fieldOps = []string{"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin
 // with its $regex.
 func (o operand) operator(path Path, among value.Value) Filter {
 	if o.rule {
-		if f := o.deferred(path); f != nil {
-			return o.counted(f)
+		if f := o.celFilter(path); f != nil {
+			return o.countCondition(f)
 		}
 	}
 	switch o.name {
 	case "$inQuery", "$notInQuery", "$select", "$dontSelect":
-		return o.counted(o.inQuery(path))
+		return o.countCondition(o.inQuery(path))
 	case "$in", "$nin", "$all":
-		return o.counted(o.list(path))
+		return o.countCondition(o.list(path))
 	case "$exists":
 		if !o.is(value.Bool) {
 			o.refuse(invalid(o.at, "$exists takes true or false"))
 		}
-		return o.counted(Exists{Path: path, Want: o.v.Bool(), At: o.at})
+		return o.countCondition(Exists{Path: path, Want: o.v.Bool(), At: o.at})
 	case "$regex":
 		options, _ := among.Get("$options")
 		f, err := regex(path, o.v, options, o.at)
 		o.refuse(err)
-		return o.counted(f)
+		return o.countCondition(f)
 	case "$options":
 		if _, ok := among.Get("$regex"); !ok {
 			o.refuse(invalid(o.at, "$options goes with $regex"))
@@ -187,24 +187,24 @@ func (o operand) operator(path Path, among value.Value) Filter {
 	case "$geoWithin", "$near", "$nearSphere", "$maxDistance", "$minDistance", "$maxDistanceInRadians", "$maxDistanceInKilometers", "$maxDistanceInMiles":
 		return o.place(path, among)
 	case "$startsWith", "$contains":
-		return o.counted(o.part(path))
+		return o.countCondition(o.part(path))
 	case "$size":
 		if !o.is(value.Int) || o.v.Int() < 0 {
 			o.refuse(invalid(o.at, "$size takes a whole number, 0 or more"))
 		}
-		return o.counted(Size{Path: path, N: o.v.Int(), At: o.at})
+		return o.countCondition(Size{Path: path, N: o.v.Int(), At: o.at})
 	case "$elemMatch":
 		if len(o.v.Members()) == 0 {
 			o.refuse(invalid(o.at, "$elemMatch takes an object with a condition in it"))
 		}
 		o.element, o.within, o.match, o.ordered = true, true, 0, false
-		return o.counted(ElemMatch{Path: path, Match: all(o.conditions()), At: o.at})
+		return o.countCondition(ElemMatch{Path: path, Match: all(o.conditions()), At: o.at})
 	case "$not":
 		if !operators(o.v) {
 			o.refuse(invalid(o.at, `$not takes operators, as in {"$not": {"$gt": 5}}; use $ne for a value`))
 		}
 		o.ordered = false
-		return o.counted(Not{all(o.operators(path))})
+		return o.countCondition(Not{all(o.operators(path))})
 	}
 	op := slices.Index(opNames[:], o.name)
 	if op < 0 {
@@ -216,7 +216,7 @@ func (o operand) operator(path Path, among value.Value) Filter {
 		err = invalid(o.at, fmt.Sprintf("%s takes a number, a string, a date or a boolean, not %s", o.name, o.a()))
 	}
 	o.refuse(err)
-	return o.counted(Compare{Path: path, Op: Op(op), Value: v, At: o.at})
+	return o.countCondition(Compare{Path: path, Op: Op(op), Value: v, At: o.at})
 }
 
 // part parses $startsWith and $contains. For a list, package typecheck changes $contains to a comparison.
@@ -228,7 +228,7 @@ func (o operand) part(path Path) Filter {
 		return StartsWith{Path: path, Prefix: o.v.Text(), At: o.at}
 	}
 	if !o.is(value.String) || o.v.Text() == "" {
-		o.refuse(hinted(o.at, "$contains takes a string with a character in it", `A list that holds a value is asked for as {"field": value}.`))
+		o.refuse(invalidWithHint(o.at, "$contains takes a string with a character in it", `A list that holds a value is asked for as {"field": value}.`))
 	}
 	r, err := ParseRegex(regexp.QuoteMeta(o.v.Text()), "", o.at)
 	o.refuse(err)

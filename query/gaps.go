@@ -28,17 +28,17 @@ func (o operand) fill() Stage {
 		o.refuse(invalid(output.at, `output takes an object of fields, as in {"price": {"method": "locf"}} or {"price": {"value": 0}}`))
 	}
 	for m := range output.members {
-		f.Output = append(f.Output, m.filled(len(f.Order)))
+		f.Output = append(f.Output, m.parseFill(len(f.Order)))
 	}
 	return f
 }
 
-// filled parses the filling of the field called o.name. sorted is the number of fields in the order of the records.
-func (o operand) filled(sorted int) Filled {
+// parseFill parses the filling of the field called o.name. sorted is the number of fields in the order of the records.
+func (o operand) parseFill(sorted int) Filled {
 	path, err := CheckPath(o.name, o.at)
 	o.refuse(err)
 	if !o.is(value.Object) || len(o.v.Members()) != 1 {
-		o.refuse(hinted(o.at, "a field of $fill takes a value or a method", `Write {"value": 0}, {"method": "locf"} (the last value before) or {"method": "linear"}.`))
+		o.refuse(invalidWithHint(o.at, "a field of $fill takes a value or a method", `Write {"value": 0}, {"method": "locf"} (the last value before) or {"method": "linear"}.`))
 	}
 	o.object("value", "method")
 	if o.err != nil {
@@ -55,7 +55,7 @@ func (o operand) filled(sorted int) Filled {
 	case f.Method != LastValue && f.Method != Linear:
 		o.refuse(invalid(method.at, "the method is locf or linear; {\"value\": …} fills with a value"))
 	case sorted == 0:
-		o.refuse(hinted(method.at, "a method of $fill needs sortBy", `Add the order in which values follow one another, as in "sortBy": {"day": 1}.`))
+		o.refuse(invalidWithHint(method.at, "a method of $fill needs sortBy", `Add the order in which values follow one another, as in "sortBy": {"day": 1}.`))
 	case f.Method == Linear && sorted != 1:
 		o.refuse(invalid(method.at, "linear takes a sortBy of one field, whose values it computes with"))
 	}
@@ -106,7 +106,7 @@ func (o operand) points(d *Densify) {
 	}
 	bounds := o.need("bounds")
 	if o.err == nil && len(bounds.v.List()) != 2 {
-		o.refuse(hinted(bounds.at, "bounds takes a list of the first value and the one before which it ends",
+		o.refuse(invalidWithHint(bounds.at, "bounds takes a list of the first value and the one before which it ends",
 			`Write {"bounds": [{"$date": "2026-01-01"}, {"$date": "2026-02-01"}]}. A $group with $min and $max tells which values there are.`))
 	}
 	for b := range bounds.members {

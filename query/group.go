@@ -18,7 +18,7 @@ func (o operand) group() Stage {
 	}
 	id, ok := o.get("_id")
 	if !ok {
-		o.refuse(hinted(o.at, "$group needs _id", `Write "_id": "$field" for a group for each value, or "_id": null for one group of all.`))
+		o.refuse(invalidWithHint(o.at, "$group needs _id", `Write "_id": "$field" for a group for each value, or "_id": null for one group of all.`))
 	}
 	o.picks = nil
 	return Group{Key: id.expr(), Accumulators: o.accumulators(), At: o.at}
@@ -65,7 +65,7 @@ func (o operand) accumulator(name string) Accumulator {
 	case o.name != "$count":
 		a.X = o.expr()
 	case !o.is(value.Object) || len(o.v.Members()) > 0:
-		o.refuse(hinted(o.at, "$count takes an empty object", `Write {"$count": {}}.`))
+		o.refuse(invalidWithHint(o.at, "$count takes an empty object", `Write {"$count": {}}.`))
 	default:
 		o.node()
 	}

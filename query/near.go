@@ -12,7 +12,7 @@ func (o operand) geoWithin(path Path) Filter {
 	read := map[string]func(value.Value) (literals.Area, error){"$box": literals.Box, "$centerSphere": literals.Circle}
 	ms := o.v.Members()
 	if len(ms) != 1 || read[ms[0].Name] == nil {
-		o.refuse(hinted(o.at, `$geoWithin takes {"$box": [[west, south], [east, north]]} or {"$centerSphere": [[longitude, latitude], radians]}`,
+		o.refuse(invalidWithHint(o.at, `$geoWithin takes {"$box": [[west, south], [east, north]]} or {"$centerSphere": [[longitude, latitude], radians]}`,
 			"Write one of them. Metres divided by 6378100 are radians."))
 		return GeoWithin{Path: path, At: o.at}
 	}
@@ -27,9 +27,9 @@ func (o operand) geoWithin(path Path) Filter {
 func (o operand) place(path Path, among value.Value) Filter {
 	switch o.name {
 	case "$geoWithin":
-		return o.counted(o.geoWithin(path))
+		return o.countCondition(o.geoWithin(path))
 	case "$near", "$nearSphere":
-		return o.counted(o.nearest(path, among))
+		return o.countCondition(o.nearest(path, among))
 	}
 	o.besideNear(among)
 	return nil
@@ -40,7 +40,7 @@ func (o operand) place(path Path, among value.Value) Filter {
 func (o operand) nearest(path Path, among value.Value) Filter {
 	f := GeoWithin{Path: path, Area: literals.Area{Round: true, Radius: literals.WholeEarth}, Near: true, Whole: true, At: o.at}
 	if !o.ordered || o.near {
-		o.refuse(hinted(o.at, o.name+" is allowed once, at the top of where or in an $and there, for it orders the records",
+		o.refuse(invalidWithHint(o.at, o.name+" is allowed once, at the top of where or in an $and there, for it orders the records",
 			`Use {"$geoWithin": {"$centerSphere": [[longitude, latitude], radians]}} here, which only finds them. Metres divided by 6378100 are radians.`))
 	}
 	o.near = true
@@ -52,7 +52,7 @@ func (o operand) nearest(path Path, among value.Value) Filter {
 		f.Area.From = o.need("$geometry").point()
 		among = o.v
 	case geo || o.name == "$near":
-		o.refuse(hinted(o.at, o.name+` takes {"$geometry": {"type": "Point", "coordinates": [longitude, latitude]}, "$maxDistance": metres}`,
+		o.refuse(invalidWithHint(o.at, o.name+` takes {"$geometry": {"type": "Point", "coordinates": [longitude, latitude]}, "$maxDistance": metres}`,
 			"Write that, or $nearSphere with [longitude, latitude] or a GeoPoint, and beside it $maxDistance in radians."))
 	default:
 		f.Area.From = o.point()
@@ -119,15 +119,15 @@ func (o operand) distance(metric bool) float64 {
 // besideNear refuses a distance without an operator to which it belongs. nearest parses the other distances.
 func (o operand) besideNear(among value.Value) {
 	if _, ok := among.Get("$near"); ok {
-		o.refuse(hinted(o.at, o.name+" stands inside of $near, beside $geometry, in metres",
+		o.refuse(invalidWithHint(o.at, o.name+" stands inside of $near, beside $geometry, in metres",
 			`Write {"$near": {"$geometry": {"type": "Point", "coordinates": [longitude, latitude]}, "$maxDistance": metres}}.`))
 	}
 	near, ok := among.Get("$nearSphere")
 	if !ok {
-		o.refuse(hinted(o.at, o.name+" goes with $nearSphere", `Write {"$nearSphere": [longitude, latitude], "`+o.name+`": distance}, or use $geoWithin.`))
+		o.refuse(invalidWithHint(o.at, o.name+" goes with $nearSphere", `Write {"$nearSphere": [longitude, latitude], "`+o.name+`": distance}, or use $geoWithin.`))
 	}
 	if _, metric := near.Get("$geometry"); metric {
-		o.refuse(hinted(o.at, o.name+" stands inside of $nearSphere, beside $geometry, in metres",
+		o.refuse(invalidWithHint(o.at, o.name+" stands inside of $nearSphere, beside $geometry, in metres",
 			`Write {"$nearSphere": {"$geometry": {"type": "Point", "coordinates": [longitude, latitude]}, "$maxDistance": metres}}.`))
 	}
 }

@@ -38,9 +38,9 @@ func (o operand) operation() Expr {
 		o.refuse(hint.Operator("expression", o.name, o.at, expressionNames()))
 		return nil
 	case sig.Names != nil:
-		return Call{Op: o.name, Args: o.named(sig), At: o.at}
+		return Call{Op: o.name, Args: o.namedArgs(sig), At: o.at}
 	default:
-		return Call{Op: o.name, Args: o.listed(sig), At: o.at}
+		return Call{Op: o.name, Args: o.positionalArgs(sig), At: o.at}
 	}
 }
 
@@ -96,8 +96,8 @@ func (o operand) choice() Expr {
 	return s
 }
 
-// listed parses positional arguments: a list, or a single argument without a list.
-func (o operand) listed(sig Signature) []Expr {
+// positionalArgs parses positional arguments: a list, or a single argument without a list.
+func (o operand) positionalArgs(sig Signature) []Expr {
 	n := 1
 	if o.is(value.Array) {
 		n = len(o.v.List())
@@ -129,11 +129,11 @@ func (sig Signature) arity() string {
 // isPart reports whether the operator extracts a part of a date, and so accepts a bare expression.
 func (sig Signature) isPart() bool { return slices.Equal(sig.Names, []string{"date", "timezone"}) }
 
-// named parses the arguments of an object, in the order of the signature.
-func (o operand) named(sig Signature) []Expr {
+// namedArgs parses the arguments of an object, in the order of the signature.
+func (o operand) namedArgs(sig Signature) []Expr {
 	args := make([]Expr, len(sig.Names))
 	if sig.isPart() && !o.nests() {
-		copy(args, o.listed(Signature{Min: 1, Max: 1}))
+		copy(args, o.positionalArgs(Signature{Min: 1, Max: 1}))
 		return args
 	}
 	known := sig.Names

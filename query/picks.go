@@ -50,7 +50,7 @@ func (o operand) pick(name string) Accumulator {
 		a.X = in.expr()
 		field, ok := a.X.(FieldRef)
 		if !ok && o.err == nil {
-			o.refuse(hinted(in.at, o.name+" takes a field as its input", `Compute it in an $addFields before the group, and write "$name".`))
+			o.refuse(invalidWithHint(in.at, o.name+" takes a field as its input", `Compute it in an $addFields before the group, and write "$name".`))
 		}
 		p.order, p.present = []Sort{{Path: field.Path, Desc: o.name == "$maxN"}}, true
 	default:

@@ -16,7 +16,7 @@ func PrintExpr(x Expr) value.Value {
 	case Literal:
 		return printLiteral(x.Value)
 	case ObjectExpr:
-		return value.OfObject(printComputed(x.Members))
+		return value.OfObject(printComputedFields(x.Members))
 	case ListExpr:
 		return printExprs(x.Elements...)
 	case Call:
@@ -31,7 +31,7 @@ func PrintExpr(x Expr) value.Value {
 		}
 		return one("$switch", object("", when(true, "branches", value.OfArray(branches)), expr("default", x.Default)).Value)
 	case Let:
-		return one("$let", object("", value.Member{Name: "vars", Value: value.OfObject(printComputed(x.Vars))}, expr("in", x.In)).Value)
+		return one("$let", object("", value.Member{Name: "vars", Value: value.OfObject(printComputedFields(x.Vars))}, expr("in", x.In)).Value)
 	case Lambda:
 		body := "in"
 		if x.Op == "$filter" {

@@ -31,7 +31,7 @@ func printStage(s Stage) value.Member {
 	case Project:
 		return printProject(s)
 	case AddFields:
-		return object("$addFields", printComputed(s.Fields)...)
+		return object("$addFields", printComputedFields(s.Fields)...)
 	case Group:
 		return object("$group", append([]value.Member{expr("_id", s.Key)}, printAccumulators(s.Accumulators)...)...)
 	case SortStage:
@@ -50,7 +50,7 @@ func printStage(s Stage) value.Member {
 		return object("$unwind", path, text("includeArrayIndex", s.Index), when(s.Keep, "preserveNullAndEmptyArrays", value.OfBool(true)))
 	case Lookup:
 		return object("$lookup", text("from", s.From), text("localField", s.Local.String()), text("foreignField", s.Foreign.String()),
-			when(len(s.Let) > 0, "let", value.OfObject(printComputed(s.Let))),
+			when(len(s.Let) > 0, "let", value.OfObject(printComputedFields(s.Let))),
 			when(len(s.Stages) > 0 || len(s.Let) > 0 || s.Local == nil, "pipeline", PrintPipeline(s.Stages)), text("as", s.As))
 	case GraphLookup:
 		return object("$graphLookup", text("from", s.From), expr("startWith", s.Start), text("connectFromField", s.ConnectFrom.String()),
@@ -126,7 +126,7 @@ func printProject(s Project) value.Member {
 	return object("$project", fields...)
 }
 
-func printComputed(fields []Computed) []value.Member {
+func printComputedFields(fields []Computed) []value.Member {
 	out := make([]value.Member, len(fields))
 	for i, f := range fields {
 		out[i] = expr(f.Name.String(), f.Value)

@@ -19,7 +19,7 @@ func (o operand) project() Stage {
 	var fields []Computed
 	var drop []bool
 	o.fields(nil, func(path Path, f operand) {
-		field, dropped := f.projected()
+		field, dropped := f.projectField()
 		field.Name = path
 		fields, drop = append(fields, field), append(drop, dropped)
 	})
@@ -34,15 +34,15 @@ func (o operand) project() Stage {
 	}
 	out.Drop, out.Fields = drop[0], fields
 	if i := slices.Index(drop, !drop[0]); i >= 0 {
-		o.refuse(hinted(fields[i].At, `$project can't keep some fields and drop others, but for "_id": 0`,
+		o.refuse(invalidWithHint(fields[i].At, `$project can't keep some fields and drop others, but for "_id": 0`,
 			"Name all that stay, or use $unset for what goes."))
 	}
 	o.collision(fields)
 	return out
 }
 
-// projected parses the operand of one field of a $project: an expression, or whether to keep or drop the field.
-func (o operand) projected() (field Computed, drop bool) {
+// projectField parses the operand of one field of a $project: an expression, or whether to keep or drop the field.
+func (o operand) projectField() (field Computed, drop bool) {
 	field.At = o.at
 	n, ok := o.v.AsInt()
 	switch {
@@ -51,7 +51,7 @@ func (o operand) projected() (field Computed, drop bool) {
 	case !o.v.IsNumber():
 		field.Value = o.expr()
 	case !ok || n != 0 && n != 1:
-		o.refuse(hinted(o.at, "a number in $project is 1 to keep a field or 0 to drop it", `Write {"$literal": 5} for the number itself.`))
+		o.refuse(invalidWithHint(o.at, "a number in $project is 1 to keep a field or 0 to drop it", `Write {"$literal": 5} for the number itself.`))
 	}
 	return field, ok && n == 0
 }
@@ -86,7 +86,7 @@ func (o operand) fields(prefix Path, visit func(Path, operand)) {
 		case !f.nests():
 			visit(path, f)
 		case len(f.v.Members()) == 0:
-			o.refuse(hinted(f.at, fmt.Sprintf("%q is given an empty object", problem.Cut(f.name)), `Write {"$literal": {}} for the empty object itself.`))
+			o.refuse(invalidWithHint(f.at, fmt.Sprintf("%q is given an empty object", problem.Cut(f.name)), `Write {"$literal": {}} for the empty object itself.`))
 		default:
 			f.fields(path, visit)
 		}

@@ -8,7 +8,7 @@ func invalid(at, detail string) error {
 	return &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: detail}
 }
 
-// hinted is like invalid, with a suggestion.
-func hinted(at, detail, suggestion string) error {
+// invalidWithHint returns the error of invalid with a suggestion.
+func invalidWithHint(at, detail, suggestion string) error {
 	return &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: detail, Suggestion: suggestion}
 }

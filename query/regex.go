@@ -43,8 +43,8 @@ func (r Regex) Expression() string {
 	return "(?" + r.Options + ")" + r.Pattern
 }
 
-// Captured returns an error unless all databases find the same parts of a text, with the same texts of the groups.
-func (r Regex) Captured() error { return literals.CheckCaptures(r.Expression()) }
+// CheckCaptures returns an error unless all databases find the same parts of a text, with the same texts of the groups.
+func (r Regex) CheckCaptures() error { return literals.CheckCaptures(r.Expression()) }
 
 // Groups returns the number of groups that capture.
 func (r Regex) Groups() int { return literals.PatternGroups(r.Expression()) }

@@ -49,9 +49,9 @@ func (q *SQL) As(s *sqlparse.Query) *SQL {
 	return &out
 }
 
-// Limited returns the number in the LIMIT at the end of the statement, written or from a parameter, and whether there
+// LimitValue returns the number in the LIMIT at the end of the statement, written or from a parameter, and whether there
 // is one.
-func (q *SQL) Limited() (n int, ok bool) {
+func (q *SQL) LimitValue() (n int, ok bool) {
 	switch limit := q.statement.Limit.(type) {
 	case *sqlparse.Number:
 		n, err := strconv.Atoi(limit.Text)

@@ -20,7 +20,7 @@ var Stages = []string{"$match", "$project", "$addFields", "$set", "$unset", "$gr
 func ParsePipeline(v value.Value, at string) ([]Stage, error) {
 	o := operand{parser: &parser{}, v: v, site: site{at: at}}
 	if o.is(value.Array) && len(v.List()) == 0 {
-		return nil, hinted(at, "a pipeline has at least one stage", `Use {"$match": {}} for all records.`)
+		return nil, invalidWithHint(at, "a pipeline has at least one stage", `Use {"$match": {}} for all records.`)
 	}
 	stages := o.stages()
 	if o.err != nil {
@@ -203,7 +203,7 @@ func (o operand) redact() Stage {
 		m.If = Literal{Value: value.OfBool(keep), At: o.at}
 		return m
 	}
-	refused := hinted(o.at, "$redact takes $$KEEP, $$PRUNE, or a $cond with one of them on each side",
+	refused := invalidWithHint(o.at, "$redact takes $$KEEP, $$PRUNE, or a $cond with one of them on each side",
 		`Write {"$cond": [condition, "$$KEEP", "$$PRUNE"]}, or use $match with $expr.`)
 	cond, ok := o.get("$cond")
 	if !ok || len(o.v.Members()) != 1 {

@@ -98,13 +98,13 @@ func (o operand) conditions() []Filter {
 // condition parses the operand of $expr, which becomes the If of the enclosing $match.
 func (o operand) condition() {
 	if o.match == 0 {
-		o.refuse(hinted(o.at, "$expr is allowed at the top of a $match, or in a $and there, alone",
+		o.refuse(invalidWithHint(o.at, "$expr is allowed at the top of a $match, or in a $and there, alone",
 			"Write the whole condition in one $expr of a pipeline, with $and, $or and $not inside of it."))
 	}
 	o.matched = append(o.matched, o.expr())
 }
 
-func (o operand) counted(f Filter) Filter {
+func (o operand) countCondition(f Filter) Filter {
 	if o.nodes++; o.nodes > MaxNodes {
 		o.refuse(invalid(o.at, fmt.Sprintf("where has more than %d conditions", MaxNodes)))
 	}
@@ -121,9 +121,9 @@ func (o operand) logical() Filter {
 			o.refuse(invalid(o.at, "$not takes a where object with a condition in it"))
 		}
 		o.match, o.ordered = 0, false
-		return o.counted(Not{all(o.conditions())})
+		return o.countCondition(Not{all(o.conditions())})
 	case slices.Contains(fieldOps, o.name) || hint.Word(o.name) != "":
-		o.refuse(hinted(o.at, o.name+" is an operator on the value of a field, and belongs under its name", `Write {"field": {"`+o.name+`": value}}.`))
+		o.refuse(invalidWithHint(o.at, o.name+" is an operator on the value of a field, and belongs under its name", `Write {"field": {"`+o.name+`": value}}.`))
 	case !slices.Contains(logicalOps, o.name):
 		o.refuse(hint.Operator("condition", o.name, o.at, logicalOps))
 	case len(o.v.List()) == 0:
@@ -146,11 +146,11 @@ func (o operand) logical() Filter {
 	case len(parts) == 0:
 		return nil // it consisted only of $expr
 	case o.name == "$and":
-		return o.counted(And(parts))
+		return o.countCondition(And(parts))
 	case o.name == "$or":
-		return o.counted(Or(parts))
+		return o.countCondition(Or(parts))
 	}
-	return o.counted(Not{Or(parts)})
+	return o.countCondition(Not{Or(parts)})
 }
 
 // field parses {path: value} or {path: {$op: operand, …}}.
@@ -163,7 +163,7 @@ func (o operand) field() Filter {
 	}
 	v, err := literals.Value(o.v, o.at)
 	o.refuse(err)
-	return o.counted(Compare{Path: path, Op: Eq, Value: v, At: o.at})
+	return o.countCondition(Compare{Path: path, Op: Eq, Value: v, At: o.at})
 }
 
 // operators reports whether v is a set of operators, and not a literal object. It decides by the first key.
@@ -182,8 +182,8 @@ func (o operand) operators(path Path) []Filter {
 	return parts
 }
 
-// deferred parses {"$cel": text} in a rule, as an operator's operand or by itself. It returns nil for anything else.
-func (o operand) deferred(path Path) Filter {
+// celFilter parses {"$cel": text} in a rule, as an operator's operand or by itself. It returns nil for anything else.
+func (o operand) celFilter(path Path) Filter {
 	op := slices.Index(opNames[:], o.name)
 	f := Deferred{Path: path, Op: Op(max(op, 0)), List: o.name == "$in" || o.name == "$nin"}
 	if o.name == "$nin" {

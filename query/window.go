@@ -85,7 +85,7 @@ func (o operand) function(name string, w *Window) Accumulator {
 	switch {
 	case slices.Contains(rankings, o.name):
 		if !o.is(value.Object) || len(o.v.Members()) > 0 {
-			o.refuse(hinted(o.at, o.name+" takes an empty object", `Write {"`+o.name+`": {}}.`))
+			o.refuse(invalidWithHint(o.at, o.name+" takes an empty object", `Write {"`+o.name+`": {}}.`))
 		}
 		o.node()
 	case o.name == "$shift":
@@ -97,7 +97,7 @@ func (o operand) function(name string, w *Window) Accumulator {
 	case slices.Contains(windowed, o.name):
 		return o.accumulator(name)
 	case slices.Contains(Accumulators, o.name):
-		o.refuse(hinted(o.at, o.name+" is not a function of $setWindowFields", "Use it in a $group; $setWindowFields takes "+strings.Join(WindowFunctions, ", ")+"."))
+		o.refuse(invalidWithHint(o.at, o.name+" is not a function of $setWindowFields", "Use it in a $group; $setWindowFields takes "+strings.Join(WindowFunctions, ", ")+"."))
 	default:
 		o.refuse(hint.Operator("windows", o.name, o.at, WindowFunctions))
 	}
@@ -147,7 +147,7 @@ func (o operand) percentile(a *Accumulator) {
 	o.object(keys...)
 	a.X = o.need("input").expr()
 	if method, ok := o.get("method"); ok && method.v.Text() != "approximate" && method.v.Text() != "discrete" {
-		o.refuse(hinted(method.at, "the method is approximate or discrete", "Both give the exact value here."))
+		o.refuse(invalidWithHint(method.at, "the method is approximate or discrete", "Both give the exact value here."))
 	}
 	if o.name == "$median" || o.err != nil {
 		return

@@ -108,7 +108,7 @@ func (a *API) Handler() http.Handler {
 		}
 		return noPath(r.URL.Path, known)
 	}))
-	return edge.Timed(mux, edge.Options{})
+	return edge.WithDeadlines(mux, edge.Options{})
 }
 
 // A call is one request that is being answered.
@@ -141,7 +141,7 @@ func (a *API) guard(h func(http.ResponseWriter, *http.Request, *call) error) htt
 		head.Set("X-Correlation-Id", c.correlation)
 		defer func() {
 			if p := recover(); p != nil {
-				a.fail(w, r, c, problem.Panicked(p))
+				a.fail(w, r, c, problem.PanicError(p))
 			}
 		}()
 		if err := h(w, r, c); err != nil {

@@ -29,9 +29,9 @@ type DeliveryPage struct {
 	More       bool               `json:"more"`
 }
 
-// recorded runs do as a recorded call of r's principal. Deliveries belong to all tenants, so a principal of one is
+// recordCall runs do as a recorded call of r's principal. Deliveries belong to all tenants, so a principal of one is
 // refused.
-func (a *API) recorded(ctx context.Context, r *request, name string, do func(context.Context) error) error {
+func (a *API) recordCall(ctx context.Context, r *request, name string, do func(context.Context) error) error {
 	if r.who.Tenant != "" {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "notifications are of all tenants: this needs the credential of a human of none"}
 	}
@@ -68,7 +68,7 @@ func (a *API) deliveries(ctx context.Context, _ bailiwick.Reviewer, r *request) 
 		}
 	}
 	page := DeliveryPage{Deliveries: []webhook.Delivery{}}
-	err = a.recorded(ctx, r, "deliveries", func(ctx context.Context) error {
+	err = a.recordCall(ctx, r, "deliveries", func(ctx context.Context) error {
 		found, more, err := a.options.Deliveries.Deliveries(ctx, f)
 		page.Deliveries, page.More = append(page.Deliveries, found...), more
 		return err
@@ -90,7 +90,7 @@ func (a *API) redeliver(ctx context.Context, _ bailiwick.Reviewer, r *request) (
 	if err != nil {
 		return nil, missing
 	}
-	err = a.recorded(ctx, r, "redeliver", func(ctx context.Context) error {
+	err = a.recordCall(ctx, r, "redeliver", func(ctx context.Context) error {
 		err := a.options.Deliveries.Redeliver(ctx, id)
 		if errors.Is(err, webhook.ErrNone) {
 			return missing

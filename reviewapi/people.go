@@ -68,8 +68,8 @@ func (a *API) listPeople(ctx context.Context, r *request) (any, error) {
 // rights are the members of a body that say what a token or a person may do.
 var rights = []member{{"owner", value.String, true}, {"tenant", value.String, false}, {"scopes", value.String, true}}
 
-// wanted returns the token that a body describes.
-func wanted(b map[string]value.Value) (identity.Token, error) {
+// parseToken returns the token that a body describes.
+func parseToken(b map[string]value.Value) (identity.Token, error) {
 	scopes, err := identity.ParseScopes(b["scopes"].Text())
 	return identity.Token{Name: b["name"].Text(), Kind: identity.Kind(b["kind"].Text()), Owner: b["owner"].Text(), Tenant: b["tenant"].Text(), Scopes: scopes}, err
 }
@@ -81,7 +81,7 @@ func (a *API) createToken(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	want, err := wanted(b)
+	want, err := parseToken(b)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (a *API) invite(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	want, err := wanted(b)
+	want, err := parseToken(b)
 	if err != nil {
 		return nil, err
 	}

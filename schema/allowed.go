@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Allowed returns the values of the field's enum or check constraint, as text, or nil if it has none.
-func (f *Field) Allowed() []string {
+// AllowedValues returns the values of the field's enum or check constraint, as text, or nil if it has none.
+func (f *Field) AllowedValues() []string {
 	if f == nil || f.Values == nil {
 		return nil
 	}
@@ -22,7 +22,7 @@ func (f *Field) Allowed() []string {
 // Holds reports whether the field can hold the value that text represents, as far as the schema determines it.
 func (f *Field) Holds(text string) bool {
 	if f.Values != nil {
-		return slices.Contains(f.Allowed(), text)
+		return slices.Contains(f.AllowedValues(), text)
 	}
 	switch f.Type {
 	case Integer:
@@ -47,7 +47,7 @@ func (f *Field) Holds(text string) bool {
 // text is also a value of the field's type. A column of numbers may hold a text, and one without a type a number whose
 // id is written like a text.
 func (f *Field) Also(text string, fits bool) []value.Value {
-	if !f.Mixed || f.Type.Structured() || fits && f.Type != Any && f.Type != Bytes {
+	if !f.Mixed || f.Type.IsStructured() || fits && f.Type != Any && f.Type != Bytes {
 		return nil
 	}
 	var out []value.Value

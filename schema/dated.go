@@ -10,10 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Dated returns the date that a text writes for f, and whether it writes one. For a field that is Endless, the
+// ParseDate returns the date that a text writes for f, and whether it writes one. For a field that is Endless, the
 // infinities and dates outside of the years 1 to 9999 are dates too. They are texts in the form in which answers show
 // them.
-func (f *Field) Dated(text string) (value.Value, bool) {
+func (f *Field) ParseDate(text string) (value.Value, bool) {
 	if v, ok := value.OfDateText(text); ok || !f.Endless {
 		return v, ok
 	}

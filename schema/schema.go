@@ -40,8 +40,8 @@ func (t Type) Open() bool {
 	return false
 }
 
-// Structured reports whether values of t have parts that a dotted path can name.
-func (t Type) Structured() bool { return t == JSON || t == Array }
+// IsStructured reports whether values of t have parts that a dotted path can name.
+func (t Type) IsStructured() bool { return t == JSON || t == Array }
 
 // A Class is a named collection of records in a source: a table or a view.
 type Class struct {
@@ -126,7 +126,7 @@ type Field struct {
 }
 
 // Single reports whether each value of f is one scalar. A source without declared types may still hold a list in it.
-func (f *Field) Single() bool { return !f.Type.Structured() && (f.Type != Any || f.Atomic) }
+func (f *Field) Single() bool { return !f.Type.IsStructured() && (f.Type != Any || f.Atomic) }
 
 // Operators lists the conditions that a field of a type with a Form takes.
 func (f *Field) Operators() string {

@@ -32,7 +32,7 @@ import (
 // Options adds a program's own parts to those of a configuration file. The zero value adds none.
 type Options struct {
 	// Authenticate returns the principal of a request to the MCP endpoint and to the review API. If nil, the
-	// configuration's tokens and issuer authenticate. It returns an identity.Unauthorized error if the caller isn't
+	// configuration's tokens and issuer authenticate. It returns an identity.UnauthorizedError if the caller isn't
 	// signed in.
 	Authenticate func(*http.Request) (identity.Principal, error)
 
@@ -101,7 +101,7 @@ func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
 	}
 	c.Open = o.opening()
 	c.SignWith(o.Credential)
-	p, err := app.Observed(ctx, c, log)
+	p, err := app.BuildWithTelemetry(ctx, c, log)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (s *Server) Reload(ctx context.Context) ([]string, error) {
 func (s *Server) load() (*config.Config, error) {
 	c, err := app.LoadFile(s.file)
 	if err != nil {
-		return nil, s.told(err)
+		return nil, s.reportReload(err)
 	}
 	c.Open = s.own.opening()
 	c.SignWith(s.own.Credential)
@@ -199,13 +199,13 @@ func (s *Server) apply(ctx context.Context, c *config.Config) ([]string, error) 
 	if err == nil {
 		s.parts.MCP.SetResults(app.Forms(c))
 	}
-	return warnings, s.told(err)
+	return warnings, s.reportReload(err)
 }
 
-// told reports the result of a reload to telemetry and returns err.
-func (s *Server) told(err error) error {
+// reportReload reports the result of a reload to telemetry and returns err.
+func (s *Server) reportReload(err error) error {
 	if t := s.plant.Telemetry; t != nil {
-		t.Reloaded(err)
+		t.RecordReload(err)
 	}
 	return err
 }
@@ -217,7 +217,7 @@ func (s *Server) Watch(ctx context.Context, hangup <-chan os.Signal) {
 		Started: &s.started, File: s.file, Load: s.load, Apply: s.apply, Restart: app.Restart, Hangup: hangup, Log: s.log,
 		Refresh: func(ctx context.Context) ([]string, error) {
 			warnings, err := s.plant.Gateway.Refresh(ctx)
-			return warnings, app.RuleFaults(s.plant.Config, s.told(err))
+			return warnings, app.RuleFaults(s.plant.Config, s.reportReload(err))
 		},
 	})
 	<-ctx.Done()

@@ -47,7 +47,7 @@ func signedIn(r *http.Request) (identity.Principal, error) {
 	case "rosa":
 		return identity.Principal{ID: "app:rosa", Kind: identity.Human, Owner: "rosa", Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read, identity.Review}}, nil
 	}
-	return identity.Principal{}, identity.Unauthorized("not signed in", nil)
+	return identity.Principal{}, identity.UnauthorizedError("not signed in", nil)
 }
 
 type greeting struct {
@@ -65,7 +65,7 @@ func open(t *testing.T, config string) (*serve.Server, string, error) {
 		t.Fatal(err)
 	}
 	s, err := serve.Open(t.Context(), file, serve.Options{Authenticate: signedIn, Tools: []tool.Tool{
-		tool.Typed(tool.Tool{Name: "greet", Description: "Greets.", Category: tool.Custom, Annotations: tool.Annotations{ReadOnly: true}},
+		tool.WithHandler(tool.Tool{Name: "greet", Description: "Greets.", Category: tool.Custom, Annotations: tool.Annotations{ReadOnly: true}},
 			func(context.Context, *bailiwick.Call, struct{}) (greeting, error) { return greeting{"hello"}, nil })}})
 	return s, file, err
 }

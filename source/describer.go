@@ -35,7 +35,7 @@ type Cache struct {
 // fault of the description. Modified returns the zero time if there is no description.
 type ObjectReader interface {
 	Object(name string) (schema.Class, error)
-	Modified(name string) time.Time
+	ModTime(name string) time.Time
 	Close() error
 }
 

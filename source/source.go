@@ -251,12 +251,12 @@ type Settler interface {
 // can find it out.
 func Settle(ctx context.Context, w Writer, p writes.Permit, c *change.Change) (change.EventKind, change.Outcome) {
 	if s, ok := w.(Settler); ok {
-		event, outcome, ended := change.Ended(s.Settle(ctx, p, c.Lease))
+		event, outcome, ended := change.ApplyOutcome(s.Settle(ctx, p, c.Lease))
 		if ended && event != change.EventUnknown {
 			return event, outcome
 		}
 	}
-	return change.EventUnknown, c.Left()
+	return change.EventUnknown, c.AbandonedOutcome()
 }
 
 // A Writer is a Source that can write.

@@ -60,7 +60,7 @@ func aggregate() Tool {
 // the limit or the budget and how to get them. whole means that pointers are written with their classes, so that no
 // list of the classes is needed.
 func aggregateResult(page *result.Page, q *query.Pipeline, whole bool) Result {
-	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, q.Class)...)
+	doc := append([]byte(`{"class_name":`), value.AppendQuote(nil, q.Class)...)
 	doc = page.AppendJSON(append(doc, `,"results":`...))
 	doc = fmt.Appendf(doc, `,"result_count":%d`, page.Count)
 	said := append(page.AppendLines(nil), '\n')

@@ -19,7 +19,7 @@ const mostTies = 50
 func beside(ctx context.Context, c *bailiwick.Call, s *query.SQL, shown int) {
 	ties(ctx, c, s, shown)
 	nulls(ctx, c, s)
-	repeated(ctx, c, s)
+	noteRepeats(ctx, c, s)
 	few(ctx, c, s)
 }
 
@@ -56,7 +56,7 @@ func counting(name string) sqlparse.Item {
 
 // ties notes how many records after the LIMIT have the same values in ORDER BY as the last shown record.
 func ties(ctx context.Context, c *bailiwick.Call, s *query.SQL, shown int) {
-	n, ok := s.Limited()
+	n, ok := s.LimitValue()
 	q, body, single := again(s)
 	if !ok || !single || n != shown || n < 1 || q.Offset != nil || len(q.Order) == 0 || body.On != nil {
 		return
@@ -301,7 +301,7 @@ func records(n int64) string {
 // share reports whether an item is a percentage or a share. That is a quotient of aggregates with 100 in it or with a
 // typical name.
 func share(it sqlparse.Item) bool {
-	if sqlparse.AggregateIn(it.X) == nil || sqlparse.Windowed(it.X) {
+	if sqlparse.AggregateIn(it.X) == nil || sqlparse.HasWindow(it.X) {
 		return false
 	}
 	title, _ := it.Title()

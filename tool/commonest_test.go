@@ -23,7 +23,7 @@ type stalled struct{ source.Source }
 
 func (stalled) Read(ctx context.Context, _ policy.Permit) (source.Rows, error) {
 	<-ctx.Done()
-	return nil, interpret.Ended(ctx)
+	return nil, interpret.ContextError(ctx)
 }
 
 // TestStalledSamples: get_schema describes several classes within its own time where no sample can be read.

@@ -53,7 +53,7 @@ func docLegend(text string) string {
 		{" <- ", "<- pointers to the class"},
 		{"!", "! required"},
 		{" ~ ", "~ the commonest values in a sample"},
-		{" masked", masked(policy.Partial)},
+		{" masked", maskNote(policy.Partial)},
 	} {
 		if strings.Contains(text, s.sign) {
 			out = append(out, s.text)

@@ -35,7 +35,7 @@ func countObjects() Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			doc := value.AppendQuoted([]byte(`{"class_name":`), q.Class)
+			doc := value.AppendQuote([]byte(`{"class_name":`), q.Class)
 			doc = fmt.Appendf(doc, `,"count":%d`, n)
 			return Result{Structured: append(doc, '}'), Text: fmt.Sprintf("%d", n)}, nil
 		},

@@ -46,7 +46,7 @@ func distinct() Tool {
 				return Result{}, err
 			}
 			var unwind []query.Stage
-			if f := v.Field(g.field[0]); f != nil && f.Type.Structured() {
+			if f := v.Field(g.field[0]); f != nil && f.Type.IsStructured() {
 				unwind = append(unwind, query.Unwind{Path: g.field, At: "/field"})
 			}
 			q := g.query(query.FieldRef{Path: g.field, At: "/field"}, nil, g.args.text("sort"), unwind...)
@@ -61,7 +61,7 @@ func (g *grouping) values(page *result.Page) (Result, error) {
 	for i := range values {
 		values[i] = page.Values(i)[0]
 	}
-	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, g.class)...)
+	doc := append([]byte(`{"class_name":`), value.AppendQuote(nil, g.class)...)
 	doc = value.OfArray(values).AppendJSON(append(doc, `,"values":`...))
 	doc = fmt.Appendf(doc, `,"count":%d`, page.Count)
 	said := value.OfArray(values).AppendJSON(nil)

@@ -32,7 +32,7 @@ func explainQuery() Tool {
 		Timeout:     explainTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
 			args := arguments{in}
-			q, understood, err := explained(args)
+			q, understood, err := parseExplainQuery(args)
 			if err != nil {
 				return Result{}, err
 			}
@@ -77,8 +77,8 @@ func beneath(ctx context.Context, c *bailiwick.Call, q query.Query) ([]value.Mem
 	return out, nil
 }
 
-// explained parses the query to explain, and prints it as parsed.
-func explained(args arguments) (query.Query, value.Member, error) {
+// parseExplainQuery parses the query to explain, and prints it as parsed.
+func parseExplainQuery(args arguments) (query.Query, value.Member, error) {
 	class := args.text("class_name")
 	stages, err := args.pipeline()
 	if err != nil {

@@ -156,7 +156,7 @@ func (x *export) run(ctx context.Context, c *bailiwick.Call) (Result, error) {
 	var out bytes.Buffer
 	done, err := c.Export(ctx, x.query(), &out, x.options)
 	if err != nil {
-		return Result{}, x.placed(err)
+		return Result{}, x.correctPointer(err)
 	}
 	doc := []value.Member{text("class_name", x.class), text("format", string(x.options.Format)), member("headers", list(done.Headers)),
 		member("row_count", value.OfInt(int64(done.Count))), member("row_cap", value.OfInt(int64(x.cap))), text("output", out.String())}
@@ -186,8 +186,8 @@ func (x *export) query() query.Query {
 	return x.find
 }
 
-// placed corrects the pointer of an error if the keys come from the columns.
-func (x *export) placed(err error) error {
+// correctPointer corrects the pointer of an error if the keys come from the columns.
+func (x *export) correctPointer(err error) error {
 	if p := problem.Of(err); x.derived && strings.HasPrefix(p.Pointer, "/keys/") {
 		again := *p
 		again.Pointer = "/columns/" + strings.TrimPrefix(p.Pointer, "/keys/")

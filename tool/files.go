@@ -18,7 +18,7 @@ func IsFile(uri string) bool { return holdsCall(fileKind, uri) }
 
 // FileURI returns a URI for the file in the answer to r. It returns "" if the call is too long for a URI.
 func FileURI(c *bailiwick.Call, r bailiwick.APIRead) string {
-	return callURI(c, fileKind, r.API, r.Operation, string(calls.Kept(r.Arguments).AppendJSON(nil)))
+	return callURI(c, fileKind, r.API, r.Operation, string(calls.EncodeArguments(r.Arguments).AppendJSON(nil)))
 }
 
 // ReadFile makes the call in a FileURI again, under the current rules, and returns the file. It fails with

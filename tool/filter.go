@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// counted returns how many records of a class that the caller sees a filter finds.
-func counted(ctx context.Context, c *bailiwick.Call, class string, where query.Filter) (int64, error) {
+// countRecords returns how many records of a class that the caller sees a filter finds.
+func countRecords(ctx context.Context, c *bailiwick.Call, class string, where query.Filter) (int64, error) {
 	rows, err := c.Look(ctx, &query.Pipeline{Class: class, Stages: []query.Stage{query.Match{Where: where}, query.CountStage{Name: "n"}}, Limit: 1})
 	if err != nil || len(rows) != 1 {
 		return 0, err
@@ -24,7 +24,7 @@ func counted(ctx context.Context, c *bailiwick.Call, class string, where query.F
 // besideFilter adds notes about data that the answer to a find, a count or a pipeline doesn't show.
 func besideFilter(ctx context.Context, c *bailiwick.Call, q query.Query, shown int) {
 	if where, ok := condition(q); ok {
-		matched(ctx, c, q.From(), where)
+		noteNullMatches(ctx, c, q.From(), where)
 	}
 	if f, ok := q.(*query.Find); ok {
 		tiesOfFind(ctx, c, f, shown)
@@ -89,9 +89,9 @@ func tiesOfFind(ctx context.Context, c *bailiwick.Call, f *query.Find, shown int
 	}
 }
 
-// matched notes how many records a filter finds only because a field is null, and null differs from the values of $ne
+// noteNullMatches notes how many records a filter finds only because a field is null, and null differs from the values of $ne
 // or $nin.
-func matched(ctx context.Context, c *bailiwick.Call, class string, where query.Filter) {
+func noteNullMatches(ctx context.Context, c *bailiwick.Call, class string, where query.Filter) {
 	parts, ok := where.(query.And)
 	if !ok {
 		parts = query.And{where}
@@ -116,8 +116,8 @@ func matched(ctx context.Context, c *bailiwick.Call, class string, where query.F
 		looked++
 		other := slices.Clone(parts)
 		other[i] = query.Exists{Path: path}
-		if n, err := counted(ctx, c, class, other); err == nil && n > 0 {
-			noteFound(c, at, n, path)
+		if n, err := countRecords(ctx, c, class, other); err == nil && n > 0 {
+			noteExtraRecords(c, at, n, path)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func matchedByExpr(ctx context.Context, c *bailiwick.Call, p *query.Pipeline) {
 			continue
 		}
 		if n, _ := rows[0].Get("n"); n.Int() > 0 {
-			noteFound(c, at, n.Int(), field)
+			noteExtraRecords(c, at, n.Int(), field)
 		}
 	}
 }
@@ -185,7 +185,7 @@ func compares(e query.Expr) (field query.Path, at string) {
 	return ref.Path, call.At
 }
 
-// noteFound notes that a condition also finds n records without a field.
-func noteFound(c *bailiwick.Call, at string, n int64, field query.Path) {
+// noteExtraRecords notes that a condition also finds n records without a field.
+func noteExtraRecords(c *bailiwick.Call, at string, n int64, field query.Path) {
 	c.Note(fmt.Sprintf(`%s: it also finds %s; {%q: {"$ne": null}} leaves them out`, at, absentWithout(n, field.String()), field.String()))
 }

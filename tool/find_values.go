@@ -44,7 +44,7 @@ func findValues() Tool {
 		Timeout:     queryTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
 			args := arguments{in}
-			views, err := looked(c, args.texts("class_names"))
+			views, err := viewsToSearch(c, args.texts("class_names"))
 			if err != nil {
 				return Result{}, err
 			}
@@ -52,7 +52,7 @@ func findValues() Tool {
 			s := &search{call: c, text: args.text("text"), until: time.Now().Add(findTime)}
 			for i, v := range views {
 				if i == findClasses || time.Now().After(s.until) {
-					s.bound("not searched: " + namesOf(views[i:]) + "; name them in class_names to go on")
+					s.noteLimit("not searched: " + namesOf(views[i:]) + "; name them in class_names to go on")
 					break
 				}
 				if err := s.class(ctx, v); err != nil {
@@ -65,8 +65,8 @@ func findValues() Tool {
 	}
 }
 
-// looked returns the views with records to search: those in names, or all.
-func looked(c *bailiwick.Call, names []string) ([]*policy.View, error) {
+// viewsToSearch returns the views with records to search: those in names, or all.
+func viewsToSearch(c *bailiwick.Call, names []string) ([]*policy.View, error) {
 	views := slices.DeleteFunc(slices.Clone(c.Views()), func(v *policy.View) bool { return v.Class().Recordless })
 	if names == nil {
 		return views, nil
@@ -75,7 +75,7 @@ func looked(c *bailiwick.Call, names []string) ([]*policy.View, error) {
 	for i, name := range names {
 		v, err := c.View(name)
 		if err != nil {
-			return nil, problem.Of(err).Moved(func(string) string { return query.Pointer("/class_names", fmt.Sprint(i)) })
+			return nil, problem.Of(err).MapPointers(func(string) string { return query.Pointer("/class_names", fmt.Sprint(i)) })
 		}
 		views = append(views, v)
 	}
@@ -114,8 +114,8 @@ type hit struct {
 	more         bool // there may be more records
 }
 
-// bound adds a text about data that was not searched.
-func (s *search) bound(text string) { s.bounds = append(s.bounds, text) }
+// noteLimit adds a text about data that was not searched.
+func (s *search) noteLimit(text string) { s.bounds = append(s.bounds, text) }
 
 // class searches one class: first with indexes, then in its first records by key.
 func (s *search) class(ctx context.Context, v *policy.View) error {
@@ -215,13 +215,13 @@ func (s *search) through(ctx context.Context, v *policy.View, fields, rest []*sc
 	}
 	switch {
 	case err == nil && n > findRecords:
-		s.bound(fmt.Sprintf("of %s, the first %d records by key were looked through; beyond them only fields with an index were searched, for the exact value", v.Name(), findRecords))
+		s.noteLimit(fmt.Sprintf("of %s, the first %d records by key were looked through; beyond them only fields with an index were searched, for the exact value", v.Name(), findRecords))
 	case err != nil && ctx.Err() != nil:
-		s.bound("of " + v.Name() + ", " + done + ": the time was over")
+		s.noteLimit("of " + v.Name() + ", " + done + ": the time was over")
 	case err != nil && problem.CodeOf(err) == problem.Internal:
 		return err
 	case err != nil:
-		s.bound("of " + v.Name() + ", " + done)
+		s.noteLimit("of " + v.Name() + ", " + done)
 	}
 	return nil
 }
@@ -249,7 +249,7 @@ func (s *search) matching(ctx context.Context, v *policy.View, fields []*schema.
 		return nil, err
 	}
 	if page.Count > findMatches {
-		s.bound(fmt.Sprintf("of %s, the first %d records that match were looked at; more of its fields may hold it", v.Name(), findMatches))
+		s.noteLimit(fmt.Sprintf("of %s, the first %d records that match were looked at; more of its fields may hold it", v.Name(), findMatches))
 	}
 	counted := map[string]*hit{}
 	for i := range min(page.Count, findMatches) {

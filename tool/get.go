@@ -15,8 +15,8 @@ func invalid(at, detail string) error {
 	return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: detail}
 }
 
-// notFound returns the same error for a missing record and for one outside the view.
-func notFound(c *bailiwick.Call, class, id string) error {
+// notFoundError returns the same error for a missing record and for one outside the view.
+func notFoundError(c *bailiwick.Call, class, id string) error {
 	refusal := &problem.Error{Code: problem.NotFound, Pointer: "/object_id", Detail: fmt.Sprintf("%s has no record %q", class, problem.Cut(id))}
 	if v, err := c.View(class); err == nil {
 		refusal.Suggestion = v.NotAnID(id)

@@ -37,11 +37,11 @@ func getAllSchemas(w Writing) Tool {
 		Timeout:     schemaTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
 			args := arguments{in}
-			views := narrowed(c.Views(), args)
+			views := filterViews(c.Views(), args)
 			if len(views) <= manyClasses {
 				return classes(ctx, c, w, views)
 			}
-			if groups := grouped(views, args.text("prefix")); len(groups) > 1 && len(groups) < len(views) {
+			if groups := groupViews(views, args.text("prefix")); len(groups) > 1 && len(groups) < len(views) {
 				return groupResult(groups, len(views)), nil
 			}
 			return names(c, views), nil
@@ -49,9 +49,9 @@ func getAllSchemas(w Writing) Tool {
 	}
 }
 
-// narrowed returns the views that match the arguments. It filters the caller's own views, so it can't be used to
+// filterViews returns the views that match the arguments. It filters the caller's own views, so it can't be used to
 // probe.
-func narrowed(views []*policy.View, args arguments) []*policy.View {
+func filterViews(views []*policy.View, args arguments) []*policy.View {
 	only := args.texts("names")
 	return slices.DeleteFunc(views, func(v *policy.View) bool {
 		switch {
@@ -146,8 +146,8 @@ type group struct {
 	n      int
 }
 
-// grouped groups views by the word after the prefix.
-func grouped(views []*policy.View, prefix string) []group {
+// groupViews groups views by the word after the prefix.
+func groupViews(views []*policy.View, prefix string) []group {
 	var out []group
 	for _, v := range views {
 		rest := v.Name()[len(prefix):]

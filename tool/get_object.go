@@ -46,7 +46,7 @@ func getObject() Tool {
 				return Result{}, err
 			}
 			if page.Count == 0 {
-				return Result{}, notFound(c, q.Class, id)
+				return Result{}, notFoundError(c, q.Class, id)
 			}
 			if q.Part != nil {
 				return partResult(page, q)
@@ -71,7 +71,7 @@ func objectResult(page *result.Page, q *query.Find) Result {
 		}
 	}
 	text := string(said)
-	doc := value.AppendQuoted(append(said[:0], `{"class_name":`...), q.Class) // in the same memory
+	doc := value.AppendQuote(append(said[:0], `{"class_name":`...), q.Class) // in the same memory
 	doc = append(append(doc, `,"object":`...), record...)
 	if is {
 		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))

@@ -61,7 +61,7 @@ func objectsResult(page *result.Page, q *query.Find) Result {
 	for i := range page.Count {
 		at[page.ID(i)] = i
 	}
-	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, q.Class)...)
+	doc := append([]byte(`{"class_name":`), value.AppendQuote(nil, q.Class)...)
 	doc = append(doc, `,"objects":{`...)
 	var missing []string
 	found := 0
@@ -74,7 +74,7 @@ func objectsResult(page *result.Page, q *query.Find) Result {
 		if found++; found > 1 {
 			doc = append(doc, ',')
 		}
-		doc = append(append(value.AppendQuoted(doc, id), ':'), page.Record(i)...)
+		doc = append(append(value.AppendQuote(doc, id), ':'), page.Record(i)...)
 	}
 	doc = list(missing).AppendJSON(append(doc, `},"missing":`...))
 	doc = fmt.Appendf(doc, `,"requested":%d,"found":%d`, len(q.IDs), found)

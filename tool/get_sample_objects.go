@@ -32,7 +32,7 @@ func getSampleObjects(rows int) Tool {
 				return Result{}, err
 			}
 			page.More = false // a sample has no next page
-			doc := value.AppendQuoted([]byte(`{"class_name":`), q.Class)
+			doc := value.AppendQuote([]byte(`{"class_name":`), q.Class)
 			doc = page.AppendJSON(append(doc, `,"results":`...))
 			doc = value.OfInt(int64(page.Count)).AppendJSON(append(doc, `,"result_count":`...))
 			if cut, said := truncation(page, advice(c, "query_class with fewer keys shows more records")); said {

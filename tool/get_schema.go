@@ -107,7 +107,7 @@ func describeSeveral(ctx context.Context, c *bailiwick.Call, w Writing, args arg
 	for i, name := range args.texts("class_names") {
 		v, err := c.View(name)
 		if err != nil {
-			return Result{}, problem.Of(err).Moved(func(string) string { return query.Pointer("/class_names", fmt.Sprint(i)) })
+			return Result{}, problem.Of(err).MapPointers(func(string) string { return query.Pointer("/class_names", fmt.Sprint(i)) })
 		}
 		if !slices.ContainsFunc(views, func(o *policy.View) bool { return o.Class().FullName() == v.Class().FullName() }) {
 			views = append(views, v)

@@ -117,7 +117,7 @@ func pageGroups(page *result.Page) []bucket {
 
 // result returns groups, which may be more than those on the page.
 func (g *grouping) result(page *result.Page, groups []bucket) Result {
-	doc := append([]byte(`{"class_name":`), value.AppendQuoted(nil, g.class)...)
+	doc := append([]byte(`{"class_name":`), value.AppendQuote(nil, g.class)...)
 	doc = append(doc, `,"groups":[`...)
 	labelled := slices.ContainsFunc(groups, func(b bucket) bool { return b.label != "" })
 	said := []byte("key,value\n")
@@ -130,12 +130,12 @@ func (g *grouping) result(page *result.Page, groups []bucket) Result {
 		}
 		doc = one.key.AppendJSON(append(doc, `{"key":`...))
 		if one.label != "" {
-			doc = value.AppendQuoted(append(doc, `,"label":`...), one.label)
+			doc = value.AppendQuote(append(doc, `,"label":`...), one.label)
 		}
 		doc = append(one.value.AppendJSON(append(doc, `,"value":`...)), '}')
 		said = append(one.key.AppendJSON(said), ',')
 		if labelled {
-			said = append(value.AppendQuoted(said, one.label), ',')
+			said = append(value.AppendQuote(said, one.label), ',')
 		}
 		said = append(one.value.AppendJSON(said), '\n')
 	}
@@ -151,7 +151,7 @@ func (g *grouping) closing(doc, said []byte, page *result.Page) Result {
 		said = append(said, ", there are more: raise limit, or narrow where"...)
 	}
 	if class := page.Pointers["_id"]; class != "" {
-		doc = value.AppendQuoted(append(doc, `,"pointer_class":`...), class)
+		doc = value.AppendQuote(append(doc, `,"pointer_class":`...), class)
 		said = append(append(said, "; ids of "...), class...)
 	}
 	if cut, ok := truncation(page, "narrow where"); ok {

@@ -52,7 +52,7 @@ func (x *export) large(ctx context.Context, c *bailiwick.Call, in value.Value, e
 		out.Reset()
 		done.Count = 0
 	} else if err != nil {
-		return Result{}, x.placed(err)
+		return Result{}, x.correctPointer(err)
 	}
 	shown := "the first " + many(done.Count, "row", "rows")
 	if done.Count == 0 {
@@ -88,7 +88,7 @@ func ReadExport(ctx context.Context, c *bailiwick.Call, uri string) (text []byte
 	var out bytes.Buffer
 	x.options.Budget = exportBytes
 	if _, err := c.Export(ctx, x.query(), &out, x.options); err != nil {
-		return nil, "", x.placed(err)
+		return nil, "", x.correctPointer(err)
 	}
 	return out.Bytes(), mediaTypes[x.options.Format], nil
 }

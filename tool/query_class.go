@@ -86,7 +86,7 @@ func pageResult(page *result.Page, args arguments, q *query.Find) Result {
 	body, output := lines(page, args)
 	body = closing(body, page, next, "no more")
 	text := string(body)
-	doc := value.AppendQuoted(append(body[:0], `{"class_name":`...), q.Class) // in the same memory
+	doc := value.AppendQuote(append(body[:0], `{"class_name":`...), q.Class) // in the same memory
 	doc = members(page, args, output, append(doc, ','), next)
 	if len(page.Truncated) > 0 {
 		doc = truncatedIncludes(page).AppendJSON(append(doc, `,"truncated_include_fields":`...))
@@ -126,7 +126,7 @@ func members(page *result.Page, args arguments, output string, doc []byte, next 
 	if asJSON(args) {
 		doc = page.AppendJSON(append(doc, `"results":`...))
 	} else {
-		doc = value.AppendQuoted(append(doc, `"output":`...), output)
+		doc = value.AppendQuote(append(doc, `"output":`...), output)
 	}
 	doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t`, page.Count, page.More)
 	if page.More {

@@ -98,7 +98,7 @@ func sqlResult(q *query.SQL, page *result.Page, args arguments) Result {
 	}
 	body, output := lines(page, args)
 	last := "no more"
-	if n, ok := q.Limited(); ok && q.Cursor == "" && page.Count == n {
+	if n, ok := q.LimitValue(); ok && q.Cursor == "" && page.Count == n {
 		last = "as many as LIMIT lets through"
 	}
 	body = closing(body, page, next, last)

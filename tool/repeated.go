@@ -18,14 +18,14 @@ type source struct {
 	view *policy.View
 }
 
-// repeated adds notes about sums and averages over one class of a join that repeats the records of the class. The notes
+// noteRepeats adds notes about sums and averages over one class of a join that repeats the records of the class. The notes
 // have the values that count each record once.
-func repeated(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
+func noteRepeats(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
 	_, body, ok := again(s)
 	if !ok {
 		return
 	}
-	sources := joined(c, body.From)
+	sources := joinedSources(c, body.From)
 	_, _ = c.View(s.From()) // the audit record names this class
 	if len(sources) < 2 {
 		return
@@ -89,8 +89,8 @@ func shownNumber(v value.Value) string {
 	return v.String()
 }
 
-// joined returns the classes of a FROM, or nil if it has anything else than classes.
-func joined(c *bailiwick.Call, list []sqlparse.From) []source {
+// joinedSources returns the classes of a FROM, or nil if it has anything else than classes.
+func joinedSources(c *bailiwick.Call, list []sqlparse.From) []source {
 	var out []source
 	known := true
 	var add func(sqlparse.From)
@@ -139,7 +139,7 @@ func sourceOf(x sqlparse.Expr, sources []source) *source {
 		var found *source
 		for i := range sources {
 			src := &sources[i]
-			column := called(src.view, n.Parts[len(n.Parts)-1])
+			column := findField(src.view, n.Parts[len(n.Parts)-1])
 			if len(n.Parts) == 2 && strings.EqualFold(n.Parts[0].Text, src.name) || len(n.Parts) == 1 && column != nil {
 				single = single && (found == nil || found == src)
 				found = src

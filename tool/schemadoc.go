@@ -60,8 +60,8 @@ func aboutView(v *policy.View) string {
 	return v.Class().Description
 }
 
-// masked returns a text about the possible uses of a masked field.
-func masked(kind policy.Mask) string {
+// maskNote returns a text about the possible uses of a masked field.
+func maskNote(kind policy.Mask) string {
 	if kind == policy.Pseudonym {
 		return "masked: a name for each id; group, distinct and count take it, but no condition, order, search, join or expression"
 	}
@@ -90,7 +90,7 @@ func describeField(v *policy.View, f *schema.Field, writable bool) value.Value {
 		if m.Kind != policy.Null && m.Kind != policy.Inside {
 			typ = schema.String.String() // masked values are returned as text
 		}
-		hint = masked(m.Kind)
+		hint = maskNote(m.Kind)
 	}
 	out = append(out, schemaText("type", typ), schemaMember("required", value.OfBool(f.Required)))
 	if d := rule.Description; d != "" || f.Description != "" {
@@ -168,7 +168,7 @@ func allowedValues(f *schema.Field, rule policy.FieldRule) []value.Value {
 	}
 	out := make([]value.Value, len(rule.Values))
 	for i, v := range rule.Values {
-		out[i] = documented(f, v.Value)
+		out[i] = documentedValue(f, v.Value)
 		if v.Meaning != "" {
 			out[i] = value.OfObject([]value.Member{schemaMember("value", out[i]), schemaText("meaning", v.Meaning)})
 		}
@@ -176,8 +176,8 @@ func allowedValues(f *schema.Field, rule policy.FieldRule) []value.Value {
 	return out
 }
 
-// documented converts a value that the owner documents to the type of its field, which conditions use too.
-func documented(f *schema.Field, written string) value.Value {
+// documentedValue converts a value that the owner documents to the type of its field, which conditions use too.
+func documentedValue(f *schema.Field, written string) value.Value {
 	switch f.Type {
 	case schema.Integer, schema.Double, schema.Decimal, schema.Boolean:
 		if v, err := value.Read([]byte(written), 0); err == nil && v.Kind() != value.String {

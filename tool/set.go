@@ -185,7 +185,7 @@ func (s *Set) List(p identity.Principal, category string) []*Tool {
 	s.gateway.Moment(func() {
 		out = nil
 		for _, t := range s.registered().tools {
-			if (category == "" || string(t.Category) == category) && s.gateway.May(p, t.Ask()) == nil && s.offered(t, p) {
+			if (category == "" || string(t.Category) == category) && s.gateway.May(p, t.Ask()) == nil && s.isOffered(t, p) {
 				out = append(out, t)
 			}
 		}
@@ -198,13 +198,13 @@ func (s *Set) May(p identity.Principal, name string) bool {
 	may := false
 	s.gateway.Moment(func() {
 		t := s.Tool(name)
-		may = t != nil && s.gateway.May(p, t.Ask()) == nil && s.offered(t, p)
+		may = t != nil && s.gateway.May(p, t.Ask()) == nil && s.isOffered(t, p)
 	})
 	return may
 }
 
-// offered reports whether t is offered to p.
-func (s *Set) offered(t *Tool, p identity.Principal) bool {
+// isOffered reports whether t is offered to p.
+func (s *Set) isOffered(t *Tool, p identity.Principal) bool {
 	return (t.Offered == nil || t.Offered(p)) && (t.offers == nil || t.offers(s, p))
 }
 
@@ -218,7 +218,7 @@ func (s *Set) lacks(t *Tool, p identity.Principal) identity.Scope {
 	for _, scope := range []identity.Scope{identity.Write, identity.Delete, identity.Schema} {
 		lent := p
 		lent.Scopes = append(slices.Clone(p.Scopes), scope)
-		if !p.Has(scope) && s.gateway.May(lent, t.Ask()) == nil && s.offered(t, lent) {
+		if !p.Has(scope) && s.gateway.May(lent, t.Ask()) == nil && s.isOffered(t, lent) {
 			return scope
 		}
 	}
@@ -248,7 +248,7 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 	var lacks identity.Scope
 	moment := s.gateway.Moment(func() {
 		lacks = ""
-		if t = s.registered().byName[r.Name]; t != nil && !s.offered(t.Tool, p) {
+		if t = s.registered().byName[r.Name]; t != nil && !s.isOffered(t.Tool, p) {
 			if lacks = s.lacks(t.Tool, p); lacks == "" {
 				t = nil // treat it as unregistered from here on
 			}
@@ -265,7 +265,7 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 	ask.Tools = func() []string { return s.names(p) }
 	err = s.gateway.Do(ctx, p, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		if t == nil {
-			return 0, policy.Unknown("unknown_tool")
+			return 0, policy.UnknownToolError("unknown_tool")
 		}
 		args, err := t.take(c, r.Arguments)
 		if err != nil {
@@ -290,7 +290,7 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 		return max(len(res.Structured), len(res.Text)), nil
 	})
 	if problem.CodeOf(err) == problem.UnknownTool {
-		return Result{}, s.unknown(p, r.Name, problem.Of(err).Kind)
+		return Result{}, s.unknownToolError(p, r.Name, problem.Of(err).Kind)
 	}
 	if err != nil {
 		return Result{}, s.advise(p, err)
@@ -298,9 +298,9 @@ func (s *Set) Call(ctx context.Context, p identity.Principal, r Request) (res Re
 	return res, nil
 }
 
-// unknown returns the error for a tool that doesn't exist for principal, with the nearest existing names. The error is
+// unknownToolError returns the error for a tool that doesn't exist for principal, with the nearest existing names. The error is
 // the same for a tool that exists. kind is the actual reason, for the audit.
-func (s *Set) unknown(principal identity.Principal, name, kind string) error {
+func (s *Set) unknownToolError(principal identity.Principal, name, kind string) error {
 	names := s.names(principal)
 	p := &problem.Error{Code: problem.UnknownTool, Kind: kind, Near: problem.Nearest(name, names, 3)}
 	p.Detail = fmt.Sprintf("unknown tool %q%s", problem.Cut(name), problem.DidYouMean(p.Near))

@@ -60,7 +60,7 @@ func textSearch() Tool {
 				return Result{}, err
 			}
 			searched := slices.DeleteFunc(v.SearchFields(), func(f string) bool { return len(words.Fields) > 0 && !slices.Contains(words.Fields, f) })
-			doc := value.AppendQuoted([]byte(`{"class_name":`), q.Class)
+			doc := value.AppendQuote([]byte(`{"class_name":`), q.Class)
 			doc = list(searched).AppendJSON(append(doc, `,"fields":`...))
 			doc = page.AppendJSON(append(doc, `,"results":`...))
 			doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t`, page.Count, page.More)

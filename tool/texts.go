@@ -32,7 +32,7 @@ func texts(ctx context.Context, c *bailiwick.Call, asked query.Query, v *policy.
 	if !ok || other == nil {
 		return
 	}
-	if n, err := counted(ctx, c, asked.From(), other); err == nil && n > 0 {
+	if n, err := countRecords(ctx, c, asked.From(), other); err == nil && n > 0 {
 		c.Note(note)
 	}
 }
@@ -65,7 +65,7 @@ func looser(f query.Filter, v *policy.View) (note string, other query.Filter) {
 			}
 		}
 	case query.Regex:
-		if !strings.Contains(f.Options, "i") && compared(v, f.Path, f.Pattern) {
+		if !strings.Contains(f.Options, "i") && dependsOnCase(v, f.Path, f.Pattern) {
 			return f.At + `: letters of another case don't match; $ilike, and $regex with "$options":"i", ignore case`, expression(f.Path, f.At, f.Pattern, f.Options+"i")
 		}
 	}
@@ -86,7 +86,7 @@ func expression(path query.Path, at, text, options string) query.Filter {
 // case and, except for identifiers, finds the text within longer ones. It returns "" and nil if it compares something
 // else, or if case can't be the reason.
 func within(v *policy.View, path query.Path, at string, text value.Value) (note string, other query.Filter) {
-	if text.Kind() != value.String || !compared(v, path, text.Text()) {
+	if text.Kind() != value.String || !dependsOnCase(v, path, text.Text()) {
 		return "", nil
 	}
 	pattern := regexp.QuoteMeta(strings.TrimSpace(text.Text()))
@@ -94,17 +94,17 @@ func within(v *policy.View, path query.Path, at string, text value.Value) (note 
 	if identifies(path[len(path)-1]) {
 		pattern, also = `\A`+pattern+`\z`, ""
 	}
-	return fmt.Sprintf(`%s: texts are compared letter by letter; {"$regex":%s,"$options":"i"} ignores case%s`, at, value.AppendQuoted(nil, pattern), also),
+	return fmt.Sprintf(`%s: texts are compared letter by letter; {"$regex":%s,"$options":"i"} ignores case%s`, at, value.AppendQuote(nil, pattern), also),
 		expression(path, at, pattern, "i")
 }
 
-// compared reports whether the field at path has texts without a list of allowed values, and text has a letter with a
+// dependsOnCase reports whether the field at path has texts without a list of allowed values, and text has a letter with a
 // case. The path may go through a pointer.
-func compared(v *policy.View, path query.Path, text string) bool {
+func dependsOnCase(v *policy.View, path query.Path, text string) bool {
 	if len(path) == 2 {
 		v, path = v.Behind(path[0]), path[1:]
 	}
-	return len(path) == 1 && v != nil && free(v.Field(path[0])) && cased(text)
+	return len(path) == 1 && v != nil && free(v.Field(path[0])) && hasCase(text)
 }
 
 func free(f *schema.Field) bool {
@@ -116,7 +116,7 @@ func identifies(name string) bool {
 	return strings.EqualFold(name, "id") || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
 }
 
-func cased(text string) bool {
+func hasCase(text string) bool {
 	return len(text) <= mostText && strings.IndexFunc(text, func(r rune) bool { return unicode.IsUpper(r) || unicode.IsLower(r) }) >= 0
 }
 
@@ -149,7 +149,7 @@ func inStatement(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
 			return !done
 		}
 		name, written := column.Parts[len(column.Parts)-1], strings.Trim(text.Text, "% ")
-		if strings.ContainsAny(written, `%_\`) || !cased(written) || !slices.ContainsFunc(views, func(v *policy.View) bool { return free(called(v, name)) }) {
+		if strings.ContainsAny(written, `%_\`) || !hasCase(written) || !slices.ContainsFunc(views, func(v *policy.View) bool { return free(findField(v, name)) }) {
 			return true
 		}
 		done = true
@@ -166,8 +166,8 @@ func inStatement(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
 	_, _ = c.View(s.From()) // the record names this class
 }
 
-// called returns the field of v with this identifier, or nil.
-func called(v *policy.View, name sqlparse.Ident) *schema.Field {
+// findField returns the field of v with this identifier, or nil.
+func findField(v *policy.View, name sqlparse.Ident) *schema.Field {
 	i := slices.IndexFunc(v.Fields(), func(f *schema.Field) bool {
 		return f.Name == name.Text || !name.Quoted && strings.EqualFold(f.Name, name.Text)
 	})

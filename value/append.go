@@ -25,7 +25,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	case Decimal:
 		return append(dst, v.str...)
 	case String:
-		return AppendQuoted(dst, v.str)
+		return AppendQuote(dst, v.str)
 	case Date, Day:
 		dst = append(dst, '"')
 		return append(v.AppendText(dst), '"')
@@ -48,7 +48,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(AppendQuoted(dst, m.Name), ':')
+		dst = append(AppendQuote(dst, m.Name), ':')
 		dst = m.Value.AppendJSON(dst)
 	}
 	return append(dst, '}')
@@ -83,8 +83,8 @@ func (v Value) String() string {
 	return string(v.AppendText(nil))
 }
 
-// AppendQuoted appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
-func AppendQuoted[Text ~[]byte | ~string](dst []byte, s Text) []byte {
+// AppendQuote appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
+func AppendQuote[Text ~[]byte | ~string](dst []byte, s Text) []byte {
 	// The error only reports replaced bytes, which is intended.
 	out, _ := jsontext.AppendQuote(dst, s)
 	return out

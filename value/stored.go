@@ -8,13 +8,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Stored returns the value that v becomes if MarshalJSON writes it and UnmarshalJSON reads it, without calling either.
+// RoundTrip returns the value that v becomes if MarshalJSON writes it and UnmarshalJSON reads it, without calling either.
 // ok is false where the result may be something else, or an error. This holds for texts that aren't UTF-8, for an
 // object with a name twice, and for values that are nested too deep.
-func (v Value) Stored() (stored Value, ok bool) { return v.stored(keptDepth) }
+func (v Value) RoundTrip() (stored Value, ok bool) { return v.roundTrip(keptDepth) }
 
-// stored is Stored for a value that has depth levels at most.
-func (v Value) stored(depth int) (Value, bool) {
+// roundTrip is RoundTrip for a value that has depth levels at most.
+func (v Value) roundTrip(depth int) (Value, bool) {
 	switch v.kind {
 	case Null, Cut:
 		return Value{}, true
@@ -44,7 +44,7 @@ func (v Value) stored(depth int) (Value, bool) {
 		list := make([]Value, len(v.List()))
 		for i, e := range v.List() {
 			var ok bool
-			if list[i], ok = e.stored(depth - 1); !ok {
+			if list[i], ok = e.roundTrip(depth - 1); !ok {
 				return v, false
 			}
 		}
@@ -56,7 +56,7 @@ func (v Value) stored(depth int) (Value, bool) {
 	}
 	for i, m := range members {
 		var ok bool
-		if members[i].Value, ok = m.Value.stored(depth - 1); !ok || !utf8.ValidString(m.Name) {
+		if members[i].Value, ok = m.Value.roundTrip(depth - 1); !ok || !utf8.ValidString(m.Name) {
 			return v, false
 		}
 	}

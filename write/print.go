@@ -109,11 +109,11 @@ func Parse(v value.Value, at string) (Write, error) {
 			return nil, invalid(at+"/"+m.Name, "%s has no %q%s", op.Text(), problem.Cut(m.Name), problem.DidYouMean(problem.Nearest(m.Name, known, 1)))
 		}
 	}
-	return made(op.Text(), part), nil
+	return newWrite(op.Text(), part), nil
 }
 
-// made builds a write from its parts, which Parse has checked.
-func made(op string, part map[string]value.Value) Write {
+// newWrite builds a write from its parts, which Parse has checked.
+func newWrite(op string, part map[string]value.Value) Write {
 	text := func(name string) string { return part[name].Text() }
 	switch op {
 	case "create":
@@ -156,7 +156,7 @@ func AppendCanonical(dst []byte, v value.Value) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(value.AppendQuoted(dst, m.Name), ':')
+			dst = append(value.AppendQuote(dst, m.Name), ':')
 			dst = AppendCanonical(dst, m.Value)
 		}
 		return append(dst, '}')

@@ -76,7 +76,7 @@ func examine(ctx context.Context, c *config.Config, thorough bool) (*examination
 	if bare > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("descriptions are missing in %s, so that agents see names alone there; \"bailiwick policy audit\" lists them", terminal.Count(bare, "place")))
 	}
-	undeclared, err := app.Undeclared(ctx, c, s.Policy.Catalogue())
+	undeclared, err := app.DeclarationWarnings(ctx, c, s.Policy.Catalogue())
 	if err != nil {
 		return nil, err
 	}
@@ -132,19 +132,19 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 		return err
 	}
 	for _, warning := range r.Warnings {
-		t.Notef("%s %s", terminal.Styled(terminal.Amber, "warning:"), warning)
+		t.Notef("%s %s", terminal.Style(terminal.Amber, "warning:"), warning)
 	}
-	printHidden(t, r)
+	printHiddenFields(t, r)
 	if err := printValues(t, r.Values); err != nil {
 		return err
 	}
 	operate.PrintGates(t, r.Gates)
-	printSeen(t, r, shown)
+	printVisibleCounts(t, r, shown)
 	return nil
 }
 
-// printHidden prints the fields of each class that are hidden because of their names or values, and those that leave masked.
-func printHidden(t *terminal.Terminal, r *examination) {
+// printHiddenFields prints the fields of each class that are hidden because of their names or values, and those that leave masked.
+func printHiddenFields(t *terminal.Terminal, r *examination) {
 	for _, e := range r.Classes {
 		if e.Shown && len(e.Floor) > 0 {
 			t.Printf("%s: denied by name: %s\n", e.Name, strings.Join(e.Floor, ", "))
@@ -153,7 +153,7 @@ func printHidden(t *terminal.Terminal, r *examination) {
 			t.Printf("%s: hidden because of their values: %s\n", e.Name, strings.Join(e.Withheld, ", "))
 		}
 		if e.Shown && len(e.Masked) > 0 {
-			t.Printf("%s: masked: %s\n", e.Name, strings.Join(masked(e), ", "))
+			t.Printf("%s: masked: %s\n", e.Name, strings.Join(maskedFields(e), ", "))
 		}
 	}
 }
@@ -183,8 +183,8 @@ func printValues(t *terminal.Terminal, fields []app.FieldValues) error {
 	return nil
 }
 
-// printSeen prints how many classes and operations agents can see.
-func printSeen(t *terminal.Terminal, r *examination, shown int) {
+// printVisibleCounts prints how many classes and operations agents can see.
+func printVisibleCounts(t *terminal.Terminal, r *examination, shown int) {
 	seen, can := []string{}, shown
 	if len(r.Classes) > 0 || len(r.APIs) == 0 {
 		seen = append(seen, fmt.Sprintf("%d of %d classes", shown, len(r.Classes)))
@@ -198,14 +198,14 @@ func printSeen(t *terminal.Terminal, r *examination, shown int) {
 	}
 	if can == 0 {
 		t.Printf("%s  %s can be seen: none is named by the rules. Name classes under classes, or let \"bailiwick init\" write rules; rules %s\n",
-			terminal.Styled(terminal.Amber, "nothing"), strings.Join(seen, " and "), r.Rules)
+			terminal.Style(terminal.Amber, "nothing"), strings.Join(seen, " and "), r.Rules)
 		return
 	}
-	t.Printf("%s  %s can be seen; rules %s\n", terminal.Styled(terminal.Green, "good"), strings.Join(seen, " and "), r.Rules)
+	t.Printf("%s  %s can be seen; rules %s\n", terminal.Style(terminal.Green, "good"), strings.Join(seen, " and "), r.Rules)
 }
 
-// masked lists the masked fields of a class, each with its mask.
-func masked(e policyops.Class) []string {
+// maskedFields returns the masked fields of a class, each with its mask.
+func maskedFields(e policyops.Class) []string {
 	var out []string
 	for _, f := range e.Visible {
 		if m, ok := e.Masked[f]; ok {

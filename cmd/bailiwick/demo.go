@@ -187,7 +187,7 @@ func (d *demonstration) open(ctx context.Context, p *app.App) (*app.Serving, net
 		return nil, nil, err
 	}
 	l, err := s.MCP.Listen(d.listen)
-	if health.PortTaken(err) && d.anyPort {
+	if health.IsPortInUse(err) && d.anyPort {
 		l, err = s.MCP.Listen("127.0.0.1:0")
 	}
 	if err != nil {

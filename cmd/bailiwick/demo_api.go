@@ -45,7 +45,7 @@ func (d *demonstration) serveAPI(ctx context.Context) (stop func() error, err er
 		return nil, fmt.Errorf("read the key of the tracker's API: %w", err)
 	}
 	l, err := net.Listen("tcp", demo.ListenAPI)
-	if health.PortTaken(err) {
+	if health.IsPortInUse(err) {
 		l, err = net.Listen("tcp", "127.0.0.1:0")
 	}
 	if err != nil {

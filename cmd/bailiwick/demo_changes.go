@@ -45,7 +45,7 @@ var wishes = []wish{
 // propose makes the agent propose changes, which then wait for review.
 func (d *demonstration) propose(ctx context.Context, c *client.Client, n int) error {
 	for i, w := range wishes {
-		ids, err := found(ctx, c, w.find)
+		ids, err := findIDs(ctx, c, w.find)
 		if err != nil {
 			return err
 		}
@@ -59,8 +59,8 @@ func (d *demonstration) propose(ctx context.Context, c *client.Client, n int) er
 	return nil
 }
 
-// found returns the ids of the records that a query finds.
-func found(ctx context.Context, c *client.Client, args string) ([]string, error) {
+// findIDs returns the ids of the records that a query finds.
+func findIDs(ctx context.Context, c *client.Client, args string) ([]string, error) {
 	a, err := c.Call(ctx, "query_class", json.RawMessage(args))
 	if err != nil {
 		return nil, err
@@ -86,9 +86,9 @@ func (d *demonstration) showReview() error {
 	if d.JSON {
 		return d.PrintJSON(map[string]any{"queue": queue, "sign_in": map[string]string{reviewer: d.signIn, another: d.second}})
 	}
-	d.Printf("\n%s  %s\n\n", terminal.Styled(terminal.Bold, map[bool]string{true: "Four", false: "Three"}[d.withAPI]+" changes wait for a person"), terminal.Styled(terminal.Faint, "nothing was written yet; the delete wants two approvals"))
-	d.Printf("  The queue      %s\n", terminal.Styled(terminal.Blue, queue))
-	d.Printf("  Sign in, once  %s  %s\n", terminal.Styled(terminal.Green, d.signIn), reviewer)
-	d.Printf("                 %s  %s, who gives the second approval\n", terminal.Styled(terminal.Green, d.second), another)
+	d.Printf("\n%s  %s\n\n", terminal.Style(terminal.Bold, map[bool]string{true: "Four", false: "Three"}[d.withAPI]+" changes wait for a person"), terminal.Style(terminal.Faint, "nothing was written yet; the delete wants two approvals"))
+	d.Printf("  The queue      %s\n", terminal.Style(terminal.Blue, queue))
+	d.Printf("  Sign in, once  %s  %s\n", terminal.Style(terminal.Green, d.signIn), reviewer)
+	d.Printf("                 %s  %s, who gives the second approval\n", terminal.Style(terminal.Green, d.second), another)
 	return nil
 }

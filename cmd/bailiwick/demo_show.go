@@ -57,13 +57,13 @@ func (d *demonstration) show(ctx context.Context) error {
 			return err
 		}
 	} else {
-		d.Printf("%s\n\n", terminal.Styled(terminal.Bold, "Bailiwick demo")+": an issue tracker that two organisations share, 5,000 issues, 20,000 comments")
+		d.Printf("%s\n\n", terminal.Style(terminal.Bold, "Bailiwick demo")+": an issue tracker that two organisations share, 5,000 issues, 20,000 comments")
 		d.Printf("listening on %s\n\n", d.url)
 		for _, tenant := range []string{demo.Acme, demo.Globex} {
-			d.Printf("  token of %-7s %s\n", tenant, terminal.Styled(terminal.Green, d.tokens[tenant]))
+			d.Printf("  token of %-7s %s\n", tenant, terminal.Style(terminal.Green, d.tokens[tenant]))
 		}
 		d.printClients()
-		d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "A first conversation"), terminal.Styled(terminal.Faint, "real calls over MCP, with the token of acme"))
+		d.Printf("\n%s  %s\n", terminal.Style(terminal.Bold, "A first conversation"), terminal.Style(terminal.Faint, "real calls over MCP, with the token of acme"))
 	}
 	// The conversation goes over MCP, as any agent's.
 	c, err := agentcmd.Dial(ctx, d.url, d.tokens[demo.Acme])
@@ -97,36 +97,36 @@ func (d *demonstration) show(ctx context.Context) error {
 		d.Printf("\n")
 		return nil
 	}
-	d.Printf("\nThe rules are in %s\nEvery call is in the audit: %s\n\nServing until Ctrl-C.\n", terminal.Styled(terminal.Blue, d.file),
-		terminal.Styled(terminal.Blue, "bailiwick audit tail --store "+d.dir+"/bailiwick.db"))
+	d.Printf("\nThe rules are in %s\nEvery call is in the audit: %s\n\nServing until Ctrl-C.\n", terminal.Style(terminal.Blue, d.file),
+		terminal.Style(terminal.Blue, "bailiwick audit tail --store "+d.dir+"/bailiwick.db"))
 	return nil
 }
 
 // heading prints the title of a part of the conversation.
 func (d *demonstration) heading(says, more string) {
 	if !d.JSON {
-		d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, says), terminal.Styled(terminal.Faint, more))
+		d.Printf("\n%s  %s\n", terminal.Style(terminal.Bold, says), terminal.Style(terminal.Faint, more))
 	}
 }
 
 // printClients prints how a client connects, over HTTP with a token and over stdio by starting this program, ready to be pasted.
 func (d *demonstration) printClients() {
 	token := d.tokens[demo.Acme]
-	d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "Talk to it"), terminal.Styled(terminal.Faint, "with a model (docs/assistant.md: a local one is free), or by hand with console in place of chat"))
+	d.Printf("\n%s  %s\n", terminal.Style(terminal.Bold, "Talk to it"), terminal.Style(terminal.Faint, "with a model (docs/assistant.md: a local one is free), or by hand with console in place of chat"))
 	d.Printf("\n    bailiwick chat --url %s --token %s\n", d.url, token)
-	d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, "Connect a client"), terminal.Styled(terminal.Faint, "as an agent of acme"))
+	d.Printf("\n%s  %s\n", terminal.Style(terminal.Bold, "Connect a client"), terminal.Style(terminal.Faint, "as an agent of acme"))
 	d.Printf("\n  Claude Code:\n    claude mcp add --transport http bailiwick %s \\\n      --header \"Authorization: Bearer %s\"\n", d.url, token)
 	d.Printf("\n  Cursor, VS Code and others, over HTTP (mcpServers):\n    {\"mcpServers\": {\"bailiwick\": {\"type\": \"http\", \"url\": %s,\n"+
-		"      \"headers\": {\"Authorization\": %s}}}}\n", quoted(d.url), quoted("Bearer "+token))
+		"      \"headers\": {\"Authorization\": %s}}}}\n", quoteJSON(d.url), quoteJSON("Bearer "+token))
 	program, err := os.Executable()
 	if err != nil {
 		program = "bailiwick"
 	}
 	d.Printf("\n  Claude Desktop and others, over stdio (mcpServers):\n    {\"mcpServers\": {\"bailiwick\": {\"command\": %s,\n"+
-		"      \"args\": [\"serve\", \"--stdio\", \"--tenant\", \"acme\",\n        \"--config\", %s]}}}\n", quoted(program), quoted(d.file))
+		"      \"args\": [\"serve\", \"--stdio\", \"--tenant\", \"acme\",\n        \"--config\", %s]}}}\n", quoteJSON(program), quoteJSON(d.file))
 }
 
-func quoted(s string) string {
+func quoteJSON(s string) string {
 	b, _ := json.Marshal(s) // can't fail for a string
 	return string(b)
 }
@@ -147,23 +147,23 @@ func (d *demonstration) play(ctx context.Context, c *client.Client, n int, s ste
 		}
 		return d.PrintJSON(map[string]any{"tool": s.tool, "arguments": json.RawMessage(s.args), "refused": isRefusal, "answer": raw})
 	}
-	d.Printf("\n%s  %s\n", terminal.Styled(terminal.Bold, fmt.Sprintf("%d  %s", n, s.says)), terminal.Styled(terminal.Faint, fmt.Sprintf("%.1f ms", float64(took.Microseconds())/1000)))
+	d.Printf("\n%s  %s\n", terminal.Style(terminal.Bold, fmt.Sprintf("%d  %s", n, s.says)), terminal.Style(terminal.Faint, fmt.Sprintf("%.1f ms", float64(took.Microseconds())/1000)))
 	for i, line := range wrap(s.tool+" "+s.args, width-5) {
 		lead := "   → "
 		if i > 0 {
 			lead = "     "
 		}
-		d.Printf("%s\n", terminal.Styled(terminal.Blue, lead+line))
+		d.Printf("%s\n", terminal.Style(terminal.Blue, lead+line))
 	}
 	if isRefusal {
 		for _, line := range wrap(string(refused.Raw), width-5) {
-			d.Printf("     %s\n", terminal.Styled(terminal.Amber, line))
+			d.Printf("     %s\n", terminal.Style(terminal.Amber, line))
 		}
 	} else {
 		d.printLines(a.Text, s.lines)
 	}
 	if s.then != "" {
-		d.Printf("     %s\n", terminal.Styled(terminal.Faint, s.then))
+		d.Printf("     %s\n", terminal.Style(terminal.Faint, s.then))
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (d *demonstration) printLines(text string, most int) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range lines {
 		if i == most && i < len(lines)-1 {
-			d.Printf("     %s\n", terminal.Styled(terminal.Faint, fmt.Sprintf("… %d more lines", len(lines)-i)))
+			d.Printf("     %s\n", terminal.Style(terminal.Faint, fmt.Sprintf("… %d more lines", len(lines)-i)))
 			return
 		}
 		d.Printf("     %s\n", cut(line, width-5))

@@ -132,7 +132,7 @@ func docsShowCommand(t *terminal.Terminal) *cobra.Command {
 					Markdown string `json:"markdown"`
 				}{args[0], string(text)})
 			}
-			if !t.Shown() {
+			if !t.OutIsTerminal() {
 				_, err = t.Out.Write(text)
 				return err
 			}

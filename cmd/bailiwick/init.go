@@ -99,7 +99,7 @@ type place struct{ from, out string }
 // open.
 func writeConfig(ctx context.Context, t *terminal.Terminal, at place, answers scaffold.Answers, asks bool) error {
 	database, out := at.from, at.out
-	if err := answers.Known(); err != nil {
+	if err := answers.Validate(); err != nil {
 		return config.Usagef("%v", err)
 	}
 	if info, err := os.Stat(database); err == nil && info.IsDir() {
@@ -116,10 +116,10 @@ func writeConfig(ctx context.Context, t *terminal.Terminal, at place, answers sc
 	if err != nil {
 		return err
 	}
-	d, err := scaffold.Of(written(s, out), classes, seen, answers)
+	d, err := scaffold.Of(scaffoldSource(s, out), classes, seen, answers)
 	if err == nil && asks && t.Interactive() && !t.JSON && len(classes) > 0 {
 		if err = ask(t, &answers, d.Tenancies); err == nil {
-			d, err = scaffold.Of(written(s, out), classes, seen, answers)
+			d, err = scaffold.Of(scaffoldSource(s, out), classes, seen, answers)
 		}
 	}
 	if err != nil {
@@ -176,8 +176,8 @@ func keepDraft(t *terminal.Terminal, out string, d scaffold.Draft, warnings []st
 	return printDraft(t, out, d, warnings)
 }
 
-// written returns s as written in the file at out: with a path relative to that file, and without a password.
-func written(s config.Source, out string) scaffold.Source {
+// scaffoldSource returns s as written in the file at out: with a path relative to that file, and without a password.
+func scaffoldSource(s config.Source, out string) scaffold.Source {
 	as := scaffold.Source{Name: s.Name, URL: s.URL, RESTKey: s.Parse != nil && s.Parse.RESTKey != ""}
 	path, ok := s.SQLite()
 	if ok {
@@ -257,7 +257,7 @@ func printDraft(t *terminal.Terminal, out string, d scaffold.Draft, warnings []s
 		}{out, d.Text, d.Classes, d.Operations, d.Confirm, append([]string{}, warnings...)})
 	}
 	for _, w := range warnings {
-		t.Notef("%s %s", terminal.Styled(terminal.Amber, "warning:"), w)
+		t.Notef("%s %s", terminal.Style(terminal.Amber, "warning:"), w)
 	}
 	if out == "" {
 		t.Printf("%s", d.Text)

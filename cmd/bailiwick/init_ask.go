@@ -50,7 +50,7 @@ func question(t *terminal.Terminal, in *bufio.Reader, text string, choices []cho
 	if *answer != "" {
 		return nil
 	}
-	t.Notef("\n%s", terminal.Styled(terminal.Bold, text))
+	t.Notef("\n%s", terminal.Style(terminal.Bold, text))
 	for i, c := range choices {
 		t.Notef("  %d  %-10s %s", i+1, c.answer, c.text)
 	}

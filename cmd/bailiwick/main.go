@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	block := garbage.Bound()
+	block := garbage.TuneCollector()
 	go garbage.GiveBack(context.Background(), 5*time.Second)
 	code := run(os.Args[1:])
 	runtime.KeepAlive(block)

@@ -77,7 +77,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 			"set store (--store sqlite:bailiwick.db) and make tokens with \"bailiwick token create\", or listen on %s", c.Listen, config.DefaultListen)
 	}
 	log := app.Logger(t.Err, c.Log)
-	p, err := app.Observed(ctx, c, log)
+	p, err := app.BuildWithTelemetry(ctx, c, log)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 	r.plant, r.server, r.log = p, serves.MCP, o.Logger
 	defer r.watch(alive, &w)()
 	defer serves.Work(alive, "http://"+l.Addr().String())()
-	garbage.Loaded()
+	garbage.FreeAfterLoad()
 	if err := ready(t, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -153,7 +153,7 @@ func announce(ctx context.Context, say func(slog.Level, string, ...any), p *app.
 	all, err := p.Tokens.List(ctx, identity.Local(app.LocalUser()))
 	if err == nil && len(all) == 0 {
 		tenant := ""
-		if _, closed := p.Config.Tenanted(); closed > 0 || p.Config.Divided() != nil {
+		if _, closed := p.Config.CountTenantClasses(); closed > 0 || p.Config.TenantSchemaSources() != nil {
 			tenant = " --tenant TENANT"
 		}
 		say(slog.LevelInfo, "no token yet: make one with \"bailiwick token create --name NAME%s --store %s\"", tenant, app.StoreName(p.Config.Store))
@@ -183,19 +183,19 @@ func (r *serving) begin(listen string) (*config.Config, error) {
 // load reads the configuration again.
 func (r *serving) load() (*config.Config, error) {
 	if _, err := os.Stat(r.from.Path()); err != nil {
-		return nil, r.told(err)
+		return nil, r.reportReload(err)
 	}
 	c, err := r.from.Load()
 	if err != nil {
-		return nil, r.told(err)
+		return nil, r.reportReload(err)
 	}
 	return c, nil
 }
 
-// told reports the result of a reload to telemetry and returns err.
-func (r *serving) told(err error) error {
+// reportReload reports the result of a reload to telemetry and returns err.
+func (r *serving) reportReload(err error) error {
 	if t := r.plant.Telemetry; t != nil {
-		t.Reloaded(err)
+		t.RecordReload(err)
 	}
 	return err
 }
@@ -213,11 +213,11 @@ func (r *serving) watch(ctx context.Context, w *app.ConfigWatcher) (stop func())
 			if err == nil {
 				r.server.SetResults(app.Forms(c))
 			}
-			return warnings, r.told(err)
+			return warnings, r.reportReload(err)
 		},
 		Refresh: func(ctx context.Context) ([]string, error) {
 			warnings, err := r.plant.Gateway.Refresh(ctx)
-			return warnings, app.RuleFaults(r.plant.Config, r.told(err))
+			return warnings, app.RuleFaults(r.plant.Config, r.reportReload(err))
 		},
 	})
 	return func() {
@@ -241,7 +241,7 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, flags *a
 		return err
 	}
 	log := app.Logger(t.Err, c.Log)
-	p, err := app.Observed(ctx, c, log)
+	p, err := app.BuildWithTelemetry(ctx, c, log)
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, flags *a
 	defer p.Apply(ctx, log)()
 	defer p.Tell(ctx, s, log)()
 	defer p.Share(ctx, log)()
-	garbage.Loaded()
+	garbage.FreeAfterLoad()
 	return s.ServeStdio(ctx, principal)
 }
 
@@ -297,7 +297,7 @@ func refuseStdio(t *terminal.Terminal, err error) error {
 
 // inUse returns a helpful error if another program listens on addr.
 func inUse(addr string, err error) error {
-	if health.PortTaken(err) {
+	if health.IsPortInUse(err) {
 		return fmt.Errorf("another program listens on %s; name another address with --listen, such as 127.0.0.1:0 for any free port", addr)
 	}
 	return err

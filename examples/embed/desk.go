@@ -50,7 +50,7 @@ func newDesk(ctx context.Context, path string) (*desk, error) {
 		return nil, errors.Join(err, tracker.Close())
 	}
 	// Bailiwick's tools, and two of the desk's own.
-	d.tools, err = tool.NewSet(d.gateway, append(tool.Data(tool.Options{}), untouched(), triage())...)
+	d.tools, err = tool.NewSet(d.gateway, append(tool.Data(tool.Options{}), untouchedIssuesTool(), triage())...)
 	if err != nil {
 		return nil, errors.Join(err, tracker.Close())
 	}
@@ -64,7 +64,7 @@ func newDesk(ctx context.Context, path string) (*desk, error) {
 	}
 	// Notify connected agents and log the change.
 	d.stop = d.gateway.Subscribe(func(c bailiwick.Event) {
-		d.server.Changed()
+		d.server.NotifyAll()
 		log.Printf("changed: %s", c)
 	})
 	return d, nil
@@ -90,12 +90,12 @@ func (d *desk) handler() http.Handler {
 var people = map[string]string{"ana": demo.Acme, "bo": demo.Globex}
 
 // signedIn returns the principal of a request, as authenticated by the application. Agents see only errors of
-// identity.Unauthorized. Any other error is shown as "Internal error".
+// identity.UnauthorizedError. Any other error is shown as "Internal error".
 func signedIn(r *http.Request) (identity.Principal, error) {
 	name, password, ok := r.BasicAuth()
 	tenant, known := people[name]
 	if !ok || !known || password != name {
-		return identity.Principal{}, identity.Unauthorized("not signed in", nil)
+		return identity.Principal{}, identity.UnauthorizedError("not signed in", nil)
 	}
 	return identity.Principal{ID: "desk:" + name, Name: name, Kind: identity.Agent, Owner: name, Tenant: tenant,
 		Scopes: []identity.Scope{identity.Read}}, nil

@@ -68,9 +68,9 @@ func credentialsOf(c *config.Config, s config.Source, connections *connect.Conne
 	return who, servers, nil
 }
 
-// keyed returns a function that gives open sources the keys of c, if they have changed. Sources that have changed
+// keyUpdater returns a function that gives open sources the keys of c that have changed. Sources that have changed
 // otherwise keep theirs. The function returns warnings about sources whose new keys are refused.
-func (p *App) keyed(ctx context.Context, c *config.Config) (func() (warnings []string), error) {
+func (p *App) keyUpdater(ctx context.Context, c *config.Config) (func() (warnings []string), error) {
 	var puts []func()
 	var warnings []string
 	secrets := secretsOf(c)
@@ -83,7 +83,7 @@ func (p *App) keyed(ctx context.Context, c *config.Config) (func() (warnings []s
 	}
 	for _, s := range c.Sources {
 		opened, last := in(p.opened, s.Name), in(p.Config.Sources, s.Name)
-		same := opened != nil && reflect.DeepEqual(opened.Fixed(), s.Fixed())
+		same := opened != nil && reflect.DeepEqual(opened.WithPlaceholders(), s.WithPlaceholders())
 		changed := same && (last == nil || !reflect.DeepEqual(*last, s))
 		switch src := p.sources[s.Name].(type) {
 		case *openapi.API:

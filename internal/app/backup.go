@@ -21,7 +21,7 @@ func (k *Keep) StoreFile() (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if shared(url) {
+	if isPostgresURL(url) {
 		return "", errShared
 	}
 	if path = storePath(url); k.There && !Exists(path) {

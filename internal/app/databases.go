@@ -30,8 +30,8 @@ type database struct {
 func databases() []database {
 	return []database{
 		{"SQLite", sqlite.Dialect(), openSQLite, writeWith(writeSQLite), health.FaultText},
-		{"PostgreSQL", postgres.Dialect(), openWith(postgres.OpenLinked), writeWith((*postgres.Source).Writable), postgresReason},
-		{"MariaDB", mariadb.Dialect(), openWith(mariadb.OpenLinked), writeWith((*mariadb.Source).Writable), health.FaultReason},
+		{"PostgreSQL", postgres.Dialect(), openWith(postgres.OpenOverLink), writeWith((*postgres.Source).Writable), postgresReason},
+		{"MariaDB", mariadb.Dialect(), openWith(mariadb.OpenOverLink), writeWith((*mariadb.Source).Writable), health.FaultReason},
 		{"MongoDB", nil, openMongoDB, writeWith((*mongodb.Source).Writable), health.FaultText},
 	}
 }

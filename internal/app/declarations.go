@@ -58,7 +58,7 @@ func confirmedRules(ctx context.Context, s source.Source, rules map[string]polic
 			v, wrong := p.View(checker(), name, "", true)
 			held := int64(0)
 			if err == nil && n == 0 && wrong == nil {
-				if held, err = counted(ctx, s, p, v, query.Exists{Path: query.Path{field}, Want: true}); held > 0 {
+				if held, err = countRecords(ctx, s, p, v, query.Exists{Path: query.Path{field}, Want: true}); held > 0 {
 					continue
 				}
 			}
@@ -90,12 +90,12 @@ func dangling(ctx context.Context, s source.Source, p *policy.Policy, class, fie
 	}
 	to, _ := v.Pointer(field)
 	if to.List { // a list of which no element leads to a record
-		return counted(ctx, s, p, v, query.And{
+		return countRecords(ctx, s, p, v, query.And{
 			query.Exists{Path: query.Path{field}, Want: true}, query.Not{Part: query.Size{Path: query.Path{field}, N: 0}},
 			query.InQuery{Path: query.Path{field}, Class: to.Target, Not: true},
 		})
 	}
-	return counted(ctx, s, p, v, query.And{
+	return countRecords(ctx, s, p, v, query.And{
 		query.Compare{Path: query.Path{field}, Op: query.Ne},
 		query.Compare{Path: query.Path{field, to.TargetKey}, Op: query.Eq},
 	})
@@ -107,7 +107,7 @@ func unlike(ctx context.Context, s source.Source, p *policy.Policy, class, field
 	if err != nil {
 		return 0, err
 	}
-	shown, err := counted(ctx, s, p, v, query.Exists{Path: query.Path{field}, Want: true})
+	shown, err := countRecords(ctx, s, p, v, query.Exists{Path: query.Path{field}, Want: true})
 	if err != nil {
 		return 0, err
 	}
@@ -119,12 +119,12 @@ func unlike(ctx context.Context, s source.Source, p *policy.Policy, class, field
 	if v, err = bare.View(checker(), v.Class().FullName(), "", true); err != nil {
 		return 0, err
 	}
-	held, err := counted(ctx, s, bare, v, query.Exists{Path: query.Path{field}, Want: true})
+	held, err := countRecords(ctx, s, bare, v, query.Exists{Path: query.Path{field}, Want: true})
 	return held - shown, err
 }
 
-// counted counts the records of v, a view of p, for which where holds.
-func counted(ctx context.Context, s source.Source, p *policy.Policy, v *policy.View, where query.Filter) (int64, error) {
+// countRecords counts the records of v, a view of p, for which where holds.
+func countRecords(ctx context.Context, s source.Source, p *policy.Policy, v *policy.View, where query.Filter) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 	permit, err := p.Read(checker(), &query.Count{Class: v.Class().FullName(), Where: where})

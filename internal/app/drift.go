@@ -24,7 +24,7 @@ func (p *App) Describes(ctx context.Context, log *slog.Logger) (stop func()) {
 		stale, drift := time.NewTicker(staleCheck), time.NewTicker(driftCheck)
 		defer stale.Stop()
 		defer drift.Stop()
-		told := slices.Clone(p.Gateway.Closed())
+		told := slices.Clone(p.Gateway.ClosureReasons())
 		for {
 			select {
 			case <-ctx.Done():
@@ -33,8 +33,8 @@ func (p *App) Describes(ctx context.Context, log *slog.Logger) (stop func()) {
 				p.stale(ctx, log)
 			case <-drift.C:
 				begun := time.Now()
-				_, err := p.Gateway.Drifted(ctx, nil, false)
-				if closed := p.Gateway.Closed(); !slices.Equal(closed, told) && ctx.Err() == nil {
+				_, err := p.Gateway.RefreshDrifting(ctx, nil, false)
+				if closed := p.Gateway.ClosureReasons(); !slices.Equal(closed, told) && ctx.Err() == nil {
 					told = closed
 					log.Warn("classes have changed in a source", "closed", closed, "error", err)
 				}
@@ -64,7 +64,7 @@ func (p *App) stale(ctx context.Context, log *slog.Logger) {
 // can't be described, and how many replicas differ from this one.
 func (p *App) Notes() []string {
 	var out []string
-	if n := len(p.Gateway.Closed()); n > 0 {
+	if n := len(p.Gateway.ClosureReasons()); n > 0 {
 		out = append(out, fmt.Sprintf("%d classes, sources or schemas no longer fit their description or the rules; the log names them", n))
 	}
 	return append(out, p.shares.Load().State().Notes()...)

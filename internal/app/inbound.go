@@ -142,7 +142,7 @@ func (d *InboundHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // decide carries out the decision asked, and answers in the form of the hook.
 func (d *InboundHandler) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook, asked decision) {
-	s, by, err := d.decided(r.Context(), h, asked)
+	s, by, err := d.applyDecision(r.Context(), h, asked)
 	said := problem.Of(err)
 	if err != nil {
 		edge.RefusedBy(r.Context(), "hook:"+h.Name)
@@ -183,8 +183,8 @@ func (d *InboundHandler) decide(w http.ResponseWriter, r *http.Request, h *webho
 	_ = json.NewEncoder(w).Encode(out) // the sender may have gone
 }
 
-// decided lets the person decide whose account it is, and returns the change after it and their name.
-func (d *InboundHandler) decided(ctx context.Context, h *webhook.Hook, asked decision) (*review.Sheet, string, error) {
+// applyDecision lets the person decide whose account it is, and returns the change after it and their name.
+func (d *InboundHandler) applyDecision(ctx context.Context, h *webhook.Hook, asked decision) (*review.Sheet, string, error) {
 	person, ok := whose(h, asked)
 	if !ok {
 		return nil, "", &problem.Error{Code: problem.PermissionDenied, Kind: "account", Detail: "This account is not that of a person who decides here.",
@@ -253,7 +253,7 @@ func workspaceOf(h *webhook.Hook) string {
 func verifyInbound(h *webhook.Hook, head http.Header, body []byte) (name string, at time.Time, ok bool) {
 	if h.Form == webhook.Slack {
 		stamp := head.Get("X-Slack-Request-Timestamp")
-		at, ok = stamped(stamp)
+		at, ok = parseTimestamp(stamp)
 		m := hmac.New(sha256.New, h.Secret)
 		fmt.Fprintf(m, "v0:%s:", stamp)
 		m.Write(body)
@@ -261,15 +261,15 @@ func verifyInbound(h *webhook.Hook, head http.Header, body []byte) (name string,
 		return name, at, ok && h.Secret != nil && hmac.Equal([]byte(name), []byte(head.Get("X-Slack-Signature")))
 	}
 	name = head.Get("Webhook-Id")
-	if at, ok = stamped(head.Get("Webhook-Timestamp")); !ok || name == "" || h.Secret == nil {
+	if at, ok = parseTimestamp(head.Get("Webhook-Timestamp")); !ok || name == "" || h.Secret == nil {
 		return name, at, false
 	}
 	want := []byte(webhook.Sign(h.Secret, name, at, body))
 	return name, at, slices.ContainsFunc(strings.Fields(head.Get("Webhook-Signature")), func(s string) bool { return hmac.Equal(want, []byte(s)) })
 }
 
-// stamped reads seconds since 1970, written in the one way.
-func stamped(text string) (time.Time, bool) {
+// parseTimestamp parses seconds since 1970 in canonical decimal form.
+func parseTimestamp(text string) (time.Time, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return time.Unix(n, 0), err == nil && strconv.FormatInt(n, 10) == text
 }

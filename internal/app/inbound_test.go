@@ -35,7 +35,7 @@ func TestRefusedQuietly(t *testing.T) {
 		{"none", webhook.Sign(secret, "m1", old, []byte("{}")), "signature"},
 		{"ops", webhook.Sign(secret, "m1", old, []byte("{}")), "signature_time"},
 	} {
-		ctx, trace := edge.Traced(t.Context())
+		ctx, trace := edge.WithTrace(t.Context())
 		r := httptest.NewRequestWithContext(ctx, "POST", inboundPath+tt.path, strings.NewReader("{}"))
 		r.Header.Set("Webhook-Id", "m1")
 		r.Header.Set("Webhook-Timestamp", strconv.FormatInt(old.Unix(), 10))
@@ -72,7 +72,7 @@ func TestDecisionsRefused(t *testing.T) {
 				body = url.Values{"payload": {`{"type":"block_actions","user":{"id":"` + tt.account + `"},"actions":[{"action_id":"approve","value":"c d"}]}`}}.Encode()
 				status = 200
 			}
-			ctx, trace := edge.Traced(t.Context())
+			ctx, trace := edge.WithTrace(t.Context())
 			r := httptest.NewRequestWithContext(ctx, "POST", inboundPath+hook, strings.NewReader(body))
 			stamp := strconv.FormatInt(now.Unix(), 10)
 			m := hmac.New(sha256.New, secret)
@@ -104,7 +104,7 @@ func TestPeopleWithoutTenant(t *testing.T) {
 	}
 	d := NewInbound(InboundOptions{Hooks: []webhook.Hook{{Name: "ops", Secret: secret, People: map[string]webhook.Person{"u1": {Owner: "rosa"}, "u2": {Owner: "nora"}}, As: webhook.Person{Owner: "rosa"}}},
 		Used: &once.Memory{}, Person: func(ctx context.Context, who webhook.Person) (identity.Principal, error) {
-			return tokens.Known(ctx, who.Owner, who.Tenant)
+			return tokens.FindPerson(ctx, who.Owner, who.Tenant)
 		}})
 	for account, want := range map[string]string{"u1": "The operator writes tenant into notifications.webhooks.ops.", "u2": "This person isn't known here"} {
 		body := `{"change_id":"c","digest":"d","decision":"approve","account":"` + account + `"}`

@@ -49,7 +49,7 @@ func (k *Keep) open(ctx context.Context, do func(Store, *config.Config) error) (
 	if err != nil {
 		return err
 	}
-	if k.Reads && !shared(url) {
+	if k.Reads && !isPostgresURL(url) {
 		path, remove, err := readable(storePath(url))
 		if err != nil {
 			return err
@@ -99,8 +99,8 @@ type Signing struct {
 	Archive string             // the folder of old records, or ""
 }
 
-// Signed passes to do the store, and the key with which this gateway signs the audit.
-func (k *Keep) Signed(ctx context.Context, do func(Signing) error) error {
+// WithSigning opens the store and passes it to do, with the key with which this gateway signs the audit.
+func (k *Keep) WithSigning(ctx context.Context, do func(Signing) error) error {
 	return k.open(ctx, func(s Store, c *config.Config) error {
 		key, err := signingKey(ctx, c, s)
 		if err != nil {

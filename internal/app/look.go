@@ -131,7 +131,7 @@ func sample(ctx context.Context, s source.Source, rules *policy.Policy, c *schem
 		}
 	}
 	for i, col := range plan.Columns {
-		e.Fields[c.FullName()+"."+col.Field.Name] = tallies[i].Seen()
+		e.Fields[c.FullName()+"."+col.Field.Name] = tallies[i].Counts()
 	}
 	if n < scaffold.SampleSize {
 		e.Counts[c.FullName()] = n

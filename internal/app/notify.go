@@ -36,9 +36,9 @@ func TestNotification(ctx context.Context, c *config.Config, hook string) error 
 	return webhook.New(sending(c, "", nil)).Test(ctx, hook)
 }
 
-// shown returns a change as a person sees it. The read is recorded as one of the notification, not of the person.
-func (p *App) shown(ctx context.Context, as webhook.Person, change string) (*review.Sheet, error) {
-	who, err := p.Tokens.Known(ctx, as.Owner, as.Tenant)
+// personSheet returns a change as a person sees it. The read is recorded as one of the notification, not of the person.
+func (p *App) personSheet(ctx context.Context, as webhook.Person, change string) (*review.Sheet, error) {
+	who, err := p.Tokens.FindPerson(ctx, as.Owner, as.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (p *App) Answers(log *slog.Logger) http.Handler {
 	}
 	return NewInbound(InboundOptions{Hooks: n.Hooks, Reviewer: p.Gateway.Reviewer, Used: p.Store, Link: p.site() + console.Path + "/changes/", Logger: log,
 		Person: func(ctx context.Context, who webhook.Person) (identity.Principal, error) {
-			return p.Tokens.Known(ctx, who.Owner, who.Tenant)
+			return p.Tokens.FindPerson(ctx, who.Owner, who.Tenant)
 		}})
 }
 
@@ -66,14 +66,14 @@ func (p *App) Notify(ctx context.Context, at string, log *slog.Logger) (stop fun
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	o := sending(p.inForce(), at, log)
-	o.Changes, o.Store, o.Show = p.Store, p.Store, p.shown
+	o.Changes, o.Store, o.Show = p.Store, p.Store, p.personSheet
 	sender := webhook.New(o)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		sender.Run(ctx)
 	}()
-	silence := p.tellWithheld(ctx, sender, log)
+	silence := p.notifyWithheldFields(ctx, sender, log)
 	return func() {
 		cancel()
 		silence()
@@ -84,8 +84,8 @@ func (p *App) Notify(ctx context.Context, at string, log *slog.Logger) (stop fun
 // withheldPause is how long a field that was notified isn't notified again.
 const withheldPause = 90 * 24 * time.Hour
 
-// tellWithheld notifies of fields that are hidden because of their values, each once, until stop is called.
-func (p *App) tellWithheld(ctx context.Context, sender *webhook.Sender, log *slog.Logger) (stop func()) {
+// notifyWithheldFields notifies of fields that are hidden because of their values, each once, until stop is called.
+func (p *App) notifyWithheldFields(ctx context.Context, sender *webhook.Sender, log *slog.Logger) (stop func()) {
 	more, done := make(chan struct{}, 1), make(chan struct{})
 	signal := func(e bailiwick.Event) {
 		if e != bailiwick.WithheldChanged {
@@ -105,7 +105,7 @@ func (p *App) tellWithheld(ctx context.Context, sender *webhook.Sender, log *slo
 			case <-ctx.Done():
 				return
 			case <-more:
-				for _, w := range p.Gateway.Withheld() {
+				for _, w := range p.Gateway.WithheldFields() {
 					if err := p.tellOf(ctx, sender, w); err != nil && ctx.Err() == nil {
 						log.WarnContext(ctx, "a hidden field could not be notified", "field", w.Class+"."+w.Field, "error", err)
 					}
@@ -173,7 +173,7 @@ func (p *App) tell(ctx context.Context, s *mcp.Server, at *int64, begun *bool) (
 	}
 	for _, e := range events {
 		*at = e.Seq
-		s.ChangeMoved(e.Change)
+		s.NotifySubscribers(e.Change)
 	}
 	return nil
 }

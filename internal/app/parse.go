@@ -20,7 +20,7 @@ func openParse(ctx context.Context, c *config.Config, s config.Source) (Opened, 
 	o := parse.Options{Name: s.Name, URL: address, AppID: p.AppID, MasterKey: p.MasterKey, RESTKey: p.RESTKey, As: parse.Posture(p.As),
 		Session: p.Session, User: p.User, Role: p.Role, LocalRows: s.LocalRows, System: p.System}
 	if p.Direct != "" {
-		db, err := postgres.OpenLinked(ctx, s.Name, p.Direct, source.Link{Fresh: c.Renewal(s.Name).URL})
+		db, err := postgres.OpenOverLink(ctx, s.Name, p.Direct, source.Link{Fresh: c.Renewal(s.Name).URL})
 		if err != nil {
 			return nil, unreachable(config.Source{Name: s.Name, URL: p.Direct}, err)
 		}

@@ -50,7 +50,7 @@ func (p *App) openPrompts() error {
 func (p *App) Announce(s *mcp.Server) (stop func()) {
 	return p.Gateway.Subscribe(func(e bailiwick.Event) {
 		if e != bailiwick.WithheldChanged { // the agents' views have changed with other events
-			s.Changed()
+			s.NotifyAll()
 		}
 	})
 }

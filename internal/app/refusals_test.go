@@ -33,7 +33,7 @@ func TestRefusalsTraced(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	p, err := app.Observed(t.Context(), c, slog.New(slog.NewTextHandler(&log, nil)))
+	p, err := app.BuildWithTelemetry(t.Context(), c, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestRefusalsTraced(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.MCP.Close() })
-	h := edge.Timed(s.Handler(), edge.Options{Refused: p.Refused})
+	h := edge.WithDeadlines(s.Handler(), edge.Options{Refused: p.Refused})
 	made, agent, err := p.Tokens.Create(t.Context(), identity.Local("test"), identity.Token{Name: "bot", Owner: "ana", Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read}})
 	if err != nil {
 		t.Fatal(err)

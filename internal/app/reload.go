@@ -32,7 +32,7 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	p.opens(c)
 	warnings, listed := c.CheckLists(namesOf(c, p.Gateway.Catalogue()))
 	prompts, prompted := Prompts(c)
-	keys, keyed := p.keyed(ctx, c)
+	keys, keyed := p.keyUpdater(ctx, c)
 	named := []error{checkTools(c), listed, prompted, keyed}
 	checked := false
 	var unwritable []string
@@ -63,7 +63,7 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	}
 	p.declare(c)
 	refused := keys()
-	if !reflect.DeepEqual(served(p.Config), served(c)) {
+	if !reflect.DeepEqual(toolSettings(p.Config), toolSettings(c)) {
 		p.Gateway.Announce(bailiwick.ToolsChanged)
 	}
 	if !reflect.DeepEqual(p.Config.Prompts, c.Prompts) {
@@ -80,7 +80,7 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 // replacing returns c, and its tools and prompts where they differ from those in force.
 func (p *App) replacing(c *config.Config, actions []*action.Action, prompts []prompt.Prompt) (bailiwick.Parts, error) {
 	parts := bailiwick.Parts{p: c}
-	if !reflect.DeepEqual(served(p.Config), served(c)) {
+	if !reflect.DeepEqual(toolSettings(p.Config), toolSettings(c)) {
 		var out []string
 		for _, t := range servedTools(p.Config, p.opened, p.room, p.Gateway.AllActions()) {
 			out = append(out, t.Name)
@@ -101,8 +101,8 @@ func (p *App) replacing(c *config.Config, actions []*action.Action, prompts []pr
 	return parts, nil
 }
 
-// served returns the parts of c that determine the tools and what they do.
-func served(c *config.Config) any {
+// toolSettings returns the parts of c that determine the tools and what they do.
+func toolSettings(c *config.Config) any {
 	type decides struct {
 		tools            config.Tools
 		queries, samples int
@@ -136,7 +136,7 @@ func Restart(started, now *config.Config) []string {
 	for i, c := range []config.Config{a, b} {
 		for _, s := range c.Sources {
 			pair := sources[s.Name]
-			pair[i] = s.Fixed()
+			pair[i] = s.WithPlaceholders()
 			sources[s.Name] = pair
 		}
 	}
@@ -225,7 +225,7 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	if len(c.Sources) == 0 {
 		return nil, nil
 	}
-	names := config.Names{Tools: ToolNames(c), Classes: ruled(c), APIs: c.APINames()}
+	names := config.Names{Tools: ToolNames(c), Classes: ruledClassNames(c), APIs: c.APINames()}
 	strays := names.Strays(t.Tools, t.Classes, slices.Sorted(maps.Keys(t.Filters)))
 	if len(t.Filters) > 0 || slices.ContainsFunc(strays, func(s config.Stray) bool { return s.Path[0] != "tools" }) {
 		// Classes that no rule names may exist too.
@@ -251,9 +251,9 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	if strays != nil && !c.Lenient {
 		return nil, errors.New(strings.Join(warnings, "\n"))
 	}
-	switch ruled, closed := c.Tenanted(); {
-	case c.Divided() != nil && t.Tenant == "":
-		warnings = append(warnings, "tenant: the token names none, and the schema of a caller in "+strings.Join(c.Divided(), ", ")+" depends on it: it sees no class there (--tenant)")
+	switch ruled, closed := c.CountTenantClasses(); {
+	case c.TenantSchemaSources() != nil && t.Tenant == "":
+		warnings = append(warnings, "tenant: the token names none, and the schema of a caller in "+strings.Join(c.TenantSchemaSources(), ", ")+" depends on it: it sees no class there (--tenant)")
 	case ruled == 0 && c.Rules.Schemas == nil && t.Tenant != "" && len(c.Sources) > 0:
 		warnings = append(warnings, "tenant: no class has tenants, so that --tenant hides nothing")
 	case closed > 0 && t.Tenant == "":
@@ -291,8 +291,8 @@ func filterFields(t identity.Token, catalogue []schema.Class) error {
 	return errors.Join(errs...)
 }
 
-// ruled returns the names of the classes with rules in c, in all forms that lists can use.
-func ruled(c *config.Config) []string {
+// ruledClassNames returns the names of the classes with rules in c, in all forms that lists can use.
+func ruledClassNames(c *config.Config) []string {
 	var out []string
 	for name := range c.Rules.Classes {
 		out = append(out, name)

@@ -79,12 +79,12 @@ func (s *Serving) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", about(s.Console != nil))
 	mux.Handle("/api/", s.Reviews)
 	if decide := s.plant.Answers(s.log); decide != nil && s.Console != nil {
-		mux.Handle(inboundPath, edge.Timed(own(decide, s.plant.site()), edge.Options{}))
+		mux.Handle(inboundPath, edge.WithDeadlines(own(decide, s.plant.site()), edge.Options{}))
 	}
 	if s.Console != nil {
 		s.Console.Mount(mux)
 	}
-	return edge.Prefixed(s.bounded(mux), s.plant.inForce().Server.URL)
+	return edge.WithPrefix(s.limitBodies(mux), s.plant.inForce().Server.URL)
 }
 
 // own returns h without requests of other sites' pages. Systems that answer notifications are not browsers. site is the URL of
@@ -100,8 +100,8 @@ func own(h http.Handler, site string) http.Handler {
 	})
 }
 
-// bounded returns h with a bound on the memory of bodies. The MCP endpoint, which knows its callers, counts them itself.
-func (s *Serving) bounded(h http.Handler) http.Handler {
+// limitBodies returns h with a bound on the memory of bodies. The MCP endpoint, which knows its callers, counts them itself.
+func (s *Serving) limitBodies(h http.Handler) http.Handler {
 	rest := s.bodies.Handler(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/mcp" || r.URL.Path == "/mcp/" {

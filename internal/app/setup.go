@@ -84,7 +84,7 @@ func LoadFile(path string) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, c.Fetch(fetched)
+	return c, c.Fetch(fetchAPIDocument)
 }
 
 // LoadText reads text as a configuration that stands at path, and fetches its documents at URLs.
@@ -93,13 +93,13 @@ func LoadText(path string, text []byte) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, c.Fetch(fetched)
+	return c, c.Fetch(fetchAPIDocument)
 }
 
-// fetched reads the document of a source at a URL. Requests to the host of base_url carry the credentials that calls of
+// fetchAPIDocument reads the document of a source at a URL. Requests to the host of base_url carry the credentials that calls of
 // the API carry, so that a document behind a sign-in can be read. Requests to other hosts carry none. It doesn't use
 // accounts of people and credentials of principals.
-func fetched(s config.Source) (config.Document, error) {
+func fetchAPIDocument(s config.Source) (config.Document, error) {
 	of := *s.OpenAPI
 	alone := func(c *config.APICredential) bool { return c != nil && c.Person == nil && c.Each == nil }
 	if !alone(of.Credential) {
@@ -181,7 +181,7 @@ func (s *Setup) bare() (*config.Config, error) {
 // storeURL parses --store: "sqlite:FILE", FILE, or "postgres://…".
 func storeURL(text string) (string, error) {
 	s, err := SourceOf("store=" + text)
-	if _, ok := s.SQLite(); err != nil || !ok && !shared(s.URL) {
+	if _, ok := s.SQLite(); err != nil || !ok && !isPostgresURL(s.URL) {
 		return "", config.Usagef("--store must be sqlite:FILE or postgres://user:password@host/database; write reserved characters in a password as %%XX")
 	}
 	return s.URL, nil

@@ -266,7 +266,7 @@ func TestUnsigned(t *testing.T) {
 		if err != nil {
 			got = strings.Split(err.Error(), "\n")
 		} else {
-			got = unsigned(c)
+			got = credentialWarnings(c)
 		}
 		if text := strings.Join(got, "\n"); text != strings.Join(row.want, "\n") && (err == nil || !strings.Contains(text, row.want[0])) {
 			t.Errorf("%s:\n%s\nwant\n%s", row.keys, strings.Join(got, "\n"), strings.Join(row.want, "\n"))

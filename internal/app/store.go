@@ -54,7 +54,7 @@ func OpenStore(ctx context.Context, url string, there bool) (Store, error) {
 // openStore is OpenStore with the options for a store that replicas share.
 func openStore(ctx context.Context, url string, o postgres.Options) (Store, error) {
 	there := o.There
-	if shared(url) {
+	if isPostgresURL(url) {
 		s, err := postgres.OpenWith(ctx, url, o)
 		if errors.Is(err, postgres.ErrNone) {
 			return nil, noStore(url)
@@ -79,8 +79,8 @@ func noStore(url string) error {
 	return fmt.Errorf("there is no store %s; %w", StoreName(url), ErrNoStore)
 }
 
-// shared reports whether a store is a database that several replicas can use.
-func shared(url string) bool {
+// isPostgresURL reports whether url names a database in PostgreSQL, which several replicas can use.
+func isPostgresURL(url string) bool {
 	scheme, _, _ := strings.Cut(url, ":")
 	return scheme == "postgres" || scheme == "postgresql"
 }
@@ -94,11 +94,11 @@ func storePath(url string) string {
 }
 
 // StorePath returns the file of a store. It returns false for a database.
-func StorePath(url string) (string, bool) { return storePath(url), !shared(url) }
+func StorePath(url string) (string, bool) { return storePath(url), !isPostgresURL(url) }
 
 // StoreName returns a store's name for messages: its file, or its URL without the password.
 func StoreName(text string) string {
-	if !shared(text) {
+	if !isPostgresURL(text) {
 		return storePath(text)
 	}
 	u, err := url.Parse(text)

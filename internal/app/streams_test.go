@@ -40,7 +40,7 @@ func TestStreamsOfReplicas(t *testing.T) {
 			t.Fatal(err)
 		}
 		log := slog.New(slog.DiscardHandler)
-		p, err := app.Observed(ctx, c, log)
+		p, err := app.BuildWithTelemetry(ctx, c, log)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 			errs = append(errs, err)
 		}
 		warnings, err := c.CheckLists(namesOf(c, catalogue))
-		s.Warnings, errs = slices.Concat(s.Warnings, warnings, held(c), tooDeep(c), elsewhere(c), unsigned(c)), append(errs, err)
+		s.Warnings, errs = slices.Concat(s.Warnings, warnings, heldOperationWarnings(c), tooDeep(c), elsewhere(c), credentialWarnings(c)), append(errs, err)
 	}
 	if err := merge(c, errs); err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	return s, err
 }
 
-// documented returns the APIs whose document could be read, by name. One without is a fault of its own.
-func documented(c *config.Config) iter.Seq2[string, calls.Rules] {
+// apisWithDocument returns the APIs whose document could be read, by name. One without is a fault of its own.
+func apisWithDocument(c *config.Config) iter.Seq2[string, calls.Rules] {
 	return func(yield func(string, calls.Rules) bool) {
 		for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {
 			if rules := c.Rules.APIs[name]; rules.Document != nil && !yield(name, rules) {
@@ -79,9 +79,10 @@ func documented(c *config.Config) iter.Seq2[string, calls.Rules] {
 	}
 }
 
-// held names the operations that agents can't call until a rule names them, by the reason.
-func held(c *config.Config) (out []string) {
-	for name, rules := range documented(c) {
+// heldOperationWarnings returns warnings that name the operations that agents can't call until a rule names them, by
+// the reason.
+func heldOperationWarnings(c *config.Config) (out []string) {
+	for name, rules := range apisWithDocument(c) {
 		classes, err := rules.Classes()
 		if err != nil {
 			continue // a fault of its own
@@ -112,7 +113,7 @@ func held(c *config.Config) (out []string) {
 
 // tooDeep names the operations whose arguments can't be checked, since their schemas nest in too many ways.
 func tooDeep(c *config.Config) (out []string) {
-	for name, rules := range documented(c) {
+	for name, rules := range apisWithDocument(c) {
 		v := spec.NewView(rules.Document, nil, spec.Filter{})
 		checker := validate.New(v, validate.Options{OpenBodies: rules.OpenBodies, OpenFormats: rules.OpenFormats})
 		for _, op := range v.Operations() {
@@ -126,7 +127,7 @@ func tooDeep(c *config.Config) (out []string) {
 
 // elsewhere names the operations that the document serves at another address than the one that calls are sent to.
 func elsewhere(c *config.Config) (out []string) {
-	for name, rules := range documented(c) {
+	for name, rules := range apisWithDocument(c) {
 		by := map[string][]string{}
 		for _, op := range spec.NewView(rules.Document, nil, spec.Filter{}).Operations() {
 			if at := rules.Elsewhere(op); at != "" {
@@ -148,11 +149,11 @@ func firstOf(ids []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
 }
 
-// unsigned returns warnings about missing credentials. They name the operations that agents could see and whose calls
-// are refused, because the document requires a credential that isn't configured. They also name the APIs whose document
-// requires one while none is configured.
-func unsigned(c *config.Config) (out []string) {
-	for name, rules := range documented(c) {
+// credentialWarnings returns warnings for operations that agents could see and whose calls are refused, because the
+// document requires a credential that isn't configured. It also warns about each API whose document requires a
+// credential while none is configured.
+func credentialWarnings(c *config.Config) (out []string) {
+	for name, rules := range apisWithDocument(c) {
 		classes, err := rules.Classes()
 		if err != nil {
 			continue // a fault of its own

@@ -31,30 +31,30 @@ func Logger(w io.Writer, l config.Log) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, o))
 }
 
-// Observed is Build with logging, tracing and metrics as c configures them.
-func Observed(ctx context.Context, c *config.Config, log *slog.Logger) (*App, error) {
+// BuildWithTelemetry is Build with logging, tracing and metrics as c configures them.
+func BuildWithTelemetry(ctx context.Context, c *config.Config, log *slog.Logger) (*App, error) {
 	o := telemetry.Options{Version: Version(), Logger: log, Calls: c.Log.Calls, Faults: !c.Log.Quiet}
 	if t := c.Telemetry; t.Traces {
 		o.Traces = &telemetry.Traces{OTLP: telemetry.OTLP(t.OTLP), Sample: t.Sample, Environment: t.Environment}
 	}
 	if c.Log.Quiet && o.Traces == nil && c.Server.Metrics == (config.Metrics{}) {
 		p := &App{Config: c, log: log, serves: true, Refused: edge.NewRefusalLog(log, nil)}
-		p.closers = []func() error{p.endRefused}
+		p.closers = []func() error{p.closeRefusals}
 		return p, p.open(ctx)
 	}
 	t, err := telemetry.New(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	p := &App{Config: c, log: log, Telemetry: t, serves: true, Refused: edge.NewRefusalLog(log, t.Refused)}
-	p.closers = []func() error{func() error { return t.Close(ctx) }, p.endRefused}
+	p := &App{Config: c, log: log, Telemetry: t, serves: true, Refused: edge.NewRefusalLog(log, t.CountRefusal)}
+	p.closers = []func() error{func() error { return t.Close(ctx) }, p.closeRefusals}
 	if err = p.open(ctx); err == nil && !c.Log.Quiet {
 		log.InfoContext(ctx, "start", "rules", c.Rules.Version, "gates", c.Gates())
 	}
 	return p, err
 }
 
-func (p *App) endRefused() error {
+func (p *App) closeRefusals() error {
 	p.Refused.Close()
 	return nil
 }
@@ -96,21 +96,21 @@ func (p *App) Watch(s *mcp.Server) (http.Handler, error) {
 	if p.Telemetry == nil {
 		return h, nil
 	}
-	w := telemetry.Watch{Load: s.Load, Policy: p.Gateway.PolicyVersion, Pools: map[string]source.Pooled{}, Closed: func() int { return len(p.Gateway.Closed()) },
-		Withheld: func() int { return len(p.Gateway.Withheld()) }, Replicas: func() health.ReplicaState { return p.shares.Load().State() }}
+	w := telemetry.Watch{Load: s.Load, Policy: p.Gateway.PolicyVersion, Pools: map[string]source.Pooled{}, Closed: func() int { return len(p.Gateway.ClosureReasons()) },
+		Withheld: func() int { return len(p.Gateway.WithheldFields()) }, Replicas: func() health.ReplicaState { return p.shares.Load().State() }}
 	for name, src := range p.sources {
 		if pooled, ok := src.(source.Pooled); ok {
 			w.Pools[name] = pooled
 		}
 	}
 	p.Telemetry.Look(w)
-	p.Telemetry.Reloaded(nil)
+	p.Telemetry.RecordReload(nil)
 	if at := p.Config.Server.Metrics.Listen; at != "" {
 		if err := p.listenMetrics(at, h); err != nil {
 			return nil, err
 		}
 	}
-	return p.Telemetry.Counted(h), nil
+	return p.Telemetry.CountResponses(h), nil
 }
 
 // listenMetrics serves /metrics on a separate address: without authentication on a loopback address, else through door,

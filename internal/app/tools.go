@@ -90,7 +90,7 @@ func callable(c *config.Config, a *action.Action) (key, message string) {
 	if rules.Document == nil {
 		return "", "" // reported as a separate fault
 	}
-	if rules.Document.Called(a.Operation) != nil {
+	if rules.Document.FindOperation(a.Operation) != nil {
 		return "", ""
 	}
 	var ids []string
@@ -106,7 +106,7 @@ func allTools(c *config.Config, room *tools.ChangeTools, actions []*action.Actio
 	o := tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts, Shut: shut(c.Rules)}
 	var more []tool.Tool
 	if room == nil {
-		more = tools.Fixed()
+		more = tools.CommonChangeTools()
 		for _, a := range c.Actions {
 			scope := cmp.Or(a.Permission, identity.Write)
 			if a.Do == action.Delete {
@@ -119,7 +119,7 @@ func allTools(c *config.Config, room *tools.ChangeTools, actions []*action.Actio
 	} else {
 		o.Writing, more = room, room.ToolsOf(actions)
 	}
-	more = append(append(more, tools.NewAPITools(room).Tools()...), packed(c, room)...)
+	more = append(append(more, tools.NewAPITools(room).Tools()...), packTools(c, room)...)
 	for i := range more {
 		if d, ok := c.Limits.Timeouts[more[i].Name]; ok {
 			more[i].Timeout = d
@@ -144,8 +144,8 @@ func shut(rules policy.Rules) bool {
 	return true
 }
 
-// packed returns the tools of packs.
-func packed(c *config.Config, room *tools.ChangeTools) []tool.Tool {
+// packTools returns the tools of packs.
+func packTools(c *config.Config, room *tools.ChangeTools) []tool.Tool {
 	var out []tool.Tool
 	for _, s := range c.Sources {
 		if of := c.Packs[s.Name]; of != nil {
@@ -181,7 +181,7 @@ func servedTools(c *config.Config, sources []config.Source, room *tools.ChangeTo
 	if c.Tools.Profile == "" {
 		for i := range all {
 			name := all[i].Name
-			all[i].Unlisted = (is(name, data) || is(name, tools.Fixed())) && !slices.Contains(tool.Standard(), name) && !slices.Contains(c.Tools.Only, name)
+			all[i].Unlisted = (is(name, data) || is(name, tools.CommonChangeTools())) && !slices.Contains(tool.Standard(), name) && !slices.Contains(c.Tools.Only, name)
 		}
 	}
 	return slices.DeleteFunc(all, func(t tool.Tool) bool {

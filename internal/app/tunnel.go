@@ -87,13 +87,13 @@ func (noKey) Verify([]byte, *ssh.Signature) error { return errors.New("no key") 
 // dial connects to an address from the SSH server.
 func (t *tunnel) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	for again := false; ; again = true {
-		client, err := t.connected(ctx)
+		client, err := t.sshClient(ctx)
 		if err != nil {
 			return nil, err
 		}
 		far, err := client.DialContext(ctx, network, address)
 		if err == nil {
-			return bridged(far), nil
+			return withDeadlines(far), nil
 		}
 		if _, refused := errors.AsType[*ssh.OpenChannelError](err); refused {
 			return nil, errors.New("the SSH server can't reach the database, or doesn't forward connections to it")
@@ -101,12 +101,12 @@ func (t *tunnel) dial(ctx context.Context, network, address string) (net.Conn, e
 		if ctx.Err() != nil || again {
 			return nil, cmp.Or(ctx.Err(), errors.New("the connection to the SSH server was lost"))
 		}
-		t.lost(client)
+		t.dropClient(client)
 	}
 }
 
-// connected returns the connection to the SSH server.
-func (t *tunnel) connected(ctx context.Context) (*ssh.Client, error) {
+// sshClient returns the connection to the SSH server.
+func (t *tunnel) sshClient(ctx context.Context) (*ssh.Client, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.client != nil {
@@ -134,13 +134,13 @@ func (t *tunnel) connected(ctx context.Context) (*ssh.Client, error) {
 	t.client = ssh.NewClient(conn, channels, requests)
 	go func(c *ssh.Client) {
 		_ = c.Wait() // the reason is that of the next connection
-		t.lost(c)
+		t.dropClient(c)
 	}(t.client)
 	return t.client, nil
 }
 
-// lost forgets a connection to the SSH server.
-func (t *tunnel) lost(c *ssh.Client) {
+// dropClient forgets a connection to the SSH server.
+func (t *tunnel) dropClient(c *ssh.Client) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.client == c {
@@ -167,8 +167,8 @@ func (t *tunnel) close() error {
 	return nil
 }
 
-// bridged returns a connection with deadlines, which connections of SSH don't have.
-func bridged(far net.Conn) net.Conn {
+// withDeadlines returns a connection to far with deadlines, which connections of SSH don't have.
+func withDeadlines(far net.Conn) net.Conn {
 	near, inner := net.Pipe()
 	pass := func(to, from net.Conn) {
 		_, _ = io.Copy(to, from) // both ends are closed, whatever the reason

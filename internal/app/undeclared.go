@@ -11,10 +11,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Undeclared counts, for each pointer and each type that the rules of c declare, the records for which it doesn't hold.
+// DeclarationWarnings counts, for each pointer and each type that the rules of c declare, the records for which it doesn't hold.
 // Then the pointer leads to no record, or the value isn't in the form of the type. It returns a warning for each that
 // has such records. catalogue is that of the sources of c.
-func Undeclared(ctx context.Context, c *config.Config, catalogue []schema.Class) ([]string, error) {
+func DeclarationWarnings(ctx context.Context, c *config.Config, catalogue []schema.Class) ([]string, error) {
 	bare := policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{}}
 	for name, rule := range c.Rules.Classes {
 		if len(rule.Pointers)+len(rule.Types) > 0 {
@@ -32,14 +32,14 @@ func Undeclared(ctx context.Context, c *config.Config, catalogue []schema.Class)
 	for _, s := range c.Sources {
 		var in []string
 		for _, name := range slices.Sorted(maps.Keys(bare.Classes)) {
-			if class, _, _, err := p.Shown(name); err == nil && class.Source == s.Name {
+			if class, _, _, err := p.VisibleClass(name); err == nil && class.Source == s.Name {
 				in = append(in, name)
 			}
 		}
 		if in == nil {
 			continue
 		}
-		warnings, err := countUndeclared(ctx, c, s, p, in)
+		warnings, err := sourceDeclarationWarnings(ctx, c, s, p, in)
 		if err != nil {
 			return nil, err
 		}
@@ -48,8 +48,8 @@ func Undeclared(ctx context.Context, c *config.Config, catalogue []schema.Class)
 	return out, nil
 }
 
-// countUndeclared is Undeclared for these classes of one source.
-func countUndeclared(ctx context.Context, c *config.Config, s config.Source, p *policy.Policy, classes []string) (_ []string, err error) {
+// sourceDeclarationWarnings is DeclarationWarnings for these classes of one source.
+func sourceDeclarationWarnings(ctx context.Context, c *config.Config, s config.Source, p *policy.Policy, classes []string) (_ []string, err error) {
 	opened, err := openAsOperator(ctx, c, s)
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func (s *Survey) Sample(ctx context.Context, c *config.Config, thorough bool) (e
 	defer cancel()
 	var targets []samples.Target
 	lifted := map[string][]string{}
-	for _, e := range s.Policy.Exposed() {
+	for _, e := range s.Policy.ExposedClasses() {
 		t := samples.Target{Class: e.Class}
 		for _, f := range e.Fields {
 			if samples.Can(f) {
@@ -109,7 +109,7 @@ func (s *Survey) withhold(c *config.Config, fields map[string][]string) (err err
 	}
 	s.Policy = p.AtMost()
 	for i, w := range s.Values.Withheld {
-		_, s.Values.Withheld[i].Whole = p.Withheld(w.Class)
+		_, s.Values.Withheld[i].Whole = p.WithheldFields(w.Class)
 	}
 	s.Regime, err = policyops.NewRegime(s.Policy, offers(c))
 	return err

@@ -53,7 +53,7 @@ func TestWithheldIsTold(t *testing.T) {
 	}
 	var logged bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&logged, nil))
-	p, err := app.Observed(t.Context(), c, log)
+	p, err := app.BuildWithTelemetry(t.Context(), c, log)
 	if err != nil {
 		t.Fatal(err)
 	}

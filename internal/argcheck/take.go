@@ -68,7 +68,7 @@ func (s *shape) take(args value.Value, at string, notes *[]string) value.Value {
 	}
 	var members []value.Member
 	for _, m := range args.Members() {
-		m.Name = s.meant(m.Name, args, members)
+		m.Name = s.resolveName(m.Name, args, members)
 		p, known := s.properties[m.Name]
 		if known && m.Value.IsNull() && !p.required {
 			continue // some clients send null for an argument they leave out
@@ -101,9 +101,9 @@ func (p property) within(v value.Value, at string, notes *[]string) value.Value 
 	return p.inner.take(v, at, notes)
 }
 
-// meant returns the member that name means: itself, or the one of which it is an alias. An alias of a member that is
+// resolveName returns the member that name means: itself, or the one of which it is an alias. An alias of a member that is
 // already given has no meaning.
-func (s *shape) meant(name string, args value.Value, before []value.Member) string {
+func (s *shape) resolveName(name string, args value.Value, before []value.Member) string {
 	if _, known := s.properties[name]; known || s.open {
 		return name
 	}
@@ -192,7 +192,7 @@ func (p property) take(name string, v value.Value) value.Value {
 		}
 	case "object":
 		if text {
-			return parsed(v, value.Object)
+			return parseAs(v, value.Object)
 		}
 	case "string":
 		return p.text(name, v)
@@ -211,8 +211,8 @@ func like(kind string, v value.Value) value.Value {
 	return v
 }
 
-// parsed parses a text as JSON of one kind.
-func parsed(v value.Value, kind value.Kind) value.Value {
+// parseAs parses a text as JSON of one kind, and returns any other value as it is.
+func parseAs(v value.Value, kind value.Kind) value.Value {
 	read, err := value.Read([]byte(v.Text()), 0)
 	if err == nil && read.Kind() == kind {
 		return read
@@ -285,9 +285,9 @@ func direction(v value.Value) string {
 // list converts a value to a list: a text of names separated by commas, JSON, or a single element.
 func (p property) list(v value.Value) value.Value {
 	if v.Kind() == value.String {
-		if v = parsed(v, value.Array); v.Kind() == value.String {
+		if v = parseAs(v, value.Array); v.Kind() == value.String {
 			if p.items == "object" {
-				v = parsed(v, value.Object)
+				v = parseAs(v, value.Object)
 			} else if p.items == "string" {
 				v = split(v.Text())
 			}

@@ -103,7 +103,7 @@ func (s *Server) Mount(mux *http.ServeMux) {
 
 // guard admits one method. Pages of any site may call: nothing here depends on a cookie.
 func (s *Server) guard(method string, h http.HandlerFunc) http.Handler {
-	return edge.Timed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return edge.WithDeadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
 		head.Set("Cache-Control", "no-store")
 		head.Set("X-Content-Type-Options", "nosniff")

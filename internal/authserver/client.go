@@ -129,7 +129,7 @@ func (s *Server) client(ctx context.Context, id string) (*Client, error) {
 // fetch reads the metadata document of a client.
 func (s *Server) fetch(ctx context.Context, id string) (*Client, error) {
 	u, err := url.Parse(id)
-	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || strings.TrimLeft(u.Path, "/") == "" || u.Path != cleaned(u.Path) {
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || strings.TrimLeft(u.Path, "/") == "" || u.Path != removeDotSegments(u.Path) {
 		return nil, errors.New("its identifier is no address of a metadata document: https, a path, and no user or fragment")
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, id, nil)
@@ -156,14 +156,14 @@ func (s *Server) fetch(ctx context.Context, id string) (*Client, error) {
 	case found.ID != id:
 		return nil, errors.New("its metadata document is another client's")
 	case found.Method != "" && found.Method != "none":
-		return nil, errors.New("its metadata document asks to prove itself by " + shown(found.Method) + "; only public clients are served")
+		return nil, errors.New("its metadata document asks to prove itself by " + quoteWord(found.Method) + "; only public clients are served")
 	}
 	c := &Client{ID: id, Name: found.Name, Redirects: found.Redirects, Host: u.Host}
 	return c, c.check()
 }
 
-// cleaned returns path without dot segments.
-func cleaned(path string) string {
+// removeDotSegments returns path without dot segments.
+func removeDotSegments(path string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(path, "/"), func(s string) bool { return s == "." || s == ".." }), "/")
 }
 
@@ -225,7 +225,7 @@ func checkRedirect(to string) error {
 	case u.Scheme != "https" && len(u.Scheme) <= 80 && (reversed.MatchString(u.Scheme) || slices.Contains(apps(), u.Scheme)):
 		return nil
 	}
-	return &redirectError{"codes can't be sent to " + shown(u.Scheme) + ": use http://127.0.0.1, or a scheme that begins with a domain of yours, such as com.example.app:"}
+	return &redirectError{"codes can't be sent to " + quoteWord(u.Scheme) + ": use http://127.0.0.1, or a scheme that begins with a domain of yours, such as com.example.app:"}
 }
 
 func loopback(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }
@@ -246,8 +246,8 @@ func portless(to string) string {
 	return u.String()
 }
 
-// shown quotes a word of a request for a message.
-func shown(s string) string {
+// quoteWord quotes a word of a request for a message.
+func quoteWord(s string) string {
 	if len(s) > 40 {
 		s = s[:40] + "…"
 	}

@@ -39,7 +39,7 @@ func (s *Server) Ask(r *http.Request, q url.Values, p identity.Principal) (askin
 	}
 	for name, values := range q {
 		if len(values) > 1 && name != "resource" {
-			return wrong("it says " + shown(name) + " twice")
+			return wrong("it says " + quoteWord(name) + " twice")
 		}
 	}
 	client, err := s.client(r.Context(), q.Get("client_id"))
@@ -72,7 +72,7 @@ func (a *Asking) read(q url.Values, p identity.Principal) *refusal {
 	}
 	for _, to := range q["resource"] {
 		if !a.own(to) {
-			return &refusal{"invalid_target", "tokens for " + shown(to) + " are not made here"}
+			return &refusal{"invalid_target", "tokens for " + quoteWord(to) + " are not made here"}
 		}
 	}
 	lendable := identity.Lendable(p)
@@ -81,7 +81,7 @@ func (a *Asking) read(q url.Values, p identity.Principal) *refusal {
 		switch {
 		case word == offline:
 		case !slices.Contains(scopes(), scope):
-			return &refusal{"invalid_scope", "there is no scope " + shown(word) + " for agents"}
+			return &refusal{"invalid_scope", "there is no scope " + quoteWord(word) + " for agents"}
 		default:
 			a.Asked = append(a.Asked, scope)
 		}
@@ -153,7 +153,7 @@ func (s *Server) Grant(ctx context.Context, p identity.Principal, a *Asking, cho
 	if len(chosen) == 0 || slices.ContainsFunc(chosen, func(c identity.Scope) bool { return !slices.Contains(a.May, c) }) {
 		return "", problem.New(problem.InvalidArgument, "Choose what the agent may do, of what it asks for")
 	}
-	agent, err := s.Tokens.Grant(ctx, p, identity.Granting{Client: a.Client.ID, Name: a.Client.Called(), Scopes: chosen, Life: s.Life})
+	agent, err := s.Tokens.Grant(ctx, p, identity.Granting{Client: a.Client.ID, Name: a.Client.DisplayName(), Scopes: chosen, Life: s.Life})
 	if err != nil {
 		return "", err
 	}
@@ -168,8 +168,8 @@ func (s *Server) Grant(ctx context.Context, p identity.Principal, a *Asking, cho
 	return a.back(url.Values{"code": {code}}), nil
 }
 
-// Called returns the client's name for people: its own name, or its host.
-func (c *Client) Called() string {
+// DisplayName returns the name of a client for people: its own name, or its host.
+func (c *Client) DisplayName() string {
 	switch name := strings.TrimSpace(c.Name); {
 	case name != "":
 		return name

@@ -91,7 +91,7 @@ func (d *deal) ask() (*authserver.Asking, error) {
 func TestClientDocument(t *testing.T) {
 	d := newDeal(t)
 	asking, err := d.ask()
-	if err != nil || asking.Client.Host != strings.TrimPrefix(d.site.URL, "https://") || asking.Client.Called() != "Planner" || asking.Lands() != "planner.example" {
+	if err != nil || asking.Client.Host != strings.TrimPrefix(d.site.URL, "https://") || asking.Client.DisplayName() != "Planner" || asking.Lands() != "planner.example" {
 		t.Fatalf("%+v: %v", asking, err)
 	}
 	back, err := d.server.Grant(t.Context(), d.who, asking, []identity.Scope{identity.Read})

@@ -23,7 +23,7 @@ func form(r *http.Request) (url.Values, *refusal) {
 	}
 	for name, values := range r.PostForm {
 		if len(values) > 1 && name != "resource" {
-			return nil, &refusal{"invalid_request", shown(name) + " occurs twice"}
+			return nil, &refusal{"invalid_request", quoteWord(name) + " occurs twice"}
 		}
 	}
 	if r.Header.Get("Authorization") != "" || r.PostForm.Has("client_secret") || r.PostForm.Has("client_assertion") {
@@ -44,7 +44,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, to := range f["resource"] {
 		if !ownResource(s.Base(r), to) {
-			refuse(w, &refusal{"invalid_target", "tokens for " + shown(to) + " are not made here"})
+			refuse(w, &refusal{"invalid_target", "tokens for " + quoteWord(to) + " are not made here"})
 			return
 		}
 	}
@@ -92,7 +92,7 @@ func (s *Server) exchange(r *http.Request, f url.Values, use identity.TicketUse,
 			return body, err
 		}
 	}
-	return nil, identity.Unauthorized("ticket_ended", nil)
+	return nil, identity.UnauthorizedError("ticket_ended", nil)
 }
 
 // fail refuses a request. Only the log says why a code or token is not good.
@@ -125,13 +125,13 @@ func (s *Server) checkCode(r *http.Request, f url.Values, o *identity.Offer) err
 	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
 	switch {
 	case f.Get("client_id") != g.Client:
-		return identity.Unauthorized("code_client", nil)
+		return identity.UnauthorizedError("code_client", nil)
 	case subtle.ConstantTimeCompare([]byte(challenge), []byte(g.Challenge)) != 1:
-		return identity.Unauthorized("code_verifier", nil)
+		return identity.UnauthorizedError("code_verifier", nil)
 	case f.Has("redirect_uri") && f.Get("redirect_uri") != g.Redirect:
-		return identity.Unauthorized("code_redirect_uri", nil)
+		return identity.UnauthorizedError("code_redirect_uri", nil)
 	case s.Base(r) != g.Base:
-		return identity.Unauthorized("code_issuer", nil)
+		return identity.UnauthorizedError("code_issuer", nil)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func checkRenewal(f url.Values, o *identity.Offer) ([]identity.Scope, error) {
 		return nil, err
 	}
 	if f.Get("client_id") != of.Client {
-		return nil, identity.Unauthorized("code_client", nil)
+		return nil, identity.UnauthorizedError("code_client", nil)
 	}
 	asked := map[identity.Scope]bool{}
 	for _, word := range scopeNames(f) {
@@ -156,7 +156,7 @@ func checkRenewal(f url.Values, o *identity.Offer) ([]identity.Scope, error) {
 			continue
 		}
 		if !o.Principal.Has(identity.Scope(word)) {
-			return nil, &refusal{"invalid_scope", "the person did not grant " + shown(word) + "; sign in again to ask for it"}
+			return nil, &refusal{"invalid_scope", "the person did not grant " + quoteWord(word) + "; sign in again to ask for it"}
 		}
 		asked[identity.Scope(word)] = true
 	}

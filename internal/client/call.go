@@ -31,7 +31,7 @@ func (c *Client) Call(ctx context.Context, name string, arguments json.RawMessag
 		return Answer{}, problem.New(problem.InvalidArgument, "the arguments are not JSON")
 	}
 	if err := c.ask(ctx, "tools/call", params, &res); err != nil {
-		return Answer{}, refused(err)
+		return Answer{}, asRefusal(err)
 	}
 	a := Answer{Structured: res.Structured}
 	for _, part := range res.Content {
@@ -78,8 +78,8 @@ type Tool struct {
 	} `json:"_meta,omitzero"`
 }
 
-// Unlisted reports whether the gateway omits the tool from the list for other clients.
-func (t Tool) Unlisted() bool { return t.Meta.Listed != nil && !*t.Meta.Listed }
+// IsUnlisted reports whether the gateway omits the tool from the list for other clients.
+func (t Tool) IsUnlisted() bool { return t.Meta.Listed != nil && !*t.Meta.Listed }
 
 // Reads reports whether the gateway declares that the tool changes nothing and proposes no change.
 func (t Tool) Reads() bool { return t.Annotations != nil && t.Annotations.ReadOnly }
@@ -126,7 +126,7 @@ func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
 
 // listedFirst returns the order of a tool in Tools: 0 for a listed one.
 func listedFirst(t Tool) int {
-	if t.Unlisted() {
+	if t.IsUnlisted() {
 		return 1
 	}
 	return 0
@@ -186,7 +186,7 @@ func (c *Client) Render(ctx context.Context, name string, arguments map[string]s
 		} `json:"messages"`
 	}
 	if err := c.ask(ctx, "prompts/get", params, &res); err != nil {
-		return "", refused(err)
+		return "", asRefusal(err)
 	}
 	text := ""
 	for i, m := range res.Messages {
@@ -205,7 +205,7 @@ func (c *Client) Read(ctx context.Context, uri string) (string, error) {
 		Contents []content `json:"contents"`
 	}
 	if err := c.ask(ctx, "resources/read", params, &res); err != nil {
-		return "", refused(err)
+		return "", asRefusal(err)
 	}
 	text := ""
 	for _, part := range res.Contents {

@@ -56,8 +56,8 @@ func ReadRefusal(body []byte) (*Refusal, bool) {
 	}}, true
 }
 
-// refused converts a protocol error to a Refusal. The gateway puts its code and details into the error's data.
-func refused(err error) error {
+// asRefusal converts a protocol error to a Refusal. The gateway puts its code and details into the error's data.
+func asRefusal(err error) error {
 	rpc, ok := errors.AsType[*RPCError](err)
 	if !ok {
 		return err

@@ -127,7 +127,7 @@ func lookups(into *map[string]action.Lookup) yamlconf.Shape {
 
 // WrongAction returns a fault at the location of an action.
 func (c *Config) WrongAction(f *action.DeclarationFault) Fault {
-	path := []string{"classes", c.written(f.On), "actions", f.Action}
+	path := []string{"classes", c.classKey(f.On), "actions", f.Action}
 	if _, ok := c.document.Place(path...); !ok {
 		path = []string{"actions", f.Action}
 	}

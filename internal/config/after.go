@@ -19,7 +19,7 @@ func (s Source) DuckDB() (path string, ok bool) { return strings.CutPrefix(s.URL
 // WrongRule returns a fault of the rule of a class, given by its full name or as in the file. A message that begins
 // with a key of the rule and a colon, "tenant.through: …", points at that key.
 func (c *Config) WrongRule(class, message string) Fault {
-	path := []string{"classes", c.written(class)}
+	path := []string{"classes", c.classKey(class)}
 	if key, rest, ok := strings.Cut(message, ": "); ok {
 		deeper := append(slices.Clone(path), strings.Split(key, ".")...)
 		if _, written := c.document.Place(deeper...); written {
@@ -29,8 +29,8 @@ func (c *Config) WrongRule(class, message string) Fault {
 	return c.Wrong(message, path...)
 }
 
-// written returns the name of a class as used in the file: the full or the bare one.
-func (c *Config) written(class string) string {
+// classKey returns the name of a class as used in the file: the full or the bare one.
+func (c *Config) classKey(class string) string {
 	if _, ok := c.Rules.Classes[class]; !ok {
 		if _, bare, ok := strings.Cut(class, "."); ok {
 			if _, ok := c.Rules.Classes[bare]; ok {

@@ -67,9 +67,9 @@ func (c *Config) checkAPIs(r *yamlconf.Reader) {
 func (c *Config) adopt(s Source, of Document) error {
 	rules := c.rules[s.Name]
 	rules.Document, rules.Digest = of.Document, of.Digest
-	rules.Sends, rules.Signed = s.OpenAPI.Sends(), s.OpenAPI.Signed()
+	rules.Sends, rules.Signed = s.OpenAPI.Sends(), s.OpenAPI.HasCredential()
 	rules.Base = s.OpenAPI.BaseURL
-	packed := c.packed(&rules, s.Name, of)
+	packed := c.addPacks(&rules, s.Name, of)
 	rules.Signing, rules.Servers = s.OpenAPI.Signing(of.Document), s.OpenAPI.Signings(of.Document)
 	if rules.Description == "" {
 		rules.Description = s.Description
@@ -90,9 +90,9 @@ func (c *Config) adopt(s Source, of Document) error {
 	return nil
 }
 
-// packed adds the packs of an API to its rules: operations that the document lacks, and classes of operations, after
+// addPacks adds the packs of an API to its rules: operations that the document lacks, and classes of operations, after
 // those of the owner. The tools are compiled against the combined document.
-func (c *Config) packed(rules *calls.Rules, name string, of Document) error {
+func (c *Config) addPacks(rules *calls.Rules, name string, of Document) error {
 	if of.Document == nil || len(of.Packs) == 0 {
 		return nil
 	}

@@ -31,7 +31,7 @@ func (c *Config) classes() yamlconf.Shape {
 func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape {
 	var tenant policy.TenantRule
 	keys := []yamlconf.Key{
-		{Name: "hidden", Doc: "Nobody sees the class; {except: operator} leaves it to operators", Shape: hidden(rule)},
+		{Name: "hidden", Doc: "Nobody sees the class; {except: operator} leaves it to operators", Shape: hiddenShape(rule)},
 		{Name: "description", Doc: "For agents", Shape: yamlconf.Words(&rule.Description)},
 		{Name: "visible", Doc: "The fields that can be seen; without it all but the denied ones", Shape: yamlconf.List(&rule.Visible, "field names", nil)},
 		{Name: "denied", Doc: "Fields that are never seen, besides those whose names say credential. A field that is seen, such as one of JSON, is seen with all that it holds, whatever its members are called", Shape: yamlconf.List(&rule.Denied, "field names", nil)},
@@ -71,7 +71,7 @@ func masks(rule *policy.ClassRule) yamlconf.Shape {
 			{Name: "pattern", Doc: "What is replaced inside of the text, or of texts in JSON: [email] stands for an address. Cards and bank accounts count only with the right check digits", Shape: patterns(&inside)},
 			{Name: "except", Doc: "Who sees it whole: operator", Shape: yamlconf.OneOf(&but, identity.Operator)},
 		}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
-			given := func(key string) bool { return r.Given(at + "/" + key) }
+			given := func(key string) bool { return r.HasAt(at + "/" + key) }
 			switch {
 			case given("as") && given("pattern"):
 				r.Wrong(n.Start(), at, "as can't be combined with pattern")
@@ -224,8 +224,8 @@ func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 	}
 }
 
-// hidden is the shape of true, false or {except: operator}.
-func hidden(rule *policy.ClassRule) yamlconf.Shape {
+// hiddenShape is the shape of true, false or {except: operator}.
+func hiddenShape(rule *policy.ClassRule) yamlconf.Shape {
 	by := yamlconf.Object([]yamlconf.Key{{Name: "except", Doc: "Who sees it all the same: operator", Must: true,
 		Shape: yamlconf.OneOf(&rule.HiddenBut, identity.Operator)}}, func(*yamlconf.Reader, yamlconf.Node, string) { rule.Hidden = true })
 	return yamlconf.Either(yamlconf.Flag(&rule.Hidden), by)
@@ -260,7 +260,7 @@ func (c *Config) tenantRule(rule *policy.ClassRule, t *policy.TenantRule) yamlco
 		{Name: "bypass", Doc: "Who sees the records of all tenants: an expression over principal, in CEL, that yields true or false", Shape: c.expression(&t.Bypass, expression.Bool)},
 	}
 	return yamlconf.Object(keys, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
-		given := func(key string) bool { return r.Given(at + "/" + key) }
+		given := func(key string) bool { return r.HasAt(at + "/" + key) }
 		switch {
 		case given("through") && (given("field") || given("is") || given("contains")):
 			r.Wrong(n.Start(), at, "through can't be combined with field, is and contains")

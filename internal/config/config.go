@@ -301,7 +301,7 @@ func Digest(rules policy.Rules) string {
 		}
 		review = append(review, c)
 	}
-	rules.Version, rules.Classes, rules.Review, rules.Gates = "", nil, nil, rules.Gates.Filled()
+	rules.Version, rules.Classes, rules.Review, rules.Gates = "", nil, nil, rules.Gates.WithDefaults()
 	b, err := json.Marshal(struct {
 		Rules   policy.Rules
 		Classes map[string]text
@@ -324,7 +324,7 @@ func (c *Config) Wrong(message string, path ...string) Fault {
 // key, such as "visible" or "tenant.field", asks for the location of that key of the rule. line starts at 1. It is 0 if
 // no file has such a rule. If the rule lacks the key, the location is that of the rule.
 func (c *Config) PlaceOfRule(class, key string) (file string, line int) {
-	path := []string{"classes", c.written(class)}
+	path := []string{"classes", c.classKey(class)}
 	if _, ok := c.document.Place(path...); !ok {
 		return "", 0
 	}
@@ -342,9 +342,9 @@ func (c *Config) State() string { return c.document.State() }
 // Now returns the current State. See State.
 func (c *Config) Now() string { return c.document.Now() }
 
-// Divided returns the sources, sorted, with one schema per tenant whose expression asks for the tenant. A principal
+// TenantSchemaSources returns the sources, sorted, with one schema per tenant whose expression asks for the tenant. A principal
 // without a tenant sees nothing of them.
-func (c *Config) Divided() []string {
+func (c *Config) TenantSchemaSources() []string {
 	var out []string
 	for source, text := range c.Rules.Schemas {
 		if strings.Contains(text, "principal.tenant") {
@@ -355,8 +355,8 @@ func (c *Config) Divided() []string {
 	return out
 }
 
-// Tenanted counts the classes with a tenant rule, and those of them of which a principal without a tenant sees no record.
-func (c *Config) Tenanted() (ruled, closed int) {
+// CountTenantClasses counts the classes with a tenant rule, and those of them of which a principal without a tenant sees no record.
+func (c *Config) CountTenantClasses() (ruled, closed int) {
 	for _, r := range c.Rules.Classes {
 		if r.Tenant == nil {
 			continue

@@ -113,7 +113,7 @@ func credentialShape(into **APICredential, each bool) yamlconf.Shape {
 	return yamlconf.Object(keys, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 		var given []string
 		for _, k := range keys {
-			if r.Given(at + yamlconf.Join(k.Name)) {
+			if r.HasAt(at + yamlconf.Join(k.Name)) {
 				given = append(given, k.Name)
 			}
 		}
@@ -259,7 +259,7 @@ func eachShape(e *EachCredential, into **EachCredential) yamlconf.Shape {
 			}
 		}})},
 	}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
-		switch claim := r.Given(at + "/claim"); {
+		switch claim := r.HasAt(at + "/claim"); {
 		case e.By == "claim" && !claim:
 			r.Wrong(n.Start(), at, "needs the key claim: the name of the claim")
 		case e.By != "" && e.By != "claim" && claim:

@@ -5,11 +5,12 @@ import "slices"
 // apiPlaceholder stands for a secret in what Fixed returns.
 const apiPlaceholder = "*"
 
-// Fixed returns s with placeholders for the secrets that can change without a restart. These are all secrets except
-// those of accounts that people connect. It keeps the kind of each credential and its place in a request.
-func (s *APISource) Fixed() *APISource {
+// WithPlaceholders returns s with placeholders for the secrets that can change without a restart. These are all
+// secrets except those of accounts that people connect. It keeps the kind of each credential and its place in a
+// request.
+func (s *APISource) WithPlaceholders() *APISource {
 	out := *s
-	out.Credential, out.Credentials = s.Credential.fixed(), fixedAll(s.Credentials)
+	out.Credential, out.Credentials = s.Credential.withPlaceholders(), fixedAll(s.Credentials)
 	out.Headers, out.Servers = slices.Clone(s.Headers), slices.Clone(s.Servers)
 	for i := range out.Headers {
 		if h := &out.Headers[i]; h.Secret {
@@ -18,7 +19,7 @@ func (s *APISource) Fixed() *APISource {
 	}
 	for i := range out.Servers {
 		at := &out.Servers[i]
-		at.Credential, at.Credentials = at.Credential.fixed(), fixedAll(at.Credentials)
+		at.Credential, at.Credentials = at.Credential.withPlaceholders(), fixedAll(at.Credentials)
 	}
 	return &out
 }
@@ -26,13 +27,13 @@ func (s *APISource) Fixed() *APISource {
 func fixedAll(all []SchemeCredential) []SchemeCredential {
 	out := slices.Clone(all)
 	for i := range out {
-		out[i].Credential = *out[i].Credential.fixed()
+		out[i].Credential = *out[i].Credential.withPlaceholders()
 	}
 	return out
 }
 
-// fixed returns c with placeholders for its secrets. Nil for nil.
-func (c *APICredential) fixed() *APICredential {
+// withPlaceholders returns c with placeholders for its secrets. Nil for nil.
+func (c *APICredential) withPlaceholders() *APICredential {
 	if c == nil || c.Person != nil {
 		return c
 	}
@@ -57,7 +58,7 @@ func (c *APICredential) fixed() *APICredential {
 		e := *c.Each
 		e.Of = map[string]APICredential{}
 		for name, of := range c.Each.Of {
-			e.Of[name] = *of.fixed()
+			e.Of[name] = *of.withPlaceholders()
 		}
 		out.Each = &e
 	}

@@ -85,7 +85,7 @@ func (c *Config) limits() yamlconf.Shape {
 		{Name: "changes_per_minute", Doc: "Changes that the agents of one person may propose in a minute, or one agent without an owner. Default 60", Shape: yamlconf.Count(&l.Proposals, 1, 10_000)},
 	}, func(r *yamlconf.Reader, _ yamlconf.Node, at string) {
 		for _, key := range []string{"daily", "daily_per_token"} {
-			if cost := query.Pointer(query.Pointer(at, key), "cost"); r.Given(cost) && l.Price == 0 {
+			if cost := query.Pointer(query.Pointer(at, key), "cost"); r.HasAt(cost) && l.Price == 0 {
 				r.WrongAt(cost, "needs limits.price_per_million_tokens, or no call costs anything")
 			}
 		}

@@ -91,12 +91,12 @@ func (s *Source) URLs() [3]string {
 	return all
 }
 
-// Fixed returns s with placeholders for passwords of databases, keys of Parse Server, and credentials of APIs. An open
-// source takes these parts from a changed configuration without a restart.
-func (s Source) Fixed() Source {
+// WithPlaceholders returns s with placeholders for the settings that an open source takes from a changed configuration
+// without a restart. These are the passwords of databases, the keys of Parse Server, and the credentials of APIs.
+func (s Source) WithPlaceholders() Source {
 	switch {
 	case s.OpenAPI != nil:
-		s.OpenAPI = s.OpenAPI.Fixed()
+		s.OpenAPI = s.OpenAPI.WithPlaceholders()
 	case s.Parse != nil:
 		p := *s.Parse
 		p.MasterKey, p.RESTKey, p.Direct = "*", placeholder(p.RESTKey), connstring.Userless(p.Direct)

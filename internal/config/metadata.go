@@ -75,13 +75,13 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 		}
 		if s.OpenAPI != nil {
 			for _, key := range []string{"schemas", "schema", "template", "tables", "rename", "ssh", "write_url"} {
-				if r.Given(at + "/" + key) {
+				if r.HasAt(at + "/" + key) {
 					r.WrongAt(at+"/"+key, "only databases have it; take it out")
 				}
 			}
 			return
 		}
-		if key, why := s.wrongSchemas(func(key string) bool { return r.Given(at + "/" + key) }); why != "" {
+		if key, why := s.wrongSchemas(func(key string) bool { return r.HasAt(at + "/" + key) }); why != "" {
 			r.WrongAt(at+"/"+key, why)
 		}
 		kind := s.Kind()

@@ -93,7 +93,7 @@ func TestGates(t *testing.T) {
 		})
 		got := fmt.Sprint(err)
 		if err == nil {
-			g := c.Rules.Gates.Filled()
+			g := c.Rules.Gates.WithDefaults()
 			got = strings.TrimSpace(fmt.Sprint(g.Writes, " ", g.RawWrites, " ", g.SchemaWrites, " ", strings.Join(c.Notes, " ")))
 			if c.Rules.Version != config.Digest(policy.Rules{Gates: g}) {
 				t.Errorf("%s with %s: the version doesn't tell of the gates", row.text, row.env)

@@ -40,7 +40,7 @@ func (c *Config) notifications() yamlconf.Shape {
 			{Name: "to", Doc: "Those who get it, each by a name of yours", Must: true, Shape: c.hooks("recipient", letters)},
 		}, nil)},
 	}, func(r *yamlconf.Reader, _ yamlconf.Node, at string) {
-		if !r.Given(at+"/webhooks") && !r.Given(at+"/mail") {
+		if !r.HasAt(at+"/webhooks") && !r.HasAt(at+"/mail") {
 			r.WrongAt(at, "needs the key webhooks or mail")
 		}
 	})
@@ -76,7 +76,7 @@ func (c *Config) hooks(names string, of func(h *webhook.Hook) ([]yamlconf.Key, f
 					r.WrongAt(at+"/people", "needs the key as beside it: what isn't shown can't be decided about")
 				}
 			}), func() {
-				for _, e := range webhook.Known() {
+				for _, e := range webhook.AllEvents() {
 					if slices.Contains(events, string(e)) {
 						h.Events = append(h.Events, e)
 					}
@@ -97,7 +97,7 @@ func (c *Config) hooks(names string, of func(h *webhook.Hook) ([]yamlconf.Key, f
 // hookKeys are the keys that all hooks have.
 func (c *Config) hookKeys(h *webhook.Hook, quiet *webhook.Quiet, events *[]string) []yamlconf.Key {
 	var known []string
-	for _, e := range webhook.Known() {
+	for _, e := range webhook.AllEvents() {
 		known = append(known, string(e))
 	}
 	return []yamlconf.Key{

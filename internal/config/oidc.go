@@ -31,7 +31,7 @@ func (c *Config) issuer() yamlconf.Shape {
 		c.Auth.OIDC = o
 		if s := c.Auth.SignIn; s != nil && reflect.ValueOf(s.Claims).IsZero() {
 			s.Claims = o.Claims
-		} else if s == nil && o.Audience == nil && !r.Given(at+"/audience") {
+		} else if s == nil && o.Audience == nil && !r.HasAt(at+"/audience") {
 			r.WrongAt(at, "audience is missing: with it agents and people send the issuer's tokens; with sign_in people sign in there")
 		}
 		if i := slices.IndexFunc(o.Audience, func(a string) bool { return resource(a) == "" }); c.Auth.Resource == "" && i >= 0 {
@@ -47,7 +47,7 @@ func mapping(m *oidc.Mapping) yamlconf.Shape {
 		{Name: "name", Doc: "For people. Default that of id", Shape: yamlconf.Words(&m.Name)},
 		{Name: "owner", Doc: "The human on whose behalf it acts; without one an agent can only read", Shape: yamlconf.Words(&m.Owner)},
 		{Name: "tenant", Doc: "Whose records it sees in tenant-scoped classes", Shape: yamlconf.Words(&m.Tenant)},
-		{Name: "kind", Doc: "Who is a human or a service; all others are agents", Shape: valued(&m.Kind, "value", func(value string) (yamlconf.Shape, func()) {
+		{Name: "kind", Doc: "Who is a human or a service; all others are agents", Shape: claimShape(&m.Kind, "value", func(value string) (yamlconf.Shape, func()) {
 			var kind identity.Kind
 			return yamlconf.OneOf(&kind, identity.Agent, identity.Human, identity.Service), func() {
 				if m.Kinds == nil {
@@ -56,7 +56,7 @@ func mapping(m *oidc.Mapping) yamlconf.Shape {
 				m.Kinds[value] = kind
 			}
 		})},
-		{Name: "scopes", Doc: "What it may do. Default the claim scope, with the names of our own scopes", Shape: valued(&m.Scopes, "word", func(word string) (yamlconf.Shape, func()) {
+		{Name: "scopes", Doc: "What it may do. Default the claim scope, with the names of our own scopes", Shape: claimShape(&m.Scopes, "word", func(word string) (yamlconf.Shape, func()) {
 			var names []string
 			return yamlconf.List(&names, "scopes", scope), func() {
 				if m.ScopeOf == nil {
@@ -74,8 +74,8 @@ func mapping(m *oidc.Mapping) yamlconf.Shape {
 	}, yamlconf.NotEmpty)
 }
 
-// valued is the shape of a claim and the meaning of its values.
-func valued(claim *string, what string, of func(string) (yamlconf.Shape, func())) yamlconf.Shape {
+// claimShape is the shape of a claim and the meaning of its values.
+func claimShape(claim *string, what string, of func(string) (yamlconf.Shape, func())) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "claim", Doc: "The claim", Must: true, Shape: yamlconf.Words(claim)},
 		{Name: "values", Doc: "What each " + what + " of it stands for; others stand for nothing", Shape: yamlconf.Each(yamlconf.Table{Names: what, Of: of})},

@@ -23,12 +23,12 @@ func apiRules(rules *calls.Rules, cel expressionShape) yamlconf.Shape {
 		{Name: "access", Doc: "What operations can do; the first rule that matches one counts. Otherwise its method decides: GET and HEAD read, DELETE destroys, others write", Shape: accessRules(&rules.Access.Rules)},
 		{Name: "rpc_names", Doc: "true: the names of POST operations say what they do: Get, List, Search and BatchGet read, Delete destroys", Shape: yamlconf.Flag(&rules.Access.RPCNames)},
 		{Name: "shown", Doc: "The operations that can be seen; without it all but excluded ones", Shape: yamlconf.List(&rules.Shown, apiPatterns, nil)},
-		{Name: "hidden", Doc: "What is out of sight, as if it were not there", Shape: apiHidden(&rules.Hidden, cel)},
+		{Name: "hidden", Doc: "What is out of sight, as if it were not there", Shape: hiddenAPIShape(&rules.Hidden, cel)},
 		{Name: "parameters", Doc: "What parameters must be. One that is not given is set", Shape: parameters(&rules.Parameters, cel)},
 		{Name: "write", Doc: "How what isn't read may run: review (the default), allow or deny, or one of them each for write and destructive. Gates come first", Shape: apiModes(&rules.Write)},
 		{Name: "open_bodies", Doc: "true: bodies may have fields that the document doesn't name", Shape: yamlconf.Flag(&rules.OpenBodies)},
 		{Name: "open_formats", Doc: "true: texts and numbers may be of other formats than the document says (date-time, uuid, int32); without it what can't be of that format is refused", Shape: yamlconf.Flag(&rules.OpenFormats)},
-		{Name: "open_parameters", Doc: "Query parameters that the document doesn't declare, and that agents may give all the same", Shape: opened(&rules.OpenParameters)},
+		{Name: "open_parameters", Doc: "Query parameters that the document doesn't declare, and that agents may give all the same", Shape: openParametersShape(&rules.OpenParameters)},
 		{Name: "partial", Doc: "PUTs that leave what they are not given as it is, as a PATCH does: reviewers see what changes, and nothing as gone that stays. Those of packs come after", Shape: yamlconf.List(&rules.Partial, "PUT "+apiPatterns, nil)},
 		{Name: "lists", Doc: "How lists in objects of queries and forms are written: brackets (a[]=1, the default), indices (a[0]=1), repeat (a=1&a=2) or comma (a=1,2). Lists of objects have indices",
 			Shape: yamlconf.Choose([]string{"brackets", "indices", "repeat", "comma"}, func(s string) {
@@ -56,10 +56,10 @@ func accessRules(into *[]spec.ClassRule) yamlconf.Shape {
 		}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 			forbidden := rule.Class == spec.ClassForbidden
 			for _, key := range []string{"reason", "instead"} {
-				switch given := r.Given(at + "/" + key); {
+				switch given := r.HasAt(at + "/" + key); {
 				case forbidden && !given:
 					r.Wrong(n.Start(), at, "needs the key %s: agents read it", key)
-				case !forbidden && given && r.Given(at+"/class"):
+				case !forbidden && given && r.HasAt(at+"/class"):
 					r.WrongAt(at+"/"+key, "goes with class: forbidden; take it out")
 				}
 			}
@@ -67,8 +67,8 @@ func accessRules(into *[]spec.ClassRule) yamlconf.Shape {
 	})
 }
 
-// apiHidden is the shape of the rules that hide parts of an API, appended to into.
-func apiHidden(into *[]calls.Hidden, cel expressionShape) yamlconf.Shape {
+// hiddenAPIShape is the shape of the rules that hide parts of an API, appended to into.
+func hiddenAPIShape(into *[]calls.Hidden, cel expressionShape) yamlconf.Shape {
 	return yamlconf.Items("what is hidden", func(int) (yamlconf.Shape, func()) {
 		var h calls.Hidden
 		return yamlconf.Object([]yamlconf.Key{
@@ -93,8 +93,8 @@ func parameters(into *[]calls.Parameter, cel expressionShape) yamlconf.Shape {
 	})
 }
 
-// opened is the shape of query parameters that the document doesn't declare, appended to into.
-func opened(into *[]calls.Opened) yamlconf.Shape {
+// openParametersShape is the shape of query parameters that the document doesn't declare, appended to into.
+func openParametersShape(into *[]calls.Opened) yamlconf.Shape {
 	return yamlconf.Items("parameters", func(int) (yamlconf.Shape, func()) {
 		var o calls.Opened
 		return yamlconf.Object([]yamlconf.Key{

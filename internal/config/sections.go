@@ -41,7 +41,7 @@ func (c *Config) shape() yamlconf.Shape {
 		{Name: "classes", Doc: `What agents see of each class, by "source.Class" or a class name that one source has`, Shape: c.classes()},
 		{Name: "apis", Doc: "What agents see and may call of each HTTP API, by the name of its source. One that isn't named is not seen, unless policy.unlisted is visible", Shape: c.apis()},
 		{Name: "policy", Doc: "Rules that hold for every class", Shape: yamlconf.Object([]yamlconf.Key{
-			{Name: "unlisted", Doc: "Classes that no rule names are hidden (the default) or visible", Shape: c.unlisted()},
+			{Name: "unlisted", Doc: "Classes that no rule names are hidden (the default) or visible", Shape: c.unlistedShape()},
 			{Name: "refuse_scans", Doc: "true refuses what would read every record of a class: a where that no index serves, or none", Shape: yamlconf.Flag(&c.Rules.RefuseScans)},
 			{Name: "disclose", Doc: "true: a refusal says what the rules hide from the caller: for companies that trust their agents. Names of what is hidden show", Shape: yamlconf.Flag(&c.Rules.Disclose)},
 			{Name: "strict_pointer_shapes", Doc: "true refuses conditions on pointers that are neither an id nor a whole pointer to the right class; false, the default, takes other forms, and says what matches nothing", Shape: yamlconf.Flag(&c.Rules.Pointers)},
@@ -255,7 +255,7 @@ func listKeys(l *identity.List, of string) []yamlconf.Key {
 	}
 }
 
-func (c *Config) unlisted() yamlconf.Shape {
+func (c *Config) unlistedShape() yamlconf.Shape {
 	return yamlconf.Choose([]string{"hidden", "visible"}, func(s string) { c.Rules.Unlisted = s == "visible" })
 }
 

@@ -50,8 +50,8 @@ func (s *APISource) Person() *PersonAccount {
 	return nil
 }
 
-// Signed reports whether requests to the API carry any credential.
-func (s *APISource) Signed() bool { return s.Credential != nil || s.Credentials != nil }
+// HasCredential reports whether requests to the API carry any credential.
+func (s *APISource) HasCredential() bool { return s.Credential != nil || s.Credentials != nil }
 
 // Sends returns the parameters that credentials and fixed headers set, sorted, at any address of the API.
 func (s *APISource) Sends() []calls.Place {
@@ -207,7 +207,7 @@ const likeCredential = "#/properties/sources/additionalProperties/properties/ope
 
 // another is the shape of a further credential, whose schema is that of the first.
 func another(into **APICredential, each bool) yamlconf.Shape {
-	s := yamlconf.Covered(credentialShape(into, each))
+	s := yamlconf.MaskExcerpts(credentialShape(into, each))
 	s.Schema = map[string]any{"$ref": likeCredential}
 	return s
 }
@@ -224,7 +224,7 @@ func credentialsShape(into *[]SchemeCredential, each bool) yamlconf.Shape {
 // headersShape is the shape of headers that every request carries. A value is a secret if its header is called like one, or if it isn't
 // written in the configuration itself.
 func headersShape(into *[]FixedHeader) yamlconf.Shape {
-	return yamlconf.Covered(yamlconf.Each(yamlconf.Table{Names: "header", Of: func(name string) (yamlconf.Shape, func()) {
+	return yamlconf.MaskExcerpts(yamlconf.Each(yamlconf.Table{Names: "header", Of: func(name string) (yamlconf.Shape, func()) {
 		h := FixedHeader{Name: http.CanonicalHeaderKey(name)}
 		text := yamlconf.Secret("a text", func(folder, s string) string {
 			if !httpguts.ValidHeaderFieldName(name) || h.Name != "Authorization" && spec.RefusedHeader(h.Name) {
@@ -272,7 +272,7 @@ func tlsShape(into **APITLS) yamlconf.Shape {
 		{Name: "key", Doc: "Its private key", Shape: file(&t.Key)},
 		{Name: "ca", Doc: "The authorities that the gateway trusts for base_url, in the place of those of the system. Token URLs, further servers and downloads trust both", Shape: file(&t.Authorities)},
 	}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
-		if r.Given(at+"/certificate") != r.Given(at+"/key") {
+		if r.HasAt(at+"/certificate") != r.HasAt(at+"/key") {
 			r.Wrong(n.Start(), at, "certificate and key go together")
 		}
 		yamlconf.NotEmpty(r, n, at)
@@ -299,7 +299,7 @@ func serversShape(into *[]APIServer) yamlconf.Shape {
 
 // oneOfCredentials refuses credential beside credentials.
 func oneOfCredentials(r *yamlconf.Reader, _ yamlconf.Node, at string) {
-	if r.Given(at+"/credential") && r.Given(at+"/credentials") {
+	if r.HasAt(at+"/credential") && r.HasAt(at+"/credentials") {
 		r.WrongAt(at+"/credential", "credential and credentials exclude each other: move this one into credentials, under the name of its security scheme")
 	}
 }

@@ -96,7 +96,7 @@ func (s *APISource) Shape(contents *Document) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "document", Doc: "The OpenAPI document, 3.0, 3.1 or Swagger 2.0: a file, whose relative path starts at this file's folder, or a URL by https (http on this machine), which is read when the configuration is loaded; with the files that it refers to in its folder or on its host. Not needed where a pack brings one", Shape: s.document(contents)},
 		{Name: "base_url", Doc: "What the paths of the document begin with: https://app.example/api. No call leaves its host", Must: true, Shape: yamlconf.Text("a URL", func(t string) string { s.BaseURL = strings.TrimSuffix(t, "/"); return baseURL(t) })},
-		{Name: "credential", Doc: "Who the gateway is to the API. The token that an agent comes with is never passed on", Shape: yamlconf.Covered(credentialShape(&s.Credential, true))},
+		{Name: "credential", Doc: "Who the gateway is to the API. The token that an agent comes with is never passed on", Shape: yamlconf.MaskExcerpts(credentialShape(&s.Credential, true))},
 		{Name: "credentials", Doc: "Several credentials, by the names of the document's security schemes. An operation is called with those of the first alternative in its security that are all here, and with none where it requires none", Shape: credentialsShape(&s.Credentials, true)},
 		{Name: "headers", Doc: "Headers of every request: {X-Org: acme}. Agents can't set them. One that is called like a credential (X-App-Key), or whose value is ${…} or file:, is masked in answers", Shape: headersShape(&s.Headers)},
 		{Name: "tls", Doc: "Files of TLS connections to base_url: the gateway's own certificate, and the authorities to trust. Files that change are read again for the next connection", Shape: tlsShape(&s.TLS)},
@@ -108,7 +108,7 @@ func (s *APISource) Shape(contents *Document) yamlconf.Shape {
 		{Name: "site", Doc: "Where people open the application: links of tools in packs begin with it. Default base_url", Shape: yamlconf.Text("a URL", func(t string) string { s.Site = strings.TrimSuffix(t, "/"); return baseURL(t) })},
 		{Name: "names", Doc: "Of tools in packs: dots (the default: platform.list-teams), or underscore for clients that take no dots (platform_list_teams)", Shape: yamlconf.Choose([]string{"dots", "underscore"}, func(t string) { s.Underscore = t == "underscore" })},
 	}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
-		if !r.Given(at + "/document") {
+		if !r.HasAt(at + "/document") {
 			s.documentOfPack(contents, r, n, at)
 		}
 		oneOfCredentials(r, n, at)
@@ -124,7 +124,7 @@ func (s *APISource) checkPlain(r *yamlconf.Reader, at string) {
 	if s.PlainHTTP {
 		return
 	}
-	secret := s.Signed() || slices.ContainsFunc(s.Headers, func(h FixedHeader) bool { return h.Secret })
+	secret := s.HasCredential() || slices.ContainsFunc(s.Headers, func(h FixedHeader) bool { return h.Secret })
 	if secret && plain(s.BaseURL) {
 		r.WrongAt(at+"/base_url", "base_url"+whyPlain)
 		return
@@ -369,7 +369,7 @@ func (s *APISource) packs(contents *Document) yamlconf.Shape {
 // read reads a pack. n is the node that names it.
 func (p APIPack) read(r *yamlconf.Reader, n yamlconf.Node) (*pack.Pack, error) {
 	if p.Folder == "" {
-		return pack.Bundled(p.Name)
+		return pack.BundledPack(p.Name)
 	}
 	files, err := r.Folder(n, p.Folder, pack.IsFile)
 	if err != nil {

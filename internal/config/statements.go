@@ -24,7 +24,7 @@ func (c *Config) statements() yamlconf.Shape {
 				Shape: c.expression(&b.When, expression.Bool)},
 		}, bounds(&b.Bounds, &b.Time)...)
 		return yamlconf.Object(keys, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
-			given := func(k yamlconf.Key) bool { return r.Given(query.Pointer(at, k.Name)) }
+			given := func(k yamlconf.Key) bool { return r.HasAt(query.Pointer(at, k.Name)) }
 			if !slices.ContainsFunc(keys[1:], given) {
 				r.Wrong(n.Start(), at, "bounds nothing; write joins, windows, sets, queries or time, or take it out")
 			}
@@ -53,7 +53,7 @@ func bounds(b *policy.Bounds, most *time.Duration) []yamlconf.Key {
 
 // narrower reports each bound of some agents that is larger than the one of all: it would bound nothing.
 func (c *Config) narrower(r *yamlconf.Reader, at string) {
-	general := c.Rules.Bounds.Filled()
+	general := c.Rules.Bounds.WithDefaults()
 	longest := longestRead
 	for _, d := range c.Limits.Timeouts {
 		longest = max(longest, d)

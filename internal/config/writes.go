@@ -30,7 +30,7 @@ type gateSwitch struct {
 }
 
 func switches(g *policy.Gates) []gateSwitch {
-	f := g.Filled()
+	f := g.WithDefaults()
 	return []gateSwitch{
 		{"writes", "BAILIWICK_WRITES", "All writes: off, review (the default: a human approves each) or on. The variable BAILIWICK_WRITES can lower it", &g.Writes, &f.Writes},
 		{"raw_writes", "BAILIWICK_RAW_WRITES", "Writes to records as they are, besides writes: off (the default), review or on. BAILIWICK_RAW_WRITES can lower it", &g.RawWrites, &f.RawWrites},
@@ -132,7 +132,7 @@ func (c *Config) condition(into **expression.Condition) yamlconf.Shape {
 
 // Writes reports whether s can be written at all: the gates are open for some kind of write, and s isn't read-only.
 func (c *Config) Writes(s Source) bool {
-	g := c.Rules.Gates.Filled()
+	g := c.Rules.Gates.WithDefaults()
 	return !s.ReadOnly && g.Writes != policy.Off && (g.RawWrites != policy.Off || g.SchemaWrites != policy.Off || len(c.Actions) > 0)
 }
 

@@ -207,7 +207,7 @@ func (c *Connections) List(ctx context.Context, p identity.Principal) ([]Connect
 		}
 		row, err := c.o.Store.Connection(ctx, k)
 		if err != nil {
-			return nil, storeFailed(err)
+			return nil, storeError(err)
 		}
 		if t, err := c.open(row); err == nil && !row.Ended {
 			if one.Over = t.Refresh == "" && !a.good(k, t); !one.Over {
@@ -229,6 +229,6 @@ func (c *Connections) Close() {
 // Close closes the idle connections of a.
 func (a *Account) Close() { a.http.CloseIdleConnections() }
 
-func storeFailed(err error) error {
-	return problem.StoreFailed("connection_store", err)
+func storeError(err error) error {
+	return problem.StoreError("connection_store", err)
 }

@@ -51,61 +51,61 @@ func (c *Connections) Finish(ctx context.Context, v Visit, answer url.Values) er
 	if err != nil {
 		return err
 	}
-	s, err := c.answered(a, k, v.Session, answer)
+	s, err := c.answerState(a, k, v.Session, answer)
 	if err != nil {
 		return err
 	}
 	sum := sha256.Sum256([]byte(s.random))
 	first, err := c.o.Used.UseUp(ctx, "connect "+hex.EncodeToString(sum[:]), time.Unix(s.until, 0))
 	if err != nil {
-		return storeFailed(err)
+		return storeError(err)
 	}
 	if !first {
-		return notBegun("replayed", nil)
+		return notBegunError("replayed", nil)
 	}
 	if answer.Has("error") {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "connection_denied", Detail: "Nothing was connected: you did not agree, or " + v.Source + " refused",
-			Err: problem.Said(problem.Cut(answer.Get("error")))}
+			Err: problem.LoggableError(problem.Cut(answer.Get("error")))}
 	}
 	got, err := a.config(v.Back).Exchange(a.with(ctx), answer.Get("code"), oauth2.VerifierOption(s.mac(v.Session, k, "verifier")))
 	switch {
-	case gone(err):
-		return notBegun("code_refused", err)
+	case isInvalidGrant(err):
+		return notBegunError("code_refused", err)
 	case err != nil:
-		return refused(err)
+		return tokenRequestError(err)
 	case !strings.EqualFold(got.Type(), "Bearer"):
-		return unavailable("token_type", problem.Said("the token URL answered with a token that is no bearer token"))
+		return unavailable("token_type", problem.LoggableError("the token URL answered with a token that is no bearer token"))
 	}
-	sealed, err := c.seal(k, a.received(got, c.o.Now().UTC(), ""))
+	sealed, err := c.seal(k, a.tokensFrom(got, c.o.Now().UTC(), ""))
 	if err != nil {
-		return storeFailed(err)
+		return storeError(err)
 	}
 	return c.put(ctx, k, func(r *Row) { r.Sealed, r.Busy, r.Ended = sealed, false, false })
 }
 
-// answered returns the state of an answer that k's person gets in the session, to what they began there.
-func (c *Connections) answered(a *Account, k Key, session string, answer url.Values) (state, error) {
+// answerState returns the state of an answer that k's person gets in the session, to what they began there.
+func (c *Connections) answerState(a *Account, k Key, session string, answer url.Values) (state, error) {
 	for name, values := range answer {
 		if len(values) > 1 {
-			return state{}, notBegun("ambiguous", problem.Said(problem.Cut(name)))
+			return state{}, notBegunError("ambiguous", problem.LoggableError(problem.Cut(name)))
 		}
 	}
 	s, ok := readState(answer.Get("state"))
 	left := s.until - c.o.Now().Unix()
 	switch {
 	case session == "" || !ok || !hmac.Equal([]byte(s.text(session, k)), []byte(answer.Get("state"))):
-		return s, notBegun("state", nil)
+		return s, notBegunError("state", nil)
 	case left <= 0 || left > 2*int64(flowLife/time.Second): // a clock that was set back must not make a state good for long
-		return s, notBegun("late", nil)
+		return s, notBegunError("late", nil)
 	case a.provider.Issuer != "" && answer.Get("iss") != a.provider.Issuer:
-		return s, notBegun("issuer", nil) // the answer of another server (RFC 9207)
+		return s, notBegunError("issuer", nil) // the answer of another server (RFC 9207)
 	case !answer.Has("error") && answer.Get("code") == "":
-		return s, notBegun("no_code", nil)
+		return s, notBegunError("no_code", nil)
 	}
 	return s, nil
 }
 
-func notBegun(kind string, err error) error {
+func notBegunError(kind string, err error) error {
 	return &problem.Error{Code: problem.InvalidArgument, Kind: "connect_" + kind, Err: err,
 		Detail: "Nothing was connected: this was not begun in this session, was used before, or took too long. Connect again"}
 }
@@ -115,7 +115,7 @@ func (c *Connections) put(ctx context.Context, k Key, change func(*Row)) error {
 	for range 10 { // each round is lost to another process
 		was, err := c.o.Store.Connection(ctx, k)
 		if err != nil {
-			return storeFailed(err)
+			return storeError(err)
 		}
 		next := was
 		next.Key, next.Version = k, was.Version+1
@@ -127,12 +127,12 @@ func (c *Connections) put(ctx context.Context, k Key, change func(*Row)) error {
 		}
 		if done, err := c.o.Store.SwapConnection(ctx, was.Version, next); err != nil || done {
 			if err != nil {
-				err = storeFailed(err)
+				err = storeError(err)
 			}
 			return err
 		}
 	}
-	return storeFailed(errors.New("the connection is changed again and again"))
+	return storeError(errors.New("the connection is changed again and again"))
 }
 
 // account returns the account of a source and the key of a person's connection.

@@ -30,7 +30,7 @@ func (c *Connections) End(ctx context.Context, p identity.Principal, source stri
 	}
 	row, err := c.o.Store.Connection(ctx, k)
 	if err != nil {
-		return storeFailed(err)
+		return storeError(err)
 	}
 	if row.Ended {
 		c.retire(ctx, row)
@@ -150,7 +150,7 @@ func (a *Account) revoke(ctx context.Context, t tokens) error {
 	defer res.Body.Close()                                      //nolint:errcheck // it was only read
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) // so that the connection can be used again
 	if res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests {
-		return problem.Said(fmt.Sprintf("the revocation URL answered %d", res.StatusCode))
+		return problem.LoggableError(fmt.Sprintf("the revocation URL answered %d", res.StatusCode))
 	}
 	return nil
 }

@@ -44,9 +44,9 @@ func newBox(key []byte) (box, error) {
 	return b, err
 }
 
-// bound returns the data that a connection is sealed for: its key, and the client at the provider. Another
+// additionalData returns the additional data of a sealed connection: its key, and the client at the provider. Another
 // configuration of the source can't open it, so no token goes to another server.
-func (c *Connections) bound(k Key) ([]byte, error) {
+func (c *Connections) additionalData(k Key) ([]byte, error) {
 	a := c.accounts[k.Source]
 	if a == nil {
 		return nil, errNotOpened
@@ -63,7 +63,7 @@ func (c *Connections) seal(k Key, t tokens) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound, err := c.bound(k)
+	bound, err := c.additionalData(k)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (c *Connections) seal(k Key, t tokens) ([]byte, error) {
 // open returns the tokens of r.
 func (c *Connections) open(r Row) (tokens, error) {
 	var t tokens
-	bound, err := c.bound(r.Key)
+	bound, err := c.additionalData(r.Key)
 	if err != nil || len(r.Sealed) < keyID {
 		return t, errNotOpened
 	}

@@ -61,7 +61,7 @@ func (a *Account) Token(ctx context.Context, p identity.Principal) (string, erro
 	for {
 		row, err := a.all.o.Store.Connection(ctx, k)
 		if err != nil {
-			return "", storeFailed(err)
+			return "", storeError(err)
 		}
 		if row.Version == 0 || row.Ended {
 			return "", a.connectFirst("not_connected")
@@ -94,7 +94,7 @@ func (a *Account) Token(ctx context.Context, p identity.Principal) (string, erro
 		claimed.Busy, claimed.Version = true, row.Version+1
 		mine, err := a.all.o.Store.SwapConnection(ctx, row.Version, claimed)
 		if err != nil {
-			return "", storeFailed(err)
+			return "", storeError(err)
 		}
 		if mine { // the provider may have replaced the refresh token, so its answer is kept even if the caller has gone
 			return a.refresh(context.WithoutCancel(ctx), claimed, t)
@@ -122,12 +122,12 @@ func (a *Account) refresh(ctx context.Context, row Row, t tokens) (string, error
 	next.Busy, next.Version = false, row.Version+1
 	switch {
 	case asked == nil:
-		sealed, err := a.all.seal(row.Key, a.received(fresh, t.Since, t.Refresh))
+		sealed, err := a.all.seal(row.Key, a.tokensFrom(fresh, t.Since, t.Refresh))
 		if err != nil {
-			return "", storeFailed(err)
+			return "", storeError(err)
 		}
 		next.Sealed = sealed
-	case gone(asked):
+	case isInvalidGrant(asked):
 		next.Sealed = nil
 	}
 	keeping, stop := context.WithTimeout(ctx, askTimeout)
@@ -135,20 +135,20 @@ func (a *Account) refresh(ctx context.Context, row Row, t tokens) (string, error
 	kept, err := a.all.o.Store.SwapConnection(keeping, row.Version, next)
 	switch {
 	case err != nil:
-		return "", storeFailed(err)
-	case gone(asked):
+		return "", storeError(err)
+	case isInvalidGrant(asked):
 		return "", a.connectFirst("connection_revoked")
 	case asked != nil:
-		return "", refused(asked)
+		return "", tokenRequestError(asked)
 	case !kept: // the person connected again or was disconnected meanwhile, and that holds
 		return "", unavailable("connection_changed", nil)
 	}
 	return fresh.AccessToken, nil
 }
 
-// received returns the parts of t to keep. If the provider sends no new refresh token, the former one can be used
+// tokensFrom returns the tokens to keep of t. If the provider sends no new refresh token, the former one can be used
 // again.
-func (a *Account) received(t *oauth2.Token, since time.Time, before string) tokens {
+func (a *Account) tokensFrom(t *oauth2.Token, since time.Time, before string) tokens {
 	out := tokens{Access: t.AccessToken, Refresh: t.RefreshToken, Since: since}
 	if out.Refresh == "" {
 		out.Refresh = before
@@ -160,8 +160,8 @@ func (a *Account) received(t *oauth2.Token, since time.Time, before string) toke
 	return out
 }
 
-// gone reports whether err says that the provider has ended the connection.
-func gone(err error) bool {
+// isInvalidGrant reports whether err says that the provider has ended the connection.
+func isInvalidGrant(err error) bool {
 	e, ok := errors.AsType[*oauth2.RetrieveError](err)
 	return ok && e.ErrorCode == "invalid_grant"
 }
@@ -173,13 +173,13 @@ func (a *Account) connectFirst(kind string) error {
 		Suggestion: "Ask them to open " + at + " and to connect " + a.source + "; then make the call again"}
 }
 
-// refused returns the error for a failed request to the token URL. It omits the response, which can repeat a secret.
-func refused(err error) error {
+// tokenRequestError returns the error for a failed request to the token URL. It omits the response, which can repeat a secret.
+func tokenRequestError(err error) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p
 	}
 	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok && e.Response != nil {
-		return unavailable("token_refused", problem.Said("the token URL answered "+e.Response.Status))
+		return unavailable("token_refused", problem.LoggableError("the token URL answered "+e.Response.Status))
 	}
 	return unavailable("token_unreachable", err)
 }

@@ -114,13 +114,13 @@ var plainHost = regexp.MustCompile(`^(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._~%-]*)$`)
 // the option is left out, because it concerns another driver.
 type option struct{ as, why string }
 
-// taken reads the options of a URL by a table. Keys are compared without case.
-func taken(options url.Values, known map[string]option, take func(as, value string) error) error {
+// readOptions reads the options of a URL by a table. Keys are compared without case.
+func readOptions(options url.Values, known map[string]option, take func(as, value string) error) error {
 	for _, key := range slices.Sorted(keysOf(options)) {
 		o, ok := known[strings.ToLower(key)]
 		switch {
 		case !ok:
-			return fmt.Errorf("has an option that is not known here: leave it out. These are known: %s", strings.Join(named(known), ", "))
+			return fmt.Errorf("has an option that is not known here: leave it out. These are known: %s", strings.Join(optionNames(known), ", "))
 		case o.why != "":
 			return errors.New(o.why)
 		case o.as == "":
@@ -143,8 +143,8 @@ func keysOf(v url.Values) func(func(string) bool) {
 	}
 }
 
-// named returns the names that options are passed on under.
-func named(known map[string]option) []string {
+// optionNames returns the names that options are passed on under.
+func optionNames(known map[string]option) []string {
 	var out []string
 	for key, o := range known {
 		if o.as == key {

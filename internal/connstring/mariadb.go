@@ -32,7 +32,7 @@ func mariadb(scheme, rest string) (Parsed, error) {
 		return Parsed{}, errMariaDB
 	}
 	set := url.Values{}
-	err := taken(l.options, mariadbOptions, func(as, v string) error {
+	err := readOptions(l.options, mariadbOptions, func(as, v string) error {
 		switch as {
 		case "user":
 			l.user = v

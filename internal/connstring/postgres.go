@@ -46,7 +46,7 @@ func postgres(scheme, rest string, java bool) (Parsed, error) {
 	}
 	var out Parsed
 	set := url.Values{}
-	err := taken(l.options, postgresOptions, func(as, v string) error { return out.setting(set, as, v, java) })
+	err := readOptions(l.options, postgresOptions, func(as, v string) error { return out.setting(set, as, v, java) })
 	if err != nil {
 		return Parsed{}, err
 	}

@@ -122,7 +122,7 @@ func invalid(format string, args ...any) error {
 	return refuse(http.StatusUnprocessableEntity, "invalid", format, args...)
 }
 
-func fail(w http.ResponseWriter, err error) { failed(err).write(w) }
+func fail(w http.ResponseWriter, err error) { errorAnswer(err).write(w) }
 
 // read strictly decodes the JSON body of a request.
 func read(r *http.Request, into any) error {

@@ -128,7 +128,7 @@ func (a *API) replaceIssue(r *http.Request, h http.Header) (int, any, error) {
 func (a *API) change(r *http.Request, h http.Header, f *fields, otherwise map[string]any) (int, any, error) {
 	var after *apiIssue
 	err := a.within(r.Context(), func(tx *sql.Tx) error {
-		id, err := matched(r, tx)
+		id, err := matchingIssueID(r, tx)
 		if err != nil {
 			return err
 		}
@@ -162,8 +162,8 @@ func (a *API) change(r *http.Request, h http.Header, f *fields, otherwise map[st
 	return http.StatusOK, after, nil
 }
 
-// matched returns the id of the issue in the path, if If-Match allows it.
-func matched(r *http.Request, tx *sql.Tx) (string, error) {
+// matchingIssueID returns the id of the issue in the path, if If-Match allows it.
+func matchingIssueID(r *http.Request, tx *sql.Tx) (string, error) {
 	is, id, err := find(r.Context(), tx, r)
 	if err != nil {
 		return "", err
@@ -176,7 +176,7 @@ func matched(r *http.Request, tx *sql.Tx) (string, error) {
 
 func (a *API) deleteIssue(r *http.Request, _ http.Header) (int, any, error) {
 	return http.StatusNoContent, nil, a.within(r.Context(), func(tx *sql.Tx) error {
-		id, err := matched(r, tx)
+		id, err := matchingIssueID(r, tx)
 		if err != nil {
 			return err
 		}

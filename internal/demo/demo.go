@@ -53,7 +53,7 @@ func Create(ctx context.Context, path string) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, removed(part))
+			err = errors.Join(err, removeFile(part))
 		}
 	}()
 	if err := write(ctx, part); err != nil {
@@ -65,7 +65,7 @@ func Create(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-func removed(path string) error {
+func removeFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("demo: %w", err)
 	}

@@ -24,13 +24,13 @@ func run(r *http.Request, h route) answer {
 	header := http.Header{}
 	status, out, err := h(r, header)
 	if err != nil {
-		return failed(err)
+		return errorAnswer(err)
 	}
 	return encode(status, header, out)
 }
 
-// failed returns the response for an error. It logs internal errors and doesn't show them.
-func failed(err error) answer {
+// errorAnswer returns the response for an error. It logs internal errors and doesn't show them.
+func errorAnswer(err error) answer {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return encode(r.status, http.Header{}, r.problem)
 	}
@@ -44,7 +44,7 @@ func encode(status int, header http.Header, out any) answer {
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
-		return failed(err) // can't fail for a problem
+		return errorAnswer(err) // can't fail for a problem
 	}
 	header.Set("Content-Type", "application/json")
 	return answer{status: status, header: header, body: b}

@@ -95,13 +95,13 @@ func New(h http.Handler, o Options) *Server {
 	o.draining = new(atomic.Bool)
 	s := &Server{options: o}
 	s.http = &http.Server{
-		Handler:           timed(h, o),
+		Handler:           withDeadlines(h, o),
 		ReadHeaderTimeout: o.Header,
 		WriteTimeout:      o.Answer, // for responses that net/http sends itself. Each response of h sets its own
 		IdleTimeout:       o.Idle,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
-		ConnState:         moved,
+		ConnState:         noteConnState,
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 	}
 	return s
@@ -138,7 +138,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 		ended <- err
 	})
-	err := s.http.Serve(s.bounded(l))
+	err := s.http.Serve(s.limitListener(l))
 	close(broken)
 	if !stop() && errors.Is(err, http.ErrServerClosed) {
 		err = <-ended

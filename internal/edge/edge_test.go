@@ -320,7 +320,7 @@ func TestTimedAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := edge.Options{Body: short, Linger: short}
-	s := &http.Server{Handler: edge.Timed(edge.Timed(http.HandlerFunc(ok), o), o)}
+	s := &http.Server{Handler: edge.WithDeadlines(edge.WithDeadlines(http.HandlerFunc(ok), o), o)}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	defer func() {
@@ -400,7 +400,7 @@ func TestTraced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			log := edge.NewRefusalLog(slog.New(slog.NewTextHandler(&out, nil)), nil)
-			edge.Timed(tt.h, edge.Options{Refused: log}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/x", strings.NewReader("{}")))
+			edge.WithDeadlines(tt.h, edge.Options{Refused: log}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/x", strings.NewReader("{}")))
 			log.Close()
 			if got := out.String(); !strings.Contains(got, tt.want) || tt.want != "" && strings.Count(got, "\n") != 1 || tt.want == "" && got != "" {
 				t.Errorf("%q, want %q", got, tt.want)

@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// Timed returns h with the deadlines of o, for a program that serves it with its own http.Server, which then has to
+// WithDeadlines returns h with the deadlines of o, for a program that serves it with its own http.Server, which then has to
 // limit connections itself. Within a Server it is h.
-func Timed(h http.Handler, o Options) http.Handler { return timed(h, o.withDefaults()) }
+func WithDeadlines(h http.Handler, o Options) http.Handler { return withDeadlines(h, o.withDefaults()) }
 
-// timed returns h with the deadlines of o on each request and its response. A request that is timed already, by a server around, is
+// withDeadlines returns h with the deadlines of o on each request and its response. A request that is timed already, by a server around, is
 // left as it is.
-func timed(h http.Handler, o Options) http.Handler {
+func withDeadlines(h http.Handler, o Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isTimed(w) {
+		if hasDeadlines(w) {
 			h.ServeHTTP(w, r)
 			return
 		}
 		c, _ := r.Context().Value(connKey{}).(*conn)
-		ctx, trace := Traced(r.Context())
+		ctx, trace := WithTrace(r.Context())
 		r = r.WithContext(ctx)
 		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), options: &o, request: r, trace: trace, conn: c, length: r.ContentLength}
 		defer x.end()
@@ -44,8 +44,8 @@ func timed(h http.Handler, o Options) http.Handler {
 	})
 }
 
-// isTimed reports whether w already has deadlines.
-func isTimed(w http.ResponseWriter) bool {
+// hasDeadlines reports whether w already has deadlines.
+func hasDeadlines(w http.ResponseWriter) bool {
 	for {
 		switch inner := w.(type) {
 		case *exchange:

@@ -20,7 +20,7 @@ type listener struct {
 	count map[netip.Prefix]int
 }
 
-func (s *Server) bounded(l net.Listener) *listener {
+func (s *Server) limitListener(l net.Listener) *listener {
 	return &listener{Listener: l, options: &s.options, open: map[*conn]struct{}{}, count: map[netip.Prefix]int{}}
 }
 
@@ -98,8 +98,8 @@ func (l *listener) drop(c *conn) {
 	}
 }
 
-// moved notes the state of a connection as net/http reports it.
-func moved(c net.Conn, state http.ConnState) {
+// noteConnState notes the state of a connection as net/http reports it.
+func noteConnState(c net.Conn, state http.ConnState) {
 	if c, ok := c.(*conn); ok {
 		c.mu.Lock()
 		defer c.mu.Unlock()

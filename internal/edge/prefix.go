@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Prefixed serves h below the path of base, the URL by which clients know the server. A proxy in front may remove the
+// WithPrefix serves h below the path of base, the URL by which clients know the server. A proxy in front may remove the
 // path from requests or leave it. Addresses of this host in pages and redirects get the path. h is returned as it is if
 // base has no path.
-func Prefixed(h http.Handler, base string) http.Handler {
+func WithPrefix(h http.Handler, base string) http.Handler {
 	u, err := url.Parse(base)
 	if err != nil || strings.Trim(u.Path, "/") == "" {
 		return h

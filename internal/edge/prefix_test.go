@@ -41,7 +41,7 @@ func TestPrefixed(t *testing.T) {
 		{"https://x.example/team/bw", "/team/bw/page", "", `<a href="/team/bw/console/queue">=&#34;/console</a><form action="/team/bw/console"><a href="https://x.example/console">="/conso`},
 	} {
 		w := httptest.NewRecorder()
-		edge.Prefixed(h, tt.base).ServeHTTP(w, httptest.NewRequest(http.MethodGet, tt.path, nil))
+		edge.WithPrefix(h, tt.base).ServeHTTP(w, httptest.NewRequest(http.MethodGet, tt.path, nil))
 		body, _ := io.ReadAll(w.Result().Body)
 		if got := w.Header().Get("Location"); got != tt.location {
 			t.Errorf("%s of %s leads to %q, want %q", tt.path, tt.base, got, tt.location)

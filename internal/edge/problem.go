@@ -14,19 +14,19 @@ const invalidParams = -32602
 // ProblemBody encodes p as all transports show it: {error, error_code, details?, retryable, suggestion?, retry_after?,
 // correlation_id}.
 func ProblemBody(p *problem.Error, correlation string) json.RawMessage {
-	b := value.AppendQuoted([]byte(`{"error":`), p.Detail)
-	b = value.AppendQuoted(append(b, `,"error_code":`...), string(p.Code))
+	b := value.AppendQuote([]byte(`{"error":`), p.Detail)
+	b = value.AppendQuote(append(b, `,"error_code":`...), string(p.Code))
 	if d := details(p); d != nil {
 		b = append(append(b, `,"details":`...), d...)
 	}
 	b = strconv.AppendBool(append(b, `,"retryable":`...), p.Retryable())
 	if p.Suggestion != "" {
-		b = value.AppendQuoted(append(b, `,"suggestion":`...), p.Suggestion)
+		b = value.AppendQuote(append(b, `,"suggestion":`...), p.Suggestion)
 	}
 	if p.RetryAfter > 0 {
 		b = strconv.AppendFloat(append(b, `,"retry_after":`...), p.Wait(), 'f', -1, 64)
 	}
-	b = value.AppendQuoted(append(b, `,"correlation_id":`...), correlation)
+	b = value.AppendQuote(append(b, `,"correlation_id":`...), correlation)
 	return append(b, '}')
 }
 

@@ -16,8 +16,8 @@ type Trace struct {
 // traceKey is the key of a Trace in a context.
 type traceKey struct{}
 
-// Traced returns ctx with a Trace, for RefusedBy and RefusedBecause.
-func Traced(ctx context.Context) (context.Context, *Trace) {
+// WithTrace returns ctx with a Trace, for RefusedBy and RefusedBecause.
+func WithTrace(ctx context.Context) (context.Context, *Trace) {
 	t := &Trace{}
 	return context.WithValue(ctx, traceKey{}, t), t
 }

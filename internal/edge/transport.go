@@ -73,7 +73,7 @@ func GuardedTransport(to *url.URL, o GuardOptions) *http.Transport {
 		TLSHandshakeTimeout: handshake, MaxResponseHeaderBytes: 64 << 10, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}
 	if o.Identity != nil {
 		t.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-			return identified(ctx, t, o, network, address)
+			return dialWithIdentity(ctx, t, o, network, address)
 		}
 	}
 	return t
@@ -82,8 +82,8 @@ func GuardedTransport(to *url.URL, o GuardOptions) *http.Transport {
 // handshake is the time for a TLS handshake.
 const handshake = 10 * time.Second
 
-// identified connects by TLS with the identity of the moment, over a connection of t.
-func identified(ctx context.Context, t *http.Transport, o GuardOptions, network, address string) (net.Conn, error) {
+// dialWithIdentity connects by TLS with the current identity, over a connection of t.
+func dialWithIdentity(ctx context.Context, t *http.Transport, o GuardOptions, network, address string) (net.Conn, error) {
 	plain, err := t.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err

@@ -44,8 +44,8 @@ func compileArguments(doc value.Value, reserved []string, wrong Fault) *Argument
 	return a
 }
 
-// Filled returns arguments with the defaults of the missing ones, without those named in leave.
-func (a *Arguments) Filled(in value.Value, leave ...string) value.Value {
+// WithDefaults returns arguments with the defaults of the missing ones, without those named in leave.
+func (a *Arguments) WithDefaults(in value.Value, leave ...string) value.Value {
 	members := slices.DeleteFunc(slices.Clone(in.Members()), func(m value.Member) bool { return slices.Contains(leave, m.Name) })
 	for _, d := range a.defaults {
 		if _, ok := in.Get(d.Name); !ok {

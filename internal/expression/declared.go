@@ -144,7 +144,7 @@ func (c *CallCompiler) Require(declared []Requirement) (early, late []Requiremen
 
 // Scene returns the scene of a call: its input, with defaults and without the arguments named in leave, and the time.
 func (a *Arguments) Scene(who identity.Principal, in value.Value, now time.Time, leave ...string) *Scene {
-	return &Scene{Who: who, Variables: map[string]value.Value{InputName: a.Filled(in, leave...), NowName: value.OfTime(now.UTC().Truncate(time.Microsecond))}}
+	return &Scene{Who: who, Variables: map[string]value.Value{InputName: a.WithDefaults(in, leave...), NowName: value.OfTime(now.UTC().Truncate(time.Microsecond))}}
 }
 
 // Holds evaluates a condition. Nil is true.

@@ -83,7 +83,7 @@ func (e *Expression) EvalOver(p identity.Principal, variables map[string]value.V
 		if s, text := v.Text(), v.Kind() == value.String; e.yield == Any && (v.IsNull() || text && s == "") {
 			return value.Value{}, errNothing
 		}
-		return e.yielded(v)
+		return e.checkYield(v)
 	case e.root != "":
 		v, ok := variables[e.root]
 		for _, name := range e.path {
@@ -92,7 +92,7 @@ func (e *Expression) EvalOver(p identity.Principal, variables map[string]value.V
 		if !ok {
 			return value.Value{}, errNothing
 		}
-		return e.yielded(v)
+		return e.checkYield(v)
 	case e.program == nil:
 		return value.Value{}, errNothing
 	}
@@ -100,7 +100,7 @@ func (e *Expression) EvalOver(p identity.Principal, variables map[string]value.V
 	if err != nil {
 		return value.Value{}, err
 	}
-	return e.yielded(v)
+	return e.checkYield(v)
 }
 
 // run evaluates the program.
@@ -116,15 +116,15 @@ func (e *Expression) run(p identity.Principal, variables map[string]value.Value)
 	return fromCEL(out)
 }
 
-// yielded returns v if it matches e's Yield, else an error.
-func (e *Expression) yielded(v value.Value) (value.Value, error) {
+// checkYield returns v if it matches e's Yield, else an error.
+func (e *Expression) checkYield(v value.Value) (value.Value, error) {
 	switch {
 	case e.yield == Any:
 		return v, nil
 	case v.IsNull():
 		return value.Value{}, errNothing
 	case e.yield == List:
-		return listed(v)
+		return checkList(v)
 	case e.yield == Bool && v.Kind() != value.Bool:
 		return value.Value{}, errKind
 	}
@@ -146,9 +146,9 @@ func scalar(v value.Value) (value.Value, error) {
 	return v, nil
 }
 
-// listed checks that v is a list of 1 to maxList scalars. An empty one is nothing: a filter by it would match no record, or with $nin
+// checkList checks that v is a list of 1 to maxList scalars. An empty one is nothing: a filter by it would match no record, or with $nin
 // every one.
-func listed(v value.Value) (value.Value, error) {
+func checkList(v value.Value) (value.Value, error) {
 	switch list := v.List(); {
 	case v.Kind() != value.Array || len(list) > maxList:
 		return value.Value{}, errKind

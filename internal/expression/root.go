@@ -64,7 +64,7 @@ func (r *root) below(n ast.NavigableExpr, e *Expression) string {
 		if !asked || r.known == nil || slices.Contains(r.known, name) {
 			return ""
 		}
-		return r.unknown(name, r.known)
+		return r.unknownNameText(name, r.known)
 	}
 	known := make([]string, len(r.fields))
 	for i, f := range r.fields {
@@ -76,7 +76,7 @@ func (r *root) below(n ast.NavigableExpr, e *Expression) string {
 	}
 	switch name := at.AsSelect().FieldName(); {
 	case !slices.Contains(known, name):
-		return r.unknown(name, known)
+		return r.unknownNameText(name, known)
 	case at.AsSelect().IsTestOnly() && r.name != principalName:
 		return fmt.Sprintf("has() asks for what can be missing: %s always has %s", r.what, name)
 	case at.AsSelect().IsTestOnly():
@@ -92,7 +92,7 @@ func (r *root) below(n ast.NavigableExpr, e *Expression) string {
 	return ""
 }
 
-func (r *root) unknown(name string, known []string) string {
+func (r *root) unknownNameText(name string, known []string) string {
 	near := cmp.Or(problem.DidYouMean(problem.Nearest(name, known, 2)), ".")
 	return fmt.Sprintf("%s has no %q%s It has %s", r.what, problem.Cut(name), near, strings.Join(known, ", "))
 }

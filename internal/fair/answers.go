@@ -81,7 +81,7 @@ func (b *Answer) Read(ctx context.Context, from io.Reader, n, most int64) ([]byt
 		err = ErrLarge
 	}
 	if err == nil {
-		err = b.parsed(ctx, body)
+		err = b.reserveMemory(ctx, body)
 	}
 	if err != nil {
 		b.forget()
@@ -107,8 +107,8 @@ func (b *Answer) bytes(ctx context.Context, from io.Reader, n, most int64) ([]by
 	return readAll(io.LimitReader(from, n+1), n+1)
 }
 
-// parsed waits for memory for the parsed form of a body, which includes its bytes.
-func (b *Answer) parsed(ctx context.Context, body []byte) error {
+// reserveMemory waits for the memory of the parsed body, which includes its bytes.
+func (b *Answer) reserveMemory(ctx context.Context, body []byte) error {
 	weight, raw := answerWeight(body), b.more
 	of := b.of.large
 	switch {

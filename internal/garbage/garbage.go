@@ -35,12 +35,12 @@ func wait() bool {
 // A Block is memory that the collector takes for in use. It is never written to, and takes no memory in RAM.
 type Block struct{ bytes atomic.Pointer[[]byte] }
 
-// Bound makes the collector run when there is 16 MB of garbage and half as much as memory in use. A percentage is too
+// TuneCollector makes the collector run when there is 16 MB of garbage and half as much as memory in use. A percentage is too
 // little for the few megabytes in use at rest, where it halves the throughput. It is too much under a call that makes
 // gigabytes of garbage. The block makes the difference, as long as the caller keeps it. The first collection makes the
 // block, because a collection would be due at once with it. The environment variables GOGC and GOMEMLIMIT override
 // both.
-func Bound() *Block {
+func TuneCollector() *Block {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit + ballast)
 	}
@@ -61,7 +61,7 @@ func (b *Block) fill() {
 		return
 	}
 	bytes := make([]byte, ballast)
-	untouched(bytes)
+	releasePages(bytes)
 	b.bytes.Store(&bytes)
 	debug.SetGCPercent(50)
 }
@@ -102,9 +102,9 @@ func GiveBack(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// Loaded gives back the memory that a command needed to load a large configuration, and the pages of the program that
-// only the start used.
-func Loaded() {
+// FreeAfterLoad gives back the memory that a command took to load a large configuration, and the pages of the program
+// that only the start used.
+func FreeAfterLoad() {
 	if read("/gc/heap/allocs:bytes") > owed {
 		debug.FreeOSMemory()
 	}

@@ -20,10 +20,10 @@ func TestMain(m *testing.M) {
 	for range 12 {
 		runtime.KeepAlive(make([]byte, 1<<20))
 	}
-	block := Bound()
+	block := TuneCollector()
 	begun := read("/gc/cycles/total:gc-cycles")
 	file := field("RssFile:", string(status))
-	Loaded()
+	FreeAfterLoad()
 	if now, err := os.ReadFile("/proc/self/status"); begun != 0 || file > 0 && field("RssFile:", string(now)) >= file { // how much less depends on what the system maps again around each access
 		fmt.Println("it collected", begun, "times before it began, and has", field("RssFile:", string(now)), "of", file, "kB of the program mapped", err)
 		os.Exit(1)

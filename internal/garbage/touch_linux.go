@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// untouched takes a block of zeros out of RAM: pages that the runtime used before were written to.
-func untouched(block []byte) {
+// releasePages takes a block of zeros out of RAM: pages that the runtime used before were written to.
+func releasePages(block []byte) {
 	_ = syscall.Madvise(block, syscall.MADV_DONTNEED) // without it they count as memory in RAM, and no more
 }
 

@@ -2,6 +2,6 @@
 
 package garbage
 
-func untouched([]byte) {}
+func releasePages([]byte) {}
 
 func unmap() {}

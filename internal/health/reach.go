@@ -18,8 +18,8 @@ import (
 // windowsInUse is the number that Windows has for EADDRINUSE, which is never returned there.
 const windowsInUse = syscall.Errno(10048)
 
-// PortTaken reports whether err says that another process listens on an address.
-func PortTaken(err error) bool {
+// IsPortInUse reports whether err says that another process listens on an address.
+func IsPortInUse(err error) bool {
 	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, windowsInUse)
 }
 
@@ -99,7 +99,7 @@ var hints = []hint{
 	{is: as[x509.UnknownAuthorityError], says: []string{"certificate signed by unknown authority"},
 		do: "Give the certificate of the authority that signed the server's, as sslrootcert for PostgreSQL, or as tls.ca for an API"},
 	{is: as[x509.HostnameError], do: "Connect to a name that the certificate has"},
-	{is: expired, says: []string{"certificate has expired or is not yet valid"}, do: "Renew the server's certificate, or set the clock of this machine"},
+	{is: isExpiredCertificate, says: []string{"certificate has expired or is not yet valid"}, do: "Renew the server's certificate, or set the clock of this machine"},
 	{says: []string{"server refused TLS connection", "TLS requested but server does not support TLS"},
 		do: "Turn TLS on there, or use sslmode=disable (MariaDB: tls=false) on a network that you trust"},
 	{says: []string{"startup parameter"}, do: "A pooler stands before the database and refuses an option of the url: remove the options"},
@@ -114,7 +114,7 @@ var hints = []hint{
 	{is: state("42501"), do: "Grant the right to the user of the url, or name another user"},
 	{is: state("57P03"), do: "The server is starting or stopping: try again when it has started"},
 	{is: silent, says: []string{"i/o timeout", "timed out"}, do: "No answer came: check the host and the port, and the firewalls on the way"},
-	{is: closed, says: []string{"unexpected EOF", "connection reset by peer"},
+	{is: isConnectionClosed, says: []string{"unexpected EOF", "connection reset by peer"},
 		do: "The server closed the connection: check that the port belongs to the database, and read the log of the server or pooler there"},
 }
 
@@ -145,7 +145,7 @@ func state(codes ...string) func(error) bool {
 	}
 }
 
-func expired(err error) bool {
+func isExpiredCertificate(err error) bool {
 	e, ok := errors.AsType[x509.CertificateInvalidError](err)
 	return ok && e.Reason == x509.Expired
 }
@@ -156,8 +156,8 @@ func silent(err error) bool {
 	return ok && e.Timeout() || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// closed reports that the server ended the connection.
-func closed(err error) bool {
+// isConnectionClosed reports whether err says that the server ended the connection.
+func isConnectionClosed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
 

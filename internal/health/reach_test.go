@@ -114,7 +114,7 @@ func TestUnreadable(t *testing.T) {
 // TestPortTaken checks the numbers of both systems.
 func TestPortTaken(t *testing.T) {
 	for err, want := range map[error]bool{syscall.EADDRINUSE: true, syscall.Errno(10048): true, syscall.EACCES: false, syscall.ECONNREFUSED: false} {
-		if got := PortTaken(&net.OpError{Op: "listen", Err: os.NewSyscallError("bind", err)}); got != want {
+		if got := IsPortInUse(&net.OpError{Op: "listen", Err: os.NewSyscallError("bind", err)}); got != want {
 			t.Errorf("%v: %t", err, got)
 		}
 	}

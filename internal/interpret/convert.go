@@ -89,7 +89,7 @@ func convert(v value.Value, t schema.Type) value.Value {
 			return d.Decimal()
 		}
 	case schema.String:
-		return written(v)
+		return textValue(v)
 	case schema.Boolean:
 		return truth(v)
 	case schema.Date:
@@ -121,8 +121,8 @@ func decimalFrom(v value.Value) (Number, bool) {
 	return NumberOf(v)
 }
 
-// written returns the text that v converts to.
-func written(v value.Value) value.Value {
+// textValue returns the text that v converts to.
+func textValue(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Null, value.Bytes, value.Array, value.Object:
 		return value.Value{}

@@ -26,7 +26,7 @@ func (at *place) date(e plan.Expr) value.Value {
 			if amount.IsNull() {
 				return amount
 			}
-			return at.shifted(t, amount.Int(), e.Unit)
+			return at.addUnits(t, amount.Int(), e.Unit)
 		})
 	case plan.DateDiff:
 		return at.onClock(e.From, e.Zone, func(from time.Time) value.Value {
@@ -41,7 +41,7 @@ func (at *place) date(e plan.Expr) value.Value {
 // of the years 1 to 9999.
 func (at *place) onClock(x plan.Expr, zone string, of func(time.Time) value.Value) value.Value {
 	v := at.eval(x)
-	location, err := at.located(zone)
+	location, err := at.parseZone(zone)
 	if err != nil {
 		at.fail("%v", err)
 	}
@@ -55,8 +55,8 @@ func (at *place) onClock(x plan.Expr, zone string, of func(time.Time) value.Valu
 	return of(t)
 }
 
-// located parses a zone: "" for UTC, an offset or a name.
-func (r *reading) located(zone string) (*time.Location, error) {
+// parseZone parses a zone: "" for UTC, an offset or a name.
+func (r *reading) parseZone(zone string) (*time.Location, error) {
 	if t, err := time.Parse("-07:00", zone); err == nil {
 		_, seconds := t.Zone()
 		return time.FixedZone(zone, seconds), nil
@@ -176,8 +176,8 @@ func (at *place) dateText(t time.Time, format string) value.Value {
 	return value.OfString(out.String())
 }
 
-// shifted returns the instant that is n units after t. Days and longer units count by the calendar of t's zone.
-func (at *place) shifted(t time.Time, n int64, unit string) value.Value {
+// addUnits returns the instant that is n units after t. Days and longer units count by the calendar of t's zone.
+func (at *place) addUnits(t time.Time, n int64, unit string) value.Value {
 	if lengths := map[string]time.Duration{"hour": time.Hour, "minute": time.Minute, "second": time.Second, "millisecond": time.Millisecond}; lengths[unit] > 0 {
 		length := lengths[unit].Microseconds()
 		if n > maxMicros/length || n < -maxMicros/length {

@@ -133,7 +133,7 @@ func (at *place) overEach(e plan.Over) value.Value {
 			out = append(out, element)
 		}
 	}
-	return plan.Gathered(out, plan.MostOver)
+	return plan.BoundedList(out, plan.MostOver)
 }
 
 // member returns the value at path, through objects only.

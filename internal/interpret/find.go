@@ -21,13 +21,13 @@ func (r *reading) matching() ([]value.Row, error) {
 		return nil, err
 	}
 	if r.plan.Where != nil {
-		records, err = r.keep(records, r.plan.Where, func(row value.Row) rooted { return r.led(row) })
+		records, err = r.keep(records, r.plan.Where, func(row value.Row) rooted { return r.followPointers(row) })
 	}
 	if err != nil || r.plan.Search == nil {
 		return records, err
 	}
 	return slices.DeleteFunc(slices.Clone(records), func(row value.Row) bool {
-		return !found(r.plan.Search, record{r.plan.View.Class(), row})
+		return !matchesSearch(r.plan.Search, record{r.plan.View.Class(), row})
 	}), nil
 }
 
@@ -79,8 +79,8 @@ func (j led) leaves(path query.Path) []value.Value {
 	return leaves(j.at(join).value(f.Name), path[1:])
 }
 
-// led finds the records that the pointers of a record lead to.
-func (r *reading) led(row value.Row) led {
+// followPointers finds the records that the pointers of a record lead to.
+func (r *reading) followPointers(row value.Row) led {
 	out := led{r.plan, record{r.plan.View.Class(), row}, make([]record, len(r.plan.Joins))}
 	for i, j := range r.plan.Joins {
 		c, t := j.View.Class(), &r.targets[i]
@@ -100,7 +100,7 @@ func (r *reading) led(row value.Row) led {
 func (r *reading) page(records []value.Row) []value.Row {
 	plan := r.plan
 	place := func(row value.Row) []value.Value {
-		at, of := make([]value.Value, len(plan.Order)), r.led(row)
+		at, of := make([]value.Value, len(plan.Order)), r.followPointers(row)
 		for i, o := range plan.Order {
 			at[i] = of.place(o)
 		}
@@ -134,7 +134,7 @@ func (r *reading) rows(records []value.Row) iter.Seq2[value.Row, error] {
 func (r *reading) inTurn(records []value.Row, leaves func(value.Row) value.Row) iter.Seq2[value.Row, error] {
 	return func(yield func(value.Row, error) bool) {
 		for _, row := range records {
-			if err := Ended(r.ctx); err != nil {
+			if err := ContextError(r.ctx); err != nil {
 				yield(nil, err)
 				return
 			}
@@ -159,7 +159,7 @@ func (r *reading) within(v value.Value) value.Value {
 
 // columns returns the plan's columns of a record, and then the values of its order if that is unique, for the next page's place.
 func (r *reading) columns(row value.Row) value.Row {
-	of := r.led(row)
+	of := r.followPointers(row)
 	out := Leaving(r.plan, func(join int, f *schema.Field, p *policy.Piece) value.Value {
 		return r.within(Piece(of.at(join).value(f.Name), p))
 	})

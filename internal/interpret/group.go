@@ -24,7 +24,7 @@ func (r *reading) group(s *plan.Group, in records) []value.Row {
 	var groups []*group
 	var byKeys directory
 	for _, row := range in.rows {
-		if r.stopped() {
+		if r.shouldStop() {
 			return nil
 		}
 		keys := in.at(row).all(s.Keys)
@@ -44,7 +44,7 @@ func (r *reading) group(s *plan.Group, in records) []value.Row {
 	}
 	var out []value.Row
 	for _, g := range groups {
-		out = append(out, append(g.keys, in.accumulated(s.Accumulators, g.members)...))
+		out = append(out, append(g.keys, in.accumulateGroup(s.Accumulators, g.members)...))
 	}
 	return out
 }
@@ -66,7 +66,7 @@ func (r *reading) buckets(s *plan.Buckets, in records) []value.Row {
 	bounds := map[int64]value.Value{}
 	var numbers []int64
 	for i, m := range members {
-		if r.stopped() {
+		if r.shouldStop() {
 			return nil
 		}
 		lesser, _ := slices.BinarySearchFunc(byOrder, m, least)
@@ -87,13 +87,13 @@ func (r *reading) buckets(s *plan.Buckets, in records) []value.Row {
 		if i+1 < len(numbers) {
 			next = bounds[numbers[i+1]]
 		}
-		out = append(out, append(value.Row{bounds[number], next}, in.accumulated(s.Accumulators, ranges[number])...))
+		out = append(out, append(value.Row{bounds[number], next}, in.accumulateGroup(s.Accumulators, ranges[number])...))
 	}
 	return out
 }
 
-// accumulated computes accumulators over the rows of a group, which are in order.
-func (in records) accumulated(as []plan.Accumulator, rows []value.Row) value.Row {
+// accumulateGroup computes accumulators over the rows of a group, which are in order.
+func (in records) accumulateGroup(as []plan.Accumulator, rows []value.Row) value.Row {
 	out := make(value.Row, len(as))
 	for i, a := range as {
 		switch {
@@ -136,9 +136,9 @@ func (in records) unread(x plan.Expr, rows []value.Row) value.Value {
 func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Value {
 	switch a.Op {
 	case plan.Push:
-		return in.gathered(values)
+		return in.listOrNull(values)
 	case plan.AddToSet:
-		return in.gathered(set(values).List())
+		return in.listOrNull(set(values).List())
 	case plan.First:
 		return append(values, value.Value{})[0]
 	case plan.Last:
@@ -173,9 +173,9 @@ func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Val
 	return value.Value{}
 }
 
-// gathered returns the list of values, null if it is too large.
-func (r *reading) gathered(values []value.Value) value.Value {
-	return plan.Gathered(values, plan.ListBytes(r.plan.Program))
+// listOrNull returns the list of values, null if it is too large.
+func (r *reading) listOrNull(values []value.Value) value.Value {
+	return plan.BoundedList(values, plan.ListBytes(r.plan.Program))
 }
 
 // set returns the distinct values, in order.
@@ -240,7 +240,7 @@ func deviation(values []value.Value, free int) value.Value {
 	mean, squares := new(big.Float).SetPrec(bits), new(big.Float).SetPrec(bits)
 	of := func(v value.Value) *big.Float { return new(big.Float).SetPrec(bits).SetFloat64(v.Float()) }
 	for _, v := range values {
-		if !plan.Sized(v.Float()) {
+		if !plan.IsInRange(v.Float()) {
 			return value.Value{}
 		}
 		mean.Add(mean, of(v))

@@ -138,7 +138,7 @@ func (r *reading) view(n Need) ([]value.Row, error) {
 	}
 	rows, err := r.records(r.ctx, n)
 	if err == nil {
-		err = Ended(r.ctx)
+		err = ContextError(r.ctx)
 	}
 	if r.fetched == nil {
 		r.fetched = map[fetched][]value.Row{}
@@ -194,7 +194,7 @@ func (r *reading) keep(records []value.Row, f query.Filter, root func(value.Row)
 // only returns the records for which the function holds returns true.
 func (r *reading) only(records []value.Row, holds func(value.Row) bool) (kept []value.Row, err error) {
 	for _, row := range records {
-		if err := Ended(r.ctx); err != nil {
+		if err := ContextError(r.ctx); err != nil {
 			return nil, err
 		}
 		if holds(row) {
@@ -226,8 +226,8 @@ func same(a, b value.Value) bool {
 	return alike && c == 0
 }
 
-// Ended returns the error of a context that has ended, or nil.
-func Ended(ctx context.Context) error {
+// ContextError returns the error of a context that has ended, or nil.
+func ContextError(ctx context.Context) error {
 	switch err := ctx.Err(); {
 	case err == nil:
 		return nil

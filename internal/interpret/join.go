@@ -33,9 +33,10 @@ func (r *reading) right(p *plan.Program, on []plan.Pair, g given) pairing {
 	return out
 }
 
-// needed returns the records that a Program must read to find records for left. Their field, in one of the pairs, has
-// the value of a record. The stages between the view and the pair may only leave out records, each by itself.
-func needed(p *plan.Program, on []plan.Pair, left records) given {
+// joinKeys returns the keys of the records that a Program needs to find records for left. Their field, in one of the
+// pairs, has the value of a record in left. The stages between the view and the pair may only leave out records, each
+// by itself.
+func joinKeys(p *plan.Program, on []plan.Pair, left records) given {
 	if p.From == plan.Input || slices.ContainsFunc(p.Stages, func(s plan.Stage) bool { _, ok := s.(*plan.Filter); return !ok }) {
 		return given{}
 	}
@@ -72,7 +73,7 @@ func (p pairing) matching(on []plan.Pair, at *place) []value.Row {
 // holds. The order is that of the left and then of the right side. With s.Keep, a record without a match gets one with
 // nulls.
 func (r *reading) join(s *plan.Join, in records) []value.Row {
-	g := needed(s.Right, s.On, in)
+	g := joinKeys(s.Right, s.On, in)
 	g.outer = in.outer
 	right := r.right(s.Right, s.On, g)
 	width := len(s.Right.Out().Columns)
@@ -112,7 +113,7 @@ func (r *reading) probe(s *plan.Probe, in records) []value.Row {
 		case len(rows) > 1:
 			r.fail("a sub-query for one value has %d records", len(rows))
 		case len(rows) == 1:
-			v = seen(&shape.Columns[column], rows[0][column])
+			v = columnValue(&shape.Columns[column], rows[0][column])
 		}
 		return []value.Row{append(slices.Clone(at.row), v)}
 	})
@@ -123,7 +124,7 @@ func (r *reading) probe(s *plan.Probe, in records) []value.Row {
 func (r *reading) nest(s *plan.Nest, in records) []value.Row {
 	shape := new(s.Right.Out())
 	var right pairing
-	g := needed(s.Right, s.On, in)
+	g := joinKeys(s.Right, s.On, in)
 	if !s.Correlated {
 		// It doesn't refer to the record, so any record will do.
 		g.outer = &place{reading: r, shape: in.shape, outer: in.outer}
@@ -145,13 +146,13 @@ func (r *reading) closure(s *plan.Closure, in records) []value.Row {
 	rows := r.program(s.Right, given{outer: in.outer})
 	from, to := make([]value.Value, len(rows)), make([]value.Value, len(rows))
 	for i, row := range rows {
-		from[i], to[i] = seen(&shape.Columns[s.From], row[s.From]), seen(&shape.Columns[s.To], row[s.To])
+		from[i], to[i] = columnValue(&shape.Columns[s.From], row[s.From]), columnValue(&shape.Columns[s.To], row[s.To])
 	}
 	return r.each(in, func(at *place) []value.Row {
 		list := []value.Value{}
 		reached := make([]bool, len(rows))
 		ends := []value.Value{at.eval(s.Start)}
-		for steps := int64(0); steps <= s.Depth && len(ends) > 0 && !r.stopped(); steps++ {
+		for steps := int64(0); steps <= s.Depth && len(ends) > 0 && !r.shouldStop(); steps++ {
 			var next []value.Value
 			for i, row := range rows {
 				if reached[i] || !slices.ContainsFunc(ends, func(end value.Value) bool { return same(end, to[i]) }) {
@@ -163,7 +164,7 @@ func (r *reading) closure(s *plan.Closure, in records) []value.Row {
 			}
 			ends = next
 		}
-		return []value.Row{append(slices.Clone(at.row), r.gathered(list))}
+		return []value.Row{append(slices.Clone(at.row), r.listOrNull(list))}
 	})
 }
 
@@ -180,7 +181,7 @@ func (r *reading) objects(shape *plan.Shape, rows []value.Row) value.Value {
 	for i, row := range rows {
 		list[i] = object(shape, row)
 	}
-	return r.gathered(list)
+	return r.listOrNull(list)
 }
 
 // object returns a record as an object of its visible columns, each at its path.
@@ -191,13 +192,13 @@ func object(shape *plan.Shape, row value.Row) value.Value {
 		if c.Path == nil {
 			continue
 		}
-		v := seen(c, row[i])
+		v := columnValue(c, row[i])
 		if c.ID && (c.Type == schema.Integer || c.Type == schema.Decimal || c.Type == schema.Double) {
 			v = convert(v, schema.String)
 		}
 		places = append(places, columnAt{c.Path, JSON(v)})
 	}
-	return nested(places, nil, shape.Optional)
+	return nestColumns(places, nil, shape.Optional)
 }
 
 // A columnAt is a value and the rest of its path.
@@ -206,8 +207,8 @@ type columnAt struct {
 	v    value.Value
 }
 
-// nested returns the object of the columns below a path.
-func nested(columns []columnAt, at query.Path, optional []query.Path) value.Value {
+// nestColumns returns the object of the columns below a path.
+func nestColumns(columns []columnAt, at query.Path, optional []query.Path) value.Value {
 	isAt := func(p query.Path) bool { return slices.Equal(p, at) }
 	if slices.ContainsFunc(optional, isAt) && !slices.ContainsFunc(columns, func(c columnAt) bool { return !c.v.IsNull() }) {
 		return value.Value{}
@@ -226,7 +227,7 @@ func nested(columns []columnAt, at query.Path, optional []query.Path) value.Valu
 					inner = append(inner, columnAt{other.path[1:], other.v})
 				}
 			}
-			v = nested(inner, append(slices.Clone(at), name), optional)
+			v = nestColumns(inner, append(slices.Clone(at), name), optional)
 		}
 		members = append(members, value.Member{Name: name, Value: v})
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Joined returns the concatenation of lists.
-func Joined(lists []value.Value) value.Value {
+// ConcatLists returns the concatenation of lists.
+func ConcatLists(lists []value.Value) value.Value {
 	all := []value.Value{}
 	for _, l := range lists {
 		if l.Kind() != value.Array {
@@ -44,8 +44,8 @@ func Pairs(object value.Value) value.Value {
 	return value.OfArray(out)
 }
 
-// gathered returns the object of pairs, or null if one isn't a pair.
-func gathered(list []value.Value) value.Value {
+// objectFromPairs returns the object of pairs, or null if one isn't a pair.
+func objectFromPairs(list []value.Value) value.Value {
 	members, last := []value.Member{}, map[string]int{}
 	for _, e := range list {
 		k, _ := e.Get("k")

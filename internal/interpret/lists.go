@@ -14,7 +14,7 @@ func ofLists(e plan.Apply, args []value.Value) (value.Value, bool) {
 	var v value.Value // null if it isn't a list
 	switch e.Op {
 	case plan.JoinLists:
-		v = Joined(args)
+		v = ConcatLists(args)
 	case plan.Size:
 		if is {
 			v = value.OfInt(int64(len(list)))
@@ -39,7 +39,7 @@ func ofLists(e plan.Apply, args []value.Value) (value.Value, bool) {
 		v = Pairs(args[0])
 	case plan.Gather:
 		if is {
-			v = gathered(list)
+			v = objectFromPairs(list)
 		}
 	case plan.JoinTexts:
 		v = plan.JoinedTexts(list, args[1].Text())

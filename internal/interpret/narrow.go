@@ -66,7 +66,7 @@ func (n *Narrowed) Take(row value.Row) error {
 	}
 	for _, next := range n.steps {
 		made, ok := next(row)
-		if n.r.stopped() {
+		if n.r.shouldStop() {
 			return n.r.err
 		}
 		if !ok {
@@ -138,7 +138,7 @@ func (m *making) add(e plan.Expr) plan.Expr {
 		return nil
 	}
 	t := e.Type()
-	m.ordered = m.ordered || t.Structured()
+	m.ordered = m.ordered || t.IsStructured()
 	if _, is := e.(plan.Ref); is {
 		for i, other := range m.out.Columns {
 			if other == e {

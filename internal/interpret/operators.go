@@ -48,12 +48,12 @@ func (at *place) apply(e plan.Apply) value.Value {
 func ofNull(e plan.Apply, args []value.Value) (value.Value, bool) {
 	switch e.Op {
 	case plan.Eq, plan.Ne, plan.Gt, plan.Gte, plan.Lt, plan.Lte:
-		return value.OfBool(compared(e.Op, args[0], args[1], e.Args[0].Type())), true
+		return value.OfBool(comparisonHolds(e.Op, args[0], args[1], e.Args[0].Type())), true
 	case plan.Same:
-		return value.OfBool(!args[0].IsNull() && !args[1].IsNull() && compared(plan.Eq, args[0], args[1], e.Args[0].Type())), true
+		return value.OfBool(!args[0].IsNull() && !args[1].IsNull() && comparisonHolds(plan.Eq, args[0], args[1], e.Args[0].Type())), true
 	case plan.Differ, plan.Under, plan.UpTo:
 		op := map[plan.Op]plan.Op{plan.Differ: plan.Ne, plan.Under: plan.Lt, plan.UpTo: plan.Lte}[e.Op]
-		return value.OfBool(!args[0].IsNull() && !args[1].IsNull() && compared(op, args[0], args[1], e.Args[0].Type())), true
+		return value.OfBool(!args[0].IsNull() && !args[1].IsNull() && comparisonHolds(op, args[0], args[1], e.Args[0].Type())), true
 	case plan.Cmp:
 		return value.OfInt(int64(beside(args[0], args[1]))), true
 	case plan.IsNull:
@@ -88,8 +88,8 @@ func beside(x, y value.Value) int {
 	return value.Order(x, y)
 }
 
-// compared reports whether x op y. Two different objects, or two lists, are neither less nor greater.
-func compared(op plan.Op, x, y value.Value, t schema.Type) bool {
+// comparisonHolds reports whether x op y. Two different objects, or two lists, are neither less nor greater.
+func comparisonHolds(op plan.Op, x, y value.Value, t schema.Type) bool {
 	order := beside(x, y)
 	equal := order == 0
 	if t == schema.JSON {
@@ -132,7 +132,7 @@ func arithmetic(e plan.Apply, args []value.Value) (value.Value, bool) {
 	case plan.Sqrt, plan.Pow, plan.Ln, plan.Log10, plan.Exp:
 		return plan.RealOf(e.Op, args), true
 	case plan.Trunc, plan.Round:
-		return rounded(e.T, x, args[1].Int(), map[plan.Op]rounding{plan.Trunc: cutRounding, plan.Round: nearest}[e.Op]), true
+		return roundNumber(e.T, x, args[1].Int(), map[plan.Op]rounding{plan.Trunc: cutRounding, plan.Round: nearest}[e.Op]), true
 	case plan.BitAnd:
 		return value.OfInt(x.Int() & args[1].Int()), true
 	case plan.BitOr:
@@ -176,9 +176,9 @@ func binary(op plan.Op, t schema.Type, x, y value.Value) value.Value {
 }
 
 // doubles applies an operator to two Doubles. It is null for a zero divisor, and for numbers out of the range of
-// arithmetic (plan.Sized), where the backends differ.
+// arithmetic (plan.IsInRange), where the backends differ.
 func doubles(op plan.Op, x, y float64) value.Value {
-	if !plan.Sized(x) || !plan.Sized(y) {
+	if !plan.IsInRange(x) || !plan.IsInRange(y) {
 		return value.Value{}
 	}
 	switch op {
@@ -197,7 +197,7 @@ func doubles(op plan.Op, x, y float64) value.Value {
 
 // whole evaluates Abs, Ceil or Floor.
 func whole(op plan.Op, t schema.Type, x value.Value) value.Value {
-	if t == schema.Double && !plan.Sized(x.Float()) {
+	if t == schema.Double && !plan.IsInRange(x.Float()) {
 		return value.Value{}
 	}
 	d, ok := NumberOf(x)
@@ -218,9 +218,9 @@ func whole(op plan.Op, t schema.Type, x value.Value) value.Value {
 	return d.To(t)
 }
 
-// rounded evaluates Trunc or Round. A Double is rounded by its decimal form.
-func rounded(t schema.Type, x value.Value, places int64, how rounding) value.Value {
-	if t == schema.Double && !plan.Sized(x.Float()) {
+// roundNumber evaluates Trunc or Round. A Double is rounded by its decimal form.
+func roundNumber(t schema.Type, x value.Value, places int64, how rounding) value.Value {
+	if t == schema.Double && !plan.IsInRange(x.Float()) {
 		return value.Value{}
 	}
 	d, ok := NumberOf(x)

@@ -41,7 +41,7 @@ func (at *place) leaves(path query.Path) []value.Value {
 
 // column returns the value of column i as expressions see it.
 func (at *place) column(i int) value.Value {
-	return seen(&at.shape.Columns[i], at.row[i])
+	return columnValue(&at.shape.Columns[i], at.row[i])
 }
 
 // above returns the record around the Nest that is up levels out, from 1.
@@ -54,8 +54,8 @@ func (at *place) above(up int) *place {
 	return at
 }
 
-// seen returns the value v of a column as expressions see it: null if v isn't of the column's type.
-func seen(c *plan.Column, v value.Value) value.Value {
+// columnValue returns the value v of a column as expressions see it: null if v isn't of the column's type.
+func columnValue(c *plan.Column, v value.Value) value.Value {
 	if c.Field == nil {
 		return v
 	}

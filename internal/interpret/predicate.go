@@ -60,13 +60,13 @@ type aim struct {
 // not an element, and it isn't in a list.
 func (a aim) some(r rooted, holds func(value.Value) bool) bool {
 	if a.whole {
-		return !a.listed(r) && slices.ContainsFunc(r.leaves(a.path), holds)
+		return !a.crossesList(r) && slices.ContainsFunc(r.leaves(a.path), holds)
 	}
 	return someCandidate(r.leaves(a.path), holds)
 }
 
-// listed reports whether the path goes through a list.
-func (a aim) listed(r rooted) bool {
+// crossesList reports whether the path goes through a list.
+func (a aim) crossesList(r rooted) bool {
 	for n := 1; n < len(a.path); n++ {
 		if slices.ContainsFunc(r.leaves(a.path[:n]), func(v value.Value) bool { return v.Kind() == value.Array }) {
 			return true
@@ -77,7 +77,7 @@ func (a aim) listed(r rooted) bool {
 
 // equals reports whether the value at the path equals v. Null also equals a missing value.
 func (a aim) equals(r rooted, v value.Value) bool {
-	if v.IsNull() && len(r.leaves(a.path)) == 0 && !(a.whole && a.listed(r)) {
+	if v.IsNull() && len(r.leaves(a.path)) == 0 && !(a.whole && a.crossesList(r)) {
 		return true
 	}
 	return a.some(r, func(c value.Value) bool { return v.IsNull() && c.IsNull() || same(c, v) })

@@ -31,10 +31,10 @@ func (r *reading) fail(format string, args ...any) {
 	}
 }
 
-// stopped reports whether there is a reason to stop, or the caller no longer waits.
-func (r *reading) stopped() bool {
+// shouldStop reports whether there is a reason to stop, or the caller no longer waits.
+func (r *reading) shouldStop() bool {
 	if r.err == nil {
-		r.err = Ended(r.ctx)
+		r.err = ContextError(r.ctx)
 	}
 	return r.err != nil
 }
@@ -65,15 +65,15 @@ func (r *reading) leaving(p *plan.Program, g given) ([]value.Row, error) {
 // program returns the records of p, in order.
 func (r *reading) program(p *plan.Program, g given) []value.Row {
 	shape := &p.Base
-	rows := ordered(shape, r.from(p, g))
+	rows := sortRows(shape, r.from(p, g))
 	for _, s := range p.Stages {
-		if r.stopped() {
+		if r.shouldStop() {
 			return nil
 		}
-		rows = ordered(s.Out(), r.stage(s, records{r, shape, rows, g}))
+		rows = sortRows(s.Out(), r.stage(s, records{r, shape, rows, g}))
 		shape = s.Out()
 	}
-	if r.stopped() {
+	if r.shouldStop() {
 		return nil
 	}
 	return rows
@@ -111,8 +111,8 @@ func (r *reading) from(p *plan.Program, g given) []value.Row {
 	return rows
 }
 
-// ordered returns rows in the order of their shape.
-func ordered(shape *plan.Shape, rows []value.Row) []value.Row {
+// sortRows returns rows in the order of their shape.
+func sortRows(shape *plan.Shape, rows []value.Row) []value.Row {
 	compare := func(a, b value.Row) int {
 		for _, p := range shape.Order {
 			order := value.Order
@@ -201,7 +201,7 @@ func (r *reading) each(in records, of func(*place) []value.Row) []value.Row {
 	var out []value.Row
 	values := 0
 	for _, row := range in.rows {
-		if r.stopped() {
+		if r.shouldStop() {
 			return nil
 		}
 		made := of(in.at(row))
@@ -294,7 +294,7 @@ func (r *reading) union(s *plan.Union, in records) []value.Row {
 		es []plan.Expr
 	}{{in, s.Left}, {right, s.Added}} {
 		for i, row := range of.rows {
-			if r.stopped() {
+			if r.shouldStop() {
 				return nil
 			}
 			out = append(out, append(of.at(row).columns(of.es, &s.Shape), value.OfInt(int64(side)), value.OfInt(int64(i+1))))
@@ -322,7 +322,7 @@ func sample(s *plan.Sample, in records) []value.Row {
 	for i, row := range in.rows {
 		var texts []string
 		for _, p := range in.shape.Order {
-			texts = append(texts, digested(&in.shape.Columns[p.Column], row[p.Column]))
+			texts = append(texts, digestText(&in.shape.Columns[p.Column], row[p.Column]))
 		}
 		sum := md5.Sum([]byte(s.Seed + strings.Join(texts, "\x1f")))
 		all[i] = drawn{hex.EncodeToString(sum[:]), i}
@@ -337,9 +337,9 @@ func sample(s *plan.Sample, in records) []value.Row {
 	return out
 }
 
-// digested returns the text of a column in a digest.
-func digested(c *plan.Column, v value.Value) string {
-	switch v = seen(c, v); {
+// digestText returns the text of a column in a digest.
+func digestText(c *plan.Column, v value.Value) string {
+	switch v = columnValue(c, v); {
 	case c.Type == schema.Any || c.Type == schema.Opaque:
 		return ""
 	case c.Type == schema.Bytes:

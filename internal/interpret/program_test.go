@@ -287,7 +287,7 @@ func TestFirstFailure(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := &reading{ctx: ctx}
-	if !r.stopped() {
+	if !r.shouldStop() {
 		t.Fatal("it goes on")
 	}
 	first := r.err

@@ -7,7 +7,7 @@ import (
 
 // reduce computes one value of the elements of a list, one after the other.
 func (at *place) reduce(e plan.Over, list []value.Value) value.Value {
-	so := at.bounded(at.eval(e.Initial))
+	so := at.nullIfTooLarge(at.eval(e.Initial))
 	if parts, ok := joining(nil, e.Body); ok && len(list) > 0 {
 		j := at.joined
 		at.joined = textJoin{} // a part can be another Reduce
@@ -19,13 +19,13 @@ func (at *place) reduce(e plan.Over, list []value.Value) value.Value {
 		return j.Value()
 	}
 	for _, element := range list {
-		so = at.bounded(at.within(over{element, so}).eval(e.Body))
+		so = at.nullIfTooLarge(at.within(over{element, so}).eval(e.Body))
 	}
 	return so
 }
 
-// bounded returns the result so far of a Reduce, null if it is larger than that may be.
-func (at *place) bounded(so value.Value) value.Value {
+// nullIfTooLarge returns the result so far of a Reduce, null if it is larger than that may be.
+func (at *place) nullIfTooLarge(so value.Value) value.Value {
 	if len(so.Text()) > plan.MostBefore {
 		return value.Value{}
 	}

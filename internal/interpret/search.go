@@ -8,10 +8,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// found reports whether a record matches a search, only by the definition of search.Query. An index of a database may
+// matchesSearch reports whether a record matches a search, only by the definition of search.Query. An index of a database may
 // find more, such as other forms of a word, and letters with and without accents. It may also ignore words that are too
 // common, which count like all others here.
-func found(s *policy.Search, of record) bool {
+func matchesSearch(s *policy.Search, of record) bool {
 	var texts []string
 	for _, in := range s.In {
 		for _, f := range in.Fields {

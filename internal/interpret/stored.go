@@ -8,9 +8,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Stored returns a value of the source in the type that the rules declare for its field. It returns null if the value
-// isn't in the field's form.
-func Stored(f *schema.Field, v value.Value) value.Value {
+// DecodeValue converts v, as the source holds it, to the type that the rules declare for its field. It returns null if
+// the value isn't in the field's form.
+func DecodeValue(f *schema.Field, v value.Value) value.Value {
 	text, whole := v.Kind() == value.String, v.Kind() == value.Int
 	switch form := f.Stored.Form; form {
 	case schema.EpochSeconds, schema.EpochMillis:
@@ -36,8 +36,9 @@ func Stored(f *schema.Field, v value.Value) value.Value {
 	return value.Value{}
 }
 
-// Held returns v, of the type that the rules declare for f, as the source holds it, or why it can't hold v.
-func Held(f *schema.Field, v value.Value) (value.Value, string) {
+// EncodeValue converts v to the form in which the source holds it. v has the type that the rules declare for f. The
+// text is the reason why the source can't hold v, or "".
+func EncodeValue(f *schema.Field, v value.Value) (value.Value, string) {
 	if v.IsNull() {
 		return v, ""
 	}

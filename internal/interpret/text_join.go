@@ -62,7 +62,7 @@ func (j *textJoin) Next(parts []plan.Expr, eval func(plan.Expr) value.Value) {
 		all = all && len(next) <= plan.MostBefore
 	}
 	if all {
-		j.quoted = value.AppendQuoted(j.quoted[:0], next)
+		j.quoted = value.AppendQuote(j.quoted[:0], next)
 	}
 	j.known = all && len(j.quoted) <= plan.MostBefore
 	j.made, j.next = next, j.made

@@ -19,7 +19,7 @@ func apply(e plan.Apply, args []value.Value) (value.Value, bool) {
 	operand := func(i int) string { return args[i].Text() }
 	switch e.Op {
 	case plan.Concat:
-		return joined(args), true
+		return concatTexts(args), true
 	case plan.Substr:
 		return substring(x, args[1].Int(), args[2].Int()), true
 	case plan.Lower:
@@ -55,9 +55,9 @@ func apply(e plan.Apply, args []value.Value) (value.Value, bool) {
 		slices.Reverse(characters)
 		x = string(characters)
 	case plan.Capitalize:
-		x = capitalized(x)
+		x = capitalize(x)
 	case plan.ReplaceMatches:
-		return replaced(x, operand(1), operand(2), len(args) < 4 || args[3].Bool()), true
+		return replaceMatches(x, operand(1), operand(2), len(args) < 4 || args[3].Bool()), true
 	case plan.FindMatch, plan.FindMatches:
 		return findMatches(x, operand(1), e.Op == plan.FindMatches), true
 	default:
@@ -81,8 +81,8 @@ func upper(c rune) rune {
 	return c
 }
 
-// capitalized returns the words of x with a first letter in upper case.
-func capitalized(x string) string {
+// capitalize returns the words of x with a first letter in upper case.
+func capitalize(x string) string {
 	inside := false
 	return strings.Map(func(c rune) rune {
 		shown := upper(c)
@@ -94,8 +94,8 @@ func capitalized(x string) string {
 	}, x)
 }
 
-// replaced returns x with another text for each part that an expression matches.
-func replaced(x, expression, with string, all bool) value.Value {
+// replaceMatches returns x with another text in place of each match of an expression.
+func replaceMatches(x, expression, with string, all bool) value.Value {
 	re, err := regexp.Compile(expression)
 	if err != nil {
 		return value.Value{}
@@ -120,8 +120,8 @@ func replaced(x, expression, with string, all bool) value.Value {
 	return value.OfString(out.String())
 }
 
-// joined returns texts after each other.
-func joined(args []value.Value) value.Value {
+// concatTexts returns the concatenation of texts.
+func concatTexts(args []value.Value) value.Value {
 	var out strings.Builder
 	n := 0
 	for _, a := range args {

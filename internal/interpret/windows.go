@@ -41,7 +41,7 @@ func (r *reading) windows(s *plan.Windows, in records) []value.Row {
 
 // window is windows for one partition.
 func (r *reading) window(s *plan.Windows, in records, rows []value.Row) []value.Row {
-	rows = ordered(&plan.Shape{Columns: in.shape.Columns, Order: s.Order}, rows)
+	rows = sortRows(&plan.Shape{Columns: in.shape.Columns, Order: s.Order}, rows)
 	peers := make([]int, len(rows)) // the first record that is equal in the order
 	dense := make([]int, len(rows))
 	for i := range rows {
@@ -57,14 +57,14 @@ func (r *reading) window(s *plan.Windows, in records, rows []value.Row) []value.
 	for i, f := range s.Functions {
 		switch f.Kind {
 		case plan.Accumulated:
-			columns[i] = r.framed(f, in, rows, peers)
+			columns[i] = r.frameValues(f, in, rows, peers)
 		case plan.Shifted:
-			columns[i] = shifted(f, in, rows)
+			columns[i] = offsetValues(f, in, rows)
 		}
 	}
 	out := make([]value.Row, len(rows))
 	for i, row := range rows {
-		if r.stopped() {
+		if r.shouldStop() {
 			return nil
 		}
 		out[i] = slices.Clone(row)
@@ -94,8 +94,8 @@ func level(shape *plan.Shape, order []plan.Place, a, b value.Row) bool {
 	})
 }
 
-// shifted returns the value of the record f.Offset further for each of rows, f.Default beyond the ends, null without one.
-func shifted(f plan.Window, in records, rows []value.Row) []value.Value {
+// offsetValues returns the value of the record f.Offset further for each of rows, f.Default beyond the ends, null without one.
+func offsetValues(f plan.Window, in records, rows []value.Row) []value.Value {
 	out := make([]value.Value, len(rows))
 	for i, row := range rows {
 		at := int64(i) + f.Offset
@@ -109,12 +109,12 @@ func shifted(f plan.Window, in records, rows []value.Row) []value.Value {
 	return out
 }
 
-// framed computes an accumulator over the frame of each record.
-func (r *reading) framed(f plan.Window, in records, rows []value.Row, peers []int) []value.Value {
+// frameValues computes an accumulator over the frame of each record.
+func (r *reading) frameValues(f plan.Window, in records, rows []value.Row, peers []int) []value.Value {
 	out := make([]value.Value, len(rows))
 	n := int64(len(rows))
 	for i := range rows {
-		if r.stopped() {
+		if r.shouldStop() {
 			break
 		}
 		from, to := int64(i)+f.Frame.From, int64(i)+f.Frame.To+1
@@ -129,7 +129,7 @@ func (r *reading) framed(f plan.Window, in records, rows []value.Row, peers []in
 		}
 		from, to = min(max(from, 0), n), min(max(to, 0), n)
 		from = min(from+min(f.Offset, n), n)
-		out[i] = in.accumulated([]plan.Accumulator{f.Accumulator}, rows[from:max(from, to)])[0]
+		out[i] = in.accumulateGroup([]plan.Accumulator{f.Accumulator}, rows[from:max(from, to)])[0]
 	}
 	return out
 }

@@ -74,7 +74,7 @@ func (a Area) Value() value.Value {
 
 // Point returns the longitude and the latitude of a point in one of the forms that Holds knows.
 func Point(v value.Value) ([2]float64, error) {
-	p, ok := stored(v)
+	p, ok := pointOf(v)
 	if !ok {
 		return p, errPoint
 	}
@@ -137,7 +137,7 @@ func ReadArea(text string) (Area, bool) {
 // Holds reports whether v is a point on the area: GeoJSON, a pair [longitude, latitude], or an object with both by name. The edge belongs
 // to the area. A box is one of degrees. Distances are those on a sphere, by the haversine formula.
 func (a Area) Holds(v value.Value) bool {
-	p, ok := stored(v)
+	p, ok := pointOf(v)
 	if !ok {
 		return false
 	}
@@ -151,7 +151,7 @@ func (a Area) Holds(v value.Value) bool {
 // Distance returns how far the point v is from a.From, in billionths of a radian, each about 6 mm. It is a whole number so that two
 // processors that compute the same formula agree on it, and a cursor keeps it. It is null if v isn't a point.
 func (a Area) Distance(v value.Value) value.Value {
-	p, ok := stored(v)
+	p, ok := pointOf(v)
 	if !ok {
 		return value.Value{}
 	}
@@ -176,8 +176,8 @@ func PointOfText(v value.Value) value.Value {
 	return point([2]float64{lng, lat})
 }
 
-// stored returns the point that a stored value is.
-func stored(v value.Value) ([2]float64, bool) {
+// pointOf returns the point that a stored value stands for.
+func pointOf(v value.Value) ([2]float64, bool) {
 	if v.Kind() == value.Array {
 		return pair(v)
 	}

@@ -13,24 +13,24 @@ var shell = regexp.MustCompile(`^(?:new )?(ObjectId|ISODate|Date|NumberLong|Long
 
 var hexadecimal = regexp.MustCompile(`^[0-9a-fA-F]{24}$`)
 
-// Extended returns the plain value that v stands for as extended JSON, {"$date": "…"}, or as MongoDB's shell writes it,
+// ParseMongoLiteral returns the plain value that v stands for as extended JSON, {"$date": "…"}, or as MongoDB's shell writes it,
 // ISODate("…"). It returns false for any other value, and for one that isn't of the type in its name.
-func Extended(v value.Value) (value.Value, bool) {
+func ParseMongoLiteral(v value.Value) (value.Value, bool) {
 	switch members := v.Members(); {
 	case v.Kind() == value.Object && len(members) == 1:
-		return wrapped(members[0])
+		return extendedValue(members[0])
 	case v.Kind() == value.String && strings.HasSuffix(v.Text(), ")"):
 		m := shell.FindStringSubmatch(v.Text())
 		if m == nil {
 			return v, false
 		}
-		return called(m[1], m[2]+m[3]+m[4])
+		return shellValue(m[1], m[2]+m[3]+m[4])
 	}
 	return v, false
 }
 
-// called returns the value of a call in MongoDB's shell.
-func called(name, text string) (value.Value, bool) {
+// shellValue returns the value of a call in MongoDB's shell.
+func shellValue(name, text string) (value.Value, bool) {
 	v := value.OfString(text)
 	switch name {
 	case "ObjectId":
@@ -43,8 +43,8 @@ func called(name, text string) (value.Value, bool) {
 	return numeral(v)
 }
 
-// wrapped returns the value of a member of extended JSON.
-func wrapped(m value.Member) (value.Value, bool) {
+// extendedValue returns the value of a member of extended JSON.
+func extendedValue(m value.Member) (value.Value, bool) {
 	inner := m.Value
 	switch m.Name {
 	case "$oid", "$uuid", "$objectId":

@@ -58,19 +58,19 @@ func Variable(s, at string) error {
 // Object rejects anything but an object with known keys, as the operand of name.
 func Object(v value.Value, name, at string, known []string) error {
 	if v.Kind() != value.Object {
-		return problem.Invalid(at, "%s takes an object with %s, not %s", name, listed(known), Kind(v))
+		return problem.Invalid(at, "%s takes an object with %s, not %s", name, joinNames(known), Kind(v))
 	}
 	for _, m := range v.Members() {
 		if !slices.Contains(known, m.Name) {
 			return &problem.Error{Code: problem.InvalidQuery, Pointer: Pointer(at, m.Name), Near: problem.Nearest(m.Name, known, 3),
-				Detail: fmt.Sprintf("%s has no key %q. It takes %s", name, problem.Cut(m.Name), listed(known))}
+				Detail: fmt.Sprintf("%s has no key %q. It takes %s", name, problem.Cut(m.Name), joinNames(known))}
 		}
 	}
 	return nil
 }
 
-// listed joins names for a sentence.
-func listed(names []string) string {
+// joinNames joins names for a sentence.
+func joinNames(names []string) string {
 	if last := len(names) - 1; last > 0 {
 		return strings.Join(names[:last], ", ") + " and " + names[last]
 	}

@@ -24,7 +24,7 @@ func CheckPattern(text, options string) (pattern, flags string, err error) {
 	for _, o := range options {
 		switch {
 		case o == 'x':
-			text = unspaced(text)
+			text = stripSpaceAndComments(text)
 		case o == 's' && !dots:
 			dots = true
 		case (o == 'i' || o == 'm') && !strings.ContainsRune(flags, o):
@@ -45,7 +45,7 @@ func CheckPattern(text, options string) (pattern, flags string, err error) {
 		}
 		return "", "", fmt.Errorf("not a regular expression in RE2 syntax: %w", err)
 	}
-	if nested(tree, false) {
+	if hasNestedRepeats(tree, false) {
 		return "", "", errors.New("a regular expression can't repeat what already repeats, as (a+)+ does")
 	}
 	return text, flags, nil
@@ -63,24 +63,24 @@ func ParsePattern(pattern, flags string) (*syntax.Regexp, error) {
 	return syntax.Parse(pattern, mode)
 }
 
-// nested reports whether a repetition of varying length is inside of another one, which makes backtracking engines take exponential
+// hasNestedRepeats reports whether a repetition of varying length is inside of another one, which makes backtracking engines take exponential
 // time.
-func nested(tree *syntax.Regexp, inside bool) bool {
+func hasNestedRepeats(tree *syntax.Regexp, inside bool) bool {
 	varies := tree.Op == syntax.OpStar || tree.Op == syntax.OpPlus || tree.Op == syntax.OpRepeat && tree.Min != tree.Max
 	if inside && varies {
 		return true
 	}
 	repeats := varies || tree.Op == syntax.OpRepeat
 	for _, sub := range tree.Sub {
-		if nested(sub, inside || repeats) {
+		if hasNestedRepeats(sub, inside || repeats) {
 			return true
 		}
 	}
 	return false
 }
 
-// unspaced applies the option x: it removes white space and comments outside of brackets.
-func unspaced(pattern string) string {
+// stripSpaceAndComments applies the option x: it removes white space and comments outside of brackets.
+func stripSpaceAndComments(pattern string) string {
 	var out strings.Builder
 	class, escaped, comment := false, false, false
 	for _, r := range pattern {

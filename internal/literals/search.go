@@ -31,7 +31,7 @@ func ParseSearch(text, at string) (*Search, error) {
 		return nil, refuse(at, fmt.Sprintf("query has at most %d bytes; got %d", maxSearchText, len(text)))
 	}
 	q := &Search{}
-	for rest := spaced(text); rest != ""; rest = strings.TrimLeft(rest, " ") {
+	for rest := normalizeSpace(text); rest != ""; rest = strings.TrimLeft(rest, " ") {
 		body, without := strings.CutPrefix(rest, "-")
 		end, quoted := " ", strings.HasPrefix(body, `"`)
 		if quoted {
@@ -82,8 +82,8 @@ func SearchWords(text string) []string {
 
 func wordly(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
 
-// spaced replaces white space and control characters by spaces, and trims them at the ends.
-func spaced(text string) string {
+// normalizeSpace replaces white space and control characters by spaces, and trims them at the ends.
+func normalizeSpace(text string) string {
 	return strings.TrimSpace(strings.Map(func(c rune) rune {
 		if unicode.IsSpace(c) || unicode.IsControl(c) {
 			return ' '

@@ -228,5 +228,5 @@ func (out *chatReply) end() (Reply, error) {
 			c.ID = "call_" + strconv.Itoa(i+1)
 		}
 	}
-	return out.stopped(out.Reason == "length"), nil
+	return out.finish(out.Reason == "length"), nil
 }

@@ -126,7 +126,7 @@ func calls(messages []Message) int {
 func (m *Gemini) request(r Request) geminiRequest {
 	q := geminiRequest{Contents: []geminiContent{}}
 	if r.System != "" {
-		q.System = &geminiContent{Parts: []json.RawMessage{encoded(part{Text: &r.System})}}
+		q.System = &geminiContent{Parts: []json.RawMessage{encodeJSON(part{Text: &r.System})}}
 	}
 	if r.Sampling != (Sampling{}) {
 		q.Generation = &generation{r.MaxTokens, r.Temperature, r.TopP}
@@ -147,7 +147,7 @@ func (m *Gemini) request(r Request) geminiRequest {
 	return q
 }
 
-func encoded(v any) json.RawMessage {
+func encodeJSON(v any) json.RawMessage {
 	b, _ := json.Marshal(v) // strings, and JSON that was read before
 	return b
 }
@@ -163,7 +163,7 @@ func contentOf(turn Message) geminiContent {
 			if r.Refused {
 				member = "error"
 			}
-			c.Parts = append(c.Parts, encoded(part{Response: &functionResponse{theirs(r.ID), r.Name, map[string]string{member: r.Text}}}))
+			c.Parts = append(c.Parts, encodeJSON(part{Response: &functionResponse{theirs(r.ID), r.Name, map[string]string{member: r.Text}}}))
 		}
 		return c
 	case Assistant:
@@ -173,10 +173,10 @@ func contentOf(turn Message) geminiContent {
 		}
 	}
 	if turn.Text != "" || len(turn.Calls) == 0 {
-		c.Parts = append(c.Parts, encoded(part{Text: &turn.Text}))
+		c.Parts = append(c.Parts, encodeJSON(part{Text: &turn.Text}))
 	}
 	for _, call := range turn.Calls {
-		c.Parts = append(c.Parts, encoded(part{Call: &functionCall{theirs(call.ID), call.Name, Object(call.Arguments)}}))
+		c.Parts = append(c.Parts, encodeJSON(part{Call: &functionCall{theirs(call.ID), call.Name, Object(call.Arguments)}}))
 	}
 	return c
 }

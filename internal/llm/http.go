@@ -48,11 +48,11 @@ func (e *Endpoint) Stream(ctx context.Context, path string, header map[string]st
 	defer silence.Stop()
 	res, err := e.post(attempt, path, header, encoded)
 	if err != nil {
-		return e.broken(ctx, attempt, err)
+		return e.connectionError(ctx, attempt, err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode/100 != 2 {
-		return e.failed(res)
+		return e.responseError(res)
 	}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
 		return &Failure{Status: res.StatusCode, Message: fmt.Sprintf("the provider answers with %q instead of a stream of events; is the base URL right?", kind)}
@@ -68,7 +68,7 @@ func (e *Endpoint) Stream(ctx context.Context, path string, header map[string]st
 	case own != nil:
 		return own
 	case err != nil:
-		return e.broken(ctx, attempt, err)
+		return e.connectionError(ctx, attempt, err)
 	}
 	return nil
 }
@@ -112,8 +112,8 @@ func (a *alive) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// broken returns the error of a connection that did not hold.
-func (e *Endpoint) broken(ctx, attempt context.Context, err error) error {
+// connectionError returns the error of a failed connection.
+func (e *Endpoint) connectionError(ctx, attempt context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -155,8 +155,8 @@ func (f *Failure) Error() string {
 	return text
 }
 
-// failed reads the error that came instead of an answer.
-func (e *Endpoint) failed(res *http.Response) error {
+// responseError reads the error that came in place of an answer.
+func (e *Endpoint) responseError(res *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, maxFailure)) // a body that can't be read says no more than the status
 	f := parseFailure(body)
 	if f == nil {

@@ -7,8 +7,8 @@ type reply struct {
 	refused bool
 }
 
-// stopped returns the reply at its end, with why it ended. cut reports that it reached the most tokens.
-func (out *reply) stopped(cut bool) Reply {
+// finish returns the reply at its end, with the reason for the end. cut reports that it reached the most tokens.
+func (out *reply) finish(cut bool) Reply {
 	switch {
 	case cut:
 		out.Stop = Length

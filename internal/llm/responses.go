@@ -220,5 +220,5 @@ func (out *responsesReply) end() (Reply, error) {
 		return Reply{}, cutOff()
 	}
 	out.Message.Raw, _ = json.Marshal(out.items) // each was decoded
-	return out.stopped(out.Reason == "max_output_tokens"), nil
+	return out.finish(out.Reason == "max_output_tokens"), nil
 }

@@ -17,8 +17,8 @@ func less(a, b any) bson.D {
 		op("$and", op("$ne", "$$b", nil), op("$or", op("$eq", "$$a", nil), op("$lt", "$$a", "$$b"))))
 }
 
-// ordered reports whether the server orders the values of a type as expressions do.
-func ordered(t schema.Type) bool {
+// hasSameOrder reports whether the server orders the values of a type as expressions do.
+func hasSameOrder(t schema.Type) bool {
 	switch t {
 	case schema.String, schema.Integer, schema.Double, schema.Boolean, schema.Date:
 		return true
@@ -34,20 +34,20 @@ func (f *flow) apply(e plan.Apply) (any, bool) {
 	}
 	t := e.Args[0].Type()
 	if name, is := comparisons[e.Op]; is {
-		return op(name, args...), ordered(t)
+		return op(name, args...), hasSameOrder(t)
 	}
 	switch e.Op {
 	case plan.Lt:
-		return less(args[0], args[1]), ordered(t)
+		return less(args[0], args[1]), hasSameOrder(t)
 	case plan.Gt:
-		return less(args[1], args[0]), ordered(t)
+		return less(args[1], args[0]), hasSameOrder(t)
 	case plan.Gte:
-		return op("$not", less(args[0], args[1])), ordered(t)
+		return op("$not", less(args[0], args[1])), hasSameOrder(t)
 	case plan.Lte:
-		return op("$not", less(args[1], args[0])), ordered(t)
+		return op("$not", less(args[1], args[0])), hasSameOrder(t)
 	case plan.Same, plan.Differ, plan.Under, plan.UpTo:
 		name := map[plan.Op]string{plan.Same: "$eq", plan.Differ: "$ne", plan.Under: "$lt", plan.UpTo: "$lte"}[e.Op]
-		return op("$and", op("$ne", args[0], nil), op("$ne", args[1], nil), op(name, args...)), ordered(t)
+		return op("$and", op("$ne", args[0], nil), op("$ne", args[1], nil), op(name, args...)), hasSameOrder(t)
 	case plan.IsNull:
 		return op("$eq", args[0], nil), true
 	case plan.And:
@@ -63,7 +63,7 @@ func (f *flow) apply(e plan.Apply) (any, bool) {
 	case plan.Concat:
 		return op("$concat", args...), true
 	case plan.Length:
-		return guarded(args[0], func(x string) any { return bson.D{{Key: "$strLenCP", Value: x}} }), true
+		return unlessNull(args[0], func(x string) any { return bson.D{{Key: "$strLenCP", Value: x}} }), true
 	case plan.Size:
 		return let(args[0], func(x string) any {
 			return cond3(bson.D{{Key: "$isArray", Value: bson.A{x}}}, bson.D{{Key: "$size", Value: x}}, nil)
@@ -76,8 +76,8 @@ func (f *flow) apply(e plan.Apply) (any, bool) {
 	return arithmetic(e, args)
 }
 
-// guarded writes in(x) unless x is null.
-func guarded(x any, in func(x string) any) any {
+// unlessNull writes in(x) unless x is null.
+func unlessNull(x any, in func(x string) any) any {
 	return let(x, func(x string) any { return cond3(op("$eq", x, nil), nil, in(x)) })
 }
 

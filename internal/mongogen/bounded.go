@@ -44,7 +44,7 @@ func length(v bson.RawValue, t schema.Type) int64 {
 		return lengthOf(v, 0)
 	case raw == nil || text && !utf8.Valid(raw):
 		return 0
-	case !text && t.Structured():
+	case !text && t.IsStructured():
 		return int64(base64.StdEncoding.EncodedLen(len(raw)))
 	}
 	return int64(len(raw))
@@ -135,7 +135,7 @@ func quote(text []byte, out func([]byte)) {
 		for end < len(text) && !utf8.RuneStart(text[end]) {
 			end++
 		}
-		some = value.AppendQuoted(some[:0], string(text[:end]))
+		some = value.AppendQuote(some[:0], string(text[:end]))
 		out(some[1 : len(some)-1])
 		text = text[end:]
 	}
@@ -168,7 +168,7 @@ func BSONPiece(v bson.RawValue, t schema.Type, p BSONRange) (value.Value, bool) 
 	switch {
 	case v.Type == bson.TypeEmbeddedDocument, v.Type == bson.TypeArray:
 		return pieceOfJSON(v, p), true
-	case raw == nil || text && !utf8.Valid(raw) || !text && t.Structured():
+	case raw == nil || text && !utf8.Valid(raw) || !text && t.IsStructured():
 		return value.Value{}, false
 	case text && p.Size:
 		return value.OfInt(int64(utf8.RuneCount(raw))), true

@@ -82,7 +82,7 @@ func (w *Writer) Records(n interpret.Need) (Command, error) {
 	c := n.View.Class()
 	extra := []cond{}
 	if n.Key != "" {
-		extra = append(extra, w.keyed(c, n))
+		extra = append(extra, w.needCond(c, n))
 	}
 	own := n.View == w.Plan.View && w.Plan.Program == nil
 	if own {
@@ -144,8 +144,8 @@ func (w *Writer) own(c *schema.Class, f query.Filter) cond {
 	}}.match(f)
 }
 
-// keyed writes that the key of a Need is one of its values.
-func (w *Writer) keyed(c *schema.Class, n interpret.Need) cond {
+// needCond writes the condition that the key of a Need is one of its values.
+func (w *Writer) needCond(c *schema.Class, n interpret.Need) cond {
 	return matcher{w.Level, membersOf(c)}.in(query.In{Path: query.Path{n.Key}, Values: n.In})
 }
 
@@ -233,7 +233,7 @@ const Atlas = "atlas"
 func searching(s *policy.Search) bson.D {
 	x := s.In[0]
 	if x.Index.Config != Atlas {
-		return stage("$match", bson.D{{Key: "$text", Value: bson.D{{Key: "$search", Value: searched(s)}}}})
+		return stage("$match", bson.D{{Key: "$text", Value: bson.D{{Key: "$search", Value: searchTerms(s)}}}})
 	}
 	each := bson.A{}
 	for _, t := range s.Terms {
@@ -242,8 +242,8 @@ func searching(s *policy.Search) bson.D {
 	return stage("$search", bson.D{{Key: "index", Value: x.Index.Name}, {Key: "compound", Value: bson.D{{Key: "filter", Value: each}}}})
 }
 
-// searched writes terms for a text index. In quotes each is required.
-func searched(s *policy.Search) string {
+// searchTerms writes terms for a text index. In quotes each is required.
+func searchTerms(s *policy.Search) string {
 	var out []string
 	for _, t := range s.Terms {
 		out = append(out, `"`+strings.ReplaceAll(t, `"`, " ")+`"`)
@@ -342,7 +342,7 @@ func sortableColumn(c *plan.Column) bool {
 func (w *Writer) KeysOf(t *policy.Through, only []value.Value) (Command, error) {
 	var extra []cond
 	if only != nil {
-		extra = append(extra, w.keyed(t.View.Class(), interpret.Need{View: t.View, Key: t.Key, In: only}))
+		extra = append(extra, w.needCond(t.View.Class(), interpret.Need{View: t.View, Key: t.Key, In: only}))
 		if !exact(extra) {
 			return Command{}, problem.New(problem.Unsupported, "a rule compares keys that can't be compared in this source")
 		}

@@ -21,7 +21,7 @@ const maxDepth = 100
 func DecodeBSON(v bson.RawValue, t schema.Type) value.Value {
 	out := decode(v, 0)
 	switch {
-	case t.Structured():
+	case t.IsStructured():
 		return interpret.JSON(out)
 	case t == schema.Day && out.Kind() == value.Date && out.Micros()%(24*3600e6) == 0:
 		return value.OfDay(out.Micros())

@@ -120,7 +120,7 @@ func StoredBSON(v value.Value, f *schema.Field) (any, bool) {
 		d, ok := value.OfDateText(v.Text())
 		return bson.DateTime(d.Micros() / 1000), ok && d.Micros()%1000 == 0
 	case v.Kind() == value.Array || v.Kind() == value.Object:
-		return nested(v)
+		return nestedBSON(v)
 	case v.Kind() == value.Int && bsonHolds(f, "int") && v.Int() == int64(int32(v.Int())):
 		return int32(v.Int()), true
 	}
@@ -131,9 +131,9 @@ func StoredBSON(v value.Value, f *schema.Field) (any, bool) {
 	return x, ok
 }
 
-// nested returns v as BSON inside of a document, where no field's type says what a text means. It returns false for a value without an
+// nestedBSON returns v as BSON inside of a document, where no field's type says what a text means. It returns false for a value without an
 // exact form, and for a name with NUL.
-func nested(v value.Value) (any, bool) {
+func nestedBSON(v value.Value) (any, bool) {
 	switch v.Kind() {
 	case value.Null:
 		return nil, true
@@ -141,7 +141,7 @@ func nested(v value.Value) (any, bool) {
 		out := make(bson.A, len(v.List()))
 		for i, e := range v.List() {
 			var ok bool
-			if out[i], ok = nested(e); !ok {
+			if out[i], ok = nestedBSON(e); !ok {
 				return nil, false
 			}
 		}
@@ -149,7 +149,7 @@ func nested(v value.Value) (any, bool) {
 	case value.Object:
 		out := make(bson.D, len(v.Members()))
 		for i, m := range v.Members() {
-			inner, ok := nested(m.Value)
+			inner, ok := nestedBSON(m.Value)
 			if !ok || strings.ContainsRune(m.Name, 0) {
 				return nil, false
 			}

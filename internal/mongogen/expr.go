@@ -59,7 +59,7 @@ func (f *flow) expr(e plan.Expr) (any, bool) {
 	}
 	switch e := e.(type) {
 	case plan.Ref:
-		return f.seen(e.Column)
+		return f.columnExpression(e.Column)
 	case plan.Const:
 		if e.Value.IsNull() {
 			return literal(nil), true
@@ -96,8 +96,8 @@ func coerceConst(e plan.Const) value.Value {
 	return e.Value
 }
 
-// seen writes the value of a column as expressions see it: null unless it is of the column's type.
-func (f *flow) seen(i int) (any, bool) {
+// columnExpression writes the value of a column as expressions see it: null unless it is of the column's type.
+func (f *flow) columnExpression(i int) (any, bool) {
 	c := &f.shape.Columns[i]
 	if !Nameable(f.names[i]) || c.Mask != nil {
 		return nil, false

@@ -35,7 +35,7 @@ func (f *flow) right(p *plan.Program, on []plan.Pair) (*flow, bson.D, bool) {
 	for i, pair := range on {
 		left, ok := f.expr(pair.Left)
 		x, also := r.expr(pair.Right)
-		if !ok || !also || !ordered(pair.Left.Type()) {
+		if !ok || !also || !hasSameOrder(pair.Left.Type()) {
 			return nil, nil, false
 		}
 		name := "v" + strconv.Itoa(i)
@@ -79,7 +79,7 @@ func (f *flow) document() (any, bool) {
 		if c.Path == nil {
 			continue
 		}
-		x, ok := f.seen(i)
+		x, ok := f.columnExpression(i)
 		if !ok {
 			return nil, false
 		}
@@ -153,6 +153,6 @@ func (f *flow) join(s *plan.Join) bool {
 	for _, n := range r.names {
 		values = append(values, "$~joined."+n)
 	}
-	f.project(named(&s.Shape), values)
+	f.project(memberNames(&s.Shape), values)
 	return true
 }

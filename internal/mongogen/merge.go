@@ -14,11 +14,12 @@ import (
 // MergeBSON returns an object or a list as BSON, for a field that holds was, or the zero RawValue. A part that equals
 // the value at the same place of was keeps its BSON type. JSON has no dates, ids or decimals, and shows them as text.
 // bad says why the value can't be stored, or is "".
-func MergeBSON(v value.Value, was bson.RawValue) (out any, bad string) { return merged(v, was, 1) }
+func MergeBSON(v value.Value, was bson.RawValue) (out any, bad string) { return mergeValue(v, was, 1) }
 
-// merged returns v as BSON, with the unchanged parts taken from was, the stored value. ObjectIDs and dates, which are
-// texts in v, keep their types. The text says why v can't be stored, or is "".
-func merged(v value.Value, was bson.RawValue, depth int) (any, string) {
+// mergeValue returns v as BSON. Parts of was, the stored value, that v doesn't change keep their types: ObjectIDs and
+// dates are texts in v. ObjectIDs and dates, which are texts in v, keep their types. The text says why v can't be
+// stored, or is "".
+func mergeValue(v value.Value, was bson.RawValue, depth int) (any, string) {
 	if was.Type != 0 && value.Equal(DecodeBSON(was, schema.JSON), v) {
 		return was, ""
 	}
@@ -36,7 +37,7 @@ func merged(v value.Value, was bson.RawValue, depth int) (any, string) {
 			if err != nil && (m.Name == "" || strings.HasPrefix(m.Name, "$") || strings.ContainsAny(m.Name, ".\x00")) {
 				return nil, fmt.Sprintf("a member can't be called %q: a name is not empty, doesn't begin with $ and holds no dot", problem.Cut(m.Name))
 			}
-			inner, bad := merged(m.Value, before, depth+1)
+			inner, bad := mergeValue(m.Value, before, depth+1)
 			if bad != "" {
 				return nil, bad
 			}
@@ -44,7 +45,7 @@ func merged(v value.Value, was bson.RawValue, depth int) (any, string) {
 		}
 		return out, ""
 	}
-	x, ok := nested(v)
+	x, ok := nestedBSON(v)
 	if !ok {
 		return nil, fmt.Sprintf("%s has no exact form in BSON", problem.Cut(v.String()))
 	}
@@ -64,7 +65,7 @@ func mergedList(v value.Value, was bson.RawValue, depth int) (any, string) {
 			before = old[i]
 		}
 		var bad string
-		if out[i], bad = merged(e, before, depth+1); bad != "" {
+		if out[i], bad = mergeValue(e, before, depth+1); bad != "" {
 			return nil, bad
 		}
 	}

@@ -127,10 +127,10 @@ type spot struct {
 	inside bool // a part of JSON, or an element of a list
 }
 
-// unlisted adds a condition to c if the whole value is compared (see query.Whole). Then neither the value at the spot
+// withoutLists adds a condition to c if the whole value is compared (see query.Whole). Then neither the value at the spot
 // nor a value on the way to it may be a list. The query language of MongoDB looks into every list. A document may hold
 // a list in a field of any type.
-func (s spot) unlisted(whole bool, c cond) cond {
+func (s spot) withoutLists(whole bool, c cond) cond {
 	if !whole || c.doc == nil || s.name == "_id" { // an _id is never a list
 		return c
 	}
@@ -164,7 +164,7 @@ func (m matcher) at(path query.Path) (spot, bool) {
 		}
 		name += "." + part
 	}
-	return spot{name, f, f.Type.Structured()}, true
+	return spot{name, f, f.Type.IsStructured()}, true
 }
 
 func numeric(name string) bool {
@@ -185,13 +185,13 @@ func (m matcher) compare(f query.Compare) cond {
 	if !ok || f.Value.IsNull() {
 		return anything
 	}
-	return s.unlisted(f.Whole, m.ranged(s, f.Op, f.Value))
+	return s.withoutLists(f.Whole, m.rangeCond(s, f.Op, f.Value))
 }
 
 var rangeOps = map[query.Op]string{query.Gt: "$gt", query.Gte: "$gte", query.Lt: "$lt", query.Lte: "$lte"}
 
-// ranged writes a comparison by order.
-func (m matcher) ranged(s spot, op query.Op, v value.Value) cond {
+// rangeCond writes a comparison by order.
+func (m matcher) rangeCond(s spot, op query.Op, v value.Value) cond {
 	x, ok := scalar(v, s.field.Type, m.level == MongoDB)
 	if !ok || v.Kind() == value.Bytes || !s.inside && v.Kind() == value.String && s.field.Type == schema.String && !plainText(s.field) {
 		return anything
@@ -233,9 +233,9 @@ func (m matcher) in(f query.In) cond {
 		list = append(list, xs...)
 	}
 	if len(list) == 1 {
-		return s.unlisted(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$eq", Value: list[0]}}}}, exact: true})
+		return s.withoutLists(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$eq", Value: list[0]}}}}, exact: true})
 	}
-	return s.unlisted(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$in", Value: list}}}}, exact: true})
+	return s.withoutLists(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$in", Value: list}}}}, exact: true})
 }
 
 // element writes that a whole element of a list equals one of a list of values. Other conditions on elements aren't written.
@@ -305,7 +305,7 @@ func (m matcher) exists(f query.Exists) cond {
 	if !ok || s.inside {
 		return anything
 	}
-	isNull := s.unlisted(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$eq", Value: nil}}}}, exact: true})
+	isNull := s.withoutLists(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$eq", Value: nil}}}}, exact: true})
 	switch {
 	case !f.Want:
 		return isNull
@@ -321,7 +321,7 @@ func (m matcher) startsWith(f query.StartsWith) cond {
 	if !ok || s.inside || s.field.Type != schema.String || !plainText(s.field) || !portable(f.Prefix) {
 		return anything
 	}
-	return s.unlisted(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$regex", Value: "^" + regexp.QuoteMeta(f.Prefix)}}}}, exact: true})
+	return s.withoutLists(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$regex", Value: "^" + regexp.QuoteMeta(f.Prefix)}}}}, exact: true})
 }
 
 // portable reports whether a text means itself in regular expressions of every kind, once its special characters are
@@ -336,5 +336,5 @@ func (m matcher) regex(f query.Regex) cond {
 	if !ok || s.inside || m.level != FerretDB || s.field.Type != schema.String || !plainText(s.field) {
 		return anything
 	}
-	return s.unlisted(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$regex", Value: f.Expression()}}}}, exact: true})
+	return s.withoutLists(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$regex", Value: f.Expression()}}}}, exact: true})
 }

@@ -114,7 +114,7 @@ func (f *flow) stage(s plan.Stage) bool {
 	case *plan.Slice:
 		return f.slice(s)
 	case *plan.Map:
-		return f.mapped(s)
+		return f.writeMap(s)
 	case *plan.Unwind:
 		return f.unwind(s)
 	case *plan.Group:
@@ -176,17 +176,18 @@ func (f *flow) order(s *plan.Shape) (bson.D, bool) {
 func (c Command) Text() string {
 	out := c.Collection + ".aggregate([\n"
 	for _, s := range c.Pipeline {
-		out += "  " + shown(s) + ",\n"
+		out += "  " + redactStage(s) + ",\n"
 	}
 	return out + "])"
 }
 
-// shown writes a part of a command with its values replaced: the operands of $literal, and those of a $match that are
-// not documents. Names of operators, members and variables stay.
-func shown(v any) string { return written(v, false) }
+// redactStage writes a stage of a command without its values: the operands of $literal, and those of a $match that are
+// not documents, are replaced. Names of operators, members and variables stay.
+func redactStage(v any) string { return redactPart(v, false) }
 
-// written is shown for a part: constants in a $match and in $literal are "?", as they may be values of a caller.
-func written(v any, match bool) string {
+// redactPart is redactStage for a part of a stage: constants in a $match and in $literal are "?", as they may be
+// values of a caller.
+func redactPart(v any, match bool) string {
 	switch v := v.(type) {
 	case bson.D:
 		out := "{"
@@ -197,7 +198,7 @@ func written(v any, match bool) string {
 			if e.Key == "$literal" {
 				return "?"
 			}
-			out += strconv.Quote(e.Key) + ": " + written(e.Value, (match || e.Key == "$match") && e.Key != "$expr")
+			out += strconv.Quote(e.Key) + ": " + redactPart(e.Value, (match || e.Key == "$match") && e.Key != "$expr")
 		}
 		return out + "}"
 	case bson.A:
@@ -206,7 +207,7 @@ func written(v any, match bool) string {
 			if i > 0 {
 				out += ", "
 			}
-			out += written(e, match)
+			out += redactPart(e, match)
 		}
 		return out + "]"
 	case int32:

@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// named returns the names of the members that hold the columns of a shape. It uses the name of the column if it has one
+// memberNames returns the names of the members that hold the columns of a shape. It uses the name of the column if it has one
 // that no other column has, or else a name that no column can have.
-func named(s *plan.Shape) []string {
+func memberNames(s *plan.Shape) []string {
 	out := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
 		out[i] = "~" + strconv.Itoa(i)
@@ -53,12 +53,12 @@ func (f *flow) columns(es []plan.Expr, to []plan.Column) ([]any, bool) {
 	return out, true
 }
 
-func (f *flow) mapped(s *plan.Map) bool {
+func (f *flow) writeMap(s *plan.Map) bool {
 	values, ok := f.columns(s.Columns, s.Shape.Columns)
 	if !ok || f.w.Level != MongoDB {
 		return false
 	}
-	f.project(named(&s.Shape), values)
+	f.project(memberNames(&s.Shape), values)
 	return true
 }
 
@@ -77,7 +77,7 @@ func (f *flow) unwind(s *plan.Unwind) bool {
 	f.add("$unwind", bson.D{{Key: "path", Value: "$~list"}, {Key: "includeArrayIndex", Value: "~at"}, {Key: "preserveNullAndEmptyArrays", Value: s.Keep}})
 	element := op("$ifNull", "$~list", nil)
 	at := op("$ifNull", "$~at", cond3(op("$eq", element, nil), nil, literal(int64(0)))) // of a value that is not a list
-	f.project(named(&s.Shape), append(values, element, at))
+	f.project(memberNames(&s.Shape), append(values, element, at))
 	return true
 }
 
@@ -88,7 +88,7 @@ func (f *flow) group(s *plan.Group) bool {
 	}
 	// Keys of a document that has no order in MongoDB as here can't be grouped by there.
 	keys, ok := f.all(s.Keys)
-	if !ok || slices.ContainsFunc(s.Keys, func(e plan.Expr) bool { return !ordered(e.Type()) }) {
+	if !ok || slices.ContainsFunc(s.Keys, func(e plan.Expr) bool { return !hasSameOrder(e.Type()) }) {
 		return false
 	}
 	by := any(nil)
@@ -126,7 +126,7 @@ func (f *flow) group(s *plan.Group) bool {
 	} else {
 		f.add("$group", g.doc)
 	}
-	f.project(named(&s.Shape), values)
+	f.project(memberNames(&s.Shape), values)
 	return true
 }
 
@@ -168,9 +168,9 @@ func (g *accumulators) add(i int, a plan.Accumulator) (any, bool) {
 			return cond3(op("$or", op("$eq", x, nil), op("$eq", n, literal(int64(0)))), nil, op("$divide", x, n))
 		}), ok
 	case plan.Min:
-		return op("$ifNull", g.set(name, "$min", x, nil), nil), ordered(t)
+		return op("$ifNull", g.set(name, "$min", x, nil), nil), hasSameOrder(t)
 	case plan.Max:
-		return op("$ifNull", g.set(name, "$max", x, nil), nil), ordered(t)
+		return op("$ifNull", g.set(name, "$max", x, nil), nil), hasSameOrder(t)
 	case plan.First:
 		g.ordered = true
 		return op("$ifNull", g.set(name, "$first", x, nil), nil), true

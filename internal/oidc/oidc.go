@@ -136,11 +136,11 @@ func (i *Issuer) Authenticate(ctx context.Context, credential string, _ netip.Ad
 		kind = i.verify(ctx, t)
 	}
 	if kind != "" {
-		return identity.Principal{}, identity.Unauthorized("jwt_"+kind, nil)
+		return identity.Principal{}, identity.UnauthorizedError("jwt_"+kind, nil)
 	}
 	p, kind := i.claims.principal(t.claims)
 	if kind != "" {
-		return identity.Principal{}, identity.Unauthorized("jwt_"+kind, nil)
+		return identity.Principal{}, identity.UnauthorizedError("jwt_"+kind, nil)
 	}
 	p.Expires, _ = instant(t.claims, "exp")
 	return p, nil

@@ -83,7 +83,7 @@ type Proof struct {
 // SignedIn returns the person of an ID token. Claims that the token lacks come from the issuer's user-info endpoint.
 func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identity.Principal, Proof, error) {
 	refuse := func(kind string, err error) (identity.Principal, Proof, error) {
-		return identity.Principal{}, Proof{}, identity.Unauthorized("id_token_"+kind, err)
+		return identity.Principal{}, Proof{}, identity.UnauthorizedError("id_token_"+kind, err)
 	}
 	t, kind := i.parse(text)
 	if kind == "" {
@@ -116,7 +116,7 @@ func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identi
 		}
 		claims = value.OfObject(members)
 	}
-	if strings.TrimPrefix(i.claims.Owner, "/") == "email" && !verified(textOf(claims, "email"), t.claims, more) {
+	if strings.TrimPrefix(i.claims.Owner, "/") == "email" && !isVerifiedAddress(textOf(claims, "email"), t.claims, more) {
 		return refuse("email_not_verified", nil) // at some providers a person can claim any address
 	}
 	p, kind := i.claims.principal(claims)
@@ -131,9 +131,10 @@ func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identi
 	return p, Proof{at, textOf(t.claims, "acr")}, nil
 }
 
-// verified reports whether an address is verified. The first of an ID token and user info that has email_verified
-// decides. It must be true there, and the address must be the one in the same claims.
-func verified(address string, of ...value.Value) bool {
+// isVerifiedAddress reports whether an address is verified, by the first of an ID token and user info that says so of
+// any address. The first of an ID token and user info that has email_verified decides. It must be true there, and the
+// address must be the one in the same claims.
+func isVerifiedAddress(address string, of ...value.Value) bool {
 	for _, claims := range of {
 		if v, said := claims.Get("email_verified"); said {
 			return v.Kind() == value.Bool && v.Bool() && textOf(claims, "email") == address

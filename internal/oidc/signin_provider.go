@@ -109,7 +109,7 @@ func (p *Provider) Begin(ctx context.Context, back string, again bool) (to, keep
 // Finish implements console.Issuer.
 func (p *Provider) Finish(ctx context.Context, back, keep string, answer url.Values) (identity.Principal, error) {
 	refuse := func(kind string, err error) (identity.Principal, error) {
-		return identity.Principal{}, identity.Unauthorized("sign_in_"+kind, err)
+		return identity.Principal{}, identity.UnauthorizedError("sign_in_"+kind, err)
 	}
 	var k kept
 	if json.Unmarshal([]byte(keep), &k) != nil || k.State == "" || k.Verifier == "" || k.Nonce == "" {

@@ -16,8 +16,8 @@ var bundled embed.FS
 // BundledNames returns the names of the packs that come with Bailiwick.
 func BundledNames() []string { return []string{"flowfuse"} }
 
-// Bundled returns the bundled pack with this name.
-func Bundled(name string) (*Pack, error) {
+// BundledPack returns the bundled pack with this name.
+func BundledPack(name string) (*Pack, error) {
 	folder, err := fs.Sub(bundled, path.Base(name))
 	if err == nil {
 		_, err = fs.Stat(bundled, name)

@@ -175,16 +175,16 @@ func (b *builder) build() {
 		return
 	}
 	b.chain()
-	b.linked()
+	b.compileLink()
 	t.early, t.late = b.over.Require(b.require)
 	t.summary = b.over.Optional(b.declaration.summary, "summary")
 	b.choices()
-	b.annotated()
+	b.checkAnnotations()
 	t.Output = b.output()
 }
 
-// named declares a name for the expressions that follow.
-func (b *builder) named(at []string, name string) {
+// declareName declares a name for the expressions that follow.
+func (b *builder) declareName(at []string, name string) {
 	if b.over.Declares(name, at, linkName, answerName) {
 		b.over.Declare(expression.Variable{Name: name, What: "what was read as " + name})
 	}
@@ -202,13 +202,13 @@ func (b *builder) chain() {
 			b.wrong(append(at, "operation"), "%s is classed %s; only what reads can stand here", c.op.Name(), b.class(c.op))
 		}
 		b.Tool.reads = append(b.Tool.reads, c)
-		b.named(at, r.name)
+		b.declareName(at, r.name)
 	}
 	for _, m := range b.declaration.merge {
 		into := b.over.Template(m.into, "merge", m.name, "into")
 		b.sees(m, into, []string{"merge", m.name, "into"})
 		b.Tool.merges = append(b.Tool.merges, merging{name: m.name, key: m.key, of: m.of, into: into, set: b.over.Template(m.set, "merge", m.name, "set")})
-		b.named([]string{"merge", m.name}, m.name)
+		b.declareName([]string{"merge", m.name}, m.name)
 	}
 }
 
@@ -227,8 +227,8 @@ func (b *builder) sees(m merge, into *expression.Template, at []string) {
 	}
 }
 
-// linked compiles the link, if any.
-func (b *builder) linked() {
+// compileLink compiles the link, if any.
+func (b *builder) compileLink() {
 	l := b.declaration.link
 	if l == nil {
 		return
@@ -306,8 +306,8 @@ func (b *builder) class(op *spec.Operation) spec.Class {
 	return class
 }
 
-// annotated refuses annotations that understate what the operations can do.
-func (b *builder) annotated() {
+// checkAnnotations refuses annotations that understate what the operations can do.
+func (b *builder) checkAnnotations() {
 	at := []string{"annotations"}
 	for _, c := range b.Tool.cases {
 		if c.op == nil {

@@ -18,7 +18,7 @@ import (
 
 func flowfuse(t *testing.T) map[string]*Tool {
 	t.Helper()
-	p, err := Bundled("flowfuse")
+	p, err := BundledPack("flowfuse")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func (s *script) Read(_ context.Context, r Request) (value.Value, error) {
 
 // shown formats a request for tests: the operation, its arguments, the fields, and ! if the whole response is needed.
 func shown(r *Request) string {
-	out := strings.TrimSpace(r.Operation + " " + strings.Replace(calls.Kept(r.Arguments).String(), "{}", "", 1))
+	out := strings.TrimSpace(r.Operation + " " + strings.Replace(calls.EncodeArguments(r.Arguments).String(), "{}", "", 1))
 	if r.Fields != nil {
 		out += " [" + strings.Join(r.Fields, " ") + "]"
 	}
@@ -212,7 +212,7 @@ func TestFlowFuseCalls(t *testing.T) {
 				}
 				got = append(got, fmt.Sprintf("%s: %s", p.Code, p.Detail))
 			case out.Write != nil:
-				done, err := out.Applied(value.OfObject([]value.Member{{Name: "id", Value: value.OfString("new")}, {Name: "name", Value: value.OfString("n")}, {Name: "url", Value: value.OfString("u")}}))
+				done, err := out.WriteResult(value.OfObject([]value.Member{{Name: "id", Value: value.OfString("new")}, {Name: "name", Value: value.OfString("n")}, {Name: "url", Value: value.OfString("u")}}))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -23,7 +23,7 @@ func (b *builder) call(c call, at []string) calling {
 		}
 		return calling{}
 	}
-	op := b.document.Called(c.operation)
+	op := b.document.FindOperation(c.operation)
 	if op == nil {
 		var known []string
 		for _, o := range b.document.Operations {
@@ -46,7 +46,7 @@ func (b *builder) call(c call, at []string) calling {
 		b.wrong(append(at, "body"), "%s takes no body", op.Name())
 	case c.hasBody:
 		out.body = b.over.Template(c.body, append(at, "body")...)
-		b.body(c.body, op.Body.Preferred().Schema, append(at, "body"), true)
+		b.body(c.body, op.Body.PreferredContent().Schema, append(at, "body"), true)
 	case op.Body != nil && op.Body.Required:
 		b.wrong(at, "%s needs a body", op.Name())
 	}
@@ -151,10 +151,10 @@ func (b *builder) paths(v value.Value, op *spec.Operation, at []string) (out val
 // answers refuses a path that, according to the document, the response of an operation doesn't have.
 func (b *builder) answers(op *spec.Operation, path []string, at []string) {
 	r := op.Success()
-	if r == nil || r.Preferred() == nil {
+	if r == nil || r.PreferredContent() == nil {
 		return
 	}
-	of := r.Preferred().Schema
+	of := r.PreferredContent().Schema
 	for _, name := range path {
 		next, known, sure := b.step(of, name)
 		if next == nil && sure {
@@ -169,10 +169,10 @@ func (b *builder) answers(op *spec.Operation, path []string, at []string) {
 
 // answerAt returns the schema of a part of an operation's response, or nil if the document doesn't say.
 func (b *builder) answerAt(op *spec.Operation, path []string) spec.Raw {
-	if op == nil || op.Success() == nil || op.Success().Preferred() == nil {
+	if op == nil || op.Success() == nil || op.Success().PreferredContent() == nil {
 		return nil
 	}
-	of := op.Success().Preferred().Schema
+	of := op.Success().PreferredContent().Schema
 	for _, name := range path {
 		of, _, _ = b.step(of, name)
 	}

@@ -135,8 +135,8 @@ func (p *Pack) distinct() error {
 	return nil
 }
 
-// Declared yields the pack's tools by name with their annotations, in the order of the files.
-func (p *Pack) Declared(yield func(name string, a Annotations) bool) {
+// ToolAnnotations yields the pack's tools by name with their annotations, in the order of the files.
+func (p *Pack) ToolAnnotations(yield func(name string, a Annotations) bool) {
 	for _, f := range p.files {
 		for _, d := range f.tools {
 			if !yield(d.name, d.annotations) {
@@ -146,8 +146,8 @@ func (p *Pack) Declared(yield func(name string, a Annotations) bool) {
 	}
 }
 
-// Underscored returns the name of a tool for clients that allow only letters, digits and _: platform_list_teams.
-func Underscored(name string) string { return strings.NewReplacer(".", "_", "-", "_").Replace(name) }
+// UnderscoreName returns the name of a tool for clients that allow only letters, digits and _: platform_list_teams.
+func UnderscoreName(name string) string { return strings.NewReplacer(".", "_", "-", "_").Replace(name) }
 
 // near returns the end of a message that suggests a similar name.
 func near(got string, known []string) string {

@@ -86,8 +86,8 @@ func (t *Tool) scene(c Call) *expression.Scene {
 	return t.arguments.Scene(c.Who, c.Input, c.Now, t.added()...)
 }
 
-// Applied returns the result of a write that has run, given the body of its response.
-func (o *Outcome) Applied(body value.Value) (value.Value, error) {
+// WriteResult returns the result of a write that has run, given the body of its response.
+func (o *Outcome) WriteResult(body value.Value) (value.Value, error) {
 	if o.of == nil {
 		return o.Result, nil
 	}
@@ -95,9 +95,9 @@ func (o *Outcome) Applied(body value.Value) (value.Value, error) {
 	return o.of.answer(o.scene)
 }
 
-// Applied returns the result of a write of an earlier call c that has run, given its operation and the body of its
+// WriteResult returns the result of a write of an earlier call c that has run, given its operation and the body of its
 // response. It fails if the result needs what the call had read.
-func (t *Tool) Applied(c Call, operation string, body value.Value) (value.Value, error) {
+func (t *Tool) WriteResult(c Call, operation string, body value.Value) (value.Value, error) {
 	s := t.scene(c)
 	s.Variables[answerName] = body
 	for i := range t.cases {
@@ -113,8 +113,10 @@ func (t *Tool) Applied(c Call, operation string, body value.Value) (value.Value,
 	return value.Value{}, problem.New(problem.NotFound, "the tool has no such case")
 }
 
-// Filled returns the arguments of a call with defaults for the missing ones, and without the reason.
-func (t *Tool) Filled(in value.Value) value.Value { return t.arguments.Filled(in, t.added()...) }
+// WithDefaults returns the arguments of a call with defaults for the missing ones, and without the reason.
+func (t *Tool) WithDefaults(in value.Value) value.Value {
+	return t.arguments.WithDefaults(in, t.added()...)
+}
 
 // added returns the arguments that the gateway adds to those of the tool.
 func (t *Tool) added() []string {
@@ -124,12 +126,12 @@ func (t *Tool) added() []string {
 	return nil
 }
 
-// Described returns the class that describes the arguments of a call, or nil.
-func (t *Tool) Described(in value.Value) *write.Against {
+// ArgumentClass returns the class that describes the arguments of a call, or nil.
+func (t *Tool) ArgumentClass(in value.Value) *write.Against {
 	if t.Against.Class == "" {
 		return nil
 	}
-	return &write.Against{Class: t.Against.Class, Fields: t.Against.Fields, Record: string(t.Against.Record), Names: t.Arguments(), Arguments: t.Filled(in)}
+	return &write.Against{Class: t.Against.Class, Fields: t.Against.Fields, Record: string(t.Against.Record), Names: t.Arguments(), Arguments: t.WithDefaults(in)}
 }
 
 // prepare evaluates the reads, the merges and the link that the tool's own call needs.
@@ -152,7 +154,7 @@ func (t *Tool) prepare(ctx context.Context, c Call, s *expression.Scene) error {
 		}
 	}
 	for _, m := range t.merges {
-		v, err := m.merged(s)
+		v, err := m.mergeEntries(s)
 		if err != nil {
 			return err
 		}
@@ -187,8 +189,8 @@ func (t *Tool) read(ctx context.Context, c Call, one *choice, s *expression.Scen
 	req.Whole = one.result != nil && !one.picks
 	body, err := c.Reader.Read(ctx, req)
 	if p, ok := errors.AsType[*problem.Error](err); ok && p.Reply != nil && one.statuses[p.Reply.Status] != nil {
-		s.Variables[answerName] = said(p.Reply)
-		return evaluated(one.statuses[p.Reply.Status], s)
+		s.Variables[answerName] = replyValue(p.Reply)
+		return evalResult(one.statuses[p.Reply.Status], s)
 	}
 	if err != nil {
 		return value.Value{}, t.place(err, &one.calling)
@@ -197,8 +199,8 @@ func (t *Tool) read(ctx context.Context, c Call, one *choice, s *expression.Scen
 	return one.answer(s)
 }
 
-// said returns an error of the API as results can use it: status, code, message.
-func said(r *problem.Reply) value.Value {
+// replyValue returns an error response of the API in the form that results can use: status, code, message.
+func replyValue(r *problem.Reply) value.Value {
 	members := []value.Member{{Name: "status", Value: value.OfInt(int64(r.Status))}}
 	for _, m := range []value.Member{{Name: "code", Value: value.OfString(r.UpstreamCode)}, {Name: "message", Value: value.OfString(r.Message)}} {
 		if m.Value.Text() != "" {
@@ -213,11 +215,11 @@ func (c *choice) answer(s *expression.Scene) (value.Value, error) {
 	if c.result == nil {
 		return object(s.Variables[answerName]), nil
 	}
-	return evaluated(c.result, s)
+	return evalResult(c.result, s)
 }
 
-// evaluated returns the value of a result. If it fails on what was read, the error blames the API.
-func evaluated(result *expression.Template, s *expression.Scene) (value.Value, error) {
+// evalResult returns the value of a result. If it fails on what was read, the error blames the API.
+func evalResult(result *expression.Template, s *expression.Scene) (value.Value, error) {
 	v, err := result.Eval(s)
 	switch {
 	case errors.Is(err, expression.ErrAbsent):
@@ -260,9 +262,9 @@ func (t *Tool) request(c *calling, s *expression.Scene) (Request, error) {
 	return r, nil
 }
 
-// merged returns a list of entries, or an object, with some values set. Existing entries keep their place and their
+// mergeEntries returns a list of entries, or an object, with some values set. Existing entries keep their place and their
 // other members. New ones are appended.
-func (m merging) merged(s *expression.Scene) (value.Value, error) {
+func (m merging) mergeEntries(s *expression.Scene) (value.Value, error) {
 	into, _, err := m.into.Given(s)
 	if err != nil {
 		return value.Value{}, err
@@ -330,7 +332,7 @@ func (t *Tool) place(err error, c *calling) error {
 	if !ok || p.Pointer == "" {
 		return err
 	}
-	return p.Moved(c.argument)
+	return p.MapPointers(c.argument)
 }
 
 // Place changes the pointers of an error from parts of o.Write to the arguments that set them.

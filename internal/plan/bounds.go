@@ -39,8 +39,8 @@ var costs = [costly]struct {
 	{"sub-queries in expressions", "queries", 40, func(b *Bounds) *int { return &b.Queries }, "Join with what they read, or ask for the parts one by one"},
 }
 
-// Filled returns b with the defaults filled in.
-func (b Bounds) Filled() Bounds {
+// WithDefaults returns b with the defaults filled in.
+func (b Bounds) WithDefaults() Bounds {
 	for _, c := range costs {
 		if most := c.of(&b); *most == 0 {
 			*most = c.most
@@ -51,7 +51,7 @@ func (b Bounds) Filled() Bounds {
 
 // Narrow returns b with the bounds of other that are smaller. They are of the caller only, and errors say so. A zero field of other narrows nothing.
 func (b Bounds) Narrow(other Bounds) Bounds {
-	b = b.Filled()
+	b = b.WithDefaults()
 	for part, c := range costs {
 		if most, narrower := c.of(&b), *c.of(&other); narrower != 0 && narrower < *most {
 			*most, b.own[part] = narrower, true
@@ -70,7 +70,7 @@ type Meter struct {
 func (m *Meter) Add(part Costly, n int, at string) error {
 	m.n[part] += n
 	c := &costs[part]
-	filled := m.Filled()
+	filled := m.WithDefaults()
 	most := *c.of(&filled)
 	if m.n[part] <= most {
 		return nil

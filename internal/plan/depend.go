@@ -43,9 +43,9 @@ type Keyed struct {
 	Key    bool
 }
 
-// Fixed returns the columns that have one value in each group. These are the keys of the groups, the columns that
+// FixedColumns returns the columns that have one value in each group. These are the keys of the groups, the columns that
 // depend on them, and all columns of a table whose whole key is fixed.
-func (d Dependencies) Fixed(keys []Expr, tables map[string][]Keyed) map[int]bool {
+func (d Dependencies) FixedColumns(keys []Expr, tables map[string][]Keyed) map[int]bool {
 	fixed := map[int]bool{}
 	for _, k := range keys {
 		if ref, ok := k.(Ref); ok {
@@ -99,7 +99,7 @@ func (p *Program) Pair(x Expr) bool {
 			if a >= width || s.Keep {
 				return false
 			}
-			s.On = append(s.On, Pair{Left: left, Right: moved(right, -width)})
+			s.On = append(s.On, Pair{Left: left, Right: shiftColumn(right, -width)})
 			return true
 		default:
 			return false
@@ -130,10 +130,10 @@ func columnOf(x Expr) (int, bool) {
 	return ref.Column, ok
 }
 
-// moved returns x, which columnOf takes, with the number of its column changed.
-func moved(x Expr, by int) Expr {
+// shiftColumn returns x, which columnOf takes, with the number of its column changed.
+func shiftColumn(x Expr, by int) Expr {
 	if w, ok := x.(Widen); ok {
-		w.X = moved(w.X, by)
+		w.X = shiftColumn(w.X, by)
 		return w
 	}
 	ref := x.(Ref)

@@ -60,8 +60,8 @@ func lists(p *Program) int {
 	return n
 }
 
-// Gathered returns the list of values, null if it is larger than most.
-func Gathered(values []value.Value, most int) value.Value {
+// BoundedList returns the list of values, or null if the list is larger than most bytes.
+func BoundedList(values []value.Value, most int) value.Value {
 	for _, v := range values {
 		if most -= len(v.AppendJSON(nil)) + ListElement; most < 0 {
 			return value.Value{}

@@ -33,7 +33,7 @@ func (k MaskKind) Masks(t schema.Type) bool {
 	case MaskPartial, MaskPseudonym:
 		return t == schema.String
 	case MaskInside:
-		return t == schema.String || t == schema.Any || t.Structured()
+		return t == schema.String || t == schema.Any || t.IsStructured()
 	case MaskHash:
 		return slices.Contains([]schema.Type{schema.String, schema.Integer, schema.Decimal, schema.Date, schema.Day, schema.UUID, schema.Bytes}, t)
 	}
@@ -104,13 +104,13 @@ func (m Mask) hash(k MaskKey) func(value.Value) value.Value {
 		h.Reset()
 		h.Write([]byte(m.Field))
 		h.Write([]byte{0})
-		h.Write([]byte(written(v)))
+		h.Write([]byte(comparableText(v)))
 		return value.OfString(hex.EncodeToString(h.Sum(sum[:0])[:8]))
 	}
 }
 
-// written returns v as a text that is the same for equal values of one field.
-func written(v value.Value) string {
+// comparableText returns v as a text that is the same for equal values of one field.
+func comparableText(v value.Value) string {
 	text := v.String()
 	if v.Kind() == value.Decimal && strings.Contains(text, ".") && !strings.ContainsAny(text, "eE") {
 		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
@@ -127,8 +127,8 @@ func (m *Mask) Names() bool { return m != nil && m.Kind == MaskPseudonym }
 // Nulls reports whether every value of the column is shown as null.
 func (m *Mask) Nulls() bool { return m != nil && m.Kind == MaskNull }
 
-// RefuseMasked returns the refusal of a use of a masked field, at the JSON pointer at, that would reveal its values.
-func RefuseMasked(field, at string) error {
+// MaskedFieldError returns the refusal of a use of a masked field, at the JSON pointer at, that would reveal its values.
+func MaskedFieldError(field, at string) error {
 	return &problem.Error{Code: problem.InvalidQuery, Kind: "field_masked", Pointer: at,
 		Detail:     problem.Cut(field) + " is masked: it is shown and can't be filtered, sorted, grouped or joined on",
 		Suggestion: "use fields of which get_schema doesn't say masked"}
@@ -138,7 +138,7 @@ func RefuseMasked(field, at string) error {
 // don't have, and the key can stand in its place in all others.
 func (m *Mask) Refuse(field, at string) error {
 	if !m.Names() {
-		return RefuseMasked(field, at)
+		return MaskedFieldError(field, at)
 	}
 	return &problem.Error{Code: problem.InvalidQuery, Kind: "field_masked", Pointer: at,
 		Detail:     problem.Cut(field) + " is a pseudonym, a name made of the key of its record: it can be shown, grouped and counted as a plain column. It can't be filtered, sorted, joined on or part of an expression",

@@ -17,7 +17,7 @@ type masks struct{ around []*Shape }
 func (m *masks) program(p *Program) error {
 	in := &p.Base
 	for _, s := range p.Stages {
-		if err := ordered(in); err != nil {
+		if err := checkOrder(in); err != nil {
 			return err
 		}
 		if err := m.stage(s, in); err != nil {
@@ -25,10 +25,10 @@ func (m *masks) program(p *Program) error {
 		}
 		in = s.Out()
 	}
-	return ordered(in)
+	return checkOrder(in)
 }
 
-func ordered(s *Shape) error {
+func checkOrder(s *Shape) error {
 	for _, o := range s.Order {
 		if s.Columns[o.Column].Mask.Hides() {
 			return fmt.Errorf("a masked column decides an order:%s", s)

@@ -141,8 +141,8 @@ func MatchPatterns(text string) []Pattern {
 	return out
 }
 
-// CutMasked returns a piece of a masked text: at most length characters after the first offset. JSON is cut as it is written.
-func CutMasked(v value.Value, offset, length int64) value.Value {
+// CutMaskedText returns a piece of a masked text: at most length characters after the first offset. JSON is cut as it is written.
+func CutMaskedText(v value.Value, offset, length int64) value.Value {
 	if v.IsNull() || v.Kind() == value.Cut {
 		return v
 	}

@@ -167,14 +167,14 @@ func TestPieces(t *testing.T) {
 		offset, length int64
 		want           string
 	}{{0, 4, "é [e"}, {4, 100, "mail]!"}, {10, 5, ""}, {0, 0, ""}} {
-		if got := CutMasked(v, tt.offset, tt.length).Text(); got != tt.want {
+		if got := CutMaskedText(v, tt.offset, tt.length).Text(); got != tt.want {
 			t.Errorf("%d, %d: %q, want %q", tt.offset, tt.length, got, tt.want)
 		}
 	}
 	if got := MaskCharacters(v); got.Int() != 10 {
 		t.Errorf("%v characters, want 10", got)
 	}
-	if !CutMasked(value.Value{}, 0, 1).IsNull() || !MaskCharacters(value.Value{}).IsNull() {
+	if !CutMaskedText(value.Value{}, 0, 1).IsNull() || !MaskCharacters(value.Value{}).IsNull() {
 		t.Error("null has pieces")
 	}
 }

@@ -42,8 +42,8 @@ func words(text string) map[string]bool {
 	return out
 }
 
-// named reports whether a word at the end of text says that a telephone number follows.
-func named(text string) bool {
+// endsWithPhoneWord reports whether a word at the end of text says that a telephone number follows.
+func endsWithPhoneWord(text string) bool {
 	for range 4 {
 		rest := strings.TrimRightFunc(text, func(r rune) bool { return !word(r) })
 		if utf8.RuneCountInString(text[len(rest):]) > 4 {
@@ -113,8 +113,8 @@ func numbers(text string, r run, from int) []int {
 	if n := 0; !slices.ContainsFunc(r.groups[from:], func(g span) bool { n += g.to - g.from; return n >= 6 }) {
 		return nil
 	}
-	called := named(text[max(0, first.from-60):first.from])
-	if !called && joined(text, first.from) {
+	called := endsWithPhoneWord(text[max(0, first.from-60):first.from])
+	if !called && isPartOfWord(text, first.from) {
 		return nil
 	}
 	signed := plus(text[max(0, first.from-8):first.from])
@@ -126,7 +126,7 @@ func numbers(text string, r run, from int) []int {
 		case n > 16:
 		case surely:
 			out = append(out, to)
-		case continues(text, groups[len(groups)-1].to), dated(text, groups), decimal(text, groups):
+		case continues(text, groups[len(groups)-1].to), beginsWithDate(text, groups), decimal(text, groups):
 		case strings.HasPrefix(digits, "00"):
 			if n >= 11 && digits[2] != '0' {
 				out = append(out, to)
@@ -138,9 +138,9 @@ func numbers(text string, r run, from int) []int {
 	return out
 }
 
-// joined reports whether the number at i is a part of a longer word, because a letter, or a letter and a hyphen,
+// isPartOfWord reports whether the number at i is a part of a longer word, because a letter, or a letter and a hyphen,
 // precedes it.
-func joined(text string, i int) bool {
+func isPartOfWord(text string, i int) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:i])
 	if word(before) || before == '#' {
 		return true
@@ -165,8 +165,8 @@ func continues(text string, i int) bool {
 	return false
 }
 
-// dated reports whether groups of digits begin with a date: day, month and year, or year, month and day.
-func dated(text string, groups []span) bool {
+// beginsWithDate reports whether groups of digits begin with a date: day, month and year, or year, month and day.
+func beginsWithDate(text string, groups []span) bool {
 	if len(groups) < 3 {
 		return false
 	}

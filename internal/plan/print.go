@@ -79,9 +79,9 @@ func stageText(s Stage) string {
 	case *Slice:
 		return fmt.Sprintf("slice %d, %d", s.Skip, s.Limit)
 	case *Unwind:
-		return "unwind" + kept(s.Keep) + " " + Text(s.List) + shape
+		return "unwind" + keepText(s.Keep) + " " + Text(s.List) + shape
 	case *Join:
-		text := "join" + kept(s.Keep) + " on " + pairs(s.On)
+		text := "join" + keepText(s.Keep) + " on " + pairs(s.On)
 		if s.If != nil {
 			text += " if " + Text(s.If)
 		}
@@ -110,7 +110,7 @@ func stageText(s Stage) string {
 	return fmt.Sprintf("%T", s)
 }
 
-func kept(keep bool) string {
+func keepText(keep bool) string {
 	if keep {
 		return " keeping all"
 	}

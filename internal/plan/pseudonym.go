@@ -28,7 +28,7 @@ func (m Mask) pseudonym(k MaskKey) func(value.Value) value.Value {
 		if v.IsNull() {
 			return v
 		}
-		return value.OfString(m.Word + " " + p.name(written(v)))
+		return value.OfString(m.Word + " " + p.name(comparableText(v)))
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Sized reports whether a Double is in the range of arithmetic. A NaN isn't.
-func Sized(x float64) bool {
+// IsInRange reports whether a Double is in the range of arithmetic. A NaN isn't.
+func IsInRange(x float64) bool {
 	size := math.Abs(x)
 	return x == 0 || size >= 1e-150 && size <= 1e150
 }
@@ -17,7 +17,7 @@ const mostExponent = 345
 
 // Real returns the result of Sqrt, Pow, Ln, Log10 or Exp. y is that of Pow. ok is false for null.
 func Real(op Op, x, y float64) (z float64, ok bool) {
-	if !Sized(x) || !Sized(y) {
+	if !IsInRange(x) || !IsInRange(y) {
 		return 0, false
 	}
 	switch op {

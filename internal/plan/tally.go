@@ -141,25 +141,25 @@ func (t *tallier) of(level, column int, stored bool) []lost {
 	}
 	if level <= t.from {
 		if stored {
-			t.unknown(t.p.Base, t.p.Stages[:level], column)
+			t.noteSourceFields(t.p.Base, t.p.Stages[:level], column)
 		}
 		return nil
 	}
 	switch st := t.p.Stages[level-1].(type) {
 	case *Filter, *Slice, *Sample:
-		return t.kept(level, t.of(level-1, column, stored))
+		return t.carryColumns(level, t.of(level-1, column, stored))
 	case *Map:
-		return t.mapped(level, st, column, stored)
+		return t.lostInMap(level, st, column, stored)
 	case *Group:
 		if n := len(st.Keys); column >= n {
-			return t.grouped(level, &st.Accumulators, &st.Shape, st.Accumulators[column-n])
+			return t.lostInGroup(level, &st.Accumulators, &st.Shape, st.Accumulators[column-n])
 		}
-		return t.grouped(level, &st.Accumulators, &st.Shape, Accumulator{Op: First, X: st.Keys[column]})
+		return t.lostInGroup(level, &st.Accumulators, &st.Shape, Accumulator{Op: First, X: st.Keys[column]})
 	case *Buckets:
 		if column >= 2 {
-			return t.grouped(level, &st.Accumulators, &st.Shape, st.Accumulators[column-2])
+			return t.lostInGroup(level, &st.Accumulators, &st.Shape, st.Accumulators[column-2])
 		}
-		return t.grouped(level, &st.Accumulators, &st.Shape, Accumulator{Op: First, X: st.By})
+		return t.lostInGroup(level, &st.Accumulators, &st.Shape, Accumulator{Op: First, X: st.By})
 	}
 	return nil
 }
@@ -167,8 +167,8 @@ func (t *tallier) of(level, column int, stored bool) []lost {
 // unread reports whether expressions read some values that a field may hold as null.
 func unread(f *schema.Field) bool { return f.Beyond != "" && f.Stored == nil }
 
-// kept gives the stage before a level, which has the columns of the stage before it, those that were added there.
-func (t *tallier) kept(level int, found []lost) []lost {
+// carryColumns gives the stage at level the columns that were added to the stage before it.
+func (t *tallier) carryColumns(level int, found []lost) []lost {
 	below, here := t.shape(level-1), t.shape(level)
 	if n := len(here.Columns); n < len(below.Columns) {
 		here.Columns = append(here.Columns[:n:n], below.Columns[n:]...)
@@ -176,8 +176,8 @@ func (t *tallier) kept(level int, found []lost) []lost {
 	return found
 }
 
-// mapped returns the losses of a column of a Map, with a column that carries each on.
-func (t *tallier) mapped(level int, st *Map, column int, stored bool) []lost {
+// lostInMap returns the losses of a column of a Map, with a column that carries each on.
+func (t *tallier) lostInMap(level int, st *Map, column int, stored bool) []lost {
 	var out []lost
 	for _, ref := range columnsIn(st.Columns[column]) {
 		for _, l := range t.of(level-1, ref, stored) {
@@ -195,12 +195,12 @@ func (t *tallier) mapped(level int, st *Map, column int, stored bool) []lost {
 			out = append(out, l)
 		}
 	}
-	return distinctLost(out)
+	return distinctColumns(out)
 }
 
-// grouped returns the counts of the losses of a in a group. a is one of its accumulators or reads one of its keys. It
+// lostInGroup returns the counts of the losses of a in a group. a is one of its accumulators or reads one of its keys. It
 // adds them to all, the accumulators, which are the last columns of shape.
-func (t *tallier) grouped(level int, all *[]Accumulator, shape *Shape, a Accumulator) []lost {
+func (t *tallier) lostInGroup(level int, all *[]Accumulator, shape *Shape, a Accumulator) []lost {
 	if a.X == nil {
 		return nil
 	}
@@ -227,7 +227,7 @@ func (t *tallier) grouped(level int, all *[]Accumulator, shape *Shape, a Accumul
 			out = append(out, l)
 		}
 	}
-	return distinctLost(out)
+	return distinctColumns(out)
 }
 
 // voids reports whether a NaN or an infinity in its column makes an accumulator null.
@@ -236,8 +236,8 @@ func voids(a Accumulator) bool {
 	return plain && (a.Op == Sum || a.Op == Avg || a.Op == StdDevPop || a.Op == StdDevSamp)
 }
 
-// distinctLost returns each column once.
-func distinctLost(all []lost) []lost {
+// distinctColumns returns all with each column once.
+func distinctColumns(all []lost) []lost {
 	var out []lost
 	for _, l := range all {
 		if !slices.ContainsFunc(out, func(have lost) bool { return have.column == l.column }) {
@@ -322,8 +322,9 @@ func programs(s Stage, in Shape) []*Program {
 	return nil
 }
 
-// unknown finds the fields of which a column of the result of stages over in is computed. Their values aren't counted.
-func (t *tallier) unknown(in Shape, stages []Stage, column int) {
+// noteSourceFields notes the fields from which a column of the result of stages over in is computed. Their values
+// aren't counted.
+func (t *tallier) noteSourceFields(in Shape, stages []Stage, column int) {
 	shape := in
 	if n := len(stages); n > 0 {
 		shape = *stages[n-1].Out()
@@ -354,12 +355,12 @@ func (t *tallier) unknown(in Shape, stages []Stage, column int) {
 		if column < len(s.Left) {
 			read = []Expr{s.Left[column]}
 			for _, c := range columnsIn(s.Added[column]) {
-				t.unknown(s.Right.Base, s.Right.Stages, c)
+				t.noteSourceFields(s.Right.Base, s.Right.Stages, c)
 			}
 		}
 	case *Join:
 		if column >= width {
-			t.unknown(s.Right.Base, s.Right.Stages, column-width)
+			t.noteSourceFields(s.Right.Base, s.Right.Stages, column-width)
 			return
 		}
 		read = []Expr{Ref{Column: column}}
@@ -384,6 +385,6 @@ func (t *tallier) reads(in Shape, stages []Stage, e Expr) {
 		return
 	}
 	for _, c := range columnsIn(e) {
-		t.unknown(in, stages, c)
+		t.noteSourceFields(in, stages, c)
 	}
 }

@@ -126,7 +126,7 @@ func (r *Regime) OperationVerdict(p identity.Principal, tool, api, operation str
 		return r.CallVerdict(name, "reads")
 	case !p.Has(s.Needs):
 		v.Reason, v.DeniedAt, v.Rule = "scope", atScope, []string{"principal", "scopes"}
-		v.Why = fmt.Sprintf("%s is a %s operation and needs the scope %s, and the principal has %s", name, s.Decision.Class, s.Needs, listed(p.Scopes))
+		v.Why = fmt.Sprintf("%s is a %s operation and needs the scope %s, and the principal has %s", name, s.Decision.Class, s.Needs, joinNames(p.Scopes))
 	default:
 		return Verdict{Allowed: true, Class: name, Why: "the principal may call " + name}
 	}

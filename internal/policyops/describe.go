@@ -113,13 +113,13 @@ func layersOf(v *policy.View) []Layer {
 	out := []Layer{}
 	for _, l := range v.Layers() {
 		if l.Through == nil {
-			out = append(out, Layer{Name: l.Name, Where: Digested(l.Filter)})
+			out = append(out, Layer{Name: l.Name, Where: DigestFilter(l.Filter)})
 			continue
 		}
 		through := l.Through.Field
 		inner := layersOf(l.Through.View)
 		for _, i := range inner {
-			out = append(out, Layer{Name: i.Name, Where: i.Where, Through: joined(through, i.Through)})
+			out = append(out, Layer{Name: i.Name, Where: i.Where, Through: joinPath(through, i.Through)})
 		}
 		if len(inner) == 0 {
 			out = append(out, Layer{Name: l.Name, Where: "{}", Through: through})
@@ -128,26 +128,26 @@ func layersOf(v *policy.View) []Layer {
 	return out
 }
 
-func joined(a, b string) string {
+func joinPath(a, b string) string {
 	if b == "" {
 		return a
 	}
 	return a + "." + b
 }
 
-// Digested returns a filter as a where object with digests instead of values.
-func Digested(f query.Filter) string { return string(digested(query.Print(f)).AppendJSON(nil)) }
+// DigestFilter returns a filter as a where object with digests instead of values.
+func DigestFilter(f query.Filter) string { return string(digestValues(query.Print(f)).AppendJSON(nil)) }
 
-// digested returns the where object v with digests instead of values. {$eq: x} is written as x.
-func digested(v value.Value) value.Value {
+// digestValues returns the where object v with digests instead of values. {$eq: x} is written as x.
+func digestValues(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Object:
 		if x, ok := v.Get("$eq"); ok && len(v.Members()) == 1 {
-			return digested(x)
+			return digestValues(x)
 		}
-		return v.Map(digested)
+		return v.Map(digestValues)
 	case value.Array:
-		return v.Map(digested)
+		return v.Map(digestValues)
 	case value.Null, value.Bool:
 		return v // with two or three possible values it is not a secret
 	}

@@ -83,7 +83,7 @@ func (f *TestFile) shape() yamlconf.Shape {
 		{Name: "given", Doc: "Who asks, by name", Shape: given},
 		{Name: "tests", Doc: "What they ask, and what they should get", Must: true, Shape: tests},
 	}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
-		if f.Tests == nil && r.Given("/tests") {
+		if f.Tests == nil && r.HasAt("/tests") {
 			r.WrongAt("/tests", "names no test")
 		}
 	})

@@ -112,17 +112,17 @@ func (l *look) masters() {
 
 // of adds a finding about a class. keys is the path within its rule.
 func (l *look) of(code Code, c *schema.Class, keys []string, message, suggestion string) {
-	_, key, _ := l.regime.Ruled(c)
+	_, key, _ := l.regime.RuleOf(c)
 	l.out = append(l.out, Finding{Code: code, Class: c.FullName(), Path: append([]string{"classes", key}, keys...), Message: message, Suggestion: suggestion})
 }
 
 // class adds the findings about one class. For a hidden class they are only the keys without effect, and for a visible
 // one the parts that agents don't see.
 func (l *look) class(c *schema.Class) {
-	rule, _, ruled := l.regime.Ruled(c)
+	rule, _, ruled := l.regime.RuleOf(c)
 	shown := l.shown[c.FullName()]
 	if rule.Hidden {
-		l.hidden(c, rule)
+		l.reportHiddenClass(c, rule)
 	} else if ruled {
 		l.dead(c, rule, shown)
 		Lists(rule.Canonical, c, func(_ *schema.Field, message, suggestion string) {
@@ -134,11 +134,11 @@ func (l *look) class(c *schema.Class) {
 		l.looksLike(c, rule)
 	}
 	if shown.Shown {
-		l.undescribed(c, rule, shown)
-		l.unscoped(c, rule)
+		l.reportMissingDescriptions(c, rule, shown)
+		l.reportUnscopedRelations(c, rule)
 	}
 	if !rule.Hidden && (ruled || l.rules.Unlisted) {
-		l.derived(c, rule)
+		l.reportDerivations(c, rule)
 	}
 }
 
@@ -167,9 +167,9 @@ func (l *look) looksLike(c *schema.Class, rule policy.ClassRule) {
 	}
 }
 
-// derived reports the fields that are denied or masked because of the fields that the database makes them from. It
+// reportDerivations reports the fields that are denied or masked because of the fields that the database makes them from. It
 // omits those that the rule of the class denies or masks as well. It also reports such fields that a rule shows.
-func (l *look) derived(c *schema.Class, rule policy.ClassRule) {
+func (l *look) reportDerivations(c *schema.Class, rule policy.ClassRule) {
 	var list, seen []string
 	for _, d := range l.derivations {
 		own := d.Class.FullName() == c.FullName()
@@ -197,9 +197,9 @@ func (l *look) derived(c *schema.Class, rule policy.ClassRule) {
 	}
 }
 
-// undescribed adds a finding for a class without a description. It adds one for all its visible fields without a
+// reportMissingDescriptions adds a finding for a class without a description. It adds one for all its visible fields without a
 // description, because there may be many, except for keys.
-func (l *look) undescribed(c *schema.Class, rule policy.ClassRule, shown Class) {
+func (l *look) reportMissingDescriptions(c *schema.Class, rule policy.ClassRule, shown Class) {
 	if cmp.Or(rule.Description, c.Description) == "" {
 		l.of(MissingDescription, c, nil, "agents see "+c.FullName()+" and aren't told what it holds", "say it in description")
 	}
@@ -215,8 +215,8 @@ func (l *look) undescribed(c *schema.Class, rule policy.ClassRule, shown Class) 
 	}
 }
 
-// hidden reports parts of a rule that have no effect because the class is hidden.
-func (l *look) hidden(c *schema.Class, rule policy.ClassRule) {
+// reportHiddenClass reports parts of a rule that have no effect because the class is hidden.
+func (l *look) reportHiddenClass(c *schema.Class, rule policy.ClassRule) {
 	if rule.HiddenBut != "" {
 		return // visible with a scope
 	}
@@ -236,7 +236,7 @@ func (l *look) hidden(c *schema.Class, rule policy.ClassRule) {
 func (l *look) leadsTo(c *schema.Class) bool {
 	for _, name := range l.regime.Names() {
 		other := l.regime.Class(name)
-		rule, _, _ := l.regime.Ruled(other)
+		rule, _, _ := l.regime.RuleOf(other)
 		if rule.Tenant == nil || rule.Tenant.Through == "" || other.Source != c.Source {
 			continue
 		}
@@ -316,14 +316,14 @@ func (l *look) drift(c *schema.Class, rule policy.ClassRule, shown Class) {
 	}
 }
 
-// unscoped reports relations between a class with tenants and one that all tenants see entirely.
-func (l *look) unscoped(c *schema.Class, rule policy.ClassRule) {
+// reportUnscopedRelations reports relations between a class with tenants and one that all tenants see entirely.
+func (l *look) reportUnscopedRelations(c *schema.Class, rule policy.ClassRule) {
 	for _, r := range c.Relations {
 		target := l.regime.Class(c.Source + "." + r.Target)
 		if target == nil || target == c || !l.shown[target.FullName()].Shown || len(r.Fields) != 1 || !slices.Contains(l.shown[c.FullName()].Visible, r.Fields[0]) {
 			continue
 		}
-		other, _, _ := l.regime.Ruled(target)
+		other, _, _ := l.regime.RuleOf(target)
 		switch {
 		case rule.Tenant != nil && other.Tenant == nil:
 			l.of(unscoped, c, []string{"tenant"}, fmt.Sprintf("%s belongs to tenants, and %s leads to %s, which every tenant sees whole", c.FullName(), r.Fields[0], target.FullName()),

@@ -33,15 +33,15 @@ func (l *look) apis() {
 		shown := spec.ClassRule{Operations: rules.Shown}
 		for _, op := range rules.Document.Operations {
 			class := classes.Of(op).Class
-			if class != spec.ClassExcluded && class != spec.ClassForbidden && (len(rules.Shown) == 0 || shown.Matches(op)) && !o.hidden(op) {
+			if class != spec.ClassExcluded && class != spec.ClassForbidden && (len(rules.Shown) == 0 || shown.Matches(op)) && !o.isHidden(op) {
 				o.seen = append(o.seen, op)
 			}
 		}
 		o.deadRules()
 		o.open()
-		o.unbound()
+		o.reportUnboundIDs()
 		o.uncallable()
-		o.undescribed()
+		o.reportMissingSummaries()
 	}
 }
 
@@ -50,8 +50,8 @@ func (o *overlook) about(code Code, keys []string, message, suggestion string) {
 	o.out = append(o.out, Finding{Code: code, Class: o.name, Path: append([]string{"apis", o.name}, keys...), Message: message, Suggestion: suggestion})
 }
 
-// hidden reports whether a rule hides op from all principals.
-func (o *overlook) hidden(op *spec.Operation) bool {
+// isHidden reports whether a rule hides op from all principals.
+func (o *overlook) isHidden(op *spec.Operation) bool {
 	return slices.ContainsFunc(o.rules.Hidden, func(h calls.Hidden) bool {
 		return h.When == "" && len(h.Operations)+len(h.Tags) > 0 && (spec.ClassRule{Operations: h.Operations, Tags: h.Tags}).Matches(op)
 	})
@@ -86,9 +86,9 @@ func (o *overlook) open() {
 	}
 }
 
-// unbound reports operations that take an id but no parameter bound by a rule, so that the id may belong to any
+// reportUnboundIDs reports operations that take an id but no parameter bound by a rule, so that the id may belong to any
 // tenant.
-func (o *overlook) unbound() {
+func (o *overlook) reportUnboundIDs() {
 	all := o.regime.Policy().APIs()
 	for i, p := range o.rules.Parameters {
 		if p.Operations != nil {
@@ -120,7 +120,7 @@ func (o *overlook) uncallable() {
 				n++
 			}
 		}
-		off := o.regime.Policy().Rules().Gates.Filled().Writes == policy.Off
+		off := o.regime.Policy().Rules().Gates.WithDefaults().Writes == policy.Off
 		if n > 0 && (off || o.rules.Write[c.class] == write.Deny) {
 			why := "write denies them"
 			if off {
@@ -131,8 +131,8 @@ func (o *overlook) uncallable() {
 	}
 }
 
-// undescribed reports operations without a description in the document.
-func (o *overlook) undescribed() {
+// reportMissingSummaries reports operations without a description in the document.
+func (o *overlook) reportMissingSummaries() {
 	var bare []string
 	for _, op := range o.seen {
 		if strings.TrimSpace(op.Summary+op.Description) == "" {

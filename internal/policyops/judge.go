@@ -41,8 +41,8 @@ func (d CallDirectory) Of(r *audit.Record) (p identity.Principal, rebuilt bool) 
 	return p, true
 }
 
-// named returns the classes and fields that a record names and that the catalogue has. fields are by class.
-func named(g *Regime, r *audit.Record) (classes []string, fields map[string][]string) {
+// usedNames returns the classes and fields that a record names and that the catalogue has. fields are by class.
+func usedNames(g *Regime, r *audit.Record) (classes []string, fields map[string][]string) {
 	fields = map[string][]string{}
 	for _, use := range r.Uses {
 		if g.Class(use) != nil {
@@ -73,7 +73,7 @@ func verdicts(g *Regime, p identity.Principal, r *audit.Record) []Verdict {
 	if api, operation, ok := g.API(r.Class); ok {
 		out = append(out, g.OperationVerdict(p, r.Tool, api, operation))
 	}
-	classes, fields := named(g, r)
+	classes, fields := usedNames(g, r)
 	for _, c := range classes {
 		v := g.ClassVerdict(p, c)
 		out = append(out, v)
@@ -174,13 +174,13 @@ func scan(g *Regime, r *audit.Record) Verdict {
 	rules := g.Policy().Rules()
 	v := Verdict{Reason: "scan", DeniedAt: atScan, Rule: []string{"policy", "refuse_scans"},
 		Why: "it would have read every record of the class, and the rules refuse that"}
-	classes, _ := named(g, r)
+	classes, _ := usedNames(g, r)
 	if len(classes) > 0 {
 		name := classes[0]
 		if i := slices.IndexFunc(classes, func(c string) bool { return c == r.Class || strings.HasSuffix(c, "."+r.Class) }); i >= 0 {
 			name = classes[i]
 		}
-		rule, key, _ := g.Ruled(g.Class(name))
+		rule, key, _ := g.RuleOf(g.Class(name))
 		v.Class = name
 		v.Why = fmt.Sprintf("it would have read every record of %s, and the rules refuse that; allow_scan in classes.%s lets small classes be read whole", name, key)
 		if rule.AllowScan {

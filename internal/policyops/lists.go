@@ -14,7 +14,7 @@ import (
 func Lists(f query.Filter, c *schema.Class, add func(field *schema.Field, message, suggestion string)) {
 	wholeScalars(f, true, func(name string, element query.Filter) {
 		field := c.Field(name)
-		if field == nil || !field.Type.Structured() {
+		if field == nil || !field.Type.IsStructured() {
 			return
 		}
 		what := "is a list"

@@ -89,7 +89,7 @@ func Report(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 		case !shown:
 			e.Why = "no field of it is visible"
 		}
-		e.derived(derivations)
+		e.noteDerivations(derivations)
 		for _, f := range class.Fields {
 			switch {
 			case e.Derived[f.Name] != "":
@@ -110,8 +110,8 @@ func Report(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 	return out, nil
 }
 
-// derived notes the fields that are denied or masked because of the columns that they are made of.
-func (c *Class) derived(derivations []policy.Derivation) {
+// noteDerivations notes the fields that are denied or masked because of the columns that they are made of.
+func (c *Class) noteDerivations(derivations []policy.Derivation) {
 	for _, d := range derivations {
 		switch {
 		case d.Class.FullName() != c.Name || d.Lifted:

@@ -75,8 +75,8 @@ func (r *Regime) Tool(name string) (Tool, bool) {
 	return r.tools[i], true
 }
 
-// Ruled returns the rule of a class, the name that the rules use for it, and whether there is a rule.
-func (r *Regime) Ruled(c *schema.Class) (rule policy.ClassRule, key string, ok bool) {
+// RuleOf returns the rule of a class, the name that the rules use for it, and whether there is a rule.
+func (r *Regime) RuleOf(c *schema.Class) (rule policy.ClassRule, key string, ok bool) {
 	for _, key := range []string{c.FullName(), c.Name} {
 		if rule, ok := r.rules.Classes[key]; ok {
 			return rule, key, true

@@ -125,9 +125,9 @@ func (t *Trial) judge(r *audit.Record) (c Difference, otherwise bool) {
 	refusedOtherwise := r.Outcome == audit.Refused && before.Allowed // not by a rule about the principal
 	switch {
 	case refusedOtherwise && r.Kind == "field_masked":
-		return t.masked(c, r, old, now)
+		return t.judgeMask(c, r, old, now)
 	case refusedOtherwise:
-		return t.scanned(c, r)
+		return t.judgeScan(c, r)
 	case before.Allowed && !after.Allowed:
 		c.Ends, c.Verdict = NowRefused, after
 	case !before.Allowed && after.Allowed:
@@ -152,8 +152,8 @@ func first(g *Regime, p identity.Principal, r *audit.Record) Verdict {
 	return Verdict{Allowed: true}
 }
 
-// scanned judges a call refused for another reason than its principal: only a scan can end differently.
-func (t *Trial) scanned(c Difference, r *audit.Record) (Difference, bool) {
+// judgeScan judges a call refused for another reason than its principal: only a scan can end differently.
+func (t *Trial) judgeScan(c Difference, r *audit.Record) (Difference, bool) {
 	if r.Kind != "scan" {
 		return c, false
 	}
@@ -165,9 +165,9 @@ func (t *Trial) scanned(c Difference, r *audit.Record) (Difference, bool) {
 	return c, true
 }
 
-// masked judges a call that was refused because it used a masked field. It would be allowed if none of the fields it
+// judgeMask judges a call that was refused because it used a masked field. It would be allowed if none of the fields it
 // names is masked any more.
-func (t *Trial) masked(c Difference, r *audit.Record, old, now identity.Principal) (Difference, bool) {
+func (t *Trial) judgeMask(c Difference, r *audit.Record, old, now identity.Principal) (Difference, bool) {
 	mask := func(g *Regime, p identity.Principal) (Verdict, bool) {
 		all := verdicts(g, p, r)
 		i := slices.IndexFunc(all, func(v Verdict) bool { return !v.Allowed || v.Reason == "field_masked" })
@@ -189,9 +189,9 @@ func (t *Trial) masked(c Difference, r *audit.Record, old, now identity.Principa
 // "".
 func (t *Trial) claims(r *audit.Record) string {
 	for _, side := range []Side{t.Old, t.New} {
-		classes, _ := named(side.Regime, r)
+		classes, _ := usedNames(side.Regime, r)
 		for _, name := range classes {
-			rule, key, _ := side.Regime.Ruled(side.Regime.Class(name))
+			rule, key, _ := side.Regime.RuleOf(side.Regime.Class(name))
 			switch {
 			case rule.Tenant != nil && (strings.Contains(rule.Tenant.Is, "claims") || rule.Tenant.Bypass != ""):
 				return "classes." + key + ".tenant asks for what isn't recorded of the principal"
@@ -211,7 +211,7 @@ var naming = []string{"where", "order", "pipeline", "field", "value_field", "fie
 
 // compare returns how the result of a call allowed on both sides would differ.
 func (t *Trial) compare(old, now identity.Principal, r *audit.Record) (ends string, details []string) {
-	classes, fields := named(t.New.Regime, r)
+	classes, fields := usedNames(t.New.Regime, r)
 	has := func(args ...string) bool {
 		return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(r.ArgKeys, a) })
 	}

@@ -48,7 +48,7 @@ func RunTests(regime *Regime, f *TestFile, known map[string]identity.Principal) 
 		}
 		run := &run{regime: regime, who: p, test: t, result: &out[i]}
 		run.outcome()
-		run.seen()
+		run.compareView()
 	}
 	return out
 }
@@ -131,8 +131,8 @@ func (w *When) query() (query.Query, error) {
 	return q, err
 }
 
-// seen compares the visible parts of the class, and the tools that may be called.
-func (r *run) seen() {
+// compareView compares the visible parts of the class, and the tools that may be called.
+func (r *run) compareView() {
 	w := &r.test.Want
 	if w.Tools != nil {
 		tools := r.regime.Describe(r.who).Tools
@@ -201,8 +201,8 @@ func (r *run) filters(layers []Layer) {
 		if len(got) == 0 {
 			got = []string{"no such layer"}
 		}
-		if !slices.Contains(got, Digested(want[name])) {
-			r.differs("layer "+name, string(query.Print(want[name]).AppendJSON(nil))+" = "+Digested(want[name]), strings.Join(got, " and "))
+		if !slices.Contains(got, DigestFilter(want[name])) {
+			r.differs("layer "+name, string(query.Print(want[name]).AppendJSON(nil))+" = "+DigestFilter(want[name]), strings.Join(got, " and "))
 		}
 	}
 }

@@ -76,7 +76,7 @@ func (r *Regime) ToolVerdict(principal identity.Principal, name string) Verdict 
 	p := problem.Of(err)
 	if p.Kind == "gate" {
 		v := Verdict{Reason: p.Kind, DeniedAt: atGate, Why: p.Detail}
-		for i, key := range r.policy.Rules().Gates.Closed(t.Use) {
+		for i, key := range r.policy.Rules().Gates.RefusingKeys(t.Use) {
 			if rule := strings.Split(key, "."); i == 0 {
 				v.Rule = rule
 			} else {
@@ -87,13 +87,13 @@ func (r *Regime) ToolVerdict(principal identity.Principal, name string) Verdict 
 	}
 	if p.Kind == "scope" {
 		return Verdict{Reason: p.Kind, DeniedAt: atScope, Rule: []string{"principal", "scopes"},
-			Why: fmt.Sprintf("%s needs the scope %s, and the principal has %s", name, t.Needs, listed(principal.Scopes))}
+			Why: fmt.Sprintf("%s needs the scope %s, and the principal has %s", name, t.Needs, joinNames(principal.Scopes))}
 	}
 	return Verdict{Reason: p.Kind, DeniedAt: atList, Rule: listRule("tools", principal.Tools, name), Why: fmt.Sprintf("the principal's list of tools leaves %s out", name)}
 }
 
-// listed returns names joined by commas, or none.
-func listed[T ~string](names []T) string {
+// joinNames returns names joined by commas, or "none".
+func joinNames[T ~string](names []T) string {
 	if len(names) == 0 {
 		return "none"
 	}
@@ -142,7 +142,7 @@ func (r *Regime) classVerdict(p identity.Principal, c *schema.Class) Verdict {
 	if err == nil {
 		return Verdict{Allowed: true, Class: c.FullName(), Why: fmt.Sprintf("the principal sees %s", c.FullName())}
 	}
-	rule, key, _ := r.Ruled(c)
+	rule, key, _ := r.RuleOf(c)
 	at := func(keys ...string) []string { return append([]string{"classes", key}, keys...) }
 	v := Verdict{Reason: problem.Of(err).Kind, Class: c.FullName()}
 	switch v.Reason {
@@ -151,7 +151,7 @@ func (r *Regime) classVerdict(p identity.Principal, c *schema.Class) Verdict {
 	case "hidden_class":
 		v.DeniedAt, v.Rule, v.Why = atClass, at("hidden"), "the class is hidden"
 		if rule.HiddenBut != "" {
-			v.Why += fmt.Sprintf(", but for the scope %s, and the principal has %s", rule.HiddenBut, listed(p.Scopes))
+			v.Why += fmt.Sprintf(", but for the scope %s, and the principal has %s", rule.HiddenBut, joinNames(p.Scopes))
 		}
 	case "class_filter":
 		v.DeniedAt, v.Rule, v.Why = atList, listRule("classes", p.Classes, c.FullName(), c.Name), "the principal's list of classes leaves it out"
@@ -183,7 +183,7 @@ func (r *Regime) classVerdict(p identity.Principal, c *schema.Class) Verdict {
 func (r *Regime) tenantRule(c *schema.Class, kind string) (path []string, why string) {
 	through := ""
 	for range len(r.classes) {
-		rule, key, _ := r.Ruled(c)
+		rule, key, _ := r.RuleOf(c)
 		if rule.Tenant == nil {
 			return []string{"classes", key}, "the rules of the class refuse (" + kind + ")"
 		}
@@ -221,7 +221,7 @@ func (r *Regime) FieldVerdict(p identity.Principal, class, field string) Verdict
 		return v
 	}
 	c := r.classes[v.Class]
-	rule, key, _ := r.Ruled(c)
+	rule, key, _ := r.RuleOf(c)
 	d := r.derivation(v.Class, field)
 	at := func(keys ...string) []string { return append([]string{"classes", key}, keys...) }
 	view, err := r.policy.View(p, v.Class, "", false)

@@ -64,7 +64,7 @@ func (m veil) apply(v value.Value) value.Value {
 	case m.piece.Size:
 		return plan.MaskCharacters(v)
 	}
-	return plan.CutMasked(v, m.piece.Offset, m.piece.Length)
+	return plan.CutMaskedText(v, m.piece.Offset, m.piece.Length)
 }
 
 // veils returns the masks of a plan's columns under key.
@@ -102,7 +102,7 @@ func Apply(p policy.Permit, key plan.MaskKey, rows iter.Seq2[value.Row, error]) 
 	shown := width
 	var tallies []policy.Column
 	whole := plan
-	if columns := plan.Shown(); len(columns) < len(plan.Columns) {
+	if columns := plan.ReturnedColumns(); len(columns) < len(plan.Columns) {
 		shown, tallies = len(columns), plan.Columns[len(columns):]
 		plan.Columns = columns
 	}

@@ -52,7 +52,7 @@ func build(rows redact.Rows, b *builder) (*Page, error) {
 	b.limit = plan.Limit - plan.Resume.Extra()
 	b.tallies = rows.Tallies()
 	b.counts = make([]int64, len(b.tallies))
-	for row, err := range b.resumed(rows.All()) {
+	for row, err := range b.resumeRows(rows.All()) {
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +155,7 @@ func (b *builder) heaviest() int {
 		others++
 		bytes := 0
 		for _, row := range b.page.rows {
-			bytes += written(row[i])
+			bytes += valueSize(row[i])
 		}
 		if bytes > most {
 			heaviest, most = i, bytes
@@ -170,7 +170,7 @@ func (b *builder) heaviest() int {
 // droppable reports whether a column is shown and can be dropped. The key can't, since the record is read by it.
 func (b *builder) droppable(i int) bool {
 	n := b.tree.leaf(i)
-	return n != nil && !n.dropped && !slices.Contains(b.key, i) && b.tree.shown(i)
+	return n != nil && !n.dropped && !slices.Contains(b.key, i) && b.tree.showsColumn(i)
 }
 
 // drop removes a column from the page.
@@ -196,12 +196,12 @@ func (b *builder) drop(i int) {
 // forget removes the value of column i, the n-th dropped, from a record, and notes its length.
 func (b *builder) forget(n int, row value.Row, i int) {
 	large := &b.page.Dropped[n]
-	large.Bytes = max(large.Bytes, int64(written(row[i])))
+	large.Bytes = max(large.Bytes, int64(valueSize(row[i])))
 	row[i] = value.Value{}
 }
 
-// written returns the number of bytes of a value.
-func written(v value.Value) int {
+// valueSize returns the number of bytes of a value.
+func valueSize(v value.Value) int {
 	switch v.Kind() {
 	case value.Null:
 		return 0
@@ -249,7 +249,7 @@ func (b *builder) finish() *Page {
 	p := b.page
 	shown := make([]bool, len(b.plan.Columns))
 	for i, c := range b.plan.Columns {
-		if shown[i] = b.tree.shown(i); shown[i] {
+		if shown[i] = b.tree.showsColumn(i); shown[i] {
 			if p.Columns == nil {
 				p.Columns = make([]string, 0, len(shown))
 			}

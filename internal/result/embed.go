@@ -6,8 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Listed returns the values, once each, in the lists of column i, in the order of the records.
-func (p *Page) Listed(i int) []value.Value {
+// ListValues returns the values, once each, in the lists of column i, in the order of the records.
+func (p *Page) ListValues(i int) []value.Value {
 	var out []value.Value
 	seen := map[string]bool{}
 	for _, row := range p.whole[:p.Count] {

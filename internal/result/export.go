@@ -110,7 +110,7 @@ func (e *exporter) choose() error {
 	if e.Columns == nil {
 		e.whole = e.Format == JSONLines
 		for i, c := range e.plan.Columns {
-			if e.tree.shown(i) {
+			if e.tree.showsColumn(i) {
 				e.columns = append(e.columns, selected{node: e.tree.find(c.Path)})
 				e.done.Headers = append(e.done.Headers, c.Path.String())
 			}
@@ -119,7 +119,7 @@ func (e *exporter) choose() error {
 	for _, c := range e.Columns {
 		s, ok := e.find(c.Path)
 		if !ok {
-			return e.unknown(c)
+			return e.unknownColumnError(c)
 		}
 		name := c.Header
 		if name == "" {
@@ -150,16 +150,16 @@ func (e *exporter) find(path []string) (selected, bool) {
 		if n == nil {
 			continue
 		}
-		return selected{n, path[i:]}, i == len(path) || n.column >= 0 && n.children == nil && e.plan.Columns[n.column].Field.Type.Structured()
+		return selected{n, path[i:]}, i == len(path) || n.column >= 0 && n.children == nil && e.plan.Columns[n.column].Field.Type.IsStructured()
 	}
 	return selected{}, false
 }
 
-// unknown returns the error for a column that the records don't have, with the nearest names, or else with the first twenty.
-func (e *exporter) unknown(c Selection) error {
+// unknownColumnError returns the error for a column that the records don't have, with the nearest names, or else with the first twenty.
+func (e *exporter) unknownColumnError(c Selection) error {
 	var names []string
 	for i, column := range e.plan.Columns {
-		if e.tree.shown(i) {
+		if e.tree.showsColumn(i) {
 			names = append(names, column.Path.String())
 		}
 	}
@@ -197,7 +197,7 @@ func (e *exporter) add(row value.Row) error {
 			}
 		}
 	} else {
-		line = e.chosen(line, row)
+		line = e.appendColumns(line, row)
 	}
 	e.line = line
 	if err := e.write(line); err != nil {
@@ -210,8 +210,8 @@ func (e *exporter) add(row value.Row) error {
 	return nil
 }
 
-// chosen appends the chosen columns of a record, and counts their texts. Of CSV, the most frequent, each text is made once.
-func (e *exporter) chosen(dst []byte, row value.Row) []byte {
+// appendColumns appends the chosen columns of a record, and counts their texts. Of CSV, the most frequent, each text is made once.
+func (e *exporter) appendColumns(dst []byte, row value.Row) []byte {
 	for i, c := range e.columns {
 		v := c.node.value(row).Part(c.part)
 		switch {
@@ -264,7 +264,7 @@ func (e *exporter) object(dst []byte) []byte {
 		if i == 0 {
 			open = '{'
 		}
-		dst = append(value.AppendQuoted(append(dst, open), name), ':')
+		dst = append(value.AppendQuote(append(dst, open), name), ':')
 		dst = e.cells[i].AppendJSON(dst)
 	}
 	return append(dst, "}\n"...)

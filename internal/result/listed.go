@@ -19,7 +19,7 @@ type ReadPage func(*query.Find) (*Page, error)
 // those left out, which the page has as well.
 func Embed(page *Page, read ReadPage) (records int, notes []string, err error) {
 	for _, l := range page.Lists {
-		keys := page.Listed(l.Column)
+		keys := page.ListValues(l.Column)
 		if len(keys) == 0 {
 			continue
 		}

@@ -97,7 +97,7 @@ func pointersOf(plan *policy.Plan) map[string]string {
 	}
 	var out map[string]string
 	for _, c := range plan.Program.Out().Columns {
-		if c.Path != nil && c.Class != "" && !c.Type.Structured() {
+		if c.Path != nil && c.Class != "" && !c.Type.IsStructured() {
 			if out == nil {
 				out = map[string]string{}
 			}

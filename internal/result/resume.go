@@ -21,9 +21,9 @@ var ErrMoved = &problem.Error{Code: problem.InvalidArgument, Pointer: "/cursor",
 // longestPlace is the maximum size in bytes of a place in the order that a cursor can hold.
 const longestPlace = 512
 
-// resumed returns the rows behind the last one of the page before, and counts in b.skipped those that it leaves out. It yields ErrMoved if
+// resumeRows returns the rows behind the last one of the page before, and counts in b.skipped those that it leaves out. It yields ErrMoved if
 // that one isn't found.
-func (b *builder) resumed(rows iter.Seq2[redact.Row, error]) iter.Seq2[redact.Row, error] {
+func (b *builder) resumeRows(rows iter.Seq2[redact.Row, error]) iter.Seq2[redact.Row, error] {
 	r := b.plan.Resume
 	if r == nil {
 		return rows
@@ -111,7 +111,7 @@ func appendFloat(dst []byte, v value.Value) []byte {
 // fields are dropped.
 func (b *builder) note(row redact.Row) {
 	b.last = append(b.last[:0], row.Place...)
-	if b.named() || b.plan.Program != nil && b.plan.Now.IsZero() { // a pipeline has no further pages
+	if b.hasUniquePlace() || b.plan.Program != nil && b.plan.Now.IsZero() { // a pipeline has no further pages
 		b.end = nil
 		return
 	}
@@ -137,7 +137,7 @@ func alike(v, w value.Value) bool {
 // next returns the position where the next page begins. It is behind the last record's place in the order if a cursor
 // can hold that, or else a number of records to skip.
 func (b *builder) next() policy.Position {
-	if b.named() {
+	if b.hasUniquePlace() {
 		return policy.Position{After: b.last}
 	}
 	at := policy.Position{After: b.plan.After, Skip: b.plan.Skip + b.skipped + b.page.Count, Now: b.plan.Now} // from where this page began
@@ -147,9 +147,9 @@ func (b *builder) next() policy.Position {
 	return at
 }
 
-// named reports whether the last record's place in the order is unique, and short enough for a cursor. SQLite allows
+// hasUniquePlace reports whether the last record's place in the order is unique, and short enough for a cursor. SQLite allows
 // null in a key, even of several records: these share a place, and continuing after one would skip the others.
-func (b *builder) named() bool {
+func (b *builder) hasUniquePlace() bool {
 	if !b.plan.Unique {
 		return false
 	}

@@ -88,7 +88,7 @@ func (r *room) child(n *node, name string) *node {
 		}
 	}
 	from := len(r.quoted)
-	r.quoted = append(value.AppendQuoted(r.quoted, name), ':')
+	r.quoted = append(value.AppendQuote(r.quoted, name), ':')
 	at := len(r.nodes)
 	r.nodes = append(r.nodes, node{name: name, quoted: r.quoted[from:len(r.quoted):len(r.quoted)], column: -1, present: -1,
 		columns: r.columns[at : at : at+1]})
@@ -100,7 +100,7 @@ func (r *room) child(n *node, name string) *node {
 func (n *node) append(dst []byte, row value.Row) []byte {
 	switch {
 	case n.column >= 0 && n.class != "" && !row[n.column].IsNull():
-		dst = value.AppendQuoted(append(dst, `{"__type":"Pointer","className":`...), n.class)
+		dst = value.AppendQuote(append(dst, `{"__type":"Pointer","className":`...), n.class)
 		return append(row[n.column].AppendJSON(append(dst, `,"objectId":`...)), '}')
 	case n.column >= 0 && (n.children == nil || n.present >= 0 && row[n.present].IsNull()):
 		return row[n.column].AppendJSON(dst)
@@ -190,14 +190,14 @@ func (n *node) leaf(i int) *node {
 	return nil
 }
 
-// shown reports whether the text shows column i. It omits the key of a followed pointer's target, because the pointer
+// showsColumn reports whether the text shows column i. It omits the key of a followed pointer's target, because the pointer
 // has the same value.
-func (n *node) shown(i int) bool {
+func (n *node) showsColumn(i int) bool {
 	for _, c := range n.children {
 		if !slices.Contains(c.columns, i) {
 			continue
 		}
-		if c.dropped || c.repeats(i) || c.implied && c.column == i || c.children != nil && c.column != i && !c.shown(i) {
+		if c.dropped || c.repeats(i) || c.implied && c.column == i || c.children != nil && c.column != i && !c.showsColumn(i) {
 			return false
 		}
 	}

@@ -46,8 +46,8 @@ func unread(e change.Effect) string {
 	return ""
 }
 
-// markUnknown marks the fields that e has no value of before, where there may be one all the same.
-func markUnknown(fields []Field, e change.Effect) []Field {
+// markUnknownValues marks the fields that e has no value of before, where there may be one all the same.
+func markUnknownValues(fields []Field, e change.Effect) []Field {
 	for i := range fields {
 		f := &fields[i]
 		switch {
@@ -81,9 +81,9 @@ func came(c *change.Change, i int) string {
 	return Failed
 }
 
-// answered returns the API's answer to a call as shown to the agent, or Null if the viewer doesn't see all of it.
+// visibleAnswer returns the API's answer to a call as shown to the agent, or Null if the viewer doesn't see all of it.
 // Several calls have a list of answers, of those that were carried out.
-func answered(c *change.Change, visibility func(class string) Visibility) value.Value {
+func visibleAnswer(c *change.Change, visibility func(class string) Visibility) value.Value {
 	if c.Op != write.OpCall || c.Outcome.Receipt == nil || len(c.Outcome.Receipt.After) > len(c.Effects) {
 		return value.Value{}
 	}
@@ -119,8 +119,8 @@ func locations(c *change.Change, visibility func(class string) Visibility) (out 
 
 // parts returns the differences of one field of e. One that takes its value from an earlier write says so, until that is known.
 func (d *differ) parts(one side, e change.Effect) []Field {
-	fields := markUnknown(d.field(one), e)
-	if t := earlierWrite(e, one.field); t != nil && !d.applied() {
+	fields := markUnknownValues(d.field(one), e)
+	if t := earlierWrite(e, one.field); t != nil && !d.seesResult() {
 		d.refers(&fields[0], *t)
 	}
 	return fields
@@ -145,8 +145,8 @@ func (d *differ) refers(f *Field, t change.Taken) {
 	}
 }
 
-// applied reports whether the viewer sees the values that the source has written, with the keys that it has generated.
-func (d *differ) applied() bool {
+// seesResult reports whether the viewer sees the values that the source has written, with the keys that it has generated.
+func (d *differ) seesResult() bool {
 	o := d.change.Outcome
 	return d.viewer.Reviewer && d.change.State == change.Applied && o != nil && o.Receipt != nil && len(o.Receipt.After) == len(d.change.Effects)
 }

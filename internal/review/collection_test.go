@@ -22,8 +22,8 @@ func TestUnreadCollection(t *testing.T) {
 		if got := unread(c.Effects[0]); got != row.want {
 			t.Errorf("%+v: %q, want %q", row.listed, got, row.want)
 		}
-		if c.Unknown() != (row.listed != nil) {
-			t.Errorf("%+v: a person decides: %t", row.listed, c.Unknown())
+		if c.HasUnknownEffects() != (row.listed != nil) {
+			t.Errorf("%+v: a person decides: %t", row.listed, c.HasUnknownEffects())
 		}
 	}
 }

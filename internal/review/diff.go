@@ -43,17 +43,17 @@ func (d *differ) extent() extent {
 // item returns the i-th effect as the viewer sees it.
 func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 	e.After = d.became(i, e)
-	item := Item{Op: string(e.Op), Class: s.Class, Moved: d.moved(i, e), Fields: []Field{}}
+	item := Item{Op: string(e.Op), Class: s.Class, Moved: d.laterChange(i, e), Fields: []Field{}}
 	if s.Class == "" {
-		item.Hidden = max(1, len(written(e, d.viewer.Reviewer)))
+		item.Hidden = max(1, len(changedFields(e, d.viewer.Reviewer)))
 		return item
 	}
-	item.Key, item.Label, item.points, item.Unread = key(d.change, i, s), called(labelOf(e, s, d.viewer)), s.Points, unread(e)
+	item.Key, item.Label, item.points, item.Unread = key(d.change, i, s), readableLabel(labelOf(e, s, d.viewer)), s.Points, unread(e)
 	if d.viewer.Reviewer {
 		item.About = facts(e, s)
 	}
 	item.Takes, item.Hidden = takes(e, s)
-	item.Action, item.Says, item.Came = d.made(i)
+	item.Action, item.Says, item.Came = d.actionOf(i)
 	if e.Op == write.OpDelete && d.viewer.Reviewer {
 		item.Denied = s.Denied
 	}
@@ -74,7 +74,7 @@ func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 		e.After = overlay(e.After, asked) // values that the source sets are not shown
 	}
 	now := d.now(i)
-	for _, field := range written(e, d.viewer.Reviewer || e.After.IsNull()) {
+	for _, field := range changedFields(e, d.viewer.Reviewer || e.After.IsNull()) {
 		one := side{field: field, mask: s.Masks[field]}
 		one.before, one.hadBefore = e.Before.Get(field)
 		one.after, one.hasAfter = e.After.Get(field)
@@ -102,8 +102,9 @@ func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 	return item
 }
 
-// made returns the action that made the i-th of several writes, its sentence for people, and the outcome of a call.
-func (d *differ) made(i int) (action, says, became string) {
+// actionOf returns the action that made the i-th of several writes, what the action says for people, and the outcome
+// of a call.
+func (d *differ) actionOf(i int) (action, says, became string) {
 	from := d.change.From(i)
 	if d.change.Origins != nil {
 		action = line(from.Action)
@@ -173,8 +174,8 @@ type side struct {
 	hadBefore, hasAfter bool // a record without the field differs from one with null
 }
 
-// masked returns a value of the field as its mask leaves it.
-func (s side) masked(v value.Value, there bool) Shown {
+// maskedValue returns a value of the field as its mask leaves it.
+func (s side) maskedValue(v value.Value, there bool) Shown {
 	if !there {
 		return Shown{Kind: "absent"}
 	}
@@ -200,7 +201,7 @@ func (s side) now(record value.Value, path string) *Shown {
 	shown := Shown{Kind: "absent"}
 	switch {
 	case s.mask != nil:
-		shown = s.masked(v, there)
+		shown = s.maskedValue(v, there)
 	case there:
 		shown = show(v, s.typ)
 	}
@@ -221,13 +222,13 @@ func step(v value.Value, part string) (value.Value, bool) {
 func (d *differ) field(s side) []Field {
 	f := Field{Path: pointer(s.field), Type: s.kind()}
 	if s.mask != nil {
-		f.Before, f.After = s.masked(s.before, s.hadBefore), s.masked(s.after, s.hasAfter)
+		f.Before, f.After = s.maskedValue(s.before, s.hadBefore), s.maskedValue(s.after, s.hasAfter)
 		return []Field{f}
 	}
-	if s.hadBefore && s.hasAfter && structured(s.before, s.after) && !same(s.before, s.after) {
+	if s.hadBefore && s.hasAfter && haveParts(s.before, s.after) && !same(s.before, s.after) {
 		parts := nested{}
 		parts.walk(pointer(s.field), s.before, s.after)
-		if len(parts.found) <= maxParts && !slices.ContainsFunc(parts.found, Field.unnamed) {
+		if len(parts.found) <= maxParts && !slices.ContainsFunc(parts.found, Field.hasLongPath) {
 			for i := range parts.found {
 				d.fill(&parts.found[i], schema.Any)
 			}
@@ -244,8 +245,8 @@ func (d *differ) field(s side) []Field {
 	return []Field{f}
 }
 
-// unnamed reports whether the path of f is too long to be shown whole, so that two paths could look the same.
-func (f Field) unnamed() bool { return len(first(f.Path, maxLine)) < len(f.Path) }
+// hasLongPath reports whether the path of f is too long to be shown whole, so that two paths could look the same.
+func (f Field) hasLongPath() bool { return len(first(f.Path, maxLine)) < len(f.Path) }
 
 // fill sets the texts that f shows for its two values.
 func (d *differ) fill(f *Field, t schema.Type) {
@@ -276,8 +277,8 @@ func (s side) kind() string {
 	return s.before.Kind().String()
 }
 
-// structured reports whether both are objects, or both are lists.
-func structured(a, b value.Value) bool {
+// haveParts reports whether both values are objects, or both are lists.
+func haveParts(a, b value.Value) bool {
 	return a.Kind() == b.Kind() && (a.Kind() == value.Object || a.Kind() == value.Array)
 }
 
@@ -289,7 +290,7 @@ type nested struct{ found []Field }
 func (n *nested) walk(path string, before, after value.Value) {
 	switch {
 	case len(n.found) > maxParts || same(before, after):
-	case !structured(before, after):
+	case !haveParts(before, after):
 		n.add(path, &before, &after)
 	case before.Kind() == value.Array:
 		n.lists(path, before.List(), after.List())

@@ -82,7 +82,7 @@ func ReadHistory(ctx context.Context, reader audit.Reader, found *change.Change,
 	if reader == nil {
 		return nil
 	}
-	if found.State.Ended() {
+	if found.State.IsFinal() {
 		if last := found.Last(change.EventApplied, change.EventFailed); last != nil {
 			r, _, err := reader.Find(ctx, last.Step)
 			if err != nil {

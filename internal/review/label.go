@@ -37,7 +37,7 @@ func title(c *change.Change, visibility func(class string) Visibility, viewer Vi
 	default:
 		out = one(c, visibility, viewer)
 	}
-	if fields := updated(c, visibility); len(c.Effects) != 1 && c.Op == write.OpUpdate && len(fields) > 0 {
+	if fields := updatedFields(c, visibility); len(c.Effects) != 1 && c.Op == write.OpUpdate && len(fields) > 0 {
 		out += ": " + strings.Join(fields, ", ")
 	}
 	switch {
@@ -63,7 +63,7 @@ func one(c *change.Change, visibility func(class string) Visibility, viewer View
 	if label != "" {
 		out += " " + quote(label)
 	}
-	fields := updated(c, visibility)
+	fields := updatedFields(c, visibility)
 	if c.Op != write.OpUpdate || len(fields) == 0 {
 		return out
 	}
@@ -81,7 +81,7 @@ func one(c *change.Change, visibility func(class string) Visibility, viewer View
 // brief returns a short value for a heading, or "" for a long one.
 func brief(v value.Value) string {
 	const most = 24
-	if text := v.String(); len(text) > most || structured(v, v) || strings.ContainsAny(text, "\n\t") {
+	if text := v.String(); len(text) > most || haveParts(v, v) || strings.ContainsAny(text, "\n\t") {
 		return ""
 	}
 	if v.Kind() == value.String {
@@ -93,8 +93,8 @@ func brief(v value.Value) string {
 	return v.String()
 }
 
-// updated returns the fields that are set, as far as the viewer sees them: of one record in the order of its class.
-func updated(c *change.Change, visibility func(class string) Visibility) []string {
+// updatedFields returns the fields that are set, as far as the viewer sees them: of one record in the order of its class.
+func updatedFields(c *change.Change, visibility func(class string) Visibility) []string {
 	all := c.Fields
 	if len(c.Effects) == 1 {
 		all = c.Effects[0].Asked
@@ -108,7 +108,7 @@ func updated(c *change.Change, visibility func(class string) Visibility) []strin
 // label for the agent only if the agent asked for it. A name that the source makes is only for reviewers.
 func labelOf(e change.Effect, s Visibility, viewer Viewer) string {
 	if s.Call != nil {
-		return calledBy(acted(e, s))
+		return calledBy(callTarget(e, s))
 	}
 	_, seen := s.Fields[s.Label]
 	if s.Label == "" || !seen || s.Masks[s.Label] != nil {
@@ -121,8 +121,8 @@ func labelOf(e change.Effect, s Visibility, viewer Viewer) string {
 	return v.String()
 }
 
-// acted returns the thing that a call acts on, as far as the viewer sees it.
-func acted(e change.Effect, s Visibility) value.Value {
+// callTarget returns the thing that a call acts on, as far as the viewer sees it.
+func callTarget(e change.Effect, s Visibility) value.Value {
 	about := e.About
 	if about.IsNull() {
 		about = e.Before
@@ -148,8 +148,8 @@ func facts(e change.Effect, s Visibility) []Fact {
 		return nil
 	}
 	var first, rest []Fact
-	for _, m := range acted(e, s).Members() {
-		if structured(m.Value, m.Value) || m.Value.IsNull() {
+	for _, m := range callTarget(e, s).Members() {
+		if haveParts(m.Value, m.Value) || m.Value.IsNull() {
 			continue
 		}
 		f := Fact{label(m.Name), show(m.Value, schema.Any)}
@@ -165,14 +165,14 @@ func facts(e change.Effect, s Visibility) []Fact {
 
 // short returns a label as one short line, as it is.
 func short(text string) string {
-	return capped(strings.Join(strings.Fields(first(text, maxLabel)), " "), text, maxLabel)
+	return withEllipsis(strings.Join(strings.Fields(first(text, maxLabel)), " "), text, maxLabel)
 }
 
-// called returns a label as one short line, readable.
-func called(text string) string { return Visible(short(text)) }
+// readableLabel returns a label as one short line, readable.
+func readableLabel(text string) string { return Visible(short(text)) }
 
 // quote returns a label in quotes that it can't end itself.
-func quote(label string) string { return string(value.AppendQuoted(nil, label)) }
+func quote(label string) string { return string(value.AppendQuote(nil, label)) }
 
 // Refer sets the labels of pointers. labels returns the labels of the records of a class whose key is one of values, by
 // the text of the key. It omits records that the viewer doesn't see.
@@ -199,7 +199,7 @@ func (s *Sheet) Refer(labels func(to Pointer, values []value.Value) map[string]s
 	for to, all := range places {
 		found := labels(to, values[to])
 		for _, p := range all {
-			p.shown.Label = called(found[p.key])
+			p.shown.Label = readableLabel(found[p.key])
 		}
 	}
 }

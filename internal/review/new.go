@@ -53,7 +53,7 @@ func New(c *change.Change, visibility func(class string) Visibility, viewer View
 			}
 		}
 	}
-	if viewer.Reviewer && !c.State.Ended() {
+	if viewer.Reviewer && !c.State.IsFinal() {
 		sheet.Lasting = sheet.lasting(c.Effects)
 	}
 	for _, step := range c.History {
@@ -64,7 +64,7 @@ func New(c *change.Change, visibility func(class string) Visibility, viewer View
 		sheet.History = append(sheet.History, step)
 	}
 	if c.Outcome != nil {
-		sheet.Answer, sheet.Refusal = answered(c, visibility), c.Outcome.Reply
+		sheet.Answer, sheet.Refusal = visibleAnswer(c, visibility), c.Outcome.Reply
 		sheet.Locations = locations(c, visibility)
 	}
 	return sheet
@@ -140,10 +140,10 @@ func through(e change.Effect, visibility func(class string) Visibility) Visibili
 	return fieldsOf(s.Class)
 }
 
-// Unseen returns how many things in c a reviewer with this visibility does not see whole. These are written fields that
-// are hidden or masked, and hidden classes of cascades. A reviewer may approve only if it is 0. denied is the number of
-// deleted fields that the rules show to no principal.
-func Unseen(c *change.Change, visibility func(class string) Visibility) (hidden, denied int) {
+// HiddenCount returns how many parts of c a reviewer with this visibility does not see whole. These are written fields
+// that are hidden or masked, and hidden classes of cascades. A reviewer may approve only if it is 0. denied is the
+// number of deleted fields that the rules show to no principal.
+func HiddenCount(c *change.Change, visibility func(class string) Visibility) (hidden, denied int) {
 	for _, e := range c.Effects {
 		s := through(e, visibility)
 		if s.Class == "" {
@@ -155,7 +155,7 @@ func Unseen(c *change.Change, visibility func(class string) Visibility) (hidden,
 		}
 		_, unseen := takes(e, s)
 		hidden += unseen
-		for _, field := range written(e, true) {
+		for _, field := range changedFields(e, true) {
 			before, _ := e.Before.Get(field)
 			after, _ := e.After.Get(field)
 			if _, seen := s.field(field, before, after); !seen || s.Masks[field] != nil {
@@ -234,9 +234,9 @@ func outcome(c *change.Change, reviewer bool) string {
 	return ""
 }
 
-// written returns the fields of e that change: the requested ones and then, if source is set, those set by the
+// changedFields returns the fields of e that change: the requested ones and then, if source is set, those set by the
 // source.
-func written(e change.Effect, source bool) []string {
+func changedFields(e change.Effect, source bool) []string {
 	fields := slices.Clone(e.Asked)
 	if !source {
 		return fields

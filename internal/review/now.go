@@ -34,9 +34,10 @@ const (
 	Gone    = "gone" // or hidden from the viewer
 )
 
-// moved returns the state of the i-th record since e was made, as far as the viewer sees it. It returns "" for an
-// unchanged record, or if the state isn't known.
-func (d *differ) moved(i int, e change.Effect) string {
+// laterChange returns Changed or Gone if the i-th record changed after e was made, as far as the viewer sees it. It
+// returns "" if nothing changed, or if it isn't known. It returns "" for an unchanged record, or if the state isn't
+// known.
+func (d *differ) laterChange(i int, e change.Effect) string {
 	if i >= len(d.viewer.Now) || d.viewer.Now[i] == nil || e.Before.IsNull() {
 		return ""
 	}

@@ -17,9 +17,9 @@ func today(ctx context.Context, refresher identity.PrincipalRefresher, p change.
 	return refresher.Refresh(ctx, principal)
 }
 
-// gone turns the error of a credential that is no longer valid into the refusal of a change. Other errors are
+// credentialError returns the refusal of a change if err says that a credential is no longer valid. Other errors are
 // returned as they are.
-func gone(err error, detail string) error {
+func credentialError(err error, detail string) error {
 	if problem.CodeOf(err) != problem.Unauthorized {
 		return err
 	}
@@ -30,7 +30,7 @@ func gone(err error, detail string) error {
 func AgentOf(ctx context.Context, refresher identity.PrincipalRefresher, c *change.Change) (identity.Principal, error) {
 	p, err := today(ctx, refresher, c.Agent)
 	if err != nil {
-		return p, gone(err, "the credential of the agent is no longer good")
+		return p, credentialError(err, "the credential of the agent is no longer good")
 	}
 	return p, nil
 }
@@ -46,7 +46,7 @@ func CheckParties(ctx context.Context, refresher identity.PrincipalRefresher, qu
 		}
 		p, err := today(ctx, refresher, d.By)
 		if err != nil {
-			return gone(err, "the credential of "+d.By.Owner+", who approved, is no longer good")
+			return credentialError(err, "the credential of "+d.By.Owner+", who approved, is no longer good")
 		}
 		err = queue.Eligible(p, c)
 		if err != nil && !(d.Broken && problem.Of(err).Kind == "four_eyes") {

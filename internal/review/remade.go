@@ -39,14 +39,14 @@ func (m Maker) Request(ctx context.Context, c *change.Change, now time.Time) (wr
 // again returns the writes that the actions of c propose at a time. other is the first action that doesn't make its
 // write of c then, or "".
 func (m Maker) again(ctx context.Context, c *change.Change, now time.Time) (made write.Request, other string, err error) {
-	kept, err := c.Asked()
+	kept, err := c.ParseWrites()
 	if err != nil {
 		return made, "", err
 	}
 	for i := range kept {
 		one := write.Request{Writes: kept[i : i+1]}
 		if c.From(i).Action != "" {
-			a, by, err := m.invoked(c, i)
+			a, by, err := m.invocationOf(c, i)
 			if err != nil {
 				return made, "", err
 			}
@@ -66,16 +66,16 @@ func (m Maker) again(ctx context.Context, c *change.Change, now time.Time) (made
 		return made, "", err
 	}
 	for i := range plan.Items {
-		if !change.Same(m.qualified(write.Print(plan.Items[i].Write)), m.qualified(c.Writes[i])) {
+		if !change.Same(m.withFullClassName(write.Print(plan.Items[i].Write)), m.withFullClassName(c.Writes[i])) {
 			return made, c.From(i).Action, nil
 		}
 	}
 	return made, "", nil
 }
 
-// qualified returns a printed write with the full name of its class. A program that makes the write of an action itself
+// withFullClassName returns a printed write with the full name of its class. A program that makes the write of an action itself
 // may leave out the source.
-func (m Maker) qualified(w value.Value) value.Value {
+func (m Maker) withFullClassName(w value.Value) value.Value {
 	class, _ := w.Get("class")
 	v, err := m.Policy.View(m.Who, class.Text(), "", true)
 	if err != nil {
@@ -90,8 +90,8 @@ func (m Maker) qualified(w value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// invoked returns the action that the i-th write of c came from, and how it was called.
-func (m Maker) invoked(c *change.Change, i int) (*action.Action, action.Invocation, error) {
+// invocationOf returns the action that the i-th write of c came from, and how it was called.
+func (m Maker) invocationOf(c *change.Change, i int) (*action.Action, action.Invocation, error) {
 	name, in, class := c.From(i).Action, c.Input, ""
 	if c.Origins != nil { // an item has the arguments of MethodTool
 		list, _ := in.Get("writes")

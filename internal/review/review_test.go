@@ -231,7 +231,7 @@ func TestSight(t *testing.T) {
 			if got != r.want {
 				t.Errorf("got  %s\nwant %s", got, r.want)
 			}
-			if n, _ := Unseen(c, visibility); n != r.unseen {
+			if n, _ := HiddenCount(c, visibility); n != r.unseen {
 				t.Errorf("%d unseen, want %d", n, r.unseen)
 			}
 		})

@@ -53,7 +53,7 @@ func (r Revision) Apply(c *change.Change) ([]write.Write, error) {
 	if r.Digest != c.Digest {
 		return nil, &problem.Error{Code: problem.Conflict, Kind: "digest", Pointer: "/digest", Detail: "the change is not what you looked at", Suggestion: "look at it again"}
 	}
-	list, err := c.Asked()
+	list, err := c.ParseWrites()
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +98,8 @@ func dataOf(w write.Write) *value.Value {
 	return nil
 }
 
-// Checked returns a failed check for err, or a passed one with the detail fine.
-func Checked(name string, err error, fine string) Check {
+// NewCheck returns a failed check for err, or a passed one with the detail fine.
+func NewCheck(name string, err error, fine string) Check {
 	if err == nil {
 		return Check{Name: name, OK: true, Detail: fine}
 	}

@@ -9,8 +9,8 @@ func same(a, b value.Value) bool {
 	case a.IsNumber() && b.IsNumber():
 		c, _ := value.Compare(exact(a), exact(b))
 		return c == 0
-	case !structured(a, b):
-		return kindred(a) == kindred(b) && kindred(a) != value.Array && kindred(a) != value.Object && a.String() == b.String()
+	case !haveParts(a, b):
+		return jsonKind(a) == jsonKind(b) && jsonKind(a) != value.Array && jsonKind(a) != value.Object && a.String() == b.String()
 	case a.Kind() == value.Array:
 		if len(a.List()) != len(b.List()) {
 			return false
@@ -42,8 +42,8 @@ func exact(v value.Value) value.Value {
 	return value.OfDecimal(v.String())
 }
 
-// kindred returns the JSON kind of v.
-func kindred(v value.Value) value.Kind {
+// jsonKind returns the JSON kind of v.
+func jsonKind(v value.Value) value.Kind {
 	switch v.Kind() {
 	case value.Date, value.Day, value.Bytes:
 		return value.String

@@ -124,7 +124,7 @@ func Visible(text string) string {
 		switch {
 		case r == ' ', r == '\n', r == '\t', JoinsEmoji(text, i):
 			out.WriteRune(r)
-		case r == '⟨' && strings.HasPrefix(text[i+len("⟨"):], "U+"), hidden(r), marks > maxMarks:
+		case r == '⟨' && strings.HasPrefix(text[i+len("⟨"):], "U+"), isInvisible(r), marks > maxMarks:
 			fmt.Fprintf(&out, "⟨U+%04X⟩", r)
 		default:
 			out.WriteRune(r)
@@ -133,8 +133,8 @@ func Visible(text string) string {
 	return out.String()
 }
 
-// hidden reports whether r has no visible form of its own.
-func hidden(r rune) bool {
+// isInvisible reports whether r has no visible form of its own.
+func isInvisible(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
 		return r < ' ' || r == 0x7f
@@ -146,7 +146,7 @@ func hidden(r rune) bool {
 
 // label returns a path or a name as one line.
 func label(text string) string {
-	return capped(strings.NewReplacer("\n", "⟨U+000A⟩", "\t", "⟨U+0009⟩").Replace(Visible(first(text, maxLine))), text, maxLine)
+	return withEllipsis(strings.NewReplacer("\n", "⟨U+000A⟩", "\t", "⟨U+0009⟩").Replace(Visible(first(text, maxLine))), text, maxLine)
 }
 
 // identifier returns the key of a record as one line. Of one that is too long it has the length and the hash, so that no two
@@ -160,13 +160,13 @@ func identifier(text string) string {
 
 // line returns a text written by a person, or by the server, as one line.
 func line(text string) string {
-	return capped(Visible(strings.Join(strings.Fields(first(text, maxLine)), " ")), text, maxLine)
+	return withEllipsis(Visible(strings.Join(strings.Fields(first(text, maxLine)), " ")), text, maxLine)
 }
 
 // words returns a text written by a person or an agent, of any number of lines.
-func words(text string) string { return capped(Visible(first(text, maxWords)), text, maxWords) }
+func words(text string) string { return withEllipsis(Visible(first(text, maxWords)), text, maxWords) }
 
-func capped(shown, text string, most int) string {
+func withEllipsis(shown, text string, most int) string {
 	if len(first(text, most)) < len(text) {
 		return shown + "…"
 	}

@@ -43,7 +43,7 @@ func Text(s *Sheet) string {
 			fmt.Fprintf(&out, "%s%s: %s of the answer to call %d\n", indent, t.At, quote(t.Path), t.Call)
 		}
 		left = item.fields(&out, indent, left)
-		if said := item.moved(); said != "" {
+		if said := item.movedText(); said != "" {
 			fmt.Fprintf(&out, "%s%s\n", indent, said)
 		}
 		if item.Hidden > 0 {
@@ -105,8 +105,8 @@ func (i Item) fields(out *strings.Builder, indent string, left int) int {
 	return left
 }
 
-// moved says how the record has changed since the change was made, or "".
-func (i Item) moved() string {
+// movedText returns a sentence about what became of the record since the change was made, or "" if nothing did.
+func (i Item) movedText() string {
 	switch i.Moved {
 	case Changed:
 		return "The record has moved since this was proposed."
@@ -116,8 +116,8 @@ func (i Item) moved() string {
 	return ""
 }
 
-// Moved reports whether a record has moved since the change was made.
-func (s *Sheet) Moved() bool {
+// HasMoved reports whether a record has moved since the change was made.
+func (s *Sheet) HasMoved() bool {
 	return slices.ContainsFunc(s.Items, func(i Item) bool { return i.Moved != "" })
 }
 
@@ -164,7 +164,7 @@ func (s *Sheet) next() string {
 	switch {
 	case s.State != change.Pending:
 		return Sentence(s.Outcome)
-	case s.Moved():
+	case s.HasMoved():
 		return fmt.Sprintf("Nobody can approve this change as it is. It expires at %s.", s.expires())
 	case s.Need-s.Approvals > 1:
 		return fmt.Sprintf("%d humans must approve this change before it takes effect. It expires at %s.", s.Need-s.Approvals, s.expires())
@@ -206,7 +206,7 @@ func target(i Item) string {
 
 // line returns f as "status: "Todo" → "Done"".
 func (f Field) line(op string) string {
-	after := f.After.quoted()
+	after := f.After.quotedText()
 	if f.Source {
 		after += " (by the source)"
 	}
@@ -214,24 +214,24 @@ func (f Field) line(op string) string {
 	case f.Before.Kind == "unread", f.Before.Kind == "absent" && (op == "create" || strings.Contains(f.Path, "/")):
 		return fmt.Sprintf("%s: %s", f.Path, after)
 	case f.After.Kind == "absent":
-		return fmt.Sprintf("%s: %s → (gone)", f.Path, f.Before.quoted())
+		return fmt.Sprintf("%s: %s → (gone)", f.Path, f.Before.quotedText())
 	}
-	out := fmt.Sprintf("%s: %s → %s", f.Path, f.Before.quoted(), after)
+	out := fmt.Sprintf("%s: %s → %s", f.Path, f.Before.quotedText(), after)
 	if f.Same {
-		out = fmt.Sprintf("%s: %s (as it is)", f.Path, f.Before.quoted())
+		out = fmt.Sprintf("%s: %s (as it is)", f.Path, f.Before.quotedText())
 	}
 	if f.Now != nil {
-		out += fmt.Sprintf(" (now %s)", f.Now.quoted())
+		out += fmt.Sprintf(" (now %s)", f.Now.quotedText())
 	}
 	return out
 }
 
-// quoted returns s on one line. Texts are quoted, so that none looks like a null, a number or a line of the server.
-func (s Shown) quoted() string {
+// quotedText returns s on one line. Texts are quoted, so that none looks like a null, a number or a line of the server.
+func (s Shown) quotedText() string {
 	if s.Label != "" {
 		label := s.Label
 		s.Label = ""
-		return s.quoted() + " (" + quote(label) + ")"
+		return s.quotedText() + " (" + quote(label) + ")"
 	}
 	text := first(s.Text, textValue)
 	cut := ""
@@ -250,9 +250,9 @@ func (s Shown) quoted() string {
 	case "empty":
 		return `""`
 	case "masked":
-		return strings.TrimSpace("(masked) " + string(value.AppendQuoted(nil, text)))
+		return strings.TrimSpace("(masked) " + string(value.AppendQuote(nil, text)))
 	case "text":
-		return string(value.AppendQuoted(nil, text)) + cut
+		return string(value.AppendQuote(nil, text)) + cut
 	}
 	return text + cut
 }
@@ -261,5 +261,5 @@ func quotedWords(text string) string {
 	if text == "" {
 		return ""
 	}
-	return ": " + string(value.AppendQuoted(nil, first(text, MaxShown)))
+	return ": " + string(value.AppendQuote(nil, first(text, MaxShown)))
 }

@@ -104,16 +104,16 @@ func (s *Sheet) Compare(c, prev *change.Change, visibility func(class string) Vi
 		seen := through(e, visibility)
 		old := left[place(e)]
 		if len(old) == 0 {
-			s.versus(d.versus(added, e, seen, value.Value{}, requested(c, i, seen)))
+			s.versus(d.versus(added, e, seen, value.Value{}, requestedValues(c, i, seen)))
 			continue
 		}
 		left[place(e)] = old[1:]
-		s.versus(d.versus(changed, e, seen, requested(prev, old[0], seen), requested(c, i, seen)))
+		s.versus(d.versus(changed, e, seen, requestedValues(prev, old[0], seen), requestedValues(c, i, seen)))
 	}
 	for i, e := range prev.Effects {
 		if slices.Contains(left[place(e)], i) {
 			seen := through(e, visibility)
-			s.versus(d.versus(dropped, e, seen, requested(prev, i, seen), value.Value{}))
+			s.versus(d.versus(dropped, e, seen, requestedValues(prev, i, seen), value.Value{}))
 		}
 	}
 }
@@ -127,8 +127,8 @@ func (s *Sheet) versus(item Item) {
 // place identifies the record of an effect.
 func place(e change.Effect) string { return string(e.Op) + "\x00" + e.Class + "\x00" + e.Key }
 
-// requested returns the values that the i-th write of c asks for.
-func requested(c *change.Change, i int, s Visibility) value.Value {
+// requestedValues returns the values that the i-th write of c asks for.
+func requestedValues(c *change.Change, i int, s Visibility) value.Value {
 	e := c.Effects[i]
 	var members []value.Member
 	if i < len(c.Writes) && e.Op != write.OpSchema {
@@ -150,7 +150,7 @@ func requested(c *change.Change, i int, s Visibility) value.Value {
 
 // versus returns the difference of two requests about the record of e.
 func (d *differ) versus(op string, e change.Effect, s Visibility, before, after value.Value) Item {
-	item := Item{Op: op, Class: s.Class, Key: keyOf(e.Key, s), Label: called(labelOf(e, s, d.viewer)), Fields: []Field{}, points: s.Points}
+	item := Item{Op: op, Class: s.Class, Key: keyOf(e.Key, s), Label: readableLabel(labelOf(e, s, d.viewer)), Fields: []Field{}, points: s.Points}
 	if s.Class == "" {
 		return Item{Op: op, Hidden: 1, Fields: []Field{}}
 	}

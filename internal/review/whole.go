@@ -82,7 +82,7 @@ func (s *Sheet) Whole(at Place) (*Whole, error) {
 	case at.Side != "":
 		return nil, problem.New(problem.InvalidArgument, "side must be before or after")
 	}
-	pages := paged(f.runs())
+	pages := splitPages(f.runs())
 	if w.Page > len(pages) {
 		return nil, problem.New(problem.NotFound, fmt.Sprintf("it has %d pages", len(pages)))
 	}
@@ -106,8 +106,8 @@ func (f Field) runs() []run {
 	return []run{{f.was.String(), "removed"}, {f.is.String(), "added"}}
 }
 
-// paged returns runs as words, on pages of pageSize characters, at least one page.
-func paged(runs []run) [][]Word {
+// splitPages returns runs as words, on pages of pageSize characters, at least one page.
+func splitPages(runs []run) [][]Word {
 	pages := [][]Word{{}}
 	left := pageSize
 	for _, r := range runs {
@@ -143,7 +143,7 @@ func (s *Sheet) Longs() []Long {
 			if f.Unread == 0 {
 				continue
 			}
-			l := Long{Item: i, Field: k, Path: f.Path, Unread: f.Unread, Pages: len(paged(f.runs()))}
+			l := Long{Item: i, Field: k, Path: f.Path, Unread: f.Unread, Pages: len(splitPages(f.runs()))}
 			var sums []string
 			for _, side := range []struct {
 				name string

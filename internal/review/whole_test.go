@@ -16,7 +16,7 @@ import (
 
 // retitled returns a change that sets the title of an issue.
 func retitled(t testing.TB, before, after string) *change.Change {
-	return of(t, write.OpUpdate, `{"id":42,"title":`+string(value.AppendQuoted(nil, before))+`}`, `{"id":42,"title":`+string(value.AppendQuoted(nil, after))+`}`, "title")
+	return of(t, write.OpUpdate, `{"id":42,"title":`+string(value.AppendQuote(nil, before))+`}`, `{"id":42,"title":`+string(value.AppendQuote(nil, after))+`}`, "title")
 }
 
 // TestUnread checks that a sheet counts all changed parts that it leaves out.

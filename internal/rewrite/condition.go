@@ -5,9 +5,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// listed returns the where object for a list of conditions, each with a field, an operator and a value, which must all
+// whereFromList returns the where object for a list of conditions, each with a field, an operator and a value, which must all
 // hold. It refuses a where that is not an object. Other values are unchanged.
-func (w *writing) listed(v value.Value, at string) value.Value {
+func (w *writing) whereFromList(v value.Value, at string) value.Value {
 	if v.Kind() == value.Object {
 		return v
 	}

@@ -24,7 +24,7 @@ func Query(v value.Value, at string, now time.Time) (out value.Value, notes []st
 // Where is Query for a where object, which may also be written as a list of {"field": "total", "op": ">", "value": 5}.
 func Where(v value.Value, at string, now time.Time) (out value.Value, notes []string, err error) {
 	w := &writing{now: now.UTC()}
-	if out = w.listed(v, at); w.err == nil {
+	if out = w.whereFromList(v, at); w.err == nil {
 		out = w.value(out, at)
 	}
 	return out, w.notes, w.err
@@ -45,7 +45,7 @@ func (w *writing) value(v value.Value, at string) value.Value {
 		if v.Text() == "$$NOW" {
 			return date(w.now)
 		}
-		if plain, ok := literals.Extended(v); ok { // ObjectId("…"), ISODate("…")
+		if plain, ok := literals.ParseMongoLiteral(v); ok { // ObjectId("…"), ISODate("…")
 			w.note(fmt.Sprintf("%s: %s was taken as %s", at, problem.Cut(v.Text()), plain))
 			if plain.Kind() == value.Date || plain.Kind() == value.Day {
 				return date(time.UnixMicro(plain.Micros()).UTC())
@@ -56,13 +56,13 @@ func (w *writing) value(v value.Value, at string) value.Value {
 		return value.OfArray(each(v.List(), func(i int, e value.Value) value.Value { return w.value(e, query.Pointer(at, strconv.Itoa(i))) }))
 	case value.Object:
 		if related, ok := v.Get("$relatedTo"); ok {
-			v = w.related(v, related, query.Pointer(at, "$relatedTo"))
+			v = w.rewriteRelatedTo(v, related, query.Pointer(at, "$relatedTo"))
 		}
 		var notes []string
 		v, notes = hint.Rewrite(v, at)
 		w.notes = append(w.notes, notes...)
 		if members := v.Members(); len(members) == 1 && strings.HasPrefix(members[0].Name, "$") {
-			if out, ok := w.wrapped(members[0], query.Pointer(at, members[0].Name)); ok {
+			if out, ok := w.unwrapValue(members[0], query.Pointer(at, members[0].Name)); ok {
 				return out
 			}
 		}
@@ -76,9 +76,9 @@ func (w *writing) value(v value.Value, at string) value.Value {
 	return v
 }
 
-// related replaces {"$relatedTo": {"object": pointer, "key": field}} in v by a condition over the class of the
+// rewriteRelatedTo replaces {"$relatedTo": {"object": pointer, "key": field}} in v by a condition over the class of the
 // relation. On Parse Server, this operator matches the records that a record is related to.
-func (w *writing) related(v, related value.Value, at string) value.Value {
+func (w *writing) rewriteRelatedTo(v, related value.Value, at string) value.Value {
 	object, _ := related.Get("object")
 	class, _ := object.Get("className")
 	id, _ := object.Get("objectId")
@@ -106,8 +106,8 @@ func (w *writing) related(v, related value.Value, at string) value.Value {
 	return only("$and", value.OfArray(parts))
 }
 
-// wrapped returns the value of a known single-operator object, and reports whether it is one.
-func (w *writing) wrapped(m value.Member, at string) (value.Value, bool) {
+// unwrapValue returns the value of a known single-operator object, and reports whether it is one.
+func (w *writing) unwrapValue(m value.Member, at string) (value.Value, bool) {
 	inner := m.Value
 	switch m.Name {
 	case "$oid", "$uuid", "$objectId":
@@ -123,7 +123,7 @@ func (w *writing) wrapped(m value.Member, at string) (value.Value, bool) {
 			return date(time.UnixMilli(n).UTC()), whole
 		}
 		_, ok := value.OfDateText(inner.Text())
-		return typed(inner), ok && inner.Kind() == value.String
+		return dateObject(inner), ok && inner.Kind() == value.String
 	case "$relativeTime":
 		t, ok := relative(w.now, inner.Text())
 		if !ok {
@@ -210,9 +210,9 @@ func number(v value.Value) (value.Value, bool) {
 }
 
 // date encodes an instant in the form that both where objects and expressions accept.
-func date(t time.Time) value.Value { return typed(value.OfString(value.OfTime(t).String())) }
+func date(t time.Time) value.Value { return dateObject(value.OfString(value.OfTime(t).String())) }
 
-func typed(iso value.Value) value.Value {
+func dateObject(iso value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Date")}, {Name: "iso", Value: iso}})
 }
 

@@ -85,7 +85,7 @@ func (g *Guard) Targets(p *policy.Policy, all bool) []Target {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var out []Target
-	for _, e := range p.Exposed() {
+	for _, e := range p.ExposedClasses() {
 		t := Target{Class: e.Class}
 		for _, f := range e.Fields {
 			if Can(f) && !slices.Contains(e.Lifted, f.Name) && (all || !g.seen[identify(e.Class, f)]) {
@@ -176,13 +176,13 @@ func Look(ctx context.Context, sources map[string]source.Source, targets []Targe
 	return missed
 }
 
-// Withheld returns the fields that p hides only because of the samples of g, by class and field.
-func (g *Guard) Withheld(p *policy.Policy) []Withheld {
+// WithheldFields returns the fields that p hides only because of the samples of g, by class and field.
+func (g *Guard) WithheldFields(p *policy.Policy) []Withheld {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var out []Withheld
 	for _, class := range slices.Sorted(maps.Keys(g.found)) {
-		fields, whole := p.Withheld(class)
+		fields, whole := p.WithheldFields(class)
 		for _, name := range fields {
 			out = append(out, Withheld{Class: class, Field: name, Why: g.found[class][name], Whole: whole})
 		}
@@ -190,8 +190,8 @@ func (g *Guard) Withheld(p *policy.Policy) []Withheld {
 	return out
 }
 
-// Missed returns the classes whose values could not be looked at the last time.
-func (g *Guard) Missed() []string {
+// MissedClasses returns the classes whose values could not be looked at the last time.
+func (g *Guard) MissedClasses() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.missed)

@@ -101,7 +101,7 @@ func (s *Sampler) Look(ctx context.Context, class *schema.Class, fields []string
 	}
 	out := map[string]Seen{}
 	for name, t := range l.tallies {
-		out[name] = t.Seen()
+		out[name] = t.Counts()
 	}
 	return out, nil
 }
@@ -142,7 +142,7 @@ func (l *look) first(ctx context.Context, fields []string) error {
 func (l *look) newest(ctx context.Context, fields []string) error {
 	find := &query.Find{Keys: paths(fields)}
 	for _, name := range l.class.Key {
-		if f := l.class.Field(name); f == nil || f.Type.Structured() || f.Type == schema.Opaque {
+		if f := l.class.Field(name); f == nil || f.Type.IsStructured() || f.Type == schema.Opaque {
 			return nil
 		}
 		find.Order = append(find.Order, query.Sort{Path: query.Path{name}, Desc: true})
@@ -211,7 +211,7 @@ func (l *look) permit(find *query.Find, ordered bool) (policy.Permit, error) {
 		return permit, fmt.Errorf("look at values of %s: %w", find.Class, err)
 	}
 	if !ordered {
-		if permit, err = permit.Unordered(); err != nil {
+		if permit, err = permit.WithoutOrder(); err != nil {
 			return permit, err
 		}
 	}
@@ -258,15 +258,15 @@ func paths(fields []string) []query.Path {
 	return out
 }
 
-// Keyed reports whether a field is of the key of c or of a pointer. Such a field identifies records: its values are
+// IsKeyField reports whether a field is of the key of c or of a pointer. Such a field identifies records: its values are
 // credentials only if they have the form of one.
-func Keyed(c *schema.Class, name string) bool {
+func IsKeyField(c *schema.Class, name string) bool {
 	return slices.Contains(c.Key, name) || slices.ContainsFunc(c.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, name) })
 }
 
 // Why returns why a field of c should be hidden, by its values, or "" for no reason.
 func (s Seen) Why(c *schema.Class, f *schema.Field) string {
-	if Keyed(c, f.Name) {
+	if IsKeyField(c, f.Name) {
 		s.Random = 0
 	}
 	return s.Secret(f)

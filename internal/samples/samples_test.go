@@ -126,7 +126,7 @@ func TestSecret(t *testing.T) {
 		for _, v := range slices.Concat(tt.among, tt.values) {
 			tally.Add(value.OfString(v))
 		}
-		if why := tally.Seen().Secret(&schema.Field{Name: "x", Type: schema.String}); (why != "") != tt.hidden {
+		if why := tally.Counts().Secret(&schema.Field{Name: "x", Type: schema.String}); (why != "") != tt.hidden {
 			t.Errorf("%s: %q", tt.name, why)
 		}
 	}

@@ -153,8 +153,8 @@ func number(yes bool) int {
 	return 0
 }
 
-// Seen returns the counts.
-func (t *Tally) Seen() Seen {
+// Counts returns the counts of the values seen.
+func (t *Tally) Counts() Seen {
 	t.seen.Distinct = len(t.values)
 	return t.seen
 }

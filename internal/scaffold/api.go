@@ -37,7 +37,7 @@ func OfAPI(a API) (Draft, error) {
 
 // sound checks that the generated configuration can be parsed and compiled, wherever the document is.
 func (a *API) sound(text string) error {
-	text = strings.Replace(text, "document: "+yamlQuoted(a.Document), "document: https://document.example/", 1)
+	text = strings.Replace(text, "document: "+quoteYAML(a.Document), "document: https://document.example/", 1)
 	c, err := config.Parse("bailiwick.yaml", []byte(text), func(name string) (string, bool) {
 		if strings.Contains(text, "${"+name+"}") {
 			return "secret", true
@@ -134,7 +134,7 @@ func (w *apiWriter) secrets() []string {
 	all := spec.NewView(w.d, nil, spec.Filter{})
 	found := map[string]bool{}
 	for _, name := range w.d.Names() {
-		for _, f := range all.Object(w.d.Schema(w.d.Named(name))).Fields {
+		for _, f := range all.Object(w.d.Schema(w.d.SchemaRef(name))).Fields {
 			if secretnames.Credential(f.Name) && !tells(f.Name) && !strings.Contains(f.Name, ".") && slices.Contains(all.Schema(f.Schema).Types, "string") {
 				found[f.Name] = true
 			}

@@ -13,7 +13,7 @@ import (
 // credential writes the credentials for the security schemes that the operations require: all of them if they are several. The other
 // schemes of the document follow as comments.
 func (w *apiWriter) credential() {
-	required := w.required()
+	required := w.requiredSchemes()
 	var active, others []spec.Scheme
 	certificate := false
 	for _, s := range w.d.Schemes {
@@ -41,12 +41,12 @@ func (w *apiWriter) credential() {
 	} else if len(active) > 1 {
 		w.line("      credentials:   # each operation is called with those that the document requires for it")
 		for _, s := range active {
-			w.line("        %s: %s", yamlQuoted(s.Name), w.scheme(s, variableOf(s.Name)))
+			w.line("        %s: %s", quoteYAML(s.Name), w.scheme(s, variableOf(s.Name)))
 		}
 	}
 	for _, s := range others {
 		if len(active) > 1 {
-			w.line("        #%s: %s", yamlQuoted(s.Name), w.scheme(s, variableOf(s.Name)))
+			w.line("        #%s: %s", quoteYAML(s.Name), w.scheme(s, variableOf(s.Name)))
 			continue
 		}
 		w.line("      #credential: %s   # %s", w.scheme(s, ""), plain(s.Name, 40))
@@ -59,10 +59,10 @@ func (w *apiWriter) credential() {
 	w.servers()
 }
 
-// required returns the schemes with which all operations can be called, as far as the gateway has such credentials. It
+// requiredSchemes returns the schemes with which all operations can be called, as far as the gateway has such credentials. It
 // takes the alternative of most operations, then that of most of the others, and so on. It returns nil if the document
 // requires none.
-func (w *apiWriter) required() (out []string) {
+func (w *apiWriter) requiredSchemes() (out []string) {
 	var left []*spec.Operation
 	for _, op := range w.d.Operations {
 		if class := w.classes.Of(op).Class; class != spec.ClassExcluded && class != spec.ClassForbidden {
@@ -157,7 +157,7 @@ func (w *apiWriter) servers() {
 	w.line("      # The document serves some operations at other addresses, where calls are refused until they are listed:")
 	w.line("      #servers:")
 	for _, at := range slices.Sorted(maps.Keys(count)) {
-		w.line("      #  %s: {credential: {bearer: \"%s\"}}   # operations: %d", yamlQuoted(at), w.variable("TOKEN"), count[at])
+		w.line("      #  %s: {credential: {bearer: \"%s\"}}   # operations: %d", quoteYAML(at), w.variable("TOKEN"), count[at])
 	}
 }
 
@@ -181,12 +181,12 @@ func (w *apiWriter) scheme(s spec.Scheme, called string) string {
 	case s.Kind == "apiKey" && s.In == "header" && strings.EqualFold(s.Field, "Authorization"):
 		return fmt.Sprintf(`{header: {name: Authorization, value: "%s"}}`, variable("AUTHORIZATION"))
 	case s.Kind == "apiKey" && (s.In == "header" && !spec.RefusedHeader(s.Field) || s.In == "query") && s.Field != "":
-		return fmt.Sprintf(`{%s: {name: %s, value: "%s"}}`, s.In, yamlQuoted(s.Field), variable("KEY"))
+		return fmt.Sprintf(`{%s: {name: %s, value: "%s"}}`, s.In, quoteYAML(s.Field), variable("KEY"))
 	case s.Kind == "apiKey" && s.In == "cookie" && s.Field != "":
-		return fmt.Sprintf(`{cookie: {name: %s, value: "%s"}}`, yamlQuoted(s.Field), variable("COOKIE"))
+		return fmt.Sprintf(`{cookie: {name: %s, value: "%s"}}`, quoteYAML(s.Field), variable("COOKIE"))
 	case s.Kind == "oauth2":
 		if _, err := edge.ParseURL(s.TokenURL); err == nil {
-			return fmt.Sprintf(`{oauth: {token_url: %s, client_id: "%s", client_secret: "%s"}}`, yamlQuoted(s.TokenURL), variable("CLIENT_ID"), variable("CLIENT_SECRET"))
+			return fmt.Sprintf(`{oauth: {token_url: %s, client_id: "%s", client_secret: "%s"}}`, quoteYAML(s.TokenURL), variable("CLIENT_ID"), variable("CLIENT_SECRET"))
 		}
 		return fmt.Sprintf(`{bearer: "%s"}`, variable("TOKEN"))
 	}

@@ -35,12 +35,12 @@ func (w *apiWriter) write() {
 	w.line("sources:")
 	w.line("  %s:", w.Name)
 	w.line("    openapi:")
-	w.line("      document: %s   # %s, %d operations", yamlQuoted(w.Document), w.title, len(w.d.Operations))
+	w.line("      document: %s   # %s, %d operations", quoteYAML(w.Document), w.title, len(w.d.Operations))
 	base, said := w.base()
 	if !said {
 		w.line("      # confirm: the document doesn't say where the API is. Write its address here.")
 	}
-	w.line("      base_url: %s", yamlQuoted(base))
+	w.line("      base_url: %s", quoteYAML(base))
 	w.credential()
 	w.line("")
 	w.line("gates: {writes: review}   # what isn't read waits for a person; off lets agents only read")
@@ -78,8 +78,8 @@ func (w *apiWriter) group(g group) {
 	}
 	w.line("      - class: %s", g.class)
 	if g.class == spec.ClassForbidden {
-		w.line("        reason: %s", yamlQuoted(g.kind.Reason()))
-		w.line("        instead: %s", yamlQuoted("A person does it in "+strings.TrimSuffix(w.title, " API")))
+		w.line("        reason: %s", quoteYAML(g.kind.Reason()))
+		w.line("        instead: %s", quoteYAML("A person does it in "+strings.TrimSuffix(w.title, " API")))
 	}
 	w.line("        operations:")
 	var order []string
@@ -141,7 +141,7 @@ func operationText(s string) string {
 	if plainOperation.MatchString(s) && strings.TrimSpace(s) == s && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s)) {
 		return s
 	}
-	return yamlQuoted(s)
+	return quoteYAML(s)
 }
 
 // fields proposes to hide fields that look like credentials.

@@ -40,7 +40,7 @@ func TestApplicationsFilled(t *testing.T) {
 						}
 					}
 				}
-				seen[c.FullName()+"."+f.Name] = tally.Seen()
+				seen[c.FullName()+"."+f.Name] = tally.Counts()
 			}
 		}
 		all.add(t, app, Evidence{Fields: seen})

@@ -69,7 +69,7 @@ func guessRules(classes []schema.Class, floor map[string][]string, e Evidence, a
 		if a.Personal != Show {
 			g.inside(func(field string) samples.Seen { return e.Fields[c.FullName()+"."+field] }, targets)
 		}
-		g.derived()
+		g.denyDerivedFields()
 		if len(g.floor)+len(g.denied) == len(c.Fields) {
 			g.hidden = "nothing in it can be shown"
 		}
@@ -89,7 +89,7 @@ func (g *guess) add(f *schema.Field, seen samples.Seen, a Answers, targets map[s
 	case why != "":
 	case what == "" || a.Personal == Show:
 		what = ""
-	case keyed(g.class, f.Name) || targets[g.class.Name+"."+f.Name]:
+	case isKeyField(g.class, f.Name) || targets[g.class.Name+"."+f.Name]:
 		g.personal = append(g.personal, noted{f.Name, what})
 	case a.Personal == Hide:
 		why = what
@@ -104,12 +104,12 @@ func (g *guess) add(f *schema.Field, seen samples.Seen, a Answers, targets map[s
 	}
 }
 
-// derived denies the fields that the database makes from fields that are denied or masked: a generated column would show them.
-func (g *guess) derived() {
+// denyDerivedFields denies the fields that the database makes from fields that are denied or masked: a generated column would show them.
+func (g *guess) denyDerivedFields() {
 	for i := range g.class.Fields {
 		f := &g.class.Fields[i]
 		from := slices.IndexFunc(f.From, func(name string) bool { return !g.whole(name) })
-		if from >= 0 && g.whole(f.Name) && !keyed(g.class, f.Name) {
+		if from >= 0 && g.whole(f.Name) && !isKeyField(g.class, f.Name) {
 			g.denied = append(g.denied, noted{f.Name, "made from " + f.From[from]})
 			g.large = slices.DeleteFunc(g.large, func(name string) bool { return name == f.Name })
 		}
@@ -167,7 +167,7 @@ func (g *guess) maskOf(f *schema.Field, what string, whole bool) string {
 
 // keyless reports whether the class has no key that is visible.
 func (g *guess) keyless() bool {
-	return len(g.class.Key) == 0 || slices.ContainsFunc(g.class.Key, g.kept)
+	return len(g.class.Key) == 0 || slices.ContainsFunc(g.class.Key, g.isDenied)
 }
 
 // private reports whether a field's name marks it as internal.

@@ -24,7 +24,7 @@ func know(guesses []guess, p Preset) {
 		}
 		g.preset = p.Name
 		for _, field := range slices.Sorted(maps.Keys(c.Denied)) {
-			if f := g.class.Field(field); f != nil && !g.kept(field) {
+			if f := g.class.Field(field); f != nil && !g.isDenied(field) {
 				g.masked = slices.DeleteFunc(g.masked, func(n noted) bool { return strings.HasPrefix(n.name, yamlKey(field)+":") })
 				if len(g.masked) == 0 {
 					g.masked = nil
@@ -69,14 +69,14 @@ func liveOf(t schema.Type, condition string) string {
 	return condition
 }
 
-// kept reports whether a field is denied, by rule or by its name.
-func (g *guess) kept(field string) bool {
+// isDenied reports whether a field is denied, by rule or by its name.
+func (g *guess) isDenied(field string) bool {
 	return slices.Contains(g.floor, field) || slices.ContainsFunc(g.denied, func(n noted) bool { return n.name == field })
 }
 
 // whole reports whether a field is neither denied nor masked.
 func (g *guess) whole(field string) bool {
-	return !g.kept(field) && !slices.ContainsFunc(g.masked, func(n noted) bool { return strings.HasPrefix(n.name, yamlKey(field)+":") })
+	return !g.isDenied(field) && !slices.ContainsFunc(g.masked, func(n noted) bool { return strings.HasPrefix(n.name, yamlKey(field)+":") })
 }
 
 // mayPoint reports whether a field can be declared a pointer to a class. Both must be visible, the class must have one

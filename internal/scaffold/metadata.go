@@ -34,7 +34,7 @@ func OfCaches(caches []Cache) (Draft, error) {
 		line("    metadata:")
 		line("      # Nothing outside of these folders is opened, or even asked about. Agents name projects in them.")
 		line("      roots: %s", quotedList(c.Roots))
-		line("      connection: %s", yamlQuoted(c.Connection))
+		line("      connection: %s", quoteYAML(c.Connection))
 	}
 	line("")
 	line("# Descriptions are shown unless a rule says otherwise. A rule looks like this:")
@@ -48,7 +48,7 @@ func OfCaches(caches []Cache) (Draft, error) {
 func quotedList(texts []string) string {
 	out := make([]string, len(texts))
 	for i, s := range texts {
-		out[i] = yamlQuoted(s)
+		out[i] = quoteYAML(s)
 	}
 	return "[" + strings.Join(out, ", ") + "]"
 }

@@ -93,7 +93,7 @@ func (p *Preset) prefix(classes []schema.Class) (string, bool) {
 		}
 	}
 	for _, prefix := range prefixes {
-		if !slices.ContainsFunc(p.Has, func(what string) bool { return !has(classes, prefixed(what, prefix)) }) {
+		if !slices.ContainsFunc(p.Has, func(what string) bool { return !has(classes, withPrefix(what, prefix)) }) {
 			return prefix, true
 		}
 	}
@@ -107,7 +107,7 @@ func has(classes []schema.Class, what string) bool {
 	return i >= 0 && (!isField || classes[i].Field(field) != nil)
 }
 
-func prefixed(name, prefix string) string {
+func withPrefix(name, prefix string) string {
 	if rest, ok := strings.CutPrefix(name, "*"); ok {
 		return prefix + rest
 	}
@@ -118,15 +118,15 @@ func prefixed(name, prefix string) string {
 func (p *Preset) with(prefix string) Preset {
 	out := Preset{Name: p.Name, Schema: p.Schema, Framework: p.Framework, Classes: map[string]Class{}}
 	for _, what := range p.Has {
-		out.Has = append(out.Has, prefixed(what, prefix))
+		out.Has = append(out.Has, withPrefix(what, prefix))
 	}
 	for name, c := range p.Classes {
 		pointers := map[string]string{}
 		for field, target := range c.Pointers {
-			pointers[field] = prefixed(target, prefix)
+			pointers[field] = withPrefix(target, prefix)
 		}
 		c.Pointers = pointers
-		out.Classes[prefixed(name, prefix)] = c
+		out.Classes[withPrefix(name, prefix)] = c
 	}
 	return out
 }

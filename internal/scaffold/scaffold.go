@@ -64,8 +64,8 @@ type Answers struct {
 	Writes   string // Off: agents only read. Review: they propose, and a person approves. "" means Off
 }
 
-// Known returns the fault of a, or nil.
-func (a Answers) Known() error {
+// Validate returns the fault of a, or nil.
+func (a Answers) Validate() error {
 	if !slices.Contains([]string{"", Mask, Show, Hide}, a.Personal) {
 		return fmt.Errorf("personal data: %q; write mask, show or hide", a.Personal)
 	}
@@ -78,7 +78,7 @@ func (a Answers) Known() error {
 // Of returns the configuration of a source with these classes, as the source describes them, given the evidence of a
 // look at its records.
 func Of(s Source, classes []schema.Class, e Evidence, a Answers) (Draft, error) {
-	if err := a.Known(); err != nil {
+	if err := a.Validate(); err != nil {
 		return Draft{}, err
 	}
 

@@ -181,7 +181,7 @@ func TestEvidence(t *testing.T) {
 		for _, v := range values {
 			y.Add(value.OfString(v))
 		}
-		e.Fields["app.notes."+field] = y.Seen()
+		e.Fields["app.notes."+field] = y.Counts()
 	}
 	tally("memo", "hello", "$2b$12$KIXQ4b0eC1Jq8Qh3nV5o3uO9u5Hq0m1s3b8i7o6y5t4r3e2w1q0pa")
 	tally("extra", `{"a": 1}`, `{"google": {"access_token": "ya29.x"}}`)
@@ -203,7 +203,7 @@ func TestEvidence(t *testing.T) {
 		photos.Add(value.OfBytes(strings.Repeat(string([]byte{0xff, i, 0xd8}), 500)))
 		digests.Add(value.OfBytes(strings.Repeat(string([]byte{0xff, i, 0xd8, 7}), 8)))
 	}
-	e.Fields["app.notes.photo"], e.Fields["app.notes.digest_of"] = photos.Seen(), digests.Seen()
+	e.Fields["app.notes.photo"], e.Fields["app.notes.digest_of"] = photos.Counts(), digests.Counts()
 	d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, []schema.Class{class}, e, Answers{})
 	if err != nil {
 		t.Fatal(err)

@@ -79,7 +79,7 @@ func secretField(c *schema.Class, f *schema.Field, seen samples.Seen) string {
 	}
 	alone := len(words) == 1
 	switch {
-	case secretnames.FormOf(f.Type) != secretnames.AnyForm || keyed(c, f.Name):
+	case secretnames.FormOf(f.Type) != secretnames.AnyForm || isKeyField(c, f.Name):
 		return ""
 	case is(settingValues, settingsNames) || last == "value" && pairs(c) && !harmlessPairs.MatchString(class):
 		return "settings may hold passwords and keys"
@@ -92,7 +92,7 @@ func secretField(c *schema.Class, f *schema.Field, seen samples.Seen) string {
 	case alone && (slices.Contains(personParts, last) && person(c.Name) || slices.Contains(accessParts, last) && accessNames.MatchString(class)), alone && strings.HasSuffix(last, "hash") && !contentNames.MatchString(class),
 		(alone || strings.Contains(class, words[0])) && is(doorParts, doorNames) || name == "reset_uuid":
 		return "it may let somebody in"
-	case alone && slices.Contains([]string{"uuid", "slug", "hash", "code"}, last) && protected(c, class, last):
+	case alone && slices.Contains([]string{"uuid", "slug", "hash", "code"}, last) && hasOwnPassword(c, class, last):
 		return "it may be a link that a password protects, or a code"
 	case is(vaultParts, vaultNames):
 		return "people keep secrets in it"
@@ -100,12 +100,13 @@ func secretField(c *schema.Class, f *schema.Field, seen samples.Seen) string {
 	if why := seen.Secret(f); why != "" {
 		return why
 	}
-	return unseen(f, last, seen)
+	return unsampledReason(f, last, seen)
 }
 
-// unseen returns why a column is denied if it has no values to look at: objects in JSON and bytes may hold anything.
-// The values of a column that is shown are looked at again while the gateway runs.
-func unseen(f *schema.Field, last string, seen samples.Seen) string {
+// unsampledReason returns why a column is denied if there are no values to look at, or "" if it isn't denied: objects
+// in JSON and bytes may hold anything. The values of a column that is shown are looked at again while the gateway
+// runs.
+func unsampledReason(f *schema.Field, last string, seen samples.Seen) string {
 	switch {
 	case f.Type != schema.JSON && f.Type != schema.Bytes, seen.Values > 0, slices.Contains(listed, last), f.Type == schema.Bytes && strings.HasSuffix(last, "id"):
 		return ""
@@ -146,8 +147,8 @@ var networks = regexp.MustCompile(`snmp|^nas$|devices?$|routers?$|switch(?:es)?$
 // runs matches names of classes of programs that run in an environment, given as text.
 var runs = regexp.MustCompile(`(?:^|_)(?:tasks?|jobs?|builds?|runs?|steps?|executions?|deployments?)$`)
 
-// protected reports whether the records of a class have a password of their own: those of a share, or of a person with a code.
-func protected(c *schema.Class, class, last string) bool {
+// hasOwnPassword reports whether the records of a class have a password of their own: those of a share, or of a person with a code.
+func hasOwnPassword(c *schema.Class, class, last string) bool {
 	if last == "code" && !person(c.Name) || last != "code" && person(c.Name) {
 		return false
 	}
@@ -168,9 +169,9 @@ func pairs(c *schema.Class) bool {
 	})
 }
 
-// keyed reports whether a field belongs to the key of c or to a pointer. Such a field identifies records. Agents need
+// isKeyField reports whether a field belongs to the key of c or to a pointer. Such a field identifies records. Agents need
 // it for their work, so it can't be left out.
-func keyed(c *schema.Class, name string) bool {
+func isKeyField(c *schema.Class, name string) bool {
 	return slices.Contains(c.Key, name) || slices.ContainsFunc(c.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, name) })
 }
 

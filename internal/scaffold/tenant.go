@@ -74,7 +74,7 @@ func tenancies(guesses []guess, e Evidence) []Tenancy {
 		t.reach(guesses)
 		counts := func(class string) int64 { return e.Counts[guesses[0].class.Source+"."+class] }
 		t.Count = counts(t.Target)
-		t.likely = t.supported(i < plainWords, counts)
+		t.likely = t.hasEnoughEvidence(i < plainWords, counts)
 		out = append(out, t)
 	}
 	slices.SortStableFunc(out, func(a, b Tenancy) int {
@@ -91,8 +91,8 @@ func tenancies(guesses []guess, e Evidence) []Tenancy {
 	return out
 }
 
-// supported reports whether the evidence is enough to propose t. plain reports that the word means nothing but a tenant.
-func (t *Tenancy) supported(plain bool, counts func(class string) int64) bool {
+// hasEnoughEvidence reports whether the evidence is enough to propose t. plain reports that the word means nothing but a tenant.
+func (t *Tenancy) hasEnoughEvidence(plain bool, counts func(class string) int64) bool {
 	lost, direct := len(t.Lost), len(t.Direct)
 	switch {
 	case plain:
@@ -137,7 +137,7 @@ func (t *Tenancy) find(guesses []guess) {
 	}
 	if t.Target == "" { // no pointers are declared: the class that is called so
 		for i := range guesses {
-			if g := &guesses[i]; len(t.Direct) > 0 && g.hidden == "" && called(g.class.Name, t.word) && len(g.class.Key) == 1 && t.fields[g.class.Name] == "" {
+			if g := &guesses[i]; len(t.Direct) > 0 && g.hidden == "" && matchesWord(g.class.Name, t.word) && len(g.class.Key) == 1 && t.fields[g.class.Name] == "" {
 				t.Target, t.fields[g.class.Name] = g.class.Name, g.class.Key[0]
 				break
 			}
@@ -255,8 +255,8 @@ func tenantField(c *schema.Class, word string, byName map[string]*guess) string 
 	return ""
 }
 
-// called reports whether a class is called by word, in the singular or plural.
-func called(class, word string) bool {
+// matchesWord reports whether a class is called by word, in the singular or plural.
+func matchesWord(class, word string) bool {
 	words := secretnames.Words(class)
 	last := words[len(words)-1]
 	return last == word || last == word+"s" || last == strings.TrimSuffix(word, "y")+"ies"

@@ -62,7 +62,7 @@ func (g *guess) inside(seen func(field string) samples.Seen, targets map[string]
 		switch found := inText(f, s, free, name); {
 		case found != nil:
 			g.masked = append(g.masked, noted{g.insideMask(f.Name, s.Patterns()), "personal data inside of texts, by their values: " + strings.Join(found, ", ")})
-		case !free || f.Type.Structured():
+		case !free || f.Type.IsStructured():
 		case s.Values > 0:
 			g.texts = append(g.texts, noted{g.insideMask(f.Name, nil), fmt.Sprintf("free text: none of %d sampled values has such data", s.Values)})
 		case talks(g.class.Name) && !g.keyless():
@@ -76,7 +76,7 @@ func (g *guess) inside(seen func(field string) samples.Seen, targets map[string]
 // mayHold reports whether f may have a mask for the contents of its texts. The field must be visible without a mask,
 // must not be a key or a pointer, and must hold texts or JSON.
 func (g *guess) mayHold(f *schema.Field) bool {
-	if f.Type != schema.String && f.Type != schema.Any && !f.Type.Structured() || f.Values != nil || !g.whole(f.Name) || keyed(g.class, f.Name) {
+	if f.Type != schema.String && f.Type != schema.Any && !f.Type.IsStructured() || f.Values != nil || !g.whole(f.Name) || isKeyField(g.class, f.Name) {
 		return false
 	}
 	points := func(line string) bool { return strings.HasPrefix(line, yamlKey(f.Name)+": ") }
@@ -95,7 +95,7 @@ func inText(f *schema.Field, s samples.Seen, free bool, name string) (found []st
 		return nil
 	}
 	for _, p := range s.Patterns() {
-		if p == "ip" || p == "phone" && !prose && (!free || f.Type.Structured()) {
+		if p == "ip" || p == "phone" && !prose && (!free || f.Type.IsStructured()) {
 			continue
 		}
 		found = append(found, string(p))

@@ -67,7 +67,7 @@ func TestTexts(t *testing.T) {
 		for _, v := range tt.values {
 			tally.Add(value.OfString(v))
 		}
-		e := Evidence{Fields: map[string]samples.Seen{"app." + tt.class + "." + field: tally.Seen()}}
+		e := Evidence{Fields: map[string]samples.Seen{"app." + tt.class + "." + field: tally.Counts()}}
 		class := table(tt.class, "id:int", tt.field)
 		d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, []schema.Class{class}, e, Answers{})
 		if err != nil {

@@ -24,7 +24,7 @@ func Pointers(classes []schema.Class, e Evidence) map[string]policy.ClassRule {
 				in := f.In(schema.JSONText)
 				f, held = &in, schema.JSONText
 			}
-			to := suggested(classes, from, f)
+			to := suggestedClass(classes, from, f)
 			if to == nil || slices.Contains(from.Key, f.Name) || slices.ContainsFunc(from.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, f.Name) }) {
 				continue
 			}
@@ -32,7 +32,7 @@ func Pointers(classes []schema.Class, e Evidence) map[string]policy.ClassRule {
 			if rule.Pointers == nil {
 				rule.Pointers, rule.Types = map[string]policy.Pointer{}, map[string]schema.Form{}
 			}
-			if _, wrong := policy.DeclaredPointer(typed(from, f), f.Name, to, ""); wrong != "" {
+			if _, wrong := policy.DeclaredPointer(withField(from, f), f.Name, to, ""); wrong != "" {
 				continue
 			}
 			if rule.Pointers[f.Name] = (policy.Pointer{Class: to.Name}); held != "" {
@@ -44,25 +44,25 @@ func Pointers(classes []schema.Class, e Evidence) map[string]policy.ClassRule {
 	return out
 }
 
-// typed returns c with its field of the same name replaced by f.
-func typed(c *schema.Class, f *schema.Field) *schema.Class {
+// withField returns c with its field of the same name replaced by f.
+func withField(c *schema.Class, f *schema.Field) *schema.Class {
 	out := *c
 	out.Fields = slices.Clone(c.Fields)
 	*out.Field(f.Name) = *f
 	return &out
 }
 
-// suggested returns the class that the name of a field suggests, or nil if it suggests none, or several.
-func suggested(classes []schema.Class, from *schema.Class, f *schema.Field) *schema.Class {
+// suggestedClass returns the class that the name of a field suggests, or nil if it suggests none, or several.
+func suggestedClass(classes []schema.Class, from *schema.Class, f *schema.Field) *schema.Class {
 	words := secretnames.Words(f.Name)
 	suffix := "id"
-	if f.Type.Structured() {
+	if f.Type.IsStructured() {
 		suffix = "ids" // a list of other values is called tags
 	}
 	stem, isID := strings.Join(words, ""), len(words) > 1 && words[len(words)-1] == suffix
 	if isID {
 		stem = strings.Join(words[:len(words)-1], "")
-	} else if f.Type == schema.String || f.Type.Structured() {
+	} else if f.Type == schema.String || f.Type.IsStructured() {
 		return nil // a text that is called customer is a name
 	}
 	if stem == "parent" {
@@ -78,7 +78,7 @@ func suggested(classes []schema.Class, from *schema.Class, f *schema.Field) *sch
 	for _, stem := range stems {
 		var found []*schema.Class
 		for i := range classes {
-			if c := &classes[i]; c.Source == from.Source && !c.View && called(c.Name, stem) {
+			if c := &classes[i]; c.Source == from.Source && !c.View && matchesWord(c.Name, stem) {
 				found = append(found, c)
 			}
 		}
@@ -111,7 +111,7 @@ func pointing(classes []schema.Class, confirmed map[string]policy.ClassRule) []s
 				held := f.In(in)
 				f = &held
 			}
-			if r, wrong := policy.DeclaredPointer(typed(c, f), name, byName(confirmed[c.FullName()].Pointers[name].Class), ""); wrong == "" {
+			if r, wrong := policy.DeclaredPointer(withField(c, f), name, byName(confirmed[c.FullName()].Pointers[name].Class), ""); wrong == "" {
 				c.Relations = append(c.Relations, r)
 			}
 		}

@@ -51,7 +51,7 @@ func (w *writer) rules() string {
 	if strings.HasPrefix(w.source.URL, "parse+") {
 		w.parse()
 	} else {
-		address := yamlQuoted(w.source.URL)
+		address := quoteYAML(w.source.URL)
 		if w.source.WithPassword { // the only variable. Anything else that looks like one is text
 			address = strings.Replace(address, "$${"+mongoPassword+"}", "${"+mongoPassword+"}", 1)
 		}
@@ -88,7 +88,7 @@ func (w *writer) rules() string {
 // user.
 func (w *writer) parse() {
 	w.line("  %s:", w.source.Name)
-	w.line("    url: %s", yamlQuoted(w.source.URL))
+	w.line("    url: %s", quoteYAML(w.source.URL))
 	w.line("    parse:")
 	w.line("      app_id: ${PARSE_APP_ID}")
 	w.line("      master_key: ${PARSE_MASTER_KEY}   # reads classes and permissions, and opens sessions for users")
@@ -151,7 +151,7 @@ func (w *writer) class(g *guess) {
 		w.line("    # confirm: a record belongs to whoever what it points to belongs to%s.", unlessNull(g))
 		w.line("    tenant: {through: %s}", yamlText(g.through))
 	}
-	w.undeclared(g)
+	w.writeDeclarations(g)
 	if g.canonical != nil {
 		w.line("    # confirm: what counts as a live record; a caller may switch it off.")
 		w.line("    canonical: {%s}", strings.Join(g.canonical, ", "))
@@ -172,8 +172,8 @@ func (w *writer) class(g *guess) {
 	w.line("")
 }
 
-// undeclared writes the label, the pointers and the types of a class that its source doesn't declare.
-func (w *writer) undeclared(g *guess) {
+// writeDeclarations writes the label, pointers and types that the source of a class doesn't declare.
+func (w *writer) writeDeclarations(g *guess) {
 	if g.label != "" {
 		w.line("    label: %s", yamlText(g.label))
 	}
@@ -255,20 +255,20 @@ var plainText = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-
 func yamlText(s string) string {
 	switch strings.ToLower(s) {
 	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":
-		return yamlQuoted(s)
+		return quoteYAML(s)
 	}
 	if plainText.MatchString(s) {
 		return s
 	}
-	return yamlQuoted(s)
+	return quoteYAML(s)
 }
 
 // yamlKey is yamlText for a key, in which ${ is nothing but text.
 func yamlKey(s string) string { return strings.ReplaceAll(yamlText(s), "$${", "${") }
 
-// yamlQuoted returns a quoted text. JSON's quoting is valid YAML. It escapes ${, which would be expanded. Because
+// quoteYAML returns a quoted text. JSON's quoting is valid YAML. It escapes ${, which would be expanded. Because
 // people read the file, it also escapes characters that are invisible or change the direction of the line.
-func yamlQuoted(s string) string {
+func quoteYAML(s string) string {
 	b, _ := json.Marshal(strings.ReplaceAll(s, "${", "$${")) // a string always encodes
 	var out strings.Builder
 	for _, r := range string(b) {

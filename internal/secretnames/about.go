@@ -37,12 +37,12 @@ func about(words []string) bool {
 	if words[0] == "encrypted" {
 		return len(words) > 1 && last == "at"
 	}
-	return len(words) > 1 && (slices.Contains(attributes, last) || last == "update" || last == "updates") || squashed(last)
+	return len(words) > 1 && (slices.Contains(attributes, last) || last == "update" || last == "updates") || isCompoundWord(last)
 }
 
-// squashed reports whether one word is a credential and attributes of it, written without separators: tokenexpiry,
+// isCompoundWord reports whether one word is a credential and attributes of it, written without separators: tokenexpiry,
 // lastpasswordupdate.
-func squashed(word string) bool {
+func isCompoundWord(word string) bool {
 	rest := word
 	for cut := true; cut; {
 		cut = false
@@ -52,5 +52,5 @@ func squashed(word string) bool {
 			}
 		}
 	}
-	return rest != word && marked([]string{rest}) && !slices.ContainsFunc([]string{"code", "key"}, func(end string) bool { return strings.HasSuffix(word, end) })
+	return rest != word && marksCredential([]string{rest}) && !slices.ContainsFunc([]string{"code", "key"}, func(end string) bool { return strings.HasSuffix(word, end) })
 }

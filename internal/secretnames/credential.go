@@ -41,7 +41,7 @@ var (
 // hold none.
 func Credential(name string) bool {
 	words := numberless(Words(name))
-	return !about(words) && (marked(words) || hashed(words))
+	return !about(words) && (marksCredential(words) || namesHash(words))
 }
 
 // A Form is a kind of values that a column can hold, as far as it matters here.
@@ -71,7 +71,7 @@ func Column(name string, form Form) bool {
 	case never:
 		return false
 	case Whole: // a PIN is a number, and a hash isn't
-		return Credential(name) && marked(numberless(Words(name)))
+		return Credential(name) && marksCredential(numberless(Words(name)))
 	}
 	return Credential(name)
 }
@@ -90,8 +90,8 @@ func numberless(words []string) []string {
 	return out
 }
 
-// marked reports whether the words of a name mark a credential, hashes apart.
-func marked(words []string) bool {
+// marksCredential reports whether the words of a name mark a credential, hashes apart.
+func marksCredential(words []string) bool {
 	joined := strings.Join(words, "")
 	if slices.ContainsFunc(credentialParts, func(part string) bool { return strings.Contains(joined, part) }) || foreign(words) {
 		return true
@@ -105,7 +105,7 @@ func marked(words []string) bool {
 	if len(words) > 1 {
 		before = words[len(words)-2]
 	}
-	if encrypted(words) || opens(before, last) {
+	if namesCiphertext(words) || opens(before, last) {
 		return true
 	}
 	if slices.Contains(credentialEnds, last) {
@@ -136,8 +136,8 @@ func opens(before, last string) bool {
 	return slices.Contains(passOf, stem) || !slices.Contains(passedThings, stem)
 }
 
-// hashed reports whether the words of a name are those of a hash of something, which may be a password or a token.
-func hashed(words []string) bool {
+// namesHash reports whether the words of a name are those of a hash of something, which may be a password or a token.
+func namesHash(words []string) bool {
 	last := words[len(words)-1]
 	return len(words) > 1 && (last == "hash" || last == "digest") && !slices.Contains(contents, words[len(words)-2])
 }
@@ -147,9 +147,9 @@ var contents = []string{"commit", "tree", "blob", "git", "content", "query", "bl
 	"config", "configuration", "params", "parameters", "source", "version", "variation", "family", "cert", "certificate", "ca", "post", "comment", "result", "context", "file", "media", "body", "data", "dedupe", "dedup", "child", "subject",
 	"sha256", "sha", "md5", "256", "in", "include", "daily", "weekly", "document", "object", "row", "state", "input", "output", "url", "path", "name", "title", "message", "text", "template", "asset", "package", "chunk", "event", "perceptual", "geo"}
 
-// encrypted reports whether a name of several words calls its value encrypted: encrypted_value, token_enc,
+// namesCiphertext reports whether a name of several words calls its value encrypted: encrypted_value, token_enc,
 // accessCiphertext, but not is_encrypted. An encrypted value is a secret.
-func encrypted(words []string) bool {
+func namesCiphertext(words []string) bool {
 	last := words[len(words)-1]
 	if len(words) == 1 {
 		return last == "ciphertext"
@@ -170,7 +170,7 @@ func Carrier(name string) bool {
 	if strings.HasPrefix(last, "token") && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(paging, w) }) {
 		return false
 	}
-	return marked(words) || hashed(words) || last == "tokens" || variable(name)
+	return marksCredential(words) || namesHash(words) || last == "tokens" || variable(name)
 }
 
 var paging = []string{"page", "next", "prev", "previous", "continuation", "sync", "skip", "cursor"}
@@ -184,7 +184,7 @@ func variable(name string) bool {
 // must be at least 30 bytes in base64. The keys of records, files and translations have the same names but look
 // different.
 func Key(name, text string) bool {
-	return called(name) && len(text) >= 40 && len(text)%4 == 0 && inBase64.MatchString(text) && strings.ContainsAny(text, "+=") && strings.ContainsAny(text, "0123456789") && strings.ToUpper(text) != text && strings.ToLower(text) != text
+	return isKeyName(name) && len(text) >= 40 && len(text)%4 == 0 && inBase64.MatchString(text) && strings.ContainsAny(text, "+=") && strings.ContainsAny(text, "0123456789") && strings.ToUpper(text) != text && strings.ToLower(text) != text
 }
 
 var inBase64 = regexp.MustCompile(`^[A-Za-z0-9+/]+={0,2}$`)

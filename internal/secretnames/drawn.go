@@ -20,13 +20,13 @@ var (
 	things = []string{"size", "sizebytes", "sizeinbytes", "bytes", "length", "etag", "contenttype", "mime", "mimetype", "mediatype", "bucket", "filename", "path", "url", "thumbnailurl", "sha", "sha256", "md5", "checksum", "version", "filekey", "nodeid", "ref"}
 )
 
-// Drawn reports whether text is a credential in a form that ids and hashes have too: random letters and digits, or a
+// IsRandomKey reports whether text is a credential in a form that ids and hashes have too: random letters and digits, or a
 // UUID. name is its name in an object, and beside are the names of the other members. The name must be just key or
 // value. The object must say what the key allows (scopes, acl, actions). It must have no member that is typical of
 // files, versions and things found by a key.
-func Drawn(name, text string, beside iter.Seq[string]) bool {
+func IsRandomKey(name, text string, beside iter.Seq[string]) bool {
 	value := strings.EqualFold(name, "value")
-	if !value && !called(name) || !random(text) {
+	if !value && !isKeyName(name) || !random(text) {
 		return false
 	}
 	rights, key := 0, false
@@ -43,10 +43,10 @@ func Drawn(name, text string, beside iter.Seq[string]) bool {
 	return rights > 0 && !key
 }
 
-// Named reports whether the members beside show that a key in their object names a value, as in a store of keys and
+// IsKeyValueEntry reports whether the members beside show that a key in their object names a value, as in a store of keys and
 // values. Such a store may have the key in base64: etcd answers with {"key", "create_revision", "mod_revision",
 // "version", "value"}.
-func Named(beside iter.Seq[string]) bool {
+func IsKeyValueEntry(beside iter.Seq[string]) bool {
 	for other := range beside {
 		switch strings.Join(Words(other), "") {
 		case "value", "createrevision", "modrevision":
@@ -56,11 +56,11 @@ func Named(beside iter.Seq[string]) bool {
 	return false
 }
 
-// Keyed reports whether text is the value of a setting called a key: {name: "Webhook key", value: "9f86d081…"}.
-func Keyed(setting, text string) bool { return called(setting) && random(text) }
+// IsKeySetting reports whether text is the value of a setting called a key: {name: "Webhook key", value: "9f86d081…"}.
+func IsKeySetting(setting, text string) bool { return isKeyName(setting) && random(text) }
 
-// called reports whether a name is that of a key that may be a credential.
-func called(name string) bool {
+// isKeyName reports whether a name is that of a key that may be a credential.
+func isKeyName(name string) bool {
 	words := Words(name)
 	last := len(words) - 1
 	return words[last] == "key" && !(last > 0 && slices.Contains(keysOfRecords, words[last-1]))

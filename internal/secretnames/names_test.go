@@ -155,7 +155,7 @@ func TestDrawn(t *testing.T) {
 		{"an id", "id", hex64, "actions scopes", false},
 		{"a node", "nodeKeyId", hex64, "scopes", false},
 	} {
-		if got := Drawn(row.name, row.text, slices.Values(strings.Fields(row.beside))); got != row.want {
+		if got := IsRandomKey(row.name, row.text, slices.Values(strings.Fields(row.beside))); got != row.want {
 			t.Errorf("%s: %t", row.what, got)
 		}
 	}
@@ -166,7 +166,7 @@ func TestDrawn(t *testing.T) {
 		{"Webhook key", hex64, true}, {"stripe-key", base62, true}, {"license key", id, true}, {"Cache key", hex64, false}, {"public key", hex64, false}, {"sort_key", hex64, false},
 		{"Webhook key", "on", false}, {"Commit", hex40, false}, {"Keyboard", hex64, false}, {"Webhook key", "a/" + hex64, false},
 	} {
-		if got := Keyed(row.setting, row.text); got != row.want {
+		if got := IsKeySetting(row.setting, row.text); got != row.want {
 			t.Errorf("%s %s: %t", row.setting, row.text, got)
 		}
 	}

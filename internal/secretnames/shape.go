@@ -42,13 +42,13 @@ var shapes = []shape{
 	{sign: '@', marks: []string{"://"}, pattern: regexp.MustCompile(`(://)([A-Za-z0-9_.~-]{20,})(@)`), keep: "$1${mask}$3"},
 	{marks: []string{"assword=", "ASSWORD=", "wd=", "WD=", "ccountKey=", "ccessKey=", "ccessSignature="},
 		pattern: regexp.MustCompile(`(?i)\b((?:password|pwd|accountkey|sharedaccesskey|sharedaccesssignature)=)[^;\s&"']+`), keep: "$1${mask}"},
-	{marks: []string{"earer ", "EARER "}, pattern: regexp.MustCompile(`(?i)\b(bearer\s+)([\w.~+/-]{8,}=*)`), keep: "$1${mask}", is: drawn},
+	{marks: []string{"earer ", "EARER "}, pattern: regexp.MustCompile(`(?i)\b(bearer\s+)([\w.~+/-]{8,}=*)`), keep: "$1${mask}", is: looksRandom},
 	{marks: []string{"asic ", "ASIC "}, pattern: regexp.MustCompile(`(?i)\b(basic\s+)([A-Za-z0-9+/]{6,}={0,2})`), keep: "$1${mask}", is: pairOfBasic, sure: true},
-	{marks: []string{"oken "}, pattern: regexp.MustCompile(`(?i)\b(authorization["']?\s*[:=]\s*["']?token\s+(?:token=)?)"?([\w.~+/-]{8,}=*)`), keep: "$1${mask}", is: drawn},
-	{marks: []string{"uthorization"}, pattern: regexp.MustCompile(`(?i)\b(authorization["']?\s*[:=]\s*["']?(?:apikey\s+|api-key\s+|key\s+|negotiate\s+|ntlm\s+|splunk\s+|genie\s?key\s+|sso-key\s+)?)([\w.~+/:-]{12,}=*)`), keep: "$1${mask}", is: drawn},
-	{marks: []string{"ignature", "SIGNATURE"}, pattern: regexp.MustCompile(`(?i)\b((?:x-(?:amz|goog|oss|cos|tos|hub)-)?signature(?:-256)?["']?\s?[=:]\s?["']?(?:sha256=|sha1=)?)([\w%+/.~-]{16,}=*)`), keep: "$1${mask}", is: drawn},
-	{marks: []string{"sig="}, pattern: regexp.MustCompile(`([?&;](?:sig|hmac|hdnts|__token__)=)([\w%+/.~=-]{16,})`), keep: "$1${mask}", is: drawn},
-	{marks: []string{"ookie:", "OOKIE:"}, pattern: regexp.MustCompile(`(?i)\b((?:set-)?cookie["']?:\s*["']?[\w.-]+=)([^\s;"']{8,})`), keep: "$1${mask}", is: drawn},
+	{marks: []string{"oken "}, pattern: regexp.MustCompile(`(?i)\b(authorization["']?\s*[:=]\s*["']?token\s+(?:token=)?)"?([\w.~+/-]{8,}=*)`), keep: "$1${mask}", is: looksRandom},
+	{marks: []string{"uthorization"}, pattern: regexp.MustCompile(`(?i)\b(authorization["']?\s*[:=]\s*["']?(?:apikey\s+|api-key\s+|key\s+|negotiate\s+|ntlm\s+|splunk\s+|genie\s?key\s+|sso-key\s+)?)([\w.~+/:-]{12,}=*)`), keep: "$1${mask}", is: looksRandom},
+	{marks: []string{"ignature", "SIGNATURE"}, pattern: regexp.MustCompile(`(?i)\b((?:x-(?:amz|goog|oss|cos|tos|hub)-)?signature(?:-256)?["']?\s?[=:]\s?["']?(?:sha256=|sha1=)?)([\w%+/.~-]{16,}=*)`), keep: "$1${mask}", is: looksRandom},
+	{marks: []string{"sig="}, pattern: regexp.MustCompile(`([?&;](?:sig|hmac|hdnts|__token__)=)([\w%+/.~=-]{16,})`), keep: "$1${mask}", is: looksRandom},
+	{marks: []string{"ookie:", "OOKIE:"}, pattern: regexp.MustCompile(`(?i)\b((?:set-)?cookie["']?:\s*["']?[\w.-]+=)([^\s;"']{8,})`), keep: "$1${mask}", is: looksRandom},
 	{marks: []string{"--"}, pattern: regexp.MustCompile(`(\s--(?:[a-z]+-)*(?:password|passwd|token|secret|api-?key|access-key|secret-key|auth-token)(?:=|\s+))["']?([^\s"'<>$\[\]{}]{4,})`), keep: "$1${mask}", is: value},
 	{marks: []string{"-u ", "--user "}, pattern: regexp.MustCompile(`(\bcurl\b[^\n]*?\s(?:-u|--user)\s+["']?[^\s:"']+:)([^\s"'<>$]{3,})`), keep: "$1${mask}"},
 	{marks: []string{"password "}, pattern: regexp.MustCompile(`(\blogin\s+\S+\s+password\s+)(\S+)`), keep: "$1${mask}", is: value},
@@ -58,8 +58,8 @@ var shapes = []shape{
 	{marks: []string{"{SSHA", "{SHA", "{SMD5", "{CRYPT"}, pattern: regexp.MustCompile(`\{(?:SSHA\d*|SHA\d*|SMD5|CRYPT)\}[\w+/=$.]{16,}`)},
 }
 
-// drawn reports whether text may have been drawn at random, or encoded: it has letters and digits, or both cases without being words.
-func drawn(text string) bool {
+// looksRandom reports whether text may have been drawn at random, or encoded: it has letters and digits, or both cases without being words.
+func looksRandom(text string) bool {
 	digits, lower, upper := false, false, 0
 	for i, r := range text {
 		digits = digits || r >= '0' && r <= '9'
@@ -108,8 +108,8 @@ var (
 	codeLike = regexp.MustCompile(`^[A-Za-z_][\w.]*(?:\(.*)?$`)
 )
 
-// unmasked returns text with the parts that are already masked replaced by something else.
-func unmasked(text, mask string) string {
+// withoutMask returns text with a placeholder in place of each mask.
+func withoutMask(text, mask string) string {
 	if mask == "" {
 		return text
 	}
@@ -141,13 +141,13 @@ func cover(text, mask string) (_ string, sure bool) {
 	if strings.Contains(text, "=") {
 		text = assignment.ReplaceAllStringFunc(text, func(found string) string {
 			parts := assignment.FindStringSubmatch(found)
-			if !Carrier(parts[1]) || strings.TrimSpace(parts[2]) != parts[2] && codeLike.MatchString(parts[3]) || !value(unmasked(parts[3], mask)) {
+			if !Carrier(parts[1]) || strings.TrimSpace(parts[2]) != parts[2] && codeLike.MatchString(parts[3]) || !value(withoutMask(parts[3], mask)) {
 				return found
 			}
 			return strings.TrimSuffix(found, parts[1]+parts[2]+parts[3]) + parts[1] + parts[2] + mask
 		})
 	}
-	if strings.Contains(text, ":") && hinted(text) {
+	if strings.Contains(text, ":") && mayNameCredential(text) {
 		text = entry.ReplaceAllStringFunc(text, func(found string) string {
 			parts := entry.FindStringSubmatch(found)
 			if is := parts[4]; !Carrier(parts[2]) || strings.Contains(is, mask) && mask != "" || !holdsSecret(is) {
@@ -169,8 +169,8 @@ func holdsSecret(text string) bool {
 // hints are parts of the names of credentials.
 var hints = []string{"pass", "secret", "token", "key", "auth", "cred", "pwd", "jwt", "cookie", "dsn", "salt", "session", "connection", "private"}
 
-// hinted reports whether a text may name a credential.
-func hinted(text string) bool { return contains(strings.ToLower(text), hints) }
+// mayNameCredential reports whether a text may name a credential.
+func mayNameCredential(text string) bool { return contains(strings.ToLower(text), hints) }
 
 // around returns mask in the quotes of text.
 func around(text, mask string) string {

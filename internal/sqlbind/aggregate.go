@@ -59,10 +59,10 @@ func (b *aggregateBinder) aggregate(c *sqlparse.Call) (Aggregate, node, error) {
 	switch c.Name {
 	case "sum", "total", "avg", "stddev", "stddev_samp", "stddev_pop", "std", "variance", "var_samp", "var_pop":
 		if c.Distinct {
-			return Aggregate{}, node{}, unsupported(c.At, fmt.Sprintf("write SELECT %s(x) FROM (SELECT DISTINCT %s AS x FROM …) AS d", c.Name, "…"), "%s(DISTINCT …) isn't there", c.Name)
+			return Aggregate{}, node{}, unsupportedError(c.At, fmt.Sprintf("write SELECT %s(x) FROM (SELECT DISTINCT %s AS x FROM …) AS d", c.Name, "…"), "%s(DISTINCT …) isn't there", c.Name)
 		}
 		a, err := b.sums(c, &x)
-		return a, node{Marks: Marks{Span: x.Span, Number: summed(c.Name, x.Number.Of(x.Kind()))}}, err
+		return a, node{Marks: Marks{Span: x.Span, Number: aggregateType(c.Name, x.Number.Of(x.Kind()))}}, err
 	case "min", "max":
 		op := plan.Min
 		if c.Name == "max" {
@@ -83,23 +83,23 @@ func (b *aggregateBinder) aggregate(c *sqlparse.Call) (Aggregate, node, error) {
 		}
 		return one(op, e, schema.Boolean), node{}, err
 	case "array_agg", "json_agg", "jsonb_agg", "json_group_array":
-		a, err := b.gathered(c, &x)
+		a, err := b.bindArrayAgg(c, &x)
 		return a, node{}, err
 	case "string_agg", "group_concat", "listagg":
-		a, err := b.joined(c, args)
+		a, err := b.bindStringAgg(c, args)
 		return a, node{}, err
 	}
-	return Aggregate{}, node{}, unsupported(c.At, "", "%s isn't there", c.Name)
+	return Aggregate{}, node{}, unsupportedError(c.At, "", "%s isn't there", c.Name)
 }
 
-// gathered binds array_agg: the list of the values, nulls among them, or null for no records.
-func (b *aggregateBinder) gathered(c *sqlparse.Call, x *node) (Aggregate, error) {
+// bindArrayAgg binds array_agg: the list of the values, nulls among them, or null for no records.
+func (b *aggregateBinder) bindArrayAgg(c *sqlparse.Call, x *node) (Aggregate, error) {
 	op := plan.Push
 	if c.Distinct {
 		op = plan.AddToSet
 	}
 	if c.Filter != nil {
-		return Aggregate{}, unsupported(c.At, "put the condition in WHERE", "%s takes no FILTER", c.Name)
+		return Aggregate{}, unsupportedError(c.At, "put the condition in WHERE", "%s takes no FILTER", c.Name)
 	}
 	limit, err := b.limit(c)
 	if err != nil {
@@ -113,8 +113,8 @@ func (b *aggregateBinder) gathered(c *sqlparse.Call, x *node) (Aggregate, error)
 // whole marks a number of records.
 var whole = Marks{Number: bigint}
 
-// summed returns PostgreSQL's type of an aggregate over numbers.
-func summed(aggregate string, of numberType) numberType {
+// aggregateType returns the PostgreSQL type of the result of a numeric aggregate.
+func aggregateType(aggregate string, of numberType) numberType {
 	switch aggregate {
 	case "sum":
 		return of.Sum()
@@ -130,7 +130,7 @@ func (b *aggregateBinder) extreme(c *sqlparse.Call, args []node) (Aggregate, err
 		return Aggregate{}, invalid(c.At, "%s takes 2 arguments", c.Name)
 	}
 	if c.Distinct || c.Filter != nil {
-		return Aggregate{}, unsupported(c.At, "put the condition in WHERE", "%s takes no DISTINCT and no FILTER", c.Name)
+		return Aggregate{}, unsupportedError(c.At, "put the condition in WHERE", "%s takes no DISTINCT and no FILTER", c.Name)
 	}
 	x, y := args[0].JSONOr(), args[1].JSONOr()
 	return Aggregate{List: args[0].List, Accumulators: []plan.Accumulator{{Op: plan.First, X: x, T: x.Type()}, {Op: plan.Count, X: y, T: schema.Integer}},
@@ -145,7 +145,7 @@ func (b *aggregateBinder) arguments(c *sqlparse.Call) ([]node, error) {
 		if _, star := e.(*sqlparse.Star); star {
 			return nil, invalid(e.Pos(), "%s takes an expression, not *", c.Name)
 		}
-		x, err := b.counted(c, e)
+		x, err := b.bindArgument(c, e)
 		if err != nil {
 			return nil, err
 		}
@@ -169,20 +169,20 @@ func (b *aggregateBinder) arguments(c *sqlparse.Call) ([]node, error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
-	args[0], err = b.filtered(c, args[0])
+	args[0], err = b.applyFilter(c, args[0])
 	return args, err
 }
 
-// counted binds an argument. count(DISTINCT (a, b)) counts the lists of both, which aren't null where one of them is.
-func (b *aggregateBinder) counted(c *sqlparse.Call, e sqlparse.Expr) (node, error) {
+// bindArgument binds an argument. count(DISTINCT (a, b)) counts the lists of both, which aren't null where one of them is.
+func (b *aggregateBinder) bindArgument(c *sqlparse.Call, e sqlparse.Expr) (node, error) {
 	if t, row := e.(*sqlparse.Tuple); row && c.Name == "count" && c.Distinct {
 		return b.Value(&sqlparse.Array{Items: t.Items, At: t.At})
 	}
 	return b.Value(e)
 }
 
-// filtered returns x, null where the condition of FILTER doesn't hold.
-func (b *aggregateBinder) filtered(c *sqlparse.Call, x node) (node, error) {
+// applyFilter returns x, null where the condition of FILTER doesn't hold.
+func (b *aggregateBinder) applyFilter(c *sqlparse.Call, x node) (node, error) {
 	if c.Filter == nil {
 		return x, nil
 	}
@@ -201,7 +201,7 @@ func (b *aggregateBinder) count(c *sqlparse.Call, args []node) (Aggregate, error
 	case len(args) == 0:
 		return one(plan.Count, nil, schema.Integer), nil
 	case len(args) > 1:
-		return Aggregate{}, unsupported(c.At, "count(DISTINCT (a, b)) counts the pairs that occur", "count takes one expression")
+		return Aggregate{}, unsupportedError(c.At, "count(DISTINCT (a, b)) counts the pairs that occur", "count takes one expression")
 	}
 	x := args[0].JSONOr()
 	if k, constant := x.(plan.Const); constant && !k.Value.IsNull() && !c.Distinct {
@@ -223,10 +223,10 @@ func someOf(refs []plan.Expr, t schema.Type) plan.Expr {
 // 0: hence the count beside it. A variance is the square of the deviation.
 func (b *aggregateBinder) sums(c *sqlparse.Call, x *node) (Aggregate, error) {
 	if x.Span && c.Name[0] == 'v' {
-		return Aggregate{}, unsupported(c.At, "extract(epoch FROM …) gives seconds", "%s can't take lengths of time", c.Name)
+		return Aggregate{}, unsupportedError(c.At, "extract(epoch FROM …) gives seconds", "%s can't take lengths of time", c.Name)
 	}
 	if x.Kind() == schema.String && !x.IsNull() {
-		return Aggregate{}, unsupported(c.At, fmt.Sprintf("write %s(CAST(… AS double precision)) if the texts are numbers", c.Name), "%s takes numbers, not texts", c.Name)
+		return Aggregate{}, unsupportedError(c.At, fmt.Sprintf("write %s(CAST(… AS double precision)) if the texts are numbers", c.Name), "%s takes numbers, not texts", c.Name)
 	}
 	if x.Kind() == schema.Boolean && (c.Name == "sum" || c.Name == "avg" || c.Name == "total") { // how many are true, as MySQL and SQLite have it
 		x.Compute(plan.Convert{X: x.Expr, T: schema.Integer})
@@ -269,8 +269,8 @@ func (b *aggregateBinder) sums(c *sqlparse.Call, x *node) (Aggregate, error) {
 // mostSeparator is the greatest length of a separator. It limits the size that separators add to a list.
 const mostSeparator = 32
 
-// joined binds string_agg: the texts that aren't null, in order, with a separator between them.
-func (b *aggregateBinder) joined(c *sqlparse.Call, args []node) (Aggregate, error) {
+// bindStringAgg binds string_agg: the texts that aren't null, in order, with a separator between them.
+func (b *aggregateBinder) bindStringAgg(c *sqlparse.Call, args []node) (Aggregate, error) {
 	separator := ","
 	if len(args) == 2 {
 		k, ok := args[1].Expr.(plan.Const)
@@ -278,7 +278,7 @@ func (b *aggregateBinder) joined(c *sqlparse.Call, args []node) (Aggregate, erro
 			return Aggregate{}, problem.Invalid(args[1].At, "%s takes a constant text as separator", c.Name)
 		}
 		if separator = k.Value.Text(); len(separator) > mostSeparator {
-			return Aggregate{}, problem.NotSupported(args[1].At, "%s takes a separator of at most %d bytes", c.Name, mostSeparator)
+			return Aggregate{}, problem.UnsupportedError(args[1].At, "%s takes a separator of at most %d bytes", c.Name, mostSeparator)
 		}
 	}
 	x, err := b.Text(&args[0], c.Name)

@@ -14,7 +14,7 @@ type Windowed struct {
 	Flags     node                             // those of the value
 }
 
-func windowed(flags node, value func([]plan.Expr) plan.Expr, fs ...plan.Window) Windowed {
+func windowFunction(flags node, value func([]plan.Expr) plan.Expr, fs ...plan.Window) Windowed {
 	return Windowed{fs, value, flags}
 }
 
@@ -23,7 +23,7 @@ func window(b *Binder, c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) {
 	return (&aggregateBinder{b}).window(c, w)
 }
 
-func ranked(kind plan.Rank) plan.Window {
+func rankWindow(kind plan.Rank) plan.Window {
 	return plan.Window{Kind: kind, Accumulator: plan.Accumulator{T: schema.Integer}}
 }
 
@@ -38,26 +38,26 @@ func (b *aggregateBinder) window(c *sqlparse.Call, w *sqlparse.Window) (Windowed
 	switch c.Name {
 	case "row_number", "rank", "dense_rank":
 		kind := map[string]plan.Rank{"row_number": plan.RowNumber, "rank": plan.Ranked, "dense_rank": plan.DenseRanked}[c.Name]
-		return windowed(node{Marks: whole}, first, ranked(kind)), nil
+		return windowFunction(node{Marks: whole}, first, rankWindow(kind)), nil
 	case "percent_rank":
-		return windowed(node{}, func(refs []plan.Expr) plan.Expr {
+		return windowFunction(node{}, func(refs []plan.Expr) plan.Expr {
 			less := func(x plan.Expr) plan.Expr {
 				return plan.Widen{X: plan.Apply{Op: plan.Sub, Args: []plan.Expr{x, Whole(1)}, T: schema.Integer}, T: schema.Double}
 			}
 			share := plan.Apply{Op: plan.Div, Args: []plan.Expr{less(refs[0]), less(refs[1])}, T: schema.Double}
 			return plan.Apply{Op: plan.IfNull, Args: []plan.Expr{share, plan.Widen{X: Whole(0), T: schema.Double}}, T: schema.Double}
-		}, ranked(plan.Ranked), counting()), nil
+		}, rankWindow(plan.Ranked), counting()), nil
 	case "cume_dist":
 		upTo := counting()
 		upTo.Frame = plan.Frame{First: true, Peers: true, Last: w.Order == nil}
-		return windowed(node{}, func(refs []plan.Expr) plan.Expr {
+		return windowFunction(node{}, func(refs []plan.Expr) plan.Expr {
 			of := func(x plan.Expr) plan.Expr { return plan.Widen{X: x, T: schema.Double} }
 			return plan.Apply{Op: plan.Div, Args: []plan.Expr{of(refs[0]), of(refs[1])}, T: schema.Double}
 		}, upTo, counting()), nil
 	case "ntile":
 		return b.ntile(c)
 	case "lag", "lead":
-		return b.shifted(c)
+		return b.bindLagLead(c)
 	case "first_value", "last_value", "nth_value":
 		return b.end(c, w)
 	}
@@ -65,7 +65,7 @@ func (b *aggregateBinder) window(c *sqlparse.Call, w *sqlparse.Window) (Windowed
 		return Windowed{}, &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_function", Pointer: At(c.At), Detail: "unknown window function " + problem.Cut(c.Name),
 			Near: problem.Nearest(c.Name, append(WindowNames(), "sum", "avg", "count", "min", "max"), 3)}
 	}
-	return b.framed(c, w)
+	return b.bindOverFrame(c, w)
 }
 
 // WindowNames returns the names of the functions that need a window.
@@ -86,7 +86,7 @@ func (b *aggregateBinder) ntile(c *sqlparse.Call) (Windowed, error) {
 	if n < 1 {
 		return Windowed{}, invalid(c.At, "ntile takes a constant whole number of 1 or more")
 	}
-	return windowed(node{}, func(refs []plan.Expr) plan.Expr {
+	return windowFunction(node{}, func(refs []plan.Expr) plan.Expr {
 		of := func(o plan.Op, a, b plan.Expr) plan.Expr {
 			return plan.Apply{Op: o, Args: []plan.Expr{a, b}, T: schema.Integer}
 		}
@@ -97,11 +97,11 @@ func (b *aggregateBinder) ntile(c *sqlparse.Call) (Windowed, error) {
 		inSmall := of(plan.Add, rest, of(plan.Quo, of(plan.Sub, at, large), size))
 		number := plan.Case{If: []plan.Expr{Test(plan.Under, at, large)}, Then: []plan.Expr{inLarge}, Else: inSmall, T: schema.Integer}
 		return of(plan.Add, number, Whole(1))
-	}, ranked(plan.RowNumber), counting()), nil
+	}, rankWindow(plan.RowNumber), counting()), nil
 }
 
-// shifted binds lag and lead.
-func (b *aggregateBinder) shifted(c *sqlparse.Call) (Windowed, error) {
+// bindLagLead binds lag and lead.
+func (b *aggregateBinder) bindLagLead(c *sqlparse.Call) (Windowed, error) {
 	if len(c.Args) < 1 || len(c.Args) > 3 {
 		return Windowed{}, invalid(c.At, "%s takes 1 to 3 arguments", c.Name)
 	}
@@ -134,12 +134,12 @@ func (b *aggregateBinder) shifted(c *sqlparse.Call) (Windowed, error) {
 			return Windowed{}, err
 		}
 		if _, ok := k.(plan.Const); !ok {
-			return Windowed{}, unsupported(c.Args[2].Pos(), "use coalesce("+c.Name+"(…), …)", "%s takes a constant as its default", c.Name)
+			return Windowed{}, unsupportedError(c.Args[2].Pos(), "use coalesce("+c.Name+"(…), …)", "%s takes a constant as its default", c.Name)
 		}
 		f.Default = k
 	}
 	f.T = f.X.Type()
-	return windowed(Kept(&x), first, f), nil
+	return windowFunction(WithoutExpr(&x), first, f), nil
 }
 
 // end binds first_value, last_value and nth_value.
@@ -176,19 +176,19 @@ func (b *aggregateBinder) end(c *sqlparse.Call, w *sqlparse.Window) (Windowed, e
 		if f.Offset = n - 1; frame.Peers { // in a frame up to the last of equal records. Their order is that of the partition
 			f.Frame = plan.Frame{First: true, Last: true}
 			size := plan.Window{Accumulator: plan.Accumulator{Op: plan.Count, T: schema.Integer}, Frame: frame}
-			return windowed(Kept(&x), func(refs []plan.Expr) plan.Expr {
+			return windowFunction(WithoutExpr(&x), func(refs []plan.Expr) plan.Expr {
 				few := Test(plan.Under, refs[1], Whole(n))
 				return plan.Case{If: []plan.Expr{few}, Then: []plan.Expr{plan.Const{T: e.Type()}}, Else: refs[0], T: e.Type()}
 			}, f, size), nil
 		}
 	}
-	return windowed(Kept(&x), first, f), nil
+	return windowFunction(WithoutExpr(&x), first, f), nil
 }
 
-// framed binds an aggregate over a frame.
-func (b *aggregateBinder) framed(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) {
+// bindOverFrame binds an aggregate over a frame.
+func (b *aggregateBinder) bindOverFrame(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) {
 	if c.Distinct || c.Order != nil || c.Within != nil {
-		return Windowed{}, unsupported(c.At, "count(DISTINCT x) in a query with GROUP BY counts different values; join with it", "%s over a window takes no DISTINCT and no order of its own", c.Name)
+		return Windowed{}, unsupportedError(c.At, "count(DISTINCT x) in a query with GROUP BY counts different values; join with it", "%s over a window takes no DISTINCT and no order of its own", c.Name)
 	}
 	a, flags, err := b.aggregate(c)
 	if err != nil {
@@ -202,13 +202,13 @@ func (b *aggregateBinder) framed(c *sqlparse.Call, w *sqlparse.Window) (Windowed
 	for _, acc := range a.Accumulators {
 		switch acc.Op {
 		case plan.Push, plan.AddToSet, plan.CountDistinct, plan.Percentile:
-			return Windowed{}, unsupported(c.At, "join with a grouped query", "%s isn't there over a window", c.Name)
+			return Windowed{}, unsupportedError(c.At, "join with a grouped query", "%s isn't there over a window", c.Name)
 		case plan.Min, plan.Max:
 			if acc.X.Type() == schema.JSON {
-				return Windowed{}, unsupported(c.At, "CAST the value", "%s over a window takes a value of a known type", c.Name)
+				return Windowed{}, unsupportedError(c.At, "CAST the value", "%s over a window takes a value of a known type", c.Name)
 			}
 		}
 		fs = append(fs, plan.Window{Accumulator: acc, Frame: frame})
 	}
-	return windowed(flags, a.Value, fs...), nil
+	return windowFunction(flags, a.Value, fs...), nil
 }

@@ -18,14 +18,14 @@ func (b *Binder) arithmetic(sign string, x, y node, p sqlparse.Pos) (node, error
 	}
 	if unknown := func(n *node) bool { return typecheck.Dynamic(n.Kind()) && !n.IsNull() }; sign == "/" &&
 		(unknown(&x) && (unknown(&y) || y.Kind() == schema.Integer) || unknown(&y) && x.Kind() == schema.Integer) {
-		return node{}, unsupported(p, "x::integer / y divides whole numbers to a whole number; x::double precision / y divides numbers of any kind", "/ can't know whether values without a declared type are whole numbers")
+		return node{}, unsupportedError(p, "x::integer / y divides whole numbers to a whole number; x::double precision / y divides numbers of any kind", "/ can't know whether values without a declared type are whole numbers")
 	}
 	number := numberOf(x, y)
 	if sign == "/" && (t != schema.Integer || number >= numeric) {
 		t = schema.Double
 	}
 	if known := typecheck.Number([]typecheck.Node{x.Node, y.Node}); (sign == "%" || sign == "mod") && known != schema.Integer && typecheck.Numeric(x.Kind()) && typecheck.Numeric(y.Kind()) {
-		return node{}, unsupported(p, "x - y * trunc(x / y) is the rest of numbers with a fraction, as a double", "%s takes whole numbers", sign)
+		return node{}, unsupportedError(p, "x - y * trunc(x / y) is the rest of numbers with a fraction, as a double", "%s takes whole numbers", sign)
 	}
 	x.At, y.At = At(p), At(p)
 	const read = "CAST(x AS numeric) reads a number in a text, and meta->>'a' a member of JSON"

@@ -58,7 +58,7 @@ func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
 	b := &binder{tables: tables, o: o, meter: plan.Meter{Bounds: o.Bounds}}
 	r, err := b.query(q, nil, nil)
 	if err != nil {
-		return Bound{}, sqlparse.Placed(err)
+		return Bound{}, sqlparse.WithPlace(err)
 	}
 	out := Bound{Limit: -1, Single: r.single, Catalogue: b.catalogue}
 	if n := len(r.program.Stages); n > 0 {
@@ -66,7 +66,7 @@ func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
 			out.Limit = s.Limit
 		}
 	}
-	if m := selectMap(r.shape, r.flagged()); m != nil {
+	if m := selectMap(r.shape, r.flaggedColumns()); m != nil {
 		r.add(&m.Map)
 	}
 	out.Guards = b.guards
@@ -74,8 +74,8 @@ func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
 	return out, nil
 }
 
-// flagged returns the columns that are days or lengths of time, and notes the latter.
-func (r *rel) flagged() (out []Flagged) {
+// flaggedColumns returns the columns that are days or lengths of time, and adds notes about the lengths of time.
+func (r *rel) flaggedColumns() (out []Flagged) {
 	for _, c := range r.cols {
 		if c.Day || c.Span {
 			out = append(out, Flagged{Name: c.name, Column: c.at, Day: c.Day})
@@ -151,8 +151,8 @@ func (b *binder) table(from *typecheck.Relation, alias string, outer *rel, w *wi
 	return r
 }
 
-// listed begins with constant records.
-func (b *binder) listed(rows []value.Row, types []schema.Type, outer *rel, w *with) *rel {
+// fromRows returns a rel that begins with constant records.
+func (b *binder) fromRows(rows []value.Row, types []schema.Type, outer *rel, w *with) *rel {
 	r := &rel{binder: b, outer: outer, with: w, program: &plan.Program{From: plan.Listed, Rows: rows}, single: len(rows) == 1}
 	for _, t := range types {
 		r.program.Base.Columns = append(r.program.Base.Columns, plan.Column{Type: t})
@@ -199,17 +199,17 @@ func (r *rel) find(n *sqlparse.Name) (up int, c *col, err error) {
 			return up, found[0], nil
 		}
 	}
-	return 0, nil, r.unknown(n, parts)
+	return 0, nil, r.unknownColumnError(n, parts)
 }
 
 // matching returns the columns that parts name.
 func (r *rel) matching(parts []sqlparse.Ident) []*col {
 	name := parts[len(parts)-1]
-	for _, same := range []func(i sqlparse.Ident, s string) bool{exact, folded} {
+	for _, same := range []func(i sqlparse.Ident, s string) bool{exact, equalFold} {
 		var found []*col
 		for i := range r.cols {
 			c := &r.cols[i]
-			if same(name, c.name) && (len(parts) == 1 && !c.hidden || len(parts) == 2 && folded(parts[0], c.table)) {
+			if same(name, c.name) && (len(parts) == 1 && !c.hidden || len(parts) == 2 && equalFold(parts[0], c.table)) {
 				found = append(found, c)
 			}
 		}
@@ -220,18 +220,18 @@ func (r *rel) matching(parts []sqlparse.Ident) []*col {
 	return nil
 }
 
-func exact(i sqlparse.Ident, s string) bool  { return i.Text == s }
-func folded(i sqlparse.Ident, s string) bool { return strings.EqualFold(i.Text, s) }
+func exact(i sqlparse.Ident, s string) bool     { return i.Text == s }
+func equalFold(i sqlparse.Ident, s string) bool { return strings.EqualFold(i.Text, s) }
 
-// unknown returns the error for a name that no column has.
-func (r *rel) unknown(n *sqlparse.Name, parts []sqlparse.Ident) error {
+// unknownColumnError returns the error for a name that no column has.
+func (r *rel) unknownColumnError(n *sqlparse.Name, parts []sqlparse.Ident) error {
 	var names, tables []string
 	for at := r; at != nil; at = at.outer {
 		for _, c := range at.cols {
 			if !slices.Contains(tables, c.table) {
 				tables = append(tables, c.table)
 			}
-			if len(parts) == 1 || folded(parts[0], c.table) {
+			if len(parts) == 1 || equalFold(parts[0], c.table) {
 				names = append(names, c.name)
 			}
 		}
@@ -242,7 +242,7 @@ func (r *rel) unknown(n *sqlparse.Name, parts []sqlparse.Ident) error {
 	}
 	refusal := &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: At(n.Pos()), Near: problem.Nearest(parts[len(parts)-1].Text, names, 3),
 		Detail: fmt.Sprintf("unknown column %q", n.Written())}
-	if all := problem.Listed(names); len(refusal.Near) == 0 && all != "" {
+	if all := problem.ShortList(names); len(refusal.Near) == 0 && all != "" {
 		refusal.Suggestion = "the columns here are " + all
 	}
 	return refusal
@@ -250,7 +250,7 @@ func (r *rel) unknown(n *sqlparse.Name, parts []sqlparse.Ident) error {
 
 // Column implements Names: a column of this query or of one around it.
 func (r *rel) Column(n *sqlparse.Name) (node, error) {
-	x, err := r.Passed(n)
+	x, err := r.PassColumn(n)
 	if err == nil && x.Column != nil && x.Column.Mask != nil {
 		return node{}, x.Column.Mask.Refuse(n.Written(), At(n.Pos()))
 	}
@@ -260,13 +260,13 @@ func (r *rel) Column(n *sqlparse.Name) (node, error) {
 		x.Compute(plan.Convert{X: x.Expr, T: schema.String})
 	}
 	if err == nil {
-		err = x.Shown()
+		err = x.CheckComputable()
 	}
 	return x, err
 }
 
-// Passed implements Names.
-func (r *rel) Passed(n *sqlparse.Name) (node, error) {
+// PassColumn implements Names.
+func (r *rel) PassColumn(n *sqlparse.Name) (node, error) {
 	up, c, err := r.find(n)
 	if err != nil {
 		if last := n.Parts[len(n.Parts)-1]; len(n.Parts) == 1 && last.Quoted {
@@ -281,11 +281,11 @@ func (r *rel) Passed(n *sqlparse.Name) (node, error) {
 		from = from.outer
 	}
 	if c.at < 0 {
-		return node{}, unsupported(n.Pos(), "add it to GROUP BY, or take min("+n.Written()+")", "%s is neither in GROUP BY nor inside of an aggregate", n.Written())
+		return node{}, unsupportedError(n.Pos(), "add it to GROUP BY, or take min("+n.Written()+")", "%s is neither in GROUP BY nor inside of an aggregate", n.Written())
 	}
 	x := from.column(c.at, n.Pos())
 	if x.Column.Field != nil {
-		r.tables.Named(x.Column.Field)
+		r.tables.RecordUse(x.Column.Field)
 	}
 	if up > 0 {
 		if x.Column.Mask != nil {
@@ -296,8 +296,8 @@ func (r *rel) Passed(n *sqlparse.Name) (node, error) {
 	return node{Node: x, Marks: c.Marks}, nil
 }
 
-// extended returns the numbers of the columns that hold xs, and adds hidden ones for those that no column holds.
-func (r *rel) extended(xs []node) []int {
+// ensureColumns returns the numbers of the columns that hold xs, and adds hidden ones for those that no column holds.
+func (r *rel) ensureColumns(xs []node) []int {
 	out := make([]int, len(xs))
 	m := r.same()
 	for i, x := range xs {

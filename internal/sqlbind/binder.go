@@ -18,9 +18,9 @@ type Names interface {
 	// Column returns the node of a name. It refuses a column with a mask.
 	Column(*sqlparse.Name) (node, error)
 	// Passed is Column for a column that is only passed on. It may have a mask.
-	Passed(*sqlparse.Name) (node, error)
+	PassColumn(*sqlparse.Name) (node, error)
 	// Computed returns the value that a group or a window has computed for an expression, and whether there is one.
-	Computed(sqlparse.Expr) (node, bool)
+	ComputedValue(sqlparse.Expr) (node, bool)
 	// Exists returns whether a query has a record.
 	Exists(*sqlparse.Exists) (plan.Expr, error)
 	// In compares x with the values of a query: whether sign holds for any of them.
@@ -62,15 +62,15 @@ func (s *statement) Note(at, topic, format string, args ...any) {
 // bound for each value of the list.
 const maxBound, maxSize = 50_000, 5_000
 
-// bounded counts an expression, and refuses one that is too large.
-func (b *Binder) bounded(at sqlparse.Pos, es ...plan.Expr) error {
+// checkSize counts an expression, and returns an error if it is too large.
+func (b *Binder) checkSize(at sqlparse.Pos, es ...plan.Expr) error {
 	b.Known.bound++
 	size := 0
 	for _, e := range es {
 		size += plan.Weight(e, maxSize+1)
 	}
 	if b.Known.bound > maxBound || size > maxSize {
-		return unsupported(at, "compute a part of it in a query in FROM", "this expression is too large")
+		return unsupportedError(at, "compute a part of it in a query in FROM", "this expression is too large")
 	}
 	return nil
 }
@@ -121,8 +121,8 @@ func invalid(p sqlparse.Pos, format string, args ...any) *problem.Error {
 	return problem.Invalid(At(p), format, args...)
 }
 
-// unsupported returns the error for a form that the language doesn't support, with the form to write.
-func unsupported(p sqlparse.Pos, instead, format string, args ...any) *problem.Error {
+// unsupportedError returns the error for a form that the language doesn't support, with the form to write.
+func unsupportedError(p sqlparse.Pos, instead, format string, args ...any) *problem.Error {
 	return &problem.Error{Code: problem.Unsupported, Pointer: At(p), Detail: fmt.Sprintf(format, args...), Suggestion: instead}
 }
 
@@ -173,8 +173,8 @@ type nothing struct{}
 func (nothing) Column(n *sqlparse.Name) (node, error) {
 	return node{}, invalid(n.Pos(), "a constant is expected here, not a column")
 }
-func (nothing) Passed(n *sqlparse.Name) (node, error) { return nothing{}.Column(n) }
-func (nothing) Computed(sqlparse.Expr) (node, bool)   { return node{}, false }
+func (nothing) PassColumn(n *sqlparse.Name) (node, error) { return nothing{}.Column(n) }
+func (nothing) ComputedValue(sqlparse.Expr) (node, bool)  { return node{}, false }
 func (nothing) Exists(e *sqlparse.Exists) (plan.Expr, error) {
 	return nil, invalid(e.At, "a constant is expected here, not a sub-query; ask for the value first, and write it")
 }
@@ -185,8 +185,8 @@ func (nothing) Scalar(e *sqlparse.Sub) (node, error) {
 	return node{}, invalid(e.At, "a constant is expected here, not a sub-query; ask for the value first, and write it")
 }
 
-// Kept returns x without its expression, for a value that is passed on.
-func Kept(x *node) node {
+// WithoutExpr returns x without its expression, as a value that is passed on keeps it.
+func WithoutExpr(x *node) node {
 	n := node{Marks: x.Marks}
 	n.List = x.List
 	if x.Column != nil {
@@ -195,8 +195,8 @@ func Kept(x *node) node {
 	return n
 }
 
-// computed reports whether e is a value that a group or a window has computed.
-func (b *Binder) computed(e sqlparse.Expr) bool {
-	_, ok := b.Names.Computed(e)
+// isComputed reports whether e is a value that a group or a window has computed.
+func (b *Binder) isComputed(e sqlparse.Expr) bool {
+	_, ok := b.Names.ComputedValue(e)
 	return ok
 }

@@ -26,20 +26,20 @@ func (b *Binder) cast(e *sqlparse.Cast) (node, error) {
 		d, err := b.date(&x, "CAST")
 		return computedOf(d, e.At), err
 	case "time", "timetz":
-		return node{}, unsupported(e.At, "to_char(x, 'HH24:MI:SS') is the time of day as a text, in the order of times; extract(hour FROM x) its hour", "a time of day by itself isn't there")
+		return node{}, unsupportedError(e.At, "to_char(x, 'HH24:MI:SS') is the time of day as a text, in the order of times; extract(hour FROM x) its hour", "a time of day by itself isn't there")
 	case "interval":
 		if k, ok := intervalOf(&x); ok {
 			return k, nil
 		}
-		return node{}, unsupported(e.At, "write interval '7 days', or x * interval '1 day' for x days", "only a constant can be made a length of time")
+		return node{}, unsupportedError(e.At, "write interval '7 days', or x * interval '1 day' for x days", "only a constant can be made a length of time")
 	case "json", "jsonb":
 		if x.Kind() == schema.String {
-			return node{}, unsupported(e.At, "json_build_object('a', 1) makes an object of values; meta->>'a' reads a member of a column that is JSON", "a text can't be made JSON")
+			return node{}, unsupportedError(e.At, "json_build_object('a', 1) makes an object of values; meta->>'a' reads a member of a column that is JSON", "a text can't be made JSON")
 		}
 		return node{Node: typecheck.Node{Expr: x.JSON(), List: x.List}}, nil
 	case "text", "varchar", "char", "character", "string", "nvarchar", "bpchar", "name", "nchar", "clob", "uuid":
 		if c := x.Column; c != nil && c.Field != nil && c.Type == schema.JSON && !x.List {
-			return node{}, unsupported(e.At, "the column itself is shown as JSON; meta->>'a' is a member as a text", "%s, which is JSON, has no one text", typecheck.Describe(&x.Node))
+			return node{}, unsupportedError(e.At, "the column itself is shown as JSON; meta->>'a' is a member as a text", "%s, which is JSON, has no one text", typecheck.Describe(&x.Node))
 		}
 		t, err := b.Text(&x, "CAST")
 		return computedOf(t, e.At), err
@@ -53,7 +53,7 @@ func (b *Binder) cast(e *sqlparse.Cast) (node, error) {
 			Suggestion: "the types are integer, bigint, numeric, double precision, text, boolean, date, timestamp and interval",
 			Near:       problem.Nearest(name, []string{"integer", "bigint", "numeric", "double", "text", "boolean", "date", "timestamp"}, 2)}
 	}
-	out, err := b.converted(&x, t, e)
+	out, err := b.convertTo(&x, t, e)
 	n := computedOf(out, e.At)
 	if n.Number = number; err != nil || t != schema.Decimal {
 		return n, err
@@ -68,18 +68,18 @@ func (b *Binder) cast(e *sqlparse.Cast) (node, error) {
 	return n, nil
 }
 
-// converted returns x in type t, by its type. Null stays null, and times and lengths of time are refused. Texts become
+// convertTo returns x in type t, by its type. Null stays null, and times and lengths of time are refused. Texts become
 // booleans by PostgreSQL's spellings. A fraction becomes an Integer by rounding, where a pipeline's $toInt truncates. A
 // value that has no t is null, not an error.
-func (b *Binder) converted(x *node, t schema.Type, e *sqlparse.Cast) (plan.Expr, error) {
+func (b *Binder) convertTo(x *node, t schema.Type, e *sqlparse.Cast) (plan.Expr, error) {
 	from := x.Kind()
 	switch {
 	case x.IsNull():
 		return plan.Const{T: t}, nil
 	case x.Span || from == schema.Date || from == schema.Day:
-		return nil, unsupported(e.At, "extract(epoch FROM …) gives seconds", "a time can't be cast to %s", e.Type)
+		return nil, unsupportedError(e.At, "extract(epoch FROM …) gives seconds", "a time can't be cast to %s", e.Type)
 	case x.IsObject() || x.List || from == schema.Bytes || from == schema.Opaque || from == schema.UUID:
-		return nil, unsupported(e.At, "", "%s can't be cast to %s", typecheck.Describe(&x.Node), e.Type)
+		return nil, unsupportedError(e.At, "", "%s can't be cast to %s", typecheck.Describe(&x.Node), e.Type)
 	case t == schema.Boolean && from == schema.String:
 		return textTruth(x.Expr), nil
 	case from == schema.Any:

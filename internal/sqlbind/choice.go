@@ -32,7 +32,7 @@ func timeless(of func(*called, []node) (node, error)) func(*called, []node) (nod
 	return func(f *called, a []node) (node, error) {
 		for i := range a {
 			if a[i].Span {
-				return node{}, unsupported(f.place(), "extract(epoch FROM …) gives seconds", "%s can't take lengths of time", f.Call.Name)
+				return node{}, unsupportedError(f.place(), "extract(epoch FROM …) gives seconds", "%s can't take lengths of time", f.Call.Name)
 			}
 		}
 		return of(f, a)
@@ -51,7 +51,7 @@ func extreme(o plan.Op) func(*called, []node) (node, error) {
 			return node{}, err
 		}
 		if t == schema.JSON {
-			return node{}, unsupported(f.place(), "CAST the values", "%s can't compare JSON", f.Call.Name)
+			return node{}, unsupportedError(f.place(), "CAST the values", "%s can't compare JSON", f.Call.Name)
 		}
 		best := all[0]
 		for _, x := range all[1:] {
@@ -70,26 +70,26 @@ func ofValues() map[string]function {
 		"coalesce": {1, -1, timeless(among)}, "ifnull": {2, 2, timeless(among)}, "nvl": {2, 2, timeless(among)},
 		"greatest": {2, 8, timeless(extreme(plan.Gt))}, "least": {2, 8, timeless(extreme(plan.Lt))}, "max": {2, 8, timeless(extreme(plan.Gt))}, "min": {2, 8, timeless(extreme(plan.Lt))},
 		"nullif": {2, 2, timeless(func(f *called, a []node) (node, error) {
-			c, err := f.Compared("=", a[0], a[1], f.place())
+			c, err := f.Compare("=", a[0], a[1], f.place())
 			if err != nil {
 				return node{}, err
 			}
 			e := a[0].JSONOr()
 			n := computedOf(plan.Case{If: []plan.Expr{c.Yes}, Then: []plan.Expr{plan.Const{T: e.Type()}}, Else: e, T: e.Type()}, f.place())
-			n.Marks = Marks{Day: a[0].Day, Number: a[0].Number.Compared(numberOf(a...))}
+			n.Marks = Marks{Day: a[0].Day, Number: a[0].Number.ComparisonType(numberOf(a...))}
 			return n, nil
 		})},
-		"json_build_object": {2, -1, built}, "jsonb_build_object": {2, -1, built}, "json_object": {2, -1, built},
-		"json_build_array": {1, -1, listed}, "jsonb_build_array": {1, -1, listed}, "json_array": {1, -1, listed},
+		"json_build_object": {2, -1, buildObject}, "jsonb_build_object": {2, -1, buildObject}, "json_object": {2, -1, buildObject},
+		"json_build_array": {1, -1, buildArray}, "jsonb_build_array": {1, -1, buildArray}, "json_array": {1, -1, buildArray},
 		"iif": {3, 3, choose}, "if": {3, 3, choose},
-		"json_extract": {2, 2, extracted(false)}, "jsonb_extract": {2, 2, extracted(false)}, "json_value": {2, 2, extracted(true)},
+		"json_extract": {2, 2, extractJSON(false)}, "jsonb_extract": {2, 2, extractJSON(false)}, "json_value": {2, 2, extractJSON(true)},
 		"json_extract_path":      {2, -1, extractPath(false)},
 		"jsonb_extract_path":     {2, -1, extractPath(false)},
 		"json_extract_path_text": {2, -1, extractPath(true)}, "jsonb_extract_path_text": {2, -1, extractPath(true)},
 		"json_array_length": {1, 1, listLength}, "jsonb_array_length": {1, 1, listLength}, "cardinality": {1, 1, listLength}, "array_length": {1, 2, arrayLength},
 		"json_typeof": {1, 1, kindOf}, "jsonb_typeof": {1, 1, kindOf}, "json_type": {1, 1, kindOf},
 		"typeof": {1, 1, func(f *called, a []node) (node, error) {
-			return node{}, unsupported(f.place(), "information_schema.columns lists the types", "typeof isn't there: each column has one type")
+			return node{}, unsupportedError(f.place(), "information_schema.columns lists the types", "typeof isn't there: each column has one type")
 		}},
 	}
 }
@@ -98,13 +98,13 @@ func choose(f *called, a []node) (node, error) {
 	return f.caseOf(&sqlparse.Case{When: f.Call.Args[:1], Then: f.Call.Args[1:2], Else: f.Call.Args[2], At: f.place()})
 }
 
-// built makes an object of constant names and values, which alternate.
-func built(f *called, a []node) (node, error) {
+// buildObject binds json_build_object: an object of constant names and values, which alternate.
+func buildObject(f *called, a []node) (node, error) {
 	var o plan.Object
 	for i := 0; i < len(a); i += 2 {
 		k, ok := a[i].Expr.(plan.Const)
 		if !ok || k.Value.Kind() != value.String || i+1 == len(a) || slices.Contains(o.Names, k.Value.Text()) {
-			return node{}, unsupported(f.place(), "write json_build_object('id', id, 'name', name)", "%s takes constant names, each once, and a value after each", f.Call.Name)
+			return node{}, unsupportedError(f.place(), "write json_build_object('id', id, 'name', name)", "%s takes constant names, each once, and a value after each", f.Call.Name)
 		}
 		v, err := a[i+1].Element(f.Call.Name)
 		if err != nil {
@@ -115,8 +115,8 @@ func built(f *called, a []node) (node, error) {
 	return computedOf(o, f.place()), nil
 }
 
-// listed makes a list of values.
-func listed(f *called, a []node) (node, error) {
+// buildArray binds json_build_array: a list of values.
+func buildArray(f *called, a []node) (node, error) {
 	l := plan.List{Elements: make([]plan.Expr, len(a))}
 	for i := range a {
 		var err error
@@ -127,8 +127,8 @@ func listed(f *called, a []node) (node, error) {
 	return node{Node: typecheck.Node{Expr: l, List: true}}, nil
 }
 
-// extracted takes a JSON path such as '$.a.b[0]'.
-func extracted(asText bool) func(*called, []node) (node, error) {
+// extractJSON binds json_extract and json_value with a constant JSON path such as '$.a.b[0]'.
+func extractJSON(asText bool) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		if k, ok := a[1].Expr.(plan.Const); ok && typecheck.Dynamic(a[0].Kind()) {
 			if x, ok := JSONPath(a[0].JSON(), k.Value.Text()); ok {
@@ -194,7 +194,7 @@ func (b *Binder) caseOf(e *sqlparse.Case) (node, error) {
 			return err
 		}
 		if v.Span {
-			return unsupported(x.Pos(), "extract(epoch FROM …) gives seconds", "a length of time can't be the value of a CASE")
+			return unsupportedError(x.Pos(), "extract(epoch FROM …) gives seconds", "a length of time can't be the value of a CASE")
 		}
 		values, list = append(values, v.Node), append(list, v)
 		return nil

@@ -44,8 +44,8 @@ var Always = cond{constantly(true), constantly(false)}
 func (a cond) And(b cond) cond { return cond{Test(plan.And, a.Yes, b.Yes), Test(plan.Or, a.No, b.No)} }
 func or(a, b cond) cond        { return cond{Test(plan.Or, a.Yes, b.Yes), Test(plan.And, a.No, b.No)} }
 
-// Negated returns c or its negation.
-func (c cond) Negated(not bool) cond {
+// NegateIf returns the negation of c if not is set, or else c.
+func (c cond) NegateIf(not bool) cond {
 	if not {
 		return cond{c.No, c.Yes}
 	}
@@ -66,7 +66,7 @@ func (c cond) value() plan.Expr {
 func (b *Binder) Cond(e sqlparse.Expr) (cond, error) {
 	c, err := b.condition(e)
 	if err == nil {
-		err = b.bounded(e.Pos(), c.Yes, c.No)
+		err = b.checkSize(e.Pos(), c.Yes, c.No)
 	}
 	return c, err
 }
@@ -74,7 +74,7 @@ func (b *Binder) Cond(e sqlparse.Expr) (cond, error) {
 // condition binds e by its kind. A value that a group or window has computed, and an expression that isn't a condition
 // by its form, go to truth.
 func (b *Binder) condition(e sqlparse.Expr) (cond, error) {
-	if _, ok := b.Names.Computed(e); ok {
+	if _, ok := b.Names.ComputedValue(e); ok {
 		return b.truth(e)
 	}
 	switch e := e.(type) {
@@ -88,7 +88,7 @@ func (b *Binder) condition(e sqlparse.Expr) (cond, error) {
 	case *sqlparse.Unary:
 		if e.Op == "not" {
 			c, err := b.Cond(e.X)
-			return c.Negated(true), err
+			return c.NegateIf(true), err
 		}
 	case *sqlparse.Is:
 		return b.is(e)
@@ -130,7 +130,7 @@ func (b *Binder) truth(e sqlparse.Expr) (cond, error) {
 		b := plan.As{X: x.JSON(), T: schema.Boolean}
 		return cond{Test(plan.Same, b, constantly(true)), Test(plan.Same, b, constantly(false))}, nil
 	case typecheck.Numeric(t): // as SQLite and MySQL take it
-		return b.Compared("<>", x, literal(value.OfInt(0), e.Pos()), e.Pos())
+		return b.Compare("<>", x, literal(value.OfInt(0), e.Pos()), e.Pos())
 	}
 	return cond{}, invalid(e.Pos(), "a condition is expected here, not %s", typecheck.Describe(&x.Node))
 }
@@ -156,7 +156,7 @@ func (b *Binder) comparison(sign string, x, y sqlparse.Expr, p sqlparse.Pos) (co
 	ys, isY := y.(*sqlparse.Tuple)
 	if isX && isY {
 		if len(xs.Items) != len(ys.Items) || sign != "=" && sign != "<>" {
-			return cond{}, unsupported(p, "compare the values one by one", "lists of values can only be compared for equality, with as many on each side")
+			return cond{}, unsupportedError(p, "compare the values one by one", "lists of values can only be compared for equality, with as many on each side")
 		}
 		out := sure(constantly(true))
 		for i := range xs.Items {
@@ -166,7 +166,7 @@ func (b *Binder) comparison(sign string, x, y sqlparse.Expr, p sqlparse.Pos) (co
 			}
 			out = out.And(c)
 		}
-		return out.Negated(sign == "<>"), nil
+		return out.NegateIf(sign == "<>"), nil
 	}
 	nx, err := b.Value(x)
 	if err != nil {
@@ -176,11 +176,11 @@ func (b *Binder) comparison(sign string, x, y sqlparse.Expr, p sqlparse.Pos) (co
 	if err != nil {
 		return cond{}, err
 	}
-	return b.Compared(sign, nx, ny, y.Pos())
+	return b.Compare(sign, nx, ny, y.Pos())
 }
 
-// Compared returns the comparison of two values.
-func (b *Binder) Compared(sign string, x, y node, p sqlparse.Pos) (cond, error) {
+// Compare returns the comparison of two values.
+func (b *Binder) Compare(sign string, x, y node, p sqlparse.Pos) (cond, error) {
 	if x.IsNull() || y.IsNull() {
 		return unknown, nil
 	}
@@ -192,7 +192,7 @@ func (b *Binder) Compared(sign string, x, y node, p sqlparse.Pos) (cond, error) 
 	var c cond
 	switch sign {
 	case "=", "<>":
-		c = cond{Test(plan.Same, ex, ey), Test(plan.Differ, ex, ey)}.Negated(sign == "<>")
+		c = cond{Test(plan.Same, ex, ey), Test(plan.Differ, ex, ey)}.NegateIf(sign == "<>")
 	case "<":
 		c = cond{Test(plan.Under, ex, ey), Test(plan.UpTo, ey, ex)}
 	case "<=":
@@ -221,20 +221,20 @@ func suggesting(err error, suggestion string) error {
 func (b *Binder) is(e *sqlparse.Is) (cond, error) {
 	switch e.What {
 	case "null":
-		if n, ok := e.X.(*sqlparse.Name); ok && !b.computed(n) { // also of a type that only the database knows
-			x, err := b.Names.Passed(n)
+		if n, ok := e.X.(*sqlparse.Name); ok && !b.isComputed(n) { // also of a type that only the database knows
+			x, err := b.Names.PassColumn(n)
 			if err != nil {
 				return cond{}, err
 			}
 			if x.Column == nil || x.Column.Mask == nil {
-				return sure(x.Nothing()).Negated(e.Not), nil
+				return sure(x.Nothing()).NegateIf(e.Not), nil
 			}
 		}
 		x, err := b.Value(e.X)
 		if err != nil {
 			return cond{}, err
 		}
-		return sure(x.Nothing()).Negated(e.Not), nil
+		return sure(x.Nothing()).NegateIf(e.Not), nil
 	case "distinct":
 		x, err := b.Value(e.X)
 		if err != nil {
@@ -249,17 +249,17 @@ func (b *Binder) is(e *sqlparse.Is) (cond, error) {
 			if x.IsNull() {
 				other = y
 			}
-			return sure(other.Nothing()).Negated(!e.Not), nil
+			return sure(other.Nothing()).NegateIf(!e.Not), nil
 		}
 		ex, ey, err := b.Alike(&x, &y, "IS DISTINCT FROM")
-		return sure(Test(plan.Eq, ex, ey)).Negated(!e.Not), err
+		return sure(Test(plan.Eq, ex, ey)).NegateIf(!e.Not), err
 	}
 	c, err := b.Cond(e.X)
 	holds := map[string]plan.Expr{"true": c.Yes, "false": c.No}[e.What]
 	if e.What == "unknown" {
 		holds = Not(Test(plan.Or, c.Yes, c.No))
 	}
-	return sure(holds).Negated(e.Not), err
+	return sure(holds).NegateIf(e.Not), err
 }
 
 // between binds BETWEEN as two comparisons. With SYMMETRIC, the bounds may come in either order.
@@ -278,7 +278,7 @@ func (b *Binder) between(e *sqlparse.Between) (cond, error) {
 		other, err = bounded(e.High, e.Low)
 		c = or(c, other)
 	}
-	return c.Negated(e.Not), err
+	return c.NegateIf(e.Not), err
 }
 
 // in binds IN. A list becomes equalities. A query becomes a sub-query for an equal value and, where the answer can be
@@ -286,10 +286,10 @@ func (b *Binder) between(e *sqlparse.Between) (cond, error) {
 func (b *Binder) in(e *sqlparse.In) (cond, error) {
 	if e.Query != nil {
 		c, err := b.Names.In("=", e.X, e.Query, e.At)
-		return c.Negated(e.Not), err
+		return c.NegateIf(e.Not), err
 	}
 	if c, ok, err := b.amongConstants(e); ok || err != nil {
-		return c.Negated(e.Not), err
+		return c.NegateIf(e.Not), err
 	}
 	var out *cond
 	for _, item := range e.List {
@@ -303,7 +303,7 @@ func (b *Binder) in(e *sqlparse.In) (cond, error) {
 			*out = cond{flat(plan.Or, out.Yes, c.Yes), flat(plan.And, out.No, c.No)}
 		}
 	}
-	return out.Negated(e.Not), nil
+	return out.NegateIf(e.Not), nil
 }
 
 // any binds x op ANY or ALL of ARRAY[…] or a query. Only = also takes a list. As in PostgreSQL, the answer may be
@@ -316,7 +316,7 @@ func (b *Binder) any(e *sqlparse.Any) (cond, error) {
 	}
 	if e.Query != nil {
 		c, err := b.Names.In(sign, e.X, e.Query, e.At)
-		return c.Negated(negate), err
+		return c.NegateIf(negate), err
 	}
 	if l := e.Among(); l != nil {
 		return b.in(l)
@@ -333,7 +333,7 @@ func (b *Binder) any(e *sqlparse.Any) (cond, error) {
 		}
 		items, err := l.Elements("ANY")
 		if err != nil || sign != "=" {
-			return cond{}, unsupported(e.At, "use = ANY (list), or IN", "ANY takes a list or a query")
+			return cond{}, unsupportedError(e.At, "use = ANY (list), or IN", "ANY takes a list or a query")
 		}
 		v, err := x.Element("ANY")
 		if err != nil {
@@ -342,7 +342,7 @@ func (b *Binder) any(e *sqlparse.Any) (cond, error) {
 		c := sure(Test(plan.InList, v, items))
 		null := Test(plan.Or, isNull(v), isNull(items))
 		c = cond{Test(plan.And, Not(null), c.Yes), Test(plan.And, Not(null), c.No)}
-		return c.Negated(negate), nil
+		return c.NegateIf(negate), nil
 	}
 	out := sure(constantly(false))
 	for _, item := range list.Items {
@@ -352,5 +352,5 @@ func (b *Binder) any(e *sqlparse.Any) (cond, error) {
 		}
 		out = or(out, c)
 	}
-	return out.Negated(negate), nil
+	return out.NegateIf(negate), nil
 }

@@ -22,7 +22,7 @@ func constants(b *Binder, v *sqlparse.Values) ([]value.Row, []schema.Type, error
 				return nil, nil, err
 			}
 			if _, constant := n.Expr.(plan.Const); !constant {
-				return nil, nil, unsupported(e.Pos(), "use SELECT … UNION ALL SELECT …", "VALUES takes constants")
+				return nil, nil, unsupportedError(e.Pos(), "use SELECT … UNION ALL SELECT …", "VALUES takes constants")
 			}
 			nodes[i] = append(nodes[i], n.Node)
 		}

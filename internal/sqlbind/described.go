@@ -9,10 +9,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// described returns a table of information_schema or of pg_catalog, made of the caller's own views. Only the records that
+// catalogueTable returns a table of information_schema or of pg_catalog, made of the caller's own views. Only the records that
 // the WHERE around it may keep are made. The WHERE itself is still evaluated.
-func (b *binder) described(name, alias sqlparse.Ident, catalogue string, outer *rel, w *with) (*rel, error) {
-	t, names := describedTable(catalogue, name.Text, b.wanted(alias), b.tables.All)
+func (b *binder) catalogueTable(name, alias sqlparse.Ident, catalogue string, outer *rel, w *with) (*rel, error) {
+	t, names := describedTable(catalogue, name.Text, b.whereValues(alias), b.tables.All)
 	if t == nil {
 		return nil, &problem.Error{Code: problem.NotFound, Kind: "unknown_class", Pointer: At(name.At), Detail: "unknown table " + catalogue + "." + problem.Cut(name.Text), Near: names}
 	}
@@ -21,9 +21,9 @@ func (b *binder) described(name, alias sqlparse.Ident, catalogue string, outer *
 	if len(t.Rows) == 0 {
 		rows = []value.Row{make(value.Row, len(t.Types))}
 	}
-	r := b.listed(rows, t.Types, outer, w)
+	r := b.fromRows(rows, t.Types, outer, w)
 	for i, n := range t.Names {
-		r.called(i, n)
+		r.nameColumn(i, n)
 	}
 	if len(t.Rows) == 0 {
 		r.add(&plan.Filter{If: constantly(false), Shape: *r.shape})
@@ -31,8 +31,8 @@ func (b *binder) described(name, alias sqlparse.Ident, catalogue string, outer *
 	return r, nil
 }
 
-// wanted returns the texts and patterns to which the WHERE around a FROM item compares its columns.
-func (b *binder) wanted(alias sqlparse.Ident) Wanted {
+// whereValues returns the texts and patterns to which the WHERE around a FROM item compares its columns.
+func (b *binder) whereValues(alias sqlparse.Ident) Wanted {
 	out := Wanted{}
 	for _, part := range b.where {
 		switch e := part.(type) {
@@ -69,7 +69,7 @@ func (b *binder) among(w Wanted, column string, values []sqlparse.Expr) {
 // columnOf returns the name of a column of the FROM item called alias, or "" for any other expression.
 func columnOf(e sqlparse.Expr, alias sqlparse.Ident) string {
 	n, ok := e.(*sqlparse.Name)
-	if !ok || len(n.Parts) > 1 && !folded(n.Parts[len(n.Parts)-2], alias.Text) {
+	if !ok || len(n.Parts) > 1 && !equalFold(n.Parts[len(n.Parts)-2], alias.Text) {
 		return ""
 	}
 	return strings.ToLower(n.Parts[len(n.Parts)-1].Text)

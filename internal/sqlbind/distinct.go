@@ -12,7 +12,7 @@ import (
 func (r *rel) distinctOn(s *sqlparse.Select, outputs []output, order []sqlparse.Order) error {
 	var on []node
 	for i, e := range s.On {
-		e = meant(e, outputs, r, false)
+		e = resolveOutput(e, outputs, r, false)
 		if i < len(order) && r.key(order[i].X) != r.key(e) {
 			return invalid(order[i].X.Pos(), "the ORDER BY of DISTINCT ON begins with its expressions")
 		}
@@ -50,7 +50,7 @@ func (r *rel) firsts(on, all []node, outputs []output) {
 	g := &plan.Group{}
 	for i := range on {
 		e := on[i].JSONOr()
-		c := grouped(defined(&on[i], e), e)
+		c := groupColumn(definedColumn(&on[i], e), e)
 		c.Path = nil
 		g.Keys, g.Shape.Columns = append(g.Keys, e), append(g.Shape.Columns, c)
 		g.Shape.Order = append(g.Shape.Order, plan.Place{Column: i})
@@ -58,14 +58,14 @@ func (r *rel) firsts(on, all []node, outputs []output) {
 	marks := make([]Marks, len(all))
 	for i := range all {
 		e := all[i].JSONOr()
-		c := grouped(defined(&all[i], e), e)
+		c := groupColumn(definedColumn(&all[i], e), e)
 		c.Path, c.NotNull = query.Path{outputs[i].name}, false
 		g.Accumulators = append(g.Accumulators, plan.Accumulator{Op: plan.First, X: e, T: e.Type()})
 		g.Shape.Columns = append(g.Shape.Columns, c)
 		marks[i] = all[i].Marks
 	}
 	r.add(g)
-	r.named(outputs, marks)
+	r.setColumns(outputs, marks)
 	for i := range r.cols {
 		r.cols[i].at = len(on) + i
 	}
@@ -81,7 +81,7 @@ func (r *rel) distinct(outputs []output, order []sqlparse.Order) error {
 	for _, o := range order {
 		i := slices.Index(keys, r.key(o.X))
 		if i < 0 {
-			return unsupported(o.X.Pos(), "add it to the select list", "SELECT DISTINCT can only be ordered by what it selects")
+			return unsupportedError(o.X.Pos(), "add it to the select list", "SELECT DISTINCT can only be ordered by what it selects")
 		}
 		at = append(at, i)
 	}
@@ -95,7 +95,7 @@ func (r *rel) distinct(outputs []output, order []sqlparse.Order) error {
 	if err := r.distinctRecords(); err != nil {
 		return err
 	}
-	r.named(outputs, marks)
+	r.setColumns(outputs, marks)
 	var terms []term
 	for i, o := range order {
 		terms = append(terms, term{X: node{Node: r.column(at[i], o.X.Pos())}, Desc: o.Desc, Nulls: o.Nulls})
@@ -107,7 +107,7 @@ func (r *rel) distinct(outputs []output, order []sqlparse.Order) error {
 func (r *rel) distinctRecords() error {
 	for _, c := range r.shape.Columns {
 		if c.Path != nil && c.Mask.Hides() {
-			return plan.RefuseMasked(c.Key(), "/sql")
+			return plan.MaskedFieldError(c.Key(), "/sql")
 		}
 	}
 	g := distinct(r.shape.Columns)

@@ -12,10 +12,10 @@ import (
 // Columns are the columns that a condition may name.
 type Columns interface {
 	// Stored returns the stored column that e names, if it can be compared, or nil.
-	Stored(e sqlparse.Expr) *plan.Column
+	StoredColumn(e sqlparse.Expr) *plan.Column
 
 	// Allowed returns the values that a field may have, or nil for any.
-	Allowed(*schema.Field) []string
+	AllowedValues(*schema.Field) []string
 
 	// Note adds a note about a place to the answer.
 	Note(at, text string)
@@ -37,10 +37,10 @@ func comparable(c *plan.Column) bool {
 	return false
 }
 
-// unlisted notes which of the values that a column is compared with for equality it never has.
-func unlisted(r Columns, c *plan.Column, at string, values ...value.Value) {
+// noteImpossibleValues notes which of the values that a column is compared with for equality it never has.
+func noteImpossibleValues(r Columns, c *plan.Column, at string, values ...value.Value) {
 	for _, v := range values {
-		if wrong := typecheck.Unlisted(c.Field, r.Allowed(c.Field), v); wrong != "" {
+		if wrong := typecheck.UnknownValueNote(c.Field, r.AllowedValues(c.Field), v); wrong != "" {
 			r.Note(at, wrong)
 		}
 	}
@@ -74,7 +74,7 @@ func filterOf(r Columns, e sqlparse.Expr) (query.Filter, error) {
 			return in(r, l)
 		}
 	case *sqlparse.Is:
-		if c := r.Stored(e.X); c != nil && e.What == "null" {
+		if c := r.StoredColumn(e.X); c != nil && e.What == "null" {
 			return query.Exists{Path: c.Path, Want: e.Not}, nil
 		}
 	}
@@ -112,9 +112,9 @@ func sees(r Columns, e sqlparse.Expr) bool {
 	default:
 		return false
 	}
-	c, constant := r.Stored(x), y
+	c, constant := r.StoredColumn(x), y
 	if c == nil {
-		c, constant = r.Stored(y), x
+		c, constant = r.StoredColumn(y), x
 	}
 	if c == nil {
 		return false
@@ -144,7 +144,7 @@ func special(c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
 	if c.Type != schema.Date && c.Type != schema.Day {
 		return value.Value{}, false
 	}
-	v, ok := c.Field.Dated(text.Text)
+	v, ok := c.Field.ParseDate(text.Text)
 	return v, ok && v.Kind() == value.String
 }
 
@@ -172,9 +172,9 @@ func comparison(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 		return nil, nil
 	}
 	x, y := e.L, e.R
-	c := r.Stored(x)
+	c := r.StoredColumn(x)
 	if c == nil {
-		if c = r.Stored(y); c == nil {
+		if c = r.StoredColumn(y); c == nil {
 			return nil, nil
 		}
 		x, y = y, x
@@ -186,7 +186,7 @@ func comparison(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 	}
 	f := query.Compare{Path: c.Path, Op: sign, Value: v, At: At(e.Pos())}
 	if sign <= query.Ne {
-		unlisted(r, c, f.At, v)
+		noteImpossibleValues(r, c, f.At, v)
 	}
 	filterMidnight(r, c, written[sign], y)
 	if sign == query.Ne { // which holds for null in a filter
@@ -198,7 +198,7 @@ func comparison(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 // in returns a filter for IN over a stored column with constants, or nil if e is something else. NOT IN doesn't hold
 // for null in SQL, hence the Exists.
 func in(r Columns, e *sqlparse.In) (query.Filter, error) {
-	c := r.Stored(e.X)
+	c := r.StoredColumn(e.X)
 	if c == nil || e.Query != nil {
 		return nil, nil
 	}
@@ -213,7 +213,7 @@ func in(r Columns, e *sqlparse.In) (query.Filter, error) {
 		}
 		among.Values = append(among.Values, v)
 	}
-	unlisted(r, c, among.At, among.Values...)
+	noteImpossibleValues(r, c, among.At, among.Values...)
 	if e.Not {
 		return query.And{among, query.Exists{Path: c.Path, Want: true}}, nil
 	}

@@ -36,8 +36,8 @@ var (
 
 // monthName and dayName are the English names of months and of the days of a week.
 var (
-	monthName = table("month", 1, 9, monthNames).trimmed()
-	dayName   = table("dayOfWeek", 1, 9, dayNames).trimmed()
+	monthName = table("month", 1, 9, monthNames).withTrim()
+	dayName   = table("dayOfWeek", 1, 9, dayNames).withTrim()
 )
 
 // table makes a timeNames of texts, each padded or cut to width.
@@ -49,7 +49,7 @@ func table(part string, from, width int64, texts []string) *timeNames {
 	return t
 }
 
-func (t timeNames) trimmed() *timeNames {
+func (t timeNames) withTrim() *timeNames {
 	t.Trim = true
 	return &t
 }
@@ -95,7 +95,7 @@ func nameLetters(letter, short, part string, names []string) []Letter {
 			full = append(full, as(n))
 		}
 		padded := table(part, 1, 9, full)
-		out = append(out, Letter{"FM" + as(letter), "", padded.trimmed()}, Letter{"TM" + as(letter), "", padded.trimmed()}, Letter{as(letter), "", padded},
+		out = append(out, Letter{"FM" + as(letter), "", padded.withTrim()}, Letter{"TM" + as(letter), "", padded.withTrim()}, Letter{as(letter), "", padded},
 			Letter{as(short), "", table(part, 1, 3, full)})
 	}
 	return out
@@ -104,7 +104,7 @@ func nameLetters(letter, short, part string, names []string) []Letter {
 // postgresFormat are the letters of to_char.
 var postgresFormat = slices.Concat(nameLetters("Month", "Mon", "month", monthNames), nameLetters("Day", "Dy", "dayOfWeek", dayNames),
 	plain("YYYY %Y yyyy %Y IYYY %G MM %m mm %m DDD %j DD %d dd %d TZ UTC tz utc HH24 %H hh24 %H MI %M mi %M SS %S ss %S MS %L IW %V ID %u"), []Letter{
-		{"FMMM", "", timeNumbers("month", 12).trimmed()}, {"FMDD", "", timeNumbers("dayOfMonth", 31).trimmed()}, {"Q", "", table("month", 1, 1, strings.Split("111222333444", ""))},
+		{"FMMM", "", timeNumbers("month", 12).withTrim()}, {"FMDD", "", timeNumbers("dayOfMonth", 31).withTrim()}, {"Q", "", table("month", 1, 1, strings.Split("111222333444", ""))},
 		{"HH12", "", hours12()}, {"hh12", "", hours12()}, {"HH", "", hours12()}, {"hh", "", hours12()}, {"AM", "", halves("AM", "PM")}, {"PM", "", halves("AM", "PM")},
 		{"am", "", halves("am", "pm")}, {"pm", "", halves("am", "pm")}, {"D", "", weekdays("1234567")}, {"YY", "", twoDigits()}, {"yy", "", twoDigits()}})
 
@@ -115,7 +115,7 @@ var sqliteFormat = append(plain("%Y %Y %m %m %d %d %H %H %M %M %S %S %j %j %f %S
 // mysqlFormat are the letters of DATE_FORMAT.
 var mysqlFormat = append(plain("%Y %Y %m %m %d %d %H %H %i %M %s %S %S %S %j %j %T %H:%M:%S %x %G %v %V %% %%"),
 	Letter{"%M", "", monthName}, Letter{"%b", "", table("month", 1, 3, monthNames)}, Letter{"%W", "", dayName}, Letter{"%a", "", table("dayOfWeek", 1, 3, dayNames)},
-	Letter{"%c", "", timeNumbers("month", 12).trimmed()}, Letter{"%e", "", timeNumbers("dayOfMonth", 31).trimmed()}, Letter{"%w", "", weekdays("0123456")},
+	Letter{"%c", "", timeNumbers("month", 12).withTrim()}, Letter{"%e", "", timeNumbers("dayOfMonth", 31).withTrim()}, Letter{"%w", "", weekdays("0123456")},
 	Letter{"%y", "", twoDigits()}, Letter{"%h", "", hours12()}, Letter{"%I", "", hours12()}, Letter{"%p", "", halves("AM", "PM")})
 
 // plain makes letters of pairs of words: theirs, and a format of plan.DateText.

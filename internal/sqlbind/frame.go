@@ -25,7 +25,7 @@ func frameOf(w *sqlparse.Window) (plan.Frame, error) {
 		return plan.Frame{First: true, Peers: true, Last: w.Order == nil}, nil
 	}
 	if f.Unit != "rows" {
-		return plan.Frame{}, unsupported(f.At, "use ROWS BETWEEN …, or join the table with itself: SELECT a.id, sum(b.x) FROM t AS a JOIN t AS b ON b.day BETWEEN a.day - interval '6 days' AND a.day GROUP BY a.id", "a frame of %s with these ends isn't there", strings.ToUpper(f.Unit))
+		return plan.Frame{}, unsupportedError(f.At, "use ROWS BETWEEN …, or join the table with itself: SELECT a.id, sum(b.x) FROM t AS a JOIN t AS b ON b.day BETWEEN a.day - interval '6 days' AND a.day GROUP BY a.id", "a frame of %s with these ends isn't there", strings.ToUpper(f.Unit))
 	}
 	// ROWS with constant ends: a start may be open downwards and an end upwards only.
 	var out plan.Frame
@@ -44,7 +44,7 @@ func frameOf(w *sqlparse.Window) (plan.Frame, error) {
 		default:
 			v, ok := end.Offset.(*sqlparse.Number)
 			if !ok {
-				return plan.Frame{}, unsupported(f.At, "", "the ends of a frame are constant whole numbers")
+				return plan.Frame{}, unsupportedError(f.At, "", "the ends of a frame are constant whole numbers")
 			}
 			if _, err := fmt.Sscanf(v.Text, "%d", end.n); err != nil || fmt.Sprint(*end.n) != v.Text {
 				return plan.Frame{}, invalid(v.At, "the ends of a frame are constant whole numbers")

@@ -14,7 +14,7 @@ import (
 // from binds the FROM of a SELECT: one record without columns if there is none.
 func (b *binder) from(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
 	if s.From == nil {
-		return b.listed([]value.Row{{}}, nil, outer, w), nil
+		return b.fromRows([]value.Row{{}}, nil, outer, w), nil
 	}
 	around := b.where
 	b.where = sqlparse.Conjuncts(s.Where)
@@ -71,14 +71,14 @@ func begins(f sqlparse.From, at sqlparse.Pos) sqlparse.Pos {
 func (b *binder) fromItem(f sqlparse.From, outer *rel, w *with) (*rel, error) {
 	switch f := f.(type) {
 	case *sqlparse.Table:
-		return b.tableNamed(f, outer, w)
+		return b.openTable(f, outer, w)
 	case *sqlparse.Derived:
 		r, err := b.query(f.Query, nil, w)
 		if err != nil {
 			return nil, err
 		}
 		r.outer = outer
-		return r, b.aliased(r, f.Alias, "")
+		return r, b.applyAlias(r, f.Alias, "")
 	case *sqlparse.Join:
 		return b.join(f, outer, w)
 	case *sqlparse.Function:
@@ -87,12 +87,12 @@ func (b *binder) fromItem(f sqlparse.From, outer *rel, w *with) (*rel, error) {
 	return nil, problem.New(problem.Internal, fmt.Sprintf("sqlbind knows no %T", f))
 }
 
-// tableNamed opens a class, a query of a WITH clause, or a table of information_schema.
-func (b *binder) tableNamed(t *sqlparse.Table, outer *rel, w *with) (*rel, error) {
+// openTable opens a class, a query of a WITH clause, or a table of information_schema.
+func (b *binder) openTable(t *sqlparse.Table, outer *rel, w *with) (*rel, error) {
 	last := t.Name[len(t.Name)-1]
 	if len(t.Name) == 1 {
 		for c := w; c != nil; c = c.around {
-			if folded(last, c.Name.Text) {
+			if equalFold(last, c.Name.Text) {
 				bind := func() (*rel, error) { return b.query(c.Query, nil, c.scope) }
 				if c.Recursive && c.Query.RefersTo(c.Name) {
 					bind = func() (*rel, error) { return b.recursive(c) }
@@ -103,11 +103,11 @@ func (b *binder) tableNamed(t *sqlparse.Table, outer *rel, w *with) (*rel, error
 				}
 				r.outer, r.with = outer, w
 				if len(c.Columns) > 0 {
-					if err := b.aliased(r, sqlparse.Alias{Name: &c.Name, Columns: c.Columns}, ""); err != nil {
+					if err := b.applyAlias(r, sqlparse.Alias{Name: &c.Name, Columns: c.Columns}, ""); err != nil {
 						return nil, err
 					}
 				}
-				return r, b.aliased(r, t.Alias, c.Name.Text)
+				return r, b.applyAlias(r, t.Alias, c.Name.Text)
 			}
 		}
 	}
@@ -117,11 +117,11 @@ func (b *binder) tableNamed(t *sqlparse.Table, outer *rel, w *with) (*rel, error
 			if t.Alias.Name != nil {
 				alias = *t.Alias.Name
 			}
-			r, err := b.described(last, alias, catalogue, outer, w)
+			r, err := b.catalogueTable(last, alias, catalogue, outer, w)
 			if err != nil {
 				return nil, err
 			}
-			return r, b.aliased(r, t.Alias, last.Text)
+			return r, b.applyAlias(r, t.Alias, last.Text)
 		}
 	}
 	if b.opened++; b.opened > maxTables {
@@ -134,11 +134,11 @@ func (b *binder) tableNamed(t *sqlparse.Table, outer *rel, w *with) (*rel, error
 	b.keyless = b.keyless || from.Key == nil
 	name := from.Name[strings.LastIndexByte(from.Name, '.')+1:]
 	r := b.table(from, name, outer, w)
-	return r, b.aliased(r, t.Alias, name)
+	return r, b.applyAlias(r, t.Alias, name)
 }
 
-// aliased gives the columns of r the name of their FROM item.
-func (b *binder) aliased(r *rel, a sqlparse.Alias, name string) error {
+// applyAlias gives the columns of r the name of their FROM item.
+func (b *binder) applyAlias(r *rel, a sqlparse.Alias, name string) error {
 	r.depends = nil // they number the columns of the query inside
 	if a.Name != nil {
 		name = a.Name.Text
@@ -163,14 +163,14 @@ func (b *binder) aliased(r *rel, a sqlparse.Alias, name string) error {
 func (b *binder) fromFunction(f *sqlparse.Function, outer *rel, w *with) (*rel, error) {
 	c := f.Call
 	if listFunction(f) != nil {
-		r := b.listed([]value.Row{{}}, nil, outer, w)
+		r := b.fromRows([]value.Row{{}}, nil, outer, w)
 		return r, r.unwind(f, false)
 	}
 	if c.Name != "generate_series" {
-		return nil, unsupported(c.At, "functions in FROM are generate_series, jsonb_array_elements, jsonb_array_elements_text and unnest", "%s can't be in FROM", c.Name)
+		return nil, unsupportedError(c.At, "functions in FROM are generate_series, jsonb_array_elements, jsonb_array_elements_text and unnest", "%s can't be in FROM", c.Name)
 	}
 	if f.Ordinality {
-		return nil, unsupported(c.At, "number the records with row_number() OVER (…)", "generate_series takes no WITH ORDINALITY")
+		return nil, unsupportedError(c.At, "number the records with row_number() OVER (…)", "generate_series takes no WITH ORDINALITY")
 	}
 	rows, t, days, err := (&rel{binder: b}).exprs().Series(c)
 	if err != nil {
@@ -180,8 +180,8 @@ func (b *binder) fromFunction(f *sqlparse.Function, outer *rel, w *with) (*rel, 
 	if none {
 		rows = []value.Row{{{}}}
 	}
-	r := b.listed(rows, []schema.Type{t}, outer, w)
-	r.called(0, "generate_series")
+	r := b.fromRows(rows, []schema.Type{t}, outer, w)
+	r.nameColumn(0, "generate_series")
 	r.cols[0].Day = days
 	if none {
 		r.add(&plan.Filter{If: constantly(false), Shape: *r.shape})
@@ -189,5 +189,5 @@ func (b *binder) fromFunction(f *sqlparse.Function, outer *rel, w *with) (*rel, 
 	if f.Alias.Name != nil && f.Alias.Columns == nil { // generate_series(…) AS n names the column, too
 		f.Alias.Columns = []sqlparse.Ident{*f.Alias.Name}
 	}
-	return r, b.aliased(r, f.Alias, "generate_series")
+	return r, b.applyAlias(r, f.Alias, "generate_series")
 }

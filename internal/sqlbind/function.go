@@ -51,7 +51,7 @@ func (b *Binder) call(c *sqlparse.Call) (node, error) {
 		return node{}, invalid(c.At, "a window function can only be in the select list and in ORDER BY")
 	}
 	if sqlparse.AggregateIn(c) == c {
-		return node{}, unsupported(c.At, "", "%s(…) can't be here", c.Name)
+		return node{}, unsupportedError(c.At, "", "%s(…) can't be here", c.Name)
 	}
 	if n, is, err := b.partOfAge(c); is {
 		return n, err
@@ -64,7 +64,7 @@ func (b *Binder) call(c *sqlparse.Call) (node, error) {
 		return node{}, invalid(c.At, "%s is no aggregate: it takes its arguments alone", c.Name)
 	}
 	if len(c.Args) < fn.least || fn.most >= 0 && len(c.Args) > fn.most {
-		err := invalid(c.At, "%s takes %s, and %d are given", c.Name, counted(fn), len(c.Args))
+		err := invalid(c.At, "%s takes %s, and %d are given", c.Name, arityText(fn), len(c.Args))
 		err.Suggestion = hint.SQLFunction(c.Name)
 		return node{}, err
 	}
@@ -78,7 +78,7 @@ func (b *Binder) call(c *sqlparse.Call) (node, error) {
 	return fn.bind(&called{b, c}, args)
 }
 
-func counted(f function) string {
+func arityText(f function) string {
 	switch {
 	case f.most < 0:
 		return fmt.Sprintf("at least %d arguments", f.least)
@@ -136,14 +136,14 @@ func texts(o plan.Op, t schema.Type) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) { return f.operator(o, t, a, schema.String) }
 }
 
-// trimmed binds a function that removes characters, a space unless a constant text names others.
-func trimmed(o plan.Op) func(*called, []node) (node, error) {
+// bindTrim binds a function that removes characters, a space unless a constant text names others.
+func bindTrim(o plan.Op) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		if len(a) == 1 {
 			a = append(a, literal(value.OfString(" "), f.place()))
 		}
 		if _, ok := a[1].Expr.(plan.Const); !ok {
-			return node{}, problem.NotSupported(a[1].At, "%s takes the characters as a constant text", f.Call.Name)
+			return node{}, problem.UnsupportedError(a[1].At, "%s takes the characters as a constant text", f.Call.Name)
 		}
 		return f.operator(o, schema.String, a, schema.String)
 	}
@@ -167,7 +167,7 @@ func indexOf(swap bool) func(*called, []node) (node, error) {
 // substring takes the characters from a position, from 1, which may lie before the text.
 func substring(f *called, a []node) (node, error) {
 	if len(a) == 2 && a[1].Kind() == schema.String {
-		return node{}, unsupported(f.place(), "split_part(x, '@', 2) takes what is between separators, regexp_replace(x, '[^0-9]+', '', 'g') leaves out what isn't wanted, and x ~ '…' tests a text", "substring with a regular expression isn't there")
+		return node{}, unsupportedError(f.place(), "split_part(x, '@', 2) takes what is between separators, regexp_replace(x, '[^0-9]+', '', 'g') leaves out what isn't wanted, and x ~ '…' tests a text", "substring with a regular expression isn't there")
 	}
 	x, err := f.Text(&a[0], f.Call.Name)
 	if err != nil {
@@ -190,7 +190,7 @@ func substring(f *called, a []node) (node, error) {
 	case fixed && k.Value.Int() >= 0 && (len(a) == 2 || fixedLength && length.Value.Int() >= 0):
 		return computedOf(applyText(plan.Substr, x, start, n), f.place()), nil
 	case fixed && k.Value.Int() < 0:
-		return node{}, unsupported(f.place(), "right(x, n) takes characters from the end", "a position before the first character isn't there")
+		return node{}, unsupportedError(f.place(), "right(x, n) takes characters from the end", "a position before the first character isn't there")
 	}
 	return computedOf(textFrom(x, start, n, len(a) == 3), f.place()), nil
 }
@@ -219,7 +219,7 @@ func ofText() map[string]function {
 		"upper": {1, 1, texts(plan.Upper, schema.String)}, "ucase": {1, 1, texts(plan.Upper, schema.String)},
 		"length": {1, 1, texts(plan.Length, schema.Integer)}, "char_length": {1, 1, texts(plan.Length, schema.Integer)},
 		"character_length": {1, 1, texts(plan.Length, schema.Integer)}, "len": {1, 1, texts(plan.Length, schema.Integer)},
-		"btrim": {1, 2, trimmed(plan.Trim)}, "ltrim": {1, 2, trimmed(plan.TrimLeft)}, "rtrim": {1, 2, trimmed(plan.TrimRight)},
+		"btrim": {1, 2, bindTrim(plan.Trim)}, "ltrim": {1, 2, bindTrim(plan.TrimLeft)}, "rtrim": {1, 2, bindTrim(plan.TrimRight)},
 		"replace":   {3, 3, texts(plan.ReplaceAll, schema.String)},
 		"strpos":    {2, 2, indexOf(false)},
 		"instr":     {2, 2, indexOf(false)},
@@ -228,7 +228,7 @@ func ofText() map[string]function {
 		"charindex": {2, 2, indexOf(true)},
 		"substring": {2, 3, substring}, "substr": {2, 3, substring}, "mid": {3, 3, substring},
 		"left": {2, 2, side(false)}, "right": {2, 2, side(true)},
-		"lpad": {2, 3, padded(true)}, "rpad": {2, 3, padded(false)}, "repeat": {2, 2, repeated}, "replicate": {2, 2, repeated},
+		"lpad": {2, 3, bindPad(true)}, "rpad": {2, 3, bindPad(false)}, "repeat": {2, 2, bindRepeat}, "replicate": {2, 2, bindRepeat},
 		"reverse": {1, 1, texts(plan.Reverse, schema.String)}, "initcap": {1, 1, texts(plan.Capitalize, schema.String)}, "regexp_replace": {3, 4, rewritten}, "array_to_string": {2, 3, textOfList},
 		"concat":    {1, -1, func(f *called, a []node) (node, error) { return f.Binder.concat(a, true, f.place()) }},
 		"concat_ws": {2, -1, concatWith},
@@ -351,7 +351,7 @@ func bucket(f *called, a []node) (node, error) {
 	for i := range bounds {
 		k, ok := a[i+1].Expr.(plan.Const)
 		if bounds[i], _ = k.Value.AsFloat(); !ok || !k.Value.IsNumber() {
-			return node{}, problem.NotSupported(a[i+1].At, "width_bucket takes constant bounds; floor((x - low) / width) + 1 numbers parts of any range")
+			return node{}, problem.UnsupportedError(a[i+1].At, "width_bucket takes constant bounds; floor((x - low) / width) + 1 numbers parts of any range")
 		}
 	}
 	k, ok := a[3].Expr.(plan.Const)

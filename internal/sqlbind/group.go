@@ -33,13 +33,13 @@ func (r *rel) groups(s *sqlparse.Select, outputs []output, order []sqlparse.Orde
 	}
 	by := slices.Clone(s.Group)
 	if s.GroupAll {
-		by = ungathered(outputs)
+		by = groupAllKeys(outputs)
 	}
 	if by == nil && s.Having == nil && !slices.ContainsFunc(over, func(x any) bool { return sqlparse.AggregateIn(x) != nil }) {
 		return nil
 	}
 	for i := range by {
-		by[i] = meant(by[i], outputs, r, false)
+		by[i] = resolveOutput(by[i], outputs, r, false)
 	}
 	if s.Sets != nil || len(sqlparse.Groupings(over)) > 0 {
 		return r.levels(s, by, over)
@@ -57,7 +57,7 @@ func (r *rel) groups(s *sqlparse.Select, outputs []output, order []sqlparse.Orde
 		}
 	}
 	for _, x := range over {
-		if err := g.determined(x); err != nil {
+		if err := g.addDependentColumns(x); err != nil {
 			return err
 		}
 	}
@@ -65,15 +65,15 @@ func (r *rel) groups(s *sqlparse.Select, outputs []output, order []sqlparse.Orde
 	return nil
 }
 
-// ungathered returns the outputs that GROUP BY ALL groups by: those without an aggregate or a window, and no constants.
-func ungathered(outputs []output) []sqlparse.Expr {
+// groupAllKeys returns the outputs that GROUP BY ALL groups by: those without an aggregate or a window, and no constants.
+func groupAllKeys(outputs []output) []sqlparse.Expr {
 	var by []sqlparse.Expr
 	for _, o := range outputs {
 		switch o.x.(type) {
 		case *sqlparse.Number, *sqlparse.String, *sqlparse.Word:
 			continue
 		}
-		if sqlparse.AggregateIn(o.x) == nil && !sqlparse.Windowed(o.x) {
+		if sqlparse.AggregateIn(o.x) == nil && !sqlparse.HasWindow(o.x) {
 			by = append(by, o.x)
 		}
 	}
@@ -150,7 +150,7 @@ func (g *grouping) aggregatesIn(x any) error {
 // columns of the query around would belong to that query, as in PostgreSQL, and is refused.
 func (g *grouping) call(c *sqlparse.Call, k string) error {
 	if n := g.around(c); n != nil {
-		return unsupported(n.Pos(), "compute it in the query around this one",
+		return unsupportedError(n.Pos(), "compute it in the query around this one",
 			"%s(…) is over %s, a column of the query around this one: PostgreSQL computes it there", c.Name, n.Written())
 	}
 	switch {
@@ -201,7 +201,7 @@ func (g *grouping) distinctOrder(c *sqlparse.Call) error {
 	if len(c.Order) == 1 && len(c.Args) > 0 && g.rel.key(first.X) == g.rel.key(c.Args[0]) && !first.Desc && first.Nulls == "" {
 		return nil
 	}
-	return unsupported(first.X.Pos(), "take the different values in a query in FROM: SELECT string_agg(v, ',' ORDER BY v DESC) FROM (SELECT DISTINCT x AS v FROM …) AS d",
+	return unsupportedError(first.X.Pos(), "take the different values in a query in FROM: SELECT string_agg(v, ',' ORDER BY v DESC) FROM (SELECT DISTINCT x AS v FROM …) AS d",
 		"%s(DISTINCT …) comes in the ascending order of its values, and in no other", c.Name)
 }
 
@@ -218,15 +218,15 @@ func (g *grouping) inOrder(c *sqlparse.Call) error {
 		terms = append(terms, term{X: x, Desc: o.Desc, Nulls: o.Nulls})
 	}
 	if g.sorted != "" && g.sorted != k {
-		return unsupported(c.At, "compute one of them in a query in FROM", "two aggregates with different orders can't be in one SELECT")
+		return unsupportedError(c.At, "compute one of them in a query in FROM", "two aggregates with different orders can't be in one SELECT")
 	}
 	g.sorted = k
 	return g.sort(terms)
 }
 
-// determined adds the columns outside of aggregates that the keys determine, because the key of their table is among
+// addDependentColumns adds the columns outside of aggregates that the keys determine, because the key of their table is among
 // them.
-func (g *grouping) determined(x any) error {
+func (g *grouping) addDependentColumns(x any) error {
 	var err error
 	sqlparse.Walk(x, func(e sqlparse.Expr) bool {
 		if err != nil {
@@ -263,7 +263,7 @@ func (g *grouping) take(n *sqlparse.Name) error {
 		return nil
 	}
 	if g.shape.Columns[c.at].Mask.Hides() {
-		x, err := g.Passed(n)
+		x, err := g.PassColumn(n)
 		if err != nil {
 			return err
 		}
@@ -288,7 +288,7 @@ func (g *grouping) fixes(column int) bool {
 		for _, c := range g.cols {
 			tables[c.table] = append(tables[c.table], plan.Keyed{Column: c.at, Key: c.key})
 		}
-		g.fixed = g.depends.Fixed(g.stage.Keys, tables)
+		g.fixed = g.depends.FixedColumns(g.stage.Keys, tables)
 	}
 	return g.fixed[column]
 }

@@ -145,7 +145,7 @@ func (r *rel) using(left, right *rel, j *sqlparse.Join, st *plan.Join) error {
 func (r *rel) on(left, right *rel, e sqlparse.Expr, st *plan.Join) error {
 	var rest []plan.Expr
 	for _, part := range sqlparse.Conjuncts(e) {
-		done, err := paired(left, right, part, st)
+		done, err := addPair(left, right, part, st)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (r *rel) on(left, right *rel, e sqlparse.Expr, st *plan.Join) error {
 			return err
 		}
 		if len(r.program.Stages) > stages {
-			return unsupported(part.Pos(), "move it to WHERE, or join with the query itself", "a sub-query can't be in ON")
+			return unsupportedError(part.Pos(), "move it to WHERE, or join with the query itself", "a sub-query can't be in ON")
 		}
 		rest = append(rest, c.Yes)
 	}
@@ -166,8 +166,8 @@ func (r *rel) on(left, right *rel, e sqlparse.Expr, st *plan.Join) error {
 	return nil
 }
 
-// paired adds part to the pairs of a join if it is an equality of a value of each side.
-func paired(left, right *rel, part sqlparse.Expr, st *plan.Join) (bool, error) {
+// addPair adds part to the pairs of a join if it is an equality of a value of each side.
+func addPair(left, right *rel, part sqlparse.Expr, st *plan.Join) (bool, error) {
 	eq, ok := part.(*sqlparse.Binary)
 	if !ok || eq.Op != "=" {
 		return false, nil
@@ -208,7 +208,7 @@ func sideOf(left, right *rel, e sqlparse.Expr) int {
 // fullJoin is a left join, followed by the records of the right side that no record of the left one matches.
 func (b *binder) fullJoin(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 	if j.Natural || j.Using != nil {
-		return nil, unsupported(j.At, "write ON, and coalesce(a.x, b.x) for the columns", "FULL JOIN … USING isn't there")
+		return nil, unsupportedError(j.At, "write ON, and coalesce(a.x, b.x) for the columns", "FULL JOIN … USING isn't there")
 	}
 	half := *j
 	half.Kind = "left"
@@ -247,7 +247,7 @@ func (b *binder) fullJoin(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 			u.Added = append(u.Added, plan.Ref{Column: right.cols[i-width].at, T: column.Type})
 		}
 		if column.Mask != nil && i < width {
-			return nil, unsupported(j.At, "name the columns that you want in a query in FROM", "a FULL JOIN can't have the masked column %s", c.name)
+			return nil, unsupportedError(j.At, "name the columns that you want in a query in FROM", "a FULL JOIN can't have the masked column %s", c.name)
 		}
 		column.Field = nil
 		u.Shape.Columns = append(u.Shape.Columns, column)

@@ -29,8 +29,8 @@ func (r *rel) joinLateral(d *sqlparse.Derived, j *sqlparse.Join) error {
 	}
 	l := &lateral{rel: r, query: d.Query, keep: keep, width: len(r.cols)}
 	var plain bool
-	if l.s, plain = d.Query.Body.(*sqlparse.Select); !plain || l.s.Distinct || l.s.Group != nil || l.s.Sets != nil || l.s.GroupAll || l.s.Having != nil || l.s.Qualify != nil || sqlparse.Windowed(l.s.Items) {
-		return unsupported(d.At, "group, number or unite the records in a query in FROM, and join with it", "a LATERAL query selects records with WHERE, ORDER BY and LIMIT, or aggregates of all of them")
+	if l.s, plain = d.Query.Body.(*sqlparse.Select); !plain || l.s.Distinct || l.s.Group != nil || l.s.Sets != nil || l.s.GroupAll || l.s.Having != nil || l.s.Qualify != nil || sqlparse.HasWindow(l.s.Items) {
+		return unsupportedError(d.At, "group, number or unite the records in a query in FROM, and join with it", "a LATERAL query selects records with WHERE, ORDER BY and LIMIT, or aggregates of all of them")
 	}
 	for _, c := range l.query.With {
 		l.with = &with{CTE: c, around: l.with, scope: l.with}
@@ -48,7 +48,7 @@ func (r *rel) joinLateral(d *sqlparse.Derived, j *sqlparse.Join) error {
 		return err
 	}
 	last := &rel{binder: r.binder, cols: made, shape: r.shape}
-	if err := r.aliased(last, d.Alias, ""); err != nil {
+	if err := r.applyAlias(last, d.Alias, ""); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(beside, func(c col) bool { return c.table == made[0].table }) {
@@ -67,7 +67,7 @@ func (r *rel) joinLateral(d *sqlparse.Derived, j *sqlparse.Join) error {
 // values adds a value for each column of a query that has one record.
 func (l *lateral) values() ([]col, error) {
 	if n, ok := l.query.Limit.(*sqlparse.Number); l.query.Offset != nil || l.query.Limit != nil && (!ok || n.Text == "0") {
-		return nil, unsupported(l.s.At, "leave LIMIT and OFFSET out", "this LATERAL query has one record")
+		return nil, unsupportedError(l.s.At, "leave LIMIT and OFFSET out", "this LATERAL query has one record")
 	}
 	var made []col
 	for _, it := range l.s.Items {
@@ -87,14 +87,14 @@ func (l *lateral) values() ([]col, error) {
 		if err != nil {
 			return nil, err
 		}
-		made = append(made, l.made(name, x))
+		made = append(made, l.addColumn(name, x))
 	}
 	return made, nil
 }
 
-// made adds a column for x.
-func (l *lateral) made(name string, x node) col {
-	return col{name: name, at: l.extended([]node{x})[0], Marks: x.Marks}
+// addColumn adds a column for x, and returns it under name.
+func (l *lateral) addColumn(name string, x node) col {
+	return col{name: name, at: l.ensureColumns([]node{x})[0], Marks: x.Marks}
 }
 
 // records joins with the records that the query reads. A name means a column of the query first.
@@ -107,7 +107,7 @@ func (l *lateral) records(beside []col) ([]col, error) {
 	if err != nil {
 		return nil, err
 	}
-	there := inner.extended([]node{literal(value.OfInt(1), l.s.At)})[0] + len(l.shape.Columns) // null where nothing was found
+	there := inner.ensureColumns([]node{literal(value.OfInt(1), l.s.At)})[0] + len(l.shape.Columns) // null where nothing was found
 	for i := range l.cols {
 		c := &l.cols[i]
 		c.hidden = c.hidden || inner.matching([]sqlparse.Ident{{Text: c.name}}) != nil
@@ -137,7 +137,7 @@ func (l *lateral) records(beside []col) ([]col, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.limited(by, outputs); err != nil {
+	if err := l.limitRecords(by, outputs); err != nil {
 		return nil, err
 	}
 	var made []col
@@ -146,7 +146,7 @@ func (l *lateral) records(beside []col) ([]col, error) {
 		if err != nil {
 			return nil, err
 		}
-		made = append(made, l.made(o.name, x))
+		made = append(made, l.addColumn(o.name, x))
 	}
 	return made, nil
 }
@@ -155,7 +155,7 @@ func (l *lateral) records(beside []col) ([]col, error) {
 func (l *lateral) output(e sqlparse.Expr, there int) (node, error) {
 	n, plain := e.(*sqlparse.Name)
 	if plain {
-		x, err := l.Passed(n)
+		x, err := l.PassColumn(n)
 		up, c, unknown := l.find(n)
 		if err != nil || !l.keep || unknown == nil && up == 0 && slices.IndexFunc(l.cols, func(k col) bool { return k.table == c.table && k.name == c.name }) >= l.width {
 			return x, err
@@ -179,12 +179,12 @@ func (l *lateral) identity() ([]int, error) {
 		}
 		return by, nil
 	}
-	n, err := l.numbered(nil, nil)
+	n, err := l.numberRecords(nil, nil)
 	return []int{n}, err
 }
 
-// numbered numbers the records of each partition, and returns the column with the number.
-func (l *lateral) numbered(by []int, order []plan.Place) (int, error) {
+// numberRecords numbers the records of each partition, and returns the column with the number.
+func (l *lateral) numberRecords(by []int, order []plan.Place) (int, error) {
 	if err := l.meter.Add(plan.CostlyWindow, 1, At(l.s.At)); err != nil {
 		return 0, err
 	}
@@ -194,30 +194,30 @@ func (l *lateral) numbered(by []int, order []plan.Place) (int, error) {
 	return len(l.shape.Columns) - 1, nil
 }
 
-// limited keeps the records that LIMIT and OFFSET keep, of those for each record beside the query.
-func (l *lateral) limited(by []int, outputs []output) error {
+// limitRecords keeps the records that LIMIT and OFFSET keep, of those for each record beside the query.
+func (l *lateral) limitRecords(by []int, outputs []output) error {
 	bounds, err := l.bounds(l.query)
 	if err != nil || bounds.Limit < 0 && bounds.Skip == 0 {
 		return err
 	}
 	if l.keep && (bounds.Limit == 0 || bounds.Skip > 0) {
-		return unsupported(l.s.At, "", "a LATERAL query with LEFT JOIN takes no OFFSET, and a LIMIT of 1 or more")
+		return unsupportedError(l.s.At, "", "a LATERAL query with LEFT JOIN takes no OFFSET, and a LIMIT of 1 or more")
 	}
 	order := slices.Clone(l.query.Order)
 	for i := range order {
-		order[i].X = meant(order[i].X, outputs, l.rel, true)
+		order[i].X = resolveOutput(order[i].X, outputs, l.rel, true)
 	}
 	terms, desc, err := l.windowTerms(order)
 	if err != nil {
 		return err
 	}
 	var places []plan.Place
-	for i, c := range l.extended(terms) {
+	for i, c := range l.ensureColumns(terms) {
 		if !slices.ContainsFunc(places, func(p plan.Place) bool { return p.Column == c }) && !slices.Contains(by, c) {
 			places = append(places, plan.Place{Column: c, Desc: desc[i]})
 		}
 	}
-	at, err := l.numbered(by, places)
+	at, err := l.numberRecords(by, places)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (r *rel) levels(s *sqlparse.Select, by []sqlparse.Expr, over []any) error {
 			if err != nil {
 				return err
 			}
-			if part, err = r.binder.chosen(s, r.outer, r.with); err != nil {
+			if part, err = r.binder.bindFromWhere(s, r.outer, r.with); err != nil {
 				return err
 			}
 		}

@@ -22,7 +22,7 @@ func (b *Binder) like(e *sqlparse.Like) (cond, error) {
 	}
 	v, err := b.Constant(e.Pattern)
 	if err != nil {
-		return cond{}, unsupported(e.Pattern.Pos(), "for a text within a text use strpos(x, y) > 0", "the pattern is a constant text")
+		return cond{}, unsupportedError(e.Pattern.Pos(), "for a text within a text use strpos(x, y) > 0", "the pattern is a constant text")
 	}
 	if v.IsNull() {
 		return unknown, nil
@@ -36,7 +36,7 @@ func (b *Binder) like(e *sqlparse.Like) (cond, error) {
 	}
 	there := Not(isNull(text))
 	m := plan.Matches{X: text, Regex: regex}
-	return cond{Test(plan.And, there, m), Test(plan.And, there, Not(m))}.Negated(e.Not), nil
+	return cond{Test(plan.And, there, m), Test(plan.And, there, Not(m))}.NegateIf(e.Not), nil
 }
 
 // pattern returns the regular expression of a LIKE, a SIMILAR TO or a ~.

@@ -29,7 +29,7 @@ func (r *rel) unwind(f *sqlparse.Function, keep bool) error {
 	}
 	r.add(e.Stage)
 	r.single = false
-	at := r.extended(e.Columns)
+	at := r.ensureColumns(e.Columns)
 	for _, n := range e.Names {
 		r.cols = append(r.cols, col{table: e.Table, name: n.Text, at: at[n.Column], unlisted: n.Unlisted})
 	}

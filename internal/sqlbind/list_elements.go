@@ -26,7 +26,7 @@ func listJoin(j *sqlparse.Join) (keep bool, on sqlparse.Expr, err error) {
 		on = nil
 	}
 	if j.Natural || j.Using != nil || j.Kind == "right" || j.Kind == "full" || j.Kind == "left" && on != nil {
-		return false, nil, unsupported(j.At, "write CROSS JOIN, or LEFT JOIN … ON true, and move conditions to WHERE", "elements of a list, and queries that refer to the records beside them, can't be joined this way")
+		return false, nil, unsupportedError(j.At, "write CROSS JOIN, or LEFT JOIN … ON true, and move conditions to WHERE", "elements of a list, and queries that refer to the records beside them, can't be joined this way")
 	}
 	return j.Kind == "left", on, nil
 }

@@ -14,10 +14,10 @@ import (
 // ofParts returns the functions that divide texts, and those that replace a part by a text.
 func ofParts() map[string]function {
 	return map[string]function{
-		"string_to_array": {2, 2, divided},
+		"string_to_array": {2, 2, bindStringToArray},
 		"substring_index": {3, 3, upToSeparator},
 		"overlay":         {3, 4, overlaid(false)}, "insert": {4, 4, overlaid(true)},
-		"translate": {3, 3, translated},
+		"translate": {3, 3, bindTranslate},
 	}
 }
 
@@ -34,7 +34,7 @@ func (b *Binder) beginning(x node, e *sqlparse.Index) (node, error) {
 	first, ok := from.AsInt()
 	last, is := to.AsInt()
 	if !ok || !is || first != 1 || last < 1 {
-		return node{}, unsupported(e.At, "list[1:3] is the first three elements, list[2] one of them", "a part of a list begins with element 1")
+		return node{}, unsupportedError(e.At, "list[1:3] is the first three elements, list[2] one of them", "a part of a list begins with element 1")
 	}
 	items, err := x.Elements("[…]")
 	if err != nil {
@@ -53,8 +53,8 @@ func separator(f *called, x node) (plan.Const, error) {
 	return k, nil
 }
 
-// divided binds string_to_array: the parts of a text between separators, none of an empty text.
-func divided(f *called, a []node) (node, error) {
+// bindStringToArray binds string_to_array: the parts of a text between separators, none of an empty text.
+func bindStringToArray(f *called, a []node) (node, error) {
 	x, err := f.Text(&a[0], f.Call.Name)
 	if err != nil {
 		return node{}, err
@@ -85,7 +85,7 @@ func upToSeparator(f *called, a []node) (node, error) {
 	k, ok := a[2].Expr.(plan.Const)
 	n, whole := k.Value.AsInt()
 	if !ok || !whole || n < -mostParts || n > mostParts || n == 0 {
-		return node{}, unsupported(f.place(), "split_part(x, ',', n) is one part", "substring_index takes a constant number of parts, 1 to %d or -1 to -%d", mostParts, mostParts)
+		return node{}, unsupportedError(f.place(), "split_part(x, ',', n) is one part", "substring_index takes a constant number of parts, 1 to %d or -1 to -%d", mostParts, mostParts)
 	}
 	return computedOf(splitParts(x, by, n), f.place()), nil
 }
@@ -128,8 +128,8 @@ func overlaid(insert bool) func(*called, []node) (node, error) {
 	}
 }
 
-// translated binds translate with constant characters as one replacement for each. The order of replacements must not matter.
-func translated(f *called, a []node) (node, error) {
+// bindTranslate binds translate with constant characters as one replacement for each. The order of replacements must not matter.
+func bindTranslate(f *called, a []node) (node, error) {
 	x, err := f.Text(&a[0], f.Call.Name)
 	if err != nil {
 		return node{}, err
@@ -144,7 +144,7 @@ func translated(f *called, a []node) (node, error) {
 	}
 	from, to := sides[0], sides[1]
 	if len(from) > 40 {
-		return node{}, unsupported(f.place(), "regexp_replace(x, '[()]', '', 'g') leaves characters out", "translate takes at most 40 characters")
+		return node{}, unsupportedError(f.place(), "regexp_replace(x, '[()]', '', 'g') leaves characters out", "translate takes at most 40 characters")
 	}
 	seen := ""
 	for i, r := range from {
@@ -157,7 +157,7 @@ func translated(f *called, a []node) (node, error) {
 			with = string(to[i])
 		}
 		if with != "" && strings.ContainsRune(string(from[i+1:]), to[i]) {
-			return node{}, unsupported(f.place(), "replace(replace(x, 'a', 'x'), 'b', 'a') replaces texts, one after the other", "translate can't make %q of a character and another character of %q here", with, with)
+			return node{}, unsupportedError(f.place(), "replace(replace(x, 'a', 'x'), 'b', 'a') replaces texts, one after the other", "translate can't make %q of a character and another character of %q here", with, with)
 		}
 		x = applyText(plan.ReplaceAll, x, textConst(string(r)), textConst(with))
 	}

@@ -65,7 +65,7 @@ func (m *mapping) Order(shape *plan.Shape, terms []term) {
 			null := plan.Apply{Op: plan.IsNull, Args: []plan.Expr{x}, T: schema.Boolean}
 			put(m.Column(null, plan.Column{Type: schema.Boolean, NotNull: true}), t.Desc)
 		}
-		put(m.Column(x, defined(&t.X, x)), t.Desc)
+		put(m.Column(x, definedColumn(&t.X, x)), t.Desc)
 	}
 	for _, o := range shape.Order {
 		c := shape.Columns[o.Column]
@@ -73,8 +73,8 @@ func (m *mapping) Order(shape *plan.Shape, terms []term) {
 	}
 }
 
-// defined returns the column that x, the expression of n, defines.
-func defined(n *node, x plan.Expr) plan.Column {
+// definedColumn returns the column that x, the expression of n, defines.
+func definedColumn(n *node, x plan.Expr) plan.Column {
 	if _, plain := x.(plan.Ref); plain && n.Column != nil {
 		return *n.Column
 	}
@@ -85,8 +85,8 @@ func defined(n *node, x plan.Expr) plan.Column {
 	return c
 }
 
-// grouped returns the column of a group's key e over column c.
-func grouped(c plan.Column, e plan.Expr) plan.Column {
+// groupColumn returns the column of a group's key e over column c.
+func groupColumn(c plan.Column, e plan.Expr) plan.Column {
 	out := plan.Column{Path: c.Path, Type: e.Type(), List: c.List, NotNull: c.NotNull, ID: c.ID, Class: c.Class, ClassKey: c.ClassKey}
 	if _, plain := e.(plan.Ref); plain && c.Mask.Names() {
 		out.Mask = c.Mask

@@ -40,7 +40,7 @@ func group(g *plan.Group, before []plan.Column) {
 	for i, e := range g.Keys {
 		c := plan.Column{Type: e.Type()}
 		if ref, ok := e.(plan.Ref); ok {
-			c = grouped(before[ref.Column], e)
+			c = groupColumn(before[ref.Column], e)
 		}
 		c.Path = query.Path{fmt.Sprintf("key %d", i)}
 		g.Shape.Columns = append(g.Shape.Columns, c)
@@ -70,7 +70,7 @@ func distinct(columns []plan.Column) *plan.Group {
 		}
 		n := node{Node: typecheck.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List}}
 		e := n.JSONOr()
-		g.Keys, g.Shape.Columns = append(g.Keys, e), append(g.Shape.Columns, grouped(*c, e))
+		g.Keys, g.Shape.Columns = append(g.Keys, e), append(g.Shape.Columns, groupColumn(*c, e))
 		g.Shape.Order = append(g.Shape.Order, plan.Place{Column: len(g.Keys) - 1})
 	}
 	return g

@@ -11,7 +11,7 @@ import (
 func (g *grouping) by(list []sqlparse.Expr) error {
 	var masked []*sqlparse.Name
 	for _, e := range list {
-		if n := g.masked(e); n != nil {
+		if n := g.maskedColumn(e); n != nil {
 			masked = append(masked, n)
 			continue
 		}
@@ -24,14 +24,14 @@ func (g *grouping) by(list []sqlparse.Expr) error {
 			return err
 		}
 		if _, c, err := g.find(n); err == nil && !g.fixes(c.at) {
-			return plan.RefuseMasked(n.Written(), At(n.Pos()))
+			return plan.MaskedFieldError(n.Written(), At(n.Pos()))
 		}
 	}
 	return nil
 }
 
-// masked returns e if it is a masked column of this query whose values can't be a key, or else nil.
-func (g *grouping) masked(e sqlparse.Expr) *sqlparse.Name {
+// maskedColumn returns e if it is a masked column of this query whose values can't be a key, or else nil.
+func (g *grouping) maskedColumn(e sqlparse.Expr) *sqlparse.Name {
 	n, ok := e.(*sqlparse.Name)
 	if !ok {
 		return nil
@@ -50,7 +50,7 @@ func (g *grouping) pseudonym(e sqlparse.Expr) (node, bool) {
 	if !ok || g.set {
 		return node{}, false
 	}
-	x, err := g.Passed(n)
+	x, err := g.PassColumn(n)
 	_, ref := x.Expr.(plan.Ref)
 	return x, err == nil && ref && x.Column != nil && x.Column.Mask.Names()
 }

@@ -34,17 +34,17 @@ func (g *grouping) aggregate(c *sqlparse.Call) (Aggregate, node, error) {
 		return none, x, err
 	}
 	if x.JSONOr().Type() == schema.JSON {
-		return none, x, unsupported(c.At, "CAST the value", "mode takes a value of a known type")
+		return none, x, unsupportedError(c.At, "CAST the value", "mode takes a value of a known type")
 	}
 	if err := g.meter.Add(plan.CostlyWindow, 1, At(c.At)); err != nil {
 		return none, x, err
 	}
 	k := "mode " + g.rel.key(c)
 	if g.sorted != "" && g.sorted != k {
-		return none, x, unsupported(c.At, "compute one of them in a query in FROM", "two aggregates with different orders can't be in one SELECT")
+		return none, x, unsupportedError(c.At, "compute one of them in a query in FROM", "two aggregates with different orders can't be in one SELECT")
 	}
 	g.sorted = k
-	at := g.extended(append(slices.Clone(g.flags), x))
+	at := g.ensureColumns(append(slices.Clone(g.flags), x))
 	ref := plan.Ref{Column: at[len(at)-1], T: g.shape.Columns[at[len(at)-1]].Type}
 	w := &windowing{rel: g.rel, stage: &plan.Windows{By: at}}
 	w.stage.Functions = []plan.Window{{Accumulator: plan.Accumulator{Op: plan.Count, X: ref, T: schema.Integer}, Frame: plan.Frame{First: true, Last: true}}}
@@ -53,7 +53,7 @@ func (g *grouping) aggregate(c *sqlparse.Call) (Aggregate, node, error) {
 	value := x
 	value.Elsewhere(ref)
 	value.Column = &g.shape.Columns[ref.Column]
-	kept := Kept(&x)
+	kept := WithoutExpr(&x)
 	err = g.sort([]term{{X: node{Node: often}, Desc: true}, {X: value, Desc: of.Desc}})
 	first := func(refs []plan.Expr) plan.Expr { return refs[0] }
 	return Aggregate{Accumulators: []plan.Accumulator{{Op: plan.First, X: ref, T: ref.T}}, Value: first, List: x.List}, kept, err

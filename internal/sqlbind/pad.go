@@ -15,13 +15,13 @@ func upTo(f *called, x node, most int64) (int64, error) {
 	k, ok := x.Expr.(plan.Const)
 	n, whole := k.Value.AsInt()
 	if !ok || !whole || n > most {
-		return 0, unsupported(f.place(), "concat, left and right put texts of any length together", "%s takes a constant number up to %d", f.Call.Name, most)
+		return 0, unsupportedError(f.place(), "concat, left and right put texts of any length together", "%s takes a constant number up to %d", f.Call.Name, most)
 	}
 	return max(n, 0), nil
 }
 
-// padded fills a text up to a length, on the left or on the right. A longer one is cut.
-func padded(left bool) func(*called, []node) (node, error) {
+// bindPad binds lpad and rpad: it fills a text up to a length, on the left or on the right. A longer one is cut.
+func bindPad(left bool) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		x, err := f.Text(&a[0], f.Call.Name)
 		if err != nil {
@@ -35,7 +35,7 @@ func padded(left bool) func(*called, []node) (node, error) {
 		if len(a) == 3 {
 			k, ok := a[2].Expr.(plan.Const)
 			if !ok || k.Value.Kind() != value.String {
-				return node{}, unsupported(f.place(), "", "%s takes a constant text to fill with", f.Call.Name)
+				return node{}, unsupportedError(f.place(), "", "%s takes a constant text to fill with", f.Call.Name)
 			}
 			fill = k.Value.Text()
 		}
@@ -43,8 +43,8 @@ func padded(left bool) func(*called, []node) (node, error) {
 	}
 }
 
-// repeated binds repeat: of a constant text any number of times, of another one a constant number.
-func repeated(f *called, a []node) (node, error) {
+// bindRepeat binds repeat: of a constant text any number of times, of another one a constant number.
+func bindRepeat(f *called, a []node) (node, error) {
 	x, err := f.Text(&a[0], "repeat")
 	if err != nil {
 		return node{}, err
@@ -57,8 +57,8 @@ func repeated(f *called, a []node) (node, error) {
 	return computedOf(copies(x, n), f.place()), err
 }
 
-// zoned binds x AT TIME ZONE z: the time on clocks in the zone at the instant x, as if it were UTC.
-func (b *Binder) zoned(e *sqlparse.Binary) (node, error) {
+// atTimeZone binds x AT TIME ZONE z: the time on clocks in the zone at the instant x, as if it were UTC.
+func (b *Binder) atTimeZone(e *sqlparse.Binary) (node, error) {
 	instead := "a time here is an instant: write x AT TIME ZONE 'Europe/Oslo' for what clocks show there, and date_trunc('day', x, 'Europe/Oslo') for the instant at which its day begins"
 	placed := false
 	sqlparse.Walk(e.L, func(x sqlparse.Expr) bool {
@@ -78,10 +78,10 @@ func (b *Binder) zoned(e *sqlparse.Binary) (node, error) {
 	}
 	name, err := b.Constant(e.R)
 	if err != nil {
-		return node{}, unsupported(e.R.Pos(), "", "the zone is a constant text")
+		return node{}, unsupportedError(e.R.Pos(), "", "the zone is a constant text")
 	}
 	if c := name.Text(); c == "" || strings.ContainsAny(c[:1], "+-0123456789") {
-		return node{}, unsupported(e.R.Pos(), "write the name of a zone such as 'Europe/Oslo'", "an offset has another sign in PostgreSQL's AT TIME ZONE than in ISO 8601")
+		return node{}, unsupportedError(e.R.Pos(), "write the name of a zone such as 'Europe/Oslo'", "an offset has another sign in PostgreSQL's AT TIME ZONE than in ISO 8601")
 	}
 	zone, err := typecheck.Zone(name.Text(), At(e.R.Pos()))
 	if err != nil {
@@ -96,7 +96,7 @@ func (b *Binder) zoned(e *sqlparse.Binary) (node, error) {
 		return computedOf(d, e.At), err
 	}
 	if placed || x.Day {
-		return node{}, unsupported(e.At, instead, "a time that is no instant can't be placed in a zone")
+		return node{}, unsupportedError(e.At, instead, "a time that is no instant can't be placed in a zone")
 	}
 	d, err := b.date(&x, "AT TIME ZONE")
 	if err != nil {

@@ -54,14 +54,14 @@ func JSONPath(x plan.Expr, path string) (plan.Expr, bool) {
 func step(x plan.Expr, path string) (to plan.Expr, rest string, ok bool) {
 	if after, is := strings.CutPrefix(path, "["); is {
 		inside, rest, closed := strings.Cut(after, "]")
-		if name, rest, ok := quoted(after); ok {
+		if name, rest, ok := cutQuotedName(after); ok {
 			return jsonMember(x, name), strings.TrimPrefix(rest, "]"), strings.HasPrefix(rest, "]")
 		}
 		n, err := strconv.ParseInt(inside, 10, 64)
 		return jsonElement(x, n), rest, closed && err == nil
 	}
 	after, ok := strings.CutPrefix(path, ".")
-	if name, rest, ok := quoted(after); ok {
+	if name, rest, ok := cutQuotedName(after); ok {
 		return jsonMember(x, name), rest, true
 	}
 	n := strings.IndexAny(after+".", ".[")
@@ -69,8 +69,8 @@ func step(x plan.Expr, path string) (to plan.Expr, rest string, ok bool) {
 	return jsonMember(x, name), rest, ok && name != "" && !strings.ContainsAny(name, `*?@()"']`)
 }
 
-// quoted cuts a name in quotes, in which a \ precedes a quote, off s.
-func quoted(s string) (name, rest string, ok bool) {
+// cutQuotedName cuts a quoted name off the beginning of s. A \ precedes a quote in the name.
+func cutQuotedName(s string) (name, rest string, ok bool) {
 	if !strings.HasPrefix(s, `"`) && !strings.HasPrefix(s, "'") {
 		return "", s, false
 	}

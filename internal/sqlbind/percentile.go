@@ -12,7 +12,7 @@ import (
 func (b *aggregateBinder) percentile(c *sqlparse.Call) (Aggregate, node, error) {
 	fail := func(err error) (Aggregate, node, error) { return Aggregate{}, node{}, err }
 	if c.Name == "mode" {
-		return fail(unsupported(c.At, "count the values, and keep the first by ORDER BY count(*) DESC LIMIT 1", "mode isn't there over a window"))
+		return fail(unsupportedError(c.At, "count the values, and keep the first by ORDER BY count(*) DESC LIMIT 1", "mode isn't there over a window"))
 	}
 	if len(c.Args) == 1 && c.Name == "percentile_cont" {
 		if l, ok := c.Args[0].(*sqlparse.Array); ok && len(l.Items) > 0 {
@@ -36,7 +36,7 @@ func (b *aggregateBinder) percentile(c *sqlparse.Call) (Aggregate, node, error) 
 		if c.Within[0].Desc {
 			f = 1 - f
 			if c.Name == "percentile_disc" {
-				return fail(unsupported(c.At, "leave DESC out, and take 1 minus the share", "percentile_disc in descending order isn't there"))
+				return fail(unsupportedError(c.At, "leave DESC out, and take 1 minus the share", "percentile_disc in descending order isn't there"))
 			}
 		}
 		of, share = []sqlparse.Expr{c.Within[0].X}, f
@@ -46,7 +46,7 @@ func (b *aggregateBinder) percentile(c *sqlparse.Call) (Aggregate, node, error) 
 	}
 	x, err := b.Value(of[0])
 	if err == nil {
-		x, err = b.filtered(c, x)
+		x, err = b.applyFilter(c, x)
 	}
 	if err != nil {
 		return fail(err)
@@ -58,7 +58,7 @@ func (b *aggregateBinder) percentile(c *sqlparse.Call) (Aggregate, node, error) 
 	}
 	// percentile_disc is a value of the group. percentile_cont lies between two of them, by their distance.
 	if c.Name == "percentile_disc" {
-		return Aggregate{Accumulators: []plan.Accumulator{at(e, point)}, Value: first}, Kept(&x), nil
+		return Aggregate{Accumulators: []plan.Accumulator{at(e, point)}, Value: first}, WithoutExpr(&x), nil
 	}
 	if e, err = x.Want(schema.Double, c.Name); err != nil {
 		return fail(err)

@@ -32,15 +32,15 @@ func (b *binder) query(q *sqlparse.Query, outer *rel, w *with) (*rel, error) {
 func (b *binder) body(q *sqlparse.Query, outer *rel, w *with) (*rel, error) {
 	switch body := q.Body.(type) {
 	case *sqlparse.Select:
-		return b.selected(body, q.Order, outer, w)
+		return b.bindSelect(body, q.Order, outer, w)
 	case *sqlparse.SetOp:
-		return b.combined(body, outer, w)
+		return b.bindSetOp(body, outer, w)
 	case *sqlparse.Values:
 		return b.values(body, outer, w)
 	case *sqlparse.Query:
 		return b.query(body, outer, w)
 	}
-	return nil, unsupported(q.At, "", "this query can't be read")
+	return nil, unsupportedError(q.At, "", "this query can't be read")
 }
 
 // values binds a VALUES list of constants.
@@ -49,15 +49,15 @@ func (b *binder) values(v *sqlparse.Values, outer *rel, w *with) (*rel, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := b.listed(rows, types, outer, w)
+	r := b.fromRows(rows, types, outer, w)
 	for i := range types {
-		r.called(i, "column"+strconv.Itoa(i+1))
+		r.nameColumn(i, "column"+strconv.Itoa(i+1))
 	}
 	return r, nil
 }
 
-// called gives hidden column i a name.
-func (r *rel) called(i int, name string) {
+// nameColumn gives hidden column i a name.
+func (r *rel) nameColumn(i int, name string) {
 	r.cols = append(r.cols, col{name: name, at: i})
 	r.shape.Columns[i].Path = query.Path{name}
 }

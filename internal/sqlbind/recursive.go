@@ -22,7 +22,7 @@ type descent struct {
 }
 
 func (d *descent) refuse(at sqlparse.Pos, why string) error {
-	return unsupported(at, "a recursive query follows one pointer of a table: WITH RECURSIVE t AS (SELECT id, boss_id, 1 AS level FROM staff WHERE boss_id IS NULL UNION ALL "+
+	return unsupportedError(at, "a recursive query follows one pointer of a table: WITH RECURSIVE t AS (SELECT id, boss_id, 1 AS level FROM staff WHERE boss_id IS NULL UNION ALL "+
 		"SELECT s.id, s.boss_id, t.level + 1 FROM staff s JOIN t ON s.boss_id = t.id); rows of numbers or dates come from generate_series in FROM", "%s", why)
 }
 
@@ -36,7 +36,7 @@ func (b *binder) recursive(c *with) (*rel, error) {
 	begin := func() (*rel, error) {
 		r, err := b.query(&sqlparse.Query{Body: d.Union.Left, At: d.Union.At}, nil, c.scope)
 		if err == nil && len(c.Columns) > 0 {
-			err = b.aliased(r, sqlparse.Alias{Name: &c.Name, Columns: c.Columns}, "")
+			err = b.applyAlias(r, sqlparse.Alias{Name: &c.Name, Columns: c.Columns}, "")
 		}
 		return r, err
 	}
@@ -68,13 +68,13 @@ func (b *binder) owns(c *with) func(*sqlparse.Table, sqlparse.Ident) bool {
 			return true
 		}
 		if !opened {
-			table, err := b.tableNamed(t, nil, c.scope)
+			table, err := b.openTable(t, nil, c.scope)
 			if err != nil {
 				return true // the error is returned where the table is read
 			}
 			columns, opened = table.cols, true
 		}
-		return slices.ContainsFunc(columns, func(x col) bool { return folded(name, x.name) })
+		return slices.ContainsFunc(columns, func(x col) bool { return equalFold(name, x.name) })
 	}
 }
 
@@ -100,14 +100,14 @@ func (c *with) titles() (names []string) {
 	return names
 }
 
-// named returns the number of the column of r that n means.
-func (d *descent) named(r *rel, n *sqlparse.Name) int {
-	return slices.IndexFunc(r.cols, func(c col) bool { return folded(n.Parts[len(n.Parts)-1], c.name) })
+// columnIndex returns the number of the column of r that n means.
+func (d *descent) columnIndex(r *rel, n *sqlparse.Name) int {
+	return slices.IndexFunc(r.cols, func(c col) bool { return equalFold(n.Parts[len(n.Parts)-1], c.name) })
 }
 
-// opened opens the table, with its conditions.
-func (d *descent) opened(c *with) (*rel, error) {
-	r, err := d.tableNamed(d.Table, nil, c.scope)
+// openStepTable opens the table, with its conditions.
+func (d *descent) openStepTable(c *with) (*rel, error) {
+	r, err := d.openTable(d.Table, nil, c.scope)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (d *descent) opened(c *with) (*rel, error) {
 // nodes returns the records that can be reached, each with its key as k. They are the right side of a closure from
 // column from to column to. The last result is the column of the key.
 func (d *descent) nodes(next *sqlparse.Name, c *with) (r *rel, from, to, id int, err error) {
-	if r, err = d.opened(c); err != nil {
+	if r, err = d.openStepTable(c); err != nil {
 		return nil, 0, 0, 0, err
 	}
 	var at [2]int
@@ -159,9 +159,9 @@ func (d *descent) nodes(next *sqlparse.Name, c *with) (r *rel, from, to, id int,
 
 // follow makes r, the beginning, the records that are reached from it.
 func (d *descent) follow(r *rel, c *with) error {
-	start := d.named(r, d.Of)
+	start := d.columnIndex(r, d.Of)
 	if start < 0 {
-		return r.unknown(d.Of, d.Of.Parts[len(d.Of.Parts)-1:])
+		return r.unknownColumnError(d.Of, d.Of.Parts[len(d.Of.Parts)-1:])
 	}
 	next, ok := d.Step.Items[start].X.(*sqlparse.Name)
 	if !ok || d.Column(next, d.Own) == nil {
@@ -195,7 +195,7 @@ func (d *descent) depth(r *rel) (int64, error) {
 	if d.Below == nil {
 		return mostSteps, nil
 	}
-	i := d.named(r, d.Below.L.(*sqlparse.Name))
+	i := d.columnIndex(r, d.Below.L.(*sqlparse.Name))
 	most, err := r.constant(d.Below.R)
 	if err != nil {
 		return 0, err
@@ -227,13 +227,13 @@ func (d *descent) counts(r *rel, i int) bool {
 	}
 	one, isNumber := y.(*sqlparse.Number)
 	n := d.Column(x, d.Self)
-	return isNumber && one.Text == "1" && n != nil && d.named(r, n) == i
+	return isNumber && one.Text == "1" && n != nil && d.columnIndex(r, n) == i
 }
 
 // read joins the records that were reached, elements of column element, with the table, and gives them the columns of
 // the step.
 func (d *descent) read(r *rel, c *with, element, id int) error {
-	table, err := d.opened(c)
+	table, err := d.openStepTable(c)
 	if err != nil {
 		return err
 	}
@@ -282,14 +282,14 @@ func (d *descent) output(i int, r, table *rel, steps plan.Expr) (plan.Expr, plan
 	n, isName := e.(*sqlparse.Name)
 	switch {
 	case isName && d.Column(n, d.Own) != nil:
-		y, err := table.Passed(n)
+		y, err := table.PassColumn(n)
 		ref, plain := y.Expr.(plan.Ref)
 		if err != nil || !plain {
 			return nil, plan.Column{}, cmp.Or(err, d.refuse(n.Pos(), "this column of the step isn't one of the table"))
 		}
 		number := len(r.shape.Columns) - len(table.shape.Columns) + ref.Column
 		return plan.Ref{Column: number, T: ref.T}, r.shape.Columns[number], nil
-	case isName && d.Column(n, d.Self) != nil && d.named(r, n) == i:
+	case isName && d.Column(n, d.Self) != nil && d.columnIndex(r, n) == i:
 		return plan.Ref{Column: at, T: r.shape.Columns[at].Type}, r.shape.Columns[at], nil
 	case d.counts(r, i) && r.shape.Columns[at].Type == schema.Integer:
 		sum := func(x, y plan.Expr) plan.Expr {

@@ -17,9 +17,9 @@ type output struct {
 	name string
 }
 
-// selected binds one SELECT and the ORDER BY that follows it.
-func (b *binder) selected(s *sqlparse.Select, order []sqlparse.Order, outer *rel, w *with) (*rel, error) {
-	r, err := b.chosen(s, outer, w)
+// bindSelect binds one SELECT and the ORDER BY that follows it.
+func (b *binder) bindSelect(s *sqlparse.Select, order []sqlparse.Order, outer *rel, w *with) (*rel, error) {
+	r, err := b.bindFromWhere(s, outer, w)
 	if err != nil {
 		return nil, err
 	}
@@ -32,14 +32,14 @@ func (b *binder) selected(s *sqlparse.Select, order []sqlparse.Order, outer *rel
 		if _, _, err := r.find(n); err == nil { // a column, of this query or of one around it
 			return nil
 		}
-		if x := meant(n, outputs, r, false); x != sqlparse.Expr(n) {
+		if x := resolveOutput(n, outputs, r, false); x != sqlparse.Expr(n) {
 			return x
 		}
 		return nil
 	})
 	order = slices.Clone(order)
 	for i := range order {
-		order[i].X = meant(order[i].X, outputs, r, true)
+		order[i].X = resolveOutput(order[i].X, outputs, r, true)
 	}
 	enums := noter{Field: r.field, Known: &r.known}
 	for _, o := range outputs {
@@ -55,7 +55,7 @@ func (b *binder) selected(s *sqlparse.Select, order []sqlparse.Order, outer *rel
 			return nil, err
 		}
 	}
-	if err := r.windowed(outputs, order, s.Qualify); err != nil {
+	if err := r.addWindows(outputs, order, s.Qualify); err != nil {
 		return nil, err
 	}
 	if s.Qualify != nil {
@@ -69,23 +69,24 @@ func (b *binder) selected(s *sqlparse.Select, order []sqlparse.Order, outer *rel
 	case s.Distinct:
 		return r, r.distinct(outputs, order)
 	}
-	return r, r.projected(outputs, order)
+	return r, r.project(outputs, order)
 }
 
-// chosen binds the FROM and the WHERE of a SELECT.
-func (b *binder) chosen(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
+// bindFromWhere binds the FROM and the WHERE of a SELECT.
+func (b *binder) bindFromWhere(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
 	r, err := b.from(s, outer, w)
 	if err != nil || s.Where == nil {
 		return r, err
 	}
 	if c := sqlparse.AggregateIn(s.Where); c != nil {
-		return nil, unsupported(c.At, "use HAVING", "%s(…) can't be in WHERE, which comes before groups are made", c.Name)
+		return nil, unsupportedError(c.At, "use HAVING", "%s(…) can't be in WHERE, which comes before groups are made", c.Name)
 	}
-	return r, named(s, r.where(s.Where))
+	return r, explainWhereError(s, r.where(s.Where))
 }
 
-// named adds to the error for an unknown column in WHERE that the select list gives the name, to a value that comes later.
-func named(s *sqlparse.Select, err error) error {
+// explainWhereError adds an explanation to the error for an unknown column in WHERE if the select list gives that name
+// to a value.
+func explainWhereError(s *sqlparse.Select, err error) error {
 	var unknown *problem.Error
 	if !errors.As(err, &unknown) || unknown.Kind != "unknown_field" {
 		return err
@@ -99,9 +100,9 @@ func named(s *sqlparse.Select, err error) error {
 	return err
 }
 
-// meant returns the expression of an output that e, in ORDER BY or GROUP BY, names or numbers, or else e. In ORDER BY
+// resolveOutput returns the expression of an output that e, in ORDER BY or GROUP BY, names or numbers, or else e. In ORDER BY
 // a name means an output first, in GROUP BY a column.
-func meant(e sqlparse.Expr, outputs []output, r *rel, ordering bool) sqlparse.Expr {
+func resolveOutput(e sqlparse.Expr, outputs []output, r *rel, ordering bool) sqlparse.Expr {
 	switch e := e.(type) {
 	case *sqlparse.Number:
 		for i := range outputs {
@@ -114,7 +115,7 @@ func meant(e sqlparse.Expr, outputs []output, r *rel, ordering bool) sqlparse.Ex
 			return e
 		}
 		for _, o := range outputs {
-			if folded(e.Parts[0], o.name) {
+			if equalFold(e.Parts[0], o.name) {
 				return o.x
 			}
 		}
@@ -133,17 +134,17 @@ func (r *rel) outputs(items []sqlparse.Item) ([]output, error) {
 			continue
 		}
 		n := len(out)
-		if err := r.excepted(star); err != nil {
+		if err := r.checkExcept(star); err != nil {
 			return nil, err
 		}
 		for _, c := range r.cols {
-			if c.hidden || c.unlisted || slices.ContainsFunc(star.Except, func(n sqlparse.Ident) bool { return folded(n, c.name) }) || star.Table != nil && !folded(star.Table[len(star.Table)-1], c.table) {
+			if c.hidden || c.unlisted || slices.ContainsFunc(star.Except, func(n sqlparse.Ident) bool { return equalFold(n, c.name) }) || star.Table != nil && !equalFold(star.Table[len(star.Table)-1], c.table) {
 				continue
 			}
 			out = append(out, output{&sqlparse.Name{Parts: []sqlparse.Ident{{Text: c.table, At: star.At}, {Text: c.name, Quoted: true, At: star.At}}}, c.name})
 		}
 		if star.Table != nil && len(out) == n {
-			return nil, r.unknown(&sqlparse.Name{Parts: append(slices.Clone(star.Table), sqlparse.Ident{Text: "*"})}, append(slices.Clone(star.Table[len(star.Table)-1:]), sqlparse.Ident{Text: "*"}))
+			return nil, r.unknownColumnError(&sqlparse.Name{Parts: append(slices.Clone(star.Table), sqlparse.Ident{Text: "*"})}, append(slices.Clone(star.Table[len(star.Table)-1:]), sqlparse.Ident{Text: "*"}))
 		}
 		if star.Table == nil && len(r.cols) == 0 {
 			return nil, invalid(star.At, "* needs a FROM")
@@ -163,11 +164,11 @@ func (r *rel) outputs(items []sqlparse.Item) ([]output, error) {
 	return out, nil
 }
 
-// excepted checks that a star has the columns that it is to leave out, in one table or several.
-func (r *rel) excepted(star *sqlparse.Star) error {
+// checkExcept checks that a star has the columns that it is to leave out, in one table or several.
+func (r *rel) checkExcept(star *sqlparse.Star) error {
 	for _, n := range star.Except {
 		if slices.ContainsFunc(r.cols, func(c col) bool {
-			return !c.hidden && !c.unlisted && folded(n, c.name) && (star.Table == nil || folded(star.Table[len(star.Table)-1], c.table))
+			return !c.hidden && !c.unlisted && equalFold(n, c.name) && (star.Table == nil || equalFold(star.Table[len(star.Table)-1], c.table))
 		}) {
 			continue
 		}
@@ -192,8 +193,8 @@ func (r *rel) nameOf(it sqlparse.Item) string {
 	return name
 }
 
-// projected adds the select list, and orders by order, then by the order so far.
-func (r *rel) projected(outputs []output, order []sqlparse.Order) error {
+// project adds the select list, and orders by order, then by the order so far.
+func (r *rel) project(outputs []output, order []sqlparse.Order) error {
 	m, err := r.selection(outputs)
 	if err != nil {
 		return err
@@ -234,7 +235,7 @@ func (r *rel) selection(outputs []output) (*selection, error) {
 		var x node
 		var err error
 		if n, plain := o.x.(*sqlparse.Name); plain && !r.has(o.x) {
-			x, err = r.Passed(n)
+			x, err = r.PassColumn(n)
 		} else {
 			x, err = r.value(o.x)
 		}
@@ -245,7 +246,7 @@ func (r *rel) selection(outputs []output) (*selection, error) {
 		if x.IsObject() || e.Type() == schema.Any && x.Column == nil {
 			e = x.JSON()
 		}
-		c := defined(&x, e)
+		c := definedColumn(&x, e)
 		c.Path, c.Behind = query.Path{o.name}, nil
 		m.Columns, m.Shape.Columns = append(m.Columns, e), append(m.Shape.Columns, c)
 		m.marks = append(m.marks, x.Marks)
@@ -256,10 +257,10 @@ func (r *rel) selection(outputs []output) (*selection, error) {
 // finish adds m. Its outputs are the columns that can be named from now on.
 func (r *rel) finish(m *selection, outputs []output) {
 	r.add(&m.Map)
-	r.named(outputs, m.marks)
+	r.setColumns(outputs, m.marks)
 }
 
-func (r *rel) named(outputs []output, marks []Marks) {
+func (r *rel) setColumns(outputs []output, marks []Marks) {
 	r.cols, r.computed = nil, nil
 	for i, o := range outputs {
 		r.cols = append(r.cols, col{name: o.name, at: i, Marks: marks[i]})

@@ -20,7 +20,7 @@ func (b *Binder) Series(c *sqlparse.Call) (rows []value.Row, t schema.Type, days
 			return nil, 0, false, err
 		}
 		if _, ok := args[i].Expr.(plan.Const); !ok {
-			return nil, 0, false, unsupported(e.Pos(), "", "generate_series takes constants")
+			return nil, 0, false, unsupportedError(e.Pos(), "", "generate_series takes constants")
 		}
 	}
 	f := &called{b.Alone(), c}
@@ -69,7 +69,7 @@ func moments(f *called, a []node) ([]value.Row, error) {
 	back := by.Months*30*Millis("day")+by.Expr.(plan.Const).Value.Int() < 0
 	var rows []value.Row
 	for back && at(&x) >= at(&end) || !back && at(&x) <= at(&end) {
-		next, err := f.shifted(x, by, false, f.place())
+		next, err := f.addSpan(x, by, false, f.place())
 		if err != nil {
 			return nil, err
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// combined binds UNION, INTERSECT and EXCEPT. The names are those of the left side.
-func (b *binder) combined(s *sqlparse.SetOp, outer *rel, w *with) (*rel, error) {
+// bindSetOp binds UNION, INTERSECT and EXCEPT. The names are those of the left side.
+func (b *binder) bindSetOp(s *sqlparse.SetOp, outer *rel, w *with) (*rel, error) {
 	if s.All && s.Op != "union" {
-		return nil, unsupported(s.At, "leave ALL out", "%s ALL isn't there", strings.ToUpper(s.Op))
+		return nil, unsupportedError(s.At, "leave ALL out", "%s ALL isn't there", strings.ToUpper(s.Op))
 	}
 	if err := b.meter.Add(plan.CostlySet, 1, At(s.At)); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (b *binder) unite(left, right *rel, s *sqlparse.SetOp) (*rel, error) {
 	}
 	u := &plan.Union{Right: right.program}
 	for i := range left.cols {
-		c, err := united(left, right, i, u, s)
+		c, err := uniteColumn(left, right, i, u, s)
 		if err != nil {
 			return nil, err
 		}
@@ -59,14 +59,14 @@ func (b *binder) unite(left, right *rel, s *sqlparse.SetOp) (*rel, error) {
 	return left, nil
 }
 
-// united adds column i of both sides to u.
-func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Column, error) {
+// uniteColumn adds column i of both sides to u.
+func uniteColumn(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Column, error) {
 	var sides [2]typecheck.Node
 	var columns [2]*plan.Column
 	for n, r := range []*rel{left, right} {
 		sides[n] = r.column(r.cols[i].at, s.At)
 		if columns[n] = sides[n].Column; columns[n].Mask.Hides() {
-			return plan.Column{}, unsupported(s.At, "read each side by itself", "%s can't combine the masked column %s", strings.ToUpper(s.Op), r.cols[i].name)
+			return plan.Column{}, unsupportedError(s.At, "read each side by itself", "%s can't combine the masked column %s", strings.ToUpper(s.Op), r.cols[i].name)
 		}
 		if k, ok := r.program.Constant(r.cols[i].at); ok && k.T == schema.JSON && k.Value.IsNull() { // it takes the other side's type
 			sides[n].Become(k.Value, k.T)
@@ -74,7 +74,7 @@ func united(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (plan.Col
 	}
 	named := columns[0].Mask.Names() || columns[1].Mask.Names()
 	if named && columns[0].Mask != columns[1].Mask {
-		return plan.Column{}, unsupported(s.At, "select the same pseudonym on both sides, or the key of the record on each", "%s can't combine the pseudonym %s with another column", strings.ToUpper(s.Op), left.cols[i].name)
+		return plan.Column{}, unsupportedError(s.At, "select the same pseudonym on both sides, or the key of the record on each", "%s can't combine the pseudonym %s with another column", strings.ToUpper(s.Op), left.cols[i].name)
 	}
 	es, t, err := typecheck.Together(sides[:], strings.ToUpper(s.Op))
 	if err != nil {

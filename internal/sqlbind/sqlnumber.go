@@ -95,9 +95,9 @@ func (n numberType) Real() numberType {
 	return floating
 }
 
-// Compared returns the type to which n is converted when it is compared with another number. both is the type for the
+// ComparisonType returns the type to which n is converted when it is compared with another number. both is the type for the
 // two of them.
-func (n numberType) Compared(both numberType) numberType {
+func (n numberType) ComparisonType(both numberType) numberType {
 	if both < numeric {
 		return n
 	}

@@ -33,7 +33,7 @@ func (r *rel) In(sign string, x sqlparse.Expr, q *sqlparse.Query, p sqlparse.Pos
 	xs := []sqlparse.Expr{x}
 	if t, ok := x.(*sqlparse.Tuple); ok {
 		if xs = t.Items; sign != "=" {
-			return cond{}, unsupported(p, "use IN, or NOT EXISTS with a condition for each value", "lists of values can only be compared with = with those of a query")
+			return cond{}, unsupportedError(p, "use IN, or NOT EXISTS with a condition for each value", "lists of values can only be compared with = with those of a query")
 		}
 	}
 	ask := func(no bool) (plan.Expr, error) {
@@ -46,7 +46,7 @@ func (r *rel) In(sign string, x sqlparse.Expr, q *sqlparse.Query, p sqlparse.Pos
 		}
 		c := Always
 		for i, x := range xs {
-			each, err := r.compared(sign, x, sub, i, p)
+			each, err := r.compareColumn(sign, x, sub, i, p)
 			if err != nil {
 				return nil, err
 			}
@@ -67,12 +67,12 @@ func (r *rel) In(sign string, x sqlparse.Expr, q *sqlparse.Query, p sqlparse.Pos
 	return cond{Yes: yes, No: Not(perhaps)}, err
 }
 
-// compared compares x, over r, with column i of sub, which is within r.
-func (r *rel) compared(sign string, x sqlparse.Expr, sub *rel, i int, p sqlparse.Pos) (cond, error) {
+// compareColumn compares x, over r, with column i of sub, which is within r.
+func (r *rel) compareColumn(sign string, x sqlparse.Expr, sub *rel, i int, p sqlparse.Pos) (cond, error) {
 	c := sub.cols[i]
 	y := node{Node: sub.column(c.at, p), Marks: c.Marks}
 	if y.Column.Mask != nil {
-		return cond{}, unsupported(p, "", "a masked column can't be compared")
+		return cond{}, unsupportedError(p, "", "a masked column can't be compared")
 	}
 	// The value is bound outside, and referred to from within.
 	out, err := r.value(x)
@@ -80,10 +80,10 @@ func (r *rel) compared(sign string, x sqlparse.Expr, sub *rel, i int, p sqlparse
 		return cond{}, err
 	}
 	if !out.Constant {
-		at := r.extended([]node{out})[0]
+		at := r.ensureColumns([]node{out})[0]
 		out.Elsewhere(plan.Outer{Up: 1, Column: at, T: r.shape.Columns[at].Type})
 	}
-	return r.exprs().Compared(sign, out, y, p)
+	return r.exprs().Compare(sign, out, y, p)
 }
 
 // probe adds the column that a sub-query yields for each record, and returns it.
@@ -120,7 +120,7 @@ func (r *rel) Scalar(e *sqlparse.Sub) (node, error) {
 	}
 	c := sub.cols[0]
 	if sub.shape.Columns[c.at].Mask != nil {
-		return node{}, unsupported(e.At, "join with the table", "a sub-query can't yield a masked column")
+		return node{}, unsupportedError(e.At, "join with the table", "a sub-query can't yield a masked column")
 	}
 	for i := range sub.shape.Columns {
 		sub.shape.Columns[i].Path = nil
@@ -138,7 +138,7 @@ func (r *rel) Scalar(e *sqlparse.Sub) (node, error) {
 // are those that r has at this point. If they depend on a further record around them, the sub-query is refused.
 func (r *rel) guard(e *sqlparse.Sub, sub *rel) error {
 	if sub.used && r.used {
-		return unsupported(e.At, "write IN (SELECT …) to compare with each, add LIMIT 1, or take an aggregate such as max(…)",
+		return unsupportedError(e.At, "write IN (SELECT …) to compare with each, add LIMIT 1, or take an aggregate such as max(…)",
 			"this sub-query may have more than one record, and whether it has can't be tested inside of another sub-query that names a record around it")
 	}
 	again, err := r.inner(e.Query, e.At)

@@ -98,32 +98,32 @@ func (b *Binder) withTimes(sign string, x, y *node, p sqlparse.Pos) (node, bool,
 				}
 				return span(x.Months+by*y.Months, x.Expr.(plan.Const).Value.Int()+by*y.Expr.(plan.Const).Value.Int()), true, nil
 			}
-			return node{}, true, unsupported(p, "add each to the date", "months have no fixed length")
+			return node{}, true, unsupportedError(p, "add each to the date", "months have no fixed length")
 		}
 		n, err := b.arithmetic(sign, node{Node: x.Node}, node{Node: y.Node}, p)
 		n.Span = true
 		return n, true, err
 	case x.Span && (sign == "*" || sign == "/") && !y.Span:
-		return b.scaled(sign, x, y, p)
+		return b.scaleSpan(sign, x, y, p)
 	case y.Span && sign == "*" && !x.Span:
-		return b.scaled(sign, y, x, p)
+		return b.scaleSpan(sign, y, x, p)
 	case x.Span && y.Span && sign == "/":
 		n, err := b.arithmetic("/", node{Node: typecheck.Node{Expr: plan.Widen{X: x.Expr, T: schema.Double}}}, node{Node: typecheck.Node{Expr: plan.Widen{X: y.Expr, T: schema.Double}}}, p)
 		return n, true, err
 	case isTime(x) && y.Span && (sign == "+" || sign == "-"):
-		n, err := b.shifted(*x, *y, sign == "-", p)
+		n, err := b.addSpan(*x, *y, sign == "-", p)
 		return n, true, err
 	case x.Span && isTime(y) && sign == "+":
-		n, err := b.shifted(*y, *x, false, p)
+		n, err := b.addSpan(*y, *x, false, p)
 		return n, true, err
 	case isTime(x) && isTime(y) && sign == "-":
 		return b.between2(x, y, p)
 	case (x.Day || x.Kind() == schema.Day) && typecheck.Numeric(y.Kind()) && (sign == "+" || sign == "-"): // a day and a number of days
 		x.Day = true
-		n, err := b.moved(*x, *y, "day", sign == "-", p)
+		n, err := b.shiftByUnits(*x, *y, "day", sign == "-", p)
 		return n, true, err
 	case isTime(x) || isTime(y) || x.Span || y.Span:
-		return node{}, true, unsupported(p, "add or subtract an interval: x + interval '7 days'", "%s can't take %s and %s", sign, typecheck.Describe(&x.Node), typecheck.Describe(&y.Node))
+		return node{}, true, unsupportedError(p, "add or subtract an interval: x + interval '7 days'", "%s can't take %s and %s", sign, typecheck.Describe(&x.Node), typecheck.Describe(&y.Node))
 	}
 	return node{}, false, nil
 }
@@ -147,13 +147,13 @@ func (b *Binder) between2(x, y *node, p sqlparse.Pos) (node, bool, error) {
 	return n, true, nil
 }
 
-// scaled multiplies or divides a length of time.
-func (b *Binder) scaled(sign string, x, by *node, p sqlparse.Pos) (node, bool, error) {
+// scaleSpan multiplies or divides a length of time.
+func (b *Binder) scaleSpan(sign string, x, by *node, p sqlparse.Pos) (node, bool, error) {
 	if x.Months != 0 {
 		k, ok := by.Expr.(plan.Const)
 		n, whole := k.Value.AsInt()
 		if !ok || !whole || sign != "*" {
-			return node{}, true, unsupported(p, "", "months can only be multiplied by a constant whole number")
+			return node{}, true, unsupportedError(p, "", "months can only be multiplied by a constant whole number")
 		}
 		return span(x.Months*n, x.Expr.(plan.Const).Value.Int()*n), true, nil
 	}
@@ -173,8 +173,8 @@ func (b *Binder) scaled(sign string, x, by *node, p sqlparse.Pos) (node, bool, e
 	return n, true, nil
 }
 
-// shifted adds a length of time to a date, or subtracts it.
-func (b *Binder) shifted(x, by node, back bool, p sqlparse.Pos) (node, error) {
+// addSpan adds a length of time to a date, or subtracts it.
+func (b *Binder) addSpan(x, by node, back bool, p sqlparse.Pos) (node, error) {
 	e, err := b.date(&x, "+")
 	if err != nil {
 		return node{}, err
@@ -217,11 +217,11 @@ func (b *Binder) shifted(x, by node, back bool, p sqlparse.Pos) (node, error) {
 	return computedOf(plan.DateShift{X: e, Amount: amount, Unit: "millisecond"}, p), nil
 }
 
-// moved adds a number of units to a date.
-func (b *Binder) moved(x, n node, u string, back bool, p sqlparse.Pos) (node, error) {
+// shiftByUnits adds a number of units to a date.
+func (b *Binder) shiftByUnits(x, n node, u string, back bool, p sqlparse.Pos) (node, error) {
 	if k, ok := n.Expr.(plan.Const); ok {
 		if whole, is := k.Value.AsInt(); is && whole > -1e9 && whole < 1e9 {
-			return b.shifted(x, span(Months(u)*whole, Millis(u)*whole), back, p)
+			return b.addSpan(x, span(Months(u)*whole, Millis(u)*whole), back, p)
 		}
 	}
 	e, err := b.date(&x, "+")
@@ -236,7 +236,7 @@ func (b *Binder) moved(x, n node, u string, back bool, p sqlparse.Pos) (node, er
 		amount = plan.Apply{Op: plan.Sub, Args: []plan.Expr{Whole(0), amount}, T: schema.Integer}
 	}
 	if u == "decade" || u == "century" {
-		return node{}, unsupported(p, "use years", "%s isn't there", u)
+		return node{}, unsupportedError(p, "use years", "%s isn't there", u)
 	}
 	out := computedOf(plan.DateShift{X: e, Amount: amount, Unit: u}, p)
 	out.Day = x.Day && (u == "day" || u == "week" || Months(u) > 0)

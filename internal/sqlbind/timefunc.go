@@ -38,11 +38,11 @@ func ofTime() map[string]function {
 		"dayofyear": datePartFunction("doy"), "dayofweek": datePartFunction("dayofweek"),
 		"unixepoch": {1, 1, seconds}, "unix_timestamp": {1, 1, seconds},
 		"extract": {2, 2, namedPart}, "date_part": {2, 2, namedPart}, "datepart": {2, 2, namedPart},
-		"date_trunc": {2, 3, truncated}, "datetrunc": {2, 2, truncated},
-		"date":      {1, -1, func(f *called, a []node) (node, error) { return modified(f, a, true) }},
-		"datetime":  {1, -1, func(f *called, a []node) (node, error) { return modified(f, a, false) }},
-		"timestamp": {1, 1, func(f *called, a []node) (node, error) { return modified(f, a, false) }},
-		"to_char":   {2, 2, formatted(postgresFormat, 0)}, "strftime": {2, -1, formatted(sqliteFormat, 1)}, "date_format": {2, 2, formatted(mysqlFormat, 0)},
+		"date_trunc": {2, 3, bindDateTrunc}, "datetrunc": {2, 2, bindDateTrunc},
+		"date":      {1, -1, func(f *called, a []node) (node, error) { return bindDateModifiers(f, a, true) }},
+		"datetime":  {1, -1, func(f *called, a []node) (node, error) { return bindDateModifiers(f, a, false) }},
+		"timestamp": {1, 1, func(f *called, a []node) (node, error) { return bindDateModifiers(f, a, false) }},
+		"to_char":   {2, 2, bindDateFormat(postgresFormat, 0)}, "strftime": {2, -1, bindDateFormat(sqliteFormat, 1)}, "date_format": {2, 2, bindDateFormat(mysqlFormat, 0)},
 		"to_date": {1, 2, toDate},
 		"to_timestamp": {1, 2, func(f *called, a []node) (node, error) {
 			if err := international(f, a); err != nil {
@@ -50,13 +50,13 @@ func ofTime() map[string]function {
 			}
 			switch t := a[0].Kind(); {
 			case t == schema.Integer: // seconds since 1970
-				return f.moved(moment(0), a[0], "second", false, f.place())
+				return f.shiftByUnits(moment(0), a[0], "second", false, f.place())
 			case typecheck.Numeric(t): // and parts of them
 				x, err := a[0].Want(schema.Double, "to_timestamp")
 				return computedOf(fromSeconds(x), f.place()), err
 			}
 			if typecheck.Dynamic(a[0].Kind()) && !a[0].IsNull() { // a number of it would be taken for milliseconds
-				return node{}, unsupported(f.place(), "cast it: x::bigint for seconds since 1970, x::timestamp for a date", "to_timestamp takes a number or a text, and the type of this isn't known before it is read")
+				return node{}, unsupportedError(f.place(), "cast it: x::bigint for seconds since 1970, x::timestamp for a date", "to_timestamp takes a number or a text, and the type of this isn't known before it is read")
 			}
 			d, err := f.date(&a[0], "to_timestamp")
 			return computedOf(d, f.place()), err
@@ -79,7 +79,7 @@ func ofTime() map[string]function {
 			}
 			one := span(0, Millis(u))
 			if Months(u) > 0 {
-				return node{}, unsupported(f.place(), "use a constant", "months can only be counted by a constant")
+				return node{}, unsupportedError(f.place(), "use a constant", "months can only be counted by a constant")
 			}
 			return f.arithmetic("*", one, a[0], f.place())
 		}},
@@ -104,7 +104,7 @@ func international(f *called, a []node) error {
 	if ok && len(format) >= len("YYYY-MM-DD") && strings.HasPrefix("YYYY-MM-DD HH:MI:SS.MS", format) {
 		return nil
 	}
-	return unsupported(f.place(), "put its parts in order and cast: (substr(x, 7, 4) || '-' || substr(x, 4, 2) || '-' || substr(x, 1, 2))::date reads 31.12.2026",
+	return unsupportedError(f.place(), "put its parts in order and cast: (substr(x, 7, 4) || '-' || substr(x, 4, 2) || '-' || substr(x, 1, 2))::date reads 31.12.2026",
 		"%s reads texts such as 2026-12-31 and 2026-12-31 18:30:00, with a format that says so (YYYY-MM-DD HH24:MI:SS)", f.Call.Name)
 }
 
@@ -121,9 +121,9 @@ func betweenTimes() map[string]function {
 		"date_sub": {2, 2, func(f *called, a []node) (node, error) { return f.arithmetic("-", asTime(f, a[0]), a[1], f.place()) }},
 		"adddate":  {2, 2, func(f *called, a []node) (node, error) { return f.arithmetic("+", asTime(f, a[0]), a[1], f.place()) }},
 		"dateadd":  {3, 3, addUnits}, "timestampadd": {3, 3, addUnits},
-		"datediff": {2, 3, differing}, "timestampdiff": {3, 3, elapsed}, "date_diff": {2, 3, differing},
+		"datediff": {2, 3, differing}, "timestampdiff": {3, 3, bindTimestampDiff}, "date_diff": {2, 3, differing},
 		"age": {1, 2, func(f *called, _ []node) (node, error) {
-			return node{}, unsupported(f.place(), "x - y is the length of time between them; extract(year FROM age(x, y)) counts whole years, and extract(month FROM age(x, y)) the months after them",
+			return node{}, unsupportedError(f.place(), "x - y is the length of time between them; extract(year FROM age(x, y)) counts whole years, and extract(month FROM age(x, y)) the months after them",
 				"age gives years, months and days, which have no one length")
 		}},
 		"monthname": {1, 1, nameOf(monthName)}, "dayname": {1, 1, nameOf(dayName)},
@@ -135,7 +135,7 @@ func betweenTimes() map[string]function {
 			return computedOf(julianDay(d), f.place()), nil
 		}},
 		"generate_series": {2, 3, func(f *called, _ []node) (node, error) {
-			return node{}, unsupported(f.place(), "FROM generate_series(1, 12) AS n", "generate_series can only be in FROM")
+			return node{}, unsupportedError(f.place(), "FROM generate_series(1, 12) AS n", "generate_series can only be in FROM")
 		}},
 	}
 }
@@ -162,9 +162,9 @@ func namedPart(f *called, a []node) (node, error) {
 	return n, err
 }
 
-// truncated binds date_trunc(unit, time [, zone]). Weeks begin on Monday, as in PostgreSQL. Unit and zone are constants: they become
+// bindDateTrunc binds date_trunc(unit, time [, zone]). Weeks begin on Monday, as in PostgreSQL. Unit and zone are constants: they become
 // part of the plan, and a value of a record can't choose them.
-func truncated(f *called, a []node) (node, error) {
+func bindDateTrunc(f *called, a []node) (node, error) {
 	k, ok := a[0].Expr.(plan.Const)
 	u := Unit(k.Value.Text())
 	if !ok || u == "" || u == "millisecond" || u == "decade" || u == "century" {
@@ -187,8 +187,8 @@ func truncated(f *called, a []node) (node, error) {
 	return computedOf(plan.DateTrunc{X: d, Unit: u, Zone: zone, WeekStart: 1}, f.place()), nil
 }
 
-// modified binds SQLite's date and datetime with modifiers such as '-7 days' and 'start of month'.
-func modified(f *called, a []node, isDay bool) (node, error) {
+// bindDateModifiers binds SQLite's date and datetime with modifiers such as '-7 days' and 'start of month'.
+func bindDateModifiers(f *called, a []node, isDay bool) (node, error) {
 	d, err := f.date(&a[0], f.Call.Name)
 	if err != nil {
 		return node{}, err
@@ -197,7 +197,7 @@ func modified(f *called, a []node, isDay bool) (node, error) {
 	for _, m := range a[1:] {
 		k, ok := m.Expr.(plan.Const)
 		if !ok || k.Value.Kind() != value.String {
-			return node{}, problem.NotSupported(m.At, "%s takes constant modifiers such as '-7 days'", f.Call.Name)
+			return node{}, problem.UnsupportedError(m.At, "%s takes constant modifiers such as '-7 days'", f.Call.Name)
 		}
 		text := strings.ToLower(k.Value.Text())
 		switch by, ok := interval(text); {
@@ -209,7 +209,7 @@ func modified(f *called, a []node, isDay bool) (node, error) {
 			x = computedOf(plan.DateTrunc{X: x.Expr, Unit: u, WeekStart: 1}, f.place())
 		case text == "utc" || text == "localtime": // all times are in UTC
 		case ok:
-			if x, err = f.shifted(x, by, false, f.place()); err != nil {
+			if x, err = f.addSpan(x, by, false, f.place()); err != nil {
 				return node{}, err
 			}
 		default:
@@ -222,12 +222,12 @@ func modified(f *called, a []node, isDay bool) (node, error) {
 	return x, nil
 }
 
-// formatted binds a function that writes a date in a format, which is argument number at%2, the date the other.
-func formatted(letters []Letter, dateAt int) func(*called, []node) (node, error) {
+// bindDateFormat binds a function that writes a date in a format, which is argument number at%2, the date the other.
+func bindDateFormat(letters []Letter, dateAt int) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		x, pattern := a[dateAt], a[1-dateAt]
 		if len(a) > 2 {
-			m, err := modified(f, append([]node{x}, a[2:]...), false)
+			m, err := bindDateModifiers(f, append([]node{x}, a[2:]...), false)
 			if err != nil {
 				return node{}, err
 			}
@@ -238,7 +238,7 @@ func formatted(letters []Letter, dateAt int) func(*called, []node) (node, error)
 			return computedOf(plan.Convert{X: plan.Convert{X: n.Expr, T: schema.Integer}, T: schema.String}, f.place()), err
 		}
 		if !isTime(&x) && typecheck.Numeric(x.Kind()) {
-			return node{}, unsupported(f.place(), "use round(x, 2), or CAST(x AS text)", "%s writes dates here, not numbers", f.Call.Name)
+			return node{}, unsupportedError(f.place(), "use round(x, 2), or CAST(x AS text)", "%s writes dates here, not numbers", f.Call.Name)
 		}
 		d, err := f.date(&x, f.Call.Name)
 		if err != nil {
@@ -264,7 +264,7 @@ func addUnits(f *called, a []node) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	return f.moved(asTime(f, a[2]), a[1], u, false, f.place())
+	return f.shiftByUnits(asTime(f, a[2]), a[1], u, false, f.place())
 }
 
 // differing binds DATEDIFF: days from the second to the first date as in MySQL. With a unit, it is the number of the
@@ -286,8 +286,8 @@ func differing(f *called, a []node) (node, error) {
 	return computedOf(plan.DateDiff{From: from, To: to, Unit: u}, f.place()), err
 }
 
-// elapsed binds TIMESTAMPDIFF: whole units from the second to the third argument.
-func elapsed(f *called, a []node) (node, error) {
+// bindTimestampDiff binds TIMESTAMPDIFF: whole units from the second to the third argument.
+func bindTimestampDiff(f *called, a []node) (node, error) {
 	u, err := unitOf(f, a[0])
 	if err != nil {
 		return node{}, err

@@ -35,19 +35,19 @@ func (b *Binder) part(name string, x node, p sqlparse.Pos) (node, error) {
 // partOfSpan returns a part of a length of time.
 func (b *Binder) partOfSpan(name string, x node, p sqlparse.Pos) (node, error) {
 	if name == "epoch" && x.Months != 0 {
-		return node{}, unsupported(p, "", "months have no fixed length")
+		return node{}, unsupportedError(p, "", "months have no fixed length")
 	}
 	if e := partOfLength(name, x.Expr); e != nil {
 		return computedOf(e, p), nil
 	}
-	return node{}, unsupported(p, "extract(epoch FROM …) gives all of it in seconds", "a length of time has no part %q here", problem.Cut(name))
+	return node{}, unsupportedError(p, "extract(epoch FROM …) gives all of it in seconds", "a length of time has no part %q here", problem.Cut(name))
 }
 
 // format reads a constant format.
 func format(x *node, letters []Letter, what string) ([]piece, error) {
 	k, ok := x.Expr.(plan.Const)
 	if !ok || k.Value.Kind() != value.String {
-		return nil, problem.NotSupported(x.At, "%s takes its format as a constant text", what)
+		return nil, problem.UnsupportedError(x.At, "%s takes its format as a constant text", what)
 	}
 	out, unknown := Format(k.Value.Text(), letters)
 	if unknown != "" {

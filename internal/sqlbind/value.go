@@ -16,13 +16,13 @@ import (
 
 // Value binds an expression.
 func (b *Binder) Value(e sqlparse.Expr) (node, error) {
-	if x, ok := b.Names.Computed(e); ok {
+	if x, ok := b.Names.ComputedValue(e); ok {
 		x.At = At(e.Pos())
 		return x, nil
 	}
 	x, err := b.expression(e)
 	if err == nil && !x.IsObject() {
-		err = b.bounded(e.Pos(), x.Expr)
+		err = b.checkSize(e.Pos(), x.Expr)
 	}
 	if err != nil {
 		return node{}, err
@@ -89,7 +89,7 @@ func (b *Binder) expression(e sqlparse.Expr) (node, error) {
 	case *sqlparse.Index:
 		return b.index(e)
 	case *sqlparse.Tuple:
-		return node{}, unsupported(e.At, "write them as columns of their own", "a list of values can only be compared")
+		return node{}, unsupportedError(e.At, "write them as columns of their own", "a list of values can only be compared")
 	case *sqlparse.Star:
 		return node{}, invalid(e.At, "* can only be in a select list or in count(*)")
 	}
@@ -109,7 +109,7 @@ func (b *Binder) constantText(e *sqlparse.String) (node, error) {
 		}
 		return x, nil
 	case "time":
-		return node{}, unsupported(e.At, "compare extract(hour FROM x)", "times without a day aren't there")
+		return node{}, unsupportedError(e.At, "compare extract(hour FROM x)", "times without a day aren't there")
 	}
 	v, ok := value.OfDateText(e.Text)
 	if !ok {
@@ -141,7 +141,7 @@ func (b *Binder) word(e *sqlparse.Word) (node, error) {
 	if strings.HasSuffix(e.Text, "time") {
 		instead = "to_char(now(), 'HH24:MI:SS') is the time of day as a text, CURRENT_TIMESTAMP the time"
 	}
-	return node{}, unsupported(e.At, instead, "%s isn't there", strings.ToUpper(e.Text))
+	return node{}, unsupportedError(e.At, instead, "%s isn't there", strings.ToUpper(e.Text))
 }
 
 const day = 24 * 60 * 60 * 1_000_000 // microseconds
@@ -204,7 +204,7 @@ func (b *Binder) binary(e *sqlparse.Binary) (node, error) {
 		}
 		return computedOf(c.value(), e.At), nil
 	case "at time zone":
-		return b.zoned(e)
+		return b.atTimeZone(e)
 	}
 	x, err := b.Value(e.L)
 	if err != nil {
@@ -228,7 +228,7 @@ func (b *Binder) binary(e *sqlparse.Binary) (node, error) {
 	case "^":
 		return reals(plan.Pow)(&called{b, &sqlparse.Call{Name: "^", At: e.At}}, []node{x, y})
 	}
-	return node{}, unsupported(e.At, hint.SQLOperator(e.Op), "the operator %s isn't there", e.Op)
+	return node{}, unsupportedError(e.At, hint.SQLOperator(e.Op), "the operator %s isn't there", e.Op)
 }
 
 // together converts values to their common type, which SQL requires.

@@ -82,8 +82,8 @@ func (r *rel) value(e sqlparse.Expr) (node, error)           { return r.exprs().
 func (r *rel) cond(e sqlparse.Expr) (cond, error)            { return r.exprs().Cond(e) }
 func (r *rel) constant(e sqlparse.Expr) (value.Value, error) { return r.exprs().Constant(e) }
 
-// Computed implements Names.
-func (r *rel) Computed(e sqlparse.Expr) (node, bool) {
+// ComputedValue implements Names.
+func (r *rel) ComputedValue(e sqlparse.Expr) (node, bool) {
 	if r.computed == nil {
 		return node{}, false
 	}
@@ -96,12 +96,12 @@ func (r *rel) Computed(e sqlparse.Expr) (node, bool) {
 
 // has reports whether a group or a window has computed e.
 func (r *rel) has(e sqlparse.Expr) bool {
-	_, ok := r.Computed(e)
+	_, ok := r.ComputedValue(e)
 	return ok
 }
 
-// Stored implements Columns.
-func (r *rel) Stored(e sqlparse.Expr) *plan.Column {
+// StoredColumn implements Columns.
+func (r *rel) StoredColumn(e sqlparse.Expr) *plan.Column {
 	n, ok := e.(*sqlparse.Name)
 	if !ok || r.computed != nil {
 		return nil
@@ -114,12 +114,12 @@ func (r *rel) Stored(e sqlparse.Expr) *plan.Column {
 	if !comparable(column) {
 		return nil
 	}
-	r.tables.Named(column.Field)
+	r.tables.RecordUse(column.Field)
 	return column
 }
 
-// Allowed and Note implement Columns.
-func (r *rel) Allowed(f *schema.Field) []string { return r.tables.Allowed(f) }
+// AllowedValues and Note implement Columns.
+func (r *rel) AllowedValues(f *schema.Field) []string { return r.tables.AllowedValues(f) }
 
 // Note notes a value that a column never has.
 func (r *rel) Note(at, text string) { r.known.Note(at, text, "%s", text) }

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// windowed adds the window functions in a select list, its order and its QUALIFY: a stage for each partition and order.
-func (r *rel) windowed(outputs []output, order []sqlparse.Order, qualify sqlparse.Expr) error {
+// addWindows adds the window functions in a select list, its order and its QUALIFY: a stage for each partition and order.
+func (r *rel) addWindows(outputs []output, order []sqlparse.Order, qualify sqlparse.Expr) error {
 	var calls []*sqlparse.Call
 	collect := func(x any) {
 		sqlparse.Walk(x, func(e sqlparse.Expr) bool {
@@ -98,7 +98,7 @@ func (r *rel) windowStage(w *sqlparse.Window, calls []*sqlparse.Call) error {
 			return err
 		}
 	}
-	at := r.extended(append(slices.Clone(by), terms...))
+	at := r.ensureColumns(append(slices.Clone(by), terms...))
 	s.stage.By = at[:len(by):len(by)]
 	for i, c := range at[len(by):] {
 		if !slices.ContainsFunc(s.stage.Order, func(p plan.Place) bool { return p.Column == c }) && !slices.Contains(s.stage.By, c) {

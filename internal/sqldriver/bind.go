@@ -19,9 +19,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// dmlBound returns the place of the value of a set, or an error if its column can't hold the value.
-func dmlBound(t *sqlgen.Text, s writes.Set, forms map[string]WriteForm) (string, error) {
-	arg, why := dmlHeld(&t.Writes, s.Field, s.Value, forms[s.Field.Name])
+// dmlPlaceholder returns the placeholder of the value of a set, or an error if its column can't hold the value.
+func dmlPlaceholder(t *sqlgen.Text, s writes.Set, forms map[string]WriteForm) (string, error) {
+	arg, why := dmlArgument(&t.Writes, s.Field, s.Value, forms[s.Field.Name])
 	if text, ok := arg.(string); ok && why == "" && s.Field.Type == schema.Opaque && !t.Fits(s.Field, text) {
 		why = "must be " + s.Field.Form
 	}
@@ -41,14 +41,14 @@ func UnfitValue(f *schema.Field, detail string) *problem.Error {
 	return &problem.Error{Code: problem.InvalidArgument, Kind: "value", Pointer: "/data/" + name, Detail: detail}
 }
 
-// dmlHeld returns v as the driver takes it for a column of f, or why the column can't hold it.
-func dmlHeld(ws *sqlgen.Writes, f *schema.Field, v value.Value, form WriteForm) (arg any, why string) {
+// dmlArgument returns v as the driver takes it for a column of f, or why the column can't hold it.
+func dmlArgument(ws *sqlgen.Writes, f *schema.Field, v value.Value, form WriteForm) (arg any, why string) {
 	if f.Stored != nil {
-		raw, why := interpret.Held(f, v)
+		raw, why := interpret.EncodeValue(f, v)
 		if why != "" {
 			return nil, why
 		}
-		return dmlHeld(ws, &f.Stored.Field, raw, nil)
+		return dmlArgument(ws, &f.Stored.Field, raw, nil)
 	}
 	if v.IsNull() {
 		if f.NotNull {
@@ -57,7 +57,7 @@ func dmlHeld(ws *sqlgen.Writes, f *schema.Field, v value.Value, form WriteForm) 
 		return nil, ""
 	}
 	if f.Values != nil && !slices.ContainsFunc(f.Values, func(a value.Value) bool { return value.Equal(a, v) }) {
-		return nil, "can't hold " + problem.Cut(v.String()) + "; it holds one of " + listed(f.Values)
+		return nil, "can't hold " + problem.Cut(v.String()) + "; it holds one of " + joinValues(f.Values)
 	}
 	switch f.Type {
 	case schema.String, schema.Opaque:
@@ -94,8 +94,8 @@ func dmlHeld(ws *sqlgen.Writes, f *schema.Field, v value.Value, form WriteForm) 
 	return heldAny(ws, v)
 }
 
-// listed returns at most 20 of values, for messages.
-func listed(values []value.Value) string {
+// joinValues returns at most 20 of values, joined by commas, for messages.
+func joinValues(values []value.Value) string {
 	texts := make([]string, 0, len(values))
 	for i, v := range values {
 		if i == 20 {
@@ -247,7 +247,7 @@ func heldAny(ws *sqlgen.Writes, v value.Value) (any, string) {
 func heldDate(ws *sqlgen.Writes, f *schema.Field, v value.Value, form WriteForm) (any, string) {
 	day := f.Type == schema.Day
 	if v.Kind() == value.String {
-		read, ok := f.Dated(v.Text())
+		read, ok := f.ParseDate(v.Text())
 		if ok && read.Kind() == value.String { // it is Endless
 			return read.Text(), ""
 		}

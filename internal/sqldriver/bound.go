@@ -20,7 +20,7 @@ var turned = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "<>":
 
 // boundOf reads "c >= literal", "literal <= c", "length(c) > 0" and "c <= other".
 func boundOf(ts []Token) (CheckRule, bool) {
-	left, op, right := compared(ts)
+	left, op, right := splitComparison(ts)
 	if op == "" {
 		return CheckRule{}, false
 	}
@@ -60,8 +60,8 @@ func boundOn(ts []Token, op string, than []Token) (r CheckRule, ok bool) {
 	return r, ok && (!r.cast || b.length != "" || l.str)
 }
 
-// compared splits ts at its only comparison. op is "" if there is none, or several.
-func compared(ts []Token) (left []Token, op string, right []Token) {
+// splitComparison splits ts at its only comparison. op is "" if there is none, or several.
+func splitComparison(ts []Token) (left []Token, op string, right []Token) {
 	depth := 0
 	for i := 0; i < len(ts); i++ {
 		switch t := ts[i]; {
@@ -117,7 +117,7 @@ func (b *bound) restrict(field *schema.Field) {
 		field.Least = max(field.Least, 1)
 	case b.length != "":
 	case field.Type == schema.Integer || field.Type == schema.Double || field.Type == schema.Decimal:
-		if n, ok := held(&schema.Field{Type: schema.Decimal}, b.than); ok && field.Native != "float4" && field.Native != "float" {
+		if n, ok := literalValue(&schema.Field{Type: schema.Decimal}, b.than); ok && field.Native != "float4" && field.Native != "float" {
 			if whole, err := strconv.ParseInt(n.Text(), 10, 64); err == nil {
 				n = value.OfInt(whole)
 			}

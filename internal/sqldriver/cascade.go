@@ -54,7 +54,7 @@ func CascadeCounts(d sqlgen.Dialect, c *schema.Class, id []value.Value, fields [
 		if at[2] == "delete" {
 			goes = nil
 		}
-		st, err := counted(d, c, id, ways, goes)
+		st, err := compileCount(d, c, id, ways, goes)
 		if err != nil {
 			return nil, err
 		}
@@ -97,8 +97,8 @@ func dmlPaths(c *schema.Class, fields []string, refs []schema.Reference) []path 
 	return found
 }
 
-// counted compiles the count of the records at the ends of ways, except those at the ends of but and the record itself.
-func counted(d sqlgen.Dialect, c *schema.Class, id []value.Value, ways, but []path) (sqlgen.Statement, error) {
+// compileCount compiles the count of the records at the ends of ways, except those at the ends of but and the record itself.
+func compileCount(d sqlgen.Dialect, c *schema.Class, id []value.Value, ways, but []path) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
 		return sqlgen.Statement{}, err
@@ -108,18 +108,18 @@ func counted(d sqlgen.Dialect, c *schema.Class, id []value.Value, ways, but []pa
 	var named error // one for all: each of the conditions names the same record
 	for i, p := range ways {
 		t.Write([]string{"", " OR "}[min(i, 1)])
-		named = reached(t, c, id, p, 0)
+		named = writePathCondition(t, c, id, p, 0)
 	}
 	t.Write(")")
 	before, after := t.Not()
 	for _, p := range but {
 		t.Write(" AND ", before)
-		named = reached(t, c, id, p, 0)
+		named = writePathCondition(t, c, id, p, 0)
 		t.Write(after)
 	}
 	if last.Space == c.Space && last.Table == c.Table {
 		t.Write(" AND ", before, "1=1")
-		named = keyed(t, c, id, " AND ", alias(t, 0))
+		named = writeKeyCondition(t, c, id, " AND ", alias(t, 0))
 		t.Write(after)
 	}
 	t.Write(" LIMIT ", strconv.Itoa(maxCounted), ") AS c")
@@ -127,15 +127,15 @@ func counted(d sqlgen.Dialect, c *schema.Class, id []value.Value, ways, but []pa
 	return st, cmp.Or(named, err)
 }
 
-// reached appends the condition that the record r<depth> is at the end of p.
-func reached(t *sqlgen.Text, c *schema.Class, id []value.Value, p path, depth int) (err error) {
+// writePathCondition appends the condition that the record r<depth> is at the end of p.
+func writePathCondition(t *sqlgen.Text, c *schema.Class, id []value.Value, p path, depth int) (err error) {
 	r := p[len(p)-1]
-	t.Write(list(r.Fields, alias(t, depth)), " IN (SELECT ", joined(r.Targets, alias(t, depth+1)), " FROM ",
+	t.Write(list(r.Fields, alias(t, depth)), " IN (SELECT ", joinColumns(r.Targets, alias(t, depth+1)), " FROM ",
 		t.Table(r.ToSpace, r.To), " AS r", strconv.Itoa(depth+1), " WHERE ")
 	if len(p) == 1 {
-		err = keyed(t, c, id, "", alias(t, depth+1))
+		err = writeKeyCondition(t, c, id, "", alias(t, depth+1))
 	} else {
-		err = reached(t, c, id, p[:len(p)-1], depth+1)
+		err = writePathCondition(t, c, id, p[:len(p)-1], depth+1)
 	}
 	t.Write(")")
 	return err
@@ -150,10 +150,10 @@ func list(fields []string, column func(string) string) string {
 	if len(fields) == 1 {
 		return column(fields[0])
 	}
-	return "(" + joined(fields, column) + ")"
+	return "(" + joinColumns(fields, column) + ")"
 }
 
-func joined(fields []string, column func(string) string) string {
+func joinColumns(fields []string, column func(string) string) string {
 	columns := make([]string, len(fields))
 	for i, f := range fields {
 		columns[i] = column(f)

@@ -87,7 +87,7 @@ func SettleClasses(source string, list []*FoundTable, choice schema.Choice) ([]s
 	classes := make([]schema.Class, 0, len(list))
 	for _, f := range list {
 		f.settleRelations(named)
-		f.settleMade()
+		f.setGeneratedSources()
 		f.Converts = true
 		classes = append(classes, f.Class)
 	}
@@ -98,7 +98,7 @@ func SettleClasses(source string, list []*FoundTable, choice schema.Choice) ([]s
 // settleKey sets the primary key, or else the first unique index over fields that are never null. A view has neither.
 // Lists and JSON can't be part of a key, because an id is a text, and these compare as values.
 func (f *FoundTable) settleKey() {
-	structured := func(n string) bool { return f.Field(n).Type.Structured() }
+	structured := func(n string) bool { return f.Field(n).Type.IsStructured() }
 	if len(f.Primary) > 0 && f.hasFields(f.Primary) && !slices.ContainsFunc(f.Primary, structured) {
 		f.Key = f.Primary
 		return
@@ -111,8 +111,8 @@ func (f *FoundTable) settleKey() {
 	}
 }
 
-// settleMade sets the columns from which generated columns are computed. Some databases let one name another.
-func (f *FoundTable) settleMade() {
+// setGeneratedSources sets the columns from which generated columns are computed. Some databases let one name another.
+func (f *FoundTable) setGeneratedSources() {
 	for name := range f.Made {
 		field := f.Field(name)
 		if field == nil {
@@ -132,7 +132,7 @@ func (f *FoundTable) settleMade() {
 // settleRelations keeps the links that lead to at most one record of a class in named.
 func (f *FoundTable) settleRelations(named map[*FoundTable]bool) {
 	for _, l := range f.Links {
-		if !named[l.To] || !f.hasFields(l.Fields) || !l.To.hasFields(l.Targets) || !l.To.identified(l.Targets) {
+		if !named[l.To] || !f.hasFields(l.Fields) || !l.To.hasFields(l.Targets) || !l.To.identifiesRecord(l.Targets) {
 			continue
 		}
 		f.Relations = append(f.Relations, schema.Relation{Fields: l.Fields, Target: l.To.Name, TargetFields: l.Targets})
@@ -148,8 +148,8 @@ func (f *FoundTable) hasFields(names []string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return f.Field(n) == nil })
 }
 
-// identified reports whether values of fields identify at most one record.
-func (f *FoundTable) identified(fields []string) bool {
+// identifiesRecord reports whether values of fields identify at most one record.
+func (f *FoundTable) identifiesRecord(fields []string) bool {
 	within := func(names []string) bool {
 		return len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(fields, n) })
 	}

@@ -249,7 +249,7 @@ func RestrictField(field *schema.Field, r CheckRule) {
 	}
 	values := make([]value.Value, 0, len(r.literals))
 	for _, l := range r.literals {
-		v, ok := held(field, l)
+		v, ok := literalValue(field, l)
 		if !ok {
 			return
 		}
@@ -268,8 +268,8 @@ func containsValue(list []value.Value, v value.Value) bool {
 	})
 }
 
-// held returns l as a field of this type holds it.
-func held(field *schema.Field, l literal) (value.Value, bool) {
+// literalValue returns l as a field of this type holds it.
+func literalValue(field *schema.Field, l literal) (value.Value, bool) {
 	isNumber := json.Valid([]byte(l.text)) && strings.Trim(l.text, "-.0123456789eE+") == ""
 	switch field.Type {
 	case schema.String:

@@ -20,9 +20,9 @@ type Holder interface {
 	Hold(ctx context.Context, name string) error
 }
 
-// schemed reports whether the plan is about classes. Such a plan has no other items if a schema change can't be rolled
+// changesClasses reports whether the plan is about classes. Such a plan has no other items if a schema change can't be rolled
 // back.
-func (r *run) schemed() (bool, error) {
+func (r *run) changesClasses() (bool, error) {
 	n := 0
 	for i := range r.plan.Items {
 		if r.plan.Items[i].Op == write.OpSchema {
@@ -30,7 +30,7 @@ func (r *run) schemed() (bool, error) {
 		}
 	}
 	if _, commits := r.tx.(Holder); n > 0 && (commits || n < len(r.plan.Items)) && len(r.plan.Items) > 1 {
-		return true, unsupported("a class is made or taken away by a change of its own")
+		return true, unsupportedError("a class is made or taken away by a change of its own")
 	}
 	return n > 0, nil
 }
@@ -58,7 +58,7 @@ func (r *run) classChange(it *writes.Item) (classChange, error) {
 		}
 		c.class = it.View.Class()
 		c.run, err = DropTable(r.db.Dialect(), c.class)
-		c.effect.Class, c.effect.Before = c.class.FullName(), described(it)
+		c.effect.Class, c.effect.Before = c.class.FullName(), classDescription(it)
 	case *write.AddFields:
 		err = &problem.Error{Code: problem.Unsupported, Kind: "fields", Pointer: "/class_name", Detail: w.Class + " is a table already, and further columns are not added to one here",
 			Suggestion: "ask for a migration of the application; a class with another name can be created"}
@@ -68,8 +68,8 @@ func (r *run) classChange(it *writes.Item) (classChange, error) {
 	return c, err
 }
 
-// described returns the visible description of a class that is dropped.
-func described(it *writes.Item) value.Value {
+// classDescription returns the visible description of a class that is dropped.
+func classDescription(it *writes.Item) value.Value {
 	var fields []value.Value
 	for _, f := range it.View.Fields() {
 		fields = append(fields, value.OfObject([]value.Member{{Name: "name", Value: value.OfString(f.Name)}, {Name: "type", Value: value.OfString(f.Type.String())}}))
@@ -95,7 +95,7 @@ func (r *run) obstacle(ctx context.Context, c *classChange, lock bool) (why *Ref
 		return nil, false, nil
 	}
 	if c.class.View {
-		return nil, there, unsupported("%s is a view of the database; only tables can be taken away", c.class.Name)
+		return nil, there, unsupportedError("%s is a view of the database; only tables can be taken away", c.class.Name)
 	}
 	// A table can go if no other one refers to it and it has no record, which the lock keeps so.
 	refs, err := r.db.References(ctx, r.tx)
@@ -104,7 +104,7 @@ func (r *run) obstacle(ctx context.Context, c *classChange, lock bool) (why *Ref
 	}
 	for _, ref := range refs {
 		if ref.ToSpace == c.class.Space && ref.To == c.class.Table && (ref.Space != ref.ToSpace || ref.Table != ref.To) {
-			return &Refusal{Kind: RefusedReferenced, Class: classNamed(c.class, ref.Space, ref.Table)}, there, nil
+			return &Refusal{Kind: RefusedReferenced, Class: classNameOf(c.class, ref.Space, ref.Table)}, there, nil
 		}
 	}
 	if lock {
@@ -175,7 +175,7 @@ func (r *run) previewClasses(ctx context.Context) (change.Preview, error) {
 			}
 		}
 		if why != nil {
-			p.Refusal = r.said(i, why)
+			p.Refusal = r.refusalText(i, why)
 			return p, r.rest(&p, i)
 		}
 	}
@@ -271,7 +271,7 @@ func (r *run) applyAlone(ctx context.Context, m marker) (change.Receipt, error) 
 	}
 	receipt := change.Receipt{Keys: []string{c.effect.Key}, After: []value.Value{c.effect.After}}
 	m.digest, m.fence = r.plan.Digest, r.plan.Fence
-	if err := m.applied(ctx, d, r.tx, receipt); err != nil {
+	if err := m.storeReceipt(ctx, d, r.tx, receipt); err != nil {
 		return none, err
 	}
 	return receipt, r.tx.Commit(ctx)

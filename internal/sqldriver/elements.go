@@ -15,7 +15,7 @@ func heldElements(ws *sqlgen.Writes, f *schema.Field, v value.Value) string {
 		why := ""
 		if e.Kind() == value.Array && f.Type != schema.JSON {
 			why = heldElements(ws, f, e)
-		} else if _, why = dmlHeld(ws, f, e, nil); why != "" {
+		} else if _, why = dmlArgument(ws, f, e, nil); why != "" {
 			why = "has an element that " + why
 		}
 		if why != "" {

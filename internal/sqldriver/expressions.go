@@ -31,7 +31,7 @@ func (s *selecting) expression(ts []Token, lv *level) origin {
 				o.unknown = errShape.Error()
 				return o
 			}
-			if len(inner) > 0 && (inner[0].Is("SELECT") || inner[0].Is("WITH") || inner[0].Is("VALUES")) || s.arranged(inner) {
+			if len(inner) > 0 && (inner[0].Is("SELECT") || inner[0].Is("WITH") || inner[0].Is("VALUES")) || s.isNestedQuery(inner) {
 				columns, err := s.query(inner, lv)
 				if err != nil {
 					o.unknown = err.Error()
@@ -56,8 +56,8 @@ func (s *selecting) expression(ts []Token, lv *level) origin {
 	return o
 }
 
-// arranged reports whether tokens in parentheses are a query in parentheses.
-func (s *selecting) arranged(ts []Token) bool {
+// isNestedQuery reports whether tokens from inside parentheses are a query in parentheses of its own.
+func (s *selecting) isNestedQuery(ts []Token) bool {
 	for len(ts) > 0 && ts[0].Is("(") {
 		ts = ts[1:]
 	}

@@ -131,8 +131,8 @@ func (e Errors) plainly(err error) string {
 	return fmt.Sprintf("an error of the driver (%T)", innermost(err))
 }
 
-// Coded returns the code of a database error, followed by its message if that holds no value.
-func Coded(code, message string, harmless bool) string {
+// ErrorText returns the code of a database error, followed by its message if that holds no value.
+func ErrorText(code, message string, harmless bool) string {
 	if !harmless {
 		return code
 	}

@@ -16,7 +16,7 @@ func TestFailure(t *testing.T) {
 	coded, slow := errors.New("coded "+secret), errors.New("slow")
 	e := Errors{Plain: func(err error) string {
 		if errors.Is(err, coded) {
-			return Coded("code 1", secret, false)
+			return ErrorText("code 1", secret, false)
 		}
 		return ""
 	}, Meaning: func(err error) (Meaning, bool) {

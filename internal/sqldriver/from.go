@@ -86,13 +86,13 @@ func (s *selecting) item(ts []Token, lv *level) error {
 		switch {
 		case !ok:
 			return errShape
-		case s.arranged(inner) || len(inner) > 0 && (inner[0].Is("WITH") || inner[0].Is("VALUES")):
+		case s.isNestedQuery(inner) || len(inner) > 0 && (inner[0].Is("WITH") || inner[0].Is("VALUES")):
 			columns, err := s.query(inner, lv)
 			if err != nil {
 				return err
 			}
 			alias, names := aliasOf(rest)
-			lv.items = append(lv.items, item{alias: alias, columns: renamed(columns, names)})
+			lv.items = append(lv.items, item{alias: alias, columns: renameColumns(columns, names)})
 			return nil
 		case len(rest) > 0:
 			return errShape
@@ -130,14 +130,14 @@ func (s *selecting) item(ts []Token, lv *level) error {
 // relation returns the item of a table, a view or a table of WITH.
 func (s *selecting) relation(space, name, alias string, names []string, lv *level) item {
 	if columns, ok := lv.table(name); ok && space == "" {
-		return item{alias: alias, columns: renamed(columns, names)}
+		return item{alias: alias, columns: renameColumns(columns, names)}
 	}
 	if space == "" {
 		space = s.space
 	}
 	f := s.find(space, name)
 	if f != nil && (s.Space == "" || f.View && !s.kept[[2]string{f.Space, f.Table}]) {
-		return item{alias: alias, columns: renamed(s.table(f), names)}
+		return item{alias: alias, columns: renameColumns(s.table(f), names)}
 	}
 	if f != nil {
 		return item{alias: alias, columns: s.table(f), open: func(column string) origin { // one that the account can't read

@@ -57,8 +57,8 @@ func (m marker) raise(ctx context.Context, d sqlgen.Dialect, tx WriteTx, fence i
 	return exactly(ctx, tx, st)
 }
 
-// applied stores the receipt in the marker.
-func (m marker) applied(ctx context.Context, d sqlgen.Dialect, tx WriteTx, r change.Receipt) error {
+// storeReceipt stores the receipt in the marker.
+func (m marker) storeReceipt(ctx context.Context, d sqlgen.Dialect, tx WriteTx, r change.Receipt) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err

@@ -93,11 +93,11 @@ func clash(f *FoundTable, group []*FoundTable, best *FoundTable, taken map[strin
 		verb = "would be, too"
 	}
 	return fmt.Sprintf("class %s left out: it would be the class %q, as %s %s. Give it another name: rename: {%s: %s}",
-		f.Place(), f.Name, other.Place(), verb, f.dotted(), free)
+		f.Place(), f.Name, other.Place(), verb, f.qualifiedName(), free)
 }
 
-// dotted returns the name of the table of f as the key rename takes it.
-func (f *FoundTable) dotted() string {
+// qualifiedName returns the name of the table of f as the key rename takes it.
+func (f *FoundTable) qualifiedName() string {
 	if f.Space == "" {
 		return f.Table
 	}
@@ -109,18 +109,18 @@ func similar(list []*FoundTable) (warnings []string) {
 	var classes []string
 	for _, f := range list {
 		classes = append(classes, f.Name)
-		for _, same := range folded(f.FieldNames()) {
-			warnings = append(warnings, fmt.Sprintf("fields %s of %s differ only in case: queries must write them exactly", quoted(same), f.Place()))
+		for _, same := range caseDuplicates(f.FieldNames()) {
+			warnings = append(warnings, fmt.Sprintf("fields %s of %s differ only in case: queries must write them exactly", quoteNames(same), f.Place()))
 		}
 	}
-	for _, same := range folded(classes) {
-		warnings = append(warnings, fmt.Sprintf("classes %s differ only in case: queries must write them exactly. The key rename gives one of them another name", quoted(same)))
+	for _, same := range caseDuplicates(classes) {
+		warnings = append(warnings, fmt.Sprintf("classes %s differ only in case: queries must write them exactly. The key rename gives one of them another name", quoteNames(same)))
 	}
 	return warnings
 }
 
-// folded returns the groups of names that are equal without their case, in order.
-func folded(names []string) [][]string {
+// caseDuplicates returns the groups of names that are equal without their case, in order.
+func caseDuplicates(names []string) [][]string {
 	by := map[string][]string{}
 	var order []string
 	for _, n := range names {
@@ -139,8 +139,8 @@ func folded(names []string) [][]string {
 	return out
 }
 
-// quoted returns names in quotes: "a", "b" and "c".
-func quoted(names []string) string {
+// quoteNames returns names in quotes: "a", "b" and "c".
+func quoteNames(names []string) string {
 	out := make([]string, len(names))
 	for i, n := range names {
 		out[i] = fmt.Sprintf("%q", n)

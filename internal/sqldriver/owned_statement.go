@@ -24,7 +24,7 @@ func OwnedStatement(d sqlgen.Dialect, c *schema.Class, text string, parameters v
 	}
 	text = strings.TrimRight(strings.ReplaceAll(text, "\x00", ""), "; \t\r\n")
 	for len(text) > 0 {
-		if n := passed(&t.Writes, text); n > 0 {
+		if n := skipLength(&t.Writes, text); n > 0 {
 			t.Write(text[:n])
 			text = text[n:]
 			continue
@@ -60,8 +60,8 @@ func identifier(text string) string {
 	return text[:n]
 }
 
-// passed returns the length of the quoted part, comment or cast that text begins with, or 0 if it begins with none.
-func passed(ws *sqlgen.Writes, text string) int {
+// skipLength returns the length of the quoted part, comment or cast that text begins with, or 0 if it begins with none.
+func skipLength(ws *sqlgen.Writes, text string) int {
 	until := func(begin int, end string) int {
 		if i := strings.Index(text[begin:], end); i >= 0 {
 			return begin + i + len(end)

@@ -22,7 +22,7 @@ const point = "bailiwick_item"
 // preview rolls back only that item and goes on.
 func (r *run) preview(ctx context.Context) (change.Preview, error) {
 	p := change.Preview{Kind: change.Executed}
-	if classes, err := r.schemed(); err != nil || classes {
+	if classes, err := r.changesClasses(); err != nil || classes {
 		if err == nil {
 			p, err = r.previewClasses(ctx)
 		}
@@ -52,7 +52,7 @@ func (r *run) preview(ctx context.Context) (change.Preview, error) {
 		}
 		r.made = append(r.made, r.last)
 		if p.Effects = append(p.Effects, e); why != nil {
-			refusals = append(refusals, r.said(i, why))
+			refusals = append(refusals, r.refusalText(i, why))
 		}
 	}
 	if err := r.tx.Settle(ctx); err != nil {
@@ -81,7 +81,7 @@ func (r *run) there(ctx context.Context) error {
 	for i := range r.plan.Items {
 		it := &r.plan.Items[i]
 		if it.ID != nil && now[i].Before.IsNull() && !slices.ContainsFunc(r.plan.Items[:i], func(earlier writes.Item) bool { return sets(&earlier, it) }) {
-			return it.NotFound()
+			return it.NotFoundError()
 		}
 	}
 	return nil
@@ -100,8 +100,8 @@ func sets(a, b *writes.Item) bool {
 	return slices.EqualFunc(id, b.ID, value.Equal)
 }
 
-// said describes a refusal, with the number of the item if there are several.
-func (r *run) said(i int, why *Refusal) string {
+// refusalText returns the text of a refusal, with the number of the item if there are several.
+func (r *run) refusalText(i int, why *Refusal) string {
 	if len(r.plan.Items) == 1 {
 		return why.String()
 	}
@@ -116,7 +116,7 @@ func (r *run) try(ctx context.Context, it *writes.Item, cascades *cascades) (cha
 		return e, nil, err
 	}
 	if it.ID != nil && e.Before.IsNull() {
-		return e, nil, it.NotFound()
+		return e, nil, it.NotFoundError()
 	}
 	counts, err := r.counts(ctx, it)
 	if err != nil {
@@ -150,13 +150,13 @@ func (r *run) tryApart(ctx context.Context, it *writes.Item, _ *cascades) (chang
 		return e, nil, err
 	}
 	if it.ID != nil && e.Before.IsNull() {
-		return e, nil, it.NotFound()
+		return e, nil, it.NotFoundError()
 	}
 	if err := r.do(ctx, "SAVEPOINT "+point); err != nil {
 		return e, nil, err
 	}
 	_, _, err = r.send(ctx, it)
-	if meant(err) {
+	if hasMeaning(err) {
 		return e, nil, err
 	}
 	if back := r.do(ctx, "ROLLBACK TO SAVEPOINT "+point); back != nil {
@@ -167,16 +167,16 @@ func (r *run) tryApart(ctx context.Context, it *writes.Item, _ *cascades) (chang
 	}
 	in, err := r.would(ctx, it)
 	if err == nil && !in {
-		err = it.NotFound()
+		err = it.NotFoundError()
 	}
-	e.After = planned(it, e.Before)
+	e.After = plannedRecord(it, e.Before)
 	return e, nil, err
 }
 
 // undo rolls back an item that failed with err. If the database refused it, undo returns the record as it would have
 // been and the refusal, or else err.
 func (r *run) undo(ctx context.Context, it *writes.Item, err error, before value.Value) (value.Value, error) {
-	if meant(err) {
+	if hasMeaning(err) {
 		return value.Value{}, err
 	}
 	if back := r.do(ctx, "ROLLBACK TO SAVEPOINT "+point); back != nil {
@@ -190,12 +190,12 @@ func (r *run) undo(ctx context.Context, it *writes.Item, err error, before value
 	// if both would end outside of the view.
 	in, err := r.would(ctx, it)
 	if err == nil && !in {
-		err = it.NotFound()
+		err = it.NotFoundError()
 	}
 	if err != nil {
 		return value.Value{}, err
 	}
-	return planned(it, before), &refused{*why}
+	return plannedRecord(it, before), &refused{*why}
 }
 
 // would reports whether the record of an item would be in its view.
@@ -215,8 +215,8 @@ func (r *run) would(ctx context.Context, it *writes.Item) (bool, error) {
 	return len(rows) > 0, err
 }
 
-// planned returns the record that an item makes of before, as far as the item sets it.
-func planned(it *writes.Item, before value.Value) value.Value {
+// plannedRecord returns the record that an item makes of before, as far as the item sets it.
+func plannedRecord(it *writes.Item, before value.Value) value.Value {
 	if it.Op == write.OpDelete {
 		return value.Value{}
 	}
@@ -269,15 +269,15 @@ func (r *run) counts(ctx context.Context, it *writes.Item) ([]change.Cascade, er
 			return nil, err
 		}
 		if rows[0][0].Int() > 0 {
-			out = append(out, change.Cascade{Class: c.Source + "." + classNamed(c, n.Space, n.Table), Effect: n.Effect, Records: rows[0][0].Int()})
+			out = append(out, change.Cascade{Class: c.Source + "." + classNameOf(c, n.Space, n.Table), Effect: n.Effect, Records: rows[0][0].Int()})
 		}
 	}
 	return out, nil
 }
 
-// classNamed returns the class name of a table that is met with records of c. Of a source with one schema per tenant, the tables of the
+// classNameOf returns the class name of a table that is met with records of c. Of a source with one schema per tenant, the tables of the
 // same schema have their own names.
-func classNamed(c *schema.Class, space, table string) string {
+func classNameOf(c *schema.Class, space, table string) string {
 	if space == "" || c.Spaces != nil && space == c.Space {
 		return table
 	}

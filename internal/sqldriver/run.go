@@ -36,7 +36,7 @@ const mostRead = 3 * writes.MostRecord
 // apply applies the whole plan, writes its marker, and commits.
 func (r *run) apply(ctx context.Context) (change.Receipt, error) {
 	none := change.Receipt{}
-	classes, err := r.schemed()
+	classes, err := r.changesClasses()
 	holder, commits := r.tx.(Holder)
 	m := marker{change: r.plan.Change, digest: r.plan.Digest, fence: r.plan.Fence}
 	switch {
@@ -72,7 +72,7 @@ func (r *run) apply(ctx context.Context) (change.Receipt, error) {
 		return none, err
 	}
 	m.digest, m.fence = r.plan.Digest, r.plan.Fence
-	if err := m.applied(ctx, r.db.Dialect(), r.tx, receipt); err != nil {
+	if err := m.storeReceipt(ctx, r.db.Dialect(), r.tx, receipt); err != nil {
 		return none, err
 	}
 	if err := r.commit(ctx); err != nil {
@@ -99,7 +99,7 @@ func (r *run) records(ctx context.Context) (change.Receipt, error) {
 				return none, err
 			}
 		}
-		if it.ID != nil && it.Moved(before) {
+		if it.ID != nil && it.HasChanged(before) {
 			return none, &change.Moved{Now: now}
 		}
 		key, after, rows, err := r.write(ctx, it)
@@ -121,7 +121,7 @@ func (r *run) sound(ctx context.Context) error {
 		switch it.Op {
 		case write.OpCreate, write.OpUpdate, write.OpDelete, write.OpAction:
 		default:
-			return unsupported("an SQL database has no write of the kind %s", it.Op)
+			return unsupportedError("an SQL database has no write of the kind %s", it.Op)
 		}
 		if it.View == nil {
 			return problem.New(problem.Internal, "a write without a view")
@@ -132,9 +132,9 @@ func (r *run) sound(ctx context.Context) error {
 			continue
 		case it.Op == write.OpAction:
 		case c.View:
-			return unsupported("%s is a view of the database; only tables can be written to", it.View.Name())
+			return unsupportedError("%s is a view of the database; only tables can be written to", it.View.Name())
 		case len(c.Key) == 0:
-			return unsupported("records of %s have no key, so none can be named to be written", it.View.Name())
+			return unsupportedError("records of %s have no key, so none can be named to be written", it.View.Name())
 		}
 		if err := r.db.Sound(ctx, r.tx, c); err != nil {
 			return err
@@ -212,7 +212,7 @@ func (r *run) write(ctx context.Context, it *writes.Item) (key string, after val
 		return key, after, n, nil
 	}
 	if after, err = r.record(ctx, it, id, false); err == nil && after.IsNull() {
-		err = it.NotFound()
+		err = it.NotFoundError()
 	}
 	r.last = id
 	return key, after, n, err
@@ -249,7 +249,7 @@ func (r *run) send(ctx context.Context, it *writes.Item) (id []value.Value, n in
 		}
 	}
 	if err != nil {
-		return nil, n, r.placed(ctx, it, err)
+		return nil, n, r.valueError(ctx, it, err)
 	}
 	// Exactly one record must be written: a rule of the database may have left it out without an error.
 	if n != 1 {
@@ -258,11 +258,11 @@ func (r *run) send(ctx context.Context, it *writes.Item) (id []value.Value, n in
 	return id, n, nil
 }
 
-// placed returns an error of a write as one about a value of the caller, where it is about one. Such a value doesn't
-// depend on any record.
-func (r *run) placed(ctx context.Context, it *writes.Item, err error) error {
-	if meant(err) {
-		return it.Placed(err)
+// valueError returns the error of a write as one about a value of the caller if the database refused that value. Such
+// a value doesn't depend on any record.
+func (r *run) valueError(ctx context.Context, it *writes.Item, err error) error {
+	if hasMeaning(err) {
+		return it.WithRequestPointer(err)
 	}
 	why := r.db.Refusal(ctx, it.View.Class(), it.Op, err)
 	if why == nil || why.Argument < 1 || why.Argument > len(it.Sets) {
@@ -273,7 +273,7 @@ func (r *run) placed(ctx context.Context, it *writes.Item, err error) error {
 	if f.Form != "" {
 		detail = f.Name + " must be " + f.Form
 	}
-	return it.Placed(UnfitValue(f, detail))
+	return it.WithRequestPointer(UnfitValue(f, detail))
 }
 
 // refused is the error of a Refusal that this package found itself.
@@ -338,7 +338,7 @@ func (r *run) refusal(ctx context.Context, it *writes.Item, err error) *Refusal 
 	if own, ok := err.(*refused); ok {
 		return &own.why
 	}
-	if meant(err) {
+	if hasMeaning(err) {
 		return nil
 	}
 	return r.db.Refusal(ctx, it.View.Class(), it.Op, err)

@@ -150,7 +150,7 @@ func (s *selecting) define(lv *level, name string, names []string, body []Token)
 		if err != nil {
 			return err
 		}
-		lv.common[name] = renamed(first, names)
+		lv.common[name] = renameColumns(first, names)
 	}
 	for range 50 {
 		columns, err := s.query(body, lv)
@@ -166,7 +166,7 @@ func (s *selecting) define(lv *level, name string, names []string, body []Token)
 				grown = len(columns[i].from) > was
 			}
 		}
-		lv.common[name] = renamed(columns, names)
+		lv.common[name] = renameColumns(columns, names)
 		if !itself || !grown {
 			return nil
 		}
@@ -174,8 +174,8 @@ func (s *selecting) define(lv *level, name string, names []string, body []Token)
 	return errShape
 }
 
-// renamed returns columns with the names given, as far as there are any.
-func renamed(columns []origin, names []string) []origin {
+// renameColumns returns columns with the names given, as far as there are any.
+func renameColumns(columns []origin, names []string) []origin {
 	out := slices.Clone(columns)
 	for i := range out {
 		out[i].from = maps.Clone(out[i].from)
@@ -270,18 +270,18 @@ func (s *selecting) list(ts []Token, lv *level) (out []origin, err error) {
 				return nil, errShape
 			}
 		default:
-			expression, alias := aliased(part)
+			expression, alias := splitAlias(part)
 			o := s.expression(expression, lv)
 			o.name = alias
 			out = append(out, o)
 		}
 	}
-	return renamed(out, nil), nil
+	return renameColumns(out, nil), nil
 }
 
-// aliased splits a column of a SELECT into its expression and its name. An expression without an alias has the name of
+// splitAlias splits a column of a SELECT into its expression and its name. An expression without an alias has the name of
 // the column that it is, and "" if it isn't one.
-func aliased(ts []Token) (expression []Token, name string) {
+func splitAlias(ts []Token) (expression []Token, name string) {
 	n := len(ts)
 	if n > 2 && ts[n-2].Is("AS") && ts[n-1].Kind <= TextToken {
 		return ts[:n-2], ts[n-1].Text

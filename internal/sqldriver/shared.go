@@ -55,19 +55,19 @@ func (p *writingPart) in(ctx context.Context, r *run) (err error) {
 	return err
 }
 
-func (p *writingPart) alone(ctx context.Context, w *Writer) error {
+// commitAlone applies the part in a transaction of its own.
+func (p *writingPart) commitAlone(ctx context.Context, w *Writer) error {
 	return w.within(ctx, func(ctx context.Context, tx WriteTx) error { return p.in(ctx, &run{Writer: w, tx: tx}) })
 }
 
-// recovered runs the part in a transaction of its own, in the goroutine of another caller, and returns a panic as an
-// error.
-func (p *writingPart) recovered(w *Writer) (err error) {
+// runSafely calls commitAlone in the goroutine of another caller, and returns a panic as an error.
+func (p *writingPart) runSafely(w *Writer) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = problem.Panicked(r)
+			err = problem.PanicError(r)
 		}
 	}()
-	return p.alone(p.ctx, w)
+	return p.commitAlone(p.ctx, w)
 }
 
 // shares reports whether the plan can share a transaction. A plan that changes the schema can't, because the schema
@@ -79,10 +79,10 @@ func (w *Writer) shares(plan *writes.Plan) bool {
 
 // wait runs a part: at once if nothing else runs, else in the next transaction, with the others that wait for it.
 func (w *Writer) wait(ctx context.Context, own *writingPart) error {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := withDeadline(ctx)
 	defer cancel()
 	if !w.shares(own.plan) {
-		return own.alone(ctx, w)
+		return own.commitAlone(ctx, w)
 	}
 	own.ctx = ctx
 	late, err := w.queue.Do(ctx, own)
@@ -90,7 +90,7 @@ func (w *Writer) wait(ctx context.Context, own *writingPart) error {
 	case late:
 		return w.db.Problem(ctx, err)
 	case err == errAlone:
-		return own.alone(ctx, w)
+		return own.commitAlone(ctx, w)
 	}
 	return err
 }
@@ -98,7 +98,7 @@ func (w *Writer) wait(ctx context.Context, own *writingPart) error {
 // round runs parts, all changes or all previews.
 func (w *Writer) round(parts []*writingPart) {
 	if len(parts) == 1 {
-		parts[0].End(parts[0].recovered(w))
+		parts[0].End(parts[0].runSafely(w))
 		return
 	}
 	w.together(parts)
@@ -137,7 +137,7 @@ func (w *Writer) share(parts []*writingPart, good []bool) (err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = problem.Panicked(r)
+			err = problem.PanicError(r)
 		}
 	}()
 	return w.attempt(ctx, func(ctx context.Context, tx WriteTx) error {

@@ -37,7 +37,7 @@ func RoutineCodeOf(texts map[DefinedObject][]string, space string) RoutineCode {
 	for at, list := range texts {
 		for i := range list {
 			list[i] = pathSet.ReplaceAllStringFunc(list[i], func(set string) string { return strings.ReplaceAll(set, own, "'"+schema.Unbound+"'") })
-			list[i] = unqualified(list[i], names)
+			list[i] = withoutQualifiers(list[i], names)
 		}
 		slices.Sort(list)
 		sum := sha256.New()
@@ -66,7 +66,7 @@ func OwnClasses(classes []schema.Class, space string) {
 		if rest, ok := strings.CutPrefix(f.Native, space+"."); ok {
 			f.Native = schema.Unbound + "." + rest
 		}
-		f.Default = unqualified(f.Default, names)
+		f.Default = withoutQualifiers(f.Default, names)
 	}
 	for i := range classes {
 		for j := range classes[i].Fields {
@@ -87,9 +87,9 @@ func OwnClasses(classes []schema.Class, space string) {
 // them.
 var part = regexp.MustCompile(`--[^\n]*|/\*(?s:.*?)\*/|'(?:[^']|'')*'(?:::reg[a-z]+)?|"(?:[^"]|"")*"\.?|[^'"/-]+|.`)
 
-// unqualified returns an expression as PostgreSQL writes it without names, each with its dot, where they qualify another name. A literal
+// withoutQualifiers returns an expression as PostgreSQL writes it without names, each with its dot, where they qualify another name. A literal
 // is a name if it is cast to one, such as 'acme.issues_id_seq'::regclass.
-func unqualified(text string, names []string) string {
+func withoutQualifiers(text string, names []string) string {
 	var out strings.Builder
 	for _, p := range part.FindAllString(text, -1) {
 		literal := p[0] == '\''

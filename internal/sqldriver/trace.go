@@ -98,15 +98,15 @@ func (v *FoundViews) columns(f *FoundTable) []origin {
 	}
 	for i := range out {
 		if out[i].unknown != "" {
-			out[i].add(v.named(ts))
+			out[i].add(v.originOfText(ts))
 		}
 	}
 	v.done[f] = out
 	return out
 }
 
-// named returns an origin of all columns of the tables and views that a text names, or of any column if it names none.
-func (v *FoundViews) named(ts []Token) origin {
+// originOfText returns an origin of all columns of the tables and views that a text names, or of any column if it names none.
+func (v *FoundViews) originOfText(ts []Token) origin {
 	o := origin{from: map[schema.Origin]bool{}}
 	for _, t := range ts {
 		for _, f := range v.List {

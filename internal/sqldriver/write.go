@@ -64,11 +64,11 @@ func (t *Transaction) Query(ctx context.Context, st sqlgen.Statement) ([]value.R
 		return nil, err
 	}
 	defer rows.Close()
-	return gathered(rows, &st, t.Decode)
+	return readRows(rows, &st, t.Decode)
 }
 
-// gathered reads all rows of a statement.
-func gathered(rows *sql.Rows, st *sqlgen.Statement, decode Decoder) ([]value.Row, error) {
+// readRows reads all rows of a statement.
+func readRows(rows *sql.Rows, st *sqlgen.Statement, decode Decoder) ([]value.Row, error) {
 	var out []value.Row
 	cells, into := make([]any, len(st.Columns)), make([]any, len(st.Columns))
 	for i := range cells {

@@ -45,7 +45,7 @@ func RecordStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bo
 	if err != nil {
 		return sqlgen.Statement{}, err
 	}
-	if err := keyed(t, v.Class(), id, next, func(name string) string { return t.InView(v.Class().Field(name)) }); err != nil {
+	if err := writeKeyCondition(t, v.Class(), id, next, func(name string) string { return t.InView(v.Class().Field(name)) }); err != nil {
 		return sqlgen.Statement{}, err
 	}
 	if lock {
@@ -54,8 +54,8 @@ func RecordStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bo
 	return t.Statement(columns)
 }
 
-// keyed appends the condition that a record of c has the key id.
-func keyed(t *sqlgen.Text, c *schema.Class, id []value.Value, next string, column func(string) string) error {
+// writeKeyCondition appends the condition that a record of c has the key id.
+func writeKeyCondition(t *sqlgen.Text, c *schema.Class, id []value.Value, next string, column func(string) string) error {
 	if len(c.Key) == 0 || len(id) != len(c.Key) {
 		return problem.New(problem.Unsupported, fmt.Sprintf("records of %s have no key, so none can be named to be written", c.Name))
 	}
@@ -65,7 +65,7 @@ func keyed(t *sqlgen.Text, c *schema.Class, id []value.Value, next string, colum
 			return problem.New(problem.Internal, fmt.Sprintf("no value for %s, which is part of a key", k))
 		}
 		t.Write(next)
-		if err := t.Identified(column(k), f, id[i]); err != nil {
+		if err := t.EqualKey(column(k), f, id[i]); err != nil {
 			return err
 		}
 		next = " AND "
@@ -97,7 +97,7 @@ func InsertStatement(d sqlgen.Dialect, c *schema.Class, sets []writes.Set, forms
 		}
 		t.Write(" VALUES ")
 		for i, s := range sets {
-			place, err := dmlBound(t, s, forms)
+			place, err := dmlPlaceholder(t, s, forms)
 			if err != nil {
 				return sqlgen.Statement{}, err
 			}
@@ -132,13 +132,13 @@ func UpdateStatement(d sqlgen.Dialect, c *schema.Class, id []value.Value, sets [
 	}
 	t.Write("UPDATE ", t.Table(c.Space, c.Table))
 	for i, s := range sets {
-		place, err := dmlBound(t, s, forms)
+		place, err := dmlPlaceholder(t, s, forms)
 		if err != nil {
 			return sqlgen.Statement{}, err
 		}
 		t.Write([]string{" SET ", ", "}[min(i, 1)], t.Name(s.Field.Name), " = ", place)
 	}
-	if err := keyed(t, c, id, " WHERE ", t.Name); err != nil {
+	if err := writeKeyCondition(t, c, id, " WHERE ", t.Name); err != nil {
 		return sqlgen.Statement{}, err
 	}
 	return foreign(t, c, nil)
@@ -151,7 +151,7 @@ func DeleteStatement(d sqlgen.Dialect, c *schema.Class, id []value.Value) (sqlge
 		return sqlgen.Statement{}, err
 	}
 	t.Write("DELETE FROM ", t.Table(c.Space, c.Table))
-	if err := keyed(t, c, id, " WHERE ", t.Name); err != nil {
+	if err := writeKeyCondition(t, c, id, " WHERE ", t.Name); err != nil {
 		return sqlgen.Statement{}, err
 	}
 	return foreign(t, c, nil)
@@ -175,21 +175,21 @@ func WouldStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []w
 		x := before(f.Name)
 		for _, s := range sets {
 			if s.Field.Name == f.Name { // the column in the CASE gives the value its type
-				place, err := dmlBound(t, s, forms)
+				place, err := dmlPlaceholder(t, s, forms)
 				if err != nil {
 					return sqlgen.Statement{}, err
 				}
 				x = "CASE WHEN 1=1 THEN " + place + " ELSE " + x + " END"
 			}
 		}
-		t.Write(x, " AS ", t.Held(f.Name))
+		t.Write(x, " AS ", t.DerivedColumn(f.Name))
 	}
 	t.Write(" FROM (SELECT 1 AS one) AS o LEFT JOIN ", t.Table(c.Space, c.Table), " AS r ON ")
 	if id == nil {
 		t.Write("1=0") // the word FALSE may be a column in SQLite
 	} else {
 		t.Write("1=1")
-		if err := keyed(t, c, id, " AND ", before); err != nil {
+		if err := writeKeyCondition(t, c, id, " AND ", before); err != nil {
 			return sqlgen.Statement{}, err
 		}
 	}

@@ -168,11 +168,11 @@ func (w *Writer) raise(ctx context.Context, id string, fence int64) (earlier cha
 func (w *Writer) within(ctx context.Context, do func(context.Context, WriteTx) error) (err error) {
 	ctx, running := trace.Start(ctx, "source")
 	defer func() { trace.End(running, err) }()
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := withDeadline(ctx)
 	defer cancel()
 	for n := 1; ; n++ {
 		err = w.attempt(ctx, do)
-		if err == nil || meant(err) {
+		if err == nil || hasMeaning(err) {
 			return err
 		}
 		if n == tries || !w.db.Again(err) || ctx.Err() != nil {
@@ -185,8 +185,8 @@ func (w *Writer) within(ctx context.Context, do func(context.Context, WriteTx) e
 	}
 }
 
-// bounded returns ctx with a deadline.
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+// withDeadline returns ctx with a deadline.
+func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, has := ctx.Deadline(); has {
 		return ctx, func() {}
 	}
@@ -202,14 +202,14 @@ func (w *Writer) attempt(ctx context.Context, do func(context.Context, WriteTx) 
 	return do(ctx, tx)
 }
 
-// meant reports whether err already has a meaning for the caller.
-func meant(err error) bool {
+// hasMeaning reports whether err already has a meaning for the caller.
+func hasMeaning(err error) bool {
 	_, said := errors.AsType[*problem.Error](err)
 	_, moved := errors.AsType[*change.Moved](err)
 	return said || moved || errors.Is(err, change.ErrFenced)
 }
 
-// unsupported returns the error for a write that this source doesn't support.
-func unsupported(format string, args ...any) error {
+// unsupportedError returns the error for a write that this source doesn't support.
+func unsupportedError(format string, args ...any) error {
 	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
 }

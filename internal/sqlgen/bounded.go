@@ -24,9 +24,9 @@ func mostValue(plan *policy.Plan, n int) int {
 	return min(most, max(leastValue, max(mostRecord, most)/max(1, n)))
 }
 
-// selected returns the terms to select for w.columns, whose texts are xs. A value that is too long is null. An
+// selectTerms returns the terms to select for w.columns, whose texts are xs. A value that is too long is null. An
 // additional column then holds the sizes of the values, so no value has to be read to find that it is too large.
-func (w *writer) selected(xs []string) []string {
+func (w *writer) selectTerms(xs []string) []string {
 	out := make([]string, len(xs), len(xs)+1)
 	var sizes []string
 	for i, c := range w.columns {
@@ -82,5 +82,5 @@ func (w *writer) piece(x string, f *schema.Field, p *policy.Piece) (string, *sch
 	if most != "" {
 		text = "CASE WHEN " + w.size(x, f) + " <= " + most + " THEN " + text + otherwise + " END"
 	}
-	return text, w.Computed(t)
+	return text, w.ComputedField(t)
 }

@@ -25,7 +25,7 @@ func (b *builder) closure(r *relation, st *plan.Closure, at place) (*relation, e
 	if err != nil {
 		return nil, err
 	}
-	if mentionsOuter(at.outer, b.derived(records.r)) && !b.d.Correlates() {
+	if mentionsOuter(at.outer, b.subquery(records.r)) && !b.d.Correlates() {
 		return nil, UnsupportedForm("this source can't use $graphLookup inside of a $lookup that has variables", "put the $graphLookup first")
 	}
 	// The start is one more column of r, by which lists are joined to their records.
@@ -46,8 +46,8 @@ func (b *builder) closure(r *relation, st *plan.Closure, at place) (*relation, e
 	meet := " FROM " + w + " JOIN " + n.alias + " ON " + step
 	walk := "SELECT DISTINCT " + k + ", " + b.d.Start(k, st.Start.Type()) + ", 0 FROM " + rs + " WHERE " + k + " IS NOT NULL UNION SELECT " + w + ".s, " + from + ", " + w + ".d + 1" +
 		meet + " WHERE " + w + ".d < " + b.s.Arg(st.Depth, "int4") + " AND " + from + " IS NOT NULL"
-	lists := b.reached(n, number, q, st.DepthName)
-	text := "WITH RECURSIVE " + n.alias + " AS (" + n.from + "), " + rs + " AS (" + b.derived(records.r) + "), " +
+	lists := b.reachableLists(n, number, q, st.DepthName)
+	text := "WITH RECURSIVE " + n.alias + " AS (" + n.from + "), " + rs + " AS (" + b.subquery(records.r) + "), " +
 		w + " (s, v, d) AS (" + walk + "), " +
 		q + " AS (SELECT " + w + ".s AS s, " + number + " AS i, min(" + w + ".d) AS d" + meet + " GROUP BY 1, 2), " +
 		m + " (s, l) AS (" + lists + ")"
@@ -55,7 +55,7 @@ func (b *builder) closure(r *relation, st *plan.Closure, at place) (*relation, e
 	list := b.d.Case(records, []string{m + ".s IS NULL"}, []string{b.d.List(records, nil)}, m+".l", schema.JSON) // null if it was too large
 	next.columns = append(next.columns, list)
 	alias := b.s.Alias("t")
-	next.from, next.columns = "("+text+" "+b.derived(next)+") AS "+alias, positions(alias, width+1)
+	next.from, next.columns = "("+text+" "+b.subquery(next)+") AS "+alias, positions(alias, width+1)
 	next.alias = alias
 	return next, nil
 }
@@ -68,16 +68,17 @@ func (b *builder) nodes(st *plan.Closure, at place) (n *relation, to, from, numb
 	}
 	s := &scope{b: b, r: b.open(right), lets: true}
 	width := len(s.r.columns)
-	place := "row_number() OVER (" + ordered(b.terms(s, s.r.shape.Order)) + ")"
+	place := "row_number() OVER (" + orderClause(b.terms(s, s.r.shape.Order)) + ")"
 	s.r.columns = append(s.r.columns[:width:width], s.Column(st.To), s.Column(st.From), place)
-	n = &relation{shape: s.r.shape, alias: b.s.Alias("n"), from: b.derived(s.r)}
+	n = &relation{shape: s.r.shape, alias: b.s.Alias("n"), from: b.subquery(s.r)}
 	all := positions(n.alias, width+3)
 	n.columns = all[:width]
 	return n, all[width], all[width+1], all[width+2], nil
 }
 
-// reached writes, for each start in q, the list of the records that it reaches: by steps, then by their position.
-func (b *builder) reached(n *relation, number, q, depthName string) string {
+// reachableLists returns the query that lists, for each start in q, the records that it reaches: by steps, then by
+// their position.
+func (b *builder) reachableLists(n *relation, number, q, depthName string) string {
 	both := &relation{shape: n.shape, from: q + " JOIN " + n.alias + " ON " + number + " = " + q + ".i"}
 	width := len(n.columns)
 	both.columns = append(n.columns[:width:width], q+".s", q+".d", q+".i")
@@ -88,6 +89,6 @@ func (b *builder) reached(n *relation, number, q, depthName string) string {
 	if depthName != "" {
 		more = []string{depthName, b.d.ToJSON(s, depth, schema.Integer)}
 	}
-	list := b.gathered(s, []string{start}, Gathered{X: b.object(s, more...), Terms: []string{depth, place}})
+	list := b.collectList(s, []string{start}, Gathered{X: b.object(s, more...), Terms: []string{depth, place}})
 	return "SELECT " + start + ", " + list + " FROM " + both.item() + " GROUP BY " + start
 }

@@ -151,7 +151,7 @@ func (w *writer) find() error {
 	if w.plan.Unique {
 		xs = w.places(xs)
 	}
-	xs = w.selected(xs)
+	xs = w.selectTerms(xs)
 	w.Grow(w.length(xs))
 	for i, x := range xs {
 		w.Write([]string{"SELECT ", ", "}[min(i, 1)], x)
@@ -165,7 +165,7 @@ func (w *writer) find() error {
 			sep = " ORDER BY "
 		}
 		x, f := w.place(o)
-		w.Write(sep, w.Sorted(x, f, o.Desc))
+		w.Write(sep, w.OrderTerm(x, f, o.Desc))
 	}
 	w.Write(" LIMIT ", w.Limit(int64(w.plan.Limit)+1))
 	if w.plan.Skip > 0 {
@@ -197,12 +197,12 @@ func (w *writer) length(xs []string) int {
 // from writes the views, the caller's filter, the search and the position to continue from.
 func (w *writer) from() error {
 	w.Write(" FROM ")
-	if err := w.derived(w.plan.View, view(-1)); err != nil {
+	if err := w.writeDerivedTable(w.plan.View, view(-1)); err != nil {
 		return err
 	}
 	for i, j := range w.plan.Joins {
 		w.Write(" LEFT JOIN ")
-		if err := w.derived(j.View, view(i)); err != nil {
+		if err := w.writeDerivedTable(j.View, view(i)); err != nil {
 			return err
 		}
 		from := w.plan.View
@@ -219,7 +219,7 @@ func (w *writer) from() error {
 	sep := " WHERE "
 	if w.plan.Where != nil {
 		w.Write(sep)
-		if err := w.filter(w.plan.Where, w.named); err != nil {
+		if err := w.filter(w.plan.Where, w.fieldOperand); err != nil {
 			return err
 		}
 		sep = " AND "
@@ -244,8 +244,8 @@ type searched struct{ *writer }
 // Column implements SearchedView.
 func (s searched) Column(name string) string { return s.column(view(-1), name) }
 
-// derived writes a view as a derived table. It is the only place that names classes.
-func (w *writer) derived(v *policy.View, alias string) error {
+// writeDerivedTable writes a view as a derived table. It is the only place that names classes.
+func (w *writer) writeDerivedTable(v *policy.View, alias string) error {
 	w.Write("(SELECT ")
 	for i, f := range v.Fields() {
 		if i > 0 {
@@ -260,15 +260,15 @@ func (w *writer) derived(v *policy.View, alias string) error {
 		}
 	}
 	w.Write(" FROM ")
-	if err := w.scoped(v); err != nil {
+	if err := w.writeClass(v); err != nil {
 		return err
 	}
 	w.Write(w.barrier(), ") AS ", alias)
 	return nil
 }
 
-// scoped writes a class with the layers of its view.
-func (w *writer) scoped(v *policy.View) error {
+// writeClass writes a class with the layers of its view.
+func (w *writer) writeClass(v *policy.View) error {
 	c := v.Class()
 	w.Write(w.table(c.Space, c.Table), " AS ", class)
 	return w.layers(v, class)

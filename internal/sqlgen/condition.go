@@ -41,8 +41,8 @@ func Nameable(name string) string { return strings.ReplaceAll(name, "\x00", "\uF
 // table has a column of that name, they are that column.
 const always, Never = "1=1", "1=0"
 
-// Unsupported returns a refusal of a form that a dialect can't write.
-func Unsupported(format string, args ...any) error {
+// UnsupportedError returns a refusal of a form that a dialect can't write.
+func UnsupportedError(format string, args ...any) error {
 	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
 }
 

@@ -12,18 +12,18 @@ type Places interface {
 	Alias(prefix string) string
 }
 
-// declared returns a stored column x of field f, whose type the rules declare, in that type. It returns null if the
-// value isn't in the form of the field.
-func declared(d Dialect, in Places, x string, f *schema.Field) string {
+// inDeclaredType returns the stored column x of field f converted to the type that the rules declare. It returns null
+// if the value isn't in the form of the field.
+func inDeclaredType(d Dialect, in Places, x string, f *schema.Field) string {
 	s, held := alone{in}, &f.Stored.Field
-	x = d.Stored(s, x, held)
+	x = d.StoredValue(s, x, held)
 	switch f.Stored.Form {
 	case schema.EpochSeconds: // the years 1 to 9999, so that the product is in range
 		x = "(CASE WHEN " + x + " BETWEEN -62135596800 AND 253402300799 THEN " + x + " * 1000 END)"
 	case schema.JSONText:
-		return d.Parsed(x)
+		return d.ParseJSON(x)
 	}
-	return d.Held(d.Convert(s, x, held.Type, f.Type), f.Type)
+	return d.DerivedColumn(d.Convert(s, x, held.Type, f.Type), f.Type)
 }
 
 // The scope of a stored column. No column below can hold a value computed from it.

@@ -58,7 +58,7 @@ type Dialect interface {
 	// Limit returns the text of a limit or an offset.
 	Limit(w *Writer, n int64) string
 	// Computed describes a value of type t that an expression computes, as if a field held it.
-	Computed(t schema.Type) *schema.Field
+	ComputedField(t schema.Type) *schema.Field
 	// Read returns the text that selects a column.
 	Read(x string, f *schema.Field) string
 	// AsText returns a column as the text, or the bytes, in which its value is returned.
@@ -71,7 +71,7 @@ type Dialect interface {
 	// for any.
 	Pieces() (characters, most string)
 	// Sorted returns the term that orders by a column, and whether its value is in milliseconds.
-	Sorted(x string, f *schema.Field) (term string, millis bool)
+	OrderTerm(x string, f *schema.Field) (term string, millis bool)
 	// Bounds returns the most bytes of a value that a condition of a view may copy, and of one that it may read. 0
 	// means any size. A record with a longer one isn't in the view. With a bound on reading, views are computed apart,
 	// so that the caller's conditions read only their records.
@@ -83,7 +83,7 @@ type Dialect interface {
 	// Fits reports whether a text is in the form of a field of type Opaque, as far as the dialect reads its type.
 	Fits(f *schema.Field, text string) bool
 	// Ordered returns the NULLS clause of an order, "" if null comes first when ascending by default.
-	Ordered(f *schema.Field, desc bool) string
+	NullsClause(f *schema.Field, desc bool) string
 	// CompareValue writes x op v for a non-null v of the field's kind. op is = > >= < or <=.
 	CompareValue(w *Writer, x Operand, op string, v any) error
 	// Own writes that the column x equals a text in its own collation, as a unique index of it compares.
@@ -118,7 +118,7 @@ type Dialect interface {
 
 	// Stored returns a stored column x of field f as expressions see it. It is null if the value isn't of the field's
 	// type, or if it is a date outside of the years 1 to 9999. x may be repeated.
-	Stored(s Scope, x string, f *schema.Field) string
+	StoredValue(s Scope, x string, f *schema.Field) string
 	// Const returns a constant of type t.
 	Const(s Scope, v value.Value, t schema.Type) string
 	// Compare writes x op y for operands of type t, null if one of them is null. op is Eq, Gt, Gte, Lt or Lte. WriteExpr
@@ -138,9 +138,9 @@ type Dialect interface {
 	ToJSON(s Scope, x string, from schema.Type) string
 	Convert(s Scope, x string, from, to schema.Type) string
 	// Parsed returns the String x as JSON, null if it isn't valid. x may be repeated.
-	Parsed(x string) string
+	ParseJSON(x string) string
 	// Held returns a computed x of type t as a column that holds it is shown.
-	Held(x string, t schema.Type) string
+	DerivedColumn(x string, t schema.Type) string
 	Widen(s Scope, x string, from, to schema.Type) string
 	Matches(s Scope, x string, r query.Regex) (string, error)
 	DatePart(s Scope, x, part, zone string) string
@@ -169,7 +169,7 @@ type Dialect interface {
 	KeyOf(x string, f *schema.Field) (by, show string)
 	// Divided returns the expression for GROUP BY in place of by. It divides the same records into the same groups and
 	// costs less.
-	Divided(by string) string
+	GroupTerm(by string) string
 	// Accumulate writes Sum, Avg, Min, Max, Count, StdDevPop or StdDevSamp over a group. x is of type from, "" for Count.
 	Accumulate(s Scope, op plan.Accumulate, x string, from schema.Type) (string, error)
 	// Aggregates returns the names of functions that Accumulate uses beside those of other databases.
@@ -198,7 +198,7 @@ type Dialect interface {
 	Barrier() string
 	// Materialized returns the keyword that makes a WITH query run once however often it is read (keep), or each time.
 	// It returns "" if the dialect has none.
-	Materialized(keep bool) string
+	MaterializedKeyword(keep bool) string
 	// Start returns x, of type t, as the start of a recursion: later values may be longer, and have more digits.
 	Start(x string, t schema.Type) string
 	// Correlates reports whether a derived table may refer to the surrounding query.

@@ -31,7 +31,7 @@ func Long(d Dialect, f *schema.Field) bool {
 // Layer returns one condition of a view.
 func Layer(d Dialect, v *policy.View, l policy.Layer) (string, error) {
 	w := &writer{Dialect: d, plan: &policy.Plan{}}
-	return w.Captured(func() error { return w.layer(v, l, class) })
+	return w.Capture(func() error { return w.layer(v, l, class) })
 }
 
 // Planned compiles a plan that wasn't made by package policy.

@@ -41,7 +41,7 @@ func (w *writer) condition(f query.Filter, path query.Path, over fields) error {
 	if x.Field == nil {
 		return problem.New(problem.Internal, fmt.Sprintf("no field %s in what the plan filters", path[0]))
 	}
-	if x.Field.Type.Structured() {
+	if x.Field.Type.IsStructured() {
 		return w.inside(f, x, path[1:])
 	}
 	return w.atom(f, x)
@@ -137,7 +137,7 @@ func (w *writer) inQuery(f query.InQuery, x Operand) error {
 		left, right = w.Same(x.Text, x.Field, key), w.Same(right, key, x.Field)
 	}
 	w.Write(left, " IN (SELECT ", right, " FROM ")
-	if err := w.derived(v, alias); err != nil {
+	if err := w.writeDerivedTable(v, alias); err != nil {
 		return err
 	}
 	if f.Where != nil {
@@ -154,7 +154,7 @@ var operators = [...]string{query.Eq: "=", query.Gt: ">", query.Gte: ">=", query
 
 func (w *writer) scalar(x Operand, op query.Op, v value.Value) error {
 	if x.Raw != "" { // a date, which is compared only with dates
-		w.counted(x, operators[op], v.Micros())
+		w.writeStoredComparison(x, operators[op], v.Micros())
 		return nil
 	}
 	return w.CompareValue(&w.Writer, x, operators[op], Argument(v))
@@ -274,11 +274,11 @@ func (w *writer) some(at spot, holds func(Operand) error) error {
 	if !at.whole {
 		return w.any(at.x, at.path, w.orElement(holds))
 	}
-	return w.unlisted(at, func() error { return w.any(at.x, at.path, holds) })
+	return w.writeOutsideLists(at, func() error { return w.any(at.x, at.path, holds) })
 }
 
-// unlisted writes a condition, and before it, if the spot is a whole value, that the path goes through no list.
-func (w *writer) unlisted(at spot, holds func() error) error {
+// writeOutsideLists writes a condition, and before it, if the spot is a whole value, that the path goes through no list.
+func (w *writer) writeOutsideLists(at spot, holds func() error) error {
 	if !at.whole || len(at.path) == 0 {
 		return holds()
 	}
@@ -310,7 +310,7 @@ func (w *writer) inInside(values []value.Value, at spot) error {
 		w.Write(Never)
 		return nil
 	}
-	return w.unlisted(at, func() error {
+	return w.writeOutsideLists(at, func() error {
 		w.Write("(")
 		among := func(n Operand) error { return w.oneOf(n, values) }
 		if !at.whole {

@@ -16,7 +16,7 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 	s := &scope{b: b, r: r, outer: outer, lets: true}
 	next := &relation{shape: st.Shape, grouped: true}
 	for i, k := range st.Keys {
-		if by, show := b.stored(s, k); by != "" {
+		if by, show := b.storedKey(s, k); by != "" {
 			next.group, next.columns = append(next.group, by), append(next.columns, show)
 			continue
 		}
@@ -47,7 +47,7 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 		return nil, err
 	}
 	for i, by := range next.group { // windows sort by the keys: for them the texts stay
-		next.group[i] = b.d.Divided(by)
+		next.group[i] = b.d.GroupTerm(by)
 	}
 	if len(next.group) == 0 && !st.Always {
 		next.having = "count(*) > 0"
@@ -58,9 +58,9 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 	return next, nil
 }
 
-// stored returns the expressions to group by and to show for a key that is a stored column of s, if Dialect.KeyOf has
+// storedKey returns the expressions to group by and to show for a key that is a stored column of s, if Dialect.KeyOf has
 // them.
-func (b *builder) stored(s *scope, k plan.Expr) (by, show string) {
+func (b *builder) storedKey(s *scope, k plan.Expr) (by, show string) {
 	if _, ok := k.(plan.Ref); !ok {
 		return "", ""
 	}
@@ -126,7 +126,7 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 		case plan.Percentile:
 			text = b.percentile(s, xs[i], a, by)
 		case plan.Push:
-			text = b.gathered(s, by, Gathered{X: xs[i], Terms: b.terms(s, s.r.shape.Order)})
+			text = b.collectList(s, by, Gathered{X: xs[i], Terms: b.terms(s, s.r.shape.Order)})
 		case plan.Unread:
 			text, err = b.unread(s, a)
 		case plan.AddToSet:
@@ -134,7 +134,7 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 				text = b.distinct(s, by, xs[i])
 			}
 		default:
-			text, err = b.accumulated(s, a, xs[i])
+			text, err = b.accumulateOne(s, a, xs[i])
 		}
 		if err != nil {
 			return err
@@ -153,13 +153,14 @@ func (b *builder) unread(s *scope, a plan.Accumulator) (string, error) {
 	case f == nil:
 		return "", problem.New(problem.Internal, "sqlgen can't count values that aren't stored")
 	case f.Type == schema.Double: // a NaN is more than every number
-		return "count(CASE WHEN abs(" + b.d.Stored(s, x, f) + ") > 1.7976931348623157e308 THEN 1 END)", nil
+		return "count(CASE WHEN abs(" + b.d.StoredValue(s, x, f) + ") > 1.7976931348623157e308 THEN 1 END)", nil
 	}
-	return "count(CASE WHEN " + x + " IS NOT NULL AND " + b.d.Stored(s, x, f) + " IS NULL THEN 1 END)", nil
+	return "count(CASE WHEN " + x + " IS NOT NULL AND " + b.d.StoredValue(s, x, f) + " IS NULL THEN 1 END)", nil
 }
 
-// accumulated writes a, whose X is x, by Dialect.AccumulateOf if it has a text for the column, or by Accumulate.
-func (b *builder) accumulated(s *scope, a plan.Accumulator, x string) (string, error) {
+// accumulateOne returns the text of a, whose X is x, by Dialect.AccumulateOf if it has a text for the column, or by
+// Accumulate.
+func (b *builder) accumulateOne(s *scope, a plan.Accumulator, x string) (string, error) {
 	if a.X == nil {
 		return b.d.Accumulate(s, a.Op, x, schema.Any)
 	}
@@ -183,8 +184,8 @@ func (b *builder) element(s *scope, a plan.Accumulator) (string, error) {
 	return b.d.ToJSON(s, b.d.Short(x, b.most), schema.String), err
 }
 
-// gathered writes the list l over a group by these texts.
-func (b *builder) gathered(s *scope, by []string, l Gathered) string {
+// collectList returns the text of the list l over a group by these texts.
+func (b *builder) collectList(s *scope, by []string, l Gathered) string {
 	l.Most = b.most
 	if size := b.d.Size(s, l.X); size != "" {
 		if l.When != "" {
@@ -200,8 +201,8 @@ func (b *builder) distinct(s *scope, by []string, x string) string {
 	x = s.Atom(x)
 	key, _ := b.d.Key(s, x, schema.JSON, false)
 	written := b.d.Order(s, b.d.Written(x), schema.String, false)
-	first := b.window(s.r, "row_number() OVER ("+partition(append(slices.Clone(by), key))+ordered(written)+")")
-	return b.gathered(s, by, Gathered{X: x, Terms: append(b.d.Order(s, x, schema.JSON, false), written...), When: first + " = 1"})
+	first := b.window(s.r, "row_number() OVER ("+partition(append(slices.Clone(by), key))+orderClause(written)+")")
+	return b.collectList(s, by, Gathered{X: x, Terms: append(b.d.Order(s, x, schema.JSON, false), written...), When: first + " = 1"})
 }
 
 // number returns the name of a column that numbers the records of each group from 1 in order, or from the end.
@@ -210,14 +211,14 @@ func (b *builder) number(s *scope, by []string, back bool) string {
 	for i := range order {
 		order[i].Desc = order[i].Desc != back
 	}
-	return b.window(s.r, "row_number() OVER ("+partition(by)+ordered(b.terms(s, order))+")")
+	return b.window(s.r, "row_number() OVER ("+partition(by)+orderClause(b.terms(s, order))+")")
 }
 
 // percentile picks one of the values of a group that aren't null, by the number from the greatest that a asks for.
 func (b *builder) percentile(s *scope, x string, a plan.Accumulator, by []string) string {
 	t := a.X.Type()
 	x = s.Atom(b.oneForm(s, x, t))
-	number := b.window(s.r, "row_number() OVER ("+partition(by)+ordered(b.d.Order(s, x, t, true))+")") // nulls come last
+	number := b.window(s.r, "row_number() OVER ("+partition(by)+orderClause(b.d.Order(s, x, t, true))+")") // nulls come last
 	count := b.add(s.r, len(s.r.levels)-1, "count("+x+") OVER ("+partition(by)+")")
 	// Whole numbers are divided, and their remainders taken out first.
 	part := func(of string, point int64) string {
@@ -256,7 +257,7 @@ func partition(by []string) string {
 	return "PARTITION BY " + commaList(by) + " "
 }
 
-func ordered(terms []string) string {
+func orderClause(terms []string) string {
 	if len(terms) == 0 {
 		return ""
 	}

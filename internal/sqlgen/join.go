@@ -12,15 +12,16 @@ import (
 
 func commaList(texts []string) string { return strings.Join(texts, ", ") }
 
-func (b *builder) alone(r *relation) *relation {
+// openAlone opens r, and wraps it in a subquery if it has conditions of its own.
+func (b *builder) openAlone(r *relation) *relation {
 	if r = b.open(r); len(r.where) > 0 {
 		return b.wrap(r)
 	}
 	return r
 }
 
-// held reports whether all columns are those of the one FROM item, so that none is computed above it.
-func (r *relation) held() bool {
+// hasOnlyItemColumns reports whether all columns are those of the one FROM item, so that none is computed above it.
+func (r *relation) hasOnlyItemColumns() bool {
 	return !slices.ContainsFunc(r.columns, func(x string) bool { return !strings.HasPrefix(x, r.alias+".") || !short(x) })
 }
 
@@ -31,8 +32,8 @@ func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) 
 	if err != nil {
 		return nil, err
 	}
-	r, right = b.open(r), b.alone(right)
-	if st.Keep && !right.held() {
+	r, right = b.open(r), b.openAlone(right)
+	if st.Keep && !right.hasOnlyItemColumns() {
 		right = b.wrap(right) // else a value computed from a missing record would remain
 	}
 	same := Same
@@ -93,10 +94,10 @@ func (b *builder) probe(r *relation, st *plan.Probe, at place) (*relation, error
 		if right.grouped || right.cut {
 			right = b.wrap(right)
 		}
-		text = exists + b.selected(right, []string{"1"}) + ")"
+		text = exists + b.selectQuery(right, []string{"1"}) + ")"
 	} else {
 		i := slices.IndexFunc(right.shape.Columns, func(c plan.Column) bool { return c.Path != nil })
-		text = "(" + b.selected(right, []string{(&scope{b: b, r: right, outer: outer, closed: true}).Column(i)}) + ")"
+		text = "(" + b.selectQuery(right, []string{(&scope{b: b, r: right, outer: outer, closed: true}).Column(i)}) + ")"
 	}
 	if !b.d.Correlates() && mentionsOuter(outer, right.item()) {
 		return nil, UnsupportedForm("this source can't refer to the surrounding record from within a query in FROM, a group or a limit inside of a sub-query", "write it as a join with a grouped query")
@@ -128,11 +129,11 @@ func (b *builder) nestEach(r *relation, st *plan.Nest, at place) (*relation, err
 	if err != nil {
 		return nil, err
 	}
-	return b.nested(st, outer, right, func(s *scope) ([]string, error) { return b.pairs(outer, s, st.On, Same) })
+	return b.nestRecords(st, outer, right, func(s *scope) ([]string, error) { return b.pairs(outer, s, st.On, Same) })
 }
 
-// nested adds the list of those records of right for which the condition that test writes holds.
-func (b *builder) nested(st *plan.Nest, outer *scope, right *relation, test func(*scope) ([]string, error)) (*relation, error) {
+// nestRecords adds the list of those records of right for which the condition that test writes holds.
+func (b *builder) nestRecords(st *plan.Nest, outer *scope, right *relation, test func(*scope) ([]string, error)) (*relation, error) {
 	s := &scope{b: b, r: b.open(right), outer: outer, lets: true}
 	objects := b.objects(s) // before the tests: the columns it computes below must not include them
 	tests, err := test(s)
@@ -140,8 +141,8 @@ func (b *builder) nested(st *plan.Nest, outer *scope, right *relation, test func
 		return nil, err
 	}
 	s.r.where = append(s.r.where, tests...)
-	collected := b.gathered(s, nil, objects)
-	list := b.selected(s.r, []string{collected})
+	collected := b.collectList(s, nil, objects)
+	list := b.selectQuery(s.r, []string{collected})
 	if !b.d.Correlates() && mentionsOuter(outer, s.r.item()) {
 		return nil, notApart()
 	}
@@ -153,8 +154,8 @@ func (b *builder) nested(st *plan.Nest, outer *scope, right *relation, test func
 
 // list writes a SELECT of one value: the list of the records of s as objects, in order.
 func (b *builder) list(s *scope) string {
-	collected := b.gathered(s, nil, b.objects(s))
-	return b.selected(s.r, []string{collected})
+	collected := b.collectList(s, nil, b.objects(s))
+	return b.selectQuery(s.r, []string{collected})
 }
 
 // objects returns the list of the records of s as objects, in order.

@@ -18,7 +18,7 @@ func TestJoined(t *testing.T) {
 		}
 		for _, x := range texts {
 			if inner, ok := x.(plan.Apply); ok {
-				more, n := read(joined(inner.Args))
+				more, n := read(flattenConcat(inner.Args))
 				out, calls = append(out, more...), calls+n
 			} else {
 				out = append(out, x.(plan.Const).Value.String())
@@ -31,7 +31,7 @@ func TestJoined(t *testing.T) {
 		for n := 2; n < tt.texts; n++ {
 			chain = []plan.Expr{plan.Apply{Op: plan.Concat, T: schema.String, Args: chain}, text(n)}
 		}
-		got, calls := read(joined(chain))
+		got, calls := read(flattenConcat(chain))
 		if len(got) != tt.texts || calls != tt.calls {
 			t.Errorf("%d texts: %d in %d calls, want %d", tt.texts, len(got), calls, tt.calls)
 		}

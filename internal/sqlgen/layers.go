@@ -43,20 +43,20 @@ func (w *writer) layer(v *policy.View, l policy.Layer, alias string) error {
 		before = guard + " AND "
 	}
 	w.Write(before)
-	err = w.unguarded(v, l, alias)
+	err = w.bareLayer(v, l, alias)
 	w.Write(after)
 	return err
 }
 
-// unguarded writes one condition of a view without its guard.
-func (w *writer) unguarded(v *policy.View, l policy.Layer, alias string) error {
+// bareLayer writes one condition of a view, without its guard.
+func (w *writer) bareLayer(v *policy.View, l policy.Layer, alias string) error {
 	c := v.Class()
 	if l.Through == nil {
 		return w.filter(l.Filter, w.inClass(c, alias))
 	}
 	pointer, key := c.Field(l.Through.Field), l.Through.View.Class().Field(l.Through.Key)
 	w.Write(w.JoinKey(w.inView(alias, pointer), pointer, key), " IN (SELECT ", w.JoinKey(w.inView(class, key), key, pointer), " FROM ")
-	if err := w.scoped(l.Through.View); err != nil {
+	if err := w.writeClass(l.Through.View); err != nil {
 		return err
 	}
 	w.Write(w.barrier(), ")")
@@ -104,5 +104,5 @@ func copies(f query.Filter, of *schema.Field) bool {
 	case query.Regex, query.InQuery:
 		return true
 	}
-	return of != nil && (of.Type.Structured() || of.Stored != nil)
+	return of != nil && (of.Type.IsStructured() || of.Stored != nil)
 }

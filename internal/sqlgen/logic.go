@@ -21,7 +21,7 @@ func (w exprWriter) apply(e plan.Apply) (string, error) {
 	case plan.Eq, plan.Ne, plan.Gt, plan.Gte, plan.Lt, plan.Lte, plan.Cmp:
 		return w.compare(e)
 	case plan.Concat:
-		e.Args = joined(e.Args)
+		e.Args = flattenConcat(e.Args)
 	}
 	args, err := w.list(e.Args)
 	if err != nil {
@@ -31,7 +31,7 @@ func (w exprWriter) apply(e plan.Apply) (string, error) {
 	case plan.IsNull:
 		return "(" + args[0] + " IS NULL)", nil
 	case plan.Same, plan.Differ, plan.Under, plan.UpTo:
-		x, err := known(w, e, args)
+		x, err := writeSQLComparison(w, e, args)
 		return "coalesce(" + x + ", FALSE)", err
 	case plan.IfNull:
 		return "coalesce(" + strings.Join(args, ", ") + ")", nil
@@ -42,14 +42,14 @@ func (w exprWriter) apply(e plan.Apply) (string, error) {
 // mostJoined is the most texts that one call joins. SQLite takes 127 arguments on connections of older versions.
 const mostJoined = 100
 
-// joined returns the texts that a concatenation joins, including those of the concatenations among them. One call makes
+// flattenConcat returns the texts that a concatenation joins, including those of the concatenations among them. One call makes
 // the result once. A chain of calls makes each of its beginnings too.
-func joined(texts []plan.Expr) []plan.Expr {
+func flattenConcat(texts []plan.Expr) []plan.Expr {
 	var out []plan.Expr
 	for i, x := range texts {
 		parts := []plan.Expr{x}
 		if inner, _ := x.(plan.Apply); inner.Op == plan.Concat {
-			parts = joined(inner.Args)
+			parts = flattenConcat(inner.Args)
 		}
 		if len(out)+len(parts)+len(texts)-i-1 > mostJoined {
 			parts = []plan.Expr{x}
@@ -82,7 +82,7 @@ func (w exprWriter) sure(e plan.Expr) (string, error) {
 		return w.logic(a, w.sure)
 	}
 	x, err := w.condition(e)
-	if err != nil || definite(e) && !plain(e) && !asSQL(a.Op) && (a.Op != plan.Eq || !w.stored(a.Args)) {
+	if err != nil || definite(e) && !plain(e) && !asSQL(a.Op) && (a.Op != plan.Eq || !w.areStoredColumns(a.Args)) {
 		return x, err
 	}
 	return "(" + x + " IS TRUE)", nil
@@ -101,8 +101,8 @@ func (w exprWriter) condition(e plan.Expr) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return known(w, a, args)
-	case a.Op == plan.Eq && w.stored(a.Args):
+		return writeSQLComparison(w, a, args)
+	case a.Op == plan.Eq && w.areStoredColumns(a.Args):
 		return w.equal(a)
 	case plain(e):
 		args, err := w.list(a.Args)
@@ -119,8 +119,8 @@ func asSQL(op plan.Op) bool {
 	return op == plan.Same || op == plan.Differ || op == plan.Under || op == plan.UpTo
 }
 
-// known writes a comparison for which asSQL is true.
-func known(w exprWriter, e plan.Apply, args []string) (string, error) {
+// writeSQLComparison returns the text of a comparison for which asSQL is true.
+func writeSQLComparison(w exprWriter, e plan.Apply, args []string) (string, error) {
 	op := map[plan.Op]plan.Op{plan.Same: plan.Eq, plan.Differ: plan.Eq, plan.Under: plan.Lt, plan.UpTo: plan.Lte}[e.Op]
 	x, err := w.d.Compare(w.s, op, args[0], args[1], e.Args[0].Type())
 	if e.Op == plan.Differ {
@@ -129,8 +129,8 @@ func known(w exprWriter, e plan.Apply, args []string) (string, error) {
 	return x, err
 }
 
-// stored reports whether all of es are stored columns.
-func (w exprWriter) stored(es []plan.Expr) bool {
+// areStoredColumns reports whether all of es are stored columns.
+func (w exprWriter) areStoredColumns(es []plan.Expr) bool {
 	return !slices.ContainsFunc(es, func(e plan.Expr) bool {
 		_, f := w.s.Field(e)
 		return f == nil

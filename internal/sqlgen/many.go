@@ -22,12 +22,12 @@ func (b *builder) union(r *relation, st *plan.Union, at place) (*relation, error
 		if err != nil {
 			return nil, err
 		}
-		number := "row_number() OVER (" + ordered(b.terms(own, own.r.shape.Order)) + ")"
+		number := "row_number() OVER (" + orderClause(b.terms(own, own.r.shape.Order)) + ")"
 		own.r.columns = append(columns, strconv.Itoa(side), number)
 		if side > 0 {
 			text += " UNION ALL "
 		}
-		text += b.derived(own.r)
+		text += b.subquery(own.r)
 	}
 	alias := b.s.Alias("t")
 	return &relation{shape: st.Shape, alias: alias, from: "(" + text + ") AS " + alias, columns: positions(alias, len(st.Shape.Columns))}, nil
@@ -39,7 +39,7 @@ func (b *builder) facet(r *relation, st *plan.Facet, outer *scope) (*relation, e
 	name := b.s.Alias("f")
 	input := &relation{shape: r.shape, alias: name, columns: r.columns}
 	keep := !r.plain || r.cut || len(r.levels) > 0
-	text := "WITH " + name + " AS" + b.d.Materialized(keep) + " (" + b.derived(r) + ") SELECT "
+	text := "WITH " + name + " AS" + b.d.MaterializedKeyword(keep) + " (" + b.subquery(r) + ") SELECT "
 	for i, branch := range st.Branches {
 		right, err := b.program(branch, input, outer)
 		if err != nil {

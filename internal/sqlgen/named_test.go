@@ -63,7 +63,7 @@ func TestNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := sqlgen.Named(&plan); got != tt.want {
+		if got := sqlgen.ReadsByKey(&plan); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}
 	}

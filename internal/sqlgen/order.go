@@ -6,13 +6,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Sorted writes a term of an order.
-func (w *writer) Sorted(x string, f *schema.Field, desc bool) string {
-	x, _ = w.Dialect.Sorted(x, f)
+// OrderTerm returns a term of an order.
+func (w *writer) OrderTerm(x string, f *schema.Field, desc bool) string {
+	x, _ = w.Dialect.OrderTerm(x, f)
 	if desc {
 		x += " DESC"
 	}
-	return x + w.Ordered(f, desc)
+	return x + w.NullsClause(f, desc)
 }
 
 // near writes the distance of the records from a point, if the plan orders by it.
@@ -21,17 +21,17 @@ func (w *writer) near() error {
 		if o.Near == nil {
 			continue
 		}
-		x := w.named(o.Near.Path[0])
+		x := w.fieldOperand(o.Near.Path[0])
 		if x.Field == nil {
 			return problem.New(problem.Internal, "the plan orders by the distance of no field")
 		}
 		var err error
-		if !x.Field.Type.Structured() {
+		if !x.Field.Type.IsStructured() {
 			w.nearest, err = w.Distance(&w.Writer, x, *o.Near)
 			return err
 		}
 		distance := ""
-		nodes, err := w.Captured(func() error {
+		nodes, err := w.Capture(func() error {
 			n, err := w.Nodes(&w.Writer, x, o.Near.Path[1:])
 			if err == nil {
 				distance, err = w.Distance(&w.Writer, n, *o.Near)
@@ -47,7 +47,7 @@ func (w *writer) near() error {
 // place returns the column of a part of the order, and its field.
 func (w *writer) place(o policy.Order) (string, *schema.Field) {
 	if o.Near != nil {
-		return w.nearest, w.Computed(schema.Integer)
+		return w.nearest, w.ComputedField(schema.Integer)
 	}
 	return w.column(view(o.Join), o.Field.Name), w.plan.Behind(o.Join, o.Field)
 }
@@ -56,7 +56,7 @@ func (w *writer) place(o policy.Order) (string, *schema.Field) {
 func (w *writer) places(xs []string) []string {
 	for _, o := range w.plan.Order {
 		column, f := w.place(o)
-		x, millis := w.Dialect.Sorted(column, f)
+		x, millis := w.Dialect.OrderTerm(column, f)
 		at := -1
 		for i, c := range w.plan.Columns {
 			if !millis && o.Near == nil && c.Join == o.Join && c.Field == o.Field && c.Part == nil && c.Piece == nil {
@@ -83,7 +83,7 @@ func (w *writer) places(xs []string) []string {
 func (w *writer) goOn(i int) error {
 	o, v := w.plan.Order[i], w.plan.After[i]
 	column, f := w.place(o)
-	x, _ := w.Dialect.Sorted(column, f)
+	x, _ := w.Dialect.OrderTerm(column, f)
 	var err error
 	w.Write("(")
 	switch {

@@ -95,11 +95,11 @@ func (b *builder) nestParts(r *relation, st *plan.Nest, l lead, at place) (*rela
 	if right, err = b.stages(right, stages, place{at.input, outer}); err != nil {
 		return nil, err
 	}
-	return b.nested(st, outer, right, func(s *scope) ([]string, error) { return b.picked(s, l) })
+	return b.nestRecords(st, outer, right, func(s *scope) ([]string, error) { return b.partTests(s, l) })
 }
 
-// picked writes that a record is in the part selected by l.
-func (b *builder) picked(s *scope, l lead) ([]string, error) {
+// partTests returns the condition that a record is in the part selected by l.
+func (b *builder) partTests(s *scope, l lead) ([]string, error) {
 	y, err := WriteExpr(b.d, s, l.around)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (b *builder) sliceParts(r *relation, skip, limit int64) *relation {
 	r = b.open(r)
 	s := &scope{b: b, r: r, lets: true}
 	by, _ := b.d.Key(s, r.part.x, r.part.t, false)
-	number := b.window(r, "row_number() OVER ("+partition([]string{by})+ordered(b.terms(s, r.shape.Order))+")")
+	number := b.window(r, "row_number() OVER ("+partition([]string{by})+orderClause(b.terms(s, r.shape.Order))+")")
 	r.where = append(r.where, number+" > "+b.s.Arg(skip, "int8"))
 	if limit != all {
 		r.where = append(r.where, number+" <= "+b.s.Arg(skip+limit, "int8"))

@@ -27,7 +27,7 @@ func (s statement) View(n int, alias string) (string, error) {
 		return "", problem.New(problem.Internal, fmt.Sprintf("the plan has no view %d", n))
 	}
 	s.viewOf[alias] = s.plan.Views[n]
-	return s.Captured(func() error { return s.derived(s.plan.Views[n], alias) })
+	return s.Capture(func() error { return s.writeDerivedTable(s.plan.Views[n], alias) })
 }
 
 // Name implements programStatement.
@@ -35,7 +35,7 @@ func (s statement) Name(alias, field string) string { return s.column(alias, fie
 
 // Filter implements programStatement.
 func (s statement) Filter(f query.Filter, columns func(string) (string, *schema.Field)) (string, error) {
-	return s.Captured(func() error {
+	return s.Capture(func() error {
 		return s.filter(f, func(name string) Operand {
 			x, field := columns(name)
 			alias, _, _ := strings.Cut(x, ".")
@@ -50,10 +50,10 @@ func (s statement) Filter(f query.Filter, columns func(string) (string, *schema.
 // Long implements programStatement.
 func (s statement) Long(f *schema.Field) bool { return s.long(f) }
 
-// Selected implements programStatement.
-func (s statement) Selected(xs []string, fields []*schema.Field) []string {
+// SelectTerms implements programStatement.
+func (s statement) SelectTerms(xs []string, fields []*schema.Field) []string {
 	for _, f := range fields {
 		s.columns = append(s.columns, ColumnOf(f))
 	}
-	return s.selected(xs)
+	return s.selectTerms(xs)
 }

@@ -91,7 +91,7 @@ func pipelineSQL(t *testing.T, database int, class, stages string) string {
 // TestPipelines shows pipelines and their statements side by side. A line of testdata/pipelines.txt that begins with >
 // is a class and the stages over it.
 func TestPipelines(t *testing.T) {
-	dialecttest.Shown(t, "testdata/pipelines.txt", names(databases), func(database int, question string) string {
+	dialecttest.CompareGolden(t, "testdata/pipelines.txt", names(databases), func(database int, question string) string {
 		class, stages, _ := strings.Cut(question, " ")
 		return pipelineSQL(t, database, class, stages)
 	})

@@ -29,7 +29,7 @@ type RegexSyntax struct {
 
 // Groups is Translate with groups that capture, for an expression of which every engine finds the same parts.
 func (s RegexSyntax) Groups(r query.Regex) (string, error) {
-	if err := r.Captured(); err != nil {
+	if err := r.CheckCaptures(); err != nil {
 		return "", &problem.Error{Code: problem.Unsupported, Detail: fmt.Sprintf("%s can test this regular expression, but not find the parts that it matches: %v", s.Database, err),
 			Suggestion: "write a simpler expression, or use $regexMatch, or $split and $indexOfCP"}
 	}
@@ -37,7 +37,7 @@ func (s RegexSyntax) Groups(r query.Regex) (string, error) {
 	return s.Translate(r)
 }
 
-func unsupported(format string, args ...any) error {
+func unsupportedError(format string, args ...any) error {
 	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
 }
 
@@ -54,10 +54,10 @@ func (s RegexSyntax) Translate(r query.Regex) (string, error) {
 		return "", err
 	}
 	if b.Len() > maxRegex || s.MostParts > 0 && weight(tree) > s.MostParts {
-		return "", unsupported("the regular expression grows too large for %s; write it shorter", s.Database)
+		return "", unsupportedError("the regular expression grows too large for %s; write it shorter", s.Database)
 	}
 	if n := open(tree); s.MostOpen > 0 && n > s.MostOpen {
-		return "", unsupported("%s can be asked for at most %d repetitions such as * and + in a regular expression, not %d", s.Database, s.MostOpen, n)
+		return "", unsupportedError("%s can be asked for at most %d repetitions such as * and + in a regular expression, not %d", s.Database, s.MostOpen, n)
 	}
 	return b.String(), nil
 }
@@ -127,7 +127,7 @@ func (s RegexSyntax) repeated(b *strings.Builder, re *syntax.Regexp) error {
 		b.WriteString("?")
 	case syntax.OpRepeat:
 		if re.Min > s.Repeats || re.Max > s.Repeats {
-			return unsupported("%s repeats at most %d times in a regular expression", s.Database, s.Repeats)
+			return unsupportedError("%s repeats at most %d times in a regular expression", s.Database, s.Repeats)
 		}
 		switch {
 		case re.Max < 0:
@@ -138,7 +138,7 @@ func (s RegexSyntax) repeated(b *strings.Builder, re *syntax.Regexp) error {
 			fmt.Fprintf(b, "{%d,%d}", re.Min, re.Max)
 		}
 	default:
-		return unsupported("%s can't do this part of a regular expression: %s", s.Database, re)
+		return unsupportedError("%s can't do this part of a regular expression: %s", s.Database, re)
 	}
 	return nil
 }

@@ -181,15 +181,15 @@ func (b *builder) open(r *relation) *relation {
 // wrap makes r a derived table.
 func (b *builder) wrap(r *relation) *relation {
 	alias := b.s.Alias("t")
-	next := &relation{shape: r.shape, alias: alias, from: "(" + b.derived(r) + ") AS " + alias, columns: positions(alias, len(r.columns))}
+	next := &relation{shape: r.shape, alias: alias, from: "(" + b.subquery(r) + ") AS " + alias, columns: positions(alias, len(r.columns))}
 	if r.part != nil {
 		next.part = &part{alias + ".p", r.part.t}
 	}
 	return next
 }
 
-// listed returns the constant records with which p begins.
-func (b *builder) listed(p *plan.Program) *relation {
+// constantRecords returns a relation of the constant records with which p begins.
+func (b *builder) constantRecords(p *plan.Program) *relation {
 	alias := b.s.Alias("t")
 	s := &scope{b: b, r: &relation{}}
 	terms := make([]string, len(p.Rows))
@@ -217,8 +217,8 @@ func (b *builder) listed(p *plan.Program) *relation {
 // mostUnion is the most terms of a union: SQLite takes 500, and PostgreSQL goes into them one in the other.
 const mostUnion = 400
 
-// derived writes r with its columns named by their positions.
-func (b *builder) derived(r *relation) string {
+// subquery returns r as a query with its columns named by their positions.
+func (b *builder) subquery(r *relation) string {
 	columns := make([]string, len(r.columns))
 	for i, c := range r.columns {
 		columns[i] = c + " AS c" + strconv.Itoa(i+1)
@@ -226,7 +226,7 @@ func (b *builder) derived(r *relation) string {
 	if r.part != nil {
 		columns = append(columns, r.part.x+" AS p")
 	}
-	return b.selected(r, columns)
+	return b.selectQuery(r, columns)
 }
 
 // positions returns the columns of a derived table.
@@ -238,8 +238,8 @@ func positions(alias string, n int) []string {
 	return columns
 }
 
-// selected writes r with these columns.
-func (b *builder) selected(r *relation, columns []string) string {
+// selectQuery returns r as a query with these columns.
+func (b *builder) selectQuery(r *relation, columns []string) string {
 	switch {
 	case len(columns) == 0 && r.grouped:
 		columns = []string{"count(*)"} // without an aggregate it would not be a group

@@ -79,9 +79,9 @@ func (s *scope) Column(i int) string {
 	case f == nil:
 		return x
 	case s.atoms:
-		return s.Atom(s.b.d.Stored(s, x, f))
+		return s.Atom(s.b.d.StoredValue(s, x, f))
 	}
-	return s.b.d.Stored(s, x, f)
+	return s.b.d.StoredValue(s, x, f)
 }
 
 // raw returns column i in its stored form.

@@ -45,5 +45,5 @@ func selectSQL(t *testing.T, database int, text string) string {
 // TestSelects shows the SELECTs of callers and the statements for databases side by side. A line of
 // testdata/selects.txt that begins with > is one.
 func TestSelects(t *testing.T) {
-	dialecttest.Shown(t, "testdata/selects.txt", names(databases), func(database int, question string) string { return selectSQL(t, database, question) })
+	dialecttest.CompareGolden(t, "testdata/selects.txt", names(databases), func(database int, question string) string { return selectSQL(t, database, question) })
 }

@@ -22,13 +22,13 @@ type programStatement interface {
 	// Filter writes a filter over columns by their keys. It is false or null where the filter doesn't hold.
 	Filter(f query.Filter, columns func(key string) (x string, f *schema.Field)) (string, error)
 	// Computed describes a computed value of type t, as if a field held it.
-	Computed(t schema.Type) *schema.Field
+	ComputedField(t schema.Type) *schema.Field
 	// Sorted writes the term that orders by a column of a class.
-	Sorted(x string, f *schema.Field, desc bool) string
+	OrderTerm(x string, f *schema.Field, desc bool) string
 	// Long reports whether values of a field may be of any length, so that a column of it is repeated when selected.
 	Long(f *schema.Field) bool
 	// Selected writes the terms that select columns. A computed field that is NotNull is null only if it is a list that is too large.
-	Selected(xs []string, fields []*schema.Field) []string
+	SelectTerms(xs []string, fields []*schema.Field) []string
 	// Limit returns the text of a limit or an offset.
 	Limit(n int64) string
 }
@@ -50,7 +50,7 @@ func writeProgram(s programStatement, d Dialect, p *plan.Program, limit int64, w
 		}
 		f := c.Field
 		if f == nil {
-			f = s.Computed(c.Type)
+			f = s.ComputedField(c.Type)
 			f.NotNull = c.NotNull // see Selected
 		}
 		columns, fields = append(columns, i), append(fields, f)
@@ -64,7 +64,7 @@ func writeProgram(s programStatement, d Dialect, p *plan.Program, limit int64, w
 	for n, i := range columns {
 		xs[n] = r.columns[i]
 	}
-	return b.selected(r, s.Selected(xs, fields)), nil
+	return b.selectQuery(r, s.SelectTerms(xs, fields)), nil
 }
 
 // A builder writes the stages of one program.
@@ -87,7 +87,7 @@ func (b *builder) program(p *plan.Program, input *relation, outer *scope) (*rela
 func (b *builder) start(p *plan.Program, input *relation) (*relation, error) {
 	switch {
 	case len(p.Rows) > 0:
-		return b.listed(p), nil
+		return b.constantRecords(p), nil
 	case p.From != plan.Input:
 		alias := b.s.Alias("v")
 		from, err := b.s.View(p.From, alias)
@@ -128,7 +128,7 @@ func (b *builder) stage(r *relation, st plan.Stage, at place) (*relation, error)
 	case *plan.Filter:
 		return b.filter(r, st, outer)
 	case *plan.Map:
-		return b.mapped(r, st, outer)
+		return b.mapColumns(r, st, outer)
 	case *plan.Group:
 		return b.group(r, st, outer)
 	case *plan.Buckets:
@@ -184,7 +184,7 @@ func (b *builder) filter(r *relation, st *plan.Filter, outer *scope) (*relation,
 			case r.shape.Columns[i].Field != nil:
 				return r.columns[i], r.field(i)
 			}
-			return s.raw(i), b.s.Computed(r.shape.Columns[i].Type)
+			return s.raw(i), b.s.ComputedField(r.shape.Columns[i].Type)
 		})
 		if err != nil {
 			return nil, err
@@ -202,10 +202,10 @@ func (b *builder) filter(r *relation, st *plan.Filter, outer *scope) (*relation,
 	return r, nil
 }
 
-// mapped computes columns. If all are passed on unchanged, a group or a cut stays open.
-func (b *builder) mapped(r *relation, st *plan.Map, outer *scope) (*relation, error) {
+// mapColumns computes columns. If all are passed on unchanged, a group or a cut stays open.
+func (b *builder) mapColumns(r *relation, st *plan.Map, outer *scope) (*relation, error) {
 	for i, e := range st.Columns {
-		if _, ok := passed(r, e, &st.Shape.Columns[i]); !ok {
+		if _, ok := passedColumn(r, e, &st.Shape.Columns[i]); !ok {
 			r = b.open(r)
 			break
 		}
@@ -233,7 +233,7 @@ func sameOrder(r *relation, st *plan.Map) bool {
 func (b *builder) columns(s *scope, es []plan.Expr, to []plan.Column) ([]string, error) {
 	columns := make([]string, len(es))
 	for i, e := range es {
-		if from, ok := passed(s.r, e, &to[i]); ok {
+		if from, ok := passedColumn(s.r, e, &to[i]); ok {
 			columns[i] = s.raw(from)
 			continue
 		}
@@ -245,8 +245,8 @@ func (b *builder) columns(s *scope, es []plan.Expr, to []plan.Column) ([]string,
 	return columns, nil
 }
 
-// passed returns the column of r that e passes on unchanged.
-func passed(r *relation, e plan.Expr, to *plan.Column) (int, bool) {
+// passedColumn returns the number of the column of r that e passes on unchanged, and whether it does.
+func passedColumn(r *relation, e plan.Expr, to *plan.Column) (int, bool) {
 	ref, ok := e.(plan.Ref)
 	return ref.Column, ok && (r.shape.Columns[ref.Column].Field == nil || to.Field != nil)
 }
@@ -290,8 +290,8 @@ func (b *builder) order(r *relation) []string {
 
 // term writes one part of an order. JSON has no order in the form in which it is stored.
 func (b *builder) term(s *scope, p plan.Place) []string {
-	if f := s.r.field(p.Column); f != nil && !f.Type.Structured() {
-		return []string{b.s.Sorted(s.raw(p.Column), f, p.Desc)}
+	if f := s.r.field(p.Column); f != nil && !f.Type.IsStructured() {
+		return []string{b.s.OrderTerm(s.raw(p.Column), f, p.Desc)}
 	}
 	return b.d.Order(s, s.Column(p.Column), s.r.shape.Columns[p.Column].Type, p.Desc)
 }

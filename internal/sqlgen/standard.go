@@ -64,8 +64,8 @@ func (Standard) Case(_ Scope, ifs, thens []string, otherwise string, _ schema.Ty
 // Size implements Dialect.
 func (Standard) Size(Scope, string) string { return "" }
 
-// Divided implements Dialect.
-func (Standard) Divided(by string) string { return by }
+// GroupTerm implements Dialect.
+func (Standard) GroupTerm(by string) string { return by }
 
 // KeyOf implements Dialect.
 func (Standard) KeyOf(string, *schema.Field) (by, show string) { return "", "" }
@@ -87,8 +87,8 @@ func (Standard) Short(x string, _ int) string { return x }
 // Distinct implements Dialect.
 func (Standard) Distinct(Scope, string, int) string { return "" }
 
-// Materialized implements Dialect.
-func (Standard) Materialized(keep bool) string {
+// MaterializedKeyword implements Dialect.
+func (Standard) MaterializedKeyword(keep bool) string {
 	if keep {
 		return " MATERIALIZED"
 	}

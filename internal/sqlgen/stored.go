@@ -11,7 +11,7 @@ func (w *writer) inView(alias string, f *schema.Field) string {
 	if f.Stored == nil {
 		return x
 	}
-	return declared(w.Dialect, statement{w}, x, f)
+	return inDeclaredType(w.Dialect, statement{w}, x, f)
 }
 
 // inClass returns the fields of a class inside of its view.
@@ -40,8 +40,8 @@ func (w *writer) of(class *schema.Class, alias string) fields {
 	}
 }
 
-// named returns the operand of the plan's field called name, which may be a field of a joined class.
-func (w *writer) named(name string) Operand {
+// fieldOperand returns the operand of the field that the plan calls name.
+func (w *writer) fieldOperand(name string) Operand {
 	join, f := w.plan.Column(name)
 	v := w.plan.View
 	if join >= 0 {
@@ -72,9 +72,9 @@ func rawName(c *schema.Class, f *schema.Field) string {
 	return ""
 }
 
-// counted writes a comparison of a date with an instant, in microseconds since 1970, by the stored integer, which an
+// writeStoredComparison writes a comparison of a date with an instant, in microseconds since 1970, by the stored integer, which an
 // index can serve. The date itself is null where the integer isn't one.
-func (w *writer) counted(x Operand, op string, micros int64) {
+func (w *writer) writeStoredComparison(x Operand, op string, micros int64) {
 	unit := x.Field.Unit()
 	n := micros / unit
 	if micros%unit < 0 {

@@ -65,13 +65,13 @@ func (t *Text) Size(x string, f *schema.Field) string {
 // the word before a further condition: " AND " or " WHERE ". InView returns its columns.
 func (t *Text) View(v *policy.View) (next string, err error) {
 	if len(v.Layers()) == 0 {
-		return " WHERE ", t.w.scoped(v)
+		return " WHERE ", t.w.writeClass(v)
 	}
-	return " AND ", t.w.scoped(v)
+	return " AND ", t.w.writeClass(v)
 }
 
-// Held quotes the name under which a derived table holds a field.
-func (t *Text) Held(name string) string { return t.w.Quote(t.w.ViewColumn(name)) }
+// DerivedColumn returns the quoted name under which a derived table holds a field.
+func (t *Text) DerivedColumn(name string) string { return t.w.Quote(t.w.ViewColumn(name)) }
 
 // Not returns the texts around a condition that make it hold where the condition is false or null.
 func (t *Text) Not() (before, after string) { return t.w.Negation() }
@@ -99,9 +99,9 @@ func (t *Text) Equal(x string, f *schema.Field, v value.Value) error {
 // Fits reports whether a text is in the form of a field that only the source knows, as far as the dialect reads its type.
 func (t *Text) Fits(f *schema.Field, text string) bool { return t.w.Fits(f, text) }
 
-// Identified writes that the column x, of the field f of a key, holds v or another value that the id of v stands for.
-// See schema.Field.Also.
-func (t *Text) Identified(x string, f *schema.Field, v value.Value) error {
+// EqualKey appends the condition that the column x, of the field f of a key, holds v or an equivalent of the id v: see
+// schema.Field.Also. See schema.Field.Also.
+func (t *Text) EqualKey(x string, f *schema.Field, v value.Value) error {
 	fits := v.Kind() != value.String || f.Type == schema.String || f.Type == schema.UUID || f.Type == schema.Any
 	also := f.Also(v.String(), fits)
 	if also == nil {

@@ -57,7 +57,7 @@ func TestHeld(t *testing.T) {
 		column string
 		want   bool
 	}{{`v1."a"`, true}, {`v2."a"`, false}, {"\x000\x00", false}, {`v1."a" || 'b'`, false}} {
-		if got := (&relation{alias: "v1", columns: []string{tt.column}}).held(); got != tt.want {
+		if got := (&relation{alias: "v1", columns: []string{tt.column}}).hasOnlyItemColumns(); got != tt.want {
 			t.Errorf("%s is held: %t", tt.column, got)
 		}
 	}
@@ -176,7 +176,7 @@ func TestWindowed(t *testing.T) {
 		{`'sum(' || max(x)`, `'sum(' || max(x) OVER ()`}, {`max(x || ')"')`, `max(x || ')"') OVER ()`}, {`'a''sum(b)'`, `'a''sum(b)'`}, {`x ' + sum(y)`, `x ' + sum(y) OVER ()`},
 		{`v1."sum(a)" + sum(v1."b)")`, `v1."sum(a)" + sum(v1."b)") OVER ()`}, {"v1.`sum(a)` + sum(v1.`b)`)", "v1.`sum(a)` + sum(v1.`b)`) OVER ()"},
 	} {
-		if got := windowed(tt.text, " OVER ()", nil); got != tt.want {
+		if got := windowAggregates(tt.text, " OVER ()", nil); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.text, got, tt.want)
 		}
 	}

@@ -57,7 +57,7 @@ type windowing struct {
 
 // over writes an OVER clause.
 func (w *windowing) over(order []string, frame string) string {
-	return " OVER (" + strings.TrimSuffix(partition(w.by)+ordered(order)+frame, " ") + ")"
+	return " OVER (" + strings.TrimSuffix(partition(w.by)+orderClause(order)+frame, " ") + ")"
 }
 
 // function writes one window function with its OVER. Ranks compare only by the order of the stage. Row numbers and
@@ -102,7 +102,7 @@ func (w *windowing) function(f plan.Window) (string, error) {
 		from = f.X.Type()
 	}
 	text, err := w.b.d.Accumulate(w.s, f.Op, x, from)
-	return windowed(text, w.over(order, frame), w.b.d.Aggregates()), err
+	return windowAggregates(text, w.over(order, frame), w.b.d.Aggregates()), err
 }
 
 // shift writes a Shifted. MariaDB's lead takes no default.
@@ -143,9 +143,9 @@ func (w *windowing) frame(f plan.Frame) (text string, order []string) {
 	return " ROWS BETWEEN " + bound(f.From, f.First, "PRECEDING") + " AND " + bound(f.To, f.Last, "FOLLOWING"), w.order
 }
 
-// windowed turns the aggregates in the text of an accumulator into window functions. The text is an expression of
+// windowAggregates returns text with its aggregates as window functions over over. The text is an expression of
 // aggregates over one short operand, so that none is inside of another. more are the names of the dialect's own.
-func windowed(text, over string, more []string) string {
+func windowAggregates(text, over string, more []string) string {
 	var out strings.Builder
 	for len(text) > 0 {
 		n := 0

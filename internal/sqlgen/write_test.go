@@ -206,7 +206,7 @@ func TestOperands(t *testing.T) {
 			t.Errorf("%s, %v; want %s", got, err, tt.want)
 		}
 	}
-	if keep, each := (sqlgen.Standard{}).Materialized(true), (sqlgen.Standard{}).Materialized(false); keep != " MATERIALIZED" || each != " NOT MATERIALIZED" {
+	if keep, each := (sqlgen.Standard{}).MaterializedKeyword(true), (sqlgen.Standard{}).MaterializedKeyword(false); keep != " MATERIALIZED" || each != " NOT MATERIALIZED" {
 		t.Errorf("%q, %q", keep, each)
 	}
 	if got, err := sqlgen.WriteExpr(mariadb.Dialect(), columns{}, plan.ToJSON{X: j}); err != nil || got != "j" {

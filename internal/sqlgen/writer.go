@@ -58,8 +58,8 @@ func Unwritable(reason string) string { return "\x00!" + reason + "\x00" }
 // Put writes the place of a value.
 func (w *Writer) Put(v any, cast string) { w.Write(w.Arg(v, cast)) }
 
-// Captured returns the text that write writes into w, which holds no text yet.
-func (w *Writer) Captured(write func() error) (string, error) {
+// Capture returns the text that write writes into w, which must be empty before.
+func (w *Writer) Capture(write func() error) (string, error) {
 	err := write()
 	text := w.text.String()
 	w.text.Reset()

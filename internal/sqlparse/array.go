@@ -65,7 +65,7 @@ func (p *parser) list(t *token) Expr {
 	case "(":
 		p.i += 2
 		if !p.queryNext() {
-			p.unexpected("a query")
+			p.failExpecting("a query")
 		}
 		q := p.query()
 		p.mark(")")
@@ -96,7 +96,7 @@ func (q *Query) plain(s *Select) bool {
 	if len(q.With) > 0 || q.Limit != nil || q.Offset != nil || s.Distinct || s.On != nil || s.Top != nil || s.Group != nil || s.GroupAll || s.Having != nil || s.Qualify != nil || len(s.Items) != 1 {
 		return false
 	}
-	if _, star := s.Items[0].X.(*Star); star || AggregateIn(s.Items[0].X) != nil || Windowed(s.Items[0].X) {
+	if _, star := s.Items[0].X.(*Star); star || AggregateIn(s.Items[0].X) != nil || HasWindow(s.Items[0].X) {
 		return false
 	}
 	for _, o := range q.Order {

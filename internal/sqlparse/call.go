@@ -161,7 +161,7 @@ func (p *parser) after(c *Call) Expr {
 		p.mark(")")
 	}
 	if t := p.peek(); c.Name == "match" && t.low == "against" {
-		p.unexpected("the end of MATCH")
+		p.failExpecting("the end of MATCH")
 	}
 	if t := p.peek(); p.word("over") {
 		if c.Limit != nil {
@@ -177,8 +177,8 @@ func (p *parser) after(c *Call) Expr {
 	return c
 }
 
-// timed reads a typed constant such as DATE '2024-01-01' or INTERVAL 7 DAY, or nil if there is none.
-func (p *parser) timed(t *token) Expr {
+// typedConstant reads a typed constant such as DATE '2024-01-01' or INTERVAL 7 DAY, or returns nil if there is none.
+func (p *parser) typedConstant(t *token) Expr {
 	n := p.ahead(1)
 	if n.kind == text {
 		p.i += 2

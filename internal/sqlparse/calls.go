@@ -19,8 +19,8 @@ func call(c *Call, name string, args ...Expr) *Call {
 	return &out
 }
 
-// renamed is a function with another name here.
-func renamed(name string, arguments int) form {
+// aliasOf returns the form of a function that has another name here.
+func aliasOf(name string, arguments int) form {
 	return form{arguments, arguments, func(_ *taker, c *Call) Expr { return call(c, name, c.Args...) }}
 }
 
@@ -47,12 +47,12 @@ var calls = map[string]form{
 	"nullifzero": {1, 1, func(_ *taker, c *Call) Expr {
 		return call(c, "nullif", c.Args[0], &Number{Text: "0", At: c.At})
 	}},
-	"decode":  {3, 101, decoded},
-	"countif": {1, 1, counted}, "count_if": {1, 1, counted},
+	"decode":  {3, 101, rewriteDecode},
+	"countif": {1, 1, rewriteCountIf}, "count_if": {1, 1, rewriteCountIf},
 	"safe_divide": {2, 2, func(_ *taker, c *Call) Expr {
 		return &Binary{Op: "/", L: &Cast{X: c.Args[0], Type: "double", At: c.At}, R: c.Args[1], At: c.At}
 	}},
-	"any_value": renamed("min", 1),
+	"any_value": aliasOf("min", 1),
 	"max_by":    {2, 2, extreme("max_by", true)}, "arg_max": {2, 2, extreme("max_by", true)}, "argmax": {2, 2, extreme("max_by", true)},
 	"min_by": {2, 2, extreme("min_by", false)}, "arg_min": {2, 2, extreme("min_by", false)}, "argmin": {2, 2, extreme("min_by", false)},
 	"approx_count_distinct": {1, 1, distinct}, "approx_distinct": {1, 1, distinct}, "uniq": {1, 1, distinct}, "uniqexact": {1, 1, distinct},
@@ -61,15 +61,15 @@ var calls = map[string]form{
 	"pi": {0, 0, func(_ *taker, c *Call) Expr {
 		return &Number{Text: "3.141592653589793", At: c.At}
 	}},
-	"convert": {2, 3, converted},
-	"format":  {1, 101, formatted},
+	"convert": {2, 3, rewriteConvert},
+	"format":  {1, 101, rewriteFormat},
 
-	"date_trunc": {2, 2, truncated}, "timestamp_trunc": {2, 2, truncated}, "datetime_trunc": {2, 2, truncated},
+	"date_trunc": {2, 2, rewriteDateTrunc}, "timestamp_trunc": {2, 2, rewriteDateTrunc}, "datetime_trunc": {2, 2, rewriteDateTrunc},
 	"date_diff": {3, 3, differing("datediff")}, "timestamp_diff": {3, 3, differing("timestampdiff")}, "datetime_diff": {3, 3, differing("timestampdiff")},
-	"timestamp_add": renamed("date_add", 2), "datetime_add": renamed("date_add", 2), "timestamp_sub": renamed("date_sub", 2), "datetime_sub": renamed("date_sub", 2),
-	"format_date": renamed("strftime", 2), "format_timestamp": renamed("strftime", 2), "format_datetime": renamed("strftime", 2),
-	"json_extract_scalar": renamed("json_value", 2), "json_extract_string": renamed("json_value", 2), "json_unquote": {1, 1, unquoted},
-	"toyear": renamed("year", 1), "tomonth": renamed("month", 1), "tohour": renamed("hour", 1), "todate": renamed("date", 1),
+	"timestamp_add": aliasOf("date_add", 2), "datetime_add": aliasOf("date_add", 2), "timestamp_sub": aliasOf("date_sub", 2), "datetime_sub": aliasOf("date_sub", 2),
+	"format_date": aliasOf("strftime", 2), "format_timestamp": aliasOf("strftime", 2), "format_datetime": aliasOf("strftime", 2),
+	"json_extract_scalar": aliasOf("json_value", 2), "json_extract_string": aliasOf("json_value", 2), "json_unquote": {1, 1, rewriteJSONUnquote},
+	"toyear": aliasOf("year", 1), "tomonth": aliasOf("month", 1), "tohour": aliasOf("hour", 1), "todate": aliasOf("date", 1),
 	"tostartofmonth": {1, 1, startOf("month")}, "tostartofweek": {1, 1, startOf("week")}, "tostartofday": {1, 1, startOf("day")}, "tostartofhour": {1, 1, startOf("hour")},
 }
 
@@ -89,8 +89,9 @@ func formOf(name string) (form, bool) {
 	return of, ok
 }
 
-// decoded is Oracle's DECODE(x, a, r, …, else). It takes null for equal to null, so only constants are compared with.
-func decoded(_ *taker, c *Call) Expr {
+// rewriteDecode rewrites Oracle's DECODE(x, a, r, …, else) as a CASE. It takes null for equal to null, so only
+// constants are compared with.
+func rewriteDecode(_ *taker, c *Call) Expr {
 	out := &Case{Operand: c.Args[0], At: c.At}
 	rest := c.Args[1:]
 	for ; len(rest) > 1; rest = rest[2:] {
@@ -107,8 +108,8 @@ func decoded(_ *taker, c *Call) Expr {
 	return out
 }
 
-// counted is COUNTIF(condition): the records for which it is true.
-func counted(_ *taker, c *Call) Expr {
+// rewriteCountIf rewrites COUNTIF(condition) as a count of the records for which the condition is true.
+func rewriteCountIf(_ *taker, c *Call) Expr {
 	out := call(c, "count")
 	out.Star, out.Filter = true, c.Args[0]
 	if c.Filter != nil {
@@ -155,8 +156,8 @@ func lastDay(_ *taker, c *Call) Expr {
 	return &Cast{X: &Binary{Op: "-", L: next, R: span("1 day"), At: c.At}, Type: "date", At: c.At}
 }
 
-// converted is SQL Server's CONVERT(type, x) and MySQL's CONVERT(x, type).
-func converted(_ *taker, c *Call) Expr {
+// rewriteConvert rewrites SQL Server's CONVERT(type, x) and MySQL's CONVERT(x, type) as a CAST.
+func rewriteConvert(_ *taker, c *Call) Expr {
 	for i, e := range c.Args[:2] {
 		if kind := idiomWord(e); types[kind] && len(c.Args) == 2 {
 			return &Cast{X: c.Args[1-i], Type: kind, At: c.At}
@@ -201,8 +202,8 @@ func (t *taker) unit(e Expr) Expr {
 	return idiomText(u, e.Pos())
 }
 
-// truncated is BigQuery's DATE_TRUNC(x, MONTH).
-func truncated(t *taker, c *Call) Expr {
+// rewriteDateTrunc rewrites BigQuery's DATE_TRUNC(x, MONTH).
+func rewriteDateTrunc(t *taker, c *Call) Expr {
 	if u := t.unit(c.Args[1]); u != nil {
 		return call(c, "date_trunc", u, c.Args[0])
 	}
@@ -225,8 +226,8 @@ func startOf(unit string) func(*taker, *Call) Expr {
 	}
 }
 
-// unquoted is MySQL's JSON_UNQUOTE(JSON_EXTRACT(x, path)).
-func unquoted(_ *taker, c *Call) Expr {
+// rewriteJSONUnquote rewrites MySQL's JSON_UNQUOTE(JSON_EXTRACT(x, path)) as json_value.
+func rewriteJSONUnquote(_ *taker, c *Call) Expr {
 	if x, ok := c.Args[0].(*Call); ok && x.Name == "json_extract" {
 		return call(c, "json_value", x.Args...)
 	}

@@ -4,9 +4,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// contained writes PostgreSQL's containment: list @> ARRAY[…], list && '{a,b}', and json @> '{"a": 1}', of a column and
-// constants. The column is named once for each constant, but is no more than a name.
-func (t *taker) contained(e *Binary) Expr {
+// rewriteContainment rewrites PostgreSQL's containment: list @> ARRAY[…], list && '{a,b}', and json @> '{"a": 1}', of
+// a column and constants. The column is named once for each constant, but is no more than a name.
+func (t *taker) rewriteContainment(e *Binary) Expr {
 	whole, part := e.L, e.R
 	switch e.Op {
 	case "<@":
@@ -53,7 +53,7 @@ func (t *taker) contained(e *Binary) Expr {
 // words returns the list that PostgreSQL reads from the text of an array. The elements of the other list, which aren't
 // known here, say whether 2 is a text or a number in '{2}'. So a text with such an element is left as it is.
 func words(e Expr) Expr {
-	list, ok := listed(e).(*Array)
+	list, ok := parseArrayText(e).(*Array)
 	if !ok {
 		return e
 	}

@@ -113,7 +113,7 @@ func (d *Descent) Column(e Expr, alias string) *Name {
 
 // mentions reports whether e has a column of the query itself, or a query of its own.
 func (d *Descent) mentions(e Expr) bool {
-	found := queried(e)
+	found := hasSubquery(e)
 	Walk(e, func(e Expr) bool {
 		found = found || d.Column(e, d.Self) != nil
 		return !found

@@ -166,7 +166,7 @@ func (p *parser) postfix(x Expr) Expr {
 func (p *parser) typeName() string {
 	t := p.peek()
 	if t.kind != word && t.kind != quoted {
-		p.unexpected("a type")
+		p.failExpecting("a type")
 	}
 	p.i++
 	name := strings.ToLower(t.text)
@@ -219,19 +219,20 @@ func (p *parser) primary() Expr {
 		p.i++
 		return &Param{Name: t.text, At: t.at}
 	case symbol:
-		return p.marked()
+		return p.symbolExpr()
 	case quoted:
-		return p.named()
+		return p.nameOrCall()
 	case word:
 		return p.keyword()
 	}
-	p.unexpected("an expression")
+	p.failExpecting("an expression")
 	return nil
 }
 
-// marked reads an expression that begins with a mark: *, a parameter, or parentheses, which hold a query, one expression, or a tuple.
-// It looks ahead before it takes a parenthesis: in ((SELECT 1) + 2) the outer one isn't that of the query.
-func (p *parser) marked() Expr {
+// symbolExpr reads an expression that begins with a symbol: *, a parameter, or parentheses, which hold a query, one
+// expression, or a tuple. It looks ahead before it takes a parenthesis: in ((SELECT 1) + 2) the outer one isn't that
+// of the query.
+func (p *parser) symbolExpr() Expr {
 	t := p.peek()
 	switch {
 	case p.symbol("*"):
@@ -256,7 +257,7 @@ func (p *parser) marked() Expr {
 		}
 		return &Tuple{Items: items, At: t.at}
 	}
-	p.unexpected("an expression")
+	p.failExpecting("an expression")
 	return nil
 }
 
@@ -265,7 +266,7 @@ func (p *parser) keyword() Expr {
 	t := p.peek()
 	called := p.ahead(1).kind == symbol && p.ahead(1).low == "("
 	if p.reservedName() {
-		return p.named()
+		return p.nameOrCall()
 	}
 	switch t.low {
 	case "true", "false", "null", "current_date", "current_timestamp", "current_time", "localtime", "localtimestamp", "current_user", "session_user":
@@ -273,7 +274,7 @@ func (p *parser) keyword() Expr {
 		if called && p.symbol("(") {
 			for !p.symbol(")") {
 				if p.next().kind == end {
-					p.unexpected(")")
+					p.failExpecting(")")
 				}
 			}
 		}
@@ -299,7 +300,7 @@ func (p *parser) keyword() Expr {
 			return x
 		}
 	case "interval", "date", "timestamp", "timestamptz", "time":
-		if x := p.timed(t); x != nil {
+		if x := p.typedConstant(t); x != nil {
 			return x
 		}
 	}
@@ -307,13 +308,13 @@ func (p *parser) keyword() Expr {
 		return p.call()
 	}
 	if reserved[t.low] {
-		p.unexpected("an expression")
+		p.failExpecting("an expression")
 	}
-	return p.named()
+	return p.nameOrCall()
 }
 
-// named reads a name with its qualifiers, table.*, or a call whose name has a schema.
-func (p *parser) named() Expr {
+// nameOrCall reads a name with its qualifiers, table.*, or a call whose name has a schema.
+func (p *parser) nameOrCall() Expr {
 	n := &Name{Parts: []Ident{p.part()}}
 	for p.symbol(".") {
 		if p.symbol("*") {
@@ -340,7 +341,7 @@ func (p *parser) caseOf() Expr {
 		c.Then = append(c.Then, p.expr())
 	}
 	if c.When == nil {
-		p.unexpected("WHEN")
+		p.failExpecting("WHEN")
 	}
 	if p.word("else") {
 		c.Else = p.expr()

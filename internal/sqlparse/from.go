@@ -8,7 +8,7 @@ func (p *parser) from() From {
 		p.count()
 		t := p.peek()
 		j := &Join{Kind: "inner", Natural: p.word("natural"), At: t.at}
-		if kind := p.applied(); kind != "" {
+		if kind := p.applyJoin(); kind != "" {
 			left = &Join{Kind: kind, Left: left, Right: p.lateral(), On: &Word{Text: "true", At: t.at}, At: t.at}
 			continue
 		}
@@ -28,7 +28,7 @@ func (p *parser) from() From {
 		case p.is("join"):
 		default:
 			if j.Natural {
-				p.unexpected("JOIN")
+				p.failExpecting("JOIN")
 			}
 			return left
 		}
@@ -51,8 +51,8 @@ func (p *parser) from() From {
 	}
 }
 
-// applied reads CROSS APPLY or OUTER APPLY, as SQL Server and Oracle have them, and returns the kind of join, or "".
-func (p *parser) applied() string {
+// applyJoin reads CROSS APPLY or OUTER APPLY, as SQL Server and Oracle have them, and returns the kind of join, or "".
+func (p *parser) applyJoin() string {
 	switch {
 	case p.word("cross", "apply"):
 		return "inner"
@@ -129,7 +129,7 @@ func (p *parser) part() Ident {
 		p.i++
 		return Ident{Text: t.text, Quoted: t.kind == quoted, At: t.at}
 	}
-	p.unexpected("a name")
+	p.failExpecting("a name")
 	return Ident{}
 }
 

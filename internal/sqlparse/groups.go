@@ -10,13 +10,13 @@ const maxSets = 32
 func (p *parser) groups(s *Select) {
 	g := &groups{parser: p, of: s}
 	sets := [][]int{{}}
-	p.commas(func() { sets = g.combined(sets, g.item()) })
+	p.commas(func() { sets = g.combineSets(sets, g.item()) })
 	at := p.peek().at
 	switch {
 	case p.word("with", "rollup"): // as MySQL has it
-		sets = rolled(g.alone)
+		sets = rollupSets(g.alone)
 	case p.word("with", "cube"):
-		sets = g.cubed(g.alone, at)
+		sets = g.cubeSets(g.alone, at)
 	}
 	if len(sets) != 1 || len(s.Group) == 0 {
 		s.Sets = sets
@@ -37,9 +37,9 @@ func (g *groups) item() [][]int {
 	follows := func(n int) bool { t := g.ahead(n); return t.kind == symbol && t.low == "(" }
 	switch {
 	case g.is("rollup") && follows(1):
-		return rolled(g.elements())
+		return rollupSets(g.elements())
 	case g.is("cube") && follows(1):
-		return g.cubed(g.elements(), at)
+		return g.cubeSets(g.elements(), at)
 	case g.is("grouping", "sets") && follows(2):
 		g.i += 3
 		var sets [][]int
@@ -80,8 +80,8 @@ func (g *groups) element() []int {
 	return out
 }
 
-// rolled returns the sets of ROLLUP: all elements, all but the last, and so on down to none.
-func rolled(elements [][]int) [][]int {
+// rollupSets returns the sets of ROLLUP: all elements, all but the last, and so on down to none.
+func rollupSets(elements [][]int) [][]int {
 	var sets [][]int
 	for n := len(elements); n >= 0; n-- {
 		sets = append(sets, slices.Concat(elements[:n]...))
@@ -89,8 +89,8 @@ func rolled(elements [][]int) [][]int {
 	return sets
 }
 
-// cubed returns the sets of CUBE: every choice among the elements.
-func (g *groups) cubed(elements [][]int, at Pos) [][]int {
+// cubeSets returns the sets of CUBE: every choice among the elements.
+func (g *groups) cubeSets(elements [][]int, at Pos) [][]int {
 	sets := [][]int{{}}
 	for i := len(elements) - 1; i >= 0; i-- {
 		for _, set := range sets {
@@ -102,8 +102,8 @@ func (g *groups) cubed(elements [][]int, at Pos) [][]int {
 	return sets
 }
 
-// combined returns every set of one list together with every one of another.
-func (g *groups) combined(a, b [][]int) [][]int {
+// combineSets returns every set of one list together with every one of another.
+func (g *groups) combineSets(a, b [][]int) [][]int {
 	var sets [][]int
 	for _, x := range a {
 		for _, y := range b {

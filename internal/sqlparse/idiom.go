@@ -44,8 +44,8 @@ func (t *taker) in(v reflect.Value) {
 		}
 		t.in(v.Elem())
 		if s, ok := v.Interface().(*Select); ok {
-			t.unnested(s)
-			qualified(s)
+			t.moveListToFrom(s)
+			expandQualify(s)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
@@ -84,22 +84,22 @@ func (t *taker) expression(e Expr) Expr {
 		}
 	case *Any:
 		if e.List != nil {
-			e.List = listed(e.List)
+			e.List = parseArrayText(e.List)
 		}
 	case *Binary:
-		return t.contained(e)
+		return t.rewriteContainment(e)
 	}
 	return e
 }
 
-// qualified writes the windows that names in QUALIFY stand for in their place: the select list names them.
-func qualified(s *Select) {
+// expandQualify replaces each name in QUALIFY with the window of the select list that it stands for.
+func expandQualify(s *Select) {
 	if s.Qualify == nil {
 		return
 	}
 	Replace(&s.Qualify, func(n *Name) Expr {
 		for _, it := range slices.Backward(s.Items) {
-			if it.Alias != nil && Windowed(it.X) && len(n.Parts) == 1 && strings.EqualFold(it.Alias.Text, n.Parts[0].Text) {
+			if it.Alias != nil && HasWindow(it.X) && len(n.Parts) == 1 && strings.EqualFold(it.Alias.Text, n.Parts[0].Text) {
 				return it.X
 			}
 		}

@@ -7,9 +7,9 @@ import (
 // spread are the functions that make records of a list.
 var spread = map[string]bool{"unnest": true, "generate_series": true, "jsonb_array_elements": true, "json_array_elements": true, "jsonb_array_elements_text": true, "json_array_elements_text": true}
 
-// unnested moves a list that an item of s spreads over records into FROM. The meaning stays the same as long as no
+// moveListToFrom moves a list that an item of s spreads over records into FROM. The meaning stays the same as long as no
 // window function counts the records, and no other item spreads a list.
-func (t *taker) unnested(s *Select) {
+func (t *taker) moveListToFrom(s *Select) {
 	var list *Item
 	var at *Expr // the list, in the item
 	for i := range s.Items {
@@ -24,11 +24,11 @@ func (t *taker) unnested(s *Select) {
 			list, at = &s.Items[i], x
 		}
 	}
-	if list == nil || Windowed(s.Items) || s.Qualify != nil {
+	if list == nil || HasWindow(s.Items) || s.Qualify != nil {
 		return
 	}
 	c := (*at).(*Call)
-	if aggregated(c.Args) {
+	if hasListAggregate(c.Args) {
 		return
 	}
 	const table, column = "spread list", "element"
@@ -48,8 +48,8 @@ func (t *taker) unnested(s *Select) {
 
 func idiomKey(e Expr) string { return Key(e, (*Name).Written) }
 
-// aggregated reports whether x gathers a list of the records of a group: such a list is spread after the groups are made.
-func aggregated(x any) bool {
+// hasListAggregate reports whether x gathers a list of the records of a group: such a list is spread after the groups are made.
+func hasListAggregate(x any) bool {
 	found := false
 	Walk(x, func(e Expr) bool {
 		c, ok := e.(*Call)

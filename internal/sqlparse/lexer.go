@@ -160,7 +160,7 @@ func (l *lexer) next() (token, error) {
 	case r == '\'':
 		return l.quote(t, text, '\'', "string")
 	case (r == 'E' || r == 'e') && strings.HasPrefix(rest[1:], "'"):
-		return l.escaped(t)
+		return l.readEscapeString(t)
 	case strings.ContainsRune("rRnN", r) && strings.HasPrefix(rest[1:], "'"): // r'^\d' and N'text' are texts without escapes
 		l.skip(1)
 		return l.quote(t, text, '\'', "string")
@@ -168,7 +168,7 @@ func (l *lexer) next() (token, error) {
 		return l.quote(t, quoted, '"', "quoted name")
 	case r == '`':
 		return l.quote(t, quoted, '`', "quoted name")
-	case r == '[' && !l.joined && bracketed(rest):
+	case r == '[' && !l.joined && startsWithBracketName(rest):
 		n := strings.IndexByte(rest, ']')
 		t.kind, t.text, t.head = quoted, rest[1:n], '['
 		l.skip(n + 1)
@@ -201,8 +201,8 @@ func (l *lexer) next() (token, error) {
 	return t, f
 }
 
-// bracketed reports whether s begins with a name in brackets, as SQL Server writes it, and not with an index.
-func bracketed(s string) bool {
+// startsWithBracketName reports whether s begins with a name in brackets, as SQL Server writes it, and not with an index.
+func startsWithBracketName(s string) bool {
 	n := strings.IndexByte(s, ']')
 	if n < 2 {
 		return false
@@ -237,8 +237,8 @@ func (l *lexer) quote(t token, k kind, q byte, what string) (token, error) {
 	return t, Faultf(t.at, "this %s has no end; close it with %c", what, q)
 }
 
-// escaped reads E'…', whose escapes are those of C.
-func (l *lexer) escaped(t token) (token, error) {
+// readEscapeString reads E'…', whose escapes are those of C.
+func (l *lexer) readEscapeString(t token) (token, error) {
 	rest := l.src[l.i+2:]
 	var b strings.Builder
 	for i := 0; i < len(rest); i++ {

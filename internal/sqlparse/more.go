@@ -8,9 +8,9 @@ import (
 
 // small are functions of PostgreSQL, SQLite and MariaDB that are a few others.
 var small = map[string]form{
-	"from_unixtime": renamed("to_timestamp", 1), "eomonth": {1, 1, lastDay},
-	"utc_timestamp": renamed("now", 0), "sysdatetime": renamed("now", 0), "getutcdate": renamed("now", 0), "utc_date": renamed("today", 0),
-	"json_arrayagg": renamed("json_agg", 1), "jsonb_path_query_first": renamed("json_extract", 2), "array_upper": renamed("array_length", 2),
+	"from_unixtime": aliasOf("to_timestamp", 1), "eomonth": {1, 1, lastDay},
+	"utc_timestamp": aliasOf("now", 0), "sysdatetime": aliasOf("now", 0), "getutcdate": aliasOf("now", 0), "utc_date": aliasOf("today", 0),
+	"json_arrayagg": aliasOf("json_agg", 1), "jsonb_path_query_first": aliasOf("json_extract", 2), "array_upper": aliasOf("array_length", 2),
 	"time": {1, 1, func(_ *taker, c *Call) Expr {
 		return call(c, "strftime", idiomText("%H:%M:%S", c.At), c.Args[0])
 	}},
@@ -28,7 +28,7 @@ var small = map[string]form{
 	}},
 	"make_date": {3, 3, madeDate},
 	"space":     {1, 1, func(_ *taker, c *Call) Expr { return call(c, "repeat", idiomText(" ", c.At), c.Args[0]) }},
-	"ends_with": {2, 2, ending}, "endswith": {2, 2, ending}, "startswith": renamed("starts_with", 2),
+	"ends_with": {2, 2, ending}, "endswith": {2, 2, ending}, "startswith": aliasOf("starts_with", 2),
 	"string_to_table": {2, 2, func(_ *taker, c *Call) Expr {
 		return call(c, "unnest", call(c, "string_to_array", c.Args...))
 	}},
@@ -37,13 +37,13 @@ var small = map[string]form{
 		return call(c, "unnest", call(c, "string_to_array", c.Args...))
 	})},
 	"array_append": {2, 2, func(_ *taker, c *Call) Expr {
-		return operation("||", call(c, "coalesce", c.Args[0], &Array{At: c.At}), alone(c.Args[1]))
+		return operation("||", call(c, "coalesce", c.Args[0], &Array{At: c.At}), asArray(c.Args[1]))
 	}},
 	"array_prepend": {2, 2, func(_ *taker, c *Call) Expr {
-		return operation("||", alone(c.Args[0]), call(c, "coalesce", c.Args[1], &Array{At: c.At}))
+		return operation("||", asArray(c.Args[0]), call(c, "coalesce", c.Args[1], &Array{At: c.At}))
 	}},
 	"array_cat": {2, 2, func(_ *taker, c *Call) Expr { return operation("||", c.Args[0], c.Args[1]) }},
-	"elt":       {2, 51, chosen}, "choose": {2, 51, chosen}, "field": {2, 51, placeAmong},
+	"elt":       {2, 51, rewriteElt}, "choose": {2, 51, rewriteElt}, "field": {2, 51, placeAmong},
 	"log2": {1, 1, func(_ *taker, c *Call) Expr {
 		return operation("/", call(c, "log10", c.Args[0]), call(c, "log10", idiomNumber("2", c.At)))
 	}},
@@ -69,7 +69,8 @@ func operation(op string, l, r Expr) Expr {
 	return &Binary{Op: op, L: l, R: r, At: l.Pos()}
 }
 
-func alone(x Expr) Expr {
+// asArray returns the array whose only element is x.
+func asArray(x Expr) Expr {
 	return &Array{Items: []Expr{x}, At: x.Pos()}
 }
 
@@ -113,8 +114,8 @@ func literal(expression string) bool {
 	return expression != ""
 }
 
-// chosen is ELT(n, a, b): the argument with the number n.
-func chosen(_ *taker, c *Call) Expr {
+// rewriteElt rewrites ELT(n, a, b) as a CASE: the argument with the number n.
+func rewriteElt(_ *taker, c *Call) Expr {
 	out := &Case{Operand: c.Args[0], At: c.At}
 	for i, x := range c.Args[1:] {
 		out.When, out.Then = append(out.When, idiomNumber(fmt.Sprint(i+1), c.At)), append(out.Then, x)

@@ -39,7 +39,7 @@ func Parse(src string) (q *Query, err error) {
 				panic(f)
 			}
 		}
-		p.unexpected("the end of the statement")
+		p.failExpecting("the end of the statement")
 	}
 	return q, nil
 }
@@ -70,8 +70,8 @@ func (p *parser) next() *token {
 
 func (p *parser) fail(at Pos, format string, args ...any) { panic(Faultf(at, format, args...)) }
 
-// unexpected fails at the current token, with an excerpt of the text.
-func (p *parser) unexpected(wanted string) {
+// failExpecting fails at the current token, with an excerpt of the text.
+func (p *parser) failExpecting(wanted string) {
 	t := p.peek()
 	if t.kind == end {
 		p.fail(t.at, "the statement ends here; %s is expected", wanted)
@@ -162,7 +162,7 @@ func (p *parser) oneOf(words ...string) string {
 
 func (p *parser) expect(words ...string) {
 	if !p.word(words...) {
-		p.unexpected(strings.ToUpper(strings.Join(words, " ")))
+		p.failExpecting(strings.ToUpper(strings.Join(words, " ")))
 	}
 }
 
@@ -176,7 +176,7 @@ func (p *parser) symbol(s string) bool {
 
 func (p *parser) mark(s string) {
 	if !p.symbol(s) {
-		p.unexpected(s)
+		p.failExpecting(s)
 	}
 }
 

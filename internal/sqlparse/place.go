@@ -6,8 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Placed returns err with the place in its text.
-func Placed(err error) error {
+// WithPlace returns err with the place in its text.
+func WithPlace(err error) error {
 	p := problem.Of(err)
 	if !strings.HasPrefix(p.Pointer, "line ") {
 		return err

@@ -26,7 +26,7 @@ func (p *parser) name(what string) Ident {
 		p.i++
 		return Ident{Text: t.text, Quoted: t.kind == quoted, At: t.at}
 	}
-	p.unexpected(what)
+	p.failExpecting(what)
 	return Ident{}
 }
 

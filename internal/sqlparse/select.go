@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// selected reads the clauses after SELECT in the order that SQL requires. at is the place of the word. It refuses
+// selectClauses reads the clauses after SELECT in the order that SQL requires. at is the place of the word. It refuses
 // clauses that aren't supported (INTO) by name, and names the replacement.
-func (p *parser) selected(at Pos) *Select {
+func (p *parser) selectClauses(at Pos) *Select {
 	s := &Select{At: at}
 	p.top(s)
 	switch {

@@ -164,10 +164,10 @@ func (p *parser) single() Body {
 	case p.word("table"):
 		return &Select{Items: []Item{{X: &Star{At: t.at}, Text: "*"}}, From: []From{p.table()}, At: t.at}
 	case p.word("select"):
-		return p.selected(t.at)
+		return p.selectClauses(t.at)
 	}
 	p.refuse(t)
-	p.unexpected("SELECT")
+	p.failExpecting("SELECT")
 	return nil
 }
 
@@ -184,7 +184,7 @@ func (p *parser) order() []Order {
 		}
 		if p.word("nulls") {
 			if o.Nulls = p.oneOf("first", "last"); o.Nulls == "" {
-				p.unexpected("FIRST or LAST")
+				p.failExpecting("FIRST or LAST")
 			}
 		}
 		out = append(out, o)
@@ -253,11 +253,11 @@ func (p *parser) window() *Window {
 	if unit := p.oneOf("rows", "range", "groups"); unit != "" {
 		f := &Frame{Unit: unit, At: at, End: Bound{Current: true}}
 		if p.word("between") {
-			f.Start = p.bound()
+			f.Start = p.frameEnd()
 			p.expect("and")
-			f.End = p.bound()
+			f.End = p.frameEnd()
 		} else {
-			f.Start = p.bound()
+			f.Start = p.frameEnd()
 		}
 		if p.word("exclude") {
 			p.fail(at, "EXCLUDE isn't there in a frame")
@@ -268,8 +268,8 @@ func (p *parser) window() *Window {
 	return w
 }
 
-// bound reads one end of a frame. Its offset is read up to the strength of operators, so that PRECEDING and FOLLOWING end it.
-func (p *parser) bound() Bound {
+// frameEnd reads one end of a frame. Its offset is read up to the strength of operators, so that PRECEDING and FOLLOWING end it.
+func (p *parser) frameEnd() Bound {
 	switch {
 	case p.word("current", "row"):
 		return Bound{Current: true}

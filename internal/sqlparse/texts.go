@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// listed returns the list that PostgreSQL reads from the text of an array: '{a,"b c",NULL}' is ARRAY['a', 'b c', NULL]. Another text, also that of
+// parseArrayText returns the list that PostgreSQL reads from the text of an array: '{a,"b c",NULL}' is ARRAY['a', 'b c', NULL]. Another text, also that of
 // an empty list, and another expression are left as they are.
-func listed(e Expr) Expr {
+func parseArrayText(e Expr) Expr {
 	s, ok := e.(*String)
 	if !ok || s.Type != "" {
 		return e
@@ -27,9 +27,10 @@ func listed(e Expr) Expr {
 	return out
 }
 
-// formatted is PostgreSQL's format('%s of %2$s', a, b): the texts joined, a null as the empty one. Other directives than %s and %% and other
-// widths are for texts that are SQL or columns of a terminal: they don't exist.
-func formatted(t *taker, c *Call) Expr {
+// rewriteFormat rewrites PostgreSQL's format('%s of %2$s', a, b) as the joined texts, with a null as the empty text.
+// Other directives than %s and %% and other widths are for texts that are SQL or columns of a terminal: they don't
+// exist.
+func rewriteFormat(t *taker, c *Call) Expr {
 	pattern, ok := c.Args[0].(*String)
 	if !ok {
 		return nil

@@ -11,8 +11,8 @@ import (
 // for which visit returns true. It doesn't go into sub-queries.
 func Walk(x any, visit func(Expr) bool) { walk(reflect.ValueOf(x), visit) }
 
-// Windowed reports whether x has a window function outside of its sub-queries.
-func Windowed(x any) bool {
+// HasWindow reports whether x has a window function outside of its sub-queries.
+func HasWindow(x any) bool {
 	found := false
 	Walk(x, func(e Expr) bool {
 		c, ok := e.(*Call)
@@ -112,14 +112,14 @@ func Affirms(e Expr) bool {
 		}
 	case *In:
 		if e.Query != nil && !e.Not {
-			return !queried(e.X)
+			return !hasSubquery(e.X)
 		}
 	}
-	return !queried(e)
+	return !hasSubquery(e)
 }
 
-// queried reports whether e has a sub-query or a condition that may hold one.
-func queried(e Expr) bool {
+// hasSubquery reports whether e has a sub-query or a condition that may hold one.
+func hasSubquery(e Expr) bool {
 	found := false
 	Walk(e, func(e Expr) bool {
 		switch e.(type) {

@@ -122,10 +122,10 @@ func (d ChangeQueries) where(b *builder, f change.Filter, state change.State) {
 	}
 	for i, at := range f.Records {
 		if i == 0 {
-			b.add(` AND c.id IN (SELECT r.id FROM `+d.Schema+`change_class AS r WHERE r.state = ? AND r.class IN (?`, string(state), d.Bytes(named(at)))
+			b.add(` AND c.id IN (SELECT r.id FROM `+d.Schema+`change_class AS r WHERE r.state = ? AND r.class IN (?`, string(state), d.Bytes(recordEntry(at)))
 			continue
 		}
-		b.add(`, ?`, d.Bytes(named(at)))
+		b.add(`, ?`, d.Bytes(recordEntry(at)))
 	}
 	if len(f.Records) > 0 {
 		b.add(`))`)

@@ -63,8 +63,8 @@ func NewChangeRow(c *change.Change, now time.Time, f change.Filing) (r, old *Cha
 	return r, old, nil
 }
 
-// closed lists the people who can't decide about c, its authors and those who have approved it, and the schema that it writes.
-func closed(c *change.Change) string {
+// closedMarks lists the people who can't decide about c, its authors and those who have approved it, and the schema that it writes.
+func closedMarks(c *change.Change) string {
 	out := mark(author, c.Agent.Account())
 	if c.Schema != "" {
 		out += mark(inSchema, c.Schema)
@@ -124,28 +124,28 @@ func row(c *change.Change, now time.Time) (*ChangeRow, error) {
 		}
 	}
 	classes, after := slices.Clone(c.Classes), slices.Clone(c.After)
-	if !c.State.Ended() {
+	if !c.State.IsFinal() {
 		for _, at := range c.Targets() {
-			classes = append(classes, named(at))
+			classes = append(classes, recordEntry(at))
 		}
 	}
 	slices.Sort(classes)
 	slices.Sort(after)
 	return &ChangeRow{ID: c.ID, Version: c.Version, State: string(c.State), Op: string(c.Op), Risk: string(c.Risk), Digest: c.Digest,
 		Principal: c.Agent.Principal, Owner: c.Agent.Owner, Tenant: c.Agent.Tenant, Source: c.Source, Classes: slices.Compact(classes), After: slices.Compact(after),
-		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Leased: c.Lease.From, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Closed: closed(c), Body: string(body), Events: events,
+		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Leased: c.Lease.From, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Closed: closedMarks(c), Body: string(body), Events: events,
 		Records: records, of: c}, nil
 }
 
-// named returns the entry of a record in the index of classes. No class has a name that contains the separator.
-func named(at change.Target) string { return at.Class + "\x1f" + at.Key }
+// recordEntry returns the entry of a record in the index of classes. No class has a name that contains the separator.
+func recordEntry(at change.Target) string { return at.Class + "\x1f" + at.Key }
 
 // lower returns s in the form used for searching: lower case, and without the characters that PostgreSQL's text type
 // can't hold.
 func lower(s string) string { return strings.ToLower(word(s)) }
 
-// decoded decodes the body of a row.
-func decoded(body string) (*change.Change, error) {
+// decodeChange decodes the body of a row.
+func decodeChange(body string) (*change.Change, error) {
 	c := new(change.Change)
 	if err := json.Unmarshal([]byte(body), c); err != nil {
 		return nil, fmt.Errorf("a change in the store can't be read: %w", err)

@@ -10,8 +10,8 @@ import (
 // JournalSupported reports whether this system has the locks that a Journal needs.
 const JournalSupported = false
 
-// Linked implements file.
-func (segment) Linked() bool { return true }
+// HasName implements file.
+func (segment) HasName() bool { return true }
 
 func tryLock(*os.File) (bool, error) { return false, errors.ErrUnsupported }
 

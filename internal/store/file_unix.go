@@ -11,8 +11,8 @@ import (
 // JournalSupported reports whether this system has the locks that a Journal needs.
 const JournalSupported = true
 
-// Linked implements file.
-func (s segment) Linked() bool {
+// HasName implements file.
+func (s segment) HasName() bool {
 	info, err := s.Stat()
 	if err != nil {
 		return false

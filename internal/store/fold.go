@@ -30,7 +30,7 @@ func (j *Journal) Fold() error {
 		return err
 	}
 	defer unlock()
-	return j.settled(size)
+	return j.recordFold(size)
 }
 
 // Exclusive folds the journal and calls do, which may append to the tables, while no process can append.
@@ -45,7 +45,7 @@ func (j *Journal) Exclusive(do func() error) error {
 		err = j.drain(names, end)
 	}
 	if err == nil {
-		err = j.settled(j.behind)
+		err = j.recordFold(j.behind)
 	}
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (j *Journal) Exclusive(do func() error) error {
 // a segment grows at once. A full disk can have room for only the folding.
 func (j *Journal) Try() error {
 	return j.Exclusive(func() (err error) {
-		if j.moved() {
+		if j.hasMoved() {
 			return ErrMoved
 		}
 		path := filepath.Join(j.dir, "try")
@@ -139,9 +139,9 @@ func (j *Journal) drain(names []string, end audit.Head) error {
 	return nil
 }
 
-// settled notes that segments of a size in bytes were folded, and that the tables have everything, if that is so. The
+// recordFold notes that segments of a size in bytes were folded, and that the tables have everything, if that is so. The
 // lock is held.
-func (j *Journal) settled(size int64) error {
+func (j *Journal) recordFold(size int64) error {
 	j.fault, j.behind = false, max(j.behind-size, 0)
 	names, err := j.segments()
 	if err != nil || len(names) > 0 {

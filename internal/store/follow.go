@@ -43,7 +43,7 @@ func first(name string) int64 {
 func (j *Journal) follow() error {
 	now, m := j.getMark()
 	j.fault = j.fault || m.end == faulty
-	if m.head.Seq > 0 && m.end != journalSettled && bytes.Equal(now, j.mark) && (j.current == nil || j.untouched()) {
+	if m.head.Seq > 0 && m.end != journalSettled && bytes.Equal(now, j.mark) && (j.current == nil || j.isUntouched()) {
 		return nil
 	}
 	j.release()
@@ -110,12 +110,12 @@ func (j *Journal) syncSegment(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// untouched reports whether the current segment is where it was, and no process has ended between writing a frame
+// isUntouched reports whether the current segment is where it was, and no process has ended between writing a frame
 // behind it and noting that.
-func (j *Journal) untouched() bool {
+func (j *Journal) isUntouched() bool {
 	var next [len(magic)]byte
 	n, _ := j.current.ReadAt(next[:], j.end) // there may be nothing
-	return string(next[:n]) != magic && j.current.Linked()
+	return string(next[:n]) != magic && j.current.HasName()
 }
 
 func later(a, b audit.Head) audit.Head {

@@ -42,7 +42,7 @@ func appendFrame(dst []byte, prev audit.Head, batch []*audit.Record) ([]byte, au
 	for _, r := range batch {
 		at := len(dst)
 		dst = append(dst, make([]byte, 4+hashSize)...)
-		dst, head = audit.AppendSealed(dst, head, r)
+		dst, head = audit.AppendSealedRecord(dst, head, r)
 		binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4-hashSize))
 		if _, err := hex.Decode(dst[at+4:at+4+hashSize], []byte(head.Hash)); err != nil {
 			return dst, prev, err

@@ -83,7 +83,7 @@ type file interface {
 	io.WriterAt
 	Truncate(size int64) error
 	Sync() error
-	Linked() bool // the file has a name
+	HasName() bool // the file has a name
 	Close() error
 }
 
@@ -134,7 +134,7 @@ func (j *Journal) Append(batch []*audit.Record) error {
 	if err := j.follow(); err != nil {
 		return err
 	}
-	if j.moved() {
+	if j.hasMoved() {
 		return ErrMoved
 	}
 	if j.fault || j.behind > mostBehind {
@@ -153,8 +153,8 @@ func (j *Journal) Append(batch []*audit.Record) error {
 	return j.setMark(journalMark{name: j.name, end: j.end, head: head})
 }
 
-// moved reports whether the chain ends before or beside what this process appended. The lock is held.
-func (j *Journal) moved() bool {
+// hasMoved reports whether the chain ends before or beside what this process appended. The lock is held.
+func (j *Journal) hasMoved() bool {
 	return j.head.Seq < j.own.Seq || j.head.Seq == j.own.Seq && j.head != j.own
 }
 

@@ -103,7 +103,7 @@ func (j *Journal) claim() error {
 	named := err == nil && len(id) == idLength
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !named { // none, or one that was not written completely
 		id = []byte(rand.Text())[:idLength]
-		err = writeSynced(path, id)
+		err = writeAndSync(path, id)
 	}
 	if err != nil {
 		return err
@@ -127,8 +127,8 @@ func (j *Journal) claim() error {
 // idLength is the number of characters of a folder's name.
 const idLength = 16
 
-// writeSynced writes a file that is on the disk when it returns.
-func writeSynced(path string, data []byte) (err error) {
+// writeAndSync writes a file that is on the disk when it returns.
+func writeAndSync(path string, data []byte) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err

@@ -14,9 +14,9 @@ var ErrNewer = errors.New("a newer Bailiwick made it, or a build before 0.1.0; u
 
 // A MigrationTarget is an open transaction on a store. No other process migrates the store until it ends.
 type MigrationTarget interface {
-	Version() (int, error)           // 0 for a new store
-	Run(statement string) error      // runs one statement of a migration
-	Reached(version int) (err error) // records that a migration has run
+	Version() (int, error)              // 0 for a new store
+	Run(statement string) error         // runs one statement of a migration
+	SetVersion(version int) (err error) // records that a migration has run
 }
 
 // Migrate runs the migrations in files, migrations/00001_name.sql and so on, that t lacks, in order. The paragraphs of a
@@ -40,7 +40,7 @@ func Migrate(files fs.FS, t MigrationTarget) error {
 				return fmt.Errorf("migration %d: %w", version, err)
 			}
 		}
-		if err := t.Reached(version); err != nil {
+		if err := t.SetVersion(version); err != nil {
 			return fmt.Errorf("migration %d: %w", version, err)
 		}
 	}

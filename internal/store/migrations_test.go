@@ -23,7 +23,7 @@ func (l *log) Run(statement string) error {
 	return nil
 }
 
-func (l *log) Reached(version int) error { l.version = version; return nil }
+func (l *log) SetVersion(version int) error { l.version = version; return nil }
 
 // TestApply migrates stores of several versions.
 func TestApply(t *testing.T) {

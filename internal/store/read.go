@@ -167,35 +167,35 @@ func (l *ArchivedLog) pass(ctx context.Context, from int64, yield func(audit.Rec
 	if err != nil {
 		return 0, false, err
 	}
-	if more, err := l.archived(ctx, from, base, yield); err != nil || !more {
+	if more, err := l.walkArchive(ctx, from, base, yield); err != nil || !more {
 		return 0, false, err
 	}
 	next = max(from, base.Seq+1)
 	ended := false
 	err = l.store.Records(ctx, next, func(r audit.Record) bool {
-		if gone = r.Seq != next && l.gone(ctx, next); gone {
+		if gone = r.Seq != next && l.hasPruned(ctx, next); gone {
 			return false
 		}
 		next = max(next, r.Seq+1)
 		ended = !yield(r)
 		return !ended
 	})
-	return next, gone || !ended && l.gone(ctx, next), err
+	return next, gone || !ended && l.hasPruned(ctx, next), err
 }
 
-// gone reports whether the store has let go of a record.
-func (l *ArchivedLog) gone(ctx context.Context, seq int64) bool {
+// hasPruned reports whether the store has let go of a record.
+func (l *ArchivedLog) hasPruned(ctx context.Context, seq int64) bool {
 	base, err := l.store.Base(ctx)
 	return err == nil && base.Seq >= seq
 }
 
-// archived passes on the records up to the base of the store. It reports false when the walk ended.
-func (l *ArchivedLog) archived(ctx context.Context, from int64, base audit.Head, yield func(audit.Record) bool) (bool, error) {
+// walkArchive passes on the records up to the base of the store. It reports false when the walk ended.
+func (l *ArchivedLog) walkArchive(ctx context.Context, from int64, base audit.Head, yield func(audit.Record) bool) (bool, error) {
 	w := archiveWalk{from: from, base: base.Seq, yield: yield}
 	if more, err := w.strange(ctx, l.store); err != nil || !more {
 		return false, err
 	}
-	next, stop := iter.Pull2(stored(ctx, l.store, max(from, 1)))
+	next, stop := iter.Pull2(recordsFrom(ctx, l.store, max(from, 1)))
 	defer stop()
 	w.relic = next
 	for i := range l.files {
@@ -209,8 +209,8 @@ func (l *ArchivedLog) archived(ctx context.Context, from int64, base audit.Head,
 	return true, nil
 }
 
-// stored returns the records of a store from one on.
-func stored(ctx context.Context, store audit.Chain, from int64) iter.Seq2[audit.Record, error] {
+// recordsFrom returns the records of a store from one on.
+func recordsFrom(ctx context.Context, store audit.Chain, from int64) iter.Seq2[audit.Record, error] {
 	return func(yield func(audit.Record, error) bool) {
 		ended := false
 		err := store.Records(ctx, from, func(r audit.Record) bool {
@@ -276,7 +276,7 @@ func (w *archiveWalk) file(f *archiveFile) (bool, error) {
 			return false, &audit.Damage{Seq: r.Seq, Last: r.Seq, Kind: audit.Forked, Detail: "two files of the archive have another record of this number"}
 		}
 		*at, w.last = audit.Head{Seq: r.Seq, Hash: r.Hash}, max(w.last, r.Seq)
-		if same, err := w.stored(&r); err != nil {
+		if same, err := w.matchesStore(&r); err != nil {
 			return false, err
 		} else if r.Seq < w.from {
 			continue
@@ -292,8 +292,8 @@ func (w *archiveWalk) file(f *archiveFile) (bool, error) {
 	return true, nil
 }
 
-// stored reports whether the store's copy of a record, if it has one, is the same.
-func (w *archiveWalk) stored(r *audit.Record) (bool, error) {
+// matchesStore reports whether the store's copy of a record, if it has one, is the same.
+func (w *archiveWalk) matchesStore(r *audit.Record) (bool, error) {
 	for w.kept.Seq < r.Seq {
 		next, err, more := w.relic()
 		if d, ok := errors.AsType[*audit.Damage](err); ok {

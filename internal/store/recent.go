@@ -30,7 +30,7 @@ func (r *RecentChanges) Read(body string) (*change.Change, error) {
 	if found := r.find(body); found != nil {
 		return found, nil
 	}
-	c, err := decoded(body)
+	c, err := decodeChange(body)
 	if err == nil {
 		r.keep(body, c)
 	}
@@ -39,7 +39,7 @@ func (r *RecentChanges) Read(body string) (*change.Change, error) {
 
 // Of returns the change of a row that is to be stored, as Read returns it from then on.
 func (r *RecentChanges) Of(row *ChangeRow) (*change.Change, error) {
-	c, ok := settled(row.of)
+	c, ok := jsonCopy(row.of)
 	if !ok {
 		return r.Read(row.Body)
 	}
@@ -54,7 +54,7 @@ func (r *RecentChanges) find(body string) *change.Change {
 		if r.read[i].body == body && body != "" {
 			kept := r.read[i].is
 			r.mu.Unlock()
-			return owned(kept)
+			return cloneChange(kept)
 		}
 	}
 	r.mu.Unlock()
@@ -66,7 +66,7 @@ func (r *RecentChanges) keep(body string, c *change.Change) {
 	if len(body) > longestBody {
 		return
 	}
-	kept := owned(c)
+	kept := cloneChange(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := &r.read[r.next%mostRecent]
@@ -85,16 +85,16 @@ func (r *RecentChanges) Page(bodies []string, f change.Filter) (found []*change.
 		if found[i] = r.find(body); found[i] != nil {
 			continue
 		}
-		if found[i], err = decoded(body); err != nil {
+		if found[i], err = decodeChange(body); err != nil {
 			return nil, false, err
 		}
 	}
 	return found, more, nil
 }
 
-// owned returns a copy of c whose parts can be replaced. It shares parts that are never altered: values, and the
+// cloneChange returns a copy of c whose parts can be replaced. It shares parts that are never altered: values, and the
 // elements of a list.
-func owned(c *change.Change) *change.Change {
+func cloneChange(c *change.Change) *change.Change {
 	out := *c
 	out.Writes, out.Effects, out.Cascades, out.Doubts = slices.Clone(c.Writes), slices.Clone(c.Effects), slices.Clone(c.Cascades), slices.Clone(c.Doubts)
 	out.Classes, out.Fields, out.After, out.Earlier = slices.Clone(c.Classes), slices.Clone(c.Fields), slices.Clone(c.After), slices.Clone(c.Earlier)

@@ -14,9 +14,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// settled returns the same as decoding the JSON of c, and shares nothing with c that can be altered. ok is false where
+// jsonCopy returns the same as decoding the JSON of c, and shares nothing with c that can be altered. ok is false where
 // that isn't sure, such as for a text that isn't UTF-8. Then c has to be decoded, which takes ten times as long.
-func settled(c *change.Change) (out *change.Change, ok bool) {
+func jsonCopy(c *change.Change) (out *change.Change, ok bool) {
 	out = new(*c)
 	settles := settlerOfChange()
 	return out, settles != nil && settles(reflect.ValueOf(out).Elem())
@@ -60,7 +60,7 @@ func settlerOf(t reflect.Type) settler {
 
 func settleValue(v reflect.Value) bool {
 	of := v.Addr().Interface().(*value.Value)
-	stored, ok := of.Stored()
+	stored, ok := of.RoundTrip()
 	*of = stored
 	return ok
 }

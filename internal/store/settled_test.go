@@ -33,7 +33,7 @@ func TestSettled(t *testing.T) {
 		c := new(change.Change)
 		fill(r, reflect.ValueOf(c).Elem())
 		before := encoded(t, c)
-		got, ok := settled(c)
+		got, ok := jsonCopy(c)
 		if after := encoded(t, c); after != before {
 			t.Fatalf("the change itself was altered: %s\nbefore %s", after, before)
 		}
@@ -41,7 +41,7 @@ func TestSettled(t *testing.T) {
 			continue
 		}
 		known++
-		want, err := decoded(before)
+		want, err := decodeChange(before)
 		if err != nil {
 			t.Fatalf("settled, and can't be decoded: %v\n%s", err, before)
 		}
@@ -72,7 +72,7 @@ func TestUnsettled(t *testing.T) {
 		"spaces":        {Input: value.OfDecimal("1 ")},
 		"another clock": {Created: time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600))},
 	} {
-		if _, ok := settled(c); ok {
+		if _, ok := jsonCopy(c); ok {
 			t.Errorf("%s: settled", name)
 		}
 	}
@@ -91,7 +91,7 @@ func TestRecentOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := decoded(row.Body)
+	want, err := decodeChange(row.Body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ func RecordBody(r *audit.Record) string {
 	return string(sealed.AppendCanonical(nil))
 }
 
-// Unrecorded decodes the records of an outbox.
-func Unrecorded(bodies []string) ([]audit.Record, error) {
+// DecodeOutbox decodes the records of an outbox.
+func DecodeOutbox(bodies []string) ([]audit.Record, error) {
 	var out []audit.Record
 	for _, body := range bodies {
 		r, err := audit.Parse([]byte(body))

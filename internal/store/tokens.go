@@ -91,8 +91,8 @@ func words[T any](list []T) string {
 // NoToken returns the error for a token that doesn't exist.
 func NoToken() *problem.Error { return problem.New(problem.NotFound, "There is no such token") }
 
-// TokenTaken returns the error for a new token whose ID or prefix is in use.
-func TokenTaken(err error) *problem.Error {
+// TokenTakenError returns the error for a new token whose ID or prefix is in use.
+func TokenTakenError(err error) *problem.Error {
 	return &problem.Error{Code: problem.Conflict, Detail: "There is such a token already", Err: err}
 }
 

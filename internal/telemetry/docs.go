@@ -20,8 +20,8 @@ type Metric struct {
 	Labels []string
 }
 
-// Described returns this package's metrics, sorted by name, without those of Go and of the process.
-func Described() ([]Metric, error) {
+// AllMetrics returns this package's metrics, sorted by name, without those of Go and of the process.
+func AllMetrics() ([]Metric, error) {
 	r, m := newMetrics("")
 	m.touch()
 	r.MustRegister(&gauges{Watch{Load: func() wire.Load { return wire.Load{} }, Policy: func() string { return "" }, Closed: func() int { return 0 }, Withheld: func() int { return 0 }, Replicas: func() health.ReplicaState { return health.ReplicaState{} }, Pools: map[string]source.Pooled{"": full{}}}})

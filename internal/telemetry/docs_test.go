@@ -26,7 +26,7 @@ func TestDashboard(t *testing.T) {
 	if err := json.Unmarshal(raw, &board); err != nil || len(board.Panels) < 10 {
 		t.Fatal(err, len(board.Panels))
 	}
-	described, err := telemetry.Described()
+	described, err := telemetry.AllMetrics()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,8 +95,8 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// Reloaded records that rules or sources were reloaded, with success if err is nil.
-func (t *Telemetry) Reloaded(err error) {
+// RecordReload records that rules or sources were reloaded, with success if err is nil.
+func (t *Telemetry) RecordReload(err error) {
 	if err != nil {
 		t.metrics.reloads.WithLabelValues("failed").Inc()
 		t.metrics.reloadGood.Set(0)
@@ -107,17 +107,19 @@ func (t *Telemetry) Reloaded(err error) {
 	t.metrics.reloadTime.Set(float64(time.Now().UnixMilli()) / 1e3)
 }
 
-// Refused counts a request or a connection refused by a transport, by the actual kind, which is a name defined by the
+// CountRefusal counts a request or a connection refused by a transport, by the actual kind, which is a name defined by the
 // program.
-func (t *Telemetry) Refused(door, kind string) { t.metrics.refused.WithLabelValues(door, kind).Inc() }
+func (t *Telemetry) CountRefusal(door, kind string) {
+	t.metrics.refused.WithLabelValues(door, kind).Inc()
+}
 
 // Metrics returns a handler of the metrics in the formats of Prometheus. It doesn't authenticate.
 func (t *Telemetry) Metrics() http.Handler {
 	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{EnableOpenMetrics: true, MaxRequestsInFlight: 4, ErrorHandling: promhttp.HTTPErrorOnError})
 }
 
-// Counted returns a handler that serves h and counts the responses by status.
-func (t *Telemetry) Counted(h http.Handler) http.Handler {
+// CountResponses returns a handler that serves h and counts the responses by status.
+func (t *Telemetry) CountResponses(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &counted{ResponseWriter: w, m: t.metrics}
 		h.ServeHTTP(c, r)

@@ -69,7 +69,7 @@ func newStand(t *testing.T) *stand {
 		t.Fatal(err)
 	}
 	s.telemetry.Look(telemetry.Watch{Load: door.Load, Policy: g.PolicyVersion, Pools: map[string]source.Pooled{"app": pool{}}})
-	h := httptest.NewServer(s.telemetry.Counted(door.Handler()))
+	h := httptest.NewServer(s.telemetry.CountResponses(door.Handler()))
 	t.Cleanup(func() {
 		door.Close()
 		h.Close()
@@ -230,8 +230,8 @@ func TestMetrics(t *testing.T) {
 	s.call(t, "query_class", `{"class_name":"notes"}`)
 	s.call(t, "count_objects", `{"class_name":"nothing"}`)
 	s.call(t, "made-up by an agent", `{}`)
-	s.telemetry.Reloaded(nil)
-	s.telemetry.Reloaded(errors.New("bad"))
+	s.telemetry.RecordReload(nil)
+	s.telemetry.RecordReload(errors.New("bad"))
 	if got := s.send(t, http.MethodGet, "/metrics", ""); !strings.Contains(got, "Insufficient scope") {
 		t.Error("an agent is shown metrics: ", got)
 	}

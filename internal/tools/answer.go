@@ -50,7 +50,7 @@ func (r *ChangeTools) propose(ctx context.Context, c *bailiwick.Call, req write.
 		if err != nil {
 			return tool.Result{}, err
 		}
-		return r.tried(s), nil
+		return r.dryRunResult(s), nil
 	}
 	s, err := c.Propose(ctx, req)
 	if p := problem.Of(err); p != nil && p.Kind == "unchanged" {
@@ -60,12 +60,12 @@ func (r *ChangeTools) propose(ctx context.Context, c *bailiwick.Call, req write.
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return r.picked(c, s), nil
+	return r.changeResult(c, s), nil
 }
 
-// picked returns the result about a change of the caller, with the part of the API's answer that the tool that filed it
+// changeResult returns the result about a change of the caller, with the part of the API's answer that the tool that filed it
 // shows.
-func (r *ChangeTools) picked(c *bailiwick.Call, s *review.Sheet) tool.Result {
+func (r *ChangeTools) changeResult(c *bailiwick.Call, s *review.Sheet) tool.Result {
 	if pick, ok := r.pickers.Load(s.Tool); ok && s.State == change.Applied {
 		s.Answer = pick.(Picker)(c.Who(), s)
 	}
@@ -94,7 +94,7 @@ func (r *ChangeTools) Answer(c *bailiwick.Call, s *review.Sheet) tool.Result {
 	if others != nil {
 		doc = append(doc, member("conflicts", value.OfArray(others)))
 	}
-	words := said(s.Thread)
+	words := threadMessages(s.Thread)
 	if words != nil {
 		doc = append(doc, member("thread", value.OfArray(words)))
 	}
@@ -124,8 +124,8 @@ func (r *ChangeTools) Answer(c *bailiwick.Call, s *review.Sheet) tool.Result {
 	return tool.Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: shown, Class: s.Source, Failed: s.Refusal != nil}
 }
 
-// said returns the comments of people and the agent about a change.
-func said(thread []review.Said) (words []value.Value) {
+// threadMessages returns the comments of people and the agent about a change.
+func threadMessages(thread []review.Said) (words []value.Value) {
 	for _, d := range thread {
 		one := []value.Member{changeText("by", d.By), changeText("event", d.Verb())}
 		if d.Agent {
@@ -146,7 +146,7 @@ func goOn(s *review.Sheet) (next, advice string) {
 		return replyTool, "Answer, or propose another version: " + replyTool
 	case s.State == change.Stale:
 		return replyTool, "Read what it would change again. If it is still wanted, propose another version: " + replyTool
-	case s.State == change.Pending && s.Moved():
+	case s.State == change.Pending && s.HasMoved():
 		return replyTool, "Read the record again, and propose another version (" + replyTool + "), or cancel it."
 	case s.State == change.Pending:
 		return nextTool, fmt.Sprintf("To wait for the decision: %s {\"change_id\": %q, \"wait\": %d}", nextTool, s.ID, longest)
@@ -154,8 +154,8 @@ func goOn(s *review.Sheet) (next, advice string) {
 	return "", ""
 }
 
-// tried returns the result for a change that was previewed and not filed.
-func (r *ChangeTools) tried(s *review.Sheet) tool.Result {
+// dryRunResult returns the result for a change that was previewed and not filed.
+func (r *ChangeTools) dryRunResult(s *review.Sheet) tool.Result {
 	doc := value.OfObject([]value.Member{changeText("status", "dry_run"), changeText("summary", s.Title), member("supports_real_dry_run", value.OfBool(true)), member("diff", diff(s.Items))})
 	_, rest, _ := strings.Cut(review.Text(s), "\n")
 	rest, _, _ = strings.Cut(rest, "\n\nA human must")
@@ -175,9 +175,9 @@ func diff(items []review.Item) value.Value {
 		}
 		fields := make([]value.Value, len(item.Fields))
 		for j, f := range item.Fields {
-			one := []value.Member{changeText("field", f.Path), member("before", shown(f.Before)), member("after", shown(f.After))}
+			one := []value.Member{changeText("field", f.Path), member("before", agentValue(f.Before)), member("after", agentValue(f.After))}
 			if f.Now != nil {
-				one = append(one, member("now", shown(*f.Now)))
+				one = append(one, member("now", agentValue(*f.Now)))
 			}
 			fields[j] = value.OfObject(one)
 		}
@@ -199,8 +199,8 @@ func diff(items []review.Item) value.Value {
 	return value.OfArray(out)
 }
 
-// shown returns a value as shown to agents: numbers and booleans as they are, everything else as text.
-func shown(s review.Shown) value.Value {
+// agentValue returns a value as shown to agents: numbers and booleans as they are, everything else as text.
+func agentValue(s review.Shown) value.Value {
 	switch s.Kind {
 	case "absent", "null":
 		return value.Value{}

@@ -46,13 +46,13 @@ func arguments(in value.Value) validate.Arguments {
 	return a
 }
 
-// named returns the API of an operation. Without source, it is the only one the caller sees that has the operation.
-func named(c *bailiwick.Call, source, operation string) (*calls.Reach, error) {
+// findAPI returns the API of an operation. Without source, it is the only one the caller sees that has the operation.
+func findAPI(c *bailiwick.Call, source, operation string) (*calls.Reach, error) {
 	all := c.APIs()
 	if source != "" || len(all) < 2 {
 		reach, err := c.API(source)
 		if err == nil {
-			err = guessed(reach, operation)
+			err = similarOperationsError(reach, operation)
 		}
 		return reach, err
 	}
@@ -73,9 +73,9 @@ func named(c *bailiwick.Call, source, operation string) (*calls.Reach, error) {
 	return nil, several("/operationId", operation, found)
 }
 
-// guessed returns an error for an operation that doesn't exist and that no name is like, if its words find operations:
+// similarOperationsError returns an error for an operation that doesn't exist and that no name is like, if its words find operations:
 // listInvoices finds get_invoices.
-func guessed(reach *calls.Reach, operation string) error {
+func similarOperationsError(reach *calls.Reach, operation string) error {
 	_, err := reach.View.Operation(operation)
 	p := problem.Of(err)
 	if err == nil || p.Code != problem.NotFound || len(p.Near) > 0 {

@@ -56,13 +56,13 @@ func batch(ctx context.Context, c *bailiwick.Call, in value.Value, list []value.
 		fmt.Fprintf(&said, "%d. %s: ", i+1, problem.Cut(cmp.Or(word(called, "operationId"), "?")))
 		if one.err != nil {
 			p := problem.Of(one.err)
-			results = append(results, failed(p))
+			results = append(results, problemValue(p))
 			fmt.Fprintf(&said, "%s: %s\n", p.Code, strings.Join(p.Lines(), "\n   "))
 			continue
 		}
 		results = append(results, value.OfObject(one.reply.members()))
 		said.WriteString(one.reply.text())
-		links, images := one.reply.attached()
+		links, images := one.reply.attachments()
 		out.Links = append(out.Links, links...)
 		for _, image := range images {
 			if pictures += len(image.Bytes); pictures <= maxImage {
@@ -90,7 +90,7 @@ func each(ctx context.Context, c *bailiwick.Call, list []value.Value) []outcome 
 		workers.Go(func() {
 			for i := range numbers {
 				if out[i].err = late(within); out[i].err == nil {
-					out[i] = alone(within, c, list[i])
+					out[i] = runOne(within, c, list[i])
 				}
 				done <- struct{}{}
 			}
@@ -123,8 +123,8 @@ func late(ctx context.Context) error {
 	return &problem.Error{Code: problem.Timeout, Detail: "the call was not made: those before it took all the time", Suggestion: "make it again, in a batch of fewer"}
 }
 
-// alone makes one call of a batch.
-func alone(ctx context.Context, c *bailiwick.Call, args value.Value) (out outcome) {
+// runOne makes one call of a batch.
+func runOne(ctx context.Context, c *bailiwick.Call, args value.Value) (out outcome) {
 	err := c.Alone(ctx, args, func(ctx context.Context, one *bailiwick.Call, in value.Value) (int, error) {
 		if _, ok := in.Get("calls"); ok {
 			return 0, &problem.Error{Code: problem.InvalidArgument, Pointer: "/calls", Detail: "a call in calls has no calls of its own", Suggestion: "put all calls into one list"}
@@ -143,8 +143,8 @@ func alone(ctx context.Context, c *bailiwick.Call, args value.Value) (out outcom
 	return out
 }
 
-// failed returns an error as the transports show it, without what belongs to the whole answer.
-func failed(p *problem.Error) value.Value {
+// problemValue returns an error as the transports show it, without what belongs to the whole answer.
+func problemValue(p *problem.Error) value.Value {
 	doc, err := value.Read(edge.ProblemBody(p, ""), 0)
 	if err != nil {
 		return value.OfObject([]value.Member{text("error", "Internal error"), text("error_code", string(problem.Internal))})
@@ -159,7 +159,7 @@ func share(all []outcome, budget int) {
 	for i, one := range all {
 		switch {
 		case one.err != nil:
-			budget -= len(failed(problem.Of(one.err)).AppendJSON(nil))
+			budget -= len(problemValue(problem.Of(one.err)).AppendJSON(nil))
 		case one.reply.got.Link != nil:
 			sizes[i] = len(one.reply.file().AppendJSON(nil))
 		default:

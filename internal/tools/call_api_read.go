@@ -48,7 +48,7 @@ func (r *APITools) callAPIRead() tool.Tool {
 			if err != nil {
 				return tool.Result{}, err
 			}
-			links, images := one.attached()
+			links, images := one.attachments()
 			return tool.Result{Structured: value.OfObject(one.members()).AppendJSON(nil), Text: one.text(), Class: c.From(), Links: links, Images: images}, nil
 		},
 	}
@@ -63,7 +63,7 @@ func meantToRead(c *bailiwick.Call, in value.Value) (value.Value, error) {
 			own = append(own, name)
 		}
 	}
-	return placed(c, in, own...)
+	return placeArguments(c, in, own...)
 }
 
 // A reply is the answer to one call.
@@ -82,7 +82,7 @@ func read(ctx context.Context, c *bailiwick.Call, in value.Value) (*reply, error
 		return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: "/operationId", Detail: "operationId is missing: the operation to call",
 			Suggestion: "search_api finds operations"}
 	}
-	reach, err := named(c, word(in, "source"), word(in, "operationId"))
+	reach, err := findAPI(c, word(in, "source"), word(in, "operationId"))
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func pages(ctx context.Context, c *bailiwick.Call, ask bailiwick.APIRead, most i
 			break
 		}
 		media := ask.Arguments.Media
-		ask.Arguments = arguments(over(calls.Kept(ask.Arguments), all.Next))
+		ask.Arguments = arguments(over(calls.EncodeArguments(ask.Arguments), all.Next))
 		ask.Arguments.Media, ask.From = media, max(first-all.Of, 1)
 		more, err := c.CallAPI(ctx, ask)
 		if err != nil {
@@ -255,8 +255,8 @@ func (r *reply) text() string {
 	return said.String()
 }
 
-// attached returns the file of an answer as a resource, and as a picture if it is one that models can look at.
-func (r *reply) attached() (links []tool.Link, images []tool.Image) {
+// attachments returns the file of an answer as a resource, and as a picture if it is one that models can look at.
+func (r *reply) attachments() (links []tool.Link, images []tool.Image) {
 	file := r.got.Link
 	if file == nil {
 		return nil, nil

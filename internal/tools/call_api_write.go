@@ -27,14 +27,14 @@ func (r *APITools) callAPIWrite() tool.Tool {
 		Writes:      policy.WriteAction, Scope: identity.Write, Proposes: true,
 		Category: tool.API,
 		Timeout:  60 * time.Second,
-		Meant:    func(c *bailiwick.Call, in value.Value) (value.Value, error) { return placed(c, in, "reason") },
+		Meant:    func(c *bailiwick.Call, in value.Value) (value.Value, error) { return placeArguments(c, in, "reason") },
 		Offered:  r.offers(func(reach *calls.Reach) bool { return reach.Writes }),
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
-			reach, err := named(c, word(in, "source"), word(in, "operationId"))
+			reach, err := findAPI(c, word(in, "source"), word(in, "operationId"))
 			if err != nil {
 				return tool.Result{}, err
 			}
-			call := &write.Call{Source: reach.Name, Operation: word(in, "operationId"), Request: calls.Kept(arguments(in))}
+			call := &write.Call{Source: reach.Name, Operation: word(in, "operationId"), Request: calls.EncodeArguments(arguments(in))}
 			return r.changes.Propose(ctx, c, write.Request{Writes: []write.Write{call}, Tool: writeTool, Input: in, Reason: word(in, "reason")})
 		},
 	}

@@ -53,7 +53,7 @@ func (r *ChangeTools) Tools() []tool.Tool { return r.ToolsOf(r.gateway.AllAction
 
 // ToolsOf is Tools for actions that are not in force yet.
 func (r *ChangeTools) ToolsOf(actions []*action.Action) []tool.Tool {
-	tools := r.fixed()
+	tools := r.commonTools()
 	for _, a := range actions {
 		if a.Tool {
 			tools = append(tools, r.method(a))
@@ -62,10 +62,10 @@ func (r *ChangeTools) ToolsOf(actions []*action.Action) []tool.Tool {
 	return tools
 }
 
-// Fixed returns the tools that every ChangeTools has, for their names and properties.
-func Fixed() []tool.Tool { return NewChangeTools(ChangeOptions{}).fixed() }
+// CommonChangeTools returns the tools that every ChangeTools has, for their names and properties.
+func CommonChangeTools() []tool.Tool { return NewChangeTools(ChangeOptions{}).commonTools() }
 
-func (r *ChangeTools) fixed() []tool.Tool {
+func (r *ChangeTools) commonTools() []tool.Tool {
 	return []tool.Tool{r.createObject(), r.updateObject(), r.deleteObject(), r.proposeChanges(), r.createClass(), r.deleteClass(), r.callMethod(),
 		r.listMyChanges(), r.getChange(), r.waitForChange(), r.replyToChange(), r.cancelChange()}
 }
@@ -131,9 +131,9 @@ func (r *ChangeTools) Actions(p identity.Principal, v *policy.View) []value.Valu
 			continue // compiling the action has already parsed it
 		}
 		var checked value.Value
-		if check := a.Checked(); check != nil {
+		if check := a.ArgumentCheck(); check != nil {
 			described := r.view(p, check.Class)
-			checked, in = check.Hint(described), check.Narrowed(described, in)
+			checked, in = check.Hint(described), check.CompleteSchema(described, in)
 		}
 		members := []value.Member{changeText("name", a.Name)}
 		if a.Description != "" {

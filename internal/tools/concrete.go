@@ -27,7 +27,7 @@ func concrete(c *bailiwick.Call, args value.Value) (value.Value, error) {
 		if source.Text() != "" && reach.Name != source.Text() {
 			continue
 		}
-		if Known(reach.View, id.Text()) {
+		if IsOperation(reach.View, id.Text()) {
 			return args, nil
 		}
 		at := reach.Locate(id.Text())
@@ -37,13 +37,13 @@ func concrete(c *bailiwick.Call, args value.Value) (value.Value, error) {
 		sources = append(sources, reach.Name)
 		found = value.OfObject([]value.Member{{Name: "operationId", Value: value.OfString(at.Operation.ID)}})
 		if len(all) > 1 {
-			found = added(found, value.Member{Name: "source", Value: value.OfString(reach.Name)})
+			found = withMember(found, value.Member{Name: "source", Value: value.OfString(reach.Name)})
 		}
 		if len(at.Path) > 0 {
-			found = added(found, value.Member{Name: "path", Value: value.OfObject(at.Path)})
+			found = withMember(found, value.Member{Name: "path", Value: value.OfObject(at.Path)})
 		}
 		if len(at.Query) > 0 {
-			found = added(found, value.Member{Name: "query", Value: value.OfObject(at.Query)})
+			found = withMember(found, value.Member{Name: "query", Value: value.OfObject(at.Query)})
 		}
 	}
 	switch len(sources) {
@@ -56,8 +56,8 @@ func concrete(c *bailiwick.Call, args value.Value) (value.Value, error) {
 		Detail: fmt.Sprintf("%s is a call of %s: say which with source", problem.Cut(id.Text()), strings.Join(sources, " and of "))}
 }
 
-// Known reports whether name is an operation as it stands.
-func Known(v *spec.View, name string) bool {
+// IsOperation reports whether name is an operation as it stands.
+func IsOperation(v *spec.View, name string) bool {
 	_, err := v.Operation(name)
 	return problem.CodeOf(err) != problem.NotFound
 }
@@ -75,18 +75,18 @@ func beside(args, found value.Value) (value.Value, error) {
 				given, taken := m.Value.Get(part.Name)
 				switch {
 				case !taken:
-					m.Value = added(m.Value, part)
+					m.Value = withMember(m.Value, part)
 				case given.String() != part.Value.String() && given.Text() != part.Value.Text():
 					return args, &problem.Error{Code: problem.InvalidArgument, Pointer: query.Pointer("/"+m.Name, part.Name),
 						Detail: fmt.Sprintf("operationId is a concrete call, which gives %s another value: give it once", problem.Cut(part.Name))}
 				}
 			}
 		}
-		out = added(out, m)
+		out = withMember(out, m)
 	}
 	for _, m := range found.Members() {
 		if _, has := args.Get(m.Name); !has {
-			out = added(out, m)
+			out = withMember(out, m)
 		}
 	}
 	return out, nil

@@ -18,11 +18,11 @@ func Names() []string {
 	return []string{"operationId", "source", "path", "query", "headers", "cookies", "body", "content_type"}
 }
 
-// placed moves the arguments of the operation of a call into path, query, headers or body. The agent wrote them beside
+// placeArguments moves the arguments of the operation of a call into path, query, headers or body. The agent wrote them beside
 // the operation's id, or in an object called parameters or the like. Members in own are the tool's own. An argument
 // without a place stays, and the error names a similar name of the operation. placed also takes a concrete call in the
 // place of the id apart, as concrete does.
-func placed(c *bailiwick.Call, args value.Value, own ...string) (value.Value, error) {
+func placeArguments(c *bailiwick.Call, args value.Value, own ...string) (value.Value, error) {
 	own = append(Names(), own...)
 	args, err := concrete(c, args)
 	if err != nil {
@@ -46,7 +46,7 @@ func placed(c *bailiwick.Call, args value.Value, own ...string) (value.Value, er
 				in = "path"
 			}
 			if in == "" {
-				if err := unknown(m.Name, places(v, op)); err != nil {
+				if err := unknownArgumentError(m.Name, places(v, op)); err != nil {
 					return args, err
 				}
 			}
@@ -58,8 +58,8 @@ func placed(c *bailiwick.Call, args value.Value, own ...string) (value.Value, er
 	return out, nil
 }
 
-// unknown returns the error for a name that the operation hasn't, if it is like one that it has. Nil leaves it to the check of the arguments.
-func unknown(name string, all map[string][]string) error {
+// unknownArgumentError returns the error for a name that the operation hasn't, if it is like one that it has. Nil leaves it to the check of the arguments.
+func unknownArgumentError(name string, all map[string][]string) error {
 	near := problem.Nearest(name, slices.Sorted(maps.Keys(all)), 1)
 	if len(near) == 0 {
 		for _, other := range slices.Sorted(maps.Keys(all)) {
@@ -128,7 +128,7 @@ func places(v *spec.View, op *spec.Operation) map[string][]string {
 		out[p.Name] = append(out[p.Name], strings.NewReplacer("header", "headers", "cookie", "cookies").Replace(p.In))
 	}
 	if op.Body != nil {
-		for _, f := range v.Object(v.Schema(op.Body.Preferred().Schema)).Fields {
+		for _, f := range v.Object(v.Schema(op.Body.PreferredContent().Schema)).Fields {
 			out[f.Name] = append(out[f.Name], "body")
 		}
 	}
@@ -141,7 +141,7 @@ func put(args value.Value, in string, m value.Member) (value.Value, bool) {
 	if in == "" {
 		given, has := args.Get(m.Name)
 		if !has {
-			return added(args, m), true
+			return withMember(args, m), true
 		}
 		if given.Kind() != value.Object || m.Value.Kind() != value.Object {
 			return args, false
@@ -156,17 +156,17 @@ func put(args value.Value, in string, m value.Member) (value.Value, bool) {
 	}
 	object, has := args.Get(in)
 	if !has {
-		return added(args, value.Member{Name: in, Value: value.OfObject([]value.Member{m})}), true
+		return withMember(args, value.Member{Name: in, Value: value.OfObject([]value.Member{m})}), true
 	}
 	if _, taken := object.Get(m.Name); taken || object.Kind() != value.Object {
 		return args, false
 	}
 	members := slices.Clone(args.Members())
 	at := slices.IndexFunc(members, func(m value.Member) bool { return m.Name == in })
-	members[at].Value = added(object, m)
+	members[at].Value = withMember(object, m)
 	return value.OfObject(members), true
 }
 
-func added(to value.Value, m value.Member) value.Value {
+func withMember(to value.Value, m value.Member) value.Value {
 	return value.OfObject(append(slices.Clone(to.Members()), m))
 }

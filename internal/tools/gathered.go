@@ -10,10 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// gathered returns the arguments of propose_changes. It replaces each write that has the form of the arguments of
+// wrapCalls returns the arguments of propose_changes. It replaces each write that has the form of the arguments of
 // call_api_write by a call: {"operationId": …, "body": …} becomes {"op": "call", "call": {…}}. Such a write has no
 // other meaning there. A source beside writes is that of each.
-func gathered(c *bailiwick.Call, in value.Value) (value.Value, error) {
+func wrapCalls(c *bailiwick.Call, in value.Value) (value.Value, error) {
 	members := slices.Clone(in.Members())
 	source, list := changeWord(in, "source"), false
 	for i, m := range members {
@@ -25,20 +25,20 @@ func gathered(c *bailiwick.Call, in value.Value) (value.Value, error) {
 		for at, item := range writes {
 			asked, has := item.Get("call")
 			if !has {
-				asked = flattened(item)
+				asked = asCallArguments(item)
 			}
 			if source != "" {
 				var err error
 				if asked, err = of(c, source, item, asked); err != nil {
-					return in, problem.Of(err).Moved(func(string) string { return "/source" })
+					return in, problem.Of(err).MapPointers(func(string) string { return "/source" })
 				}
 			}
 			if _, named := asked.Get("operationId"); !named || has && len(item.Members()) > 2 {
 				continue
 			}
-			call, err := placed(c, asked)
+			call, err := placeArguments(c, asked)
 			if err != nil {
-				return in, problem.Of(err).Moved(func(pointer string) string { return fmt.Sprintf("/writes/%d%s", at, pointer) })
+				return in, problem.Of(err).MapPointers(func(pointer string) string { return fmt.Sprintf("/writes/%d%s", at, pointer) })
 			}
 			writes[at] = value.OfObject([]value.Member{{Name: "op", Value: value.OfString(string(write.OpCall))}, {Name: "call", Value: call}})
 		}
@@ -50,9 +50,9 @@ func gathered(c *bailiwick.Call, in value.Value) (value.Value, error) {
 	return value.OfObject(members), nil
 }
 
-// flattened returns the members of a write beside op, as arguments of a call. It returns null for a write of a record
+// asCallArguments returns the members of a write beside op, as arguments of a call. It returns null for a write of a record
 // or an action.
-func flattened(item value.Value) value.Value {
+func asCallArguments(item value.Value) value.Value {
 	var out []value.Member
 	for _, m := range item.Members() {
 		switch m.Name {

@@ -28,7 +28,7 @@ func (r *ChangeTools) proposeChanges() tool.Tool {
 		// Its writes are of several kinds. policy checks the gate of each.
 		Output: changeRead(output), Annotations: proposes(), Writes: policy.WriteAction, Scope: identity.Write, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
 		Offered: func(p identity.Principal) bool { return r.raw(p) || r.calls(p) || len(r.acts(p)) > 0 },
-		Meant:   gathered,
+		Meant:   wrapCalls,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			req := write.Request{Tool: proposeTool, Input: in, Reason: changeWord(in, "reason"), Origin: write.Origin{Says: changeWord(in, "summary")}}
 			list, _ := in.Get("writes")
@@ -65,7 +65,7 @@ func (r *ChangeTools) several(ctx context.Context, c *bailiwick.Call, req write.
 	}
 	res, err := r.propose(ctx, c, g.request, false)
 	if p, ok := errors.AsType[*problem.Error](err); ok {
-		err = p.Moved(g.place)
+		err = p.MapPointers(g.place)
 	}
 	return res, err
 }
@@ -83,7 +83,7 @@ func (g *group) add(ctx context.Context, item value.Value, at string) error {
 	op, made, of := write.Op(changeWord(item, "op")), write.Request{}, (*action.Action)(nil)
 	switch {
 	case op == write.OpCall && g.room.calls(g.call.Who()):
-		w, err := called(g.call, item, at)
+		w, err := parseCallItem(g.call, item, at)
 		if err != nil {
 			return err
 		}
@@ -119,13 +119,13 @@ func (g *group) act(ctx context.Context, item value.Value, at string) (*action.A
 		}
 	}
 	within := func(err error) error {
-		return problem.Of(err).Moved(func(pointer string) string { return at + pointer })
+		return problem.Of(err).MapPointers(func(pointer string) string { return at + pointer })
 	}
 	v, err := g.call.View(changeWord(item, "class_name"))
 	if err != nil {
 		return nil, none, within(err)
 	}
-	found, err := changeNamed(v, changeWord(item, "method_name"), g.room.acts(g.call.Who()))
+	found, err := findAction(v, changeWord(item, "method_name"), g.room.acts(g.call.Who()))
 	if err != nil {
 		return nil, none, within(err)
 	}
@@ -165,15 +165,15 @@ func (g *group) place(pointer string) string {
 	case of != nil && call && rest != "":
 		return at + "/arguments"
 	case of != nil:
-		return at + of.Placed(rest, "/arguments")
+		return at + of.ArgumentPointer(rest, "/arguments")
 	case call && len(g.actions) == 1:
 		return at + "/call" + rest
 	}
 	return at + rest
 }
 
-// called returns the call of an API that an item asks for.
-func called(c *bailiwick.Call, item value.Value, at string) (write.Write, error) {
+// parseCallItem returns the call of an API that an item asks for.
+func parseCallItem(c *bailiwick.Call, item value.Value, at string) (write.Write, error) {
 	if err := parts(item, []string{"op", "call"}, at); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func TestImages(t *testing.T) {
 	}{{"image/png", png, 3, true}, {"image/jpeg", jpeg, 3, true}, {"image/webp", webp, maxImage, true}, {"image/png", png, maxImage + 1, false}, {"image/svg+xml", "<svg/>", 3, false}, {"application/pdf", "%PDF-1.4", 3, false},
 		{"image/png", "<html>", 3, false}, {"image/png", jpeg, 3, false}} {
 		one := reply{got: &response.Answer{Status: 200, Link: &response.Blob{MediaType: row.media, Size: row.size, Bytes: []byte(row.bytes)}}}
-		_, images := one.attached()
+		_, images := one.attachments()
 		if shown := len(images) == 1 && images[0].MediaType == row.media && string(images[0].Bytes) == row.bytes; shown != row.shown {
 			t.Errorf("%s of %d bytes: %+v", row.media, row.size, images)
 		}

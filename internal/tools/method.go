@@ -29,7 +29,7 @@ func (r *ChangeTools) callMethod() tool.Tool {
 			if err != nil {
 				return tool.Result{}, err
 			}
-			found, err := changeNamed(v, changeWord(in, "method_name"), c.Actions(v.Class().FullName()))
+			found, err := findAction(v, changeWord(in, "method_name"), c.Actions(v.Class().FullName()))
 			if err != nil {
 				return tool.Result{}, err
 			}
@@ -42,8 +42,8 @@ func (r *ChangeTools) callMethod() tool.Tool {
 	}
 }
 
-// changeNamed returns the action of the class of v with that name among those that the caller may call.
-func changeNamed(v *policy.View, name string, usable []*action.Action) (*action.Action, error) {
+// findAction returns the action of the class of v with that name among those that the caller may call.
+func findAction(v *policy.View, name string, usable []*action.Action) (*action.Action, error) {
 	var known []string
 	for _, a := range usable {
 		if a.Class.FullName() != v.Class().FullName() {

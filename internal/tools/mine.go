@@ -54,13 +54,13 @@ func (r *ChangeTools) listMyChanges() tool.Tool {
 			if err != nil {
 				return tool.Result{}, err
 			}
-			return changeListed(rows, more), nil
+			return formatChangeRows(rows, more), nil
 		},
 	})
 }
 
-// changeListed formats rows of changes, one line each.
-func changeListed(rows []review.Row, more bool) tool.Result {
+// formatChangeRows formats rows of changes, one line each.
+func formatChangeRows(rows []review.Row, more bool) tool.Result {
 	list := make([]value.Value, len(rows))
 	var out strings.Builder
 	for i, row := range rows {
@@ -97,9 +97,9 @@ func (r *ChangeTools) getChange() tool.Tool {
 					return c.WaitForChange(ctx, changeWord(in, "change_id"), time.Duration(seconds)*time.Second)
 				}
 			}
-			got, err := r.told(c)(ask())
+			got, err := r.resultFunc(c)(ask())
 			if fields, ok := in.Get("fields"); ok && err == nil {
-				return picked(got, fields.List())
+				return pickPaths(got, fields.List())
 			}
 			return got, err
 		},
@@ -110,8 +110,8 @@ func (r *ChangeTools) getChange() tool.Tool {
 var answerNames = []string{"status", "change_id", "summary", "diff", "expires_at", "url", "replaces", "version", "replaced_by", "since_version", "conflicts", "thread", "outcome", "refusal",
 	"answer", "locations", "next"}
 
-// picked returns the parts of an answer about a change at dotted paths: diff.fields.after.
-func picked(all tool.Result, fields []value.Value) (tool.Result, error) {
+// pickPaths returns the parts of an answer about a change at dotted paths: diff.fields.after.
+func pickPaths(all tool.Result, fields []value.Value) (tool.Result, error) {
 	var paths []string
 	for _, f := range fields {
 		paths = append(paths, f.Text())
@@ -143,7 +143,7 @@ func (r *ChangeTools) waitForChange() tool.Tool {
 			if v, ok := in.Get("timeout"); ok {
 				seconds, _ = v.AsInt()
 			}
-			return r.told(c)(c.WaitForChange(ctx, changeWord(in, "change_id"), time.Duration(seconds)*time.Second))
+			return r.resultFunc(c)(c.WaitForChange(ctx, changeWord(in, "change_id"), time.Duration(seconds)*time.Second))
 		},
 	})
 }
@@ -157,7 +157,7 @@ func (r *ChangeTools) replyToChange() tool.Tool {
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			list, ok := in.Get("writes")
 			if !ok {
-				return r.told(c)(c.Answer(ctx, changeWord(in, "change_id"), changeWord(in, "message")))
+				return r.resultFunc(c)(c.Answer(ctx, changeWord(in, "change_id"), changeWord(in, "message")))
 			}
 			req := write.Request{Tool: replyTool, Input: in, Reason: changeWord(in, "message"), Replaces: changeWord(in, "change_id")}
 			return r.several(ctx, c, req, list.List())
@@ -170,17 +170,17 @@ func (r *ChangeTools) cancelChange() tool.Tool {
 		Name: "cancel_change", Title: "Cancel a change", Description: "Take back a change of yours.",
 		Input: object("change_id", changeArgument), Output: changeRead(output), Scope: identity.Read, Annotations: tool.Annotations{Idempotent: true},
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
-			return r.told(c)(c.CancelChange(ctx, changeWord(in, "change_id")))
+			return r.resultFunc(c)(c.CancelChange(ctx, changeWord(in, "change_id")))
 		},
 	})
 }
 
-// told returns a function that makes the result for the caller of c about one of its own changes.
-func (r *ChangeTools) told(c *bailiwick.Call) func(*review.Sheet, error) (tool.Result, error) {
+// resultFunc returns a function that makes the result for the caller of c about one of its own changes.
+func (r *ChangeTools) resultFunc(c *bailiwick.Call) func(*review.Sheet, error) (tool.Result, error) {
 	return func(s *review.Sheet, err error) (tool.Result, error) {
 		if err != nil {
 			return tool.Result{}, err
 		}
-		return r.picked(c, s), nil
+		return r.changeResult(c, s), nil
 	}
 }

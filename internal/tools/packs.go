@@ -61,7 +61,7 @@ func picker(api string, t *pack.Tool) Picker {
 			return s.Answer
 		}
 		operation := strings.TrimPrefix(s.Items[0].Class, api+".")
-		if picked, err := t.Applied(pack.Call{Who: p, Input: s.Input, Now: s.Created}, operation, s.Answer); err == nil {
+		if picked, err := t.WriteResult(pack.Call{Who: p, Input: s.Input, Now: s.Created}, operation, s.Answer); err == nil {
 			return picked
 		}
 		return s.Answer
@@ -84,18 +84,18 @@ func PackNeeds(a pack.Annotations) identity.Scope {
 func (r *PackTools) tool(a PackAPI, t *pack.Tool) tool.Tool {
 	name := t.Name
 	if a.Underscores {
-		name = pack.Underscored(name)
+		name = pack.UnderscoreName(name)
 	}
 	is := t.Annotations
 	out := tool.Tool{Name: name, Title: t.Title, Description: t.Description, Input: t.Input, Output: t.Output, Scope: PackNeeds(is),
 		Annotations: tool.Annotations{ReadOnly: is.ReadOnly, Destructive: is.Destructive, Idempotent: is.Idempotent, OpenWorld: is.OpenWorld},
-		Category:    tool.Platform, Timeout: timeout, Offered: r.offered(a.Name, t)}
+		Category:    tool.Platform, Timeout: timeout, Offered: r.offerCheck(a.Name, t)}
 	if t.Writes {
 		out.Writes, out.Proposes = policy.WriteAction, true
 	}
 	out.Handle = func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 		var doubts []write.Doubt
-		against := t.Described(in)
+		against := t.ArgumentClass(in)
 		if against != nil {
 			var err error
 			if doubts, err = c.Fits(ctx, *against); err != nil {
@@ -110,13 +110,13 @@ func (r *PackTools) tool(a PackAPI, t *pack.Tool) tool.Tool {
 		case done.Write != nil:
 			return r.propose(ctx, c, proposal{api: a.Name, tool: name, of: t, done: done, in: in, doubts: doubts, against: against})
 		}
-		return told(done.Result, reads.notes), nil
+		return resultWithNotes(done.Result, reads.notes), nil
 	}
 	return out
 }
 
-// offered returns a function that reports whether an PackAPI shows a principal all that t calls and preserves.
-func (r *PackTools) offered(api string, t *pack.Tool) func(identity.Principal) bool {
+// offerCheck returns a function that reports whether an PackAPI shows a principal all that t calls and preserves.
+func (r *PackTools) offerCheck(api string, t *pack.Tool) func(identity.Principal) bool {
 	return func(p identity.Principal) bool {
 		all := r.changes.Gateway().APIs(p)
 		i := slices.IndexFunc(all, func(reach *calls.Reach) bool { return reach.Name == api })
@@ -155,8 +155,8 @@ func (r *reader) Read(ctx context.Context, of pack.Request) (value.Value, error)
 	return got.Body, nil
 }
 
-// told returns a result as shown to agents.
-func told(result value.Value, notes []string) tool.Result {
+// resultWithNotes returns a result as shown to agents.
+func resultWithNotes(result value.Value, notes []string) tool.Result {
 	var said strings.Builder
 	said.Write(result.AppendJSON(nil))
 	said.WriteByte('\n')
@@ -184,14 +184,14 @@ type proposal struct {
 // its response.
 func (r *PackTools) propose(ctx context.Context, c *bailiwick.Call, p proposal) (tool.Result, error) {
 	reason, _ := p.in.Get(pack.ReasonArgument)
-	call := &write.Call{Source: p.api, Operation: p.done.Write.Operation, Request: calls.Kept(p.done.Write.Arguments)}
+	call := &write.Call{Source: p.api, Operation: p.done.Write.Operation, Request: calls.EncodeArguments(p.done.Write.Arguments)}
 	sheet, err := c.Propose(ctx, write.Request{Writes: []write.Write{call}, Tool: p.tool, Origin: write.Origin{Says: p.done.Title}, Input: p.in, Reason: reason.Text(), Doubts: p.doubts, Against: p.against})
 	if err != nil {
 		return tool.Result{}, p.of.Place(err, p.done)
 	}
 	if sheet.State == change.Applied {
 		// The write stays applied, whatever the PackAPI answers.
-		if picked, err := p.done.Applied(sheet.Answer); err == nil {
+		if picked, err := p.done.WriteResult(sheet.Answer); err == nil {
 			sheet.Answer = picked
 		}
 	}

@@ -335,11 +335,11 @@ func TestHidden(t *testing.T) {
 
 func bundled(t *testing.T) map[string]pack.Annotations {
 	t.Helper()
-	p, err := pack.Bundled("flowfuse")
+	p, err := pack.BundledPack("flowfuse")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return maps.Collect(p.Declared)
+	return maps.Collect(p.ToolAnnotations)
 }
 
 // TestCut checks that nothing is derived from a cut response, and that a cut list is reported as such.

@@ -56,7 +56,7 @@ func (p *page) add(o bailiwick.Object) bool {
 func (p *page) note(o bailiwick.Object) {
 	switch {
 	case o.View == nil:
-		p.missing = append(p.missing, problem.Cut(o.Name)+meant(o.Near))
+		p.missing = append(p.missing, problem.Cut(o.Name)+didYouMean(o.Near))
 	case o.Failed != "":
 		p.failed = append(p.failed, o.Name)
 	case len(o.View.Fields()) == 0:
@@ -64,8 +64,8 @@ func (p *page) note(o bailiwick.Object) {
 	}
 }
 
-// meant returns near names as an aside.
-func meant(near []string) string {
+// didYouMean returns near names as an aside.
+func didYouMean(near []string) string {
 	if len(near) == 0 {
 		return ""
 	}
@@ -79,16 +79,16 @@ func (p *page) object(o bailiwick.Object, keep int) (value.Value, string) {
 		if o.Unknown {
 			exists = value.Value{}
 		}
-		line := problem.Cut(o.Name) + ": not cached" + meant(o.Near)
+		line := problem.Cut(o.Name) + ": not cached" + didYouMean(o.Near)
 		return value.OfObject([]value.Member{describeMember("name", value.OfString(o.Name)), describeMember("exists", exists),
 			describeMember("required_fields", value.OfArray([]value.Value{})), describeMember("field_count", value.OfInt(0))}), line
 	}
 	fields := o.View.Fields()
 	required := slices.DeleteFunc(slices.Clone(fields), func(f *schema.Field) bool { return !f.NotNull || f.Generated })
-	doc := []value.Member{describeMember("name", value.OfString(o.Name)), describeMember("exists", value.OfBool(true)), describeMember("required_fields", describeListed(o.View, required, keep))}
+	doc := []value.Member{describeMember("name", value.OfString(o.Name)), describeMember("exists", value.OfBool(true)), describeMember("required_fields", describeFields(o.View, required, keep))}
 	shown := required
 	if p.all {
-		doc, shown = append(doc, describeMember("fields", describeListed(o.View, fields, keep))), fields
+		doc, shown = append(doc, describeMember("fields", describeFields(o.View, fields, keep))), fields
 	}
 	doc = append(doc, describeMember("field_count", value.OfInt(int64(len(fields)))))
 	line := fmt.Sprintf("%s: %d of %d fields required", o.Name, len(required), len(fields))
@@ -118,8 +118,8 @@ func inLine(fields []*schema.Field) string {
 	return b.String()
 }
 
-// describeListed returns the first keep fields.
-func describeListed(v *policy.View, fields []*schema.Field, keep int) value.Value {
+// describeFields describes the first keep fields, or all of them if keep is negative.
+func describeFields(v *policy.View, fields []*schema.Field, keep int) value.Value {
 	if keep >= 0 {
 		fields = fields[:min(keep, len(fields))]
 	}

@@ -31,7 +31,7 @@ func (r *APITools) searchAPI() tool.Tool {
 		Category:    tool.API,
 		Timeout:     10 * time.Second,
 		Offered:     r.offers(func(*calls.Reach) bool { return true }),
-		Meant:       listed,
+		Meant:       joinPhrasings,
 		Handle: func(_ context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
 			found, err := searchAPI(c, in)
 			if err != nil {
@@ -49,8 +49,8 @@ func (r *APITools) searchAPI() tool.Tool {
 	}
 }
 
-// listed returns the arguments of search_api with a query that is a list of phrasings as one text.
-func listed(_ *bailiwick.Call, in value.Value) (value.Value, error) {
+// joinPhrasings returns the arguments of search_api with a query that is a list of phrasings as one text.
+func joinPhrasings(_ *bailiwick.Call, in value.Value) (value.Value, error) {
 	asked, _ := in.Get("query")
 	if asked.Kind() != value.Array || slices.ContainsFunc(asked.List(), func(v value.Value) bool { return v.Kind() != value.String }) {
 		return in, nil
@@ -87,7 +87,7 @@ func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
 	}
 	source, part := word(in, "source"), word(in, "at")
 	if id := word(in, "operationId"); id != "" {
-		reach, err := named(c, source, id)
+		reach, err := findAPI(c, source, id)
 		if err != nil {
 			return finding{}, err
 		}
@@ -228,7 +228,7 @@ func within(reach *calls.Reach, in value.Value) (finding, error) {
 	if err != nil {
 		return finding{}, at("/service", err)
 	}
-	f := finding{text: search.DescribeFound(reach.View, result), source: reach.Name}
+	f := finding{text: search.DescribeResult(reach.View, result), source: reach.Name}
 	if next := result.Offset + len(result.Operations); len(result.Operations) > 0 && next < result.Total && q.Text == "" {
 		f.more = next
 	}
@@ -282,7 +282,7 @@ func across(all []*calls.Reach, in value.Value) (finding, error) {
 		if i > 0 {
 			h.result.Also = nil // only the best API names further matches
 		}
-		fmt.Fprintf(&out, "source %s\n%s", h.reach.Name, search.DescribeFound(h.reach.View, h.result))
+		fmt.Fprintf(&out, "source %s\n%s", h.reach.Name, search.DescribeResult(h.reach.View, h.result))
 	}
 	if len(worse) > 0 {
 		fmt.Fprintf(&out, "Worse matches, shown with source: %s\n", strings.Join(worse, ", "))

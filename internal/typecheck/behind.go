@@ -23,7 +23,7 @@ func (r *records) behind(path query.Path, at string) error {
 		}
 		c := r.shape.Columns[i]
 		switch {
-		case c.Class == "" || c.Type.Structured():
+		case c.Class == "" || c.Type.IsStructured():
 			continue
 		case c.Mask != nil:
 			return c.Mask.Refuse(path[:n].String(), at)
@@ -82,8 +82,8 @@ func (r *records) follow(i int, path, rest query.Path, at string) error {
 	return nil
 }
 
-// numbered returns a note if a path has numbers or "length" as parts, which are treated like other names.
-func numbered(f *schema.Field, path, rest query.Path, at string) string {
+// listIndexNote returns a note if a path has numbers or "length" as parts, which are treated like other names.
+func listIndexNote(f *schema.Field, path, rest query.Path, at string) string {
 	for _, part := range rest {
 		if part != "" && part[0] >= '0' && part[0] <= '9' {
 			return fmt.Sprintf("%s: %s looks for a member called %q; lists have no numbered parts: $elemMatch asks for any element, and an expression takes one with "+

@@ -30,9 +30,9 @@ type Relations interface {
 	// never existed. at is the JSON pointer of the name.
 	Open(name, at string) (*Relation, error)
 	// Named records that a pipeline names a field of a view.
-	Named(*schema.Field)
+	RecordUse(*schema.Field)
 	// Allowed returns the values that a field may hold, as documented to the caller, as text, or nil if there is no list.
-	Allowed(*schema.Field) []string
+	AllowedValues(*schema.Field) []string
 	// StrictPointers reports whether a condition on a pointer takes nothing but an id and a whole pointer to the right class.
 	StrictPointers() bool
 	// SameClass reports whether two names mean the same class of the query's source, such as "users" and "crm.users".
@@ -138,8 +138,8 @@ func (r *records) add(s plan.Stage) {
 	r.shape = s.Out()
 }
 
-// computed returns the error for an unknown name among computed columns.
-func (r *records) computed(path query.Path, at string) error {
+// unknownColumnError returns the error for an unknown name among computed columns.
+func (r *records) unknownColumnError(path query.Path, at string) error {
 	var names []string
 	for _, c := range r.shape.Columns {
 		if c.Path != nil {

@@ -13,7 +13,7 @@ import (
 // call binds an operator. Arguments that were left out are null.
 func call(e query.Call, args []Node) (Node, error) {
 	for i := range args {
-		if err := args[i].Shown(); err != nil {
+		if err := args[i].CheckComputable(); err != nil {
 			return Node{}, err
 		}
 	}
@@ -38,7 +38,7 @@ var binders = map[string]operation{
 	"$and": conditions(plan.And), "$or": conditions(plan.Or), "$not": conditions(plan.Not), "$ifNull": ifNull,
 
 	"$trim": trim(plan.Trim), "$ltrim": trim(plan.TrimLeft), "$rtrim": trim(plan.TrimRight), "$split": split,
-	"$regexMatch": matches, "$regexFind": found, "$regexFindAll": found,
+	"$regexMatch": matches, "$regexFind": bindRegexFind, "$regexFindAll": bindRegexFind,
 
 	"$year": date, "$month": date, "$dayOfMonth": date, "$dayOfYear": date, "$dayOfWeek": date, "$isoDayOfWeek": date, "$isoWeek": date,
 	"$isoWeekYear": date, "$hour": date, "$minute": date, "$second": date, "$millisecond": date,
@@ -229,7 +229,7 @@ func compare(op plan.Op) operation {
 		}
 		x, y, err := Alike(args[0], args[1], e.Op)
 		if err == nil && op == plan.Cmp && x.Type() == schema.JSON {
-			err = problem.NotSupported(e.At, "$cmp can't order values whose type is known only when it runs; convert them first, with $toDouble or $toString")
+			err = problem.UnsupportedError(e.At, "$cmp can't order values whose type is known only when it runs; convert them first, with $toDouble or $toString")
 		}
 		return Node{Expr: plan.Apply{Op: op, Args: []plan.Expr{x, y}, T: t}}, err
 	}

@@ -50,7 +50,7 @@ func (d dated) bind() (Node, error) {
 	}
 	switch d.call.Op {
 	case "$dateFromParts":
-		return d.assembled(zone)
+		return d.fromParts(zone)
 	case "$dateFromString":
 		return d.read(zone)
 	}
@@ -94,7 +94,7 @@ func (d dated) zone() (string, error) {
 	name, ok := n.constantText()
 	at := query.Pointer(d.call.At, "timezone")
 	if !ok {
-		return "", problem.NotSupported(at, "%s takes its timezone as a constant string", d.call.Op)
+		return "", problem.UnsupportedError(at, "%s takes its timezone as a constant string", d.call.Op)
 	}
 	return Zone(name, at)
 }
@@ -126,10 +126,10 @@ func (d dated) unit(known []string) (string, error) {
 	at := query.Pointer(d.call.At, "unit")
 	name, ok := d.arg("unit").constantText()
 	if !ok {
-		return "", problem.NotSupported(at, "%s takes its unit as a constant string", d.call.Op)
+		return "", problem.UnsupportedError(at, "%s takes its unit as a constant string", d.call.Op)
 	}
 	if !slices.Contains(known, name) {
-		return "", &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: "unknown unit " + quoted(value.OfString(problem.Cut(name))),
+		return "", &problem.Error{Code: problem.InvalidQuery, Pointer: at, Detail: "unknown unit " + quoteValue(value.OfString(problem.Cut(name))),
 			Near: problem.Nearest(name, known, 3)}
 	}
 	return name, nil
@@ -174,7 +174,7 @@ func (d dated) format(x plan.Expr, zone string) (Node, error) {
 	if n := d.arg("format"); !n.IsNull() {
 		var ok bool
 		if format, ok = n.constantText(); !ok || len(format) > 200 {
-			return Node{}, problem.NotSupported(at, "$dateToString takes its format as a constant string of at most 200 bytes")
+			return Node{}, problem.UnsupportedError(at, "$dateToString takes its format as a constant string of at most 200 bytes")
 		}
 	}
 	for i := 0; i < len(format); i++ {

@@ -15,7 +15,7 @@ import (
 // densify binds $densify. It adds a record for each value to each partition, and then drops those whose value another record of the
 // partition has. The result is sorted by partition and field. It omits masked columns, as all stages that make records do.
 func (r *records) densify(s query.Densify) error {
-	if err := r.unmasked(s.At); err != nil {
+	if err := r.dropMaskedColumns(s.At); err != nil {
 		return err
 	}
 	var by []Node
@@ -26,7 +26,7 @@ func (r *records) densify(s query.Densify) error {
 		}
 		n, err := r.Field(path, at)
 		if err == nil {
-			err = n.Shown()
+			err = n.CheckComputable()
 		}
 		if err == nil && (n.IsObject() || n.List || Dynamic(n.Expr.Type())) {
 			err = problem.Invalid(at, "$densify takes a field of a known type: convert %s before, as in {\"$addFields\": {\"day\": {\"$toDate\": …}}}", path)
@@ -36,7 +36,7 @@ func (r *records) densify(s query.Densify) error {
 		}
 		by = append(by, n)
 	}
-	columns := r.hidden(by)
+	columns := r.addHiddenColumns(by)
 	field := columns[len(columns)-1]
 	values, err := series(s, r.shape.Columns[field].Type)
 	if err != nil {
@@ -45,9 +45,9 @@ func (r *records) densify(s query.Densify) error {
 	made := &generated{records: r, by: columns[:len(columns)-1], field: field, values: values}
 	made.own = len(r.shape.Columns)
 	if len(s.By) == 0 {
-		made.appended()
+		made.appendValues()
 	} else {
-		made.joined()
+		made.joinValues()
 	}
 	made.settle()
 	return nil
@@ -69,8 +69,8 @@ func (g *generated) plain(i int) plan.Column {
 	return plan.Column{Path: c.Path, Type: c.Type, List: c.List, ID: c.ID, Class: c.Class, ClassKey: c.ClassKey}
 }
 
-// listed returns a program of rows of two columns: 1, and a value. With own, the first value is null and stands for the input record.
-func (g *generated) listed(own bool) *plan.Program {
+// valueRows returns a program of rows of two columns: 1, and a value. With own, the first value is null and stands for the input record.
+func (g *generated) valueRows(own bool) *plan.Program {
 	p := &plan.Program{From: plan.Listed, Base: plan.Shape{Columns: []plan.Column{{Type: schema.Integer, NotNull: true}, {Type: g.shape.Columns[g.field].Type}}}}
 	if own {
 		p.Rows = append(p.Rows, value.Row{value.OfInt(1), value.Value{}})
@@ -84,23 +84,23 @@ func (g *generated) listed(own bool) *plan.Program {
 
 func one(n int64) plan.Expr { return Constant(value.OfInt(n), schema.Integer) }
 
-// kept returns column i of an input record. A masked column is null: it has no name here, and came with a pointer that was joined.
-func kept(i int, c plan.Column) plan.Expr {
+// inputColumn returns column i of an input record. A masked column is null: it has no name here, and came with a pointer that was joined.
+func inputColumn(i int, c plan.Column) plan.Expr {
 	if c.Mask != nil {
 		return plan.Const{T: c.Type}
 	}
 	return plan.Ref{Column: i, T: c.Type}
 }
 
-// appended adds the values as records of their own.
-func (g *generated) appended() {
-	u := &plan.Union{Right: g.listed(false)}
+// appendValues adds the values as records of their own.
+func (g *generated) appendValues() {
+	u := &plan.Union{Right: g.valueRows(false)}
 	for i, c := range g.shape.Columns {
 		added := plan.Expr(plan.Const{T: c.Type})
 		if i == g.field {
 			added = plan.Ref{Column: 1, T: c.Type}
 		}
-		u.Left, u.Added = append(u.Left, kept(i, c)), append(u.Added, added)
+		u.Left, u.Added = append(u.Left, inputColumn(i, c)), append(u.Added, added)
 		u.Shape.Columns = append(u.Shape.Columns, g.plain(i))
 	}
 	n := len(u.Left)
@@ -111,15 +111,15 @@ func (g *generated) appended() {
 	g.add(u)
 }
 
-// joined joins the values to the first record of each partition, with null for the record itself.
-func (g *generated) joined() {
+// joinValues joins the values to the first record of each partition, with null for the record itself.
+func (g *generated) joinValues() {
 	width := len(g.shape.Columns)
 	w := &plan.Windows{By: g.by, Functions: []plan.Window{{Kind: plan.RowNumber, Accumulator: plan.Accumulator{T: schema.Integer}}}, Shape: *g.shape}
 	w.Shape.Columns = append(slices.Clone(g.shape.Columns), plan.Column{Type: schema.Integer, NotNull: true})
 	w.Shape.Order = append(slices.Clone(g.shape.Order), plan.Place{Column: width})
 	g.add(w)
 
-	right := g.listed(true)
+	right := g.valueRows(true)
 	j := &plan.Join{Right: right, Keep: true, Shape: *g.shape,
 		On: []plan.Pair{{Left: plan.Ref{Column: width, T: schema.Integer}, Right: plan.Ref{Column: 0, T: schema.Integer}}}}
 	j.Shape.Columns = append(slices.Clone(g.shape.Columns), right.Base.Columns...)
@@ -134,7 +134,7 @@ func (g *generated) joined() {
 		return plan.Case{If: []plan.Expr{own}, Then: []plan.Expr{record}, Else: other, T: t}
 	}
 	for i, c := range g.shape.Columns[:width] {
-		ref := kept(i, c)
+		ref := inputColumn(i, c)
 		switch {
 		case slices.Contains(g.by, i):
 			m.Columns = append(m.Columns, ref)
@@ -176,7 +176,7 @@ func (g *generated) settle() {
 	}
 	alone := is(plan.Ref{Column: total, T: schema.Integer}, 0)
 	g.add(&plan.Filter{If: plan.Apply{Op: plan.Or, Args: []plan.Expr{is(own, 1), alone}, T: schema.Boolean}, Shape: *g.shape})
-	g.unknown = g.computed
+	g.unknown = g.unknownColumnError
 }
 
 // series returns the values of a $densify, of type t: they ascend, and are query.MaxSeries at most.

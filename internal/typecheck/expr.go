@@ -141,7 +141,7 @@ func (s scope) list(e query.ListExpr) (Node, error) {
 		if err != nil {
 			return Node{}, err
 		}
-		if err := v.Shown(); err != nil {
+		if err := v.CheckComputable(); err != nil {
 			return Node{}, err
 		}
 		l.Elements = append(l.Elements, v.JSON())
@@ -194,7 +194,7 @@ func Together(nodes []Node, op string) ([]plan.Expr, schema.Type, error) {
 	t := common(nodes)
 	out := make([]plan.Expr, len(nodes))
 	for i := range nodes {
-		if err := nodes[i].Shown(); err != nil {
+		if err := nodes[i].CheckComputable(); err != nil {
 			return nil, t, err
 		}
 		var err error
@@ -211,10 +211,10 @@ func Lists(nodes []Node) bool {
 		!slices.ContainsFunc(nodes, func(n Node) bool { return !n.List && !n.IsNull() })
 }
 
-// Shown returns an error for a value of a type that only the database knows.
-func (n *Node) Shown() error {
+// CheckComputable returns an error for a value of a type that only the database knows.
+func (n *Node) CheckComputable() error {
 	if !n.IsObject() && n.Expr.Type() == schema.Opaque {
-		refusal := problem.NotSupported(n.At, "%s can't be computed with: its type is known to the database alone", Describe(n))
+		refusal := problem.UnsupportedError(n.At, "%s can't be computed with: its type is known to the database alone", Describe(n))
 		if n.Column != nil && n.Column.Field != nil && n.Column.Field.Form != "" {
 			refusal.Suggestion = fmt.Sprintf(`{"$toString": "$%s"} is its text, as answers show it`, n.Column.Key())
 		}
@@ -225,7 +225,7 @@ func (n *Node) Shown() error {
 
 // Truth returns n as a condition: null, false and 0 are false, everything else is true.
 func (n *Node) Truth(op string) (plan.Expr, error) {
-	if err := n.Shown(); err != nil {
+	if err := n.CheckComputable(); err != nil {
 		return nil, err
 	}
 	known := plan.Apply{Op: plan.Not, T: schema.Boolean}
@@ -296,7 +296,7 @@ func (s scope) over(e query.Lambda) (Node, error) {
 	case "$map":
 		n.Known = plan.ListOf(body.Knowledge())
 	}
-	return n, body.Shown()
+	return n, body.CheckComputable()
 }
 
 // Elements returns n as a list, or an error if it is known not to be one.

@@ -21,7 +21,7 @@ type Scope interface {
 	Pointer(key string) (class, field string)
 	// Allowed returns the values that the field may hold, as documented to the caller, as text, or nil if there is no
 	// list.
-	Allowed(key string) []string
+	AllowedValues(key string) []string
 }
 
 // Filter converts every operand of f to the type of the field it is compared with, and replaces comparisons that can't
@@ -44,7 +44,7 @@ type filters struct {
 // filter binds f to the fields of the scope. Operands get the types of their fields. A condition that no value of its
 // field can meet becomes Never, with a note. nil matches all records and stays nil.
 func (b *filters) filter(f query.Filter) (query.Filter, error) {
-	if q := b.led(f); q != nil {
+	if q := b.toInQuery(f); q != nil {
 		return b.filter(q)
 	}
 	switch f := f.(type) {
@@ -70,23 +70,23 @@ func (b *filters) filter(f query.Filter) (query.Filter, error) {
 		if f.Contains != "" {
 			return b.contains(f)
 		}
-		b.slashed(f)
+		b.noteSlashes(f)
 		ok, err := b.textual(&f.Path, f.At, "$regex")
 		return orNever(f, ok), err
 	case query.StartsWith:
 		ok, err := b.textual(&f.Path, f.At, "$startsWith")
 		return orNever(f, ok), err
 	case query.GeoWithin:
-		return b.located(f)
+		return b.bindGeo(f)
 	case query.Size:
-		ok, err := b.structured(&f.Path, f.At, "$size")
+		ok, err := b.canMatchList(&f.Path, f.At, "$size")
 		return orNever(f, ok), err
 	case query.ElemMatch:
-		ok, err := b.structured(&f.Path, f.At, "$elemMatch")
+		ok, err := b.canMatchList(&f.Path, f.At, "$elemMatch")
 		if err != nil {
 			return nil, err
 		}
-		known := b.known(f.Path).Of()
+		known := b.knowledge(f.Path).Of()
 		match, notes, err := inElement(f.Match, known)
 		for _, n := range notes {
 			if known != nil {
@@ -146,12 +146,12 @@ func (b *filters) target(path *query.Path, at string, about aspect) (*schema.Fie
 	if parts > 0 && (parts != 1 || key != whole[0]) {
 		*path = append(query.Path{key}, whole[parts:]...)
 	}
-	if len(*path) > 1 && !f.Type.Structured() {
+	if len(*path) > 1 && !f.Type.IsStructured() {
 		return nil, &problem.Error{Code: problem.InvalidQuery, Pointer: at,
 			Detail: fmt.Sprintf("%q: %s is of type %s and has no parts", whole, f.Name, f.Type)}
 	}
 	if b.relations != nil && len(*path) > 1 {
-		b.say(numbered(f, *path, (*path)[1:], at))
+		b.say(listIndexNote(f, *path, (*path)[1:], at))
 	}
 	switch {
 	case f.Type != schema.Opaque || about == presence || about == equality && f.Form != "" || about == order && f.Ordered:
@@ -180,7 +180,7 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if meant, err := b.meant(written, f); meant != nil || err != nil {
+	if meant, err := b.intendedFilter(written, f); meant != nil || err != nil {
 		if err != nil {
 			return nil, err
 		}
@@ -196,13 +196,13 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 		return c, nil
 	}
 	if k := b.single(c.Path); k != nil {
-		return b.compareKnown(c, k)
+		return b.compareJSON(c, k)
 	}
-	if err := b.shaped(c.At, f, c.Path, c.Value); err != nil {
+	if err := b.checkPointerForm(c.At, f, c.Path, c.Value); err != nil {
 		return nil, err
 	}
-	b.listed(c.At, f, c.Path, c.Op <= query.Ne, c.Value)
-	b.mixed(c.At, f, c.Path, c.Op, c.Value)
+	b.noteUnknownValues(c.At, f, c.Path, c.Op <= query.Ne, c.Value)
+	b.noteMixedTypes(c.At, f, c.Path, c.Op, c.Value)
 	v, ok := b.operand(f, c.Path, c.Value)
 	if !ok {
 		v, ok = b.asType(c.At, f, c.Value)
@@ -250,7 +250,7 @@ func (b *filters) in(in query.In) (query.Filter, error) {
 			continue
 		}
 		if !v.IsNull() {
-			if err := b.shaped(in.At, f, in.Path, v); err != nil {
+			if err := b.checkPointerForm(in.At, f, in.Path, v); err != nil {
 				return nil, err
 			}
 			if bound, ok = b.operand(f, in.Path, v); !ok {
@@ -268,9 +268,9 @@ func (b *filters) in(in query.In) (query.Filter, error) {
 		}
 		values = append(values, b.also(f, v, ok)...)
 	}
-	b.listed(in.At, f, in.Path, true, in.Values...)
+	b.noteUnknownValues(in.At, f, in.Path, true, in.Values...)
 	if len(in.Values) > 0 {
-		b.mixed(in.At, f, in.Path, query.Eq, in.Values[0])
+		b.noteMixedTypes(in.At, f, in.Path, query.Eq, in.Values[0])
 	}
 	if len(in.Values) == 0 && b.relations != nil {
 		b.say(fmt.Sprintf("%s: no value is in an empty list", in.At))
@@ -301,22 +301,22 @@ func (b *filters) textual(path *query.Path, at, op string) (bool, error) {
 	return false, nil
 }
 
-// structured reports whether a list operator can match the value at path.
-func (b *filters) structured(path *query.Path, at, op string) (bool, error) {
+// canMatchList reports whether a list operator can match the value at path.
+func (b *filters) canMatchList(path *query.Path, at, op string) (bool, error) {
 	f, err := b.target(path, at, ranges)
 	if err != nil {
 		return false, err
 	}
-	if f.Type.Structured() {
+	if f.Type.IsStructured() {
 		return true, nil
 	}
 	b.notes = append(b.notes, fmt.Sprintf("%s: %s is of type %s, and %s matches lists alone: it matches nothing", at, f.Name, f.Type, op))
 	return false, nil
 }
 
-// located binds $geoWithin and $near, which JSON and columns of points can satisfy. Behind a list of pointers there are
+// bindGeo binds $geoWithin and $near, which JSON and columns of points can satisfy. Behind a list of pointers there are
 // several distances.
-func (b *filters) located(g query.GeoWithin) (query.Filter, error) {
+func (b *filters) bindGeo(g query.GeoWithin) (query.Filter, error) {
 	f, err := b.target(&g.Path, g.At, equality)
 	if err == nil && g.Near && b.within {
 		err = &problem.Error{Code: problem.Unsupported, Pointer: g.At, Detail: "a record has no one distance behind a list of pointers, so it can't be ordered by it",
@@ -324,7 +324,7 @@ func (b *filters) located(g query.GeoWithin) (query.Filter, error) {
 	}
 	g.Text = err == nil && f.Point
 	switch {
-	case err != nil || f.Type.Structured() || g.Text:
+	case err != nil || f.Type.IsStructured() || g.Text:
 	case f.Type == schema.Opaque:
 		err = &problem.Error{Code: problem.Unsupported, Pointer: g.At,
 			Detail:     fmt.Sprintf("%s is not of a type of points. %s takes JSON that holds points, and columns of the types point, geometry(Point, 4326) and geography(Point)", f.Name, g.Operator()),

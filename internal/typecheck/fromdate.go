@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// assembled binds $dateFromParts: a fixed instant, shifted by each part.
-func (d dated) assembled(zone string) (Node, error) {
+// fromParts binds $dateFromParts: a fixed instant, shifted by each part.
+func (d dated) fromParts(zone string) (Node, error) {
 	if err := d.universal(zone); err != nil {
 		return Node{}, err
 	}
@@ -60,5 +60,5 @@ func (d dated) universal(zone string) error {
 	if zone == "" {
 		return nil
 	}
-	return problem.NotSupported(query.Pointer(d.call.At, "timezone"), "%s makes dates of UTC alone; write the offset in the text, or subtract it with $dateSubtract", d.call.Op)
+	return problem.UnsupportedError(query.Pointer(d.call.At, "timezone"), "%s makes dates of UTC alone; write the offset in the text, or subtract it with $dateSubtract", d.call.Op)
 }

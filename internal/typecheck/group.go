@@ -19,7 +19,7 @@ func (r *records) group(s query.Group) error {
 	if err != nil {
 		return err
 	}
-	return r.grouped(definition{path: id_, node: key, at: s.At}, s.Accumulators)
+	return r.addGroup(definition{path: id_, node: key, at: s.At}, s.Accumulators)
 }
 
 // grouping binds the key of a group. A plain path in it may name a field with pseudonyms. A group by these is one by
@@ -36,8 +36,8 @@ func (r *records) grouping(e query.Expr) (Node, error) {
 	return bind(e, r)
 }
 
-// grouped adds a Group by the columns of key. A constant key makes one group of all records.
-func (r *records) grouped(key definition, accumulators []query.Accumulator) error {
+// addGroup adds a Group by the columns of key. A constant key makes one group of all records.
+func (r *records) addGroup(key definition, accumulators []query.Accumulator) error {
 	g := &plan.Group{}
 	constant := key.node.Constant
 	if constant {
@@ -53,7 +53,7 @@ func (r *records) grouped(key definition, accumulators []query.Accumulator) erro
 				e, c.Type = plan.Convert{X: e, T: schema.String}, schema.String
 			}
 			k := Node{Expr: e, At: key.at}
-			if err := k.Shown(); err != nil {
+			if err := k.CheckComputable(); err != nil {
 				return err
 			}
 			c.Field, c.NotNull = nil, false
@@ -70,7 +70,7 @@ func (r *records) grouped(key definition, accumulators []query.Accumulator) erro
 		return err
 	}
 	r.add(g)
-	r.unknown, r.keep = r.computed, nil
+	r.unknown, r.keep = r.unknownColumnError, nil
 	defs := append(r.all(), lists...)
 	if constant {
 		defs = append([]definition{key}, defs...)
@@ -166,11 +166,11 @@ func accumulator(a query.Accumulator, path query.Path, n *Node, add func(plan.Ac
 		if a.Op == "$addToSet" {
 			acc.Op = plan.AddToSet
 		}
-		if err = n.Shown(); err == nil {
+		if err = n.CheckComputable(); err == nil {
 			acc.X, c.Known = n.JSON(), plan.ListOf(n.Knowledge())
 		}
 	default:
-		return chosen(a, path, n, add)
+		return bindSelection(a, path, n, add)
 	}
 	acc.T = c.Type
 	if err == nil {
@@ -179,8 +179,8 @@ func accumulator(a query.Accumulator, path query.Path, n *Node, add func(plan.Ac
 	return err
 }
 
-// chosen binds the accumulators that select one of the values, whose type is unchanged.
-func chosen(a query.Accumulator, path query.Path, n *Node, add func(plan.Accumulator, plan.Column)) error {
+// bindSelection binds the accumulators that select one of the values, whose type is unchanged.
+func bindSelection(a query.Accumulator, path query.Path, n *Node, add func(plan.Accumulator, plan.Column)) error {
 	ops := map[string]plan.Accumulate{"$min": plan.Min, "$max": plan.Max, "$first": plan.First, "$last": plan.Last}
 	acc := plan.Accumulator{Op: ops[a.Op]}
 	picks := acc.Op == plan.First || acc.Op == plan.Last
@@ -189,16 +189,16 @@ func chosen(a query.Accumulator, path query.Path, n *Node, add func(plan.Accumul
 			return problem.Invalid(a.At, "%s takes a single value, not an object", a.Op)
 		}
 		for i := range n.Members {
-			if err := chosen(a, append(slices.Clone(path), n.Members[i].Name), &n.Members[i].Node, add); err != nil {
+			if err := bindSelection(a, append(slices.Clone(path), n.Members[i].Name), &n.Members[i].Node, add); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if err := n.Shown(); err != nil {
+	if err := n.CheckComputable(); err != nil {
 		return err
 	}
-	c := named(n, path)
+	c := columnFor(n, path)
 	c.Field, c.NotNull = nil, false
 	acc.X = n.Expr
 	if n.Constant {
@@ -224,14 +224,14 @@ func (r *records) sortByCount(s query.SortByCount) error {
 		return err
 	}
 	count := []query.Accumulator{{Name: "count", Op: "$count", At: s.At}}
-	if err := r.grouped(definition{path: id_, node: key, at: s.At}, count); err != nil {
+	if err := r.addGroup(definition{path: id_, node: key, at: s.At}, count); err != nil {
 		return err
 	}
 	return r.sort(query.SortStage{Order: []query.Sort{{Path: query.Path{"count"}, Desc: true}}, At: s.At})
 }
 
-// counted returns output, or the default, a count.
-func counted(output []query.Accumulator, at string) []query.Accumulator {
+// outputOrCount returns output, or a count if output is empty.
+func outputOrCount(output []query.Accumulator, at string) []query.Accumulator {
 	if len(output) == 0 {
 		return []query.Accumulator{{Name: "count", Op: "$count", At: at}}
 	}
@@ -276,7 +276,7 @@ func (r *records) bucket(s query.Bucket) error {
 		return err
 	}
 	c.Then, c.Else, c.T = values[:len(values)-1], values[len(values)-1], t
-	return r.grouped(definition{path: id_, node: Node{Expr: c, At: s.At}, at: s.At}, counted(s.Output, s.At))
+	return r.addGroup(definition{path: id_, node: Node{Expr: c, At: s.At}, at: s.At}, outputOrCount(s.Output, s.At))
 }
 
 // bucketAuto binds $bucketAuto as Buckets: the group has the columns _id.min and _id.max, by the first of which the result is ordered.
@@ -288,11 +288,11 @@ func (r *records) bucketAuto(s query.BucketAuto) error {
 	if by.IsObject() || by.List {
 		return problem.Invalid(s.At, "$bucketAuto takes a single value, not %s", Describe(&by))
 	}
-	if err := by.Shown(); err != nil {
+	if err := by.CheckComputable(); err != nil {
 		return err
 	}
 	b := &plan.Buckets{By: by.Expr, N: s.Buckets}
-	c := named(&by, id_)
+	c := columnFor(&by, id_)
 	c.Field, c.NotNull = nil, false
 	if c.Type == schema.Any {
 		b.By, c.Type = by.JSON(), schema.JSON
@@ -302,12 +302,12 @@ func (r *records) bucketAuto(s query.BucketAuto) error {
 		b.Shape.Columns = append(b.Shape.Columns, c)
 	}
 	b.Shape.Order = []plan.Place{{Column: 0}}
-	lists, err := r.accumulate(&b.Accumulators, &b.Shape, counted(s.Output, s.At))
+	lists, err := r.accumulate(&b.Accumulators, &b.Shape, outputOrCount(s.Output, s.At))
 	if err != nil {
 		return err
 	}
 	r.add(b)
-	r.unknown, r.keep = r.computed, nil
+	r.unknown, r.keep = r.unknownColumnError, nil
 	if lists != nil {
 		return r.project(append(r.all(), lists...))
 	}

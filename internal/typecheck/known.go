@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// compareKnown binds a comparison with a value within JSON of which k is known.
-func (b *filters) compareKnown(c query.Compare, k *plan.Known) (query.Filter, error) {
+// compareJSON binds a comparison with a value within JSON of which k is known.
+func (b *filters) compareJSON(c query.Compare, k *plan.Known) (query.Filter, error) {
 	v, ok, err := b.inJSON(c.At, k, c.Value)
 	if err != nil {
 		return nil, err
@@ -24,19 +24,19 @@ func (b *filters) compareKnown(c query.Compare, k *plan.Known) (query.Filter, er
 	return query.Never{}, nil
 }
 
-// known returns the Known of the value at a bound path, or nil.
-func (b *filters) known(path query.Path) *plan.Known {
+// knowledge returns the Known of the value at a bound path, or nil.
+func (b *filters) knowledge(path query.Path) *plan.Known {
 	if scope, ok := b.scope.(interface {
-		known(path query.Path) *plan.Known
+		knowledge(path query.Path) *plan.Known
 	}); ok {
-		return scope.known(path)
+		return scope.knowledge(path)
 	}
 	return nil
 }
 
 // single returns the Known of the single value, or of each element of the list, at a bound path, or nil.
 func (b *filters) single(path query.Path) *plan.Known {
-	k := b.known(path)
+	k := b.knowledge(path)
 	for k != nil && k.List {
 		k = k.Element
 	}
@@ -50,7 +50,7 @@ func (b *filters) single(path query.Path) *plan.Known {
 // order is not that of the dates.
 func (b *filters) inJSON(at string, k *plan.Known, v value.Value) (value.Value, bool, error) {
 	if k.Class != "" {
-		v = b.pointed(k.Class, v)
+		v = b.pointerID(k.Class, v)
 	}
 	switch {
 	case k.ID && Numeric(k.Type):

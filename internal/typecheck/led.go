@@ -6,11 +6,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// led turns a condition on a field behind a pointer into an $inQuery on the pointer. It is for scopes that join no
+// toInQuery turns a condition on a field behind a pointer into an $inQuery on the pointer. It is for scopes that join no
 // records, as in the where of an $inQuery, and for fields behind a list of pointers. A condition behind a list holds if
 // it holds for one of the records. led returns nil for other conditions. A condition that null satisfies also holds
 // without a record. So led looks for the records that don't satisfy it.
-func (b *filters) led(f query.Filter) query.Filter {
+func (b *filters) toInQuery(f query.Filter) query.Filter {
 	c, ok := f.(query.Condition)
 	if !ok {
 		return nil
@@ -41,7 +41,7 @@ func (b *filters) led(f query.Filter) query.Filter {
 // list. It returns "" if there is none, or if nothing follows.
 func (b *filters) lists(path query.Path, at string) (class string, parts int) {
 	f, key, parts, err := b.scope.Field(path, at)
-	if err != nil || !f.Type.Structured() || parts == len(path) {
+	if err != nil || !f.Type.IsStructured() || parts == len(path) {
 		return "", 0
 	}
 	class, _ = b.scope.Pointer(key)

@@ -14,7 +14,7 @@ func (s scope) let(e query.Let) (Node, error) {
 	for _, v := range e.Vars {
 		n, err := s.expr(v.Value)
 		if err == nil {
-			err = n.Shown()
+			err = n.CheckComputable()
 		}
 		if err != nil {
 			return Node{}, err
@@ -23,7 +23,7 @@ func (s scope) let(e query.Let) (Node, error) {
 		case plan.Ref, plan.Outer, plan.Const, plan.Element, plan.Before: // short, and repeated as it is
 		default:
 			if n.IsObject() || len(s.elements) > 0 {
-				return Node{}, problem.NotSupported(v.At, "a variable of $let holds a single value, and within $map, $filter and $reduce a path; write the expression where the variable stands")
+				return Node{}, problem.UnsupportedError(v.At, "a variable of $let holds a single value, and within $map, $filter and $reduce a path; write the expression where the variable stands")
 			}
 			n = s.Keep(n)
 		}

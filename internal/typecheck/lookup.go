@@ -42,7 +42,7 @@ func (r *records) right(l query.Lookup) (*records, Node, error) {
 		return nil, Node{}, err
 	}
 	if foreign.List {
-		return nil, Node{}, problem.NotSupported(foreign.At, "%s is a list; $lookup compares single values: start from %s and $unwind the list", l.Foreign, from.Name)
+		return nil, Node{}, problem.UnsupportedError(foreign.At, "%s is a list; $lookup compares single values: start from %s and $unwind the list", l.Foreign, from.Name)
 	}
 	return right, foreign, nil
 }
@@ -51,7 +51,7 @@ func (r *records) right(l query.Lookup) (*records, Node, error) {
 func (r *records) local(l query.Lookup) (Node, error) {
 	n, err := r.Field(l.Local, query.Pointer(l.At, "localField"))
 	if err == nil && n.List {
-		err = problem.NotSupported(n.At, "%s is a list; $unwind it first, for $lookup compares single values", l.Local)
+		err = problem.UnsupportedError(n.At, "%s is a list; $unwind it first, for $lookup compares single values", l.Local)
 	}
 	return n, err
 }
@@ -62,16 +62,16 @@ func pair(local, foreign Node) (plan.Pair, error) {
 	return plan.Pair{Left: x, Right: y}, err
 }
 
-// kept binds the stages of a lookup, which yield documents or columns, and returns the foreign value as a column of the
+// bindLookupStages binds the stages of a lookup, which yield documents or columns, and returns the foreign value as a column of the
 // result.
-func (right *records) kept(l query.Lookup, foreign Node, documents bool) (Node, error) {
-	at := right.hidden([]Node{foreign})
+func (right *records) bindLookupStages(l query.Lookup, foreign Node, documents bool) (Node, error) {
+	at := right.addHiddenColumns([]Node{foreign})
 	right.keep = at
 	if err := right.stages(l.Stages); err != nil {
 		return Node{}, err
 	}
 	if documents {
-		if err := right.unmasked(l.At); err != nil {
+		if err := right.dropMaskedColumns(l.At); err != nil {
 			return Node{}, err
 		}
 	}
@@ -90,11 +90,11 @@ func (r *records) join(l query.Lookup, u query.Unwind) error {
 	if err != nil {
 		return err
 	}
-	if foreign, err = right.kept(l, foreign, false); err != nil {
+	if foreign, err = right.bindLookupStages(l, foreign, false); err != nil {
 		return err
 	}
 	if right.used {
-		return problem.NotSupported(l.At, "a $lookup that is unwound can't use the variables of one around it; take the $unwind out, or give it a let of its own")
+		return problem.UnsupportedError(l.At, "a $lookup that is unwound can't use the variables of one around it; take the $unwind out, or give it a let of its own")
 	}
 	on, err := pair(local, foreign)
 	if err != nil {
@@ -121,7 +121,7 @@ func (r *records) join(l query.Lookup, u query.Unwind) error {
 		j.Shape.Optional = append(j.Shape.Optional, as)
 	}
 	r.add(j)
-	r.unknown = r.computed
+	r.unknown = r.unknownColumnError
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (r *records) lookup(l query.Lookup) error {
 	for _, v := range l.Let {
 		x, err := bind(v.Value, r)
 		if err == nil && x.IsObject() {
-			err = problem.NotSupported(v.At, "a variable of $lookup holds a single value, not an object")
+			err = problem.UnsupportedError(v.At, "a variable of $lookup holds a single value, not an object")
 		}
 		if err != nil {
 			return err
@@ -159,7 +159,7 @@ func (r *records) lookup(l query.Lookup) error {
 		values = append(values, x)
 	}
 	if l.Local != nil && len(l.Let) == 0 && recordwise(l.Stages) {
-		if foreign, err = right.kept(l, foreign, true); err != nil {
+		if foreign, err = right.bindLookupStages(l, foreign, true); err != nil {
 			return err
 		}
 		on, err := pair(values[0], foreign)
@@ -167,17 +167,17 @@ func (r *records) lookup(l query.Lookup) error {
 			return err
 		}
 		n.On = []plan.Pair{on}
-	} else if err := r.correlated(l, right, foreign, values); err != nil {
+	} else if err := r.bindCorrelatedStages(l, right, foreign, values); err != nil {
 		return err
 	}
 	n.Right, n.Correlated = right.program, right.used
-	r.nest(n, &n.Shape, query.ParsePath(l.As), right.listed())
+	r.nest(n, &n.Shape, query.ParsePath(l.As), right.listKnowledge())
 	return nil
 }
 
-// correlated binds stages that depend on the outer record: its local value and variables become columns.
-func (r *records) correlated(l query.Lookup, right *records, foreign Node, values []Node) error {
-	at := r.hidden(values)
+// bindCorrelatedStages binds stages that depend on the outer record: its local value and variables become columns.
+func (r *records) bindCorrelatedStages(l query.Lookup, right *records, foreign Node, values []Node) error {
+	at := r.addHiddenColumns(values)
 	right.lets = map[string]Node{}
 	for i, v := range l.Let {
 		c := at[len(at)-len(l.Let)+i]
@@ -197,11 +197,11 @@ func (r *records) correlated(l query.Lookup, right *records, foreign Node, value
 	if err := right.stages(l.Stages); err != nil {
 		return err
 	}
-	return right.unmasked(l.At)
+	return right.dropMaskedColumns(l.At)
 }
 
-// listed returns the Known of a list of these records.
-func (r *records) listed() *plan.Known {
+// listKnowledge returns the Known of a list of these records.
+func (r *records) listKnowledge() *plan.Known {
 	whole := r.Record("")
 	return plan.ListOf(whole.Knowledge())
 }
@@ -211,7 +211,7 @@ func (r *records) nest(s plan.Stage, shape *plan.Shape, as query.Path, known *pl
 	*shape = r.without(as)
 	shape.Columns = append(shape.Columns, plan.Column{Path: as, Type: schema.JSON, List: true, NotNull: true, Known: known})
 	r.add(s)
-	r.unknown = r.computed
+	r.unknown = r.unknownColumnError
 }
 
 // graphLookup binds $graphLookup as a Closure over the class s.From as the caller sees it, filtered by restrictSearchWithMatch. The
@@ -241,7 +241,7 @@ func (r *records) graphLookup(s query.GraphLookup) error {
 	}
 	for _, n := range []Node{start, to, next} {
 		if n.IsObject() || n.List || n.Kind() == schema.JSON && !n.IsNull() || n.Kind() == schema.Any {
-			return problem.NotSupported(n.At, "$graphLookup follows single values of a known type, not %s", Describe(&n))
+			return problem.UnsupportedError(n.At, "$graphLookup follows single values of a known type, not %s", Describe(&n))
 		}
 	}
 	if to.Kind() != next.Kind() {
@@ -254,12 +254,12 @@ func (r *records) graphLookup(s query.GraphLookup) error {
 	if c.Start, err = start.Want(to.Kind(), "$graphLookup"); err != nil {
 		return err
 	}
-	right.keep = right.hidden([]Node{to, next})
-	if err := right.unmasked(s.At); err != nil {
+	right.keep = right.addHiddenColumns([]Node{to, next})
+	if err := right.dropMaskedColumns(s.At); err != nil {
 		return err
 	}
 	c.To, c.From = right.keep[0], right.keep[1]
-	known := right.listed()
+	known := right.listKnowledge()
 	if s.Depth != "" && known != nil {
 		steps := plan.KnownMember{Name: s.Depth, Value: &plan.Known{Type: schema.Integer}}
 		known = plan.ListOf(&plan.Known{Members: append(slices.Clone(known.Element.Members), steps)})

@@ -17,10 +17,10 @@ import (
 // mostMeant is the most operators that an object is taken as. query counts the object as one condition.
 const mostMeant = 4
 
-// meant returns the condition that a comparison of a single value with a list or an object means. {"status": ["a",
+// intendedFilter returns the condition that a comparison of a single value with a list or an object means. {"status": ["a",
 // "b"]} means $in, and {"total": {">": 5}} means $gt. It returns nil for other comparisons.
-func (b *filters) meant(c query.Compare, f *schema.Field) (query.Filter, error) {
-	if b.relations == nil || c.Op > query.Ne || f.Type.Structured() || f.Type == schema.Any {
+func (b *filters) intendedFilter(c query.Compare, f *schema.Field) (query.Filter, error) {
+	if b.relations == nil || c.Op > query.Ne || f.Type.IsStructured() || f.Type == schema.Any {
 		return nil, nil
 	}
 	switch c.Value.Kind() {

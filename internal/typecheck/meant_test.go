@@ -23,7 +23,7 @@ func (r record) Field(path query.Path, at string) (*schema.Field, string, int, e
 }
 func (record) ID(string) bool                  { return false }
 func (record) Pointer(string) (string, string) { return "", "" }
-func (record) Allowed(string) []string         { return nil }
+func (record) AllowedValues(string) []string   { return nil }
 
 // Relations without other classes.
 type alone struct{ typecheck.Relations }

@@ -25,21 +25,21 @@ func (b *filters) say(note string) {
 // maxListed is the most allowed values that a note lists.
 const maxListed = 12
 
-// listed adds a note for values that are not among the allowed values of a field.
-func (b *filters) listed(at string, f *schema.Field, path query.Path, equality bool, values ...value.Value) {
-	if !equality || b.relations == nil || len(path) > 1 || f.Type.Structured() {
+// noteUnknownValues adds a note for values that are not among the allowed values of a field.
+func (b *filters) noteUnknownValues(at string, f *schema.Field, path query.Path, equality bool, values ...value.Value) {
+	if !equality || b.relations == nil || len(path) > 1 || f.Type.IsStructured() {
 		return
 	}
-	allowed := b.scope.Allowed(path[0])
+	allowed := b.scope.AllowedValues(path[0])
 	for _, v := range values {
-		if wrong := Unlisted(f, allowed, v); wrong != "" {
+		if wrong := UnknownValueNote(f, allowed, v); wrong != "" {
 			b.say(at + ": " + wrong)
 		}
 	}
 }
 
-// Unlisted says that v is not one of the allowed values of a field, and which are near. It returns "" if v is allowed.
-func Unlisted(f *schema.Field, allowed []string, v value.Value) string {
+// UnknownValueNote says that v is not one of the allowed values of a field, and which are near. It returns "" if v is allowed.
+func UnknownValueNote(f *schema.Field, allowed []string, v value.Value) string {
 	text := v.String()
 	if allowed == nil || v.IsNull() || v.Kind() == value.Object || slices.Contains(allowed, text) {
 		return ""
@@ -58,10 +58,10 @@ func Unlisted(f *schema.Field, allowed []string, v value.Value) string {
 	return fmt.Sprintf("%q is none of the values of %s, which are %s%s", problem.Cut(text), f.Name, known, problem.DidYouMean(near))
 }
 
-// mixed adds a note for a value that is compared with a field of several types, because it only matches values of one
+// noteMixedTypes adds a note for a value that is compared with a field of several types, because it only matches values of one
 // type. A text with a date or a number doesn't match the date or the number. The note depends only on the field's type,
 // and doesn't reveal the values of records.
-func (b *filters) mixed(at string, f *schema.Field, path query.Path, op query.Op, v value.Value) {
+func (b *filters) noteMixedTypes(at string, f *schema.Field, path query.Path, op query.Op, v value.Value) {
 	if b.relations != nil && len(path) == 1 {
 		b.say(strays(b.scope, f, at))
 	}
@@ -102,8 +102,8 @@ func numeral(text string) bool {
 	return err == nil && v.IsNumber()
 }
 
-// slashed adds a note for a regular expression written between slashes, which would match the slashes themselves.
-func (b *filters) slashed(f query.Regex) {
+// noteSlashes adds a note for a regular expression written between slashes, which would match the slashes themselves.
+func (b *filters) noteSlashes(f query.Regex) {
 	end := strings.LastIndexByte(f.Pattern, '/')
 	if b.relations == nil || end < 1 || f.Pattern[0] != '/' || strings.Trim(f.Pattern[end+1:], "gimsuxy") != "" {
 		return

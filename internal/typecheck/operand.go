@@ -11,18 +11,18 @@ import (
 // operand converts v to the type of field f, and reports whether the two are comparable.
 func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (value.Value, bool) {
 	target, _ := b.scope.Pointer(f.Name)
-	inside := len(path) > 1 || f.Type.Structured()
+	inside := len(path) > 1 || f.Type.IsStructured()
 	if _, ok := v.Get("__type"); ok && target == "" && inside {
 		return v, true // a pointer in a list or an object is stored as it is written
 	} else if ok {
 		if target == "" {
 			return v, false
 		}
-		if v = b.pointed(target, v); v.Kind() == value.Object {
+		if v = b.pointerID(target, v); v.Kind() == value.Object {
 			return v, false // a pointer to another class
 		}
 	} else if target != "" {
-		v = b.pointed(target, v)
+		v = b.pointerID(target, v)
 	}
 	if inside && target != "" && len(path) == 1 {
 		v = b.member(f.Name, v)
@@ -52,7 +52,7 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 		return value.OfUUIDText(v.Text())
 	case schema.Date, schema.Day:
 		if v.Kind() == value.String {
-			return f.Dated(v.Text())
+			return f.ParseDate(v.Text())
 		}
 		return v, v.Kind() == value.Date || v.Kind() == value.Day
 	case schema.Bytes:

@@ -19,8 +19,8 @@ func (b *filters) names(class, target string) bool {
 	return class == target || b.relations != nil && b.relations.SameClass(class, target)
 }
 
-// pointed returns the id in a pointer to a record of class, written as a whole pointer, as {"objectId": id}, {"id": id} or "class$id".
-func (b *filters) pointed(class string, v value.Value) value.Value {
+// pointerID returns the id in a pointer to a record of class, written as a whole pointer, as {"objectId": id}, {"id": id} or "class$id".
+func (b *filters) pointerID(class string, v value.Value) value.Value {
 	if members := v.Members(); len(members) == 1 && slices.Contains([]string{"objectId", "id", "_id"}, members[0].Name) {
 		return members[0].Value
 	}
@@ -34,11 +34,11 @@ func (b *filters) pointed(class string, v value.Value) value.Value {
 	return v
 }
 
-// shaped adds a note for a pointer that the caller writes in the form in which Parse stores it. With strict pointers it
+// checkPointerForm adds a note for a pointer that the caller writes in the form in which Parse stores it. With strict pointers it
 // refuses every form but an id and a whole pointer to the right class.
-func (b *filters) shaped(at string, f *schema.Field, path query.Path, v value.Value) error {
+func (b *filters) checkPointerForm(at string, f *schema.Field, path query.Path, v value.Value) error {
 	target, _ := b.scope.Pointer(f.Name)
-	if target == "" || len(path) > 1 || b.relations == nil || f.Type.Structured() {
+	if target == "" || len(path) > 1 || b.relations == nil || f.Type.IsStructured() {
 		return nil
 	}
 	form := stored.FindStringSubmatch(v.Text())

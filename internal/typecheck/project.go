@@ -38,7 +38,7 @@ func (r *records) project(defs []definition) error {
 		return problem.Invalid(defs[0].at, "the records would have %d fields; at most %d", len(m.stage.Columns), MaxColumns)
 	}
 	r.add(&m.stage)
-	r.unknown = r.computed
+	r.unknown = r.unknownColumnError
 	return nil
 }
 
@@ -64,12 +64,12 @@ func (m *mapping) define(path query.Path, n *Node, at string) error {
 		}
 	}
 	m.stage.Columns = append(m.stage.Columns, n.Expr)
-	m.stage.Shape.Columns = append(m.stage.Shape.Columns, named(n, path))
+	m.stage.Shape.Columns = append(m.stage.Shape.Columns, columnFor(n, path))
 	return nil
 }
 
-// named returns the column for n, called path.
-func named(n *Node, path query.Path) plan.Column {
+// columnFor returns the column for n, called path.
+func columnFor(n *Node, path query.Path) plan.Column {
 	_, plain := n.Expr.(plan.Ref)
 	if plain && n.Column != nil {
 		c := *n.Column
@@ -157,8 +157,8 @@ func (r *records) all(without ...query.Path) []definition {
 	return defs
 }
 
-// hidden adds hidden columns for expressions that are not columns yet, and returns the column numbers of all nodes.
-func (r *records) hidden(nodes []Node) []int {
+// addHiddenColumns adds hidden columns for expressions that are not columns yet, and returns the column numbers of all nodes.
+func (r *records) addHiddenColumns(nodes []Node) []int {
 	out := make([]int, len(nodes))
 	var fresh []int
 	for i := range nodes {
@@ -179,7 +179,7 @@ func (r *records) hidden(nodes []Node) []int {
 	for _, i := range fresh {
 		out[i] = len(s.Columns)
 		s.Columns = append(s.Columns, nodes[i].Expr)
-		s.Shape.Columns = append(s.Shape.Columns, named(&nodes[i], nil))
+		s.Shape.Columns = append(s.Shape.Columns, columnFor(&nodes[i], nil))
 	}
 	r.add(s)
 	return out
@@ -204,7 +204,7 @@ func (r *records) projectStage(s query.Project) error {
 		if f.Value == nil {
 			n, err = r.find(f.Name, f.At, true)
 		} else {
-			n, err = r.passed(f.Value)
+			n, err = r.bindColumnExpr(f.Value)
 		}
 		if err != nil {
 			return err
@@ -224,7 +224,7 @@ func output(n *Node) error {
 	if _, plain := n.Expr.(plan.Ref); plain || n.IsObject() {
 		return nil
 	}
-	return n.Shown()
+	return n.CheckComputable()
 }
 
 // unset binds the fields that a $project drops as a projection of all others. A part of a JSON value can't be dropped. _id may be named
@@ -239,7 +239,7 @@ func (r *records) unset(fields []query.Computed) error {
 		case err != nil:
 			return err
 		case !n.IsObject() && !r.holds(f.Name):
-			return problem.NotSupported(f.At, "%s is a part of a field and can't be left out; name the parts that you want instead", f.Name)
+			return problem.UnsupportedError(f.At, "%s is a part of a field and can't be left out; name the parts that you want instead", f.Name)
 		}
 		without = append(without, f.Name)
 	}
@@ -265,7 +265,7 @@ func (r *records) addFields(s query.AddFields) error {
 	}
 	defs := r.all(names...)
 	for _, f := range s.Fields {
-		n, err := r.passed(f.Value)
+		n, err := r.bindColumnExpr(f.Value)
 		if err == nil {
 			err = output(&n)
 		}
@@ -278,11 +278,11 @@ func (r *records) addFields(s query.AddFields) error {
 		}
 		defs = append(defs, d)
 	}
-	return r.project(r.placed(defs))
+	return r.project(r.sortDefinitions(defs))
 }
 
-// placed sorts definitions by the positions of their names in the records. New ones come last, in their order.
-func (r *records) placed(defs []definition) []definition {
+// sortDefinitions sorts definitions by the positions of their names in the records. New ones come last, in their order.
+func (r *records) sortDefinitions(defs []definition) []definition {
 	var names []string
 	for _, c := range r.shape.Columns {
 		if c.Path != nil {

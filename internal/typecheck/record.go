@@ -36,13 +36,13 @@ func (r *records) find(path query.Path, at string, masked bool) (Node, error) {
 		}
 		c := &r.shape.Columns[i]
 		if c.Field != nil {
-			r.relations.Named(c.Field)
+			r.relations.RecordUse(c.Field)
 		}
 		if c.Mask != nil && (!masked || n < len(path)) {
 			return Node{}, c.Mask.Refuse(path[:n].String(), at)
 		}
 		if n < len(path) {
-			r.note(numbered(&schema.Field{Name: c.Key()}, path, path[n:], at))
+			r.note(listIndexNote(&schema.Field{Name: c.Key()}, path, path[n:], at))
 		}
 		return Part(r.column(i, at), path[:n], path[n:], at)
 	}
@@ -50,11 +50,11 @@ func (r *records) find(path query.Path, at string, masked bool) (Node, error) {
 		return n, nil
 	}
 	if n, ok := r.below(path, at, true); ok {
-		return Node{}, plan.RefuseMasked(path.String()+"."+n.Members[0].Name, at)
+		return Node{}, plan.MaskedFieldError(path.String()+"."+n.Members[0].Name, at)
 	}
 	for n := len(path) - 1; n > 0; n-- { // a missing member of an object
 		if _, ok := r.below(path[:n], at, true); ok {
-			return Node{}, r.computed(path, at)
+			return Node{}, r.unknownColumnError(path, at)
 		}
 	}
 	return Node{}, r.unknown(path, at)
@@ -73,9 +73,9 @@ func (b *binder) note(text string) {
 	}
 }
 
-// passed binds an expression that defines columns: a plain path may refer to masked columns, which are passed on
+// bindColumnExpr binds an expression that defines columns: a plain path may refer to masked columns, which are passed on
 // unchanged.
-func (r *records) passed(e query.Expr) (Node, error) {
+func (r *records) bindColumnExpr(e query.Expr) (Node, error) {
 	if plain, ok := e.(query.FieldRef); ok {
 		return r.find(plain.Path, plain.At, true)
 	}
@@ -90,8 +90,8 @@ func (r *records) Record(at string) Node {
 	return Literal(value.OfObject(nil), at)
 }
 
-// unmasked drops the masked columns, so that no document made of a whole record contains one.
-func (r *records) unmasked(at string) error {
+// dropMaskedColumns drops the masked columns, so that no document made of a whole record contains one.
+func (r *records) dropMaskedColumns(at string) error {
 	i := slices.IndexFunc(r.shape.Columns, func(c plan.Column) bool { return c.Path != nil && c.Mask != nil })
 	if i < 0 {
 		return nil
@@ -129,7 +129,7 @@ func (r *records) Outer(name, at string) (Node, bool) {
 
 // Keep implements Names.
 func (r *records) Keep(n Node) Node {
-	kept := r.column(r.hidden([]Node{n})[0], n.At)
+	kept := r.column(r.addHiddenColumns([]Node{n})[0], n.At)
 	kept.List, kept.Known = n.List, n.Known
 	return kept
 }

@@ -35,7 +35,7 @@ func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, 
 		}
 		f := schema.Field{Type: c.Type}
 		if c.Field != nil {
-			s.relations.Named(c.Field)
+			s.relations.RecordUse(c.Field)
 			f = *c.Field
 		}
 		f.Name = key
@@ -48,8 +48,8 @@ func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, 
 	return nil, "", 0, err
 }
 
-// known returns the Known of the value at a bound path.
-func (s columns) known(path query.Path) *plan.Known {
+// knowledge returns the Known of the value at a bound path.
+func (s columns) knowledge(path query.Path) *plan.Known {
 	i := s.shape.Find(path[0])
 	if i < 0 {
 		return nil
@@ -72,10 +72,10 @@ func (s columns) Pointer(key string) (class, field string) {
 	return "", ""
 }
 
-// Allowed implements Scope.
-func (s columns) Allowed(key string) []string {
+// AllowedValues implements Scope.
+func (s columns) AllowedValues(key string) []string {
 	if i := s.shape.Find(key); i >= 0 && s.shape.Columns[i].Field != nil {
-		return s.relations.Allowed(s.shape.Columns[i].Field)
+		return s.relations.AllowedValues(s.shape.Columns[i].Field)
 	}
 	return nil
 }
@@ -110,8 +110,8 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := pointed && field.Type.Structured() // of pointers
-	if len(f.Path) > 1 || len(f.Key) > 1 || field.Type.Structured() && !list || target.Type.Structured() {
+	list := pointed && field.Type.IsStructured() // of pointers
+	if len(f.Path) > 1 || len(f.Key) > 1 || field.Type.IsStructured() && !list || target.Type.IsStructured() {
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: f.At, Detail: op + " compares whole fields, not JSON or parts of it"}
 	}
 	// The inner where is bound to the other class as its view shows it, and joins no records: see led.
@@ -165,12 +165,12 @@ func (s elementScope) Field(path query.Path, at string) (*schema.Field, string, 
 	return s.any, path[0], 1, nil
 }
 
-// known returns the Known of the value at a path.
-func (s elementScope) known(path query.Path) *plan.Known {
+// knowledge returns the Known of the value at a path.
+func (s elementScope) knowledge(path query.Path) *plan.Known {
 	k, _, _ := s.element.At(path)
 	return k
 }
 
 func (s elementScope) ID(string) bool                  { return false }
 func (s elementScope) Pointer(string) (string, string) { return "", "" }
-func (s elementScope) Allowed(string) []string         { return nil }
+func (s elementScope) AllowedValues(string) []string   { return nil }

@@ -61,7 +61,7 @@ func (r *records) stage(s query.Stage) error {
 		g := &plan.Group{Always: true, Accumulators: []plan.Accumulator{{Op: plan.Count, T: schema.Integer}}}
 		g.Shape.Columns = []plan.Column{{Path: query.Path{s.Name}, Type: schema.Integer, NotNull: true}}
 		r.add(g)
-		r.unknown, r.keep = r.computed, nil
+		r.unknown, r.keep = r.unknownColumnError, nil
 		return nil
 	case query.Unwind:
 		return r.unwind(s)
@@ -147,7 +147,7 @@ func (r *records) sort(s query.SortStage) error {
 	if err != nil {
 		return err
 	}
-	at := r.hidden(nodes)
+	at := r.addHiddenColumns(nodes)
 	sorted := &plan.Map{Shape: *r.shape}
 	for i, c := range r.shape.Columns {
 		sorted.Columns = append(sorted.Columns, plan.Ref{Column: i, T: c.Type})
@@ -181,7 +181,7 @@ func (r *records) sorting(order []query.Sort, at string) (nodes []Node, desc []b
 			return nil
 		}
 		nodes, desc = append(nodes, n), append(desc, down)
-		return n.Shown()
+		return n.CheckComputable()
 	}
 	for _, o := range order {
 		n, err := r.Field(o.Path, query.Pointer(at, o.Path.String()))
@@ -213,7 +213,7 @@ func (r *records) unwind(s query.Unwind) error {
 	r.add(u)
 	element := r.column(width, s.At)
 	if c := n.Column; c != nil && c.Class != "" {
-		if element, err = r.keyed(c, element); err != nil {
+		if element, err = r.elementPointer(c, element); err != nil {
 			return err
 		}
 	}
@@ -228,11 +228,11 @@ func (r *records) unwind(s query.Unwind) error {
 		defs = slices.DeleteFunc(defs, func(d definition) bool { return begins(d.path, path) })
 		defs = append(defs, definition{path: path, node: r.column(width+1, s.At), at: s.At})
 	}
-	return r.project(r.placed(defs))
+	return r.project(r.sortDefinitions(defs))
 }
 
-// keyed returns an element of a list of pointers as a pointer: null if it is not a key of the class.
-func (r *records) keyed(list *plan.Column, element Node) (Node, error) {
+// elementPointer returns an element of a list of pointers as a pointer: null if it is not a key of the class.
+func (r *records) elementPointer(list *plan.Column, element Node) (Node, error) {
 	to, err := r.relations.Open(list.Class, element.At)
 	if err != nil {
 		return Node{}, err
@@ -251,12 +251,12 @@ func (r *records) keyed(list *plan.Column, element Node) (Node, error) {
 
 // replaceRoot binds $replaceRoot as a projection of the members of the new root, which must be known: columns have types.
 func (r *records) replaceRoot(s query.ReplaceRoot) error {
-	n, err := r.passed(s.Root)
+	n, err := r.bindColumnExpr(s.Root)
 	if err != nil {
 		return err
 	}
 	if !n.IsObject() {
-		return problem.NotSupported(s.At, "the new root is an object whose members are known before it runs, not %s", Describe(&n))
+		return problem.UnsupportedError(s.At, "the new root is an object whose members are known before it runs, not %s", Describe(&n))
 	}
 	var defs []definition
 	for _, m := range n.Members {
@@ -275,14 +275,14 @@ func (r *records) facet(s query.Facet) error {
 		if err := branch.stages(b.Stages); err != nil {
 			return err
 		}
-		if err := branch.unmasked(query.Pointer(s.At, b.Name)); err != nil {
+		if err := branch.dropMaskedColumns(query.Pointer(s.At, b.Name)); err != nil {
 			return err
 		}
 		f.Branches = append(f.Branches, branch.program)
-		f.Shape.Columns = append(f.Shape.Columns, plan.Column{Path: query.Path{b.Name}, Type: schema.JSON, List: true, NotNull: true, Known: branch.listed()})
+		f.Shape.Columns = append(f.Shape.Columns, plan.Column{Path: query.Path{b.Name}, Type: schema.JSON, List: true, NotNull: true, Known: branch.listKnowledge()})
 	}
 	r.add(f)
-	r.unknown = r.computed
+	r.unknown = r.unknownColumnError
 	return nil
 }
 
@@ -320,7 +320,7 @@ func (r *records) unionWith(s query.UnionWith) error {
 			return err
 		}
 		u.Left, u.Added = append(u.Left, out[0]), append(u.Added, out[1])
-		c, ok := united(p, t, sides)
+		c, ok := unionColumn(p, t, sides)
 		if !ok {
 			return unlike(p, s.At)
 		}
@@ -331,13 +331,13 @@ func (r *records) unionWith(s query.UnionWith) error {
 	u.Shape.Columns = append(u.Shape.Columns, plan.Column{Type: schema.Integer, NotNull: true}, plan.Column{Type: schema.Integer, NotNull: true})
 	u.Shape.Order = []plan.Place{{Column: n}, {Column: n + 1}}
 	r.add(u)
-	r.unknown = r.computed
+	r.unknown = r.unknownColumnError
 	return nil
 }
 
-// united returns the column for both sides of a union, and false if it is not masked equally on both. It holds ids if
+// unionColumn returns the column for both sides of a union, and false if it is not masked equally on both. It holds ids if
 // both sides do.
-func united(path query.Path, t schema.Type, sides []Node) (c plan.Column, ok bool) {
+func unionColumn(path query.Path, t schema.Type, sides []Node) (c plan.Column, ok bool) {
 	c = plan.Column{Path: path, Type: t, List: Lists(sides), ID: t != schema.JSON} // Known is lost: the sides may differ
 	for _, n := range sides {
 		if n.Column != nil && n.Column.Mask != nil {

@@ -16,7 +16,7 @@ func trim(op plan.Op) operation {
 	return func(e query.Call, args []Node) (Node, error) {
 		chars, ok := args[1].constantText()
 		if !ok && !args[1].IsNull() {
-			return Node{}, problem.NotSupported(e.At, "%s takes its chars as a constant string", e.Op)
+			return Node{}, problem.UnsupportedError(e.At, "%s takes its chars as a constant string", e.Op)
 		}
 		if args[1].IsNull() {
 			chars = blanks
@@ -29,7 +29,7 @@ func trim(op plan.Op) operation {
 // split binds $split.
 func split(e query.Call, args []Node) (Node, error) {
 	if separator, ok := args[1].constantText(); !ok || separator == "" {
-		return Node{}, problem.NotSupported(e.At, "$split takes a constant separator that isn't empty")
+		return Node{}, problem.UnsupportedError(e.At, "$split takes a constant separator that isn't empty")
 	}
 	n, err := apply(e, plan.Split, schema.JSON, args, schema.String)
 	n.List = true
@@ -47,12 +47,12 @@ func (n *Node) constantText() (string, bool) {
 
 // matches binds $regexMatch.
 func matches(e query.Call, args []Node) (Node, error) {
-	x, r, err := searched(e, args)
+	x, r, err := regexOperands(e, args)
 	return Node{Expr: plan.Matches{X: x, Regex: r}}, err
 }
 
-// searched returns the input and the regex of an operator, with the pattern checked as for a $regex in a where object.
-func searched(e query.Call, args []Node) (plan.Expr, query.Regex, error) {
+// regexOperands returns the input and the regex of an operator, with the pattern checked as for a $regex in a where object.
+func regexOperands(e query.Call, args []Node) (plan.Expr, query.Regex, error) {
 	x, err := args[0].Want(schema.String, e.Op)
 	if err != nil {
 		return nil, query.Regex{}, err
@@ -60,15 +60,15 @@ func searched(e query.Call, args []Node) (plan.Expr, query.Regex, error) {
 	pattern, ok := args[1].constantText()
 	options, known := args[2].constantText()
 	if !ok || !known && !args[2].IsNull() {
-		return nil, query.Regex{}, problem.NotSupported(e.At, "%s takes its regex and its options as constant strings", e.Op)
+		return nil, query.Regex{}, problem.UnsupportedError(e.At, "%s takes its regex and its options as constant strings", e.Op)
 	}
 	r, err := query.ParseRegex(pattern, options, query.Pointer(e.At, "regex"))
 	return x, r, err
 }
 
-// found binds $regexFind and $regexFindAll. Describe they return has the members match, idx and captures, and no others.
-func found(e query.Call, args []Node) (Node, error) {
-	x, r, err := searched(e, args)
+// bindRegexFind binds $regexFind and $regexFindAll. Describe they return has the members match, idx and captures, and no others.
+func bindRegexFind(e query.Call, args []Node) (Node, error) {
+	x, r, err := regexOperands(e, args)
 	if err != nil {
 		return Node{}, err
 	}
@@ -79,7 +79,7 @@ func found(e query.Call, args []Node) (Node, error) {
 		return Node{Expr: a, Known: one}, nil
 	}
 	if r.Empty() {
-		err = problem.NotSupported(query.Pointer(e.At, "regex"), "$regexFindAll takes a regex that matches at least one character: this one also matches between any two. Write + in place of *")
+		err = problem.UnsupportedError(query.Pointer(e.At, "regex"), "$regexFindAll takes a regex that matches at least one character: this one also matches between any two. Write + in place of *")
 	}
 	a.Op = plan.FindMatches
 	return Node{Expr: a, List: true, Known: plan.ListOf(one)}, err
@@ -217,7 +217,7 @@ func merge(e query.Call, args []Node) (Node, error) {
 	out := Node{At: e.At}
 	for _, n := range args {
 		if !n.IsObject() {
-			return Node{}, problem.NotSupported(e.At, "$mergeObjects takes objects whose members are known before it runs, not %s", Describe(&n))
+			return Node{}, problem.UnsupportedError(e.At, "$mergeObjects takes objects whose members are known before it runs, not %s", Describe(&n))
 		}
 		for _, m := range n.Members {
 			if i := indexOf(out.Members, m.Name); i >= 0 {

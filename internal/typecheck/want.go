@@ -19,14 +19,14 @@ func (n *Node) Want(t schema.Type, op string) (plan.Expr, error) {
 		return n.JSON(), nil
 	}
 	if n.IsObject() {
-		return nil, problem.Invalid(n.At, "%s takes %s here, not an object", op, wanted(t))
+		return nil, problem.Invalid(n.At, "%s takes %s here, not an object", op, operandName(t))
 	}
 	if n.Constant || n.IsNull() {
 		v := n.Expr.(plan.Const).Value
 		if fitted, ok := fit(v, t); ok {
 			return Constant(fitted, t), nil
 		}
-		return nil, problem.Invalid(n.At, "%s takes %s here, not %s%s", op, wanted(t), quoted(v), dollar(op, v))
+		return nil, problem.Invalid(n.At, "%s takes %s here, not %s%s", op, operandName(t), quoteValue(v), dollar(op, v))
 	}
 	from := n.Expr.Type()
 	switch {
@@ -41,13 +41,13 @@ func (n *Node) Want(t schema.Type, op string) (plan.Expr, error) {
 		return plan.Widen{X: n.Expr, T: t}, nil
 	}
 	if n.List {
-		return nil, problem.Invalid(n.At, "%s takes %s here, not a list; $unwind the list first", op, wanted(t))
+		return nil, problem.Invalid(n.At, "%s takes %s here, not a list; $unwind the list first", op, operandName(t))
 	}
-	return nil, problem.Invalid(n.At, "%s takes %s here, not %s", op, wanted(t), a(from))
+	return nil, problem.Invalid(n.At, "%s takes %s here, not %s", op, operandName(t), a(from))
 }
 
-// wanted names a type as an operand, for messages.
-func wanted(t schema.Type) string {
+// operandName names a type as an operand, for messages.
+func operandName(t schema.Type) string {
 	switch t {
 	case schema.Integer:
 		return "a whole number"
@@ -96,7 +96,7 @@ func dollar(op string, v value.Value) string {
 	return fmt.Sprintf("; a field is written %q", "$"+v.Text())
 }
 
-func quoted(v value.Value) string {
+func quoteValue(v value.Value) string {
 	text := string(v.AppendJSON(nil))
 	if len(text) > 60 {
 		return "this " + v.Kind().String()
@@ -277,7 +277,7 @@ func Describe(n *Node) string {
 	case n.IsObject():
 		return "an object"
 	case n.Constant:
-		return quoted(n.Expr.(plan.Const).Value)
+		return quoteValue(n.Expr.(plan.Const).Value)
 	case n.Column != nil && n.Column.Path != nil:
 		return n.Column.Key() + " (" + n.Expr.Type().String() + ")"
 	}

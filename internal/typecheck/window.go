@@ -17,7 +17,7 @@ func (r *records) setWindowFields(s query.SetWindowFields) error {
 	}
 	var by []Node
 	if s.By != nil {
-		if by, err = r.divided(s); err != nil {
+		if by, err = r.bindPartition(s); err != nil {
 			return err
 		}
 	}
@@ -35,7 +35,7 @@ func (r *records) setWindowFields(s query.SetWindowFields) error {
 		}
 	}
 	// The result comes by partition and order. A column that is in both counts once.
-	at := r.hidden(append(slices.Clone(by), nodes...))
+	at := r.addHiddenColumns(append(slices.Clone(by), nodes...))
 	w.By = at[:len(by)]
 	var order []plan.Place
 	for i, c := range at {
@@ -62,12 +62,12 @@ func (r *records) setWindowFields(s query.SetWindowFields) error {
 		w.Shape.Order = append(w.Shape.Order, plan.Place{Column: len(w.Shape.Columns) - len(added) + i})
 	}
 	r.add(w)
-	r.unknown = r.computed
+	r.unknown = r.unknownColumnError
 	return nil
 }
 
-// divided binds the partition: the members of an object each, nothing for a constant.
-func (r *records) divided(s query.SetWindowFields) ([]Node, error) {
+// bindPartition binds the partition: the members of an object each, nothing for a constant.
+func (r *records) bindPartition(s query.SetWindowFields) ([]Node, error) {
 	n, err := bind(s.By, r)
 	if err != nil || n.Constant {
 		return nil, err
@@ -79,7 +79,7 @@ func (r *records) divided(s query.SetWindowFields) ([]Node, error) {
 	out := make([]Node, len(m.stage.Columns))
 	for i, e := range m.stage.Columns {
 		out[i] = Node{Expr: e, At: query.Pointer(s.At, "partitionBy")}
-		if err := out[i].Shown(); err != nil {
+		if err := out[i].CheckComputable(); err != nil {
 			return nil, err
 		}
 		if e.Type() == schema.Any {
@@ -113,7 +113,7 @@ func (r *records) function(f query.Window, path query.Path, add func(plan.Window
 		add(plan.Window{Accumulator: a, Frame: frame}, c)
 	})
 	if err == nil && structured {
-		err = problem.NotSupported(f.At, "%s of a window takes a value of a known type: convert it, as in {\"$toDouble\": …}", f.Op)
+		err = problem.UnsupportedError(f.At, "%s of a window takes a value of a known type: convert it, as in {\"$toDouble\": …}", f.Op)
 	}
 	return err
 }
@@ -124,11 +124,11 @@ func shift(f query.Window, path query.Path, n *Node, add func(plan.Window, plan.
 	if n.IsObject() {
 		return problem.Invalid(f.At, "$shift takes a single value, not an object")
 	}
-	if err := n.Shown(); err != nil {
+	if err := n.CheckComputable(); err != nil {
 		return err
 	}
 	w := plan.Window{Kind: plan.Shifted, Offset: f.By}
-	c := named(n, path)
+	c := columnFor(n, path)
 	c.Field, c.NotNull = nil, false
 	w.X = n.Expr
 	if c.Type == schema.Any {

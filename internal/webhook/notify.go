@@ -66,8 +66,8 @@ func usual() []change.EventKind {
 		change.EventUnknown, change.EventExpired, change.EventCommented, change.EventAsked, change.EventAnswered, Withheld}
 }
 
-// Known returns the events that a hook can subscribe to.
-func Known() []change.EventKind {
+// AllEvents returns the events that a hook can subscribe to.
+func AllEvents() []change.EventKind {
 	return append(usual(), change.EventDecided, change.EventCancelled, change.EventRenewed, change.EventSettled, change.EventReplaced)
 }
 

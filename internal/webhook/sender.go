@@ -153,7 +153,7 @@ func (s *Sender) feedOnce(ctx context.Context) (at int64, more bool, err error) 
 		if err == nil {
 			err = s.o.Store.Feed(ctx, -1, last, nil)
 		}
-		return last, true, moved(err)
+		return last, true, ignoreMoveError(err)
 	}
 	const most = 200
 	events, err := s.o.Changes.Events(ctx, from, most)
@@ -163,7 +163,7 @@ func (s *Sender) feedOnce(ctx context.Context) (at int64, more bool, err error) 
 	var list []Delivery
 	for _, e := range events {
 		for _, h := range s.o.Hooks {
-			wanted, err := s.wanted(ctx, &h, e)
+			wanted, err := s.wantsEvent(ctx, &h, e)
 			if err != nil {
 				return from, false, err
 			}
@@ -174,7 +174,7 @@ func (s *Sender) feedOnce(ctx context.Context) (at int64, more bool, err error) 
 	}
 	to := events[len(events)-1].Seq
 	if err := s.o.Store.Feed(ctx, from, to, list); err != nil {
-		return from, true, moved(err)
+		return from, true, ignoreMoveError(err)
 	}
 	select {
 	case s.fed <- struct{}{}:
@@ -187,7 +187,7 @@ func (s *Sender) feedOnce(ctx context.Context) (at int64, more bool, err error) 
 func (s *Sender) Tell(ctx context.Context, e change.Event) error {
 	var list []Delivery
 	for _, h := range s.o.Hooks {
-		wanted, err := s.wanted(ctx, &h, e)
+		wanted, err := s.wantsEvent(ctx, &h, e)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (s *Sender) Tell(ctx context.Context, e change.Event) error {
 		if err == nil && !begun {
 			var last int64
 			if last, err = s.o.Changes.LastEvent(ctx); err == nil {
-				err = moved(s.o.Store.Feed(ctx, -1, last, nil))
+				err = ignoreMoveError(s.o.Store.Feed(ctx, -1, last, nil))
 			}
 			if err == nil {
 				continue
@@ -216,8 +216,8 @@ func (s *Sender) Tell(ctx context.Context, e change.Event) error {
 	return ctx.Err()
 }
 
-// wanted reports whether h gets e. A condition that can't be evaluated holds, so that a fault in it hides no event.
-func (s *Sender) wanted(ctx context.Context, h *Hook, e change.Event) (bool, error) {
+// wantsEvent reports whether h gets e. A condition that can't be evaluated holds, so that a fault in it hides no event.
+func (s *Sender) wantsEvent(ctx context.Context, h *Hook, e change.Event) (bool, error) {
 	if !h.wants(e) || h.When == nil || e.Broken {
 		return h.wants(e), nil
 	}
@@ -240,8 +240,8 @@ func (s *Sender) wanted(ctx context.Context, h *Hook, e change.Event) (bool, err
 	return err != nil || holds, nil
 }
 
-// moved ignores ErrMoved: another replica has done the same.
-func moved(err error) error {
+// ignoreMoveError ignores ErrMoved: another replica has done the same.
+func ignoreMoveError(err error) error {
 	if errors.Is(err, ErrMoved) {
 		return nil
 	}
@@ -323,7 +323,7 @@ func (s *Sender) attempt(ctx context.Context, list []Delivery) {
 		default:
 			after = max(s.again(d.Attempts), min(sent.after, longest))
 		}
-		if err := s.o.Store.Finish(ctx, d, after); moved(err) != nil {
+		if err := s.o.Store.Finish(ctx, d, after); ignoreMoveError(err) != nil {
 			failing(ctx, s.delivering, "keep what became of a delivery", err)
 		}
 	}

@@ -81,8 +81,8 @@ func Failure(res mcp.Result, err error) string {
 	return ""
 }
 
-// Failed is Failure for a JSON-RPC error, or else for a tool result.
-func Failed(failure *jsonrpc.Error, isError bool) string {
+// CallFailure returns Failure of a JSON-RPC error, or else of a tool result.
+func CallFailure(failure *jsonrpc.Error, isError bool) string {
 	if failure != nil {
 		return Failure(nil, failure)
 	}

@@ -120,8 +120,8 @@ func (s *Sessions) Watch(id, uri string) {
 	}
 }
 
-// Watched returns the resources that a session subscribed to.
-func (s *Sessions) Watched(id string) []string {
+// Subscriptions returns the resources that a session subscribed to.
+func (s *Sessions) Subscriptions(id string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.live[id]; l != nil {

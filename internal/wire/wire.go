@@ -67,7 +67,7 @@ func (f *RPCFault) Append(dst []byte, id string) []byte {
 	dst = append(Begin(dst, id), `"error":{"code":`...)
 	dst = strconv.AppendInt(dst, f.Code, 10)
 	dst = append(dst, `,"message":`...)
-	dst = value.AppendQuoted(dst, f.Message)
+	dst = value.AppendQuote(dst, f.Message)
 	if f.Data != nil {
 		dst = append(dst, `,"data":`...)
 		dst = append(dst, f.Data...)
@@ -105,8 +105,8 @@ func (m *Message) Meta(name string) value.Value {
 	return v
 }
 
-// known reports whether the SDK serves a method. All others are answered here, the same in both generations.
-func known(method string) bool {
+// isSDKMethod reports whether the SDK serves a method. All others are answered here, the same in both generations.
+func isSDKMethod(method string) bool {
 	switch method {
 	case "initialize", "ping", "server/discover", "subscriptions/listen",
 		"tools/list", "tools/call", "prompts/list", "prompts/get", "completion/complete", "logging/setLevel",
@@ -147,9 +147,9 @@ func Read(body []byte, depth int) (messages []Message, batch bool, f *RPCFault) 
 // unreadable returns the fault for a body that value.Read refuses, with the position.
 func unreadable(err error) *RPCFault {
 	p := problem.Of(err)
-	data := append([]byte(`{"detail":`), value.AppendQuoted(nil, p.Detail)...)
+	data := append([]byte(`{"detail":`), value.AppendQuote(nil, p.Detail)...)
 	if p.Pointer != "" {
-		data = value.AppendQuoted(append(data, `,"pointer":`...), p.Pointer)
+		data = value.AppendQuote(append(data, `,"pointer":`...), p.Pointer)
 	}
 	return &RPCFault{Status: http.StatusBadRequest, Code: jsonrpc.CodeParseError, Message: "Parse error", Data: append(data, '}')}
 }
@@ -186,7 +186,7 @@ func asMessage(v value.Value) (m Message, f *RPCFault) {
 	if m.Params, ok = v.Get("params"); ok && m.Params.Kind() != value.Object {
 		return m, &RPCFault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidParams, Message: "Invalid params: params is an object"}
 	}
-	if m.ID != "" && !known(m.Method) {
+	if m.ID != "" && !isSDKMethod(m.Method) {
 		return m, &RPCFault{Status: http.StatusNotFound, Code: jsonrpc.CodeMethodNotFound, Message: "Method not found"}
 	}
 	if wrong := misshapen(&m); wrong != "" {

@@ -59,5 +59,5 @@ func (w *writer) within(err error) error {
 	if w.at == "" {
 		return err
 	}
-	return problem.Of(err).Moved(func(pointer string) string { return w.at + "/call" + pointer })
+	return problem.Of(err).MapPointers(func(pointer string) string { return w.at + "/call" + pointer })
 }

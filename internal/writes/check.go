@@ -74,17 +74,17 @@ func checkValue(f *schema.Field, v value.Value, at string, o fieldOptions) (fitt
 		}
 		return v, fault
 	}
-	if plain, ok := literals.Extended(v); ok && f.Type != schema.JSON && f.Type != schema.Any {
+	if plain, ok := literals.ParseMongoLiteral(v); ok && f.Type != schema.JSON && f.Type != schema.Any {
 		v = plain
 	}
-	fitted, must := typed(f, v, o)
+	fitted, must := fitType(f, v, o)
 	if must != "" {
 		return v, new(argcheck.Must(at, argcheck.RuleType, f.Name, "be "+must, argcheck.Found(v)))
 	}
 	if f.Type == schema.Array && f.Element != nil {
 		return elements(f.Name, f.Element, fitted, at, o)
 	}
-	if fault = listed(f, fitted, at); fault != nil {
+	if fault = checkAllowedValues(f, fitted, at); fault != nil {
 		return v, fault
 	}
 	if n := utf8.RuneCountInString(fitted.Text()); f.Length > 0 && fitted.Kind() == value.String && n > f.Length {
@@ -132,8 +132,8 @@ func outside(f *schema.Field, v value.Value) (must, got string) {
 	return "", ""
 }
 
-// listed returns the fault of v for a field with allowed values: of the first element, if it takes several.
-func listed(f *schema.Field, v value.Value, at string) *argcheck.Fault {
+// checkAllowedValues returns the fault of v for a field with allowed values: of the first element, if it takes several.
+func checkAllowedValues(f *schema.Field, v value.Value, at string) *argcheck.Fault {
 	if f.Values == nil {
 		return nil
 	}

@@ -245,7 +245,7 @@ func TestMoved(t *testing.T) {
 	} {
 		before, now := object(t, tt.before), object(t, tt.now)
 		item := writes.Item{Before: before, Concerned: []string{"a", "b"}}
-		if got := item.Moved(now); got != tt.want {
+		if got := item.HasChanged(now); got != tt.want {
 			t.Errorf("%s, now %s: %v", tt.before, tt.now, got)
 		}
 	}

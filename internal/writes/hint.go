@@ -16,7 +16,7 @@ const maxEnum = 50
 func (c *Check) Hint(v *policy.View) value.Value {
 	var fields []value.Member
 	for _, a := range c.arguments {
-		if seen(v, c.fields[a]) != nil {
+		if visibleField(v, c.fields[a]) != nil {
 			fields = append(fields, value.Member{Name: a, Value: value.OfString(c.fields[a])})
 		}
 	}
@@ -31,18 +31,18 @@ func (c *Check) Hint(v *policy.View) value.Value {
 		{Name: "fields", Value: value.OfObject(fields)}})
 }
 
-// Narrowed returns the JSON Schema of the arguments, completed from the fields that v shows. It adds the type, the
+// CompleteSchema returns the JSON Schema of the arguments, completed from the fields that v shows. It adds the type, the
 // allowed values and the length, unless the schema has its own. It also adds which arguments are required.
-func (c *Check) Narrowed(v *policy.View, arguments value.Value) value.Value {
+func (c *Check) CompleteSchema(v *policy.View, arguments value.Value) value.Value {
 	listed, _ := arguments.Get("required")
 	required := slices.Clone(listed.List())
 	out := with(arguments, "properties", func(properties value.Value) value.Value {
 		for _, a := range c.arguments {
-			f := seen(v, c.fields[a])
+			f := visibleField(v, c.fields[a])
 			if f == nil {
 				continue
 			}
-			properties = with(properties, a, func(declared value.Value) value.Value { return narrowed(declared, ArgumentSchema(f)) })
+			properties = with(properties, a, func(declared value.Value) value.Value { return addKeywords(declared, ArgumentSchema(f)) })
 			said := slices.ContainsFunc(required, func(r value.Value) bool { return r.Text() == a })
 			declared, _ := properties.Get(a)
 			if _, filled := declared.Get("default"); !c.changes && f.Required && !f.Generated && !said && !filled {
@@ -58,8 +58,8 @@ func (c *Check) Narrowed(v *policy.View, arguments value.Value) value.Value {
 	return value.OfObject(append(members, value.Member{Name: "required", Value: value.OfArray(required)}))
 }
 
-// seen returns a visible field of v without a mask, or nil.
-func seen(v *policy.View, field string) *schema.Field {
+// visibleField returns a visible field of v without a mask, or nil.
+func visibleField(v *policy.View, field string) *schema.Field {
 	if v == nil || v.Mask(field) != nil {
 		return nil
 	}
@@ -77,8 +77,8 @@ func with(object value.Value, name string, of func(value.Value) value.Value) val
 	return value.OfObject(members)
 }
 
-// narrowed adds to a schema the keywords it lacks from another of the same type.
-func narrowed(declared, more value.Value) value.Value {
+// addKeywords adds to a schema the keywords it lacks from another of the same type.
+func addKeywords(declared, more value.Value) value.Value {
 	a, says := declared.Get("type")
 	if b, _ := more.Get("type"); says && !value.Equal(a, b) {
 		return declared

@@ -34,17 +34,17 @@ func KeyText(id []value.Value) string {
 	return string(value.OfArray(parts).AppendJSON(nil))
 }
 
-// Placed returns an error about a value of i, whose pointer is within the write, with its pointer in the request.
-func (i *Item) Placed(err error) error {
+// WithRequestPointer returns an error about a value of i, whose pointer is within the write, with its pointer in the request.
+func (i *Item) WithRequestPointer(err error) error {
 	p, ok := err.(*problem.Error)
 	if !ok || p.Pointer == "" {
 		return err
 	}
-	return p.Moved(func(pointer string) string { return i.at + pointer })
+	return p.MapPointers(func(pointer string) string { return i.at + pointer })
 }
 
-// NotFound returns the refusal of a record that doesn't exist for the principal.
-func (i *Item) NotFound() error {
+// NotFoundError returns the refusal of a record that doesn't exist for the principal.
+func (i *Item) NotFoundError() error {
 	return &problem.Error{Code: problem.NotFound, Detail: fmt.Sprintf("there is no record %q in %s", problem.Cut(i.Key), i.View.Name()), Suggestion: i.View.NotAnID(i.Key)}
 }
 
@@ -60,7 +60,7 @@ func (i *Item) find(at string) error {
 	}
 	i.ID = keyOf(plan.Where)
 	if i.ID == nil {
-		refusal := problem.Of(i.NotFound())
+		refusal := problem.Of(i.NotFoundError())
 		refusal.Pointer = at + "/object_id"
 		return refusal
 	}
@@ -104,8 +104,8 @@ func (i *Item) Effect() change.Effect {
 	return e
 }
 
-// Moved reports whether a record is no longer the reviewed one. now is its visible fields, or Null if it is gone.
-func (i *Item) Moved(now value.Value) bool {
+// HasChanged reports whether a record is no longer the reviewed one. now is its visible fields, or Null if it is gone.
+func (i *Item) HasChanged(now value.Value) bool {
 	if now.IsNull() || i.Before.IsNull() {
 		return true
 	}

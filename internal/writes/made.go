@@ -20,9 +20,9 @@ type Made struct {
 	Key  int // the part of the key, in the order of the class
 }
 
-// made returns the set of a field to the key of a record that an earlier write of the group creates, or refuses the
+// referenceSet returns the set of a field to the key of a record that an earlier write of the group creates, or refuses the
 // reference. That key can depend on records that the principal doesn't see, so no preview shows it.
-func (w *writer) made(v *policy.View, f *schema.Field, r calls.Reference) (Set, error) {
+func (w *writer) referenceSet(v *policy.View, f *schema.Field, r calls.Reference) (Set, error) {
 	refuse := func(suggestion, format string, args ...any) (Set, error) {
 		return Set{}, &problem.Error{Code: problem.InvalidArgument, Kind: "reference", Pointer: r.At, Detail: fmt.Sprintf(format, args...), Suggestion: suggestion}
 	}
@@ -90,15 +90,15 @@ func (i *Item) Refers() bool {
 	return slices.ContainsFunc(i.Sets, func(s Set) bool { return s.From != nil })
 }
 
-// FromMade reports whether i sets the named field to the key of a record that an earlier item creates. That record is in the
+// SetsReference reports whether i sets the named field to the key of a record that an earlier item creates. That record is in the
 // principal's view, or else the earlier item is refused.
-func (i *Item) FromMade(name string) bool {
+func (i *Item) SetsReference(name string) bool {
 	return slices.ContainsFunc(i.Sets, func(s Set) bool { return s.From != nil && s.Field.Name == name })
 }
 
-// Referred notes in the effects of a preview which values are keys of records that the plan itself creates. It removes
+// NoteReferences notes in the effects of a preview which values are keys of records that the plan itself creates. It removes
 // the values that the preview had in their places.
-func (p *Plan) Referred(effects []change.Effect) {
+func (p *Plan) NoteReferences(effects []change.Effect) {
 	for i := range min(len(p.Items), len(effects)) {
 		e := &effects[i]
 		for _, s := range p.Items[i].Sets {

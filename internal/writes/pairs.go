@@ -37,7 +37,7 @@ func (p *Plan) Pairs(effects []change.Effect) error {
 func (i *Item) pair(name string, b schema.Bound, before value.Value) error {
 	f, v, at := i.leaves(name, before)
 	g, w, other := i.leaves(b.Field, before)
-	if f == nil || g == nil || at+other == "" || f.Type != g.Type || f.Native != g.Native || rounded(f, v) || rounded(g, w) {
+	if f == nil || g == nil || at+other == "" || f.Type != g.Type || f.Native != g.Native || isRounded(f, v) || isRounded(g, w) {
 		return nil
 	}
 	if n, _ := value.Compare(v, w); n == 0 && f.Type == schema.Date || (schema.Bound{Op: b.Op, Value: w}).Holds(v) {
@@ -50,9 +50,9 @@ func (i *Item) pair(name string, b schema.Bound, before value.Value) error {
 		Detail: fmt.Sprintf("%s must be %s %s, and would be %s with %s", name, b.Words(), b.Field, problem.Cut(v.String()), problem.Cut(w.String())), Suggestion: "write both so that they fit"}
 }
 
-// Compared returns the query of the fields that Pairs and Unique compare with those that an update sets, or nil. The
+// CompareQuery returns the query of the fields that Pairs and Unique compare with those that an update sets, or nil. The
 // update doesn't set these fields itself.
-func (i *Item) Compared() *query.Find {
+func (i *Item) CompareQuery() *query.Find {
 	if i.View == nil || i.Op != write.OpUpdate {
 		return nil
 	}
@@ -104,8 +104,8 @@ func (i *Item) leaves(name string, before value.Value) (f *schema.Field, v value
 	return f, v, at
 }
 
-// rounded reports whether a source rounds v, a decimal, before it compares it. A date has no text.
-func rounded(f *schema.Field, v value.Value) bool {
+// isRounded reports whether a source rounds v, a decimal, before it compares it. A date has no text.
+func isRounded(f *schema.Field, v value.Value) bool {
 	_, fraction, _ := strings.Cut(v.Text(), ".")
 	return f.Scaled && (len(fraction) > f.Scale || strings.ContainsAny(v.Text(), "eE"))
 }

@@ -22,14 +22,14 @@ type Draft struct{ plan *Plan }
 type Permit struct{ plan *Plan }
 
 // Plan returns the plan to try, or a PermissionDenied error for the zero Draft. The caller must not change its lists.
-func (d Draft) Plan() (Plan, error) { return planned(d.plan) }
+func (d Draft) Plan() (Plan, error) { return planOrRefuse(d.plan) }
 
 // Plan returns the plan to write, or a PermissionDenied error for the zero Permit. The caller must not change its
 // lists.
-func (p Permit) Plan() (Plan, error) { return planned(p.plan) }
+func (p Permit) Plan() (Plan, error) { return planOrRefuse(p.plan) }
 
-// Recorded returns p with reached as Plan.Reached.
-func (p Permit) Recorded(reached func(ctx context.Context, done change.Receipt, had []int) error) Permit {
+// WithRecorder returns a copy of p with reached as Plan.Reached.
+func (p Permit) WithRecorder(reached func(ctx context.Context, done change.Receipt, had []int) error) Permit {
 	if p.plan == nil {
 		return p
 	}
@@ -38,7 +38,7 @@ func (p Permit) Recorded(reached func(ctx context.Context, done change.Receipt, 
 	return Permit{&plan}
 }
 
-func planned(p *Plan) (Plan, error) {
+func planOrRefuse(p *Plan) (Plan, error) {
 	if p == nil {
 		return Plan{}, problem.New(problem.PermissionDenied, "no permit")
 	}

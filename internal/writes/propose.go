@@ -50,13 +50,13 @@ func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, 
 	if err != nil {
 		return Permit{}, err
 	}
-	if err := Placed(p, principal, c); err != nil {
+	if err := CheckSchema(p, principal, c); err != nil {
 		return Permit{}, err
 	}
 	if c.Sum() != c.Digest {
 		return Permit{}, &problem.Error{Code: problem.SecurityBlocked, Kind: "digest", Detail: "what would run is not what was approved"}
 	}
-	list, err := c.Asked()
+	list, err := c.ParseWrites()
 	if err != nil {
 		return Permit{}, err
 	}
@@ -74,9 +74,9 @@ func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, 
 	return Permit{plan}, nil
 }
 
-// Placed refuses a change of a source with one schema per tenant if it was proposed for another schema. The schema must
+// CheckSchema refuses a change of a source with one schema per tenant if it was proposed for another schema. The schema must
 // be that of its agent, the principal. A change is bound to the schema in which it was previewed and reviewed.
-func Placed(p *policy.Policy, principal identity.Principal, c *change.Change) error {
+func CheckSchema(p *policy.Policy, principal identity.Principal, c *change.Change) error {
 	now := p.Schema(principal, c.Source)
 	if c.Schema == now && (now == "" || p.HasSchema(c.Source, now)) {
 		return nil
@@ -168,7 +168,7 @@ func (w *writer) item(ctx context.Context, asked write.Write) (Item, string, err
 	case *write.Call:
 		return w.call(ctx, asked)
 	case *write.CreateClass:
-		if err := w.undivided(asked.Source); err != nil {
+		if err := w.refuseClassChange(asked.Source); err != nil {
 			return Item{}, "", err
 		}
 		return Item{Op: write.OpSchema, Key: asked.Class, Write: asked, policy: w.policy, who: w.who}, asked.Source, nil
@@ -180,7 +180,7 @@ func (w *writer) item(ctx context.Context, asked write.Write) (Item, string, err
 		if v.Class().Recordless {
 			return Item{}, "", w.recordless(v)
 		}
-		if err := w.undivided(v.Source()); err != nil {
+		if err := w.refuseClassChange(v.Source()); err != nil {
 			return Item{}, "", err
 		}
 		return Item{Op: write.OpSchema, View: v, Key: v.Name(), Write: asked, policy: w.policy, who: w.who}, v.Source(), nil
@@ -188,9 +188,9 @@ func (w *writer) item(ctx context.Context, asked write.Write) (Item, string, err
 	return Item{}, "", problem.New(problem.Internal, fmt.Sprintf("policy can't write %T", asked))
 }
 
-// undivided refuses to change the classes of a source with one schema per tenant. The schema of the tenant would differ
+// refuseClassChange refuses to change the classes of a source with one schema per tenant. The schema of the tenant would differ
 // from the template, and could no longer be read.
-func (w *writer) undivided(source string) error {
+func (w *writer) refuseClassChange(source string) error {
 	if w.policy.Rules().Schemas[source] == "" {
 		return nil
 	}

@@ -459,13 +459,13 @@ func TestRecorded(t *testing.T) {
 	}
 	told := errors.New("told")
 	reached := func(context.Context, change.Receipt, []int) error { return told }
-	if plan, err := permit.Recorded(reached).Plan(); err != nil || plan.Reached == nil || !errors.Is(plan.Reached(t.Context(), change.Receipt{}, nil), told) {
+	if plan, err := permit.WithRecorder(reached).Plan(); err != nil || plan.Reached == nil || !errors.Is(plan.Reached(t.Context(), change.Receipt{}, nil), told) {
 		t.Errorf("%+v, %v", plan, err)
 	}
 	if plan, err := permit.Plan(); err != nil || plan.Reached != nil {
 		t.Error("the permit itself has changed")
 	}
-	if _, err := (writes.Permit{}).Recorded(reached).Plan(); problem.CodeOf(err) != problem.PermissionDenied {
+	if _, err := (writes.Permit{}).WithRecorder(reached).Plan(); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Error("the zero Permit", err)
 	}
 }

@@ -42,7 +42,7 @@ type Check struct {
 // CompileCheck compiles a declaration for a call with these arguments, against the rules in force and their catalogue. It
 // calls wrong for each error, with its path below the declaration. The Check must then not be used.
 func CompileCheck(p *policy.Policy, d Declaration, arguments []string, wrong func(at []string, format string, args ...any)) *Check {
-	class, visible, masked, err := p.Shown(d.Class)
+	class, visible, masked, err := p.VisibleClass(d.Class)
 	if err != nil {
 		wrong([]string{"class"}, "%v", err)
 		return nil

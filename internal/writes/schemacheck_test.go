@@ -235,7 +235,7 @@ func TestHints(t *testing.T) {
 		if got := string(check.Hint(c.view).AppendJSON(nil)); got != c.hint {
 			t.Errorf("hint %s\nwant %s", got, c.hint)
 		}
-		if got := string(check.Narrowed(c.view, declared).AppendJSON(nil)); got != c.schema {
+		if got := string(check.CompleteSchema(c.view, declared).AppendJSON(nil)); got != c.schema {
 			t.Errorf("schema %s\nwant %s", got, c.schema)
 		}
 	}
@@ -248,7 +248,7 @@ func TestHints(t *testing.T) {
 		{writes.CheckOnChange, `{"properties":{"Name":{}}}`, `{"properties":{"Name":{"type":"string","maxLength":5}}}`},
 	} {
 		check := compiledCheck(t, writes.Declaration{Class: "Account", Record: c.record}, "Id", "Name", "Active__c", "Industry")
-		if got := string(check.Narrowed(p.Fresh(whole, &now), read(t, c.declared)).AppendJSON(nil)); got != c.narrows {
+		if got := string(check.CompleteSchema(p.Fresh(whole, &now), read(t, c.declared)).AppendJSON(nil)); got != c.narrows {
 			t.Errorf("schema %s\nwant %s", got, c.narrows)
 		}
 	}

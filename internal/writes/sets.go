@@ -34,7 +34,7 @@ func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, err
 			faults = append(faults, *fault)
 		}
 	}
-	if err := w.owned(v, given, op); err != nil {
+	if err := w.checkTenantLists(v, given, op); err != nil {
 		return nil, err
 	}
 	if op == write.OpCreate {
@@ -80,12 +80,12 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *argchec
 	case op == write.OpUpdate && slices.Contains(v.Key(), f.Name):
 		return refuse(problem.InvalidArgument, "key", "%s identifies the record and stays as it is", f.Name)
 	}
-	if ref, ok := calls.Referred(m.Value); ok && w.at != "" && w.action == "" {
+	if ref, ok := calls.ParseReference(m.Value); ok && w.at != "" && w.action == "" {
 		ref.At = at
-		s, err := w.made(v, f, ref)
+		s, err := w.referenceSet(v, f, ref)
 		return s, nil, err
 	}
-	fitted, fault := checkValue(w.documented(v, f), m.Value, at, fieldOptions{Key: v.ID})
+	fitted, fault := checkValue(w.withDocumentedValues(v, f), m.Value, at, fieldOptions{Key: v.ID})
 	if fault != nil {
 		return Set{}, fault, nil
 	}
@@ -100,11 +100,11 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *argchec
 	return s, nil, nil
 }
 
-// documented returns f with the values that the configuration says it may hold, if it says that. A revert restores what was
+// withDocumentedValues returns f with the values that the configuration says it may hold, if it says that. A revert restores what was
 // there before.
-func (w *writer) documented(v *policy.View, f *schema.Field) *schema.Field {
+func (w *writer) withDocumentedValues(v *policy.View, f *schema.Field) *schema.Field {
 	values := v.Rule().Fields[f.Name].Values
-	if len(values) == 0 || w.action == Revert || f.Type.Structured() {
+	if len(values) == 0 || w.action == Revert || f.Type.IsStructured() {
 		return f
 	}
 	own := *f
@@ -137,9 +137,9 @@ func ownValue(l policy.Layer, c query.Compare) value.Value {
 	return c.Value
 }
 
-// owned refuses to give a record to another tenant by a list: a new record belongs to the principal's tenant only. The list of a record
+// checkTenantLists refuses to give a record to another tenant by a list: a new record belongs to the principal's tenant only. The list of a record
 // that exists stays as it is, which Plan.Tenants checks.
-func (w *writer) owned(v *policy.View, given map[string]Set, op write.Op) error {
+func (w *writer) checkTenantLists(v *policy.View, given map[string]Set, op write.Op) error {
 	for _, l := range v.Layers() {
 		c, _ := l.Filter.(query.Compare)
 		if !l.Contains || len(c.Path) != 1 {

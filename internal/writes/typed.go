@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// typed returns v, which isn't null, as a value of f's type, or a description of that type: "a number".
-func typed(f *schema.Field, v value.Value, o fieldOptions) (fitted value.Value, must string) {
+// fitType returns v, which isn't null, as a value of f's type, or a description of that type: "a number".
+func fitType(f *schema.Field, v value.Value, o fieldOptions) (fitted value.Value, must string) {
 	ok := true
 	switch f.Type {
 	case schema.Integer:
@@ -26,10 +26,10 @@ func typed(f *schema.Field, v value.Value, o fieldOptions) (fitted value.Value, 
 		v, ok = value.OfUUIDText(v.Text())
 		must = "a UUID"
 	case schema.Date:
-		v, ok = dated(f, v)
+		v, ok = dateValue(f, v)
 		must = "a date in ISO 8601, as in 2026-01-31T13:00:00Z"
 	case schema.Day:
-		v, ok = dated(f, v)
+		v, ok = dateValue(f, v)
 		ok = ok && v.Kind() != value.Date
 		must = "a date without a time, as in 2026-01-31"
 	case schema.Bytes:
@@ -70,12 +70,12 @@ func number(f *schema.Field, v value.Value) (value.Value, bool) {
 	return v, v.IsNumber()
 }
 
-// dated returns v as an instant or a day, or as the text of a date that is Endless.
-func dated(f *schema.Field, v value.Value) (value.Value, bool) {
+// dateValue returns v as an instant or a day, or as the text of a date that is Endless.
+func dateValue(f *schema.Field, v value.Value) (value.Value, bool) {
 	if v.Kind() == value.Date || v.Kind() == value.Day {
 		return v, true
 	}
-	return f.Dated(v.Text())
+	return f.ParseDate(v.Text())
 }
 
 // raw returns v as bytes.

@@ -6,10 +6,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Unchanged reports whether all writes of the plan are updates of fields that the caller sees whole, and that have the
+// ChangesNothing reports whether all writes of the plan are updates of fields that the caller sees whole, and that have the
 // asked values already. A field that is hidden or masked isn't compared, and neither is the source's result, because
 // the answer would reveal hidden data.
-func (p *Plan) Unchanged(effects []change.Effect) bool {
+func (p *Plan) ChangesNothing(effects []change.Effect) bool {
 	if len(p.Items) == 0 || len(effects) != len(p.Items) {
 		return false
 	}

@@ -36,9 +36,9 @@ func (d Document) Place(path ...string) (p Position, ok bool) {
 // the deepest existing key.
 func (d Document) Wrong(message string, path ...string) PositionFault {
 	p, _ := d.Place(path...)
-	f := PositionFault{File: p.File(), Line: p.Line, Column: p.Column, Path: dotted(Join(path...)), Message: message}
+	f := PositionFault{File: p.File(), Line: p.Line, Column: p.Column, Path: dottedPath(Join(path...)), Message: message}
 	if p.Line > 0 {
-		f.Excerpt = excerpt(p.file.shown(p.Line), p)
+		f.Excerpt = excerpt(p.file.maskedLine(p.Line), p)
 	}
 	return f
 }
@@ -140,7 +140,7 @@ func (o *origin) again(p part) {
 		o.parts = append(o.parts, p)
 		return
 	}
-	digest, err := streamed(p.path, func(io.Reader, int64) error { return nil })
+	digest, err := streamFile(p.path, func(io.Reader, int64) error { return nil })
 	if digest == nil {
 		o.note(p.kind, p.path, nil, err)
 		return

@@ -83,7 +83,7 @@ func (r *Reader) Wrong(p Position, at, format string, args ...any) {
 		return
 	}
 	// Excerpts are made at the end, because masking a wide line takes time.
-	r.faults = append(r.faults, noted{PositionFault{File: p.File(), Line: p.Line, Column: p.Column, Path: dotted(at), Message: fmt.Sprintf(format, args...)}, p.file})
+	r.faults = append(r.faults, noted{PositionFault{File: p.File(), Line: p.Line, Column: p.Column, Path: dottedPath(at), Message: fmt.Sprintf(format, args...)}, p.file})
 }
 
 // WrongAt reports a fault at the JSON pointer at, or at the deepest existing key above it.
@@ -123,15 +123,15 @@ func (r *Reader) error(d Document) error {
 		}
 		of := line{f.in, f.Line}
 		if _, ok := shown[of]; !ok {
-			shown[of] = f.in.shown(f.Line)
+			shown[of] = f.in.maskedLine(f.Line)
 		}
 		out[i].Excerpt = excerpt(shown[of], Position{f.in, f.Line, f.Column})
 	}
 	return &Error{out, r.more, d}
 }
 
-// dotted converts a JSON pointer to names separated by dots.
-func dotted(at string) string {
+// dottedPath converts a JSON pointer to names separated by dots.
+func dottedPath(at string) string {
 	parts := strings.Split(strings.TrimPrefix(at, "/"), "/")
 	for i, p := range parts {
 		parts[i] = problem.Cut(strings.ReplaceAll(strings.ReplaceAll(p, "~1", "/"), "~0", "~"))
@@ -146,8 +146,8 @@ var passwords = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)(\bsecret["']?:\s+)([^$,}\n][^,}\n]*)`),
 }
 
-// starred returns line with a star for each character of its passwords. References such as ${…} are kept.
-func starred(line string) string {
+// starPasswords returns line with a star for each character of its passwords. References such as ${…} are kept.
+func starPasswords(line string) string {
 	for _, p := range passwords {
 		line = p.ReplaceAllStringFunc(line, func(found string) string {
 			m := p.FindStringSubmatch(found)

@@ -33,9 +33,9 @@ type including struct {
 	out   []Node
 }
 
-// included returns the top nodes of all files that top includes, directly or indirectly, each after the file that
+// includedNodes returns the top nodes of all files that top includes, directly or indirectly, each after the file that
 // includes it.
-func (r *Reader) included(top Node) []Node {
+func (r *Reader) includedNodes(top Node) []Node {
 	i := &including{Reader: r, by: map[string]Position{filepath.Clean(top.file.name): {}}}
 	i.follow(top, filepath.Clean(top.file.name))
 	return i.out

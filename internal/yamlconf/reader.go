@@ -71,7 +71,7 @@ func Read(name string, data []byte, shape Shape, o Options) (Document, error) {
 			needs, _ := shape.Schema["required"].([]string)
 			r.Wrong(Position{file: top}, "", "the file says nothing; it needs at least %s", strings.Join(needs, ", "))
 		default:
-			body.more = r.included(body)
+			body.more = r.includedNodes(body)
 			shape.Read(r, body, "")
 		}
 	}
@@ -186,8 +186,8 @@ func (r *Reader) Env(name string) (string, bool) {
 	return r.options.Env(name)
 }
 
-// Given reports whether the document has a key or element at the JSON pointer at.
-func (r *Reader) Given(at string) bool { _, ok := r.places[at]; return ok }
+// HasAt reports whether the document has a key or element at the JSON pointer at.
+func (r *Reader) HasAt(at string) bool { _, ok := r.places[at]; return ok }
 
 // tokenAt returns the position where t begins.
 func tokenAt(in *file, t *token.Token) Position {
@@ -219,7 +219,7 @@ func (r *Reader) near(n Node, at string) Position {
 	return n.Start()
 }
 
-// unknown reports a key that is not in names.
-func (r *Reader) unknown(e Entry, at, what string, names []string) {
+// reportUnknownKey reports a key that is not in names.
+func (r *Reader) reportUnknownKey(e Entry, at, what string, names []string) {
 	r.Wrong(e.Key, at, "unknown %s %q%s", what, problem.Cut(e.Name), problem.DidYouMean(problem.Nearest(e.Name, names, 2)))
 }

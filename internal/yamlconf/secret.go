@@ -158,7 +158,7 @@ func (r *Reader) Stream(n Node, path string, use func(f io.Reader, size int64) e
 		path = filepath.Join(n.Folder(), path)
 	}
 	info := infoOf(path) // before it is read, because bytes that are written meanwhile have another time
-	digest, err := streamed(path, use)
+	digest, err := streamFile(path, use)
 	if err != nil && digest == nil {
 		r.origin.note(aLarge, path, nil, err)
 		return bare(err)
@@ -167,9 +167,9 @@ func (r *Reader) Stream(n Node, path string, use func(f io.Reader, size int64) e
 	return err
 }
 
-// streamed lets use read a file, and returns the digest of all of it, also if use fails. It returns nil if the file
+// streamFile lets use read a file, and returns the digest of all of it, also if use fails. It returns nil if the file
 // can't be read.
-func streamed(path string, use func(f io.Reader, size int64) error) ([]byte, error) {
+func streamFile(path string, use func(f io.Reader, size int64) error) ([]byte, error) {
 	f, size, err := openOrdinary(path)
 	if err != nil {
 		return nil, err
@@ -215,9 +215,9 @@ func (r *Reader) Folder(n Node, path string, take func(name string) bool) (map[s
 	return files, nil
 }
 
-// Covered returns s with all its texts and numbers masked in excerpts, whatever their keys. References such as ${…} are
+// MaskExcerpts returns s with all its texts and numbers masked in excerpts, whatever their keys. References such as ${…} are
 // shown.
-func Covered(s Shape) Shape {
+func MaskExcerpts(s Shape) Shape {
 	inner := s.Read
 	s.Read = func(r *Reader, n Node, at string) {
 		n.cover()
@@ -251,9 +251,9 @@ func (n Node) cover() {
 // scalar matches a text or number on one line of YAML. A plain one ends before punctuation.
 var scalar = regexp.MustCompile(`^(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^,}\]#]*)`)
 
-// shown returns line number i of f with passwords and covered values masked.
-func (f *file) shown(i int) []rune {
-	line := []rune(starred(f.lines[i-1]))
+// maskedLine returns line number i of f with passwords and covered values masked.
+func (f *file) maskedLine(i int) []rune {
+	line := []rune(starPasswords(f.lines[i-1]))
 	for _, column := range f.covered[i] {
 		at := min(column-1, len(line))
 		written := []rune(strings.TrimRight(scalar.FindString(string(line[at:])), " "))

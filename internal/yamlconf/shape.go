@@ -48,7 +48,7 @@ func Object(keys []Key, check func(r *Reader, n Node, at string)) Shape {
 			continue
 		}
 		names = append(names, k.Name)
-		properties[k.Name] = k.Shape.described(k.Doc)
+		properties[k.Name] = k.Shape.schemaWithDoc(k.Doc)
 		if k.Must {
 			required = append(required, k.Name)
 		}
@@ -69,7 +69,7 @@ func Object(keys []Key, check func(r *Reader, n Node, at string)) Shape {
 			i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == e.Name })
 			switch {
 			case i < 0:
-				r.unknown(e, at, "key", names)
+				r.reportUnknownKey(e, at, "key", names)
 			case keys[i].Later:
 				r.Wrong(e.Key, e.At, "not supported yet by this version; take it out")
 			default:
@@ -106,8 +106,8 @@ func (s Shape) Value(r *Reader, e Entry) {
 	}
 }
 
-// described returns the JSON Schema of s with a description.
-func (s Shape) described(doc string) map[string]any {
+// schemaWithDoc returns the JSON Schema of s with a description.
+func (s Shape) schemaWithDoc(doc string) map[string]any {
 	out := map[string]any{"description": doc}
 	maps.Copy(out, s.Schema)
 	return out
@@ -115,7 +115,7 @@ func (s Shape) described(doc string) map[string]any {
 
 // JSONSchema returns the JSON Schema (draft 2020-12) of a document of this shape, indented.
 func (s Shape) JSONSchema(title, doc string) []byte {
-	all := s.described(doc)
+	all := s.schemaWithDoc(doc)
 	all["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	all["title"] = title
 	b, err := json.MarshalIndent(all, "", "  ")

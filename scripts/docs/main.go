@@ -98,7 +98,7 @@ func toolsPage() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range slices.Concat(tool.Data(tool.Options{}), tools.DescribeTools(nil), tools.Fixed()) {
+	for _, t := range slices.Concat(tool.Data(tool.Options{}), tools.DescribeTools(nil), tools.CommonChangeTools()) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", t.Name, t.Description)
 		fmt.Fprintf(&b, "Category %s, needs the scope `%s`, takes at most %s.\n\n", t.Category, t.Needs(), t.Timeout)
 		if err := arguments(&b, t.Input); err != nil {

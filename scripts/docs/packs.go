@@ -17,7 +17,7 @@ func bundledPacks() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(generated + "# Bundled packs\n\nTools over single operations of APIs that many have ([how packs are written](packs.md)). Arguments that are needed stand in bold.\n")
 	for _, name := range pack.BundledNames() {
-		p, err := pack.Bundled(name)
+		p, err := pack.BundledPack(name)
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ import (
 
 // metrics describes the telemetry of calls for operators.
 func metrics() ([]byte, error) {
-	all, err := telemetry.Described()
+	all, err := telemetry.AllMetrics()
 	if err != nil {
 		return nil, err
 	}

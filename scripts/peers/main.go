@@ -61,13 +61,13 @@ func run(program, packages, file string) (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	db, drop, err := made(ctx, os.Getenv("BAILIWICK_TEST_POSTGRES"))
+	db, drop, err := makePostgres(ctx, os.Getenv("BAILIWICK_TEST_POSTGRES"))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, drop()) }()
 
-	lite, err := filled(ctx, filepath.Join(dir, "orders.db"))
+	lite, err := makeSQLite(ctx, filepath.Join(dir, "orders.db"))
 	if err != nil {
 		return err
 	}
@@ -121,8 +121,8 @@ func (d database) at(scheme string) string {
 	return d.url.String()
 }
 
-// filled makes an SQLite file with the orders.
-func filled(ctx context.Context, path string) (*url.URL, error) {
+// makeSQLite makes an SQLite file with the orders.
+func makeSQLite(ctx context.Context, path string) (*url.URL, error) {
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		return nil, err
@@ -138,8 +138,8 @@ func filled(ctx context.Context, path string) (*url.URL, error) {
 	return &url.URL{Path: path}, nil
 }
 
-// made creates a database with orders on the server of the database at the address at, and returns its address.
-func made(ctx context.Context, at string) (u *url.URL, drop func() error, err error) {
+// makePostgres creates a database with orders on the server of the database at the address at, and returns its address.
+func makePostgres(ctx context.Context, at string) (u *url.URL, drop func() error, err error) {
 	if u, err = url.Parse(at); err != nil || at == "" {
 		return nil, nil, errors.Join(errors.New("BAILIWICK_TEST_POSTGRES names no database"), err)
 	}

@@ -54,7 +54,7 @@ func (f *figure) measure(ctx context.Context) error {
 	var mu sync.Mutex
 	var waits []time.Duration
 	var failed error
-	before, from := f.server.spent(), time.Now()
+	before, from := f.server.cpuTime(), time.Now()
 	var wg sync.WaitGroup
 	for range n {
 		wg.Go(func() {
@@ -78,7 +78,7 @@ func (f *figure) measure(ctx context.Context) error {
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	f.rate = append(f.rate, float64(len(waits))/time.Since(from).Seconds())
 	f.p50, f.p99 = append(f.p50, ms(waits[len(waits)/2])), append(f.p99, ms(waits[len(waits)*99/100]))
-	f.cpu = append(f.cpu, ms(f.server.spent()-before)/float64(len(waits)))
+	f.cpu = append(f.cpu, ms(f.server.cpuTime()-before)/float64(len(waits)))
 	f.resident = f.server.resident()
 	return nil
 }
@@ -109,8 +109,8 @@ func (f *figure) ask(ctx context.Context, client *http.Client, body, session str
 	return answer, res.Header, err
 }
 
-// spent returns the processor time of the server's process.
-func (s *server) spent() time.Duration {
+// cpuTime returns the processor time of the server's process.
+func (s *server) cpuTime() time.Duration {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
 	fields := strings.Fields(string(stat))
 	if err != nil || len(fields) < 15 {

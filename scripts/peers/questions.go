@@ -36,7 +36,7 @@ func asks(program, packages, folder, file string) error {
 	b.WriteString("\n| application | questions | server | list of tools | schema | a question | in all | beside DBHub |\n|---|---:|---|---:|---:|---:|---:|---:|\n")
 	for _, path := range files {
 		name := strings.TrimSuffix(filepath.Base(path), ".sql")
-		own, err := compared(ctx, program, packages, folder, name)
+		own, err := compareQuestions(ctx, program, packages, folder, name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -55,9 +55,9 @@ func asks(program, packages, folder, file string) error {
 // all returns the tokens of a conversation of one question.
 func (x exchange) all() int { return x.tools + x.schema + x.questions/x.asked }
 
-// compared asks the questions of one application of Bailiwick and of DBHub: with the calls of test/agent, and with the statements that have
+// compareQuestions asks the questions of one application of Bailiwick and of DBHub: with the calls of test/agent, and with the statements that have
 // the right answers.
-func compared(ctx context.Context, program, packages, folder, name string) (out [2]exchange, err error) {
+func compareQuestions(ctx context.Context, program, packages, folder, name string) (out [2]exchange, err error) {
 	calls, statements, err := questions(filepath.Join(folder, name+".txt"))
 	if err != nil || statements == nil {
 		return out, err

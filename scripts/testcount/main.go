@@ -67,7 +67,7 @@ func report(r io.Reader, w io.Writer) bool {
 			break
 		}
 	}
-	for _, name := range c.unended() {
+	for _, name := range c.openPackages() {
 		fmt.Fprintf(w, "the stream ends before %s does\n", name)
 		c.end(event{Action: "fail", Package: name})
 	}
@@ -89,7 +89,7 @@ func report(r io.Reader, w io.Writer) bool {
 	return c.failed == 0
 }
 
-func (c *counter) unended() []string {
+func (c *counter) openPackages() []string {
 	var names []string
 	for name := range c.packs {
 		names = append(names, name)

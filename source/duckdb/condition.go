@@ -35,7 +35,7 @@ func (dialect) Limit(_ *sqlgen.Writer, n int64) string {
 	return strconv.FormatInt(min(n, 1<<62), 10)
 }
 
-func (dialect) Computed(t schema.Type) *schema.Field {
+func (dialect) ComputedField(t schema.Type) *schema.Field {
 	f := &schema.Field{Type: t, Native: computedType(t)}
 	if t == schema.Decimal {
 		f.Digits, f.Scale, f.Scaled = decimalDigits, decimalScale, true
@@ -107,7 +107,7 @@ func (d dialect) Slice(x string, f *schema.Field, first, length string) string {
 	return d.Standard.Slice(x, f, first, length)
 }
 
-func (d dialect) Sorted(x string, f *schema.Field) (string, bool) {
+func (d dialect) OrderTerm(x string, f *schema.Field) (string, bool) {
 	switch f.Type {
 	case schema.JSON, schema.Array, schema.Opaque, schema.Any:
 		return d.Read(x, f), false
@@ -115,7 +115,7 @@ func (d dialect) Sorted(x string, f *schema.Field) (string, bool) {
 	return d.column(x, f), false
 }
 
-func (dialect) Ordered(_ *schema.Field, desc bool) string {
+func (dialect) NullsClause(_ *schema.Field, desc bool) string {
 	if desc {
 		return " NULLS LAST"
 	}
@@ -194,7 +194,7 @@ func (dialect) bound(f *schema.Field, v any) (arg any, cast string, err error) {
 		}
 		return v, "VARCHAR", nil
 	}
-	return nil, "", sqlgen.Unsupported("%T can't be compared with a column of type %s", v, f.Type)
+	return nil, "", sqlgen.UnsupportedError("%T can't be compared with a column of type %s", v, f.Type)
 }
 
 // compareExact compares with a number by the greatest one of the column's scale that isn't above it.
@@ -332,5 +332,5 @@ func (d dialect) string(x sqlgen.Operand) string {
 }
 
 func (dialect) Search(sqlgen.SearchedView, string, *policy.Search) error {
-	return sqlgen.Unsupported("DuckDB has no full-text index that is searched")
+	return sqlgen.UnsupportedError("DuckDB has no full-text index that is searched")
 }

@@ -130,11 +130,11 @@ func (d dialect) Widen(_ sqlgen.Scope, x string, from, to schema.Type) string {
 	return "(" + x + "::" + natives[to] + ")"
 }
 
-// Parsed implements sqlgen.Dialect.
-func (d dialect) Parsed(string) string { return d.refuse("JSON of a text") }
+// ParseJSON implements sqlgen.Dialect.
+func (d dialect) ParseJSON(string) string { return d.refuse("JSON of a text") }
 
-// Held implements sqlgen.Dialect.
-func (dialect) Held(x string, _ schema.Type) string { return x }
+// DerivedColumn implements sqlgen.Dialect.
+func (dialect) DerivedColumn(x string, _ schema.Type) string { return x }
 
 // Part implements sqlgen.Dialect.
 func (dialect) Part(s sqlgen.Scope, x string, path query.Path) (string, error) {

@@ -81,8 +81,8 @@ func (dialect) Correlates() bool { return false }
 // Start implements sqlgen.Dialect.
 func (d dialect) Start(string, schema.Type) string { return d.refuse("$graphLookup") }
 
-// Stored implements sqlgen.Dialect.
-func (d dialect) Stored(_ sqlgen.Scope, x string, f *schema.Field) string {
+// StoredValue implements sqlgen.Dialect.
+func (d dialect) StoredValue(_ sqlgen.Scope, x string, f *schema.Field) string {
 	switch f.Type {
 	case schema.Integer:
 		if f.Native != "BIGINT" {

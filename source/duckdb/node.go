@@ -66,7 +66,7 @@ func (d dialect) compareNode(w *sqlgen.Writer, x sqlgen.Operand, op string, v an
 	case sqlgen.Number:
 		text = v.Text
 	default:
-		return sqlgen.Unsupported("objects and lists of JSON are not compared by DuckDB")
+		return sqlgen.UnsupportedError("objects and lists of JSON are not compared by DuckDB")
 	}
 	arg := w.Arg(text, "VARCHAR")
 	w.Write("(CASE WHEN json_type(", x.Text, ") NOT IN ('UBIGINT', 'BIGINT', 'DOUBLE') THEN NULL")

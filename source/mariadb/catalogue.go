@@ -87,7 +87,7 @@ func (r *reader) column(x []string) {
 		field.Default = x[5]
 	}
 	field.Required = field.NotNull && !field.Generated && field.Default == ""
-	typed(&field, x[2], x[3])
+	setType(&field, x[2], x[3])
 	if field.Type == schema.String {
 		listed := field.Native == "enum" || field.Native == "set"
 		field.Unordered = x[7] != "utf8mb4_nopad_bin" || listed
@@ -114,7 +114,7 @@ func (r *reader) column(x []string) {
 	if !strings.Contains(x[6], "GENERATED") {
 		return
 	}
-	if made, ok := sqldriver.LexSQL(escaped(x[14]), sqldriver.AllQuotes); ok {
+	if made, ok := sqldriver.LexSQL(maskEscapes(x[14]), sqldriver.AllQuotes); ok {
 		f.MadeBy(field.Name, made)
 	} else if at := f.Field(field.Name); at != nil {
 		at.Origins, at.Untraced = []schema.Origin{{Table: f.Table}}, "its expression can't be read"
@@ -127,7 +127,7 @@ SELECT TABLE_NAME, DATABASE(), IFNULL(VIEW_DEFINITION, '') FROM information_sche
 // view reads the text of a view. MariaDB gives none to an account without the right SHOW VIEW.
 func (r *reader) view(x []string) {
 	if f := r.byName[x[0]]; f != nil {
-		r.views.Space, r.views.Texts[f] = x[1], escaped(x[2])
+		r.views.Space, r.views.Texts[f] = x[1], maskEscapes(x[2])
 	}
 }
 
@@ -136,18 +136,18 @@ SELECT ROUTINE_NAME, IFNULL(ROUTINE_DEFINITION, '') FROM information_schema.ROUT
 WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_TYPE = 'FUNCTION' ORDER BY ROUTINE_NAME`
 
 // routine reads the text of a function, "" if the account may not read it.
-func (r *reader) routine(x []string) { r.views.Routines[x[0]] = escaped(x[1]) }
+func (r *reader) routine(x []string) { r.views.Routines[x[0]] = maskEscapes(x[1]) }
 
 const selectTriggers = `
 SELECT EVENT_OBJECT_TABLE, ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY TRIGGER_NAME`
 
 // trigger reads the text of a trigger. MariaDB lists none to an account without the right TRIGGER.
 func (r *reader) trigger(x []string) {
-	r.triggers = append(r.triggers, sqldriver.FoundTrigger{Of: r.byName[x[0]], Text: escaped(x[1])})
+	r.triggers = append(r.triggers, sqldriver.FoundTrigger{Of: r.byName[x[0]], Text: maskEscapes(x[1])})
 }
 
-// escaped returns the text of a statement with an x for each escape in its strings, which are not read.
-func escaped(text string) string {
+// maskEscapes returns the text of a statement with an x for each escape in its strings, which are not read.
+func maskEscapes(text string) string {
 	if !strings.Contains(text, `\`) {
 		return text
 	}
@@ -191,8 +191,8 @@ var types = map[string]schema.Type{
 	"longblob": schema.Bytes, "date": schema.Day, "datetime": schema.Date, "timestamp": schema.Date, "uuid": schema.UUID,
 }
 
-// typed sets the type of field: data is the bare type name, full has its length and attributes.
-func typed(field *schema.Field, data, full string) {
+// setType sets the type of field: data is the bare type name, full has its length and attributes.
+func setType(field *schema.Field, data, full string) {
 	field.Native, field.Type = data, schema.Opaque
 	if t, ok := types[data]; ok {
 		field.Type = t

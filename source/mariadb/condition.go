@@ -42,7 +42,7 @@ func (dialect) Longest() int { return 1 << 20 }
 // computedJSON is the native type of computed JSON, which is always valid. MariaDB itself calls its columns longtext.
 const computedJSON = "json"
 
-func (dialect) Computed(t schema.Type) *schema.Field {
+func (dialect) ComputedField(t schema.Type) *schema.Field {
 	return &schema.Field{Type: t, Native: [...]string{schema.String: "longtext", schema.Integer: "bigint", schema.Double: "double", schema.Decimal: "decimal",
 		schema.Boolean: "tinyint", schema.Date: "datetime", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "longblob", schema.JSON: computedJSON, schema.Opaque: ""}[t]}
 }
@@ -64,11 +64,11 @@ func binary(x string, f *schema.Field) string {
 	if f.Type == schema.String && f.Unicode {
 		return x + nopad
 	}
-	return converted(x)
+	return binaryUTF8(x)
 }
 
-// converted is binary for text of any character set.
-func converted(x string) string { return "CONVERT(" + x + " USING utf8mb4)" + nopad }
+// binaryUTF8 returns x as binary returns it, for text of any character set.
+func binaryUTF8(x string) string { return "CONVERT(" + x + " USING utf8mb4)" + nopad }
 
 // Read converts what the driver has no type for to text or to a number.
 func (m dialect) Read(x string, f *schema.Field) string {
@@ -89,7 +89,7 @@ func withoutBits(x string, f *schema.Field) string {
 	return x
 }
 
-func (m dialect) Sorted(x string, f *schema.Field) (string, bool) {
+func (m dialect) OrderTerm(x string, f *schema.Field) (string, bool) {
 	switch f.Type {
 	case schema.String, schema.UUID, schema.JSON, schema.Array, schema.Opaque, schema.Any:
 		return m.sortable(x, f), false
@@ -112,7 +112,7 @@ func (dialect) Missing(x string, f *schema.Field) string {
 	return x + " IS NULL"
 }
 
-func (dialect) Ordered(*schema.Field, bool) string { return "" }
+func (dialect) NullsClause(*schema.Field, bool) string { return "" }
 
 // Among writes one equality per value: equality isn't a single comparison for any kind of value here.
 func (m dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value) error {
@@ -267,7 +267,7 @@ func (dialect) bind(w *sqlgen.Writer, f *schema.Field, v any) error {
 		w.Put(string(hex), "")
 		w.Write(")")
 	default:
-		return sqlgen.Unsupported("%T can't be compared with a column of type %s", v, f.Type)
+		return sqlgen.UnsupportedError("%T can't be compared with a column of type %s", v, f.Type)
 	}
 	return nil
 }
@@ -355,5 +355,5 @@ func (m dialect) AsText(x string, f *schema.Field) string { return m.Read(x, f) 
 
 // Search implements sqlgen.Dialect.
 func (dialect) Search(sqlgen.SearchedView, string, *policy.Search) error {
-	return sqlgen.Unsupported("full-text indexes of MariaDB are not searched")
+	return sqlgen.UnsupportedError("full-text indexes of MariaDB are not searched")
 }

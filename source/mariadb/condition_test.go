@@ -23,7 +23,7 @@ func conditions(t *testing.T, b *dialecttest.Sheet) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Line(doc, dialecttest.Bound(text, args))
+		b.Line(doc, dialecttest.WithArguments(text, args))
 	}
 	for _, v := range []any{sqlgen.Document("{"), sqlgen.Document("[1] 2"), sqlgen.Moment{}} {
 		if err := c.CompareValue(&sqlgen.Writer{}, sqlgen.Operand{Text: "x"}, "=", v); problem.CodeOf(err) == "" {

@@ -23,7 +23,7 @@ func (m dialect) As(s sqlgen.Scope, x string, from, to schema.Type) string {
 		return "(CASE " + x + " WHEN 'true' THEN 1 WHEN 'false' THEN 0 END)"
 	case schema.String:
 		x = s.Atom(x)
-		return "(CASE WHEN " + m.begins(x, `"`) + " THEN " + m.unquoted(x) + " END)"
+		return "(CASE WHEN " + m.begins(x, `"`) + " THEN " + m.unquoteJSON(x) + " END)"
 	case schema.Date:
 		return m.dateOf(s, m.As(s, x, from, schema.String))
 	case schema.Integer:
@@ -55,13 +55,13 @@ func (m dialect) ToJSON(s sqlgen.Scope, x string, from schema.Type) string {
 	case schema.Boolean:
 		return "ELT(" + x + " + 1, 'false', 'true')"
 	case schema.Integer, schema.Double, schema.Decimal:
-		return m.written(s, x, from)
+		return m.valueText(s, x, from)
 	case schema.Bytes:
 		return "CONCAT('\"', " + m.base64(x) + ", '\"')"
 	case schema.String:
 		return "(JSON_QUOTE(" + x + ")" + nopad + ")"
 	case schema.Date, schema.Day, schema.UUID:
-		return "CONCAT('\"', " + m.written(s, x, from) + ", '\"')"
+		return "CONCAT('\"', " + m.valueText(s, x, from) + ", '\"')"
 	}
 	return m.nothing(schema.JSON)
 }
@@ -69,8 +69,8 @@ func (m dialect) ToJSON(s sqlgen.Scope, x string, from schema.Type) string {
 // base64 encodes on one line. The server breaks lines.
 func (dialect) base64(x string) string { return `REPLACE(TO_BASE64(` + x + `), '\n', '')` }
 
-// written returns the text of a value that isn't JSON, as value.AppendText writes it.
-func (m dialect) written(s sqlgen.Scope, x string, from schema.Type) string {
+// valueText returns the text of a value that isn't JSON, as value.AppendText writes it.
+func (m dialect) valueText(s sqlgen.Scope, x string, from schema.Type) string {
 	const zeros = `'(\\.[0-9]*[1-9])0+\\z|\\.0*\\z', '\\1')`
 	switch from {
 	case schema.Boolean:
@@ -118,14 +118,14 @@ func (m dialect) Convert(s sqlgen.Scope, x string, from, to schema.Type) string 
 		return x
 	}
 	if from == schema.JSON {
-		return m.converted(s, s.Atom(x), to)
+		return m.convertJSON(s, s.Atom(x), to)
 	}
 	if from == schema.Bytes {
 		return m.nothing(to)
 	}
 	switch to {
 	case schema.String:
-		return m.written(s, x, from)
+		return m.valueText(s, x, from)
 	case schema.Day: // of a Date
 		return "(CASE WHEN " + x + " = DATE(" + x + ") THEN DATE(" + x + ") END)"
 	case schema.Boolean:
@@ -179,8 +179,8 @@ func (m dialect) integerOf(s sqlgen.Scope, x string, from schema.Type) string {
 	return m.nothing(schema.Integer)
 }
 
-// converted converts JSON to another type, according to the value that it holds.
-func (m dialect) converted(s sqlgen.Scope, x string, to schema.Type) string {
+// convertJSON converts JSON to another type, according to the value that it holds.
+func (m dialect) convertJSON(s sqlgen.Scope, x string, to schema.Type) string {
 	text := s.Atom(m.As(s, x, schema.JSON, schema.String))
 	truth := s.Atom(m.As(s, x, schema.JSON, schema.Boolean))
 	var number string
@@ -210,8 +210,10 @@ func (m dialect) dateOf(s sqlgen.Scope, x string) string {
 	return "(CASE WHEN " + x + " REGEXP '" + isoDate + "' AND " + x + " NOT LIKE '0000%' THEN " + at + " - INTERVAL " + offset + " SECOND END)"
 }
 
-// Parsed implements sqlgen.Dialect.
-func (dialect) Parsed(x string) string { return "(CASE WHEN JSON_VALID(" + x + ") THEN " + x + " END)" }
+// ParseJSON implements sqlgen.Dialect.
+func (dialect) ParseJSON(x string) string {
+	return "(CASE WHEN JSON_VALID(" + x + ") THEN " + x + " END)"
+}
 
-// Held implements sqlgen.Dialect.
-func (dialect) Held(x string, _ schema.Type) string { return x }
+// DerivedColumn implements sqlgen.Dialect.
+func (dialect) DerivedColumn(x string, _ schema.Type) string { return x }

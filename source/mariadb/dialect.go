@@ -57,8 +57,8 @@ func (dialect) fit(x string) string {
 	return "(CASE WHEN ABS(" + x + ") < " + beyondDecimal + " THEN CAST(" + x + " AS " + decimal + ") END)"
 }
 
-// Stored implements sqlgen.Dialect.
-func (m dialect) Stored(_ sqlgen.Scope, x string, f *schema.Field) string {
+// StoredValue implements sqlgen.Dialect.
+func (m dialect) StoredValue(_ sqlgen.Scope, x string, f *schema.Field) string {
 	number := x
 	if f.Native == "bit" {
 		number = "(" + x + " + 0)"
@@ -83,7 +83,7 @@ func (m dialect) Stored(_ sqlgen.Scope, x string, f *schema.Field) string {
 	case schema.JSON, schema.Array:
 		return m.document(x)
 	case schema.Opaque:
-		return "(" + converted(dialect{}.Read(x, f)) + ")"
+		return "(" + binaryUTF8(dialect{}.Read(x, f)) + ")"
 	}
 	return x
 }
@@ -283,8 +283,8 @@ func (m dialect) Digest(s sqlgen.Scope, seed string, xs []string, types []schema
 // Barrier implements sqlgen.Dialect.
 func (dialect) Barrier() string { return " LIMIT 18446744073709551615" }
 
-// Materialized implements sqlgen.Dialect. MariaDB materializes what is read more than once.
-func (dialect) Materialized(bool) string { return "" }
+// MaterializedKeyword implements sqlgen.Dialect. MariaDB materializes what is read more than once.
+func (dialect) MaterializedKeyword(bool) string { return "" }
 
 // Start implements sqlgen.Dialect. MariaDB gives a recursion the types of its start, and fails for longer values. A text
 // repeated an unknown number of times is of any length.

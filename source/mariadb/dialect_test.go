@@ -227,7 +227,7 @@ func TestStored(t *testing.T) {
 	for _, f := range []schema.Field{{Name: "s", Type: schema.String, Unordered: true}, {Name: "u", Type: schema.Integer, Native: "int"}, {Name: "big", Type: schema.Decimal}, {Name: "bits", Type: schema.Integer, Native: "bit"},
 		{Name: "flag", Type: schema.Boolean}, {Name: "f", Type: schema.Double, Native: "float"}, {Name: "d", Type: schema.Day}, {Name: "at", Type: schema.Date}, {Name: "ts", Type: schema.Date},
 		{Name: "id2", Type: schema.UUID}, {Name: "raw", Type: schema.Bytes}, {Name: "doc", Type: schema.JSON}} {
-		columns = append(columns, mariadb.Dialect().Stored(p, "t."+f.Name, &f))
+		columns = append(columns, mariadb.Dialect().StoredValue(p, "t."+f.Name, &f))
 	}
 	want := `é |5|1.500000000000000000000000000000|200|1|0.10000000149011612|2026-01-31|2026-01-31 10:00:00.500000|2026-01-31 10:00:00.000000|c0ffee00-0000-4000-8000-000000000001|a|{"a":"é/\\u0041\u0022😀"}
 |0|null|0|null|null|null|null|null|null||null
@@ -271,7 +271,7 @@ func TestGroups(t *testing.T) {
 		for i, o := range ops {
 			x := "t.x"
 			if tt.from == schema.JSON {
-				x = my.Stored(p, x, &schema.Field{Type: schema.JSON})
+				x = my.StoredValue(p, x, &schema.Field{Type: schema.JSON})
 			}
 			if o == plan.Count {
 				x = "" // all records
@@ -288,7 +288,7 @@ func TestGroups(t *testing.T) {
 
 	fill(t, db, "longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin", []any{`"b"`, "1", nil, "1.0", `{"a":1,"b":2}`, `{"b":2, "a":1.0}`, "[]", "true", `"b"`, "-3"})
 	p := &place{}
-	x := my.Stored(p, "t.x", &schema.Field{Type: schema.JSON})
+	x := my.StoredValue(p, "t.x", &schema.Field{Type: schema.JSON})
 	got := ask(t, db, p, "SELECT "+my.Collect(p, sqlgen.Gathered{X: x, Terms: []string{"t.n DESC"}, Most: 1000})+", "+my.Pick(p, x, "t.n = 4", schema.JSON)+" FROM t")
 	want := `[-3,"b",true,[],{"b":2,"a":1.0},{"a":1,"b":2},1.0,null,1,"b"]|{"a":1,"b":2}`
 	if got != want {

@@ -17,8 +17,8 @@ func (dialect) begins(x, with string) string { return "LEFT(" + x + ", 1) = '" +
 // isNumber tests that JSON holds a number.
 func (dialect) isNumber(x string) string { return "LEFT(" + x + ", 1) BETWEEN '-' AND '9'" }
 
-// unquoted returns the text of a JSON string.
-func (m dialect) unquoted(x string) string { return "(JSON_UNQUOTE(" + x + ")" + nopad + ")" }
+// unquoteJSON returns the text of a JSON string.
+func (m dialect) unquoteJSON(x string) string { return "(JSON_UNQUOTE(" + x + ")" + nopad + ")" }
 
 // key returns a text that is the same for equal JSON values. Except for lists and objects, it sorts as they do.
 func (m dialect) key(s sqlgen.Scope, x string) string {
@@ -38,7 +38,7 @@ func (m dialect) place(s sqlgen.Scope, x string) string {
 func (m dialect) scalar(x string) string {
 	n := "(JSON_NORMALIZE(" + x + ")" + nopad + ")"
 	exponent, digits := "LEAST(GREATEST(CAST(SUBSTRING_INDEX("+n+", 'E', -1) AS SIGNED), -400000), 400000)", "SUBSTRING_INDEX("+n+", 'E', 1)"
-	return "CASE LEFT(" + x + ", 1) WHEN '\"' THEN CONCAT('2', " + m.unquoted(x) + ") WHEN 't' THEN '61' WHEN 'f' THEN '60'" +
+	return "CASE LEFT(" + x + ", 1) WHEN '\"' THEN CONCAT('2', " + m.unquoteJSON(x) + ") WHEN 't' THEN '61' WHEN 'f' THEN '60'" +
 		" WHEN '-' THEN CASE " + n + " WHEN '0.0E0' THEN '11' ELSE CONCAT('10', LPAD(500000 - " + exponent + ", 7, '0'), 10 + CAST(" + digits + " AS DECIMAL(40,38)), " + n + ") END" +
 		" ELSE CASE " + n + " WHEN '0.0E0' THEN '11' ELSE CONCAT('12', LPAD(500000 + " + exponent + ", 7, '0'), " + digits + ") END END"
 }
@@ -78,7 +78,7 @@ func (dialect) Object(s sqlgen.Scope, names, values []string) string {
 		if i == 0 {
 			before = "{"
 		}
-		parts = append(parts, s.Arg(before+string(value.AppendQuoted(nil, name))+":", ""), "COALESCE("+values[i]+", 'null')")
+		parts = append(parts, s.Arg(before+string(value.AppendQuote(nil, name))+":", ""), "COALESCE("+values[i]+", 'null')")
 	}
 	return "CONCAT(" + strings.Join(parts, ", ") + ", '}')"
 }
@@ -111,9 +111,9 @@ func (dialect) table(alias, list string) string {
 
 func (m dialect) element(alias string) string { return m.notNull(alias + ".e") }
 
-// gathered returns the list of x for the rows of a table of elements that pass a test. test may be "". The list is null
+// gatherList returns the list of x for the rows of a table of elements that pass a test. test may be "". The list is null
 // if it is too large, because the server cuts it a little later (group_concat_max_len).
-func (m dialect) gathered(s sqlgen.Scope, alias, list, x, test string) string {
+func (m dialect) gatherList(s sqlgen.Scope, alias, list, x, test string) string {
 	whole := s.Alias("l")
 	where := ""
 	if test != "" {
@@ -141,14 +141,14 @@ func (m dialect) Over(s sqlgen.Scope, o sqlgen.Over) (string, error) {
 		return "", err
 	}
 	if o.Do == plan.MapEach {
-		return m.ofList(list, m.gathered(s, alias, list, body, "")), nil
+		return m.ofList(list, m.gatherList(s, alias, list, body, "")), nil
 	}
-	text := m.ofList(list, m.gathered(s, alias, list, m.element(alias), body))
+	text := m.ofList(list, m.gatherList(s, alias, list, m.element(alias), body))
 	if o.Limit == "" {
 		return text, nil
 	}
 	limit, some := s.Atom(o.Limit), s.Alias("e")
-	return "(CASE WHEN " + m.begins(list, "[") + " AND " + limit + " >= 1 THEN " + m.gathered(s, some, text, m.element(some), some+".o <= "+limit) + " END)", nil
+	return "(CASE WHEN " + m.begins(list, "[") + " AND " + limit + " >= 1 THEN " + m.gatherList(s, some, text, m.element(some), some+".o <= "+limit) + " END)", nil
 }
 
 // ofList returns text if x is a list, else null.
@@ -192,7 +192,7 @@ func (m dialect) ofLists(s sqlgen.Scope, e plan.Apply, args []string) string {
 	case plan.Gather:
 		return m.gather(s, x)
 	case plan.JoinTexts:
-		return m.joined(s, x, s.Atom(args[1]))
+		return m.joinTexts(s, x, s.Atom(args[1]))
 	case plan.SumList, plan.AvgList, plan.MinList, plan.MaxList:
 		alias := s.Alias("e")
 		op := map[plan.Op]plan.Accumulate{plan.SumList: plan.Sum, plan.AvgList: plan.Avg, plan.MinList: plan.Min, plan.MaxList: plan.Max}[e.Op]
@@ -204,9 +204,9 @@ func (m dialect) ofLists(s sqlgen.Scope, e plan.Apply, args []string) string {
 	return ""
 }
 
-// joined returns the texts in a list, each with the separator before it. The first separator is cut off, since that of
+// joinTexts returns the texts in a list, each with the separator before it. The first separator is cut off, since that of
 // GROUP_CONCAT can't be an argument. Lists and separators are too short for the server to cut the text.
-func (m dialect) joined(s sqlgen.Scope, list, separator string) string {
+func (m dialect) joinTexts(s sqlgen.Scope, list, separator string) string {
 	alias := s.Alias("e")
 	text := m.As(within{s}, m.element(alias), schema.JSON, schema.String)
 	return m.ofList(list, "(SELECT SUBSTR(GROUP_CONCAT(CONCAT("+separator+", "+text+") ORDER BY "+alias+".o SEPARATOR ''), CHAR_LENGTH("+separator+") + 1) FROM "+m.table(alias, list)+")")
@@ -223,7 +223,7 @@ func (m dialect) slice(s sqlgen.Scope, x string, args []string) string {
 		test += " AND CAST(" + alias + ".o AS SIGNED) - " + start + " <= " + n
 		some += " AND " + n + " > 0"
 	}
-	return "(CASE WHEN " + m.begins(x, "[") + " AND " + some + " THEN " + m.gathered(s, alias, x, m.element(alias), test) + " END)"
+	return "(CASE WHEN " + m.begins(x, "[") + " AND " + some + " THEN " + m.gatherList(s, alias, x, m.element(alias), test) + " END)"
 }
 
 // Pick implements sqlgen.Dialect.

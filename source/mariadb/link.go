@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// linked parses a URL of connections that are made over a link.
-func linked(rawURL string, link source.Link) (*mysql.Config, error) {
+// parseLinkURL parses a URL of connections that are made over a link.
+func parseLinkURL(rawURL string, link source.Link) (*mysql.Config, error) {
 	cfg, err := parseURL(rawURL)
 	if err != nil {
 		return nil, err

@@ -38,12 +38,12 @@ type Source struct {
 // opens a read-only session and checks that the server answers and is MariaDB 10.7 or later. The query of the URL may
 // set tls=true, skip-verify or preferred, and socket=path. If the URL has no password, MYSQL_PWD is used.
 func Open(ctx context.Context, name, rawURL string) (*Source, error) {
-	return OpenLinked(ctx, name, rawURL, source.Link{})
+	return OpenOverLink(ctx, name, rawURL, source.Link{})
 }
 
-// OpenLinked is Open over a link.
-func OpenLinked(ctx context.Context, name, rawURL string, link source.Link) (*Source, error) {
-	cfg, err := linked(rawURL, link)
+// OpenOverLink is Open over a link.
+func OpenOverLink(ctx context.Context, name, rawURL string, link source.Link) (*Source, error) {
+	cfg, err := parseLinkURL(rawURL, link)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
@@ -171,7 +171,7 @@ func (engine) Dialect() sqlgen.Dialect { return Dialect() }
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {
-	return sqldriver.Errors{Plain: plain, Meaning: meaning, Changed: changed}
+	return sqldriver.Errors{Plain: plain, Meaning: meaning, Changed: isSchemaChange}
 }
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
@@ -179,7 +179,7 @@ func refuse(ctx context.Context, err error) error { return engine{}.Errors().Ref
 // plain implements sqldriver.Errors.
 func plain(err error) string {
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		return sqldriver.Coded(fmt.Sprintf("MariaDB error %d, SQLSTATE %s", e.Number, e.SQLState[:]), e.Message, slices.Contains(harmlessNumbers, e.Number))
+		return sqldriver.ErrorText(fmt.Sprintf("MariaDB error %d, SQLSTATE %s", e.Number, e.SQLState[:]), e.Message, slices.Contains(harmlessNumbers, e.Number))
 	}
 	if errors.Is(err, mysql.ErrInvalidConn) {
 		return mysql.ErrInvalidConn.Error()
@@ -226,8 +226,8 @@ func meaning(err error) (sqldriver.Meaning, bool) {
 	return sqldriver.StateOf(string(e.SQLState[:])), true
 }
 
-// changed implements sqldriver.Errors: there is no such column, table or function, or it has changed.
-func changed(err error) bool {
+// isSchemaChange implements sqldriver.Errors: there is no such column, table or function, or it has changed.
+func isSchemaChange(err error) bool {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
 	return ok && slices.Contains([]uint16{1054, 1146, 1305, 1356, 1412}, e.Number)
 }
@@ -257,7 +257,7 @@ func (s *Source) query(ctx context.Context, text string, args []any, take func(*
 		return err
 	}
 	defer conn.Close()
-	return s.held(ctx, conn, func(own context.Context) error {
+	return s.runStatement(ctx, conn, func(own context.Context) error {
 		rows, err := conn.QueryContext(own, text, args...)
 		if err != nil {
 			return err
@@ -267,10 +267,10 @@ func (s *Source) query(ctx context.Context, text string, args []any, take func(*
 	})
 }
 
-// held runs one statement on a connection. When its context ends, the driver would close the connection and leave the
+// runStatement runs one statement on a connection. When its context ends, the driver would close the connection and leave the
 // statement running. So the statement gets a context of its own, and held tells the server to end it. A connection
 // whose statement was ended this way is closed.
-func (s *Source) held(ctx context.Context, conn *sql.Conn, do func(own context.Context) error) error {
+func (s *Source) runStatement(ctx context.Context, conn *sql.Conn, do func(own context.Context) error) error {
 	id, err := hold(ctx, conn)
 	if err != nil {
 		return err

@@ -72,7 +72,7 @@ func (dialect) Length(x sqlgen.Operand) string {
 }
 
 func nodeText(x string) string {
-	return "CASE JSON_TYPE(" + x + ") WHEN 'STRING' THEN " + converted("JSON_UNQUOTE("+x+")") + " END"
+	return "CASE JSON_TYPE(" + x + ") WHEN 'STRING' THEN " + binaryUTF8("JSON_UNQUOTE("+x+")") + " END"
 }
 
 // compareNode compares JSON x with a constant, by the constant's kind: lists and objects as values, numbers exactly. A value of another
@@ -94,7 +94,7 @@ func (m dialect) compareNode(w *sqlgen.Writer, x, op string, v any) error {
 	case sqlgen.Number:
 		m.compareNumber(w, x, op, v.Text)
 	default:
-		return sqlgen.Unsupported("%T can't be compared with JSON", v)
+		return sqlgen.UnsupportedError("%T can't be compared with JSON", v)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (dialect) compareBool(w *sqlgen.Writer, x, op string, v bool) {
 	if v {
 		n = 1
 	}
-	w.Write("CASE JSON_TYPE(", x, ") WHEN 'BOOLEAN' THEN (", converted("JSON_UNQUOTE("+x+")"), " = 'true') ", op, " ")
+	w.Write("CASE JSON_TYPE(", x, ") WHEN 'BOOLEAN' THEN (", binaryUTF8("JSON_UNQUOTE("+x+")"), " = 'true') ", op, " ")
 	w.Put(n, "")
 	w.Write(" END")
 }

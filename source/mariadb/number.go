@@ -45,7 +45,7 @@ func (m dialect) arithmetic(s sqlgen.Scope, e plan.Apply, args []string) string 
 		case schema.Decimal:
 			return "ABS(" + args[0] + ")"
 		}
-		return m.measured(s, args[0], func(x string) string { return "ABS(" + x + ")" })
+		return m.doubleResult(s, args[0], func(x string) string { return "ABS(" + x + ")" })
 	case plan.Ceil, plan.Floor:
 		call := "CEILING("
 		if e.Op == plan.Floor {
@@ -54,11 +54,11 @@ func (m dialect) arithmetic(s sqlgen.Scope, e plan.Apply, args []string) string 
 		if e.T == schema.Decimal {
 			return m.fit(call + s.Atom(args[0]) + ")")
 		}
-		return m.measured(s, args[0], func(x string) string { return call + x + ")" })
+		return m.doubleResult(s, args[0], func(x string) string { return call + x + ")" })
 	case plan.Sqrt, plan.Pow, plan.Ln, plan.Log10, plan.Exp:
 		return sqlgen.RealFunction(s, e.Op, args, m.operand)
 	case plan.Trunc, plan.Round:
-		return m.rounded(s, e, args)
+		return m.roundExpr(s, e, args)
 	case plan.Millis:
 		return "(TIMESTAMPDIFF(MICROSECOND, " + args[1] + ", " + args[0] + ") DIV 1000)"
 	}
@@ -88,9 +88,10 @@ func (dialect) within64(x string) string {
 	return "(CASE WHEN " + x + " BETWEEN " + least64 + " AND " + most64 + " THEN CAST(" + x + " AS SIGNED) END)"
 }
 
-// clamped is within64 for an aggregate. MariaDB computes one as often as the statement names it, and this names x once.
-// A value beyond 64 bits becomes the next number outside, which becomes null. x isn't null.
-func (dialect) clamped(x string) string {
+// clampToInt64 returns the same as within64, for an aggregate. MariaDB computes an aggregate as often as the statement
+// names it, and this form names x once. A value beyond 64 bits becomes the next number outside, which becomes null. x
+// isn't null.
+func (dialect) clampToInt64(x string) string {
 	const below, above = "-9223372036854775809", "9223372036854775808"
 	return "CAST(NULLIF(NULLIF(LEAST(GREATEST(" + x + ", " + below + "), " + above + "), " + above + "), " + below + ") AS SIGNED)"
 }
@@ -100,14 +101,14 @@ func (dialect) operand(x string) string {
 	return "(" + x + " = 0 OR ABS(" + x + ") BETWEEN 1e-150 AND 1e150)"
 }
 
-// measured returns of(x) for a Double in the range of arithmetic. Adding 0 drops the sign of a zero.
-func (m dialect) measured(s sqlgen.Scope, x string, of func(x string) string) string {
+// doubleResult returns of(x) for a Double in the range of arithmetic. Adding 0 drops the sign of a zero.
+func (m dialect) doubleResult(s sqlgen.Scope, x string, of func(x string) string) string {
 	x = s.Atom(x)
 	return "(CASE WHEN " + m.operand(x) + " THEN " + of(x) + " + 0e0 END)"
 }
 
-// rounded writes a Trunc or a Round.
-func (m dialect) rounded(s sqlgen.Scope, e plan.Apply, args []string) string {
+// roundExpr writes a Trunc or a Round.
+func (m dialect) roundExpr(s sqlgen.Scope, e plan.Apply, args []string) string {
 	c, _ := e.Args[1].(plan.Const)
 	places := c.Value.Int()
 	call := func(x string) string {
@@ -122,7 +123,7 @@ func (m dialect) rounded(s sqlgen.Scope, e plan.Apply, args []string) string {
 	case schema.Decimal:
 		return m.fit(s.Atom(call(args[0])))
 	}
-	return m.measured(s, args[0], func(x string) string { // a Double is rounded as it is written
+	return m.doubleResult(s, args[0], func(x string) string { // a Double is rounded as it is written
 		return "CASE WHEN ABS(" + x + ") > 1e15 THEN " + x + " ELSE CAST(" + call("CAST("+x+" AS "+decimal+")") + " AS DOUBLE) END"
 	})
 }
@@ -188,7 +189,7 @@ var castColumn = regexp.MustCompile("^CAST\\(([a-z][0-9]*\\.(?:`[^`\x00]+`|c[0-9
 func (m dialect) sum(x string, from schema.Type) string {
 	switch from {
 	case schema.Integer:
-		return m.clamped("COALESCE(SUM(" + x + "), 0)")
+		return m.clampToInt64("COALESCE(SUM(" + x + "), 0)")
 	case schema.Decimal:
 		return "(CASE WHEN COALESCE(SUM(LEAST(ABS(CAST(" + x + " AS DOUBLE)), 1e34)), 0) < 1e34 THEN CAST(COALESCE(SUM(" + x + "), 0) AS " + decimal + ") END)"
 	}

@@ -49,7 +49,7 @@ func (m dialect) compareOpaque(w *sqlgen.Writer, x sqlgen.Operand, op, v string)
 		return sqlgen.Misread(x.Field, v)
 	}
 	left := m.Read(x.Text, x.Field)
-	w.Write(converted(left), " = ")
+	w.Write(binaryUTF8(left), " = ")
 	w.Put(v, "")
 	return nil
 }

@@ -7,18 +7,18 @@ import (
 
 // On implements sqlgen.Dialect. MariaDB's own functions of geometry compare on a plane.
 func (dialect) On(w *sqlgen.Writer, x sqlgen.Operand, f query.GeoWithin) error {
-	w.Write(located(w, x, func(p sqlgen.Point) string { return p.On(w, f, p.Angle(w, f)) }))
+	w.Write(pointExpr(w, x, func(p sqlgen.Point) string { return p.On(w, f, p.Angle(w, f)) }))
 	return nil
 }
 
 // Distance implements sqlgen.Dialect.
 func (dialect) Distance(w *sqlgen.Writer, x sqlgen.Operand, near query.GeoWithin) (string, error) {
-	return located(w, x, func(p sqlgen.Point) string { return "CAST(ROUND(" + p.Angle(w, near) + " * 1e9) AS SIGNED)" }), nil
+	return pointExpr(w, x, func(p sqlgen.Point) string { return "CAST(ROUND(" + p.Angle(w, near) + " * 1e9) AS SIGNED)" }), nil
 }
 
-// located writes the result of the function of for a point, and null otherwise. Tables of JSON hold the node and then its two
+// pointExpr writes the result of the function of for a point, and null otherwise. Tables of JSON hold the node and then its two
 // numbers, so that neither is extracted again at each of its places.
-func located(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) string {
+func pointExpr(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) string {
 	if !x.Node() {
 		p := sqlgen.Point{Lng: "ST_X(" + x.Text + ")", Lat: "ST_Y(" + x.Text + ")"}
 		return "(" + p.Valid(of(p)) + ")"

@@ -88,7 +88,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, errors.Join(fmt.Errorf("the driver's connection is a %T, which lacks a method of database/sql", opened), opened.Close())
 	}
 	session := &conn{driverConn: able, time: sqldriver.MaxTime}
-	if err := session.begin(ctx, append([]string{"USE " + quoted(c.home)}, c.access...)); err != nil {
+	if err := session.begin(ctx, append([]string{"USE " + quoteName(c.home)}, c.access...)); err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
 	return session, nil
@@ -114,8 +114,8 @@ type conn struct {
 	time time.Duration // 0 if unknown
 }
 
-// quoted quotes a name.
-func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+// quoteName quotes a name.
+func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 // begin makes the session what statements rely on, with the access of reads or writes, and asks for its id at the server, which KILL
 // takes.

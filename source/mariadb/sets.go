@@ -17,13 +17,13 @@ func (m dialect) within(s sqlgen.Scope, has bool, x, y string) string {
 	}
 	test += " AND NOT EXISTS (SELECT 1 FROM " + m.table(before, x) + " WHERE " + before + ".o < " + e + ".o AND " +
 		m.key(in, m.element(before)) + " <=> " + m.key(in, m.element(e)) + ")"
-	return "(CASE WHEN " + m.begins(x, "[") + " AND " + m.begins(y, "[") + " THEN " + m.gathered(s, e, x, m.element(e), test) + " END)"
+	return "(CASE WHEN " + m.begins(x, "[") + " AND " + m.begins(y, "[") + " THEN " + m.gatherList(s, e, x, m.element(e), test) + " END)"
 }
 
 // pairs writes the members of the object x as a list of {k, v}.
 func (m dialect) pairs(s sqlgen.Scope, x string) string {
 	e := s.Alias("e")
-	name := m.unquoted(m.element(e))
+	name := m.unquoteJSON(m.element(e))
 	path := `CONCAT('$."', REPLACE(REPLACE(` + name + `, '\\', '\\\\'), '"', '\\"'), '"')`
 	pair := `CONCAT('{"k":', ` + m.element(e) + `, ',"v":', COALESCE(JSON_EXTRACT(` + x + ", " + path + "), 'null'), '}')"
 	return "(CASE WHEN " + m.begins(x, "{") + " THEN " + m.all(s, "[]", pair, name, m.table(e, "JSON_KEYS("+x+")")) + " END)"
@@ -40,7 +40,7 @@ func (m dialect) gather(s sqlgen.Scope, x string) string {
 	name := member(e, "k", "0")
 	text := func(alias string) string {
 		k := member(alias, "k", "0")
-		return "CASE LEFT(" + k + `, 1) WHEN '"' THEN ` + m.unquoted(k) + " END"
+		return "CASE LEFT(" + k + `, 1) WHEN '"' THEN ` + m.unquoteJSON(k) + " END"
 	}
 	last := " WHERE NOT EXISTS (SELECT 1 FROM " + m.table(after, x) + " WHERE " + after + ".o > " + e + ".o AND " + text(after) + " = " + text(e) + ")"
 	wrong := s.Alias("e")

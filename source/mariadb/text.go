@@ -39,7 +39,7 @@ func (m dialect) ofText(s sqlgen.Scope, e plan.Apply, args []string) string {
 	case plan.Upper:
 		return m.ascii("UPPER", args[0])
 	case plan.Trim, plan.TrimLeft, plan.TrimRight:
-		return m.trimmed(s, e, args[0])
+		return m.trimExpr(s, e, args[0])
 	case plan.Split:
 		separator, _ := e.Args[1].(plan.Const)
 		return "CONCAT('[', REGEXP_REPLACE(JSON_QUOTE(" + args[0] + ")" + nopad + ", " + s.Arg(splitter(separator.Value.Text()), "") + `, '","'), ']')`
@@ -86,9 +86,9 @@ func (m dialect) ascii(call, x string) string {
 	return m.text("CAST(" + call + "(CONVERT(CAST(" + x + " AS BINARY) USING geostd8)) AS BINARY)")
 }
 
-// trimmed writes Trim, TrimLeft and TrimRight of a constant set of characters, by a regular expression: MariaDB's TRIM removes a text,
+// trimExpr writes Trim, TrimLeft and TrimRight of a constant set of characters, by a regular expression: MariaDB's TRIM removes a text,
 // not characters.
-func (dialect) trimmed(s sqlgen.Scope, e plan.Apply, x string) string {
+func (dialect) trimExpr(s sqlgen.Scope, e plan.Apply, x string) string {
 	characters, _ := e.Args[1].(plan.Const)
 	set := escapedText(characters.Value.Text())
 	if set == "" {

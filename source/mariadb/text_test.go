@@ -136,8 +136,8 @@ func functions(t *testing.T, b *dialecttest.Sheet) {
 	for _, typ := range []schema.Type{schema.String, schema.Decimal, schema.JSON} {
 		b.Line("count of different "+typ.String(), ok(d.Accumulate(b, plan.CountDistinct, long, typ)))
 	}
-	b.Line("parsed", d.Parsed("x"))
-	b.Line("shown", d.Held("x", schema.Decimal))
+	b.Line("parsed", d.ParseJSON("x"))
+	b.Line("shown", d.DerivedColumn("x", schema.Decimal))
 	for _, typ := range []schema.Type{schema.Integer, schema.Boolean, schema.Date, schema.Day, schema.Decimal, schema.Double} {
 		by, show := d.Key(b, "x", typ, false)
 		b.Line("key of "+typ.String(), by+"; "+show)
@@ -237,7 +237,7 @@ func fields(t *testing.T, b *dialecttest.Sheet) {
 		if f.Unordered {
 			name += ", in an order of its own"
 		}
-		b.Line(f.Type.String()+" "+name, d.Stored(b, "x", &f))
+		b.Line(f.Type.String()+" "+name, d.StoredValue(b, "x", &f))
 	}
 	b.Part("constants")
 	for _, c := range []struct {

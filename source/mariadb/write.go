@@ -32,7 +32,7 @@ func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, err
 	if url == "" {
 		url = s.url
 	}
-	cfg, err := linked(url, s.link)
+	cfg, err := parseLinkURL(url, s.link)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: for writing: %w", s.name, err)
 	}
@@ -85,7 +85,7 @@ type tx struct {
 
 // Exec implements sqldriver.WriteTx.
 func (t *tx) Exec(ctx context.Context, st sqlgen.Statement) (n int64, err error) {
-	err = t.reads.held(ctx, t.Conn, func(own context.Context) error {
+	err = t.reads.runStatement(ctx, t.Conn, func(own context.Context) error {
 		n, err = t.Transaction.Exec(own, st)
 		return err
 	})
@@ -94,7 +94,7 @@ func (t *tx) Exec(ctx context.Context, st sqlgen.Statement) (n int64, err error)
 
 // Query implements sqldriver.WriteTx.
 func (t *tx) Query(ctx context.Context, st sqlgen.Statement) (rows []value.Row, err error) {
-	err = t.reads.held(ctx, t.Conn, func(own context.Context) error {
+	err = t.reads.runStatement(ctx, t.Conn, func(own context.Context) error {
 		rows, err = t.Transaction.Query(own, st)
 		return err
 	})
@@ -184,7 +184,7 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, _ write.Op, err er
 	case sqldriver.RefusedUnique:
 		i := strings.LastIndex(words, " for key ")
 		name := strings.Trim(words[i+1:][strings.LastIndexByte(words[i+1:], ' ')+1:], "'")
-		r.Fields = indexed(c, name[strings.LastIndexByte(name, '.')+1:])
+		r.Fields = indexFields(c, name[strings.LastIndexByte(name, '.')+1:])
 	case sqldriver.RefusedForeignKey:
 		_, names, _ := strings.Cut(words, "FOREIGN KEY (")
 		names, _, _ = strings.Cut(names, ")")
@@ -196,7 +196,7 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, _ write.Op, err er
 		}
 	case sqldriver.RefusedCheck:
 		r.Name = quotedBehind(words, "CONSTRAINT ")
-		r.Fields = w.checked(ctx, c, r.Name)
+		r.Fields = w.constraintFields(ctx, c, r.Name)
 		if c.Field(r.Name) != nil { // the check of one column has its name
 			r.Name = ""
 		}
@@ -206,8 +206,8 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, _ write.Op, err er
 	return r
 }
 
-// checked returns the fields of c that its check constraint is about, as the catalogue has it, or none if that can't be read.
-func (w writer) checked(ctx context.Context, c *schema.Class, name string) []string {
+// constraintFields returns the fields of c that its check constraint is about, as the catalogue has it, or none if that can't be read.
+func (w writer) constraintFields(ctx context.Context, c *schema.Class, name string) []string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	var clause string
@@ -220,8 +220,8 @@ func (w writer) checked(ctx context.Context, c *schema.Class, name string) []str
 	return sqldriver.MentionedFields(condition, c)
 }
 
-// indexed returns the fields of an index, by MariaDB's name of it.
-func indexed(c *schema.Class, name string) []string {
+// indexFields returns the fields of an index, by MariaDB's name of it.
+func indexFields(c *schema.Class, name string) []string {
 	if name == "PRIMARY" {
 		return c.Key
 	}

@@ -34,7 +34,7 @@ func New(classes []schema.Class, rows map[string][]value.Row) *Source {
 
 // Describe returns the classes that New was given, sorted by name, and no warnings.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
-	return s.classes, nil, interpret.Ended(ctx)
+	return s.classes, nil, interpret.ContextError(ctx)
 }
 
 // Read evaluates the permit's plan over all records of its classes.
@@ -54,11 +54,11 @@ func (s *Source) of(c *schema.Class) ([]value.Row, error) {
 	if !ok && !slices.ContainsFunc(s.classes, func(have schema.Class) bool { return have.Name == c.Name }) {
 		return nil, problem.New(problem.Internal, fmt.Sprintf("the plan names %s, which is not in this source", c.Name))
 	}
-	return declared(c, records), nil
+	return toDeclaredTypes(c, records), nil
 }
 
-// declared returns records in the types that the rules declare.
-func declared(c *schema.Class, records []value.Row) []value.Row {
+// toDeclaredTypes returns records in the types that the rules declare.
+func toDeclaredTypes(c *schema.Class, records []value.Row) []value.Row {
 	if !slices.ContainsFunc(c.Fields, func(f schema.Field) bool { return f.Stored != nil }) {
 		return records
 	}
@@ -67,7 +67,7 @@ func declared(c *schema.Class, records []value.Row) []value.Row {
 		out[i] = slices.Clone(row)
 		for j := range c.Fields {
 			if c.Fields[j].Stored != nil {
-				out[i][j] = interpret.Stored(&c.Fields[j], row[j])
+				out[i][j] = interpret.DecodeValue(&c.Fields[j], row[j])
 			}
 		}
 	}

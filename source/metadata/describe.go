@@ -29,7 +29,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 		return nil, nil, err
 	}
 	slices.SortFunc(c.classes, func(a, b schema.Class) int { return strings.Compare(a.Name, b.Name) })
-	return c.classes, c.told(), nil
+	return c.classes, c.warningList(), nil
 }
 
 // Class implements source.Live. It returns the class that Describe would return now, or problem.NotFound.
@@ -63,7 +63,7 @@ func (s *Source) workspaces() (out []placed, failed []string) {
 			}
 			next, err := at.Folder(name)
 			if err != nil {
-				failed = unopened(failed, filepath.Join(path, name), err)
+				failed = addOpenWarning(failed, filepath.Join(path, name), err)
 				continue
 			}
 			look(filepath.Join(path, name), next, below-1)
@@ -75,7 +75,7 @@ func (s *Source) workspaces() (out []placed, failed []string) {
 		}
 		ws, err := s.options.Reader.Open(at)
 		if err != nil {
-			failed = unopened(failed, path, err)
+			failed = addOpenWarning(failed, path, err)
 			return
 		}
 		out = append(out, placed{path, ws})
@@ -85,8 +85,8 @@ func (s *Source) workspaces() (out []placed, failed []string) {
 	return out, failed
 }
 
-// unopened adds to warnings that something at path can't be opened. A missing file is not a fault.
-func unopened(warnings []string, path string, err error) []string {
+// addOpenWarning adds to warnings that something at path can't be opened. A missing file is not a fault.
+func addOpenWarning(warnings []string, path string, err error) []string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return warnings
 	}
@@ -132,7 +132,7 @@ func (c *catalogue) workspace(ctx context.Context, ws placed) error {
 	for _, connection := range c.source.connections(ws) {
 		found, err := ws.Open(connection, c.source.options.Environment)
 		if err != nil {
-			c.warnings = unopened(c.warnings, fmt.Sprintf("%s: %s: the connection %s", c.source.options.Name, ws.path, connection), err)
+			c.warnings = addOpenWarning(c.warnings, fmt.Sprintf("%s: %s: the connection %s", c.source.options.Name, ws.path, connection), err)
 			continue
 		}
 		if !slices.Contains(c.connections, connection) {
@@ -154,7 +154,7 @@ func (c *catalogue) objects(ctx context.Context, connection string, r *reader) e
 	if env := r.objects.Environment; env != "" {
 		about += ", environment " + env
 	}
-	for _, name := range c.source.told(r.objects) {
+	for _, name := range c.source.visibleNames(r.objects) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -171,8 +171,8 @@ func (c *catalogue) objects(ctx context.Context, connection string, r *reader) e
 	return nil
 }
 
-// told returns the warnings, limited to maxWarnings.
-func (c *catalogue) told() []string {
+// warningList returns the warnings, limited to maxWarnings.
+func (c *catalogue) warningList() []string {
 	name, warnings := c.source.options.Name, c.warnings
 	if more := len(warnings) - maxWarnings; more > 0 {
 		warnings = append(warnings[:maxWarnings:maxWarnings], fmt.Sprintf("%s: %d more objects can't be read", name, more))

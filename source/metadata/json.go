@@ -26,16 +26,16 @@ func readJSON(text []byte, to *collector) error {
 		if _, err = r.dec.ReadToken(); errors.Is(err, io.EOF) {
 			return nil
 		}
-		return broken("the file is not valid JSON: there is more after the document")
+		return invalidFileError("the file is not valid JSON: there is more after the document")
 	}
 	var syntax *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, errDeep):
-		return broken("the file is nested deeper than %d", maxDepth)
+		return invalidFileError("the file is nested deeper than %d", maxDepth)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return broken("the file is not valid JSON: it ends too early")
+		return invalidFileError("the file is not valid JSON: it ends too early")
 	case errors.As(err, &syntax):
-		return broken("the file is not valid JSON at byte %d", syntax.ByteOffset)
+		return invalidFileError("the file is not valid JSON at byte %d", syntax.ByteOffset)
 	}
 	return err
 }
@@ -46,7 +46,7 @@ func (r *jsonReader) document() error {
 		if err := r.skip(); err != nil {
 			return err
 		}
-		return broken("the file describes no object: it is no JSON object")
+		return invalidFileError("the file describes no object: it is no JSON object")
 	}
 	return r.members(func(name string) error {
 		if name != "fields" {
@@ -61,7 +61,7 @@ func (r *jsonReader) document() error {
 		if err := r.skip(); err != nil {
 			return err
 		}
-		return broken("fields is not a list")
+		return invalidFileError("fields is not a list")
 	})
 }
 
@@ -71,7 +71,7 @@ func (r *jsonReader) field() error {
 		if err := r.skip(); err != nil {
 			return err
 		}
-		return broken("fields has an element that is no field")
+		return invalidFileError("fields has an element that is no field")
 	}
 	d := described{nillable: true}
 	var required bool
@@ -218,7 +218,7 @@ func (r *jsonReader) text(otherwise string) (string, error) {
 	if err := r.skip(); err != nil {
 		return "", err
 	}
-	return "", broken("%s", otherwise)
+	return "", invalidFileError("%s", otherwise)
 }
 
 // is reads true or false, as a boolean or as text. It returns !otherwise if the value equals word, or otherwise for any

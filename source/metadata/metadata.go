@@ -132,7 +132,7 @@ func (s *Source) Look(ctx context.Context, at source.Place) (*source.Cache, erro
 		if err != nil {
 			return cache, nil // removed in the meantime, or unreadable
 		}
-		cache.Environment, cache.Reader, cache.Objects = found.Environment, &reader{s, found}, s.told(found)
+		cache.Environment, cache.Reader, cache.Objects = found.Environment, &reader{s, found}, s.visibleNames(found)
 		return cache, nil
 	}
 	return &source.Cache{}, nil
@@ -162,8 +162,8 @@ func (s *Source) connections(ws Workspace) []string {
 	return all
 }
 
-// told returns the names of the visible objects, sorted.
-func (s *Source) told(found *Objects) []string {
+// visibleNames returns the names of the visible objects, sorted.
+func (s *Source) visibleNames(found *Objects) []string {
 	out := make([]string, 0, len(found.Files))
 	for name := range found.Files {
 		if s.options.Allows == nil || s.options.Allows(name) {
@@ -182,21 +182,21 @@ func (s *Source) check(at source.Place) error {
 	}
 	for _, n := range names {
 		if !single(n[1]) {
-			return refused("PATH_TRAVERSAL", n[0], "a name of one thing belongs here: not empty, no separators, no \"..\", no drive")
+			return violationError("PATH_TRAVERSAL", n[0], "a name of one thing belongs here: not empty, no separators, no \"..\", no drive")
 		}
 	}
 	segments := strings.FieldsFunc(at.Project, func(r rune) bool { return r == '/' || r == '\\' })
 	switch {
 	case at.Project == "", at.Project == ".", strings.ContainsRune(at.Project, 0), slices.Contains(segments, ".."):
-		return refused("PATH_TRAVERSAL", "/project_path", "the absolute path of a folder belongs here, without \"..\"")
+		return violationError("PATH_TRAVERSAL", "/project_path", "the absolute path of a folder belongs here, without \"..\"")
 	case !s.roots.Allows(at.Project):
-		return refused("PATH_NOT_ALLOWED", "/project_path", "the project is not in a folder that the owner allowed")
+		return violationError("PATH_NOT_ALLOWED", "/project_path", "the project is not in a folder that the owner allowed")
 	}
 	return nil
 }
 
-// refused returns the error for a path or name that violates rule.
-func refused(rule, at, message string) error {
+// violationError returns the error for a path or name that violates rule.
+func violationError(rule, at, message string) error {
 	return &problem.Error{Code: problem.SecurityBlocked, Kind: strings.ToLower(rule), Pointer: at, Detail: rule + ": " + at[1:] + ": " + message,
 		Faults: []problem.Fault{{Pointer: at, Rule: rule, Message: message}}}
 }

@@ -348,9 +348,9 @@ func TestAges(t *testing.T) {
 	found, err := open(t, Options{Roots: []string{dir}}).Look(t.Context(), source.Place{Project: filepath.Join(dir, "w", "Proj"), Connection: "MyOrg"})
 	must(t, err)
 	defer found.Reader.Close()
-	if !slices.Equal(found.Objects, []string{"A", "L", "P"}) || !found.Reader.Modified("A").Equal(when) ||
-		!found.Reader.Modified("L").IsZero() || !found.Reader.Modified("P").IsZero() || !found.Reader.Modified("none").IsZero() {
-		t.Errorf("%v, %v", found.Objects, found.Reader.Modified("A"))
+	if !slices.Equal(found.Objects, []string{"A", "L", "P"}) || !found.Reader.ModTime("A").Equal(when) ||
+		!found.Reader.ModTime("L").IsZero() || !found.Reader.ModTime("P").IsZero() || !found.Reader.ModTime("none").IsZero() {
+		t.Errorf("%v, %v", found.Objects, found.Reader.ModTime("A"))
 	}
 	if _, err := found.Reader.Object("P"); err == nil {
 		t.Error("a pipe was read")

@@ -113,11 +113,11 @@ func (w *provarWorkspace) plugin() (*folder, error) {
 // IDE.
 func folders(f *folder) []string {
 	all, _ := f.Folders() // a folder that can't be listed has none
-	return slices.DeleteFunc(all, func(n string) bool { return !shown(n) })
+	return slices.DeleteFunc(all, func(n string) bool { return !isValidName(n) })
 }
 
-// shown reports whether name is a valid name of an object, a connection or an environment.
-func shown(name string) bool {
+// isValidName reports whether name is a valid name of an object, a connection or an environment.
+func isValidName(name string) bool {
 	return name != "" && name[0] != '.' && single(name) &&
 		!strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
@@ -140,7 +140,7 @@ func environment(plugin *folder, connection, asked string) (*Objects, error) {
 			continue
 		}
 		if folder, err = folder.Down(objectFolder); err == nil {
-			return listed(folder, env, ".xml")
+			return newObjects(folder, env, ".xml")
 		}
 	}
 	return nil, fs.ErrNotExist
@@ -166,7 +166,7 @@ func (w *provarWorkspace) second(connection string) (*Objects, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := listed(at, "", endings[:]...)
+	o, err := newObjects(at, "", endings[:]...)
 	if err == nil && len(o.Files) == 0 {
 		at.Close() //nolint:errcheck // it was only read
 		return nil, fs.ErrNotExist
@@ -174,8 +174,9 @@ func (w *provarWorkspace) second(connection string) (*Objects, error) {
 	return o, err
 }
 
-// listed takes ownership of a folder of objects. Of several files of one object, the one with the first ending counts.
-func listed(at *folder, env string, endings ...string) (*Objects, error) {
+// newObjects returns the objects of a folder, and takes ownership of the folder. Of several files of one object, the
+// one with the first ending counts.
+func newObjects(at *folder, env string, endings ...string) (*Objects, error) {
 	names, err := at.Names()
 	if err != nil {
 		at.Close() //nolint:errcheck // it was only read
@@ -187,7 +188,7 @@ func listed(at *folder, env string, endings ...string) (*Objects, error) {
 	for _, ending := range endings {
 		for _, file := range names {
 			object, ok := strings.CutSuffix(file, ending)
-			if _, before := o.Files[object]; ok && !before && shown(object) {
+			if _, before := o.Files[object]; ok && !before && isValidName(object) {
 				o.Files[object] = file
 			}
 		}

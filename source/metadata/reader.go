@@ -19,9 +19,9 @@ type reader struct {
 // Close implements source.ObjectReader.
 func (r *reader) Close() error { return r.objects.Folder.Close() }
 
-// Modified implements source.ObjectReader.
-func (r *reader) Modified(name string) time.Time {
-	t, _ := r.objects.Folder.Modified(r.objects.Files[name])
+// ModTime implements source.ObjectReader.
+func (r *reader) ModTime(name string) time.Time {
+	t, _ := r.objects.Folder.ModTime(r.objects.Files[name])
 	return t
 }
 

@@ -206,8 +206,8 @@ func (f *folder) Folders() ([]string, error) {
 	}), err
 }
 
-// Modified returns the modification time of the regular file called name, and whether there is one.
-func (f *folder) Modified(name string) (time.Time, bool) {
+// ModTime returns the modification time of the regular file called name, and whether there is one.
+func (f *folder) ModTime(name string) (time.Time, bool) {
 	if !single(name) {
 		return time.Time{}, false
 	}

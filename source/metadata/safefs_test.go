@@ -125,7 +125,7 @@ func TestRead(t *testing.T) {
 		if name == "file" && string(data) != "here" || name == "most" && len(data) != maxFile {
 			t.Errorf("%s: %d bytes", name, len(data))
 		}
-		_, there := f.Modified(name)
+		_, there := f.ModTime(name)
 		if regular := want == nil || errors.Is(want, errTooLarge); there != regular {
 			t.Errorf("%q: a regular file: %t", name, there)
 		}

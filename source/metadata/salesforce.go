@@ -28,7 +28,7 @@ const (
 // and ".object". The result is empty for a description without fields, such as the stub that an IDE writes before it
 // has loaded the details. Errors are *problem.Error values whose Detail may be shown.
 func readSalesforce(ending string, data []byte) ([]schema.Field, error) {
-	text, err := decoded(data)
+	text, err := toUTF8(data)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func readSalesforce(ending string, data []byte) ([]schema.Field, error) {
 	case ".xml", ".object":
 		err = readXML(text, &c)
 	default:
-		return nil, broken("files that end in %q are not read", ending)
+		return nil, invalidFileError("files that end in %q are not read", ending)
 	}
 	if err != nil {
 		return nil, err
@@ -47,18 +47,18 @@ func readSalesforce(ending string, data []byte) ([]schema.Field, error) {
 	return c.fields, nil
 }
 
-// broken returns the error for an invalid file.
-func broken(format string, args ...any) error {
+// invalidFileError returns the error for an invalid file.
+func invalidFileError(format string, args ...any) error {
 	return problem.New(problem.Upstream, fmt.Sprintf(format, args...))
 }
 
-// decoded returns data as UTF-8 without a byte order mark. UTF-16 is recognized by its mark, or by a zero byte in its
+// toUTF8 returns data as UTF-8 without a byte order mark. UTF-16 is recognized by its mark, or by a zero byte in its
 // first character.
-func decoded(data []byte) ([]byte, error) {
+func toUTF8(data []byte) ([]byte, error) {
 	var order textunicode.Endianness
 	switch {
 	case len(data) == 0:
-		return nil, broken("the file is empty")
+		return nil, invalidFileError("the file is empty")
 	case bytes.HasPrefix(data, []byte("\xEF\xBB\xBF")):
 		return data[3:], nil
 	case len(data) > 1 && (data[0] == 0xFF && data[1] == 0xFE || data[0] != 0 && data[1] == 0):
@@ -69,11 +69,11 @@ func decoded(data []byte) ([]byte, error) {
 		return data, nil
 	}
 	if len(data)%2 != 0 {
-		return nil, broken("the file ends within a character of UTF-16")
+		return nil, invalidFileError("the file ends within a character of UTF-16")
 	}
 	text, err := textunicode.UTF16(order, textunicode.UseBOM).NewDecoder().Bytes(data)
 	if err != nil || bytes.ContainsRune(text, utf8.RuneError) {
-		return nil, broken("the file has what is no character of its encoding")
+		return nil, invalidFileError("the file has what is no character of its encoding")
 	}
 	return text, nil
 }
@@ -99,13 +99,13 @@ func (c *collector) add(d described) error {
 	case d.name == "":
 		return nil
 	case len(d.name) > maxName:
-		return broken("the name of a field is longer than %d bytes", maxName)
+		return invalidFileError("the name of a field is longer than %d bytes", maxName)
 	case strings.ContainsFunc(d.name, unprintable):
-		return broken("the name of a field has characters that don't show")
+		return invalidFileError("the name of a field has characters that don't show")
 	case c.seen[d.name]:
 		return nil
 	case len(c.fields) == maxFields:
-		return broken("the file has more than %d fields", maxFields)
+		return invalidFileError("the file has more than %d fields", maxFields)
 	}
 	if c.seen == nil {
 		c.seen = map[string]bool{}

@@ -28,11 +28,11 @@ func readXML(text []byte, to *collector) error {
 	var syntax *xml.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return broken("the file is not well-formed XML, at line %d", syntax.Line)
+		return invalidFileError("the file is not well-formed XML, at line %d", syntax.Line)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return broken("the file is not well-formed XML: it ends too early")
+		return invalidFileError("the file is not well-formed XML: it ends too early")
 	case err != nil && problem.CodeOf(err) != problem.Upstream:
-		return broken("the file is not XML 1.0 as it is read here")
+		return invalidFileError("the file is not XML 1.0 as it is read here")
 	}
 	return err
 }
@@ -47,7 +47,7 @@ func charset(label string, in io.Reader) (io.Reader, error) {
 	case "windows-1252", "cp1252":
 		return charmap.Windows1252.NewDecoder().Reader(in), nil
 	}
-	return nil, broken("the file is in an encoding that is not read; UTF-8 and UTF-16 are")
+	return nil, invalidFileError("the file is in an encoding that is not read; UTF-8 and UTF-16 are")
 }
 
 // document reads a description by its root element: the IDE's own form (sfObject), or that of the Metadata or Tooling API. Anything
@@ -68,7 +68,7 @@ func (r *xmlReader) document() error {
 		case "CustomObject", "toolingObjectInfo":
 			err = r.children(r.customField)
 		default:
-			err = broken("the file describes no object: its root is neither sfObject nor CustomObject")
+			err = invalidFileError("the file describes no object: its root is neither sfObject nor CustomObject")
 		}
 		if err != nil {
 			return err
@@ -83,10 +83,10 @@ func (r *xmlReader) end() error {
 		t, err := r.token()
 		switch t := t.(type) {
 		case xml.StartElement:
-			return broken("the file is not well-formed XML: it has a second root")
+			return invalidFileError("the file is not well-formed XML: it has a second root")
 		case xml.CharData:
 			if len(bytes.TrimSpace(t)) > 0 {
-				return broken("the file is not well-formed XML: there is text after the root")
+				return invalidFileError("the file is not well-formed XML: there is text after the root")
 			}
 		}
 		if errors.Is(err, io.EOF) {
@@ -103,10 +103,10 @@ func (r *xmlReader) token() (xml.Token, error) {
 	t, err := r.dec.Token()
 	switch t.(type) {
 	case xml.Directive:
-		return nil, broken("the file has a document type, which is not read")
+		return nil, invalidFileError("the file has a document type, which is not read")
 	case xml.StartElement:
 		if r.depth++; r.depth > maxDepth {
-			return nil, broken("the file is nested deeper than %d", maxDepth)
+			return nil, invalidFileError("the file is nested deeper than %d", maxDepth)
 		}
 	case xml.EndElement:
 		r.depth--

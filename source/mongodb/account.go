@@ -68,11 +68,11 @@ func (a *account) connect(ctx context.Context, url string) (*pool, error) {
 	}
 	client, err := mongo.Connect(settings)
 	if err != nil {
-		return nil, fmt.Errorf("source %s: %w", name, unquoted(err))
+		return nil, fmt.Errorf("source %s: %w", name, driverReason(err))
 	}
 	p := &pool{url: url, client: client, db: client.Database(parsed.Database)}
 	if err := p.ping(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("source %s: %w", name, unquoted(err)), p.close())
+		return nil, errors.Join(fmt.Errorf("source %s: %w", name, driverReason(err)), p.close())
 	}
 	return p, nil
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// settled completes a change that an earlier attempt has begun, if its record is as the change leaves it.
-func (w *Writable) settled(ctx context.Context, id string, at entry) (receipt change.Receipt, yes bool, err error) {
+// completeChange completes a change that an earlier attempt has begun, if its record is as the change leaves it.
+func (w *Writable) completeChange(ctx context.Context, id string, at entry) (receipt change.Receipt, yes bool, err error) {
 	if at.Kind != begun {
 		return receipt, false, nil
 	}
@@ -46,12 +46,12 @@ func (w *Writable) single(ctx context.Context, plan *writes.Plan, at *entry) (ch
 	if err := compare(ctx, steps); err != nil {
 		return none, err
 	}
-	receipt := received(steps)
-	kept, err := sealed(receipt)
+	receipt := receiptOf(steps)
+	kept, err := encodeReceipt(receipt)
 	if err != nil {
 		return none, err
 	}
-	doc, err := s.expected()
+	doc, err := s.expectedState()
 	if err != nil {
 		return none, err
 	}
@@ -118,8 +118,8 @@ func (w *Writable) inside(ctx context.Context, plan *writes.Plan, at entry) (cha
 			return change.Receipt{}, err
 		}
 	}
-	receipt := received(steps)
-	kept, err := sealed(receipt)
+	receipt := receiptOf(steps)
+	kept, err := encodeReceipt(receipt)
 	if err != nil {
 		return receipt, err
 	}
@@ -139,13 +139,13 @@ func (s *step) write(ctx context.Context) error {
 		if s.w.level == mongogen.MongoDB { // FerretDB answers only with whole documents, to one change at a time
 			o.SetProjection(projection([]string{"_id"}))
 		}
-		err = c.FindOneAndUpdate(ctx, s.guarded(), bson.D{{Key: "$set", Value: s.sets}}, o).Err()
+		err = c.FindOneAndUpdate(ctx, s.unchangedFilter(), bson.D{{Key: "$set", Value: s.sets}}, o).Err()
 	case write.OpDelete:
 		o := options.FindOneAndDelete()
 		if s.w.level == mongogen.MongoDB {
 			o.SetProjection(projection([]string{"_id"}))
 		}
-		err = c.FindOneAndDelete(ctx, s.guarded(), o).Err()
+		err = c.FindOneAndDelete(ctx, s.unchangedFilter(), o).Err()
 	}
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return errMet

@@ -105,7 +105,7 @@ func (s *Source) class(ctx context.Context, c found) (schema.Class, []string, er
 			look.field(name).bound = []string{t}
 		}
 		class.Fields = look.fields()
-		if f := class.Field("_id"); f != nil && !f.Type.Structured() && f.Type != schema.Any && f.Type != schema.Opaque {
+		if f := class.Field("_id"); f != nil && !f.Type.IsStructured() && f.Type != schema.Any && f.Type != schema.Opaque {
 			class.Key = []string{"_id"}
 		}
 	}
@@ -113,7 +113,7 @@ func (s *Source) class(ctx context.Context, c found) (schema.Class, []string, er
 		x.describe(&class)
 	}
 	c.trace(&class)
-	return class, append(look.warnings, s.searched(&class)...), nil
+	return class, append(look.warnings, s.setSearchIndex(&class)...), nil
 }
 
 // look reads a bounded sample of a collection.
@@ -324,7 +324,7 @@ func (f *seen) usual(types []string) (of []string, strays, looked int) {
 		looked += f.types[t]
 	}
 	for is, n := range count {
-		if strays = looked - n; strays == 0 || strays*10 > looked || is.Structured() || is == schema.Opaque {
+		if strays = looked - n; strays == 0 || strays*10 > looked || is.IsStructured() || is == schema.Opaque {
 			continue
 		}
 		return slices.DeleteFunc(slices.Clone(types), func(t string) bool { return family(t) != is }), strays, looked

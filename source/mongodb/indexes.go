@@ -78,9 +78,9 @@ func (x *index) describe(c *schema.Class) {
 	}
 }
 
-// searched gives a class the index of Atlas Search that is declared for it, in place of others: an aggregation begins with one. It
+// setSearchIndex gives a class the index of Atlas Search that is declared for it, in place of others: an aggregation begins with one. It
 // returns warnings about fields that aren't texts.
-func (s *Source) searched(class *schema.Class) (warnings []string) {
+func (s *Source) setSearchIndex(class *schema.Class) (warnings []string) {
 	declared := s.options.Collections[class.Table]
 	if declared.Index == "" {
 		return nil

@@ -59,7 +59,7 @@ func TestLargeRecords(t *testing.T) {
 				if on == ferret && len(tt.writes) > 1 {
 					continue // it has no groups
 				}
-				if got := p.Told(t, tt.writes...); !strings.Contains(got, tt.want) {
+				if got := p.PreviewAndApply(t, tt.writes...); !strings.Contains(got, tt.want) {
 					t.Errorf("%v: %.300s, want %q", tt.writes, got, tt.want)
 				}
 			}

@@ -37,7 +37,7 @@ func (s *step) find(ctx context.Context) error {
 		size, weight = size+len(v.Value), weight+mongogen.BSONWeight(v)
 	}
 	large := size > writes.MostRecord || weight > mostWeight
-	in, err := s.w.shows(ctx, s.item.View, s.decoded(found, s.row, s.deciding()), func(string) bool { return false })
+	in, err := s.w.shows(ctx, s.item.View, s.withMembers(found, s.row, s.deciding()), func(string) bool { return false })
 	if err != nil || !in {
 		return err
 	}
@@ -47,8 +47,8 @@ func (s *step) find(ctx context.Context) error {
 	case *s.read > mostRead:
 		return writes.TooLargeTogether()
 	}
-	s.stored, s.row = found, s.decoded(found, s.row, nil)
-	s.effect.Before = s.shown()
+	s.stored, s.row = found, s.withMembers(found, s.row, nil)
+	s.effect.Before = s.visibleObject()
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (s *step) document(ctx context.Context) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := append(s.deciding(), s.concerned()...)
+	names := append(s.deciding(), s.concernedFields()...)
 	for _, f := range s.item.View.Fields() {
 		names = append(names, f.Name)
 	}
@@ -73,7 +73,7 @@ func (s *step) document(ctx context.Context) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer closed(cursor)
+	defer closeCursor(cursor)
 	if !cursor.Next(ctx) {
 		return nil, cursor.Err()
 	}
@@ -96,8 +96,8 @@ func (s *step) deciding() []string {
 	return names
 }
 
-// concerned returns the fields that are compared and written.
-func (s *step) concerned() []string {
+// concernedFields returns the fields that are compared and written.
+func (s *step) concernedFields() []string {
 	names := slices.Clone(s.item.Concerned)
 	for _, set := range s.item.Sets {
 		names = append(names, set.Field.Name)

@@ -43,8 +43,8 @@ var errTaken = errors.New("mongodb: another entry came first")
 // the keys.
 const maxReceipt = 1 << 20
 
-// sealed returns a receipt as it is kept.
-func sealed(r change.Receipt) (string, error) {
+// encodeReceipt returns a receipt as it is kept.
+func encodeReceipt(r change.Receipt) (string, error) {
 	text, err := json.Marshal(r)
 	if len(text) > maxReceipt {
 		r.After = nil
@@ -61,15 +61,15 @@ func (e *entry) receipt() (r change.Receipt, err error) {
 	return r, nil
 }
 
-// numbered returns the _id of an entry.
-func numbered(id string, n int) string { return fmt.Sprintf("%s#%d", id, n) }
+// entryID returns the _id of an entry.
+func entryID(id string, n int) string { return fmt.Sprintf("%s#%d", id, n) }
 
 // last returns the last entry of a change. Its n is -1 if there is none.
 func (w *Writable) last(ctx context.Context, id string) (entry, error) {
 	out := entry{n: -1}
 	for n := 0; ; n++ {
 		next := entry{n: n}
-		err := w.to.db.Collection(markers).FindOne(ctx, bson.D{{Key: "_id", Value: numbered(id, n)}}).Decode(&next)
+		err := w.to.db.Collection(markers).FindOne(ctx, bson.D{{Key: "_id", Value: entryID(id, n)}}).Decode(&next)
 		switch {
 		case errors.Is(err, mongo.ErrNoDocuments):
 			return out, nil
@@ -83,7 +83,7 @@ func (w *Writable) last(ctx context.Context, id string) (entry, error) {
 // add inserts the entry of a change that follows after. It fails with errTaken if there is one.
 func (w *Writable) add(ctx context.Context, id string, after, e entry) (entry, error) {
 	e.n = after.n + 1
-	e.ID = numbered(id, e.n)
+	e.ID = entryID(id, e.n)
 	_, err := w.to.db.Collection(markers).InsertOne(ctx, e)
 	if mongo.IsDuplicateKeyError(err) {
 		err = errTaken
@@ -95,7 +95,7 @@ func (w *Writable) add(ctx context.Context, id string, after, e entry) (entry, e
 // record. If the record is as the change leaves it, the change was applied. Otherwise that executor may still write,
 // and the error wraps change.ErrUnknown.
 func (w *Writable) Bar(ctx context.Context, id string, fence int64) (receipt change.Receipt, applied bool, err error) {
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := withTimeLimit(ctx)
 	defer cancel()
 	err = w.with(ctx, func(in *Writable) error {
 		receipt, applied, err = in.bar(ctx, id, fence)
@@ -117,12 +117,12 @@ func (w *Writable) bar(ctx context.Context, id string, fence int64) (change.Rece
 			r.Again = true
 			return r, true, err
 		case at.Kind == begun:
-			_, done, err := w.settled(ctx, id, at)
+			_, done, err := w.completeChange(ctx, id, at)
 			switch {
 			case err != nil && !errors.Is(err, errTaken):
 				return change.Receipt{}, false, refuse(ctx, err)
 			case err == nil && !done:
-				return change.Receipt{}, false, unknown("an executor had begun to write it and may still do so")
+				return change.Receipt{}, false, unknownOutcomeError("an executor had begun to write it and may still do so")
 			}
 			continue
 		case at.Kind == ended && at.Fence > fence:

@@ -73,7 +73,7 @@ func Open(ctx context.Context, o Options) (*Source, error) {
 	in, done := s.use()
 	defer done()
 	if err := in.greet(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("source %s: %w", o.Name, unquoted(err)), s.Close())
+		return nil, errors.Join(fmt.Errorf("source %s: %w", o.Name, driverReason(err)), s.Close())
 	}
 	s.level, s.sets = in.level, in.sets
 	return s, nil
@@ -104,8 +104,8 @@ func (s *Source) greet(ctx context.Context) error {
 	return nil
 }
 
-// unquoted returns the reason of an error of the driver in one line, without the server's message.
-func unquoted(err error) error {
+// driverReason returns the reason of an error of the driver in one line, without the server's message.
+func driverReason(err error) error {
 	if c, ok := errors.AsType[mongo.CommandError](err); ok {
 		return fmt.Errorf("the server refuses (%s, code %d)", c.Name, c.Code)
 	}

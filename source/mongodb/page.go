@@ -61,9 +61,9 @@ func (r *reading) page(ctx context.Context, c mongogen.Command) source.Rows {
 	})
 }
 
-// joined yields the records of a find that the server runs whole, with the records that their pointers lead to. It
+// rowsWithJoins yields the records of a find that the server runs whole, with the records that their pointers lead to. It
 // takes as many at a time as the server sends at once.
-func (r *reading) joined(ctx context.Context, c mongogen.Command) source.Rows {
+func (r *reading) rowsWithJoins(ctx context.Context, c mongogen.Command) source.Rows {
 	return func(yield func(value.Row, error) bool) {
 		var some []value.Row
 		bytes, n := 0, 0

@@ -85,7 +85,7 @@ func (r *reading) rows(ctx context.Context) (source.Rows, error) {
 	case err != nil || !c.Whole:
 		return interpret.Rows(ctx, r.plan, r.records)
 	case len(r.plan.Joins) > 0:
-		return r.joined(ctx, c), nil
+		return r.rowsWithJoins(ctx, c), nil
 	}
 	return r.page(ctx, c), nil
 }
@@ -202,7 +202,7 @@ func (s *Source) aggregate(ctx context.Context, db *mongo.Database, c mongogen.C
 	if err != nil {
 		return err
 	}
-	defer closed(cursor)
+	defer closeCursor(cursor)
 	for cursor.Next(ctx) {
 		size.largest = max(size.largest, len(cursor.Current))
 		if cursor.RemainingBatchLength() == 0 {
@@ -235,7 +235,7 @@ func (b *batches) next() int32 {
 	return b.most
 }
 
-func closed(c *mongo.Cursor) {
+func closeCursor(c *mongo.Cursor) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	c.Close(ctx)

@@ -52,7 +52,7 @@ func (s *step) look(ctx context.Context) error {
 			return err
 		}
 		if s.effect.Before.IsNull() {
-			return s.item.NotFound()
+			return s.item.NotFoundError()
 		}
 	}
 	// A delete makes nothing of the record.
@@ -80,15 +80,15 @@ func (s *step) look(ctx context.Context) error {
 	if err != nil {
 		return problem.New(problem.InvalidArgument, "the record is larger than a document can be (16 MB)")
 	}
-	s.row = s.decoded(doc, s.row, nil)
-	s.effect.After = s.shown()
+	s.row = s.withMembers(doc, s.row, nil)
+	s.effect.After = s.visibleObject()
 	if s.item.Op == write.OpCreate && !given {
 		s.effect.After = without(s.effect.After, "_id") // it isn't known yet
 	}
-	if in, err := s.w.shows(ctx, s.item.View, s.row, s.item.FromMade); err != nil || in {
+	if in, err := s.w.shows(ctx, s.item.View, s.row, s.item.SetsReference); err != nil || in {
 		return err
 	}
-	return s.item.NotFound()
+	return s.item.NotFoundError()
 }
 
 // key returns the key of the record that the n-th step creates, which is looked at before.
@@ -101,8 +101,8 @@ func (s *step) key(n int) []value.Value {
 	return id
 }
 
-// decoded returns a record with the members of a document in the place of those that it has: those called by one of names, or all.
-func (s *step) decoded(doc bson.Raw, row value.Row, names []string) value.Row {
+// withMembers returns a record with the members of a document in the place of those that it has: those called by one of names, or all.
+func (s *step) withMembers(doc bson.Raw, row value.Row, names []string) value.Row {
 	out := slices.Clone(row)
 	for i, f := range s.class().Fields {
 		if v, err := doc.LookupErr(f.Name); err == nil && (names == nil || slices.Contains(names, f.Name)) {
@@ -112,8 +112,8 @@ func (s *step) decoded(doc bson.Raw, row value.Row, names []string) value.Row {
 	return out
 }
 
-// shown returns the visible fields of the record as an Object.
-func (s *step) shown() value.Value {
+// visibleObject returns the visible fields of the record as an Object.
+func (s *step) visibleObject() value.Value {
 	members := make([]value.Member, len(s.item.View.Fields()))
 	for i, f := range s.item.View.Fields() {
 		members[i] = value.Member{Name: f.Name, Value: s.row[at(s.class(), f.Name)]}
@@ -196,8 +196,8 @@ func (s *step) form(set writes.Set) (any, error) {
 	return x, nil
 }
 
-// guarded returns the condition that the document is still as it was compared, in the fields that the item concerns.
-func (s *step) guarded() bson.D {
+// unchangedFilter returns the condition that the document is still as it was compared, in the fields that the item concerns.
+func (s *step) unchangedFilter() bson.D {
 	docs := bson.A{bson.D{{Key: "_id", Value: s.stored.Lookup("_id")}}}
 	for _, name := range s.item.Concerned {
 		if v, err := s.stored.LookupErr(name); name != "_id" && err == nil {
@@ -209,8 +209,8 @@ func (s *step) guarded() bson.D {
 	return bson.D{{Key: "$and", Value: docs}}
 }
 
-// expected returns what is stored once the item is written, as stands reads it.
-func (s *step) expected() ([]byte, error) {
+// expectedState returns what is stored once the item is written, as stands reads it.
+func (s *step) expectedState() ([]byte, error) {
 	e := expected{Collection: s.class().Table, Gone: s.item.Op == write.OpDelete, Sums: map[string][]byte{}}
 	doc, err := bson.Marshal(s.sets)
 	if err != nil {
@@ -221,7 +221,7 @@ func (s *step) expected() ([]byte, error) {
 	}
 	elements, err := bson.Raw(doc).Elements()
 	for _, m := range elements {
-		e.Sums[m.Key()] = summed(m.Value())
+		e.Sums[m.Key()] = checksum(m.Value())
 	}
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ type expected struct {
 	Sums       map[string][]byte `bson:"sums"` // SHA-256 by member
 }
 
-func summed(v bson.RawValue) []byte {
+func checksum(v bson.RawValue) []byte {
 	sum := sha256.Sum256(append([]byte{byte(v.Type)}, v.Value...))
 	return sum[:]
 }
@@ -262,7 +262,7 @@ func (w *Writable) stands(ctx context.Context, doc []byte) (bool, error) {
 		return false, err
 	}
 	for name, sum := range e.Sums {
-		if v, err := found.LookupErr(name); err != nil || !bytes.Equal(summed(v), sum) {
+		if v, err := found.LookupErr(name); err != nil || !bytes.Equal(checksum(v), sum) {
 			return false, nil
 		}
 	}

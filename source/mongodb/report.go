@@ -18,7 +18,7 @@ func (s *Source) Report(ctx context.Context) (source.Server, error) {
 		return in.pool.db.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&is)
 	})
 	if err != nil {
-		return source.Server{}, unquoted(err)
+		return source.Server{}, driverReason(err)
 	}
 	if is.Ferret != "" {
 		return source.Server{Version: "FerretDB " + is.Ferret}, nil

@@ -52,15 +52,15 @@ const (
 	most  = 60 * time.Second // for a call without a deadline
 )
 
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+func withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, has := ctx.Deadline(); has {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, most)
 }
 
-// unknown returns the error of a change that may have been written or not.
-func unknown(why string) error {
+// unknownOutcomeError returns the error of a change that may have been written or not.
+func unknownOutcomeError(why string) error {
 	return &problem.Error{Code: problem.Upstream, Kind: "unknown_outcome", Detail: "whether the change was written isn't known: " + why, Err: change.ErrUnknown}
 }
 
@@ -107,7 +107,7 @@ func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview,
 	if err != nil {
 		return p, err
 	}
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := withTimeLimit(ctx)
 	defer cancel()
 	err = w.with(ctx, func(in *Writable) error {
 		p, err = in.preview(ctx, &plan)
@@ -155,7 +155,7 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 	if plan.Change == "" || plan.Fence < 1 {
 		return none, problem.New(problem.Internal, "a permit without a change or a lease")
 	}
-	ctx, cancel := bounded(ctx)
+	ctx, cancel := withTimeLimit(ctx)
 	defer cancel()
 	if w.level != mongogen.MongoDB {
 		select {
@@ -171,13 +171,13 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 		return err
 	})
 	if err != nil {
-		return none, passed(ctx, err)
+		return none, passOrRefuse(ctx, err)
 	}
 	return receipt, nil
 }
 
-// passed returns an error with a meaning for the caller as it is, and refuses others.
-func passed(ctx context.Context, err error) error {
+// passOrRefuse returns an error with a meaning for the caller as it is, and refuses others.
+func passOrRefuse(ctx context.Context, err error) error {
 	if _, moved := errors.AsType[*change.Moved](err); moved || errors.Is(err, change.ErrFenced) {
 		return err
 	}
@@ -209,7 +209,7 @@ func (w *Writable) attempts(ctx context.Context, plan *writes.Plan) (receipt cha
 		}
 		maybe := at.Kind == begun // an earlier attempt may have written it
 		var done bool
-		if receipt, done, err = w.settled(ctx, plan.Change, at); err == nil && !done {
+		if receipt, done, err = w.completeChange(ctx, plan.Change, at); err == nil && !done {
 			if w.sets {
 				receipt, err = w.together(ctx, plan, at)
 			} else {
@@ -221,10 +221,10 @@ func (w *Writable) attempts(ctx context.Context, plan *writes.Plan) (receipt cha
 			return receipt, nil
 		case maybe && definite(err):
 			// The earlier attempt's write may have come between the look at the record and ours.
-			if late, yes, failed := w.settled(ctx, plan.Change, at); failed == nil && yes {
+			if late, yes, failed := w.completeChange(ctx, plan.Change, at); failed == nil && yes {
 				return late, nil
 			}
-			return receipt, unknown("an earlier attempt had begun to write it, and the record is neither as it was reviewed nor as the change leaves it")
+			return receipt, unknownOutcomeError("an earlier attempt had begun to write it, and the record is neither as it was reviewed nor as the change leaves it")
 		case definite(err) || !maybe && errors.Is(err, errMet):
 			// Nothing was written, and the caller relies on that. No holder of an older lease may write it any more.
 			if _, failed := w.add(ctx, plan.Change, at, entry{Kind: ended, Fence: plan.Fence}); failed == nil && definite(err) {
@@ -271,7 +271,7 @@ func compare(ctx context.Context, steps []step) error {
 		if err != nil && (s.item.ID == nil || !gone) && first == nil {
 			first = err
 		}
-		moved = moved || s.item.ID != nil && (err == nil || gone) && s.item.Moved(s.effect.Before)
+		moved = moved || s.item.ID != nil && (err == nil || gone) && s.item.HasChanged(s.effect.Before)
 		is := s.effect
 		is.After = value.Value{}
 		now = append(now, is)
@@ -282,13 +282,13 @@ func compare(ctx context.Context, steps []step) error {
 	return first
 }
 
-// received returns what writing the steps will have done.
-func received(steps []step) (r change.Receipt) {
+// receiptOf returns what writing the steps will have done.
+func receiptOf(steps []step) (r change.Receipt) {
 	for i := range steps {
 		s := &steps[i]
 		key, after := "", s.effect.After
 		if s.item.Op != write.OpDelete {
-			after = s.shown()
+			after = s.visibleObject()
 		}
 		if s.item.View.Key() != nil {
 			var id []value.Value

@@ -283,7 +283,7 @@ func (g ground) told(t *testing.T, p writing.Proposer, rows []wrote) {
 		if other := r.others[map[bool]int{true: 1}[g.on == sets]]; other != "" {
 			want = other
 		}
-		if got := p.Told(t, r.writes...); got != want {
+		if got := p.PreviewAndApply(t, r.writes...); got != want {
 			t.Errorf("%s\n got %s\nwant %s", strings.Join(r.writes, "\n"), got, want)
 		}
 	}

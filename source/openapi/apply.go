@@ -24,7 +24,7 @@ func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error
 	if err != nil {
 		return change.Receipt{}, err
 	}
-	list, err := called(&plan)
+	list, err := planCalls(&plan)
 	if err != nil {
 		return change.Receipt{}, err
 	}
@@ -72,16 +72,16 @@ func (s *sending) look(ctx context.Context, list []*calls.Plan) error {
 			return err
 		}
 		was := s.plan.Items[i].Reviewed
-		different := was.Moved(now, nil)
+		different := was.Difference(now, nil)
 		if different != "" {
 			if again, _, err := s.api.effect(ctx, call); err == nil {
-				different = was.Moved(now, &again)
+				different = was.Difference(now, &again)
 			}
 		}
 		moved = moved || different != ""
 		s.now, s.masks = append(s.now, now), append(s.masks, masked)
 		had := -1
-		if found, err := s.api.found(ctx, call); err == nil {
+		if found, err := s.api.matchingRecords(ctx, call); err == nil {
 			had = len(found)
 		}
 		s.had = append(s.had, had)
@@ -95,7 +95,7 @@ func (s *sending) look(ctx context.Context, list []*calls.Plan) error {
 // call makes the i-th call. Its error wraps change.ErrUnknown if it may have been carried out. With any other error it
 // was not.
 func (s *sending) call(ctx context.Context, i int) error {
-	permit, err := s.plan.Items[i].Call.Answered(ctx, s.answers)
+	permit, err := s.plan.Items[i].Call.WithAnswers(ctx, s.answers)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *sending) call(ctx context.Context, i int) error {
 	}
 	// No answer came. The API is asked whether the call was carried out, by the object that it changed or made.
 	r, err := s.api.write(ctx, &call, key)
-	if errors.Is(err, change.ErrUnknown) && s.settled(ctx, &call, s.now[i], s.had[i]) {
+	if errors.Is(err, change.ErrUnknown) && s.settleCall(ctx, &call, s.now[i], s.had[i]) {
 		return nil
 	}
 	if err != nil {
@@ -127,21 +127,21 @@ func (s *sending) call(ctx context.Context, i int) error {
 	got, err := response.Make(call.View, call.Operation, r, response.Options{Budget: maxBefore})
 	switch {
 	case err != nil && r.Status < 300:
-		s.made("", value.Value{}) // it was carried out, even if the response can't be read
+		s.recordResult("", value.Value{}) // it was carried out, even if the response can't be read
 		return nil
 	case err != nil:
 		return err
 	case r.Status >= 300:
 		return problem.New(problem.Upstream, fmt.Sprintf("the API answered %d: it wants the call elsewhere", r.Status))
 	}
-	if err := response.Refused(call.View, call.Operation, r, call.Body); err != nil {
+	if err := response.CheckRefusal(call.View, call.Operation, r, call.Body); err != nil {
 		return err
 	}
 	answer := value.Value{}
 	if got.HasBody {
 		answer = object(got.Body)
 	}
-	s.made(response.Location(r.Header), answer)
+	s.recordResult(response.Location(r.Header), answer)
 	return nil
 }
 
@@ -156,13 +156,13 @@ func (a *API) Settle(ctx context.Context, p writes.Permit, left change.Lease) (c
 		s.done = *left.Done
 	}
 	for _, answer := range s.done.After {
-		s.answers = append(s.answers, unmasked(answer))
+		s.answers = append(s.answers, withoutMaskedTexts(answer))
 	}
 	i := int(s.done.Rows)
 	if i >= len(plan.Items) || plan.Items[i].Op != write.OpCall {
 		return change.Receipt{}, problem.New(problem.Internal, "the change has no such call")
 	}
-	permit, err := plan.Items[i].Call.Answered(ctx, s.answers)
+	permit, err := plan.Items[i].Call.WithAnswers(ctx, s.answers)
 	if err != nil {
 		return change.Receipt{}, err
 	}
@@ -171,21 +171,21 @@ func (a *API) Settle(ctx context.Context, p writes.Permit, left change.Lease) (c
 		return change.Receipt{}, err
 	}
 	reviewed, had := plan.Items[i].Reviewed, -1
-	reviewed.After = expected(&call, reviewed)
+	reviewed.After = expectedAfter(&call, reviewed)
 	if i < len(left.Had) {
 		had = left.Had[i]
 	}
 	switch {
-	case !s.settled(ctx, &call, reviewed, had):
-		return change.Receipt{}, unknown("its executor left", nil)
+	case !s.settleCall(ctx, &call, reviewed, had):
+		return change.Receipt{}, unknownOutcomeError("its executor left", nil)
 	case i+1 < len(plan.Items):
 		return change.Receipt{}, &change.Partly{Done: s.done, Of: len(plan.Items), Left: true, Err: problem.New(problem.Conflict, "its executor left")}
 	}
 	return s.done, nil
 }
 
-// expected returns what a call leaves of what was reviewed, now that its arguments are known.
-func expected(call *calls.Plan, reviewed change.Effect) value.Value {
+// expectedAfter returns what a call leaves of what was reviewed, now that its arguments are known.
+func expectedAfter(call *calls.Plan, reviewed change.Effect) value.Value {
 	switch body := object(call.Body); {
 	case call.Request.Method == "DELETE":
 		return value.Value{}
@@ -198,22 +198,22 @@ func expected(call *calls.Plan, reviewed change.Effect) value.Value {
 	}
 }
 
-// settled reads whether a call whose outcome is unknown was carried out, and notes it then.
-func (s *sending) settled(ctx context.Context, call *calls.Plan, reviewed change.Effect, had int) bool {
-	if s.api.happened(ctx, call, reviewed) {
-		s.made("", value.Value{})
+// settleCall reads whether a call whose outcome is unknown was carried out, and notes it then.
+func (s *sending) settleCall(ctx context.Context, call *calls.Plan, reviewed change.Effect, had int) bool {
+	if s.api.hasHappened(ctx, call, reviewed) {
+		s.recordResult("", value.Value{})
 		return true
 	}
-	made, ok := s.api.made(ctx, call, had)
+	made, ok := s.api.findNewRecord(ctx, call, had)
 	if ok {
-		s.made("", made)
+		s.recordResult("", made)
 	}
 	return ok
 }
 
 // unread notes that a call was carried out whose answer was not read.
 func (s *sending) unread(r *calls.HTTPResponse) {
-	s.made(response.Location(r.Header), value.Value{})
+	s.recordResult(response.Location(r.Header), value.Value{})
 	said := fmt.Sprintf("the API answered with status %d. Its answer was not read, because %s", r.Status, r.Unread)
 	if len(s.plan.Items) > 1 {
 		said = fmt.Sprintf("call %d: %s", s.done.Rows, said)
@@ -224,18 +224,18 @@ func (s *sending) unread(r *calls.HTTPResponse) {
 	s.done.Note = said
 }
 
-// made notes that a call was carried out.
-func (s *sending) made(location string, answer value.Value) {
+// recordResult records that a call was carried out, with its location and answer.
+func (s *sending) recordResult(location string, answer value.Value) {
 	s.done.Rows++
 	s.done.Keys = append(s.done.Keys, location)
 	s.done.After = append(s.done.After, answer)
-	s.answers = append(s.answers, unmasked(answer))
+	s.answers = append(s.answers, withoutMaskedTexts(answer))
 }
 
-// unmasked returns v with Null in the place of each masked text.
-func unmasked(v value.Value) value.Value {
+// withoutMaskedTexts returns v with Null in the place of each masked text.
+func withoutMaskedTexts(v value.Value) value.Value {
 	if v.Kind() == value.String && strings.Contains(v.Text(), response.Masked) {
 		return value.Value{}
 	}
-	return v.Map(unmasked)
+	return v.Map(withoutMaskedTexts)
 }

@@ -119,7 +119,7 @@ func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *calls.HT
 	}
 	permits := map[*calls.HTTPRequest]calls.Permit{plan.Request: p}
 	redirected := func(path, query string) (*calls.HTTPRequest, error) {
-		next, err := p.Redirected(ctx, path, query)
+		next, err := p.PermitRedirect(ctx, path, query)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +140,7 @@ func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*calls.H
 	r, err := a.send(ctx, client.Message{Request: plan.Request, Key: key, Who: plan.Who})
 	switch {
 	case errors.Is(err, client.ErrUnsure):
-		return nil, unknown(problem.Of(err).Detail, err)
+		return nil, unknownOutcomeError(problem.Of(err).Detail, err)
 	case err != nil:
 		return nil, err
 	}
@@ -150,11 +150,11 @@ func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*calls.H
 		if _, err := response.Make(plan.View, plan.Operation, r, response.Options{}); problem.Of(err).Reply != nil && problem.Of(err).Reply.Message != "" {
 			said = fmt.Sprintf(" (%d: %s)", r.Status, problem.Of(err).Reply.Message)
 		}
-		return nil, unknown("the API failed after it had the request"+said, nil)
+		return nil, unknownOutcomeError("the API failed after it had the request"+said, nil)
 	}
 	if r.Status < 300 && response.IsWebPage(plan.Operation, r) {
 		r.Close()
-		return nil, unknown("the service answered with a web page and not as its document says, and probably wants a sign-in", nil)
+		return nil, unknownOutcomeError("the service answered with a web page and not as its document says, and probably wants a sign-in", nil)
 	}
 	return r, nil
 }

@@ -11,20 +11,20 @@ import (
 )
 
 // errPatch means that a JSON Patch can't be applied to the present record, so the result of the call isn't known.
-var errPatch = problem.Said("the JSON Patch doesn't fit")
+var errPatch = problem.LoggableError("the JSON Patch doesn't fit")
 
-// patched returns what a JSON Patch (RFC 6902) leaves of was.
-func patched(was, patch value.Value) (value.Value, error) {
+// applyPatch returns what a JSON Patch (RFC 6902) leaves of was.
+func applyPatch(was, patch value.Value) (value.Value, error) {
 	for _, one := range patch.List() {
 		op, _ := one.Get("op")
 		to, _ := one.Get("path")
-		names, ok := pointed(to)
+		names, ok := pointerNames(to)
 		if !ok {
 			return was, errPatch
 		}
 		v, _ := one.Get("value")
 		from, _ := one.Get("from")
-		source, given := pointed(from)
+		source, given := pointerNames(from)
 		switch op.Text() {
 		case "copy", "move":
 			if v, ok = at(was, source); !ok || !given {
@@ -58,8 +58,8 @@ func patched(was, patch value.Value) (value.Value, error) {
 	return was, nil
 }
 
-// pointed returns the names of a JSON pointer, or false if v is none.
-func pointed(v value.Value) ([]string, bool) {
+// pointerNames returns the names of a JSON pointer, or false if v is none.
+func pointerNames(v value.Value) ([]string, bool) {
 	text := v.Text()
 	if v.Kind() != value.String || text != "" && text[0] != '/' {
 		return nil, false

@@ -108,7 +108,7 @@ func (f *finder) takes() spec.Raw {
 			return c.Schema
 		}
 	}
-	if c := f.call.Operation.Body.Preferred(); c != nil {
+	if c := f.call.Operation.Body.PreferredContent(); c != nil {
 		return c.Schema
 	}
 	return nil
@@ -117,16 +117,16 @@ func (f *finder) takes() spec.Raw {
 // gives returns the schema that the read answers with, or nil.
 func (f *finder) gives() spec.Raw {
 	if ok := f.reads.Success(); ok != nil {
-		if c := ok.Preferred(); c != nil {
+		if c := ok.PreferredContent(); c != nil {
 			return c.Schema
 		}
 	}
 	return nil
 }
 
-// declared returns the names of the fields that a schema declares, those of its alternatives as well. closed reports
+// declaredFields returns the names of the fields that a schema declares, those of its alternatives as well. closed reports
 // whether an object has no others, as far as the document says.
-func (f *finder) declared(raw spec.Raw) (names map[string]spec.Raw, closed bool) {
+func (f *finder) declaredFields(raw spec.Raw) (names map[string]spec.Raw, closed bool) {
 	names = map[string]spec.Raw{}
 	if raw == nil {
 		return names, false
@@ -154,7 +154,7 @@ func (f *finder) below(raw spec.Raw, name string) spec.Raw {
 	if s := f.call.Whole.Schema(raw); name == "0" && s.Items != nil {
 		return s.Items
 	}
-	names, _ := f.declared(raw)
+	names, _ := f.declaredFields(raw)
 	return names[name]
 }
 
@@ -207,7 +207,7 @@ func (f *finder) parts(body value.Value, raw spec.Raw, in []string, depth int) [
 	if body.Kind() != value.Object && !body.IsNull() {
 		return nil
 	}
-	declared, _ := f.declared(raw)
+	declared, _ := f.declaredFields(raw)
 	out := []part{{in, body, declared}}
 	for _, m := range body.Members() {
 		if depth < maxWrapped && m.Value.Kind() == value.Object && f.wraps(body, m.Name) {
@@ -253,7 +253,7 @@ func (f *finder) records(v value.Value, raw spec.Raw, m match, found func(record
 	if v.Kind() != value.Object {
 		return
 	}
-	declared, _ := f.declared(raw)
+	declared, _ := f.declaredFields(raw)
 	inherits := m.identity && len(m.at) > 0 && plainName(m.at[len(m.at)-1]) == "attributes"
 	m.identity = inherits || f.identifies(v)
 	var inner []value.Member

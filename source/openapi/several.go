@@ -8,9 +8,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// valued returns the state for a body that isn't an object, such as a list or a text. The answer has the same kind,
+// valueState returns the state for a body that isn't an object, such as a list or a text. The answer has the same kind,
 // itself or as the only such value in its envelopes.
-func (f *finder) valued(is answer, none state) state {
+func (f *finder) valueState(is answer, none state) state {
 	if !changesRecord(f.call.Operation) {
 		none.read = value.Value{}
 		return none
@@ -20,7 +20,7 @@ func (f *finder) valued(is answer, none state) state {
 		return none
 	}
 	if f.partial() && areRecords(f.call.Body) {
-		return f.listed(is, at, nil, none)
+		return f.listState(is, at, nil, none)
 	}
 	s := state{seen: object(reach(is.seen, at)), raw: object(reach(is.raw, at)), whole: object(reach(is.whole, at)), read: marks(is.seen, at)}
 	s.before, s.after, s.record = s.whole, object(f.call.Body), s.whole
@@ -71,15 +71,15 @@ func (f *finder) severalIn(body value.Value) string {
 	return found
 }
 
-// listed returns the state for a list of records at in of a body. Each entry has the fields to set and the id of the
+// listState returns the state for a list of records at in of a body. Each entry has the fields to set and the id of the
 // record to set them on. at leads to the list in the answer. Effects of the call on records that it doesn't name, and
 // on fields that it doesn't give, aren't part of it. Unless the list that was read has exactly one record for each, the
 // present state isn't known.
-func (f *finder) listed(is answer, at, in []string, none state) state {
+func (f *finder) listState(is answer, at, in []string, none state) state {
 	body := reach(f.call.Body, in).List()
-	whole, ok := paired(reach(is.whole, at).List(), body)
-	seen, sees := paired(reach(is.seen, at).List(), body)
-	raw, has := paired(reach(is.raw, at).List(), body)
+	whole, ok := pairRecords(reach(is.whole, at).List(), body)
+	seen, sees := pairRecords(reach(is.seen, at).List(), body)
+	raw, has := pairRecords(reach(is.raw, at).List(), body)
 	if !ok || !sees || !has {
 		return none
 	}
@@ -111,13 +111,13 @@ func (f *finder) listed(is answer, at, in []string, none state) state {
 // keyNames are names of fields by which a record of a list is known, as plainName has them.
 var keyNames = []string{"id", "uuid", "guid", "key", "slug", "sku", "code", "handle", "number", "name", "login", "username", "email"}
 
-// paired returns for each record of body the one of list that has the same key, and whether there is exactly one for each.
-func paired(list, body []value.Value) ([]value.Value, bool) {
+// pairRecords returns for each record of body the one of list that has the same key, and whether there is exactly one for each.
+func pairRecords(list, body []value.Value) ([]value.Value, bool) {
 	for _, key := range keyNames {
 		var out []value.Value
 		taken := map[int]bool{}
 		for _, e := range body {
-			if i := keyed(list, e, key); i >= 0 && !taken[i] {
+			if i := indexByKey(list, e, key); i >= 0 && !taken[i] {
 				taken[i] = true
 				out = append(out, list[i])
 			}
@@ -129,8 +129,8 @@ func paired(list, body []value.Value) ([]value.Value, bool) {
 	return nil, false
 }
 
-// keyed returns the index of the only record of list that has the key of e, or -1 for none, or several.
-func keyed(list []value.Value, e value.Value, key string) int {
+// indexByKey returns the index of the only record of list that has the key of e, or -1 for none, or several.
+func indexByKey(list []value.Value, e value.Value, key string) int {
 	found := -1
 	for _, m := range e.Members() {
 		if plainName(m.Name) != key {

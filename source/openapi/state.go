@@ -57,7 +57,7 @@ func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
 	case err != nil:
 		return state{}, err
 	}
-	s := compared(call, reads, is, none)
+	s := stateFrom(call, reads, is, none)
 	if newFinder(call, reads).collection(is) {
 		s.listed = is.listed
 	}
@@ -81,9 +81,9 @@ func changesRecord(op *spec.Operation) bool {
 	return op.Method != "POST" || strings.HasSuffix(strings.TrimSuffix(path, "/"), "}")
 }
 
-// compared returns the state of the object that a call changes, from the answer of its read. If the two can't be
+// stateFrom returns the state of the object that a call changes, from the answer of its read. If the two can't be
 // matched, it returns none with that answer.
-func compared(call *calls.Plan, reads *spec.Operation, is answer, none state) state {
+func stateFrom(call *calls.Plan, reads *spec.Operation, is answer, none state) state {
 	f := newFinder(call, reads)
 	none.read = marks(is.seen, nil)
 	body := call.Body
@@ -95,7 +95,7 @@ func compared(call *calls.Plan, reads *spec.Operation, is answer, none state) st
 	if patches(call) {
 		m, ok := f.find(is.whole, value.OfObject(nil))
 		was := reach(is.whole, m.at)
-		became, err := patched(was, body)
+		became, err := applyPatch(was, body)
 		if !ok && len(is.whole.Members()) == 0 || err != nil {
 			return none
 		}
@@ -109,11 +109,11 @@ func compared(call *calls.Plan, reads *spec.Operation, is answer, none state) st
 		return none
 	}
 	if body.Kind() != value.Object {
-		return f.valued(is, none)
+		return f.valueState(is, none)
 	}
 	if in := f.severalIn(body); in != "" {
 		if at, ok := f.lists(is.whole, value.Array); ok {
-			return f.listed(is, at, []string{in}, none)
+			return f.listState(is, at, []string{in}, none)
 		}
 	}
 	m, ok := f.find(is.whole, body)
@@ -128,8 +128,8 @@ func compared(call *calls.Plan, reads *spec.Operation, is answer, none state) st
 	s := state{seen: nest(m.in, reach(is.seen, m.at)), raw: nest(m.in, reach(is.raw, m.at)), whole: nest(m.in, record), record: record, read: marks(is.seen, m.at)}
 	s.gaps = f.gaps(record, m, body)
 	if s.before, s.after = keep(s.whole, body), merge(keep(s.whole, body), body); call.Request.Method == "PUT" && !call.Partial {
-		declared, _ := f.declared(f.belowAll(f.takes(), m.in))
-		s.before, s.after = nest(m.in, f.replaced(record, reach(body, m.in), declared)), body
+		declared, _ := f.declaredFields(f.belowAll(f.takes(), m.in))
+		s.before, s.after = nest(m.in, f.replacedFields(record, reach(body, m.in), declared)), body
 	}
 	return s
 }
@@ -146,8 +146,8 @@ func (f *finder) belowAll(raw spec.Raw, names []string) spec.Raw {
 // the document doesn't say that it would have one.
 func (f *finder) gaps(record value.Value, m match, body value.Value) []string {
 	var out []string
-	names, closed := f.declared(f.belowAll(f.gives(), m.at))
-	takes, _ := f.declared(f.belowAll(f.takes(), m.in))
+	names, closed := f.declaredFields(f.belowAll(f.gives(), m.at))
+	takes, _ := f.declaredFields(f.belowAll(f.takes(), m.in))
 	outer := body
 	for i, name := range m.in {
 		for _, o := range outer.Members() {
@@ -275,9 +275,9 @@ func object(v value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: "body", Value: v}})
 }
 
-// replaced returns the fields of a record that a PUT of body would replace: those that the body can contain. The API maintains the
+// replacedFields returns the fields of a record that a PUT of body would replace: those that the body can contain. The API maintains the
 // others itself.
-func (f *finder) replaced(was, body value.Value, declared map[string]spec.Raw) value.Value {
+func (f *finder) replacedFields(was, body value.Value, declared map[string]spec.Raw) value.Value {
 	members := []value.Member{}
 	for _, m := range was.Members() {
 		raw, takes := declared[m.Name]

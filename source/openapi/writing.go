@@ -21,8 +21,8 @@ import (
 // maxBefore is the maximum size in bytes of the state before a change that is kept.
 const maxBefore = 1 << 20
 
-// unknown returns the error for a call whose outcome is unknown.
-func unknown(detail string, why error) error {
+// unknownOutcomeError returns the error for a call whose outcome is unknown.
+func unknownOutcomeError(detail string, why error) error {
 	return &problem.Error{Code: problem.Upstream, Kind: "unknown_outcome", Detail: detail + ": it may have happened or not", Err: errors.Join(change.ErrUnknown, why)}
 }
 
@@ -33,7 +33,7 @@ func (a *API) Preview(ctx context.Context, d writes.Draft) (change.Preview, erro
 	if err != nil {
 		return change.Preview{}, err
 	}
-	list, err := called(&plan)
+	list, err := planCalls(&plan)
 	if err != nil {
 		return change.Preview{}, err
 	}
@@ -53,8 +53,8 @@ func (a *API) Preview(ctx context.Context, d writes.Draft) (change.Preview, erro
 	return out, nil
 }
 
-// called returns the calls of a plan.
-func called(plan *writes.Plan) ([]*calls.Plan, error) {
+// planCalls returns the calls of a plan.
+func planCalls(plan *writes.Plan) ([]*calls.Plan, error) {
 	var list []*calls.Plan
 	for _, item := range plan.Items {
 		if item.Op != write.OpCall {
@@ -136,10 +136,10 @@ const (
 	lookPause = 250 * time.Millisecond
 )
 
-// happened reports whether a call whose outcome is unknown was carried out. It was if the deleted record is gone, or if
+// hasHappened reports whether a call whose outcome is unknown was carried out. It was if the deleted record is gone, or if
 // the record has the values that the call sets and it didn't have before. The read operation of the same path says so.
 // Otherwise the outcome stays unknown, since the API may still carry the call out.
-func (a *API) happened(ctx context.Context, call *calls.Plan, reviewed change.Effect) bool {
+func (a *API) hasHappened(ctx context.Context, call *calls.Plan, reviewed change.Effect) bool {
 	if call.Before == nil || reviewed.Present != "" || reviewed.Before.IsNull() && !makes(call.Operation) || call.Request.Method == "POST" {
 		return false
 	}
@@ -154,10 +154,10 @@ func (a *API) happened(ctx context.Context, call *calls.Plan, reviewed change.Ef
 }
 
 // errNoLook means that no rule says how to find what a call makes.
-var errNoLook = problem.Said("no rule says how to look")
+var errNoLook = problem.LoggableError("no rule says how to look")
 
-// found returns the records that match what a call makes, as its principal sees them.
-func (a *API) found(ctx context.Context, call *calls.Plan) ([]value.Value, error) {
+// matchingRecords returns the records that match what a call makes, as its principal sees them.
+func (a *API) matchingRecords(ctx context.Context, call *calls.Plan) ([]value.Value, error) {
 	if call.Back == nil {
 		return nil, errNoLook
 	}
@@ -174,12 +174,12 @@ func (a *API) found(ctx context.Context, call *calls.Plan) ([]value.Value, error
 	if err != nil {
 		return nil, err
 	}
-	return call.Look.Found(got.Body), nil
+	return call.Look.MatchingRecords(got.Body), nil
 }
 
-// made returns what a call made whose outcome is unknown: the record that matches it now, where had records matched before
+// findNewRecord returns what a call made whose outcome is unknown: the record that matches it now, where had records matched before
 // it was sent, one less. The API may still be at it, so it is asked more than once.
-func (a *API) made(ctx context.Context, call *calls.Plan, had int) (value.Value, bool) {
+func (a *API) findNewRecord(ctx context.Context, call *calls.Plan, had int) (value.Value, bool) {
 	if had < 0 || call.Back == nil {
 		return value.Value{}, false
 	}
@@ -193,10 +193,10 @@ func (a *API) made(ctx context.Context, call *calls.Plan, had int) (value.Value,
 				return value.Value{}, false
 			}
 		}
-		found, err := a.found(looking, call)
+		found, err := a.matchingRecords(looking, call)
 		switch {
 		case err == nil && len(found) == had+1 && had == 0:
-			return unmasked(object(found[0])), true
+			return withoutMaskedTexts(object(found[0])), true
 		case err == nil && len(found) == had+1:
 			return value.Value{}, true // which of them isn't known
 		}

@@ -23,7 +23,7 @@ func (w *Writable) classChange(source string, it *writes.Item) (classChange, err
 // obstacle returns why Parse Server would not carry out a change. Only people read it, because the reason may be a
 // class, a field or records that the agent doesn't see. Its error is about what the agent sees.
 func (w *Writable) obstacle(ctx context.Context, c *classChange) (why string, err error) {
-	there, fields, err := w.described(ctx, c.Class)
+	there, fields, err := w.findClassFields(ctx, c.Class)
 	switch {
 	case err != nil:
 		return "", err
@@ -48,8 +48,8 @@ func (w *Writable) obstacle(ctx context.Context, c *classChange) (why string, er
 	return why, err
 }
 
-// described reports whether the application has a class, and returns its fields.
-func (w *Writable) described(ctx context.Context, class string) (there bool, fields value.Value, err error) {
+// findClassFields reports whether the application has a class, and returns its fields.
+func (w *Writable) findClassFields(ctx context.Context, class string) (there bool, fields value.Value, err error) {
 	now, err := w.ask(ctx, request{method: http.MethodGet, path: "/schemas/" + class, as: w.master()})
 	if no := new(refusal); errors.As(err, &no) && no.code == codeClass {
 		return false, fields, nil
@@ -91,7 +91,7 @@ func (w *Writable) applyClass(ctx context.Context, source, id string, it *writes
 func (w *Writable) stood(ctx context.Context, c *classChange) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
-	there, fields, err := w.described(ctx, c.Class)
+	there, fields, err := w.findClassFields(ctx, c.Class)
 	if err != nil || there != (c.Fields != nil) {
 		return false
 	}

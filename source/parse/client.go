@@ -64,10 +64,10 @@ func (r *refusal) LogText() string { return r.Error() }
 // askTime is the timeout of a request whose context has none.
 const askTime = 30 * time.Second
 
-// taken sends a request and returns the body of a successful answer. Its errors may be shown to the caller. If Parse
+// sendRequest sends a request and returns the body of a successful answer. Its errors may be shown to the caller. If Parse
 // Server answered with an error, a *refusal is in the chain. If the answer is larger than the limit, largeAnswer is in
 // it.
-func (s *Source) taken(ctx context.Context, r request, most answerLimit) ([]byte, error) {
+func (s *Source) sendRequest(ctx context.Context, r request, most answerLimit) ([]byte, error) {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, askTime)
@@ -79,7 +79,7 @@ func (s *Source) taken(ctx context.Context, r request, most answerLimit) ([]byte
 	}
 	switch {
 	case status >= 300 && status < 400:
-		return nil, broken(&refusal{status: status}, "what answers leads to another address; the url of the source has to be that of Parse Server itself")
+		return nil, unexpectedAnswerError(&refusal{status: status}, "what answers leads to another address; the url of the source has to be that of Parse Server itself")
 	case status == http.StatusOK || status == http.StatusCreated:
 		return body, nil
 	}
@@ -88,12 +88,12 @@ func (s *Source) taken(ctx context.Context, r request, most answerLimit) ([]byte
 		return nil, stranger(status)
 	}
 	code, _ := why.Get("code")
-	return nil, s.refused(&refusal{status, int(code.Int())})
+	return nil, s.refusalError(&refusal{status, int(code.Int())})
 }
 
 // ask sends a request and returns the JSON that answers it. See taken for errors.
 func (s *Source) ask(ctx context.Context, r request) (value.Value, error) {
-	body, err := s.taken(ctx, r, maxAnswer)
+	body, err := s.sendRequest(ctx, r, maxAnswer)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -106,7 +106,7 @@ func (s *Source) ask(ctx context.Context, r request) (value.Value, error) {
 
 // stranger returns the error for an answer that isn't JSON.
 func stranger(status int) error {
-	return broken(&refusal{status: status}, "what answers is not Parse Server; its url ends with the path that it is mounted at, such as https://host/parse")
+	return unexpectedAnswerError(&refusal{status: status}, "what answers is not Parse Server; its url ends with the path that it is mounted at, such as https://host/parse")
 }
 
 // send returns the status and the body that answer a request.
@@ -155,8 +155,8 @@ func (s *Source) send(ctx context.Context, r request, most answerLimit) (int, []
 	return resp.StatusCode, s.secrets.Hide(read, r.as.value), nil
 }
 
-// broken returns the error for an answer that Parse Server doesn't give when all is well.
-func broken(r *refusal, why string) error {
+// unexpectedAnswerError returns the error for an answer that Parse Server doesn't give when all is well.
+func unexpectedAnswerError(r *refusal, why string) error {
 	return &problem.Error{Code: problem.Upstream, Kind: "parse_broken", Detail: "the source could not answer", Err: fmt.Errorf("%s: %w", why, r), Suggestion: tryLater}
 }
 
@@ -175,9 +175,9 @@ const (
 	codeSession    = 209
 )
 
-// refused turns an answer of Parse Server into an error for the caller. It drops the cache of classes and users if the
+// refusalError turns an answer of Parse Server into an error for the caller. It drops the cache of classes and users if the
 // answer says that it may be out of date.
-func (s *Source) refused(r *refusal) error {
+func (s *Source) refusalError(r *refusal) error {
 	p := &problem.Error{Code: problem.Upstream, Kind: fmt.Sprintf("parse_%d", r.code), Detail: "the source could not answer", Err: r, Suggestion: tryLater}
 	switch {
 	case r.status >= 500, r.code == codeForbidden, r.code == codeQuery, r.code == codeSession:

@@ -40,7 +40,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	}
 	var stored map[string]*schema.Class
 	if s.direct != nil {
-		if stored, err = s.stored(ctx); err != nil {
+		if stored, err = s.databaseTables(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -48,7 +48,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	var warnings []string
 	results, ok := answer.Get("results")
 	if !ok || results.Kind() != value.Array || slices.ContainsFunc(results.List(), func(c value.Value) bool { return text(c, "className") == "" }) {
-		return nil, nil, broken(&refusal{status: http.StatusOK}, "what answers is not Parse Server: /schemas lists no classes")
+		return nil, nil, unexpectedAnswerError(&refusal{status: http.StatusOK}, "what answers is not Parse Server: /schemas lists no classes")
 	}
 	for _, described := range results.List() {
 		name := text(described, "className")
@@ -63,7 +63,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 				warnings = append(warnings, fmt.Sprintf("class %s is left out: the database has no such table, or the account may not read it", name))
 				continue
 			}
-			warnings = append(warnings, placed(&c, table)...)
+			warnings = append(warnings, setColumnTypes(&c, table)...)
 		}
 		out, pairs = append(out, c), append(pairs, relations(described, &c)...)
 	}
@@ -72,7 +72,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 			continue // the relation leads to a class that isn't shown
 		}
 		if table := stored[c.Table]; table != nil {
-			warnings = append(warnings, placed(&c, table)...)
+			warnings = append(warnings, setColumnTypes(&c, table)...)
 		} else if s.direct != nil {
 			warnings = append(warnings, fmt.Sprintf("class %s is left out: the database has no such table, or the account may not read it", c.Name))
 			continue
@@ -104,9 +104,9 @@ func (s *Source) remember(classes []schema.Class, described value.Value) {
 	clear(s.known)
 }
 
-// unchanged returns an error if Parse Server no longer has a class as it was described. It answers questions about a
+// checkClass returns an error if Parse Server no longer has a class as it was described. It answers questions about a
 // class or a field that it doesn't have with no records, which would look like an answer.
-func (s *Source) unchanged(ctx context.Context, c *class) error {
+func (s *Source) checkClass(ctx context.Context, c *class) error {
 	name, fields := c.Table, c.Fields
 	if c.pairs() {
 		var field string

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// stored returns the tables of Parse's database by name.
-func (s *Source) stored(ctx context.Context) (map[string]*schema.Class, error) {
+// databaseTables returns the tables of Parse's database by name.
+func (s *Source) databaseTables(ctx context.Context) (map[string]*schema.Class, error) {
 	tables, _, err := s.direct.Describe(ctx)
 	if err != nil {
 		return nil, err
@@ -23,9 +23,9 @@ func (s *Source) stored(ctx context.Context) (map[string]*schema.Class, error) {
 	return out, nil
 }
 
-// placed gives the fields of c the types of their columns, adds the indexes, and returns warnings about fields that the
+// setColumnTypes gives the fields of c the types of their columns, adds the indexes, and returns warnings about fields that the
 // table doesn't have. Parse Server names columns as fields, and keeps only the id of a pointer.
-func placed(c *schema.Class, table *schema.Class) []string {
+func setColumnTypes(c *schema.Class, table *schema.Class) []string {
 	var warnings []string
 	kept := c.Fields[:0]
 	for _, f := range c.Fields {

@@ -38,7 +38,7 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 		u = r.begins()
 		rest = fmt.Sprintf("%d stages", len(plan.Program.Stages))
 	case plan.Count:
-		c, where, exact, err := r.counted()
+		c, where, exact, err := r.countCondition()
 		if err != nil {
 			return "", err
 		}

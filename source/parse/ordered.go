@@ -143,7 +143,7 @@ func (r *reading) phase(ctx context.Context, ph phase, out *parts) error {
 		}
 		have = append(have, rows...)
 		if ph.ordered && !w.ended {
-			decided := w.decided(have)
+			decided := w.dropLastTies(have)
 			have = have[len(decided):]
 			if err := out.give(ctx, decided); err != nil {
 				return err
@@ -153,8 +153,8 @@ func (r *reading) phase(ctx context.Context, ph phase, out *parts) error {
 	return out.give(ctx, have)
 }
 
-// decided returns the records without the last ones that are equal in the field: more of these may follow.
-func (w *walk) decided(rows []value.Row) []value.Row {
+// dropLastTies returns the records without the last ones that are equal in the field: more of these may follow.
+func (w *walk) dropLastTies(rows []value.Row) []value.Row {
 	if len(rows) == 0 {
 		return nil
 	}

@@ -136,7 +136,7 @@ func session(token string) credential { return credential{"X-Parse-Session-Token
 func (s *Source) user(ctx context.Context, record value.Value, token string) (*person, error) {
 	id, _ := record.Get("objectId")
 	if id.Text() == "" || token == "" {
-		return nil, broken(&refusal{status: http.StatusOK}, "a session without a user")
+		return nil, unexpectedAnswerError(&refusal{status: http.StatusOK}, "a session without a user")
 	}
 	roles, err := s.roles(ctx, equal("users", restPointer("_User", id.Text())))
 	if err != nil {

@@ -43,7 +43,7 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 
 // over reads a plan over REST.
 func (s *Source) over(ctx context.Context, plan *policy.Plan) (source.Rows, error) {
-	if err := interpret.Ended(ctx); err != nil {
+	if err := interpret.ContextError(ctx); err != nil {
 		return nil, err
 	}
 	r, err := s.reading(ctx, plan)
@@ -98,8 +98,8 @@ func (r *reading) room(v *policy.View, size, weight int64) error {
 	return nil
 }
 
-// trusted reports whether requests bypass Parse's permissions, so that the conditions on access lists have to be sent.
-func (r *reading) trusted() bool { return r.who.as == r.source.master() }
+// bypassesPermissions reports whether requests bypass Parse's permissions, so that the conditions on access lists have to be sent.
+func (r *reading) bypassesPermissions() bool { return r.who.as == r.source.master() }
 
 // class returns what the source knows of a view's class.
 func (r *reading) class(v *policy.View) (*class, error) {
@@ -113,8 +113,8 @@ func (r *reading) class(v *policy.View) (*class, error) {
 	return &class{Class: v.Class(), types: known.types, partly: access.Partly}, nil
 }
 
-// viewed returns the condition that a view's layers put on its class.
-func (r *reading) viewed(v *policy.View) (*class, condition, error) {
+// viewCondition returns the condition that a view's layers put on its class.
+func (r *reading) viewCondition(v *policy.View) (*class, condition, error) {
 	c, err := r.class(v)
 	if err != nil {
 		return nil, condition{}, err
@@ -127,21 +127,21 @@ func (r *reading) viewed(v *policy.View) (*class, condition, error) {
 			out.exact = false
 			continue
 		}
-		if l.Name == "source" && !r.trusted() {
+		if l.Name == "source" && !r.bypassesPermissions() {
 			continue // Parse Server adds it by itself, for the operation that it takes this for
 		}
-		if !r.trusted() {
+		if !r.bypassesPermissions() {
 			if err := unreadable(l.Filter, append(access.Hidden, access.Partly...)); err != nil {
 				return nil, out, err
 			}
 		}
-		part := c.condition(l.Filter, r.trusted())
+		part := c.condition(l.Filter, r.bypassesPermissions())
 		out.exact = out.exact && part.exact
 		if !part.where.IsNull() {
 			parts = append(parts, part.where)
 		}
 	}
-	out.where = joined("$and", parts)
+	out.where = joinConditions("$and", parts)
 	return c, out, nil
 }
 
@@ -158,13 +158,13 @@ func unreadable(f query.Filter, protected []string) error {
 	return err
 }
 
-// counted returns the condition by which Parse Server can count, and whether it can do so exactly.
-func (r *reading) counted() (c *class, where value.Value, exact bool, err error) {
-	c, viewed, err := r.viewed(r.plan.View)
+// countCondition returns the condition by which Parse Server can count, and whether it can do so exactly.
+func (r *reading) countCondition() (c *class, where value.Value, exact bool, err error) {
+	c, viewed, err := r.viewCondition(r.plan.View)
 	if err != nil {
 		return nil, where, false, err
 	}
-	asked := c.condition(r.plan.Where, r.trusted())
+	asked := c.condition(r.plan.Where, r.bypassesPermissions())
 	// Without a condition, Parse Server estimates.
 	where = conjunction(restObject("objectId", restObject("$exists", value.OfBool(true))), viewed.where, asked.where)
 	return c, where, viewed.exact && asked.exact && len(r.plan.Joins) == 0 && r.plan.Search == nil, nil
@@ -172,7 +172,7 @@ func (r *reading) counted() (c *class, where value.Value, exact bool, err error)
 
 // count has Parse Server count where it can do so exactly.
 func (r *reading) count(ctx context.Context) (source.Rows, error) {
-	c, where, exact, err := r.counted()
+	c, where, exact, err := r.countCondition()
 	if err != nil {
 		return nil, err
 	}
@@ -186,10 +186,10 @@ func (r *reading) count(ctx context.Context) (source.Rows, error) {
 	}
 	n, ok := answer.Get("count")
 	if !ok || n.Kind() != value.Int {
-		return nil, broken(&refusal{status: http.StatusOK}, "an answer without a count")
+		return nil, unexpectedAnswerError(&refusal{status: http.StatusOK}, "an answer without a count")
 	}
 	if n.Int() == 0 {
-		if err := r.source.unchanged(ctx, c); err != nil {
+		if err := r.source.checkClass(ctx, c); err != nil {
 			return nil, err
 		}
 	}
@@ -261,7 +261,7 @@ func (r *reading) records(ctx context.Context, n interpret.Need) ([]value.Row, e
 	var chunks []query.In
 	for some := range slices.Chunk(in, mostEqual) {
 		chunks = append(chunks, query.In{Path: query.Path{n.Key}, Values: some})
-		if len(in) > mostEqual && !c.condition(chunks[len(chunks)-1], r.trusted()).exact {
+		if len(in) > mostEqual && !c.condition(chunks[len(chunks)-1], r.bypassesPermissions()).exact {
 			return r.fetch(ctx, n.View, nil, u) // the chunks would find some records more than once
 		}
 	}

@@ -149,11 +149,11 @@ func (r restRecord) Field(f *schema.Field, most int) (value.Value, error) {
 	}
 	switch {
 	case f.Name == readers:
-		return listed(v, true, "read"), nil
+		return aclGroups(v, true, "read"), nil
 	case f.Stored != nil:
-		return interpret.Stored(f, converted(of, v)), nil
+		return interpret.DecodeValue(f, convertREST(of, v)), nil
 	}
-	return converted(f, v), nil
+	return convertREST(f, v), nil
 }
 
 // fits reports whether a value can be one of a type, so that no other is read.
@@ -210,7 +210,7 @@ func lengthOfJSON(raw jsontext.Value) (n int64) {
 				end++
 			}
 			pieces(raw[:end+1], func(text []byte) {
-				some = value.AppendQuoted(some[:0], text)
+				some = value.AppendQuote(some[:0], text)
 				n += int64(len(some) - 2)
 			})
 			n, raw = n+2, raw[end+1:]

@@ -42,14 +42,14 @@ func relations(described value.Value, of *schema.Class) []schema.Class {
 				{Name: related, Type: schema.String, Native: "String", NotNull: true, Required: true}},
 			Relations: []schema.Relation{{Fields: []string{owning}, Target: of.Name, TargetFields: []string{"objectId"}},
 				{Fields: []string{related}, Target: target, TargetFields: []string{"objectId"}}},
-			Guard: paired(of.Guard, f.Name)})
+			Guard: pairsGuard(of.Guard, f.Name)})
 	}
 	return out
 }
 
-// paired returns the guard of the pairs of a relation field of a class with the guard g. Parse Server takes adding and
+// pairsGuard returns the guard of the pairs of a relation field of a class with the guard g. Parse Server takes adding and
 // removing a pair for an update of the owning record, and decides by itself where that depends on the record.
-func paired(g *schema.Guard, field string) *schema.Guard {
+func pairsGuard(g *schema.Guard, field string) *schema.Guard {
 	out := &schema.Guard{As: g.As, Through: []string{owning, related}, Grants: map[schema.Operation]schema.Grant{schema.Update: {}}, Protected: map[string][]string{}}
 	for group, fields := range g.Protected {
 		out.Protected[group] = nil
@@ -94,7 +94,7 @@ func (w *walk) pairs(ctx context.Context) ([]value.Row, error) {
 	if !w.where.IsNull() {
 		query.Set("where", string(w.where.AppendJSON(nil)))
 	}
-	body, err := w.source.taken(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, as: w.source.master(), query: query}, maxAnswer)
+	body, err := w.source.sendRequest(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, as: w.source.master(), query: query}, maxAnswer)
 	if err != nil {
 		return nil, err
 	}
@@ -112,14 +112,14 @@ func (w *walk) pairs(ctx context.Context) ([]value.Row, error) {
 	for _, row := range rows {
 		id := [2]string{w.value(row, owning).Text(), w.value(row, related).Text()}
 		if id[0] == "" || id[1] == "" {
-			return nil, broken(&refusal{status: http.StatusOK}, "a pair without its ids")
+			return nil, unexpectedAnswerError(&refusal{status: http.StatusOK}, "a pair without its ids")
 		}
 		w.taken[id] = true
 	}
 	w.seen += len(rows)
 	w.ended = len(rows) == 0
 	if len(w.taken) < w.seen {
-		return nil, broken(&refusal{status: http.StatusOK}, "pairs that moved while they were read")
+		return nil, unexpectedAnswerError(&refusal{status: http.StatusOK}, "pairs that moved while they were read")
 	}
 	return rows, w.sound(ctx)
 }

@@ -88,7 +88,7 @@ func (c *classChange) adds(it *writes.Item, asked *write.AddFields) error {
 	}
 	was := visibly(it)
 	c.Effect.Before, c.Effect.After = fieldsOf(was), fieldsOf(append(slices.Clone(was), asked.Fields.List()...))
-	members, err := c.made(asked.Fields)
+	members, err := c.newFields(asked.Fields)
 	c.Body = value.OfObject([]value.Member{{Name: "className", Value: value.OfString(c.Class)}, {Name: "fields", Value: value.OfObject(members)}})
 	return err
 }
@@ -103,7 +103,7 @@ func (c *classChange) creates(asked *write.CreateClass) error {
 	if !plain.MatchString(asked.Class) {
 		return invalid("a class is named with letters, digits and _, a letter first, at most 63; not %q", problem.Cut(asked.Class))
 	}
-	members, err := c.made(asked.Fields)
+	members, err := c.newFields(asked.Fields)
 	var closed []value.Member
 	for _, op := range []string{"find", "get", "count", "create", "update", "delete", "addField"} {
 		closed = append(closed, value.Member{Name: op, Value: value.OfObject(nil)})
@@ -113,8 +113,8 @@ func (c *classChange) creates(asked *write.CreateClass) error {
 	return err
 }
 
-// made returns new fields as Parse Server takes them, and keeps their types in c.
-func (c *classChange) made(fields value.Value) ([]value.Member, error) {
+// newFields returns new fields as Parse Server takes them, and keeps their types in c.
+func (c *classChange) newFields(fields value.Value) ([]value.Member, error) {
 	c.Fields = map[string]string{}
 	var members []value.Member
 	for _, f := range fields.List() {

@@ -36,9 +36,9 @@ func inYears(v value.Value) bool {
 	return year >= 1 && year <= 9999
 }
 
-// converted returns a value of the REST API as one of f's type. A value of another type, which Parse Server doesn't
+// convertREST returns a value of the REST API as one of f's type. A value of another type, which Parse Server doesn't
 // store, is null.
-func converted(f *schema.Field, v value.Value) value.Value {
+func convertREST(f *schema.Field, v value.Value) value.Value {
 	switch f.Type {
 	case schema.String:
 		if id, ok := v.Get("objectId"); ok && f.Native == "Pointer" {
@@ -77,8 +77,8 @@ func converted(f *schema.Field, v value.Value) value.Value {
 	return value.Value{}
 }
 
-// listed returns the groups that an access list lets do what, as Parse's own column has them: null if there is no list.
-func listed(acl value.Value, limited bool, what string) value.Value {
+// aclGroups returns the groups that an access list lets do what, as Parse's own column has them: null if there is no list.
+func aclGroups(acl value.Value, limited bool, what string) value.Value {
 	if !limited {
 		return value.Value{}
 	}
@@ -98,7 +98,7 @@ func restValue(f *schema.Field, kind, target string, v value.Value) (value.Value
 		return restObject("__op", value.OfString("Delete")), nil
 	}
 	if f.Stored != nil {
-		held, why := interpret.Held(f, v)
+		held, why := interpret.EncodeValue(f, v)
 		if why != "" {
 			return v, &problem.Error{Code: problem.InvalidArgument, Kind: "value", Detail: f.Name + " " + why}
 		}

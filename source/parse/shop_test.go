@@ -168,7 +168,7 @@ func (a *asker) read(q query.Query) (*policy.Plan, []value.Row, error) {
 			return nil, nil, err
 		}
 		if plan.Program != nil {
-			row = row[:len(plan.Shown())] // without counts of values that groups leave out
+			row = row[:len(plan.ReturnedColumns())] // without counts of values that groups leave out
 		}
 		out = append(out, append(value.Row{}, row...))
 	}

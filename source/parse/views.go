@@ -29,7 +29,7 @@ func (w *walk) parents(ctx context.Context, v *policy.View, c *schema.Class, row
 		if l.Through == nil {
 			continue
 		}
-		found, err := w.led(ctx, v, l.Through, rows)
+		found, err := w.pointerTargets(ctx, v, l.Through, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -45,8 +45,8 @@ func (w *walk) parents(ctx context.Context, v *policy.View, c *schema.Class, row
 	return out, nil
 }
 
-// led returns the records that a pointer leads to from rows of v.
-func (w *walk) led(ctx context.Context, v *policy.View, t *policy.Through, rows []value.Row) ([]value.Row, error) {
+// pointerTargets returns the records that a pointer leads to from rows of v.
+func (w *walk) pointerTargets(ctx context.Context, v *policy.View, t *policy.Through, rows []value.Row) ([]value.Row, error) {
 	at := slices.IndexFunc(v.Class().Fields, func(f schema.Field) bool { return f.Name == t.Field })
 	var ids []value.Value
 	seen := map[string]bool{}

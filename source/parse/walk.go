@@ -64,11 +64,11 @@ const pageSize = 1000
 // walk returns a walk over the records of v for which where holds, as far as the server can decide it. The rest is
 // decided here.
 func (r *reading) walk(v *policy.View, where query.Filter, u uses) (*walk, error) {
-	c, viewed, err := r.viewed(v)
+	c, viewed, err := r.viewCondition(v)
 	if err != nil {
 		return nil, err
 	}
-	return &walk{reading: r, uses: u, view: v, class: c, where: conjunction(viewed.where, c.condition(where, r.trusted()).where)}, nil
+	return &walk{reading: r, uses: u, view: v, class: c, where: conjunction(viewed.where, c.condition(where, r.bypassesPermissions()).where)}, nil
 }
 
 // deciding returns the fields by which it is decided whether a record is in the view, and where it is.
@@ -95,11 +95,11 @@ func (w *walk) keys() string {
 			names = append(names, f.Name)
 		}
 	}
-	return asked(names)
+	return keysParameter(names)
 }
 
-// asked returns the names of fields to ask for.
-func asked(names []string) string {
+// keysParameter returns the names of fields to ask for.
+func keysParameter(names []string) string {
 	names = append(names, "ACL")
 	slices.Sort(names)
 	return strings.Join(slices.DeleteFunc(slices.Compact(names), func(k string) bool { return k == readers || k == "" }), ",")
@@ -107,7 +107,7 @@ func asked(names []string) string {
 
 // conjunction returns the condition that all the given ones hold. Null ones hold.
 func conjunction(conditions ...value.Value) value.Value {
-	return joined("$and", slices.DeleteFunc(conditions, value.Value.IsNull))
+	return joinConditions("$and", slices.DeleteFunc(conditions, value.Value.IsNull))
 }
 
 // next returns the records of the next page that are in the view. Only these count against the budget.
@@ -211,7 +211,7 @@ func (w *walk) some(ctx context.Context, query url.Values) (records []restRecord
 	if w.size == 0 {
 		w.size = cmp.Or(w.sizes[w.class.Name], w.source.page)
 	}
-	keys := []string{w.keys(), asked(w.deciding()), asked([]string{"objectId", w.by})}
+	keys := []string{w.keys(), keysParameter(w.deciding()), keysParameter([]string{"objectId", w.by})}
 	for {
 		query.Set("limit", strconv.Itoa(w.size))
 		query.Set("keys", keys[lack])
@@ -219,7 +219,7 @@ func (w *walk) some(ctx context.Context, query url.Values) (records []restRecord
 		if w.size == 1 {
 			most = oneAnswer
 		}
-		body, err := w.source.taken(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, query: query, as: w.who.as, into: w.memory}, most)
+		body, err := w.source.sendRequest(ctx, request{method: http.MethodGet, path: "/classes/" + w.class.Table, query: query, as: w.who.as, into: w.memory}, most)
 		large := largeAnswer(0)
 		switch {
 		case err == nil:
@@ -268,7 +268,7 @@ func (w *walk) rows(records []restRecord, lack int) ([]value.Row, error) {
 			rows[i][at] = v
 		}
 		if !w.class.pairs() && record.ID() == "" {
-			return nil, broken(&refusal{status: http.StatusOK}, "a record without an objectId")
+			return nil, unexpectedAnswerError(&refusal{status: http.StatusOK}, "a record without an objectId")
 		}
 		w.unread[&rows[i][0]] = unread{restRecord: record, large: lack != lacksNothing, unseen: lack == lacksAll || left < 0}
 	}
@@ -279,7 +279,7 @@ func (w *walk) rows(records []restRecord, lack int) ([]value.Row, error) {
 func illegible(err error) error {
 	switch {
 	case errors.Is(err, errNoRecords):
-		return broken(&refusal{status: http.StatusOK}, err.Error())
+		return unexpectedAnswerError(&refusal{status: http.StatusOK}, err.Error())
 	case err != nil:
 		return stranger(http.StatusOK)
 	}
@@ -295,7 +295,7 @@ func (w *walk) sound(ctx context.Context) error {
 		w.checked = map[string]bool{}
 	}
 	w.checked[w.class.Name] = true
-	return w.source.unchanged(ctx, w.class)
+	return w.source.checkClass(ctx, w.class)
 }
 
 // goOn continues after a record with an objectId.
@@ -308,7 +308,7 @@ func (w *walk) goOn(last value.Row, at string) {
 	by, _ := w.class.operand(w.class.Field(w.by), w.value(last, w.by))
 	same := restObject(w.by, value.OfObject([]value.Member{{Name: "$gte", Value: by}, {Name: "$lte", Value: by}}))
 	beyond := restObject(w.by, restObject(map[bool]string{true: "$lt", false: "$gt"}[w.desc], by))
-	w.after = joined("$or", []value.Value{beyond, conjunction(same, id)})
+	w.after = joinConditions("$or", []value.Value{beyond, conjunction(same, id)})
 }
 
 func (w *walk) value(row value.Row, field string) value.Value {

@@ -72,7 +72,7 @@ func (c *class) and(parts query.And, trusted bool) condition {
 			sent = append(sent, part.where)
 		}
 	}
-	out.where = joined("$and", sent)
+	out.where = joinConditions("$and", sent)
 	return out
 }
 
@@ -88,12 +88,12 @@ func (c *class) or(parts query.Or, trusted bool) condition {
 		out.exact = out.exact && part.exact
 		sent = append(sent, part.where)
 	}
-	out.where = joined("$or", sent)
+	out.where = joinConditions("$or", sent)
 	return out
 }
 
-// joined returns the conditions under an operator, or null.
-func joined(op string, conditions []value.Value) value.Value {
+// joinConditions returns the conditions under an operator, or null.
+func joinConditions(op string, conditions []value.Value) value.Value {
 	switch len(conditions) {
 	case 0:
 		return value.Value{}

@@ -102,7 +102,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	}
 	access, may := policy.GuardAccess(it.View.Class(), r.who.groups, operationOf[it.Op])
 	if !may {
-		return e, nil, denied(it)
+		return e, nil, permissionError(it)
 	}
 	// The present record is required of a record that is named, and refused of a pair that is to be made.
 	now, err := r.record(ctx, it, (&class{Class: it.View.Class()}).id(it))
@@ -110,7 +110,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	case err != nil:
 		return e, nil, err
 	case it.ID != nil && now == nil:
-		return e, nil, it.NotFound()
+		return e, nil, it.NotFoundError()
 	case it.ID != nil:
 		e.Before = shownOf(it, now)
 	case now != nil:
@@ -122,7 +122,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	case write.OpAction: // the effect of a cloud function isn't known, and Parse Server checks nothing before it
 		for _, f := range access.Filters {
 			if holds, err := interpret.Holds(ctx, f, it.View.Class(), now); it.ID != nil && (err != nil || !holds) {
-				return e, nil, cmp.Or(err, denied(it))
+				return e, nil, cmp.Or(err, permissionError(it))
 			}
 		}
 		e.Before = value.Value{}
@@ -130,7 +130,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	case write.OpDelete:
 		return e, now, nil
 	}
-	if err := r.unseen(it, now); err != nil {
+	if err := r.refuseHiddenFields(it, now); err != nil {
 		return e, nil, err
 	}
 	// The new record must be in the view as well, so that no write moves a record out of the caller's sight.
@@ -146,15 +146,15 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	}
 	stays, err := r.stays(ctx, it, after)
 	if err == nil && !stays {
-		err = it.NotFound()
+		err = it.NotFoundError()
 	}
 	e.After = shownOf(it, after)
 	return e, now, err
 }
 
-// unseen refuses to set a field on a record where Parse Server doesn't show it. Such a field shows only on the records
+// refuseHiddenFields refuses to set a field on a record where Parse Server doesn't show it. Such a field shows only on the records
 // that name the user. The overwritten value couldn't be reviewed.
-func (r *reading) unseen(it *writes.Item, now value.Row) error {
+func (r *reading) refuseHiddenFields(it *writes.Item, now value.Row) error {
 	access, _ := policy.GuardAccess(it.View.Class(), r.who.groups, schema.Find)
 	for _, s := range it.Sets {
 		if it.Op != write.OpUpdate || !slices.Contains(access.Partly, s.Field.Name) {
@@ -183,8 +183,8 @@ func names(v value.Value, id string) bool {
 // operationOf are the operations of class-level permissions that writes need. A cloud function may change the records of its class.
 var operationOf = map[write.Op]schema.Operation{write.OpCreate: schema.Create, write.OpUpdate: schema.Update, write.OpDelete: schema.Delete, write.OpAction: schema.Update}
 
-// denied returns the refusal of a write that the class-level permissions don't grant.
-func denied(it *writes.Item) error {
+// permissionError returns the refusal of a write that the class-level permissions don't grant.
+func permissionError(it *writes.Item) error {
 	return &problem.Error{Code: problem.PermissionDenied, Kind: "clp_denied",
 		Detail: fmt.Sprintf("the class-level permissions of %s don't grant %s", it.View.Name(), operationOf[it.Op])}
 }
@@ -212,7 +212,7 @@ func (r *reading) record(ctx context.Context, it *writes.Item, id []value.Value)
 	case r.source.looks <- struct{}{}:
 		defer func() { <-r.source.looks }()
 	case <-ctx.Done():
-		return nil, interpret.Ended(ctx)
+		return nil, interpret.ContextError(ctx)
 	}
 	rows, err := r.fetch(ctx, it.View, where, everything)
 	if err != nil || len(rows) != 1 {
@@ -269,7 +269,7 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 	if err != nil && !gone {
 		return none, err
 	}
-	if it.ID != nil && it.Op != write.OpAction && (gone || moved(it, now.Before)) {
+	if it.ID != nil && it.Op != write.OpAction && (gone || hasMoved(it, now.Before)) {
 		return none, &change.Moved{Now: []change.Effect{{Op: it.Op, Class: now.Class, Key: it.Key, Before: now.Before, Version: now.Version}}}
 	}
 	if err != nil { // an action about a record that is gone
@@ -295,8 +295,8 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 	return r.receipt(ctx, it, answer)
 }
 
-// moved reports whether a record is no longer what was reviewed.
-func moved(it *writes.Item, now value.Value) bool {
+// hasMoved reports whether a record is no longer what was reviewed.
+func hasMoved(it *writes.Item, now value.Value) bool {
 	return slices.ContainsFunc(it.Concerned, func(field string) bool {
 		was, had := it.Before.Get(field)
 		is, has := now.Get(field)

@@ -23,13 +23,13 @@ func (s *Source) Describe(ctx context.Context) (classes []schema.Class, warnings
 			if _, err := r.conn.PgConn().Exec(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY").ReadAll(); err != nil {
 				return err
 			}
-			defer ended(r.conn)
+			defer rollBack(r.conn)
 		}
 		if _, err := r.conn.PgConn().Exec(ctx, withoutJIT).ReadAll(); err != nil {
 			return err
 		}
 		if s.template != "" {
-			classes, warnings, err = s.divided(ctx, r)
+			classes, warnings, err = s.describeTenantSchemas(ctx, r)
 			return err
 		}
 		classes, warnings, err = describe(ctx, r, s.name, s.choice)
@@ -38,8 +38,8 @@ func (s *Source) Describe(ctx context.Context) (classes []schema.Class, warnings
 	return classes, warnings, err
 }
 
-// barred adds the next step to the error of an account that may not read part of the catalogue.
-func barred(err error) error {
+// withGrantHint adds the next step to the error of an account that may not read part of the catalogue.
+func withGrantHint(err error) error {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {
 		return fmt.Errorf("%w. The account must read the catalogue: as its owner, run GRANT SELECT ON ALL TABLES IN SCHEMA pg_catalog TO the account", err)
 	}
@@ -49,8 +49,8 @@ func barred(err error) error {
 // changedStates say that a statement names a column, a table, a type or a function that does not exist, or no longer fits.
 var changedStates = []string{"42703", "42P01", "42704", "42883", "42804", "42809", "42846", "3F000"}
 
-// changed implements sqldriver.Errors. A statement that was prepared before a type changed can't run again.
-func changed(err error) bool {
+// isSchemaChange implements sqldriver.Errors. A statement that was prepared before a type changed can't run again.
+func isSchemaChange(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (slices.Contains(changedStates, e.Code) || e.Code == "0A000" && strings.Contains(e.Routine, "RevalidateCachedQuery"))
 }

@@ -131,11 +131,11 @@ func (f *function) look(tables, functions map[string][]uint32) {
 	}
 	begun := false
 	for _, name := range word.FindAllString(f.Text, -1) {
-		if !begun && unquoted(name) == f.Name { // CREATE FUNCTION names it
+		if !begun && unquoteName(name) == f.Name { // CREATE FUNCTION names it
 			begun = true
 			continue
 		}
-		for _, n := range []string{strings.ToLower(name), unquoted(name)} {
+		for _, n := range []string{strings.ToLower(name), unquoteName(name)} {
 			f.reads = append(f.reads, tables[n]...)
 			f.calls = append(f.calls, functions[n]...)
 		}

@@ -41,19 +41,19 @@ func describe(ctx context.Context, conn querier, source string, choice schema.Ch
 	if err := r.step(ctx, "classes", r.classes); err != nil {
 		return nil, nil, err
 	}
-	return r.settled(ctx)
+	return r.readClasses(ctx)
 }
 
 // step runs one step of describing and names it in its error.
 func (r *reader) step(ctx context.Context, name string, read func(context.Context) error) error {
 	if err := read(ctx); err != nil {
-		return fmt.Errorf("describe %s: %s: %w", r.source, name, barred(err))
+		return fmt.Errorf("describe %s: %s: %w", r.source, name, withGrantHint(err))
 	}
 	return nil
 }
 
-// settled reads all about the classes that were found, and returns them with the warnings.
-func (r *reader) settled(ctx context.Context) ([]schema.Class, []string, error) {
+// readClasses reads all about the classes that were found, and returns them with the warnings.
+func (r *reader) readClasses(ctx context.Context) ([]schema.Class, []string, error) {
 	if err := r.rest(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -211,7 +211,7 @@ func (r *reader) columns(ctx context.Context) error {
 		field.Required = x.Given && !x.Generated && x.Default == ""
 		// A domain's NOT NULL binds writers, but nulls can get past it, and past NOT NULL of a foreign or parent table.
 		field.NotNull = x.Never && !c.foreign && !c.parent
-		x.typed(&field)
+		x.setType(&field)
 		if warning := c.Add(field); warning != "" {
 			r.warnings = append(r.warnings, warning)
 			continue

@@ -260,7 +260,7 @@ func TestDescribe(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			database.Described(t, got, test.want, warnings, test.warnings)
+			database.CheckCatalogue(t, got, test.want, warnings, test.warnings)
 		})
 	}
 }
@@ -303,7 +303,7 @@ func TestDescribeRole(t *testing.T) {
 			Fields:  []schema.Field{{Name: "id", Type: schema.Integer, Native: "int4", NotNull: true, Required: true}},
 			Indexes: []schema.Index{{Name: "whole_pkey", Fields: []string{"id"}, Unique: true}}},
 	}
-	database.Described(t, got, want, warnings, nil)
+	database.CheckCatalogue(t, got, want, warnings, nil)
 }
 
 // TestDescribeClash expects tables that would have one name to be left out, unless a choice tells them apart.

@@ -29,7 +29,7 @@ func (dialect) Placeholder(n int, cast string) string {
 func (p dialect) Same(x string, f, other *schema.Field) string {
 	switch {
 	case f.Type != schema.String:
-		return widened(x, f)
+		return widenColumn(x, f)
 	case f.Unordered || other.Unordered:
 		return p.textOf(x, f) + ` COLLATE "C"`
 	}
@@ -51,7 +51,7 @@ func (dialect) Longest() int { return sqlgen.MaxText }
 
 func (dialect) Limit(w *sqlgen.Writer, n int64) string { return w.Arg(n, "") }
 
-func (dialect) Computed(t schema.Type) *schema.Field {
+func (dialect) ComputedField(t schema.Type) *schema.Field {
 	return &schema.Field{Type: t, Native: [...]string{schema.String: "text", schema.Integer: "int8", schema.Double: "float8", schema.Decimal: "numeric",
 		schema.Boolean: "bool", schema.Date: "timestamp", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "bytea", schema.JSON: "jsonb", schema.Opaque: ""}[t]}
 }
@@ -64,7 +64,7 @@ func (p dialect) Read(x string, f *schema.Field) string {
 	case f.Type == schema.String, f.Native == "inet", f.Point:
 		return p.textOf(x, f)
 	case f.Native == "money":
-		return widened(x, f)
+		return widenColumn(x, f)
 	}
 	return x
 }
@@ -83,20 +83,20 @@ func (dialect) textOf(x string, f *schema.Field) string {
 	return x + "::text"
 }
 
-func (p dialect) Sorted(x string, f *schema.Field) (string, bool) {
+func (p dialect) OrderTerm(x string, f *schema.Field) (string, bool) {
 	switch f.Type {
 	case schema.String, schema.Opaque: // a key of any type orders by the text that is shown of it, which is its position
 		return byBytes(p.textOf(x, f), p.encoded), false
 	case schema.JSON, schema.Array, schema.Any:
 		return byBytes(x+"::text", p.encoded), false
 	}
-	return widened(x, f), false
+	return widenColumn(x, f), false
 }
 
-// widened returns a column as its value is shown. A single-precision 0.1 is shown as 0.1, and as a double it is
+// widenColumn returns a column as its value is shown. A single-precision 0.1 is shown as 0.1, and as a double it is
 // 0.10000000149. It equals the value that a caller reads and writes only if it is converted through its text. Money is
 // shown in the currency of the server.
-func widened(x string, f *schema.Field) string {
+func widenColumn(x string, f *schema.Field) string {
 	switch {
 	case f.Native == "float4":
 		return x + "::text::float8"
@@ -106,8 +106,9 @@ func widened(x string, f *schema.Field) string {
 	return x
 }
 
-// Ordered puts nulls where the query language puts them. A column without nulls keeps the order of its index.
-func (dialect) Ordered(f *schema.Field, desc bool) string {
+// NullsClause implements sqlgen.Dialect: it puts nulls where the query language puts them. A column without nulls
+// keeps the order of its index.
+func (dialect) NullsClause(f *schema.Field, desc bool) string {
 	switch {
 	case f.NotNull:
 		return ""
@@ -130,7 +131,7 @@ func (p dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v a
 	if text, ok := v.(string); ok && x.Field.Type == schema.Opaque {
 		return p.compareOpaque(w, x, op, text)
 	}
-	left := widened(x.Text, x.Field)
+	left := widenColumn(x.Text, x.Field)
 	if x.Field.Type == schema.String {
 		left = p.textOf(x.Text, x.Field)
 		if text, ok := v.(string); ok && op != "=" && p.encoded {
@@ -167,7 +168,7 @@ func (p dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value)
 			w.Write(` COLLATE "C"`)
 		}
 	default:
-		w.Write("(", widened(x.Text, x.Field))
+		w.Write("(", widenColumn(x.Text, x.Field))
 	}
 	w.Write(" = ANY(")
 	err := p.array(w, x, values)
@@ -209,7 +210,7 @@ func (p dialect) array(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value)
 		w.Put(list, "text[]")
 		w.Write("::", cast, "[]")
 	default:
-		return sqlgen.Unsupported("a list can't be compared with a column of type %s", x.Field.Type)
+		return sqlgen.UnsupportedError("a list can't be compared with a column of type %s", x.Field.Type)
 	}
 	return nil
 }
@@ -261,7 +262,7 @@ func (dialect) bind(w *sqlgen.Writer, f *schema.Field, v any) error {
 	case sqlgen.Moment:
 		w.Put(momentText(v, f))
 	default:
-		return sqlgen.Unsupported("%T can't be compared with a column of type %s", v, f.Type)
+		return sqlgen.UnsupportedError("%T can't be compared with a column of type %s", v, f.Type)
 	}
 	return nil
 }
@@ -351,7 +352,7 @@ func (p dialect) compareNode(w *sqlgen.Writer, x sqlgen.Operand, op string, v an
 	case sqlgen.Number:
 		w.Put(v.Text, "numeric")
 	default:
-		return sqlgen.Unsupported("%T can't be compared with JSON", v)
+		return sqlgen.UnsupportedError("%T can't be compared with JSON", v)
 	}
 	w.Write(" END")
 	return nil

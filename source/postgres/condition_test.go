@@ -34,7 +34,7 @@ func shown(t *testing.T, write func(*sqlgen.Writer) error) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dialecttest.Bound(text, args)
+	return dialecttest.WithArguments(text, args)
 }
 
 // conditions shows how columns are read, ordered and compared.
@@ -42,7 +42,7 @@ func conditions(t *testing.T, b *dialecttest.Sheet) {
 	c := postgres.Dialect()
 	b.Part("conditions")
 	for _, f := range columns {
-		sorted, _ := c.Sorted("x", &f)
+		sorted, _ := c.OrderTerm("x", &f)
 		b.Line(f.Name, strings.Join([]string{c.Read("x", &f), c.AsText("x", &f), sorted}, "; "))
 	}
 	for _, f := range columns {

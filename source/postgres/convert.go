@@ -193,11 +193,11 @@ func (p dialect) convertJSON(s sqlgen.Scope, x string, to schema.Type) string {
 // mostNested is how deep a text may nest objects and lists to be read as JSON.
 const mostNested = 24
 
-// Parsed implements sqlgen.Dialect. The result is null for JSON that jsonb can't hold, too. Before version 16, PostgreSQL has no test
+// ParseJSON implements sqlgen.Dialect. The result is null for JSON that jsonb can't hold, too. Before version 16, PostgreSQL has no test
 // for that, and a cast raises an error. So the text is reduced, from its innermost values out: strings become ", other
 // scalars 0, and each list or object of such values 0. A text that is JSON becomes one of the two. A number of more
 // digits than the expression takes isn't reduced.
-func (dialect) Parsed(x string) string {
+func (dialect) ParseJSON(x string) string {
 	replaced := func(x, pattern, by string) string {
 		return "regexp_replace(" + x + ", '" + pattern + "', '" + by + "', 'g')"
 	}
@@ -210,8 +210,8 @@ func (dialect) Parsed(x string) string {
 	return "(CASE WHEN " + text + ` ~ '^[0"]$' THEN ` + jsonText(x) + " END)"
 }
 
-// Held implements sqlgen.Dialect. PostgreSQL would show the zeros at the end of a Decimal.
-func (dialect) Held(x string, t schema.Type) string {
+// DerivedColumn implements sqlgen.Dialect. PostgreSQL would show the zeros at the end of a Decimal.
+func (dialect) DerivedColumn(x string, t schema.Type) string {
 	if t == schema.Decimal {
 		return "trim_scale(" + x + ")"
 	}

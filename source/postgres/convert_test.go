@@ -95,7 +95,7 @@ func TestStored(t *testing.T) {
 		{`json '{"a":"\u0000"}'`, schema.Field{Type: j, Native: "json"}, "null"}, {`json '1e999999'`, schema.Field{Type: j, Native: "json"}, "null"}, {`json '{"a": 1}'`, schema.Field{Type: j, Native: "json"}, `{"a": 1}`},
 		{`jsonb 'null'`, schema.Field{Type: j, Native: "jsonb"}, "null"}, {"ARRAY['a', NULL]", schema.Field{Type: schema.Array, Native: "text"}, `["a", null]`}, {"bpchar 'ab  '", schema.Field{Type: s, Native: "bpchar"}, "ab"},
 	} {
-		text := postgres.Dialect().Stored(&place{}, "v.x", &tt.f)
+		text := postgres.Dialect().StoredValue(&place{}, "v.x", &tt.f)
 		if got := ask(t, conn, "SELECT ("+text+")::text FROM (SELECT "+tt.stored+" AS x) AS v", nil); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.stored, got, tt.want)
 		}

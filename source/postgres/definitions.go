@@ -36,7 +36,7 @@ func (d *division) definitions(ctx context.Context, names []string) (map[string]
 	}
 	rows, err := collect[row](ctx, d.conn, selectDefinitions, names)
 	if err != nil {
-		return nil, fmt.Errorf("describe %s: views, triggers and functions: %w", d.name, barred(err))
+		return nil, fmt.Errorf("describe %s: views, triggers and functions: %w", d.name, withGrantHint(err))
 	}
 	texts := map[string]map[sqldriver.DefinedObject][]string{}
 	for _, x := range rows {
@@ -71,7 +71,7 @@ func (d *division) cascades(ctx context.Context, names []string) (map[string]str
 	type row struct{ Space, Constraint, From, Table string }
 	rows, err := collect[row](ctx, d.conn, selectCascades, names)
 	if err != nil {
-		return nil, fmt.Errorf("describe %s: foreign keys between schemas: %w", d.name, barred(err))
+		return nil, fmt.Errorf("describe %s: foreign keys between schemas: %w", d.name, withGrantHint(err))
 	}
 	out := map[string]string{}
 	for _, x := range slices.Backward(rows) {

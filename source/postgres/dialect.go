@@ -36,8 +36,8 @@ const (
 // Barrier implements sqlgen.Dialect.
 func (dialect) Barrier() string { return " OFFSET 0" }
 
-// Stored implements sqlgen.Dialect.
-func (p dialect) Stored(_ sqlgen.Scope, x string, f *schema.Field) string {
+// StoredValue implements sqlgen.Dialect.
+func (p dialect) StoredValue(_ sqlgen.Scope, x string, f *schema.Field) string {
 	switch f.Type {
 	case schema.String:
 		if (f.Native == "text" || f.Native == "varchar") && !f.Unordered {

@@ -51,7 +51,7 @@ func TestEncodings(t *testing.T) {
 	for _, encoding := range encodings {
 		t.Run(encoding, func(t *testing.T) {
 			t.Parallel()
-			at := services.Encoded(t, encoding)
+			at := services.PostgresWithEncoding(t, encoding)
 			outside := suite.Outside(t, at+"&client_encoding=UTF8", `CREATE TABLE t (id int PRIMARY KEY, v text, j jsonb)`, `CREATE TABLE k (v text PRIMARY KEY)`)
 			outside.SetMaxOpenConns(1)
 			var held []value.Row

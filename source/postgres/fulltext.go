@@ -68,7 +68,7 @@ func fullText(ctx context.Context, conn querier, classes []schema.Class, oids []
 		case found.Column != "" && by:
 			x, ok = t, true
 		case found.Column != "":
-			x, ok = generated(found.Expression)
+			x, ok = parseTextIndex(found.Expression)
 		}
 		if !there || !ok || slices.ContainsFunc(x.Fields, func(name string) bool { return !textual(classes[i].Field(name)) }) ||
 			found.Column != "" && classes[i].Field(found.Column) == nil {
@@ -144,7 +144,7 @@ func vector(expression string) (schema.TextIndex, bool) {
 	if !columnOf.MatchString(text) {
 		return schema.TextIndex{}, false
 	}
-	x.Fields = []string{unquoted(text)}
+	x.Fields = []string{unquoteName(text)}
 	return x, true
 }
 
@@ -156,7 +156,7 @@ func uncast(expression string) string {
 	return expression
 }
 
-func unquoted(name string) string {
+func unquoteName(name string) string {
 	if inner, ok := strings.CutPrefix(name, `"`); ok {
 		return strings.ReplaceAll(strings.TrimSuffix(inner, `"`), `""`, `"`)
 	}
@@ -173,9 +173,9 @@ var partOf = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`([a-z_][a-z0-9_]*|"(?:[^"]|"")+")(?:[^(."a-zA-Z0-9_$]|$)`, // 2: a field, and what follows it
 }, "|") + `)`)
 
-// generated parses the expression of a generated column that consists of fields, literals and the functions that make a
+// parseTextIndex parses the expression of a generated column that consists of fields, literals and the functions that make a
 // tsvector of them, with one configuration. An expression with any other part might hold something that no field shows.
-func generated(expression string) (schema.TextIndex, bool) {
+func parseTextIndex(expression string) (schema.TextIndex, bool) {
 	var x schema.TextIndex
 	for rest := expression; rest != ""; {
 		m := partOf.FindStringSubmatchIndex(rest)
@@ -192,7 +192,7 @@ func generated(expression string) (schema.TextIndex, bool) {
 			x.Config = config
 		case m[4] >= 0:
 			end = m[5]
-			if name := unquoted(rest[m[4]:end]); !slices.Contains(x.Fields, name) {
+			if name := unquoteName(rest[m[4]:end]); !slices.Contains(x.Fields, name) {
 				x.Fields = append(x.Fields, name)
 			}
 		}

@@ -52,9 +52,9 @@ func (dialect) Key(_ sqlgen.Scope, x string, t schema.Type, _ bool) (by, show st
 	return x, x
 }
 
-// Divided implements sqlgen.Dialect. Two kinds of columns need no cast: whole numbers, and text stored in the default
+// GroupTerm implements sqlgen.Dialect. Two kinds of columns need no cast: whole numbers, and text stored in the default
 // collation, which treats no different texts as equal. A cast would cost one expression per record.
-func (dialect) Divided(by string) string {
+func (dialect) GroupTerm(by string) string {
 	for _, cast := range []string{pgC + ")", "::int8)"} {
 		by, _ = bare(by, cast)
 	}

@@ -114,7 +114,7 @@ func hostileDatabase(t *testing.T, through func(testing.TB, string) string) *dat
 // TestHostile runs the suites under hostile settings: directly, and through a pooler. They run in parallel, since each mostly waits for
 // the server.
 func TestHostile(t *testing.T) {
-	for name, through := range map[string]func(testing.TB, string) string{"direct": func(_ testing.TB, at string) string { return at }, "pooled": services.Pooled} {
+	for name, through := range map[string]func(testing.TB, string) string{"direct": func(_ testing.TB, at string) string { return at }, "pooled": services.PooledURL} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := hostileDatabase(t, through)
@@ -132,7 +132,7 @@ func TestHostile(t *testing.T) {
 
 // TestPooled runs the random proofs through a pooler.
 func TestPooled(t *testing.T) {
-	d := hostileDatabase(t, services.Pooled)
+	d := hostileDatabase(t, services.PooledURL)
 	t.Run("Differential", d.TestDifferential)
 	t.Run("PipelinesDifferential", d.TestPipelinesDifferential)
 }

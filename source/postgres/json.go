@@ -52,7 +52,7 @@ func (dialect) Object(s sqlgen.Scope, names, values []string) string {
 		}
 		parts = append(parts, "jsonb_build_object("+strings.Join(args, ", ")+")")
 	}
-	return pgJoined(parts)
+	return pgConcat(parts)
 }
 
 // List implements sqlgen.Dialect.
@@ -64,10 +64,10 @@ func (dialect) List(_ sqlgen.Scope, values []string) string {
 	for from := 0; from < len(values); from += pgArguments {
 		parts = append(parts, "jsonb_build_array("+strings.Join(values[from:min(len(values), from+pgArguments)], ", ")+")")
 	}
-	return pgJoined(parts)
+	return pgConcat(parts)
 }
 
-func pgJoined(parts []string) string {
+func pgConcat(parts []string) string {
 	if len(parts) == 1 {
 		return parts[0]
 	}

@@ -49,8 +49,8 @@ func (s *scope) up(n int) *scope {
 // firstOwn is the first object id that PostgreSQL gives to an object of users.
 const firstOwn = 16384
 
-// traced notes that a column is traced, and reports whether it was before.
-func (s *scope) traced(of *node, number int) bool {
+// seenBefore notes that a column is traced, and reports whether it was before.
+func (s *scope) seenBefore(of *node, number int) bool {
 	at := part{of, number}
 	if s.seen[at] {
 		return true
@@ -227,7 +227,7 @@ func (s *scope) variable(entry, number int, l *lineage) {
 		return
 	}
 	e := entries[entry-1]
-	if s.traced(&entries[entry-1], number) {
+	if s.seenBefore(&entries[entry-1], number) {
 		return
 	}
 	switch e.Of("rtekind").Text {
@@ -291,7 +291,7 @@ func (s *scope) common(e node, number int, l *lineage) {
 		if c.Of("ctename").Text != e.Of("ctename").Text {
 			continue
 		}
-		if s.traced(&list[i], number) {
+		if s.seenBefore(&list[i], number) {
 			return
 		}
 		s.inner(&scope{query: c.Of("ctequery"), around: at, seen: s.seen}, number, l)

@@ -44,9 +44,9 @@ const (
 	anyForm   = "a text in the form in which answers show it"
 )
 
-// typed sets on field what x's base type and its domain say. Native is the base type's name: "enum" for every enum, and
+// setType sets on field what x's base type and its domain say. Native is the base type's name: "enum" for every enum, and
 // schema-qualified for a type that is not built in, so that no two types share a name.
-func (x *column) typed(field *schema.Field) {
+func (x *column) setType(field *schema.Field) {
 	field.Native, field.Type = x.Type, schema.Opaque
 	defer x.form(field)
 	switch {
@@ -71,7 +71,7 @@ func (x *column) typed(field *schema.Field) {
 	if (field.Native == "varchar" || field.Native == "bpchar") && x.Modifier > 4 {
 		field.Length = int(x.Modifier) - 4
 	}
-	x.scaled(field)
+	x.setScale(field)
 	for _, check := range x.Checks {
 		for _, said := range checkRules(check) {
 			if said.Column == (sqldriver.Token{Kind: sqldriver.WordToken, Text: "VALUE"}) {
@@ -123,12 +123,12 @@ func (x *column) element() *schema.Field {
 	}
 	of := column{Type: x.Element, TypeSpace: x.ElementSpace, TypeKind: x.ElementKind, Modifier: x.Modifier, Labels: x.ElementLabels}
 	field := &schema.Field{Name: x.Name}
-	of.typed(field)
+	of.setType(field)
 	return field
 }
 
-// scaled sets the precision of field. A scale below 0, which rounds whole numbers, is left out.
-func (x *column) scaled(field *schema.Field) {
+// setScale sets the precision of field. A scale below 0, which rounds whole numbers, is left out.
+func (x *column) setScale(field *schema.Field) {
 	switch {
 	case x.Modifier < 0 || x.Array:
 	case field.Native == "numeric" || field.Native == "money":

@@ -10,13 +10,13 @@ import (
 
 // On implements sqlgen.Dialect.
 func (dialect) On(w *sqlgen.Writer, x sqlgen.Operand, f query.GeoWithin) error {
-	w.Write(pgLocated(w, x, func(p sqlgen.Point) string { return p.On(w, f, pgDistance(w, f.Area.From, p.Lng, p.Lat)) }))
+	w.Write(pgPointExpr(w, x, func(p sqlgen.Point) string { return p.On(w, f, pgDistance(w, f.Area.From, p.Lng, p.Lat)) }))
 	return nil
 }
 
 // Distance implements sqlgen.Dialect.
 func (dialect) Distance(w *sqlgen.Writer, x sqlgen.Operand, near query.GeoWithin) (string, error) {
-	return pgLocated(w, x, func(p sqlgen.Point) string {
+	return pgPointExpr(w, x, func(p sqlgen.Point) string {
 		return "round((" + pgDistance(w, near.Area.From, p.Lng, p.Lat) + ") * 1e9)::int8"
 	}), nil
 }
@@ -45,8 +45,8 @@ func pgDistance(w *sqlgen.Writer, from [2]float64, lng, lat string) string {
 		degree + " ELSE 0 END) * power(" + half(lng, from[0]) + ", 2))))"
 }
 
-// pgLocated writes the result of the function of for a point, and null otherwise.
-func pgLocated(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) string {
+// pgPointExpr writes the result of the function of for a point, and null otherwise.
+func pgPointExpr(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) string {
 	list, at := w.Alias("p"), w.Alias("p")
 	number := func(i string) string {
 		n := list + ".v -> " + i

@@ -83,7 +83,7 @@ func TestPlaces(t *testing.T) {
 		x := tt.of
 		x.TypeKind, x.TypeSpace = cmp.Or(x.TypeKind, "b"), cmp.Or(x.TypeSpace, "public")
 		field := schema.Field{}
-		x.typed(&field)
+		x.setType(&field)
 		if field.Point != tt.want || field.Type != schema.Opaque || field.Native != "public."+x.Type && x.TypeSpace == "public" {
 			t.Errorf("%+v is %+v", x, field)
 		}

@@ -56,16 +56,16 @@ type Source struct {
 // Open connects to the database at url, such as postgres://user:password@host/database, as the source called name. It
 // checks that the server answers. Its sessions are read-only. Errors don't quote the URL, which may hold a password.
 func Open(ctx context.Context, name, url string) (*Source, error) {
-	return OpenLinked(ctx, name, url, source.Link{})
+	return OpenOverLink(ctx, name, url, source.Link{})
 }
 
-// OpenLinked is Open over a link.
-func OpenLinked(ctx context.Context, name, url string, link source.Link) (*Source, error) {
-	cfg, err := linked(url, link)
+// OpenOverLink is Open over a link.
+func OpenOverLink(ctx context.Context, name, url string, link source.Link) (*Source, error) {
+	cfg, err := parseLinkURL(url, link)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
 	}
-	pool, err := connected(ctx, name, cfg)
+	pool, err := openPool(ctx, name, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func parseURL(url string) (*pgxpool.Config, error) {
 		return nil, health.Unreadable(err)
 	}
 	cfg.ConnConfig.RuntimeParams["application_name"] = "bailiwick"
-	cfg.AfterConnect, cfg.PrepareConn = established, prepared
+	cfg.AfterConnect, cfg.PrepareConn = setUpSession, hasPinnedSettings
 	if cfg.ConnConfig.ConnectTimeout == 0 {
 		cfg.ConnConfig.ConnectTimeout = 10 * time.Second
 	}
@@ -105,8 +105,8 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	return cfg, nil
 }
 
-// connected opens a pool and checks that the server answers.
-func connected(ctx context.Context, name string, cfg *pgxpool.Config) (*pgxpool.Pool, error) {
+// openPool opens a pool and checks that the server answers.
+func openPool(ctx context.Context, name string, cfg *pgxpool.Config) (*pgxpool.Pool, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", name, err)
@@ -163,7 +163,7 @@ func (s engine) encodedApart() bool { return s.encoding != "UTF8" && s.encoding 
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {
-	return sqldriver.Errors{Plain: plain, Meaning: meaning, Changed: changed}
+	return sqldriver.Errors{Plain: plain, Meaning: meaning, Changed: isSchemaChange}
 }
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
@@ -174,7 +174,7 @@ func plain(err error) string {
 	if !ok {
 		return ""
 	}
-	return sqldriver.Coded("SQLSTATE "+e.Code, e.Message, slices.Contains(harmlessStates, e.Code) || slices.Contains(harmlessClasses, e.Code[:min(2, len(e.Code))]))
+	return sqldriver.ErrorText("SQLSTATE "+e.Code, e.Message, slices.Contains(harmlessStates, e.Code) || slices.Contains(harmlessClasses, e.Code[:min(2, len(e.Code))]))
 }
 
 // In these cases messages name hosts, users and tables, but no values.

@@ -72,8 +72,8 @@ const probe = `SELECT pg_catalog.pg_backend_pid()::pg_catalog.text, pg_catalog.c
 	(SELECT s.reset_val FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'search_path'),
 	(SELECT s.reset_val FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'session_replication_role')`
 
-// established pins the settings of a new connection. The pool calls it.
-func established(ctx context.Context, c *pgx.Conn) error {
+// setUpSession pins the settings of a new connection. The pool calls it.
+func setUpSession(ctx context.Context, c *pgx.Conn) error {
 	results, err := c.PgConn().Exec(ctx, probe).ReadAll()
 	if err != nil {
 		return err
@@ -125,9 +125,9 @@ func set(local bool, lists ...[]pin) string {
 	return strings.TrimSuffix(b.String(), ", ")
 }
 
-// begun begins a transaction with all settings pinned in it. One that writes is refused where another client of a pooler
+// beginTransaction begins a transaction with all settings pinned in it. One that writes is refused where another client of a pooler
 // has turned triggers off, which only a superuser could turn on again.
-func begun(ctx context.Context, c *pgx.Conn, mode string, more []pin) error {
+func beginTransaction(ctx context.Context, c *pgx.Conn, mode string, more []pin) error {
 	results, err := c.PgConn().Exec(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED "+mode+"; "+
 		set(true, pins, more, []pin{{"statement_timeout", milliseconds(sqldriver.ServerTime(ctx)), ""}})+"; SELECT pg_catalog.current_setting('session_replication_role')").ReadAll()
 	if err != nil || mode == "READ ONLY" {
@@ -165,15 +165,15 @@ func reading(ctx context.Context, pool *pgxpool.Pool, do func(reads) error) erro
 		}
 		return do(reads{conn.Conn(), false})
 	}
-	if err := begun(ctx, conn.Conn(), "READ ONLY", nil); err != nil {
+	if err := beginTransaction(ctx, conn.Conn(), "READ ONLY", nil); err != nil {
 		return err
 	}
-	defer ended(conn.Conn())
+	defer rollBack(conn.Conn())
 	return do(reads{conn.Conn(), true})
 }
 
-// ended rolls a transaction back. The pool closes a connection that can't roll back.
-func ended(c *pgx.Conn) {
+// rollBack rolls a transaction back. The pool closes a connection that can't roll back.
+func rollBack(c *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if _, err := c.PgConn().Exec(ctx, "ROLLBACK").ReadAll(); err != nil {
@@ -181,23 +181,23 @@ func ended(c *pgx.Conn) {
 	}
 }
 
-// prepared is called before the pool hands out a connection. It reports whether the settings that the server tells its
-// clients are still those that were pinned. A function of the application can change them.
-func prepared(_ context.Context, c *pgx.Conn) (bool, error) {
+// hasPinnedSettings checks a connection before the pool hands it out. It reports whether the settings that the server
+// tells its clients are still those that were pinned. A function of the application can change them.
+func hasPinnedSettings(_ context.Context, c *pgx.Conn) (bool, error) {
 	s := sessionOf(c)
 	if s == nil || s.pooled {
 		return s != nil, nil
 	}
 	for _, name := range []string{"client_encoding", "TimeZone", "DateStyle", "IntervalStyle", "standard_conforming_strings", "default_transaction_read_only", "search_path"} {
-		if told := c.PgConn().ParameterStatus(name); told != "" && told != pinned(name) {
+		if told := c.PgConn().ParameterStatus(name); told != "" && told != pinValue(name) {
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-// pinned returns the value of a pin.
-func pinned(name string) string {
+// pinValue returns the value of a pin.
+func pinValue(name string) string {
 	for _, list := range [][]pin{pins, readPins} {
 		for _, p := range list {
 			if p.name == name {

@@ -29,7 +29,7 @@ var others = map[string]string{
 }
 
 // ways are the ways to a database: directly, and through a pooler.
-var ways = map[string]func(testing.TB, string) string{"direct": func(_ testing.TB, at string) string { return at }, "pooled": services.Pooled}
+var ways = map[string]func(testing.TB, string) string{"direct": func(_ testing.TB, at string) string { return at }, "pooled": services.PooledURL}
 
 // TestPins gives a role other settings, and looks at them in sessions that read and that write.
 func TestPins(t *testing.T) {

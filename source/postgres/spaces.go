@@ -28,9 +28,9 @@ type division struct {
 	left []string      // how the others differ from it
 }
 
-// divided describes a database with one schema per tenant. A schema is compared with the template if it has one of its tables. Once
+// describeTenantSchemas describes a database with one schema per tenant. A schema is compared with the template if it has one of its tables. Once
 // the template has been described, the others are compared with it as it was, even if it goes.
-func (s *Source) divided(ctx context.Context, conn querier) (classes []schema.Class, warnings []string, err error) {
+func (s *Source) describeTenantSchemas(ctx context.Context, conn querier) (classes []schema.Class, warnings []string, err error) {
 	d := &division{Source: s, conn: conn, like: schema.Spaces{}}
 	if d.found, err = d.places(ctx); err != nil {
 		return nil, nil, err
@@ -86,7 +86,7 @@ func (d *division) model(ctx context.Context) (*sqldriver.SchemaTemplate, []stri
 			d.name, d.template, names[:min(len(names), 8)])}
 	}
 	r := d.reader(d.found[d.template])
-	classes, warnings, err := r.settled(ctx)
+	classes, warnings, err := r.readClasses(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -147,7 +147,7 @@ func (d *division) places(ctx context.Context) (map[string][]place, error) {
 	out := map[string][]place{}
 	for _, oid := range r.oids {
 		c := r.byOID[oid]
-		out[spaced(c.Space)] = append(out[spaced(c.Space)], place{oid, *c})
+		out[schemaOrPublic(c.Space)] = append(out[schemaOrPublic(c.Space)], place{oid, *c})
 	}
 	return out, nil
 }
@@ -198,7 +198,7 @@ func (r *reader) bySpace(ctx context.Context) (map[string][]schema.Class, error)
 // path of the role without the schemas of other tenants. A name that the schema doesn't have is never found in that of
 // another tenant.
 func (s *Source) pathIn(space, role string) string {
-	path := []string{"pg_catalog", quoted(space)}
+	path := []string{"pg_catalog", quoteName(space)}
 	spaces := s.tenants.Load()
 	for _, name := range strings.Split(role, ",") {
 		name = strings.TrimSpace(name)
@@ -211,10 +211,10 @@ func (s *Source) pathIn(space, role string) string {
 				continue
 			}
 		}
-		path = append(path, quoted(plain))
+		path = append(path, quoteName(plain))
 	}
 	return strings.Join(append(path, "pg_temp"), ", ")
 }
 
-// quoted returns a name as an identifier.
-func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+// quoteName returns a name as an identifier.
+func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -125,7 +125,7 @@ func TestAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if got := database.Previewed(t, w, `{"id":"1"}`); got != `{"id":1} ` {
+	if got := database.PreviewCreate(t, w, `{"id":"1"}`); got != `{"id":1} ` {
 		t.Error(got)
 	}
 	if _, err := outside.Exec(`GRANT SELECT ON bailiwick_applied TO ` + name); err != nil {
@@ -136,7 +136,7 @@ func TestAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	if got := database.Previewed(t, reader, `{"id":"1"}`); got != `{"id":1} the source's account may not write it` {
+	if got := database.PreviewCreate(t, reader, `{"id":"1"}`); got != `{"id":1} the source's account may not write it` {
 		t.Error(got)
 	}
 }

@@ -110,9 +110,9 @@ func functions(t *testing.T, b *dialecttest.Sheet) {
 	if x, err := d.Apply(b, plan.Apply{Op: plan.And, T: schema.Boolean}, []string{"x", "y"}); problem.CodeOf(err) != problem.Internal {
 		t.Errorf("an and of lists: %s, %v", x, err)
 	}
-	b.Line("parsed", regexp.MustCompile(`(regexp_replace\(){5,}`).ReplaceAllString(d.Parsed("x"), "…("))
-	b.Line("a decimal that is shown", d.Held("x", m))
-	b.Line("a text that is shown", d.Held("x", s))
+	b.Line("parsed", regexp.MustCompile(`(regexp_replace\(){5,}`).ReplaceAllString(d.ParseJSON("x"), "…("))
+	b.Line("a decimal that is shown", d.DerivedColumn("x", m))
+	b.Line("a text that is shown", d.DerivedColumn("x", s))
 	b.Line("nothing of a text", d.Const(b, value.Value{}, s))
 }
 
@@ -217,9 +217,9 @@ func fields(t *testing.T, b *dialecttest.Sheet) {
 		if f.Unordered {
 			name += ", in an order of its own"
 		}
-		stored := d.Stored(b, "x", &f)
+		stored := d.StoredValue(b, "x", &f)
 		b.Line(f.Type.String()+" "+name, stored)
-		b.Line("groups by "+name, d.Divided(stored))
+		b.Line("groups by "+name, d.GroupTerm(stored))
 	}
 	b.Part("constants")
 	for _, c := range []struct {

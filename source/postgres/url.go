@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// linked parses a URL of connections that are made over a link.
-func linked(url string, link source.Link) (*pgxpool.Config, error) {
+// parseLinkURL parses a URL of connections that are made over a link.
+func parseLinkURL(url string, link source.Link) (*pgxpool.Config, error) {
 	cfg, err := parseURL(url)
 	if err != nil {
 		return nil, err

@@ -34,26 +34,26 @@ func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, err
 	cfg := s.pool.Config()
 	if url != "" {
 		var err error
-		if cfg, err = linked(url, s.link); err != nil {
+		if cfg, err = parseLinkURL(url, s.link); err != nil {
 			return nil, fmt.Errorf("source %s: for writing: %w", s.name, err)
 		}
 	}
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
 	cfg.MaxConns, cfg.MinConns = 4, 0
-	pool, err := connected(ctx, s.name, cfg)
+	pool, err := openPool(ctx, s.name, cfg)
 	if err != nil {
 		return nil, err
 	}
 	w := &WritableSource{Source: s, Writer: sqldriver.NewWriter(writer{engine{s}, pool}), pool: pool}
-	if err := sqldriver.MakeMarker(ctx, s.name, engine{s}, w.marked); err != nil {
+	if err := sqldriver.MakeMarker(ctx, s.name, engine{s}, w.runMarkerStatement); err != nil {
 		pool.Close()
 		return nil, err
 	}
 	return w, nil
 }
 
-// marked runs a statement about the marker table in a transaction of its own.
-func (w *WritableSource) marked(ctx context.Context, text string) error {
+// runMarkerStatement runs a statement about the marker table in a transaction of its own.
+func (w *WritableSource) runMarkerStatement(ctx context.Context, text string) error {
 	tx, err := writer{engine{w.Source}, w.pool}.Begin(ctx)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (w writer) Begin(ctx context.Context) (sqldriver.WriteTx, error) {
 	}
 	role := sessionOf(conn.Conn()).path
 	t := &tx{conn: conn, path: "pg_catalog, " + role + ", pg_temp", in: func(space string) string { return w.pathIn(space, role) }}
-	if err := begun(ctx, conn.Conn(), "READ WRITE", writePins); err != nil {
+	if err := beginTransaction(ctx, conn.Conn(), "READ WRITE", writePins); err != nil {
 		t.Rollback()
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (t *tx) foreign(ctx context.Context, st sqlgen.Statement, each func([][]byt
 	p := t.conn.Conn().PgConn().StartPipeline(ctx)
 	p.SendQueryParams(setPath, [][]byte{[]byte(t.path)}, nil, nil, nil)
 	p.SendQueryParams(st.Text, args, nil, nil, nil)
-	p.SendQueryParams(setPath, [][]byte{[]byte(pinned("search_path"))}, nil, nil, nil)
+	p.SendQueryParams(setPath, [][]byte{[]byte(pinValue("search_path"))}, nil, nil, nil)
 	err = p.Sync()
 	for n := 0; err == nil; n++ {
 		var result any
@@ -209,7 +209,7 @@ func (t *tx) Query(ctx context.Context, st sqlgen.Statement) ([]value.Row, error
 
 // Settle implements sqldriver.WriteTx. Deferred triggers are code of the application.
 func (t *tx) Settle(ctx context.Context) error {
-	_, err := t.conn.Conn().PgConn().Exec(ctx, t.setPath(t.path)+"; SET CONSTRAINTS ALL IMMEDIATE; "+t.setPath(pinned("search_path"))).ReadAll()
+	_, err := t.conn.Conn().PgConn().Exec(ctx, t.setPath(t.path)+"; SET CONSTRAINTS ALL IMMEDIATE; "+t.setPath(pinValue("search_path"))).ReadAll()
 	return err
 }
 
@@ -240,7 +240,7 @@ func (t *tx) Rollback() {
 		return
 	}
 	t.done = true
-	ended(t.conn.Conn())
+	rollBack(t.conn.Conn())
 	t.conn.Release()
 }
 
@@ -257,7 +257,7 @@ func (w writer) References(ctx context.Context, _ sqldriver.WriteTx) ([]schema.R
 // Sound implements sqldriver.WriteDatabase. A write to another server isn't atomic with our marker.
 func (w writer) Sound(ctx context.Context, _ sqldriver.WriteTx, c *schema.Class) error {
 	kind, err := one[string](ctx, w.Source, `SELECT c.relkind::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-		WHERE c.relname = $1 AND n.nspname = $2`, c.Table, spaced(c.Space))
+		WHERE c.relname = $1 AND n.nspname = $2`, c.Table, schemaOrPublic(c.Space))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sqldriver.Unwritable(c, "it isn't there any more")
 	}
@@ -279,7 +279,7 @@ func one[T any](ctx context.Context, s *Source, query string, args ...any) (out 
 	return out, err
 }
 
-func spaced(space string) string {
+func schemaOrPublic(space string) string {
 	if space == "" {
 		return "public"
 	}
@@ -327,8 +327,8 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 	if pg.ColumnName != "" {
 		r.Fields = []string{pg.ColumnName}
 	}
-	own := pg.TableName == "" || pg.TableName == c.Table && pg.SchemaName == spaced(c.Space)
-	elsewhere := c.Spaces != nil && pg.TableName != "" && pg.SchemaName != spaced(c.Space) // tables elsewhere are not for this tenant
+	own := pg.TableName == "" || pg.TableName == c.Table && pg.SchemaName == schemaOrPublic(c.Space)
+	elsewhere := c.Spaces != nil && pg.TableName != "" && pg.SchemaName != schemaOrPublic(c.Space) // tables elsewhere are not for this tenant
 	if !own && !elsewhere {
 		r.Class = pg.TableName
 		if pg.SchemaName != "public" && c.Spaces == nil {
@@ -370,7 +370,7 @@ func (w writer) constraint(ctx context.Context, pg *pgconn.PgError, c *schema.Cl
 		Leads  bool
 	}
 	err := w.Source.reading(ctx, func(r reads) error {
-		found, err := collect[row](ctx, r, query, pg.ConstraintName, pg.TableName, pg.SchemaName, c.Table, spaced(c.Space))
+		found, err := collect[row](ctx, r, query, pg.ConstraintName, pg.TableName, pg.SchemaName, c.Table, schemaOrPublic(c.Space))
 		if err == nil && len(found) == 1 {
 			fields, leads = found[0].Fields, found[0].Leads
 		}

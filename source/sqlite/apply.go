@@ -69,7 +69,7 @@ func (d dialect) Compare(_ sqlgen.Scope, op plan.Op, x, y string, t schema.Type)
 		return d.CompareNull(op, x, y, t), nil
 	}
 	if op != plan.Eq {
-		x = d.ordered(x, t)
+		x = d.textByPoints(x, t)
 	}
 	return "(" + x + " " + sqlgen.Sign(op) + " " + y + ")", nil
 }
@@ -98,5 +98,5 @@ func (d dialect) CompareNull(op plan.Op, x, y string, t schema.Type) string {
 	case schema.Integer, schema.Boolean, schema.Date, schema.Day:
 		least = "-1e19"
 	}
-	return "(" + d.ordered("coalesce("+x+", "+least+")", t) + " " + sqlgen.Sign(op) + " coalesce(" + y + ", " + least + "))"
+	return "(" + d.textByPoints("coalesce("+x+", "+least+")", t) + " " + sqlgen.Sign(op) + " coalesce(" + y + ", " + least + "))"
 }

@@ -263,7 +263,7 @@ func TestDescribe(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			database.Described(t, got, test.want, warnings, test.warnings)
+			database.CheckCatalogue(t, got, test.want, warnings, test.warnings)
 		})
 	}
 }

@@ -53,8 +53,8 @@ func (dialect) Counts() bool { return false }
 
 func (dialect) Longest() int { return sqlgen.MaxText }
 
-// Computed implements sqlgen.Dialect: the declared type of a computed value in the form in which expressions have it.
-func (dialect) Computed(t schema.Type) *schema.Field {
+// ComputedField implements sqlgen.Dialect: the declared type of a computed value in the form in which expressions have it.
+func (dialect) ComputedField(t schema.Type) *schema.Field {
 	f := &schema.Field{Type: t}
 	switch t {
 	case schema.Date, schema.Day:
@@ -68,7 +68,7 @@ func (dialect) Computed(t schema.Type) *schema.Field {
 // Read removes the declared type of a column, as a unary plus does, so that the driver returns what is stored.
 func (dialect) Read(x string, _ *schema.Field) string { return "+" + x }
 
-func (s dialect) Sorted(x string, f *schema.Field) (string, bool) {
+func (s dialect) OrderTerm(x string, f *schema.Field) (string, bool) {
 	switch {
 	case f.Type == schema.Date || f.Type == schema.Day:
 		return millis(x, f), true
@@ -78,7 +78,7 @@ func (s dialect) Sorted(x string, f *schema.Field) (string, bool) {
 	return x, false
 }
 
-func (dialect) Ordered(*schema.Field, bool) string { return "" }
+func (dialect) NullsClause(*schema.Field, bool) string { return "" }
 
 // millis returns the instant that a column holds in sqlgen.Milliseconds, null if it holds none. SQLite has no dates.
 // Text is Read as ISO 8601, integers as seconds or, from 10^11 on, as milliseconds since 1970, and reals as Julian
@@ -306,7 +306,7 @@ func (s dialect) Nodes(w *sqlgen.Writer, x sqlgen.Operand, path query.Path) (sql
 	var objects []string
 	for _, part := range path {
 		if strings.ContainsAny(part, `"\`) {
-			return sqlgen.Operand{}, sqlgen.Unsupported("%q: a JSON key with a quote or a backslash can't be filtered in SQLite", part)
+			return sqlgen.Operand{}, sqlgen.UnsupportedError("%q: a JSON key with a quote or a backslash can't be filtered in SQLite", part)
 		}
 		o, next := w.Alias("n"), w.Alias("n")
 		w.Write(", json_each(CASE ", n, ".type WHEN 'array' THEN ", n, ".value WHEN 'object' THEN json_array(json(", n, ".value)) ELSE '[]' END) AS ", o,

@@ -186,7 +186,7 @@ func TestSQLiteStored(t *testing.T) {
 	} {
 		wants := strings.Split(tt.want, "|")
 		for i, typ := range types {
-			text := sqlite.Dialect().Stored(&place{}, "t.x", &schema.Field{Type: typ})
+			text := sqlite.Dialect().StoredValue(&place{}, "t.x", &schema.Field{Type: typ})
 			if got := askText(t, db, "SELECT "+text+" FROM (SELECT ? AS x) AS t", []any{tt.stored}); got != wants[i] {
 				t.Errorf("%v as %s = %s, want %s", tt.stored, typ, got, wants[i])
 			}
@@ -220,7 +220,7 @@ func TestSQLiteAffinity(t *testing.T) {
 		{func(*place) plan.Expr { return plan.As{X: plan.Ref{T: schema.Any}, T: schema.String} }, schema.Any, "x", ",5"},
 		{func(*place) plan.Expr { return plan.ToJSON{X: plan.Ref{T: schema.Any}} }, schema.Any, "x", `5,"5"`},
 	} {
-		p := &place{columns: []string{d.Stored(&place{}, "t."+tt.x, &schema.Field{Type: tt.t})}}
+		p := &place{columns: []string{d.StoredValue(&place{}, "t."+tt.x, &schema.Field{Type: tt.t})}}
 		text, err := sqlgen.WriteExpr(d, p, tt.e(p))
 		if err != nil {
 			t.Fatal(err)

@@ -36,9 +36,9 @@ type dialect struct {
 // call writes the call of a function.
 func call(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
 
-// Stored implements sqlgen.Dialect. SQLite keeps values of any type in a column, so a value of another type than the column's counts as
+// StoredValue implements sqlgen.Dialect. SQLite keeps values of any type in a column, so a value of another type than the column's counts as
 // null, unless it is one that refuses them.
-func (dialect) Stored(_ sqlgen.Scope, x string, f *schema.Field) string {
+func (dialect) StoredValue(_ sqlgen.Scope, x string, f *schema.Field) string {
 	if strict(f) {
 		return "+" + x
 	}
@@ -83,8 +83,8 @@ func strict(f *schema.Field) bool {
 	return false
 }
 
-// typed reports whether all values of a column that equal one of f's type are of that type.
-func typed(f *schema.Field) bool {
+// hasOneType reports whether all values of a column that equal one of f's type are of that type.
+func hasOneType(f *schema.Field) bool {
 	return strict(f) || f.Typing == schema.Converting && (f.Type == schema.Integer || f.Type == schema.String) && !f.Unordered && f.Stored == nil
 }
 
@@ -97,7 +97,7 @@ func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) (test 
 	}
 	switch f.Type {
 	case schema.Integer, schema.String, schema.Boolean:
-		return "(" + x + " = " + y + ")", typed(f) && typed(g) && (strict(f) || strict(g))
+		return "(" + x + " = " + y + ")", hasOneType(f) && hasOneType(g) && (strict(f) || strict(g))
 	case schema.UUID: // as written: in lower or upper case, most often both in the same
 		return "(" + x + " IN (" + y + ", lower(" + y + "), upper(" + y + ")))", false
 	}
@@ -175,9 +175,9 @@ func (dialect) Object(s sqlgen.Scope, names, values []string) string {
 		if i == 0 {
 			before = "{"
 		}
-		parts = append(parts, s.Arg(before+string(value.AppendQuoted(nil, name))+":", ""), orNull(values[i]))
+		parts = append(parts, s.Arg(before+string(value.AppendQuote(nil, name))+":", ""), orNull(values[i]))
 	}
-	return joined(append(parts, "'}'"))
+	return concatTexts(append(parts, "'}'"))
 }
 
 // List implements sqlgen.Dialect, as Object does.
@@ -193,17 +193,17 @@ func (dialect) List(_ sqlgen.Scope, values []string) string {
 		}
 		parts = append(parts, before, orNull(v))
 	}
-	return joined(append(parts, "']'"))
+	return concatTexts(append(parts, "']'"))
 }
 
 // orNull returns a text for use inside of JSON.
 func orNull(x string) string { return "coalesce(" + x + ", 'null')" }
 
-// joined joins texts as a tree: SQLite refuses a chain of a thousand.
-func joined(parts []string) string {
+// concatTexts joins texts as a tree: SQLite refuses a chain of a thousand.
+func concatTexts(parts []string) string {
 	if len(parts) > 16 {
 		half := len(parts) / 2
-		parts = []string{joined(parts[:half]), joined(parts[half:])}
+		parts = []string{concatTexts(parts[:half]), concatTexts(parts[half:])}
 	}
 	return "(" + strings.Join(parts, " || ") + ")"
 }
@@ -356,8 +356,10 @@ func (dialect) DateDiff(s sqlgen.Scope, from, to string, e plan.DateDiff) string
 	return call(fnDateDiff, from, to, s.Arg(e.Unit, ""), s.Arg(e.Zone, ""), s.Arg(int64(e.WeekStart), ""))
 }
 
-// Parsed implements sqlgen.Dialect.
-func (dialect) Parsed(x string) string { return "CASE WHEN json_valid(" + x + ") THEN " + x + " END" }
+// ParseJSON implements sqlgen.Dialect.
+func (dialect) ParseJSON(x string) string {
+	return "CASE WHEN json_valid(" + x + ") THEN " + x + " END"
+}
 
-// Held implements sqlgen.Dialect.
-func (dialect) Held(x string, _ schema.Type) string { return x }
+// DerivedColumn implements sqlgen.Dialect.
+func (dialect) DerivedColumn(x string, _ schema.Type) string { return x }

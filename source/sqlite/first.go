@@ -12,7 +12,7 @@ var typeNames = map[schema.Type]string{schema.Integer: "integer", schema.String:
 // values in a typed column have one type: texts never equal anything else, and no number but an integer equals one.
 func (d dialect) KeyOf(x string, f *schema.Field) (by, show string) {
 	switch {
-	case !d.first || !typed(f) || f.Type == schema.Bytes:
+	case !d.first || !hasOneType(f) || f.Type == schema.Bytes:
 		return "", ""
 	case strict(f):
 		return x, "+" + x

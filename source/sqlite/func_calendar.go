@@ -118,10 +118,10 @@ func (c clock) between(from, to time.Time, unit string, first int64) driver.Valu
 	return nil
 }
 
-// formatted writes wall by the conversions of MongoDB's $dateToString. They are %Y %m %d %H %M %S, %L (milliseconds),
+// formatTime writes wall by the conversions of MongoDB's $dateToString. They are %Y %m %d %H %M %S, %L (milliseconds),
 // %j (day of the year), %G %V %u (ISO year, week and weekday) and %%. Unknown ones are copied, because the binder has
 // refused them.
-func formatted(wall time.Time, format string) string {
+func formatTime(wall time.Time, format string) string {
 	year, week := wall.ISOWeek()
 	var out strings.Builder
 	for i := 0; i < len(format); i++ {

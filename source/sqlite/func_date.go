@@ -104,7 +104,7 @@ func dates(c *caches) map[string]function {
 			if !ok || !fok {
 				return nil
 			}
-			return formatted(clock.at(t), format)
+			return formatTime(clock.at(t), format)
 		}},
 		fnDateShift: {4, func(args []driver.Value) driver.Value {
 			t, clock, ok := c.at(args[0], args[3])

@@ -94,7 +94,7 @@ func (d decimal) next(down bool) decimal {
 	if down {
 		n.Neg(n)
 	}
-	return decimalOfBig(n.Add(n, w.scaled(0)), 0)
+	return decimalOfBig(n.Add(n, w.scaleTo(0)), 0)
 }
 
 // whole reports whether d has no digits after the point and at most 19 digits, the most that 64 bits hold.
@@ -145,8 +145,8 @@ func (d decimal) real() driver.Value {
 	return nil
 }
 
-// scaled returns d × 10^-exp, for an exp of at most d's.
-func (d decimal) scaled(exp int) *big.Int {
+// scaleTo returns d × 10^-exp, for an exp of at most d's.
+func (d decimal) scaleTo(exp int) *big.Int {
 	n, _ := new(big.Int).SetString(d.sign()+"0"+d.digits, 10)
 	return n.Mul(n, power(d.exp-exp))
 }

@@ -148,7 +148,7 @@ func storedJSON(args []driver.Value) driver.Value {
 		if text := strings.Trim(v, " \t\r\n"); valid(text) {
 			return jsonText(text)
 		}
-		return appendQuoted(v)
+		return quoteJSON(v)
 	case nil:
 		return nil
 	}
@@ -173,7 +173,7 @@ func plainValue(v driver.Value) value.Value {
 // asJSON writes a SQLite value as JSON.
 func asJSON(v driver.Value) string {
 	if text, ok := v.(string); ok {
-		return appendQuoted(text)
+		return quoteJSON(text)
 	}
 	return string(plainValue(v).AppendJSON(nil))
 }
@@ -227,9 +227,9 @@ func setPart(args []driver.Value) driver.Value {
 		return text
 	}
 	if (&scanJSON{text: text, at: from + 1}).more() {
-		return text[:to-1] + "," + appendQuoted(names[last]) + ":" + part + text[to-1:]
+		return text[:to-1] + "," + quoteJSON(names[last]) + ":" + part + text[to-1:]
 	}
-	return text[:from] + "{" + appendQuoted(names[last]) + ":" + part + "}" + text[to:]
+	return text[:from] + "{" + quoteJSON(names[last]) + ":" + part + "}" + text[to:]
 }
 
 // elementAt returns element args[1] of the list args[0], from 0, or from the end if it is negative, or null if there is none.
@@ -321,7 +321,7 @@ func items(text string) driver.Value {
 		if raw == "null" {
 			out = append(out, raw...)
 		} else {
-			out = value.AppendQuoted(out, raw)
+			out = value.AppendQuote(out, raw)
 		}
 		return true
 	}) {

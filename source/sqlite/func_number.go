@@ -36,11 +36,11 @@ func numbers() map[string]function {
 		fnSubtract: {subtract, func(x, y float64) float64 { return x - y }, (*big.Int).Sub},
 		fnMultiply: {multiply, func(x, y float64) float64 { return x * y }, nil},
 	} {
-		out[name] = function{-1, op.fold(op.typed())}
+		out[name] = function{-1, op.fold(op.binaryFunc())}
 		out[name+fnOfDecimals] = function{-1, op.fold(op.decimals)}
 	}
 	for name, f := range map[string]func(args []driver.Value) driver.Value{
-		fnAbs: absolute, fnCeil: whole(1), fnFloor: whole(-1), fnTrunc: rounded(true), fnRound: rounded(false),
+		fnAbs: absolute, fnCeil: whole(1), fnFloor: whole(-1), fnTrunc: roundFunc(true), fnRound: roundFunc(false),
 	} {
 		n := int32(1)
 		if name == fnTrunc || name == fnRound {
@@ -48,7 +48,7 @@ func numbers() map[string]function {
 		}
 		out[name] = function{n, func(args []driver.Value) driver.Value {
 			// Infinities, and doubles too large or small for arithmetic, are null in every backend.
-			if x, ok := args[0].(float64); ok && !plan.Sized(x) {
+			if x, ok := args[0].(float64); ok && !plan.IsInRange(x) {
 				return nil
 			}
 			return f(args)
@@ -67,7 +67,7 @@ func numbers() map[string]function {
 			if !ok || !pok && len(args) > 1 {
 				return nil
 			}
-			return f(d, limited(places)).number()
+			return f(d, clampPlaces(places)).number()
 		}}
 	}
 	return out
@@ -81,8 +81,8 @@ func numberText(args []driver.Value) driver.Value {
 	return nil
 }
 
-// limited bounds places to the digits that a double can have.
-func limited(places int64) int { return int(max(-400, min(400, places))) }
+// clampPlaces limits places to the digits that a double can have.
+func clampPlaces(places int64) int { return int(max(-400, min(400, places))) }
 
 // real returns plan.Real of two reals.
 func real(op plan.Op, x, y driver.Value) driver.Value {
@@ -102,7 +102,7 @@ func reals(op func(x, y float64) float64) func(args []driver.Value) driver.Value
 	return func(args []driver.Value) driver.Value {
 		x, xok := args[0].(float64)
 		y, yok := args[1].(float64)
-		if !xok || !yok || !plan.Sized(x) || !plan.Sized(y) {
+		if !xok || !yok || !plan.IsInRange(x) || !plan.IsInRange(y) {
 			return nil
 		}
 		if z := op(x, y); !math.IsNaN(z) && !math.IsInf(z, 0) {
@@ -136,8 +136,8 @@ func (op operation) fold(two func(args []driver.Value) driver.Value) func(args [
 	}
 }
 
-// typed returns a function of two numbers: of integers null if the result exceeds 64 bits, else of reals.
-func (op operation) typed() func(args []driver.Value) driver.Value {
+// binaryFunc returns a function of two numbers: of integers null if the result exceeds 64 bits, else of reals.
+func (op operation) binaryFunc() func(args []driver.Value) driver.Value {
 	real := reals(op.reals)
 	return func(args []driver.Value) driver.Value {
 		x, xok := args[0].(int64)
@@ -168,12 +168,12 @@ func (op operation) decimals(args []driver.Value) driver.Value {
 		return nil
 	}
 	if op.big == nil {
-		n := d.scaled(d.exp)
-		return decimalOfBig(n.Mul(n, e.scaled(e.exp)), d.exp+e.exp).number()
+		n := d.scaleTo(d.exp)
+		return decimalOfBig(n.Mul(n, e.scaleTo(e.exp)), d.exp+e.exp).number()
 	}
 	exp := min(d.exp, e.exp)
-	n := d.scaled(exp)
-	return decimalOfBig(op.big(n, n, e.scaled(exp)), exp).number()
+	n := d.scaleTo(exp)
+	return decimalOfBig(op.big(n, n, e.scaleTo(exp)), exp).number()
 }
 
 func add(x, y int64) (int64, bool) {
@@ -231,15 +231,15 @@ func whole(direction int) func(args []driver.Value) driver.Value {
 	}
 }
 
-// rounded makes a function that rounds x to a number of places, or, if cut, towards zero.
-func rounded(cut bool) func(args []driver.Value) driver.Value {
+// roundFunc makes a function that rounds x to a number of places, or, if cut, towards zero.
+func roundFunc(cut bool) func(args []driver.Value) driver.Value {
 	return func(args []driver.Value) driver.Value {
 		n, ok := args[1].(int64)
 		d, dok := decimalOfValue(args[0])
 		if !ok || !dok {
 			return nil
 		}
-		d = d.places(limited(n), cut)
+		d = d.places(clampPlaces(n), cut)
 		switch x := args[0].(type) {
 		case int64:
 			if z, ok := d.integer(); ok {

@@ -26,7 +26,7 @@ func appendKey(dst []byte, v value.Value) []byte {
 		members := slices.SortedFunc(slices.Values(v.Members()), func(a, b value.Member) int { return strings.Compare(a.Name, b.Name) })
 		dst = append(dst, '{')
 		for _, m := range members {
-			dst = append(value.AppendQuoted(dst, m.Name), ':')
+			dst = append(value.AppendQuote(dst, m.Name), ':')
 			dst = append(appendKey(dst, m.Value), ',')
 		}
 		return append(dst, '}')

@@ -47,7 +47,7 @@ func (s *scanJSON) name() string {
 	if s.at < len(s.text) {
 		s.at++
 	}
-	return unquoted(raw)
+	return unquoteJSON(raw)
 }
 
 // value reads a value and returns its text.
@@ -57,7 +57,7 @@ func (s *scanJSON) value() string {
 	for s.at < len(s.text) {
 		switch s.text[s.at] {
 		case '"':
-			s.quoted()
+			s.skipString()
 			if depth == 0 {
 				return s.text[start:s.at]
 			}
@@ -83,8 +83,8 @@ func (s *scanJSON) value() string {
 	return s.text[start:]
 }
 
-// quoted moves behind the string that begins here.
-func (s *scanJSON) quoted() {
+// skipString moves behind the string that begins here.
+func (s *scanJSON) skipString() {
 	for s.at++; s.at < len(s.text); s.at++ {
 		switch s.text[s.at] {
 		case '\\':
@@ -97,8 +97,8 @@ func (s *scanJSON) quoted() {
 	s.at = len(s.text)
 }
 
-// unquoted returns the text of a JSON string.
-func unquoted(raw string) string {
+// unquoteJSON returns the text of a JSON string.
+func unquoteJSON(raw string) string {
 	if len(raw) >= 2 && !strings.Contains(raw, `\`) {
 		return raw[1 : len(raw)-1]
 	}
@@ -152,8 +152,8 @@ func valid(text string) bool {
 		switch s.text[s.at] {
 		case '"':
 			from := s.at
-			s.quoted()
-			if strings.Contains(s.text[from:s.at], `\u0000`) && strings.Contains(unquoted(s.text[from:s.at]), "\x00") {
+			s.skipString()
+			if strings.Contains(s.text[from:s.at], `\u0000`) && strings.Contains(unquoteJSON(s.text[from:s.at]), "\x00") {
 				return false
 			}
 			s.at--
@@ -185,13 +185,13 @@ func jsonText(raw string) any {
 	return raw
 }
 
-// appendQuoted writes text as JSON. Characters that JSON can't hold (see value.Read), and NUL, become U+FFFD. A long text is
-// copied once: a statement quotes thousands.
-func appendQuoted(s string) string {
+// quoteJSON returns text as a JSON string. Characters that JSON can't hold (see value.Read), and NUL, become U+FFFD. A
+// long text is copied once: a statement quotes thousands.
+func quoteJSON(s string) string {
 	const step = 4096
 	s = writable(s)
 	if len(s) <= step {
-		return string(value.AppendQuoted(nil, s))
+		return string(value.AppendQuote(nil, s))
 	}
 	var out strings.Builder
 	out.Grow(len(s) + len(s)/64)
@@ -202,7 +202,7 @@ func appendQuoted(s string) string {
 		for n < len(s) && !utf8.RuneStart(s[n]) {
 			n++
 		}
-		piece = value.AppendQuoted(piece[:0], s[:n])
+		piece = value.AppendQuote(piece[:0], s[:n])
 		out.Write(piece[1 : len(piece)-1])
 		s = s[n:]
 	}

@@ -163,7 +163,7 @@ func (d *deviation) move(v driver.Value, sign int64) {
 		return
 	}
 	d.count += sign
-	if !plan.Sized(x) {
+	if !plan.IsInRange(x) {
 		d.wrong += int(sign)
 		return
 	}

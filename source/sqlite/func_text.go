@@ -79,7 +79,7 @@ func texts(c *caches) map[string]function {
 		fnQuote: {1, func(args []driver.Value) driver.Value {
 			switch v := args[0].(type) {
 			case string:
-				return appendQuoted(v)
+				return quoteJSON(v)
 			case []byte: // a text that is too long, see Short of sqlgen's dialect
 				return []byte{0}
 			}
@@ -149,7 +149,7 @@ func splitJSON(args []driver.Value) driver.Value {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		if out = value.AppendQuoted(out, writable(part)); len(out) > longest {
+		if out = value.AppendQuote(out, writable(part)); len(out) > longest {
 			return nil
 		}
 	}
@@ -230,7 +230,7 @@ func (c *caches) find(args []driver.Value, most int) ([][]byte, bool) {
 	for _, at := range re.FindAllStringSubmatchIndex(text, most) {
 		before += utf8.RuneCountInString(text[end:at[0]])
 		end = at[0]
-		out := value.AppendQuoted([]byte(`{"match":`), writable(text[at[0]:at[1]]))
+		out := value.AppendQuote([]byte(`{"match":`), writable(text[at[0]:at[1]]))
 		out = strconv.AppendInt(append(out, `,"idx":`...), int64(before), 10)
 		out = append(out, `,"captures":[`...)
 		for i := 2; i < len(at); i += 2 {
@@ -240,7 +240,7 @@ func (c *caches) find(args []driver.Value, most int) ([][]byte, bool) {
 			if at[i] < 0 {
 				out = append(out, "null"...)
 			} else {
-				out = value.AppendQuoted(out, writable(text[at[i]:at[i+1]]))
+				out = value.AppendQuote(out, writable(text[at[i]:at[i+1]]))
 			}
 		}
 		list = append(list, append(out, "]}"...))

@@ -15,7 +15,7 @@ import (
 func (d dialect) Order(_ sqlgen.Scope, x string, t schema.Type, desc bool) []string {
 	switch t {
 	case schema.JSON, schema.Array:
-		x = d.ordered(call(fnJSONOrder, x), schema.Any)
+		x = d.textByPoints(call(fnJSONOrder, x), schema.Any)
 	case schema.String, schema.Any:
 		x = byPoints(x, d.wide)
 	}
@@ -33,7 +33,7 @@ func (dialect) Written(x string) string { return x }
 func (d dialect) Key(_ sqlgen.Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.JSON, schema.Array:
-		return call(fnJSONKey, x), "min(" + d.ordered(x, schema.Any) + ")" // of equal documents the one with the least text
+		return call(fnJSONKey, x), "min(" + d.textByPoints(x, schema.Any) + ")" // of equal documents the one with the least text
 	case schema.Double:
 		return x, "(min(" + x + ") + 0.0)" // 0 and -0 are one key
 	case schema.Any:
@@ -77,12 +77,12 @@ func (d dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from s
 		if structured {
 			return call(fnJSONMin, x), nil
 		}
-		return call("min", d.ordered(x, from)), nil
+		return call("min", d.textByPoints(x, from)), nil
 	case plan.Max:
 		if structured {
 			return call(fnJSONMax, x), nil
 		}
-		return call("max", d.ordered(x, from)), nil
+		return call("max", d.textByPoints(x, from)), nil
 	case plan.StdDevPop:
 		return call(fnStdDevPop, x), nil
 	case plan.StdDevSamp:

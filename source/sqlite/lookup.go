@@ -31,5 +31,5 @@ func lookUp(ctx context.Context, db *sql.DB, st *sqlgen.Statement, plan *policy.
 		return err
 	}
 	defer rows.Close()
-	return sqldriver.Stream(rows, st, plan, stored, yield)
+	return sqldriver.Stream(rows, st, plan, readValue, yield)
 }

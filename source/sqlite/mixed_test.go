@@ -49,7 +49,7 @@ func mixed(t *testing.T) func(q query.Query) (got, want string) {
 				fmt.Sprintf("INSERT INTO anything VALUES (%d, %s)", i, pick(n, s, o)))
 		}
 	}
-	src := suite.Opened(t, statements...)
+	src := suite.OpenWith(t, statements...)
 	classes, _, err := src.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestMixed(t *testing.T) {
 // TestTyping tells which columns hold their type for sure. Tables convert what they can to it. STRICT ones and the
 // rowid refuse other values. Views and virtual tables do nothing.
 func TestTyping(t *testing.T) {
-	src := suite.Opened(t, append(strings.Split(mixedTables, ";\n"), `CREATE VIRTUAL TABLE box USING rtree(id, a, b)`, `CREATE TABLE sheet (id INTEGER PRIMARY KEY DESC, d REAL, b BLOB, j JSON)`,
+	src := suite.OpenWith(t, append(strings.Split(mixedTables, ";\n"), `CREATE VIRTUAL TABLE box USING rtree(id, a, b)`, `CREATE TABLE sheet (id INTEGER PRIMARY KEY DESC, d REAL, b BLOB, j JSON)`,
 		`CREATE TABLE hard (a ANY, i INT, d REAL, b BLOB, t TEXT) STRICT`)...)
 	classes, _, err := src.Describe(t.Context())
 	if err != nil {

@@ -252,7 +252,7 @@ func TestSQLiteTotal(t *testing.T) {
 		from := "SELECT "
 		for i, typ := range columnTypes {
 			x := "c" + string(rune('a'+i))
-			p.columns = append(p.columns, d.Stored(p, "r."+x, &schema.Field{Type: typ}))
+			p.columns = append(p.columns, d.StoredValue(p, "r."+x, &schema.Field{Type: typ}))
 			if i > 0 {
 				from += ", "
 			}

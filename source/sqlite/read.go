@@ -63,7 +63,7 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 // after returns the way to run a statement again that failed with err when it ran in way at, or 0.
 func after(at int, err error) int {
 	switch {
-	case at == 0 && doubted(err):
+	case at == 0 && isInconclusive(err):
 		return 1
 	case at < 2 && large(err):
 		return 2
@@ -71,8 +71,8 @@ func after(at int, err error) int {
 	return 0
 }
 
-// doubted reports whether a statement of first ended because it can't answer.
-func doubted(err error) bool {
+// isInconclusive reports whether a statement of first ended because it can't answer.
+func isInconclusive(err error) bool {
 	if errors.Is(err, errKnown) {
 		return true
 	}
@@ -136,7 +136,7 @@ func (s first) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan,
 		return errKnown
 	}
 	err := run(ctx, s.db, st, plan, yield)
-	if err != nil && doubted(err) {
+	if err != nil && isInconclusive(err) {
 		s.known.note(st)
 	}
 	return err
@@ -154,7 +154,7 @@ func (s apart) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan,
 }
 
 func run(ctx context.Context, db *sql.DB, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
-	if sqlgen.Named(plan) {
+	if sqlgen.ReadsByKey(plan) {
 		return lookUp(ctx, db, st, plan, yield)
 	}
 	rows, err := db.QueryContext(ctx, st.Text, st.Args...)
@@ -162,5 +162,5 @@ func run(ctx context.Context, db *sql.DB, st *sqlgen.Statement, plan *policy.Pla
 		return err
 	}
 	defer rows.Close()
-	return sqldriver.Stream(rows, st, plan, stored, yield)
+	return sqldriver.Stream(rows, st, plan, readValue, yield)
 }

@@ -16,13 +16,13 @@ func (dialect) Search(t sqlgen.SearchedView, space string, of *policy.Search) er
 		if len(of.Without) > 0 {
 			query = "(" + query + ") NOT (" + columns(of.In[0]) + phrases(of.Without, " OR ") + ")"
 		}
-		found(t, space, of.In[0], query)
+		writeSearch(t, space, of.In[0], query)
 		return nil
 	}
 	somewhere := func(term string) {
 		for i, in := range of.In {
 			t.Write([]string{"(", " OR "}[min(i, 1)])
-			found(t, space, in, columns(in)+phrases([]string{term}, ""))
+			writeSearch(t, space, in, columns(in)+phrases([]string{term}, ""))
 		}
 		t.Write(")")
 	}
@@ -39,9 +39,9 @@ func (dialect) Search(t sqlgen.SearchedView, space string, of *policy.Search) er
 	return nil
 }
 
-// found writes that a record is among those that an FTS5 query finds. FTS5 raises an error for a query that it can't
+// writeSearch writes that a record is among those that an FTS5 query finds. FTS5 raises an error for a query that it can't
 // parse. This one consists of existing columns and quoted phrases.
-func found(t sqlgen.SearchedView, space string, in policy.Searched, query string) {
+func writeSearch(t sqlgen.SearchedView, space string, in policy.Searched, query string) {
 	t.Write(t.Column(in.Index.Key), " IN (SELECT f.rowid FROM ")
 	t.Write(t.Quote(cmp.Or(space, "main")), ".")
 	t.Write(t.Quote(in.Index.Name), " AS f WHERE f.", t.Quote(in.Index.Name), " MATCH ", t.Arg(query, ""), ")")

@@ -135,7 +135,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		memory, err := heap.Bound(opened, c.heap)
+		memory, err := heap.SetLimit(opened, c.heap)
 		switch {
 		case err == nil:
 			conn := c.parsed(opened)
@@ -198,11 +198,11 @@ func (s engine) Dialect() sqlgen.Dialect {
 
 // Errors implements sqldriver.Database.
 func (engine) Errors() sqldriver.Errors {
-	return sqldriver.Errors{Plain: plain, Meaning: meaning, Changed: changed}
+	return sqldriver.Errors{Plain: plain, Meaning: meaning, Changed: isSchemaChange}
 }
 
-// changed implements sqldriver.Errors. SQLite has no code of its own for a name that does not exist.
-func changed(err error) bool {
+// isSchemaChange implements sqldriver.Errors. SQLite has no code of its own for a name that does not exist.
+func isSchemaChange(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && (e.Code()&0xff == sqlite3.SQLITE_SCHEMA || strings.Contains(e.Error(), "no such column") || strings.Contains(e.Error(), "no such table"))
 }
@@ -253,16 +253,16 @@ func plain(err error) string {
 		return ""
 	}
 	if needsRecovery(err) {
-		return sqldriver.Coded(fmt.Sprintf("SQLite error %d", e.Code()), "a writer of the file ended in the middle of a transaction: "+
+		return sqldriver.ErrorText(fmt.Sprintf("SQLite error %d", e.Code()), "a writer of the file ended in the middle of a transaction: "+
 			"open the file once with a program that may write to it, which rolls the transaction back", true)
 	}
 	meaning := cmp.Or(sqlite.ErrorCodeString[e.Code()], sqlite.ErrorCodeString[e.Code()&0xff]) // an extended code contains its primary code
-	return sqldriver.Coded(fmt.Sprintf("SQLite error %d", e.Code()), meaning, meaning != "")
+	return sqldriver.ErrorText(fmt.Sprintf("SQLite error %d", e.Code()), meaning, meaning != "")
 }
 
-// stored converts v, as SQLite holds it, to a value of the column's field. The type of the value decides, the declared
+// readValue converts v, as SQLite holds it, to a value of the column's field. The type of the value decides, the declared
 // type only says how to read it: a column declared DATETIME that holds "soon" gives "soon".
-func stored(c *sqlgen.Column, v any) value.Value {
+func readValue(c *sqlgen.Column, v any) value.Value {
 	switch v := v.(type) {
 	case nil:
 		return value.Value{}

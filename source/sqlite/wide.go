@@ -12,8 +12,8 @@ func byPoints(x string, wide bool) string {
 	return x + " COLLATE BINARY"
 }
 
-// ordered is byPoints for an operand that is a text without a collation of its own.
-func (d dialect) ordered(x string, t schema.Type) string {
+// textByPoints returns byPoints of a text without a collation of its own, and any other operand unchanged.
+func (d dialect) textByPoints(x string, t schema.Type) string {
 	if d.wide && (t == schema.String || t == schema.UUID || t == schema.Any) {
 		return byPoints(x, true)
 	}

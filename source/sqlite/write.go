@@ -60,7 +60,7 @@ func (w writer) Begin(ctx context.Context) (sqldriver.WriteTx, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tx{sqldriver.Transaction{Conn: conn, Decode: stored}}
+	t := &tx{sqldriver.Transaction{Conn: conn, Decode: readValue}}
 	if err := patient(ctx, func() error { _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); return err }); err != nil {
 		t.Rollback() // it may have begun when the context ended
 		return nil, err
@@ -199,7 +199,7 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 	}
 	if e.Code() == sqlite3.SQLITE_CONSTRAINT_CHECK {
 		r.Name, _, _ = strings.Cut(names, fmt.Sprintf(" (%d)", e.Code()))
-		r.Fields = w.checked(ctx, c, r.Name)
+		r.Fields = w.constraintFields(ctx, c, r.Name)
 		return r
 	}
 	for name := range strings.SplitSeq(names, ", ") {
@@ -212,8 +212,8 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 	return r
 }
 
-// checked returns the fields of c that its check constraint is about, as the table is declared, or none if that can't be read.
-func (w writer) checked(ctx context.Context, c *schema.Class, name string) []string {
+// constraintFields returns the fields of c that its check constraint is about, as the table is declared, or none if that can't be read.
+func (w writer) constraintFields(ctx context.Context, c *schema.Class, name string) []string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	var ddl string

@@ -18,7 +18,7 @@ import (
 func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	err := s.appends.Append(ctx, r)
 	if errors.Is(err, store.ErrClosed) {
-		return s.failed("append to the audit log", err)
+		return s.operatorError("append to the audit log", err)
 	}
 	return err
 }
@@ -32,7 +32,7 @@ func (s *Store) appendBatch(batch []*audit.Record) error {
 	if err != nil {
 		return err
 	}
-	if gone, ok := s.last.lost(before); ok {
+	if gone, ok := s.last.lostHead(before); ok {
 		loss := audit.LossOf(gone)
 		if _, after, err = s.write([]*audit.Record{&loss}); err != nil {
 			return nil // the batch is written, and the loss is noted with the next one
@@ -84,7 +84,7 @@ func (s *Store) write(batch []*audit.Record) (before, after audit.Head, err erro
 		after = head
 		return nil
 	})
-	s.probe.appended(err, size)
+	s.probe.noteAppend(err, size)
 	return before, after, err
 }
 
@@ -117,8 +117,8 @@ func (s *Store) Find(ctx context.Context, step string) (r audit.Record, ok bool,
 	return r, ok, err
 }
 
-// Unrecorded implements audit.Outbox.
-func (s *Store) Unrecorded(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
+// PendingRecords implements audit.Outbox.
+func (s *Store) PendingRecords(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
 	if !text(subject) {
 		return nil, nil
 	}
@@ -130,11 +130,11 @@ func (s *Store) Unrecorded(ctx context.Context, subject string, limit int) ([]au
 	if err != nil {
 		return nil, err
 	}
-	return store.Unrecorded(bodies)
+	return store.DecodeOutbox(bodies)
 }
 
-// Recorded implements audit.Outbox. If this store is the log, Append has removed the records already.
-func (s *Store) Recorded(ctx context.Context, steps ...string) error {
+// RemoveSteps implements audit.Outbox. If this store is the log, Append has removed the records already.
+func (s *Store) RemoveSteps(ctx context.Context, steps ...string) error {
 	return s.again(ctx, "empty the outbox of the audit log", func(ctx context.Context) error {
 		_, err := s.pool.Exec(ctx, `DELETE FROM bailiwick.outbox WHERE step = ANY ($1)`, steps)
 		return err

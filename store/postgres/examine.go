@@ -24,7 +24,7 @@ type Examination struct {
 
 // Examine examines the store at url. The error says why it can't be reached or used.
 func Examine(ctx context.Context, url string) (*Examination, error) {
-	s, err := connected(ctx, url, Options{})
+	s, err := connectStore(ctx, url, Options{})
 	if err != nil {
 		return nil, err
 	}

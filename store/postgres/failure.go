@@ -39,10 +39,10 @@ func place(c *pgx.ConnConfig) string {
 	return strings.Join(hosts, ",") + "/" + c.Database
 }
 
-// failed returns an operator's error: the failed action, the database, and the reason. It returns errors with a meaning
+// operatorError returns an operator's error: the failed action, the database, and the reason. It returns errors with a meaning
 // for callers, and a cancelled context, unchanged.
-func (s *Store) failed(doing string, err error) error {
-	if known := told(err); known != nil {
+func (s *Store) operatorError(doing string, err error) error {
+	if known := callerError(err); known != nil {
 		return known
 	}
 	if errors.Is(err, context.Canceled) {
@@ -79,7 +79,7 @@ func (s *Store) failed(doing string, err error) error {
 		f.Why = "the database can't be reached: " + health.FaultReason(err)
 	case code == "57014" || errors.Is(err, context.DeadlineExceeded):
 		f.Why = "the database did not answer in time"
-	case lost(err):
+	case isConnectionLoss(err):
 		f.Why = "the database can't be reached: " + health.FaultReason(err)
 	}
 	f.Public = public[state(err)]
@@ -98,8 +98,8 @@ func state(err error) string {
 	return ""
 }
 
-// told returns the error in err that has a meaning for callers, or nil.
-func told(err error) error {
+// callerError returns the error in err that has a meaning for callers, or nil.
+func callerError(err error) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p
 	}
@@ -117,8 +117,8 @@ func connecting(err error) bool {
 	return ok
 }
 
-// lost reports whether err means a lost connection, so that it isn't known whether the statement took effect.
-func lost(err error) bool {
+// isConnectionLoss reports whether err means a lost connection, so that it isn't known whether the statement took effect.
+func isConnectionLoss(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}

@@ -46,7 +46,7 @@ func (s *Store) hear(ctx context.Context) error {
 		return err
 	}
 	defer c.Close(context.WithoutCancel(ctx))
-	if err := pinned(ctx, c); err != nil {
+	if err := pinSettings(ctx, c); err != nil {
 		return err
 	}
 	if err := run(ctx, c, `LISTEN bailiwick`); err != nil {

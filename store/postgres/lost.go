@@ -28,8 +28,8 @@ func (l *last) set(h audit.Head) {
 	l.head, l.gone = h, false
 }
 
-// lost returns the last record, if the chain that ended at before can't have it.
-func (l *last) lost(before audit.Head) (audit.Head, bool) {
+// lostHead returns the last record, if the chain that ended at before can't have it.
+func (l *last) lostHead(before audit.Head) (audit.Head, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	back := before.Seq < l.head.Seq || before.Seq == l.head.Seq && before != l.head

@@ -50,8 +50,8 @@ func (t target) Version() (int, error) {
 // Run implements store.MigrationTarget.
 func (t target) Run(text string) error { return run(t.ctx, t.tx.Conn(), text) }
 
-// Reached implements store.MigrationTarget.
-func (t target) Reached(version int) error {
+// SetVersion implements store.MigrationTarget.
+func (t target) SetVersion(version int) error {
 	_, err := t.tx.Exec(t.ctx, `INSERT INTO bailiwick.migration (version) VALUES ($1)`, version)
 	return err
 }

@@ -186,7 +186,7 @@ func TestUpgrade(t *testing.T) {
 
 // TestPooled opens a store through a pooler in transaction mode, which is refused with the reason.
 func TestPooled(t *testing.T) {
-	s, err := postgres.Open(t.Context(), services.Pooled(t, services.Postgres(t)))
+	s, err := postgres.Open(t.Context(), services.PooledURL(t, services.Postgres(t)))
 	if err == nil {
 		s.Close()
 		t.Fatal("a store behind a pooler in transaction mode was opened")

@@ -30,8 +30,8 @@ type probe struct {
 	size  int       // of the last batch that failed
 }
 
-// appended notes the outcome of an append of size bytes.
-func (p *probe) appended(err error, size int) {
+// noteAppend notes the outcome of an append of size bytes.
+func (p *probe) noteAppend(err error, size int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.fails = err; err != nil {
@@ -41,8 +41,8 @@ func (p *probe) appended(err error, size int) {
 	p.at, p.size = time.Now(), 0
 }
 
-// tried notes the outcome of a try.
-func (p *probe) tried(err error) {
+// noteTry notes the outcome of a try.
+func (p *probe) noteTry(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.at, p.fails = time.Now(), err; err == nil {
@@ -78,7 +78,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	p.trying.Lock()
 	defer p.trying.Unlock()
 	if size, ok := p.due(); ok {
-		p.tried(s.again(context.WithoutCancel(ctx), "append to the audit log", func(ctx context.Context) error { // the outcome is kept for others
+		p.noteTry(s.again(context.WithoutCancel(ctx), "append to the audit log", func(ctx context.Context) error { // the outcome is kept for others
 			_, err := s.pool.Exec(ctx, tryAppend(size))
 			return err
 		}))

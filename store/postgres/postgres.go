@@ -86,13 +86,13 @@ func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
 
 // openWith is OpenWith with the migrations in steps.
 func openWith(ctx context.Context, url string, o Options, steps fs.FS) (*Store, error) {
-	s, err := connected(ctx, url, o)
+	s, err := connectStore(ctx, url, o)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.migrate(ctx, steps, o.There); err != nil {
 		s.pool.Close()
-		return nil, s.failed("open", err)
+		return nil, s.operatorError("open", err)
 	}
 	s.appends = store.NewRecordWriter(s.appendBatch)
 	listening, unlisten := context.WithCancel(context.WithoutCancel(ctx))
@@ -101,8 +101,8 @@ func openWith(ctx context.Context, url string, o Options, steps fs.FS) (*Store, 
 	return s, nil
 }
 
-// connected connects to the database and changes nothing. Its errors don't repeat the URL, which may hold a password.
-func connected(ctx context.Context, url string, o Options) (*Store, error) {
+// connectStore connects to the database and changes nothing. Its errors don't repeat the URL, which may hold a password.
+func connectStore(ctx context.Context, url string, o Options) (*Store, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("open the store: its URL can't be read: %w", health.Unreadable(err)) // the driver's error would repeat the password
@@ -117,14 +117,14 @@ func connected(ctx context.Context, url string, o Options) (*Store, error) {
 	c.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
 	}
-	cfg.AfterConnect = pinned
+	cfg.AfterConnect = pinSettings
 	cfg.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error { s.renew(c); return nil }
 	cfg.MaxConnIdleTime = 5 * time.Minute
 	if s.pooled, err = lasts(ctx, c); err != nil {
-		return nil, s.failed("open", err)
+		return nil, s.operatorError("open", err)
 	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
-		return nil, s.failed("open", err)
+		return nil, s.operatorError("open", err)
 	}
 	return s, nil
 }
@@ -156,7 +156,7 @@ func (s *Store) try(ctx context.Context, doing string, do func(context.Context) 
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := do(ctx); err != nil {
-		return s.failed(doing, err)
+		return s.operatorError(doing, err)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (s *Store) try(ctx context.Context, doing string, do func(context.Context) 
 func (s *Store) again(ctx context.Context, doing string, do func(context.Context) error) error {
 	return s.try(ctx, doing, func(ctx context.Context) error {
 		err := do(ctx)
-		if lost(err) && ctx.Err() == nil {
+		if isConnectionLoss(err) && ctx.Err() == nil {
 			err = do(ctx)
 		}
 		return err

@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestKill(t *testing.T) {
-	storetest.Killed(t, func(t *testing.T, url string) storetest.Store { return open(t, url) }, func() string { return services.Postgres(t) }, true)
+	storetest.CheckKills(t, func(t *testing.T, url string) storetest.Store { return open(t, url) }, func() string { return services.Postgres(t) }, true)
 }
 
 func TestTampering(t *testing.T) {
@@ -63,12 +63,12 @@ func TestTampering(t *testing.T) {
 	if _, err := db.Exec(t.Context(), "TRUNCATE bailiwick.audit"); err == nil {
 		t.Error("the log was emptied")
 	}
-	chain.Tampered(t, s, chain.Database{Schema: "bailiwick.", Byte: `'\x00'`, Off: "ALTER TABLE {audit} DISABLE TRIGGER USER",
+	chain.CheckTampering(t, s, chain.Database{Schema: "bailiwick.", Byte: `'\x00'`, Off: "ALTER TABLE {audit} DISABLE TRIGGER USER",
 		Exec: func(text string) error { _, err := db.Exec(t.Context(), text); return err }})
 }
 
 func TestArchived(t *testing.T) {
-	chain.Archived(t, func(t *testing.T) chain.Case {
+	chain.CheckArchives(t, func(t *testing.T) chain.Case {
 		url := services.Postgres(t)
 		s := open(t, url)
 		t.Cleanup(func() { s.Close() })

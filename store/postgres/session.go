@@ -27,8 +27,8 @@ var settings = [][2]string{
 	{"idle_in_transaction_session_timeout", "5000"},
 }
 
-// pinned sets the settings of a session. They are statements and not parameters of the connection, which a pooler refuses.
-func pinned(ctx context.Context, c *pgx.Conn) error {
+// pinSettings sets the settings of a session. They are statements and not parameters of the connection, which a pooler refuses.
+func pinSettings(ctx context.Context, c *pgx.Conn) error {
 	var b strings.Builder
 	for _, s := range settings {
 		value := "'" + s[1] + "'"

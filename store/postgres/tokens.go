@@ -34,7 +34,7 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) 
 		t.ID, t.Prefix, t.Hash[:], t.Name, string(t.Kind), t.Owner, t.Tenant, c.Scopes, c.Tools, c.Actions, c.Classes, c.Filters, c.IPs,
 		t.Created, t.Expires, instant(t.LastUsed), instant(t.Revoked), c.More)
 	if state(err) == "23505" {
-		return store.TokenTaken(err)
+		return store.TokenTakenError(err)
 	}
 	return err
 }

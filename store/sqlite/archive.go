@@ -14,7 +14,7 @@ const baseSQL = `SELECT seq, hash FROM audit_base`
 func (s *Store) Base(ctx context.Context) (audit.Head, error) {
 	base, err := readHead(s.read.QueryRowContext(ctx, baseSQL))
 	if err != nil {
-		return audit.Head{}, s.failed("read the audit log", err)
+		return audit.Head{}, s.operatorError("read the audit log", err)
 	}
 	return base, nil
 }
@@ -27,7 +27,7 @@ func (s *Store) Prune(ctx context.Context, from, to audit.Head) error {
 		err = s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error { return prune(ctx, tx, from, to) })
 	}
 	if err != nil {
-		return s.failed("take archived records out of the audit log", err)
+		return s.operatorError("take archived records out of the audit log", err)
 	}
 	return nil
 }

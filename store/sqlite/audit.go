@@ -18,7 +18,7 @@ import (
 func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	err := s.appends.Append(ctx, r)
 	if errors.Is(err, store.ErrClosed) {
-		return s.failed("append to the audit log", err)
+		return s.operatorError("append to the audit log", err)
 	}
 	return err
 }
@@ -31,8 +31,8 @@ const stepsLast = 50 * time.Millisecond
 // has steps, with which the outbox changes, or if there were steps just before. The busy timeout limits the wait.
 func (s *Store) appendBatch(batch []*audit.Record) (err error) {
 	defer func() {
-		if s.probe.appended(err); err != nil {
-			err = s.failed("append to the audit log", err)
+		if s.probe.noteAppend(err); err != nil {
+			err = s.operatorError("append to the audit log", err)
 		}
 	}()
 	if err := s.there(); err != nil {
@@ -107,7 +107,7 @@ func appendRecords(ctx context.Context, tx *sql.Tx, batch []*audit.Record) error
 		} else if !fresh {
 			continue
 		}
-		body, head = audit.AppendSealed(body[:0], head, r)
+		body, head = audit.AppendSealedRecord(body[:0], head, r)
 		hash, err := hex.DecodeString(head.Hash)
 		if err != nil {
 			return err
@@ -139,28 +139,28 @@ func (s *Store) Find(ctx context.Context, step string) (audit.Record, bool, erro
 		return audit.Record{}, false, nil
 	}
 	if err != nil {
-		return audit.Record{}, false, s.failed("read the audit log", err)
+		return audit.Record{}, false, s.operatorError("read the audit log", err)
 	}
 	return r, true, nil
 }
 
 const unrecordedSQL = `SELECT body FROM outbox WHERE change = ? ORDER BY id LIMIT ?`
 
-// Unrecorded implements audit.Outbox.
-func (s *Store) Unrecorded(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
+// PendingRecords implements audit.Outbox.
+func (s *Store) PendingRecords(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
 	ask := store.ChangeLookup{Text: unrecordedSQL, Args: []any{subject, limit}}
 	if subject == "" {
 		ask = store.ChangeLookup{Text: `SELECT body FROM outbox ORDER BY id LIMIT ?`, Args: []any{limit}}
 	}
 	bodies, err := column[string](ctx, s.read, ask)
 	if err != nil {
-		return nil, s.failed("read the outbox of the audit log", err)
+		return nil, s.operatorError("read the outbox of the audit log", err)
 	}
-	return store.Unrecorded(bodies)
+	return store.DecodeOutbox(bodies)
 }
 
-// Recorded implements audit.Outbox. If this store is the log, Append has removed the records already.
-func (s *Store) Recorded(ctx context.Context, steps ...string) error {
+// RemoveSteps implements audit.Outbox. If this store is the log, Append has removed the records already.
+func (s *Store) RemoveSteps(ctx context.Context, steps ...string) error {
 	for _, step := range steps {
 		left, err := column[int](ctx, s.read, store.ChangeLookup{Text: `SELECT 1 FROM outbox WHERE step = ?`, Args: []any{step}})
 		if err == nil && len(left) > 0 {
@@ -170,7 +170,7 @@ func (s *Store) Recorded(ctx context.Context, steps ...string) error {
 			})
 		}
 		if err != nil {
-			return s.failed("empty the outbox of the audit log", err)
+			return s.operatorError("empty the outbox of the audit log", err)
 		}
 	}
 	return nil
@@ -199,25 +199,25 @@ func readHead(row *sql.Row) (audit.Head, error) {
 
 // Head implements audit.Reader.
 func (s *Store) Head(ctx context.Context) (audit.Head, error) {
-	rows, err := s.unfolded(ctx)
+	rows, err := s.foldForRead(ctx)
 	if err != nil {
-		return audit.Head{}, s.failed("read the audit log", err)
+		return audit.Head{}, s.operatorError("read the audit log", err)
 	}
 	if n := len(rows); n > 0 {
 		return audit.Head{Seq: rows[n-1].Seq, Hash: hex.EncodeToString(rows[n-1].Hash)}, nil
 	}
 	h, err := readHead(s.read.QueryRowContext(ctx, headSQL))
 	if err != nil {
-		return audit.Head{}, s.failed("read the audit log", err)
+		return audit.Head{}, s.operatorError("read the audit log", err)
 	}
 	return h, nil
 }
 
 // Records implements audit.Reader. It reads a page at a time and holds no lock while yield runs.
 func (s *Store) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
-	rest, err := s.unfolded(ctx)
+	rest, err := s.foldForRead(ctx)
 	if err != nil {
-		return s.failed("read the audit log", err)
+		return s.operatorError("read the audit log", err)
 	}
 	return store.ReadForwards(ctx, func(ctx context.Context, from int64) ([]store.RecordRow, error) {
 		page, err := s.page(ctx, `SELECT seq, prev, hash, body FROM audit WHERE seq >= ? ORDER BY seq LIMIT ?`, from)
@@ -232,9 +232,9 @@ func (s *Store) Records(ctx context.Context, from int64, yield func(audit.Record
 
 // Backwards implements audit.Reader, as Records does.
 func (s *Store) Backwards(ctx context.Context, from int64, yield func(audit.Record) bool) error {
-	rest, err := s.unfolded(ctx)
+	rest, err := s.foldForRead(ctx)
 	if err != nil {
-		return s.failed("read the audit log", err)
+		return s.operatorError("read the audit log", err)
 	}
 	return store.ReadBackwards(ctx, func(ctx context.Context, from int64) (page []store.RecordRow, err error) {
 		for _, r := range slices.Backward(rest) {
@@ -253,7 +253,7 @@ func (s *Store) Backwards(ctx context.Context, from int64, yield func(audit.Reco
 func (s *Store) page(ctx context.Context, query string, from int64) ([]store.RecordRow, error) {
 	page, err := s.readPage(ctx, query, from)
 	if err != nil {
-		return nil, s.failed("read the audit log", err)
+		return nil, s.operatorError("read the audit log", err)
 	}
 	return page, nil
 }

@@ -17,7 +17,7 @@ import (
 // Backup writes a copy of the store as it is now to a new file, readable only by its owner, while others use the store.
 func (s *Store) Backup(ctx context.Context, to string) error {
 	if err := s.fold(ctx); err != nil {
-		return s.failed("back up", err)
+		return s.operatorError("back up", err)
 	}
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Store) Backup(ctx context.Context, to string) error {
 	}
 	// Through the writing connection, since the others take no statement that writes. SQLite fills an empty file.
 	if _, err := s.write.ExecContext(ctx, `VACUUM INTO ?`, to); err != nil {
-		return errors.Join(s.failed("back up", err), os.Remove(to))
+		return errors.Join(s.operatorError("back up", err), os.Remove(to))
 	}
 	return forgetJournal(ctx, to)
 }
@@ -60,7 +60,7 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 	for _, pragma := range []string{`PRAGMA integrity_check(20)`, `PRAGMA foreign_key_check`} {
 		rows, err := s.read.QueryContext(ctx, pragma)
 		if err != nil {
-			return nil, s.failed("check", err)
+			return nil, s.operatorError("check", err)
 		}
 		for rows.Next() {
 			columns, err := rows.Columns()
@@ -79,7 +79,7 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 			}
 		}
 		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			return nil, s.failed("check", err)
+			return nil, s.operatorError("check", err)
 		}
 	}
 	return wrong, nil

@@ -27,7 +27,7 @@ func (s *Store) Spend(ctx context.Context, entries []limit.Entry) ([]limit.Use, 
 		for i, e := range entries {
 			err := scanUse(s.read.QueryRowContext(ctx, askBudget, e.Day.String(), e.Key), &out[i])
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
-				return nil, s.failed("read the budgets", err)
+				return nil, s.operatorError("read the budgets", err)
 			}
 		}
 		return out, nil
@@ -43,7 +43,7 @@ func (s *Store) Spend(ctx context.Context, entries []limit.Entry) ([]limit.Use, 
 		return nil
 	})
 	if err != nil {
-		return nil, s.failed("add to the budgets", err)
+		return nil, s.operatorError("add to the budgets", err)
 	}
 	return out, nil
 }

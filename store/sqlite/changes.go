@@ -156,7 +156,7 @@ func (s *Store) Get(ctx context.Context, id string) (*change.Change, error) {
 		return nil, change.ErrNone
 	}
 	if err != nil {
-		return nil, s.failed("read a change", err)
+		return nil, s.operatorError("read a change", err)
 	}
 	return s.recent.Read(body)
 }
@@ -173,7 +173,7 @@ func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Cha
 		return nil, change.ErrNone
 	}
 	if err != nil {
-		return nil, s.failed("read a change", err)
+		return nil, s.operatorError("read a change", err)
 	}
 	return s.recent.Read(body)
 }
@@ -183,7 +183,7 @@ func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bo
 	ask := asking.List(f)
 	bodies, err := column[string](ctx, s.read, ask)
 	if err != nil {
-		return nil, false, s.failed("list the changes", err)
+		return nil, false, s.operatorError("list the changes", err)
 	}
 	return s.recent.Page(bodies, f)
 }
@@ -194,14 +194,14 @@ func (s *Store) Counts(ctx context.Context, f change.Filter) (map[change.State]i
 	ask := asking.Counts(f)
 	rows, err := s.read.QueryContext(ctx, ask.Text, ask.Args...)
 	if err != nil {
-		return nil, s.failed("count the changes", err)
+		return nil, s.operatorError("count the changes", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var state change.State
 		var n int
 		if err := rows.Scan(&state, &n); err != nil {
-			return nil, s.failed("count the changes", err)
+			return nil, s.operatorError("count the changes", err)
 		}
 		if n > 0 {
 			out[state] = n
@@ -292,14 +292,14 @@ func (s *Store) Due(ctx context.Context, limit int) ([]string, error) {
 func (s *Store) Events(ctx context.Context, after int64, limit int) (out []change.Event, err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT seq, body FROM change_event WHERE seq > ? ORDER BY seq LIMIT ?`, after, limit)
 	if err != nil {
-		return nil, s.failed("read the events of changes", err)
+		return nil, s.operatorError("read the events of changes", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var seq int64
 		var body string
 		if err := rows.Scan(&seq, &body); err != nil {
-			return nil, s.failed("read the events of changes", err)
+			return nil, s.operatorError("read the events of changes", err)
 		}
 		e, err := store.ReadEvent(seq, body)
 		if err != nil {
@@ -336,7 +336,7 @@ func (s *Store) changeFailure(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return s.failed(doing, err)
+	return s.operatorError(doing, err)
 }
 
 // column returns the values that the query ask returns, one per row.

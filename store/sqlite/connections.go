@@ -17,7 +17,7 @@ func (s *Store) Connection(ctx context.Context, k connect.Key) (connect.Row, err
 		return connect.Row{Key: k}, nil
 	}
 	if err != nil {
-		return r, s.failed("read a connection", err)
+		return r, s.operatorError("read a connection", err)
 	}
 	return r, nil
 }
@@ -26,18 +26,18 @@ func (s *Store) Connection(ctx context.Context, k connect.Key) (connect.Row, err
 func (s *Store) Connections(ctx context.Context) (out []connect.Row, err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT `+connectionColumns+` FROM connection`)
 	if err != nil {
-		return nil, s.failed("list the connections", err)
+		return nil, s.operatorError("list the connections", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		r, err := scanConnection(rows)
 		if err != nil {
-			return nil, s.failed("list the connections", err)
+			return nil, s.operatorError("list the connections", err)
 		}
 		out = append(out, r)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, s.failed("list the connections", err)
+		return nil, s.operatorError("list the connections", err)
 	}
 	return out, nil
 }
@@ -65,7 +65,7 @@ func (s *Store) SwapConnection(ctx context.Context, was int64, r connect.Row) (d
 		return err
 	})
 	if err != nil {
-		return false, s.failed("change a connection", err)
+		return false, s.operatorError("change a connection", err)
 	}
 	return done, nil
 }
@@ -77,7 +77,7 @@ func (s *Store) EndConnections(ctx context.Context, person, tenant string) error
 		return err
 	})
 	if err != nil {
-		return s.failed("end the connections of a person", err)
+		return s.operatorError("end the connections of a person", err)
 	}
 	return nil
 }

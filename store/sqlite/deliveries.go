@@ -160,5 +160,5 @@ func (s *Store) deliveryFailure(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return s.failed(doing, err)
+	return s.operatorError(doing, err)
 }

@@ -28,7 +28,7 @@ func Examine(ctx context.Context, path string) (*Examination, error) {
 	s := &Store{path: path}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, s.failed("examine the store", err)
+		return nil, s.operatorError("examine the store", err)
 	}
 	e := &Examination{Private: info.Mode().Perm()&0o077 == 0, Unwritable: s.unwritable()}
 	if e.Newest, err = store.NewestVersion(files); err != nil {
@@ -41,11 +41,11 @@ func Examine(ctx context.Context, path string) (*Examination, error) {
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	if e.Version, err = version(ctx, db); err != nil {
-		return e, s.failed("examine the store", err)
+		return e, s.operatorError("examine the store", err)
 	}
 	if e.Version == e.Newest {
 		if e.Replicas, err = replicasOf(ctx, db); err != nil {
-			return e, s.failed("examine the store", err)
+			return e, s.operatorError("examine the store", err)
 		}
 	}
 	return e, nil
@@ -55,13 +55,13 @@ func Examine(ctx context.Context, path string) (*Examination, error) {
 func (s *Store) unwritable() error {
 	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
 	if err != nil {
-		return s.failed("write", err)
+		return s.operatorError("write", err)
 	}
 	if err := f.Close(); err != nil {
-		return s.failed("write", err)
+		return s.operatorError("write", err)
 	}
 	if err := writableFolder(filepath.Dir(s.path)); err != nil { // SQLite makes files beside it
-		return s.failed("make files beside it", err)
+		return s.operatorError("make files beside it", err)
 	}
 	return nil
 }

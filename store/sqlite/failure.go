@@ -17,8 +17,8 @@ var (
 	errMoved = errors.New("the file was removed or replaced while it was in use; put it back and restart, or restart to begin an empty one")
 )
 
-// failed returns an operator's error: the failed action, the file, and the reason.
-func (s *Store) failed(doing string, err error) error {
+// operatorError returns an operator's error: the failed action, the file, and the reason.
+func (s *Store) operatorError(doing string, err error) error {
 	f := &store.Failure{Doing: doing, At: s.path, Err: err}
 	if n := primary(err); n != 0 {
 		f.Code = fmt.Sprint("SQLite error ", n)

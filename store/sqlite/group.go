@@ -118,7 +118,7 @@ func each(tx *sql.Tx, parts []*part, results []error) error {
 func (p *part) run(tx *sql.Tx) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = problem.Panicked(r)
+			err = problem.PanicError(r)
 		}
 	}()
 	return p.do(p.ctx, tx)

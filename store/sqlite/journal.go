@@ -73,7 +73,7 @@ func (s *Store) releaseJournal() error {
 func (s *Store) Losses(ctx context.Context) ([]audit.Damage, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT id, since, after, lost FROM journal WHERE lost IS NOT NULL ORDER BY after, lost`)
 	if err != nil {
-		return nil, s.failed("read the losses of the audit", err)
+		return nil, s.operatorError("read the losses of the audit", err)
 	}
 	defer rows.Close()
 	var out []audit.Damage
@@ -81,7 +81,7 @@ func (s *Store) Losses(ctx context.Context) ([]audit.Damage, error) {
 		var since, after, found int64
 		var id string
 		if err := rows.Scan(&id, &since, &after, &found); err != nil {
-			return nil, s.failed("read the losses of the audit", err)
+			return nil, s.operatorError("read the losses of the audit", err)
 		}
 		at := func(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.DateTime) }
 		out = append(out, audit.Damage{Seq: after + 1, Last: after + 1, Kind: audit.Lost, Detail: fmt.Sprintf(
@@ -89,7 +89,7 @@ func (s *Store) Losses(ctx context.Context) ([]audit.Damage, error) {
 			id, at(since), at(found), filepath.Base(s.path), after)})
 	}
 	if err := rows.Err(); err != nil {
-		return nil, s.failed("read the losses of the audit", err)
+		return nil, s.operatorError("read the losses of the audit", err)
 	}
 	return out, nil
 }
@@ -110,7 +110,7 @@ func (s *Store) closeJournal() error {
 		return nil
 	}
 	if err := s.journal.Close(); err != nil {
-		return s.failed("close the audit's journal", err)
+		return s.operatorError("close the audit's journal", err)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (s *Store) foldSoon() {
 	}
 	time.AfterFunc(after, func() {
 		err := s.fold(context.Background())
-		s.probe.folded(err) // Ping and, later, Append report why it fails
+		s.probe.noteFold(err) // Ping and, later, Append report why it fails
 		s.folding.Store(false)
 		if !s.shut.Load() && (err != nil || s.journal.Size() > 0) {
 			s.foldSoon()
@@ -145,9 +145,9 @@ func (s *Store) fold(ctx context.Context) error {
 	return s.journal.Fold()
 }
 
-// unfolded folds the journal for a reader. If that isn't possible, on a full disk or a read-only one, it returns the
+// foldForRead folds the journal for a reader. If that isn't possible, on a full disk or a read-only one, it returns the
 // records that the tables lack.
-func (s *Store) unfolded(ctx context.Context) ([]store.RecordRow, error) {
+func (s *Store) foldForRead(ctx context.Context) ([]store.RecordRow, error) {
 	failed := s.fold(ctx)
 	if failed == nil || ctx.Err() != nil {
 		return nil, failed

@@ -18,15 +18,15 @@ type probe struct {
 	last, appendFail, foldFail error
 }
 
-// appended notes the outcome of an append. A full disk can have room for the write of Ping, and none for a record.
-func (p *probe) appended(err error) {
+// noteAppend notes the outcome of an append. A full disk can have room for the write of Ping, and none for a record.
+func (p *probe) noteAppend(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.appendFail = err
 }
 
-// folded notes the outcome of a fold. Records that can't be folded are safe in the journal until that is full.
-func (p *probe) folded(err error) {
+// noteFold notes the outcome of a fold. Records that can't be folded are safe in the journal until that is full.
+func (p *probe) noteFold(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.foldFail = err
@@ -36,11 +36,11 @@ func (p *probe) folded(err error) {
 // append and the last fold ended. An append that failed counts until one succeeds, or a try finds that one would.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.there(); err != nil {
-		return s.failed("write", err)
+		return s.operatorError("write", err)
 	}
 	var n int
 	if err := s.read.QueryRowContext(ctx, `SELECT 1 FROM token_version`).Scan(&n); err != nil {
-		return s.failed("read", err)
+		return s.operatorError("read", err)
 	}
 	p := &s.probe
 	p.mu.Lock()
@@ -54,13 +54,13 @@ func (s *Store) Ping(ctx context.Context) error {
 		}
 	}
 	if p.appendFail != nil {
-		return s.failed("append to the audit log", p.appendFail)
+		return s.operatorError("append to the audit log", p.appendFail)
 	}
 	if p.foldFail != nil {
-		return s.failed("move records into the audit log", p.foldFail)
+		return s.operatorError("move records into the audit log", p.foldFail)
 	}
 	if p.last != nil {
-		return s.failed("write", p.last)
+		return s.operatorError("write", p.last)
 	}
 	return nil
 }

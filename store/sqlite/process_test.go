@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 func TestKill(t *testing.T) {
 	place := func() string { return filepath.Join(t.TempDir(), "b.db") }
 	// A stopped process may hold the lock of the file.
-	storetest.Killed(t, func(t *testing.T, path string) storetest.Store { return openFile(t, path) }, place, false)
+	storetest.CheckKills(t, func(t *testing.T, path string) storetest.Store { return openFile(t, path) }, place, false)
 }
 
 // TestDiskFull fills a small file system. Writes fail with an error, the log stays undamaged, and the store recovers

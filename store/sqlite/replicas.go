@@ -22,7 +22,7 @@ ON CONFLICT (id) DO UPDATE SET name = excluded.name, rules = excluded.rules, key
 		return err
 	})
 	if err != nil {
-		return at, s.failed("note this process", err)
+		return at, s.operatorError("note this process", err)
 	}
 	return at, nil
 }
@@ -31,7 +31,7 @@ ON CONFLICT (id) DO UPDATE SET name = excluded.name, rules = excluded.rules, key
 func (s *Store) Replicas(ctx context.Context) ([]health.ReplicaRow, error) {
 	all, err := replicasOf(ctx, s.read)
 	if err != nil {
-		return nil, s.failed("read which processes there are", err)
+		return nil, s.operatorError("read which processes there are", err)
 	}
 	return all, nil
 }
@@ -62,7 +62,7 @@ func (s *Store) Leave(ctx context.Context, id string) error {
 		return err
 	})
 	if err != nil {
-		return s.failed("remove the note of this process", err)
+		return s.operatorError("remove the note of this process", err)
 	}
 	return nil
 }

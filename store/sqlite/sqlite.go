@@ -113,7 +113,7 @@ func (s *Store) open(ctx context.Context) error {
 	s.read = s.write
 	if err := s.migrate(ctx); err != nil {
 		s.write.Close()
-		return s.failed("open", err)
+		return s.operatorError("open", err)
 	}
 	if s.path == Memory {
 		return nil
@@ -121,7 +121,7 @@ func (s *Store) open(ctx context.Context) error {
 	var err error
 	if s.file, err = os.Stat(s.path); err != nil {
 		s.write.Close()
-		return s.failed("open", err)
+		return s.operatorError("open", err)
 	}
 	s.read = sql.OpenDB(connector{source(s.path, true), s.there})
 	s.read.SetMaxOpenConns(8)
@@ -130,7 +130,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.openJournal(); err != nil {
 		s.read.Close()
 		s.write.Close()
-		return s.failed("open", err)
+		return s.operatorError("open", err)
 	}
 	return nil
 }
@@ -289,8 +289,8 @@ func (t target) Run(text string) error {
 	return err
 }
 
-// Reached implements store.MigrationTarget.
-func (t target) Reached(version int) error {
+// SetVersion implements store.MigrationTarget.
+func (t target) SetVersion(version int) error {
 	_, err := t.tx.ExecContext(t.ctx, `INSERT INTO migration (version, applied) VALUES (?, ?)`, version, time.Now().UnixMicro())
 	return err
 }
@@ -318,7 +318,7 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 		return key, nil
 	}
 	if !errors.Is(err, sql.ErrNoRows) {
-		return nil, s.failed("read a secret", err)
+		return nil, s.operatorError("read a secret", err)
 	}
 	fresh := make([]byte, 32)
 	rand.Read(fresh)
@@ -330,7 +330,7 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 		return tx.QueryRowContext(ctx, `SELECT key FROM secret WHERE name = ?`, name).Scan(&key)
 	})
 	if err != nil {
-		return nil, s.failed("make a secret", err)
+		return nil, s.operatorError("make a secret", err)
 	}
 	return key, nil
 }

@@ -223,12 +223,12 @@ func TestTampering(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	chain.Tampered(t, s, chain.Database{Byte: "x'00'", Off: "DROP TRIGGER audit_never_changes;DROP TRIGGER audit_never_shrinks;DROP TRIGGER audit_head_moves",
+	chain.CheckTampering(t, s, chain.Database{Byte: "x'00'", Off: "DROP TRIGGER audit_never_changes;DROP TRIGGER audit_never_shrinks;DROP TRIGGER audit_head_moves",
 		Exec: func(text string) error { _, err := db.ExecContext(t.Context(), text); return err }})
 }
 
 func TestArchived(t *testing.T) {
-	chain.Archived(t, func(t *testing.T) chain.Case {
+	chain.CheckArchives(t, func(t *testing.T) chain.Case {
 		path := filepath.Join(t.TempDir(), "b.db")
 		s := openFile(t, path)
 		t.Cleanup(func() { s.Close() })

@@ -37,13 +37,13 @@ func (s *Store) TicketByHash(ctx context.Context, hash [sha256.Size]byte) (ident
 func (s *Store) Tickets(ctx context.Context, use identity.TicketUse) (out []identity.Ticket, err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT `+ticketColumns+` FROM ticket WHERE use = ? AND expires > ? AND NOT ended`, string(use), now().UnixMicro())
 	if err != nil {
-		return nil, s.failed("list the tickets", err)
+		return nil, s.operatorError("list the tickets", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		k, err := scanTicket(rows)
 		if err != nil {
-			return nil, s.failed("list the tickets", err)
+			return nil, s.operatorError("list the tickets", err)
 		}
 		out = append(out, k)
 	}

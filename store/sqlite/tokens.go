@@ -29,7 +29,7 @@ func (s *Store) AddToken(ctx context.Context, t identity.Token, r audit.Record) 
 		return errors.Join(err, post(ctx, tx, &r))
 	})
 	if primary(err) == code.SQLITE_CONSTRAINT {
-		return store.TokenTaken(err)
+		return store.TokenTakenError(err)
 	}
 	return s.tokenFailure("add a token", err)
 }
@@ -47,14 +47,14 @@ func (s *Store) TokenByPrefix(ctx context.Context, prefix string) (identity.Toke
 func (s *Store) Tokens(ctx context.Context) ([]identity.Token, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT `+tokenColumns+` FROM token ORDER BY created, id`)
 	if err != nil {
-		return nil, s.failed("list the tokens", err)
+		return nil, s.operatorError("list the tokens", err)
 	}
 	defer rows.Close()
 	var out []identity.Token
 	for rows.Next() {
 		t, err := scanToken(rows)
 		if err != nil {
-			return nil, s.failed("list the tokens", err)
+			return nil, s.operatorError("list the tokens", err)
 		}
 		out = append(out, t)
 	}
@@ -103,7 +103,7 @@ func (s *Store) LatestTokenVersion(ctx context.Context) (int64, error) {
 // tokenVersion reads the version of the tokens.
 func (s *Store) tokenVersion(ctx context.Context) (version int64, err error) {
 	if err := s.read.QueryRowContext(ctx, `SELECT version FROM token_version`).Scan(&version); err != nil {
-		return 0, s.failed("read the token version", err)
+		return 0, s.operatorError("read the token version", err)
 	}
 	return version, nil
 }
@@ -129,7 +129,7 @@ func (s *Store) tokenFailure(doing string, err error) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p
 	}
-	return s.failed(doing, err)
+	return s.operatorError(doing, err)
 }
 
 // scanToken reads a row of tokenColumns. A null time is the zero time.

@@ -22,7 +22,7 @@ func (s *Store) UseUp(ctx context.Context, name string, until time.Time) (first 
 		return err
 	})
 	if err != nil {
-		return false, s.failed("note what was used", err)
+		return false, s.operatorError("note what was used", err)
 	}
 	return first, nil
 }
@@ -35,7 +35,7 @@ func (s *Store) UsedUp(ctx context.Context, name string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, s.failed("look for what was used", err)
+		return false, s.operatorError("look for what was used", err)
 	}
 	return true, nil
 }

@@ -115,7 +115,7 @@ func Run(ctx context.Context, t Target, cases []Case) ([]Result, error) {
 
 // ask returns the message that asks for a statement.
 func (t *Target) ask(statement string) string {
-	return call(t.SQLTool, fmt.Sprintf(`{%q:%s}`, t.SQLName, quoted(statement)))
+	return call(t.SQLTool, fmt.Sprintf(`{%q:%s}`, t.SQLName, quoteJSON(statement)))
 }
 
 func (t *Target) state() (string, error) {

@@ -26,7 +26,7 @@ func call(tool, args string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":"attack","method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, args)
 }
 
-func quoted(s string) string {
+func quoteJSON(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {
 		return `""` // can't fail for a text

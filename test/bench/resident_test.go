@@ -250,7 +250,7 @@ func TestResident(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer plant.Close()
-			defer runtime.KeepAlive(garbage.Bound())
+			defer runtime.KeepAlive(garbage.TuneCollector())
 			for _, h := range heavies(t, m.kind) {
 				if m.kind == "mariadb" && strings.HasSuffix(h.name, ": a doubling") {
 					continue // it has no form of $reduce

@@ -55,7 +55,7 @@ func always(c ...mcp.Content) mcp.ToolHandler {
 	return func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return content(c...), nil }
 }
 
-func embedded(uri string) mcp.Content {
+func embeddedResource(uri string) mcp.Content {
 	return &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: uri, MIMEType: "text/plain", Text: "This is an embedded resource"}}
 }
 
@@ -69,9 +69,9 @@ func addContent(add adder) {
 	add(&mcp.Tool{Name: "test_audio_content", Description: "Answers with audio"},
 		always(&mcp.AudioContent{Data: bytesOf(silence), MIMEType: "audio/wav"}))
 	add(&mcp.Tool{Name: "test_embedded_resource", Description: "Answers with an embedded resource"},
-		always(embedded("test://embedded-resource")))
+		always(embeddedResource("test://embedded-resource")))
 	add(&mcp.Tool{Name: "test_multiple_content_types", Description: "Answers with text, an image and a resource"},
-		always(&mcp.TextContent{Text: "This is text content"}, image(), embedded("test://embedded-in-multiple")))
+		always(&mcp.TextContent{Text: "This is text content"}, image(), embeddedResource("test://embedded-in-multiple")))
 	add(&mcp.Tool{Name: "test_error_handling", Description: "Answers with an error"},
 		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return nil, errors.New("this tool intentionally returns an error for testing")

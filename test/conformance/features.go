@@ -82,9 +82,9 @@ func says(description string, c ...mcp.Content) *mcp.GetPromptResult {
 }
 
 func askContext(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	if accepted(r.Params.InputResponses, "user_context") != nil {
+	if formContent(r.Params.InputResponses, "user_context") != nil {
 		return says("A prompt with elicited context", &mcp.TextContent{
-			Text: "Context: " + entered(r.Params.InputResponses, "user_context", "context"),
+			Text: "Context: " + formField(r.Params.InputResponses, "user_context", "context"),
 		}), nil
 	}
 	return &mcp.GetPromptResult{InputRequests: mcp.InputRequestMap{

@@ -47,8 +47,8 @@ func prompt(message string, tokens int64) *mcp.CreateMessageParams {
 	}
 }
 
-// accepted returns what the user entered in a form, or nil if there is no such answer or the user didn't accept.
-func accepted(responses mcp.InputResponseMap, key string) map[string]any {
+// formContent returns what the user entered in a form, or nil if there is no such answer or the user didn't accept.
+func formContent(responses mcp.InputResponseMap, key string) map[string]any {
 	res, ok := responses[key].(*mcp.ElicitResult)
 	if !ok || res == nil || res.Action != "accept" {
 		return nil
@@ -56,13 +56,13 @@ func accepted(responses mcp.InputResponseMap, key string) map[string]any {
 	return res.Content
 }
 
-func entered(responses mcp.InputResponseMap, key, field string) string {
-	s, _ := accepted(responses, key)[field].(string)
+func formField(responses mcp.InputResponseMap, key, field string) string {
+	s, _ := formContent(responses, key)[field].(string)
 	return s
 }
 
-// sampled returns what the client's model said.
-func sampled(responses mcp.InputResponseMap, key string) (string, bool) {
+// sampledText returns what the client's model said.
+func sampledText(responses mcp.InputResponseMap, key string) (string, bool) {
 	res, ok := responses[key].(*mcp.CreateMessageWithToolsResult)
 	if !ok || res == nil {
 		return "", false
@@ -76,14 +76,14 @@ func sampled(responses mcp.InputResponseMap, key string) (string, bool) {
 }
 
 func askName(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if name := entered(r.Params.InputResponses, "user_name", "name"); name != "" {
+	if name := formField(r.Params.InputResponses, "user_name", "name"); name != "" {
 		return text(fmt.Sprintf("Hello, %s!", name)), nil
 	}
 	return ask("", mcp.InputRequestMap{"user_name": form("What is your name?", nameForm)}), nil
 }
 
 func askModel(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if said, ok := sampled(r.Params.InputResponses, "capital_question"); ok {
+	if said, ok := sampledText(r.Params.InputResponses, "capital_question"); ok {
 		return text("Sampling response: " + said), nil
 	}
 	return ask("", mcp.InputRequestMap{"capital_question": prompt("What is the capital of France?", 100)}), nil
@@ -105,7 +105,7 @@ func askRoots(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, e
 // the client can't change it.
 func confirm(state string) mcp.ToolHandler {
 	return func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if r.Params.RequestState == state && accepted(r.Params.InputResponses, "confirm") != nil {
+		if r.Params.RequestState == state && formContent(r.Params.InputResponses, "confirm") != nil {
 			return text("state-ok: requestState received and confirmation accepted"), nil
 		}
 		return ask(state, mcp.InputRequestMap{"confirm": form("Please confirm", okForm)}), nil
@@ -113,8 +113,8 @@ func confirm(state string) mcp.ToolHandler {
 }
 
 func askThree(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	name := entered(r.Params.InputResponses, "user_name", "name")
-	greeting, greeted := sampled(r.Params.InputResponses, "greeting")
+	name := formField(r.Params.InputResponses, "user_name", "name")
+	greeting, greeted := sampledText(r.Params.InputResponses, "greeting")
 	roots, listed := r.Params.InputResponses["client_roots"].(*mcp.ListRootsResult)
 	if name != "" && greeted && listed && roots != nil {
 		return text(fmt.Sprintf("%s %s — %d root(s) visible", greeting, name, len(roots.Roots))), nil
@@ -133,10 +133,10 @@ func askTwice(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, e
 	case state == "":
 		return ask("round=1", mcp.InputRequestMap{"step1": form("Step 1: What is your name?", nameForm)}), nil
 	case state == "round=1":
-		name := orUnknown(entered(r.Params.InputResponses, "step1", "name"))
+		name := orUnknown(formField(r.Params.InputResponses, "step1", "name"))
 		return ask(second+name, mcp.InputRequestMap{"step2": form("Step 2: What is your favorite color?", colorForm)}), nil
 	default:
-		color := orUnknown(entered(r.Params.InputResponses, "step2", "color"))
+		color := orUnknown(formField(r.Params.InputResponses, "step2", "color"))
 		return text(fmt.Sprintf("Multi-round complete: %s likes %s", strings.TrimPrefix(state, second), color)), nil
 	}
 }

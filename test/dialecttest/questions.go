@@ -71,9 +71,9 @@ func Arguments(args []any) string {
 	return strings.Join(out, " ")
 }
 
-// Shown compares the statements that databases get for each question of a file. A question is a line that begins with
+// CompareGolden compares the statements that databases get for each question of a file. A question is a line that begins with
 // >. The expected statements stand below it.
-func Shown(t *testing.T, file string, databases []string, statement func(database int, question string) string) {
+func CompareGolden(t *testing.T, file string, databases []string, statement func(database int, question string) string) {
 	t.Helper()
 	golden, err := os.ReadFile(file)
 	if err != nil {

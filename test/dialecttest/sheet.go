@@ -88,8 +88,8 @@ func (b *Sheet) Golden(t *testing.T) {
 	}
 }
 
-// Bound returns a statement followed by its arguments.
-func Bound(text string, args []any) string {
+// WithArguments returns a statement followed by its arguments.
+func WithArguments(text string, args []any) string {
 	for _, a := range args {
 		text += fmt.Sprintf(" <%v>", a)
 	}

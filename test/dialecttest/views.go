@@ -164,5 +164,5 @@ func Views(t *testing.T, file string, databases []Viewed) {
 	for _, d := range databases {
 		names = append(names, d.Name)
 	}
-	Shown(t, file, names, func(database int, question string) string { return databases[database].statement(t, question) })
+	CompareGolden(t, file, names, func(database int, question string) string { return databases[database].statement(t, question) })
 }

@@ -143,13 +143,13 @@ func TestDrift(t *testing.T) {
 			drift(t, g)
 			ask("a denied column is renamed", "ruled", "not_found")
 			ask("a denied column is renamed", "plain", `[{"id":"1","b":2}]`)
-			if closed := strings.Join(g.Closed(), "\n"); !strings.Contains(closed, "ruled") || !strings.Contains(closed, "secret") {
+			if closed := strings.Join(g.ClosureReasons(), "\n"); !strings.Contains(closed, "ruled") || !strings.Contains(closed, "secret") {
 				t.Errorf("closed: %s", closed)
 			}
 			db.begin(t, []string{"ALTER TABLE ruled RENAME COLUMN plainly TO secret"})
 			drift(t, g)
 			ask("it has its name again", "ruled", `[{"id":"1","org":"acme","b":2,"c":null}]`)
-			if closed := g.Closed(); len(closed) > 0 {
+			if closed := g.ClosureReasons(); len(closed) > 0 {
 				t.Error("still closed:", closed)
 			}
 			db.begin(t, []string{"ALTER TABLE ruled RENAME COLUMN org TO tenant"})
@@ -181,7 +181,7 @@ func TestDrift(t *testing.T) {
 // drift describes the sources as the gateway does regularly.
 func drift(t *testing.T, g *bailiwick.Gateway) {
 	t.Helper()
-	if _, err := g.Drifted(t.Context(), nil, false); err != nil {
+	if _, err := g.RefreshDrifting(t.Context(), nil, false); err != nil {
 		t.Fatal(err)
 	}
 }

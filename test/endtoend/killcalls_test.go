@@ -206,7 +206,7 @@ func settled(t *testing.T, queue *change.Queue, id string, made func() []int) ch
 		case c.State == change.Applied && (total != len(c.Writes) || said != total), c.State == change.Failed && total != 0,
 			c.State == change.Unknown && (total < said || total > said+1):
 			t.Fatalf("%s is %s, %d of %d calls are said to be made, and %d were", id, c.State, said, len(c.Writes), each)
-		case c.State.Ended() || c.State == change.Unknown:
+		case c.State.IsFinal() || c.State == change.Unknown:
 			return c.State
 		case time.Now().After(end):
 			t.Fatalf("%s is %s", id, c.State)

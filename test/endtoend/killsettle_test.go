@@ -214,7 +214,7 @@ func ended(t *testing.T, queue *change.Queue, id string) *change.Change {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.State.Ended() || c.State == change.Unknown {
+		if c.State.IsFinal() || c.State == change.Unknown {
 			return c
 		}
 		if time.Now().After(end) {

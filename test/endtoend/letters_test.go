@@ -110,7 +110,7 @@ func TestDigest(t *testing.T) {
 		sender := webhook.New(webhook.Options{Changes: o.store, Store: o.store, Link: "https://gate.example/console/changes/", Poll: 20 * time.Millisecond, Mail: server.Send,
 			Hooks: []webhook.Hook{{Name: "ben", Form: webhook.Email, To: "ben@example.com", As: ben, Digest: time.Second}},
 			Show: func(ctx context.Context, as webhook.Person, change string) (*review.Sheet, error) {
-				who, err := o.tokens.Known(ctx, as.Owner, as.Tenant)
+				who, err := o.tokens.FindPerson(ctx, as.Owner, as.Tenant)
 				if err != nil {
 					return nil, err
 				}

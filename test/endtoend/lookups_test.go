@@ -48,9 +48,9 @@ func (n *noted) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	return n.Store.Swap(ctx, c, g)
 }
 
-func (n *noted) Unrecorded(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
+func (n *noted) PendingRecords(ctx context.Context, subject string, limit int) ([]audit.Record, error) {
 	n.note("unrecorded", subject)
-	return n.Store.Unrecorded(ctx, subject, limit)
+	return n.Store.PendingRecords(ctx, subject, limit)
 }
 
 func (n *noted) LastEvent(ctx context.Context) (int64, error) {

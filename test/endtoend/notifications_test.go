@@ -117,9 +117,9 @@ func newChannel(t *testing.T) *channel {
 	ben := webhook.Person{Owner: "Ben", Tenant: "acme"}
 	people := map[string]webhook.Person{"U1": ben, "U2": {Owner: "ana", Tenant: "acme"}, "U3": {Owner: "carl", Tenant: "acme"}}
 	hooks := []webhook.Hook{{Name: "chat", URL: c.slack.URL + "/hook", Form: webhook.Slack, Secret: signing, Private: true, As: ben, People: people, Tenant: "acme"},
-		{Name: "ben", Form: webhook.Email, To: "ben@example.com", As: ben}, {Name: "ops", URL: c.slack.URL + "/ops", Secret: signing, Private: true, As: ben, People: people, Events: webhook.Known()[:0:0]}}
+		{Name: "ben", Form: webhook.Email, To: "ben@example.com", As: ben}, {Name: "ops", URL: c.slack.URL + "/ops", Secret: signing, Private: true, As: ben, People: people, Events: webhook.AllEvents()[:0:0]}}
 	known := func(ctx context.Context, who webhook.Person) (identity.Principal, error) {
-		return o.tokens.Known(ctx, who.Owner, who.Tenant)
+		return o.tokens.FindPerson(ctx, who.Owner, who.Tenant)
 	}
 	var server webhook.MailServer
 	c.mails, server = newPostOffice(t)

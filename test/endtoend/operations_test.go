@@ -447,7 +447,7 @@ func TestCallReadBack(t *testing.T) {
 		}
 		h.mu.Unlock()
 		done, err := ben.Approve(t.Context(), s.ID, s.Digest, "")
-		for deadline := time.Now().Add(time.Minute); err == nil && !done.State.Ended() && done.State != change.Unknown && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(time.Minute); err == nil && !done.State.IsFinal() && done.State != change.Unknown && time.Now().Before(deadline); {
 			time.Sleep(20 * time.Millisecond)
 			done, err = ben.Sheet(t.Context(), s.ID)
 		}

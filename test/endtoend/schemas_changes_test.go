@@ -139,7 +139,7 @@ func TestSchemasReview(t *testing.T) {
 	}
 	none := func(what string, err error) {
 		t.Helper()
-		if p := problem.Of(err); p == nil || p.Code != problem.NotFound || p.Error() != change.NotFound().Error() {
+		if p := problem.Of(err); p == nil || p.Code != problem.NotFound || p.Error() != change.NotFoundError().Error() {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -226,7 +226,7 @@ func TestSchemasEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			tt.before(o)
-			if _, err := o.gateway.Drifted(t.Context(), nil, false); err != nil {
+			if _, err := o.gateway.RefreshDrifting(t.Context(), nil, false); err != nil {
 				t.Fatal(err)
 			}
 			ctx, stop := context.WithCancel(t.Context())

@@ -307,11 +307,11 @@ func TestSchemasDrift(t *testing.T) {
 	gone := true
 	sees := func(tenant string, want bool) {
 		t.Helper()
-		warnings, err := g.Drifted(t.Context(), nil, false)
+		warnings, err := g.RefreshDrifting(t.Context(), nil, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		closed := strings.Join(g.Closed(), "\n")
+		closed := strings.Join(g.ClosureReasons(), "\n")
 		if differs := regexp.MustCompile(`source app: schema "tenant_` + tenant + `" (differs from the template tenant_acme and )?is left out: `).MatchString(closed); differs == (want || gone) {
 			t.Errorf("%s is reported: %v. %s", tenant, differs, closed)
 		}
@@ -413,7 +413,7 @@ func TestSchemasRestart(t *testing.T) {
 		`source app: schema "tenant_acme" is left out: by the foreign key spy_id_fkey of public.spy, a write in this schema also deletes or changes records of another one. Drop the foreign key, or declare it with NO ACTION`,
 		`source app: schema "tenant_initech" differs from the template tenant_acme and is left out: its function logged has another definition`,
 	}
-	if got := g.Closed(); !slices.Equal(got, want) {
+	if got := g.ClosureReasons(); !slices.Equal(got, want) {
 		t.Errorf("closed\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	b.run("acme", "DROP SCHEMA tenant_acme CASCADE")

@@ -29,7 +29,7 @@ func TestStuck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := ben.Approve(t.Context(), two.ID, two.Digest, ""); err == nil && s.State.Ended() {
+	if s, err := ben.Approve(t.Context(), two.ID, two.Digest, ""); err == nil && s.State.IsFinal() {
 		t.Fatal("it has ended:", s.State)
 	}
 	var mu sync.Mutex

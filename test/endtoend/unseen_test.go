@@ -27,7 +27,7 @@ func TestUnopened(t *testing.T) {
 			o := newOffice(t, nil)
 			propose := func(text string) *review.Sheet {
 				t.Helper()
-				s, err := o.propose(o.bot(), `{"op": "update", "class": "issues", "id": "1", "data": {"title": `+string(value.AppendQuoted(nil, text))+`}}`)
+				s, err := o.propose(o.bot(), `{"op": "update", "class": "issues", "id": "1", "data": {"title": `+string(value.AppendQuote(nil, text))+`}}`)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -78,7 +78,7 @@ func TestWithheld(t *testing.T) {
 			expect("empty tables", g, all)
 			ticking, _ := begin(bailiwick.Sampling{Every: 100 * time.Millisecond}, rules)
 			db.begin(t, credentialsInTables())
-			for end := time.Now().Add(10 * time.Second); len(ticking.Withheld()) < 2 && time.Now().Before(end); {
+			for end := time.Now().Add(10 * time.Second); len(ticking.WithheldFields()) < 2 && time.Now().Before(end); {
 				time.Sleep(20 * time.Millisecond)
 			}
 			expect("a tick", ticking, hidden)
@@ -121,7 +121,7 @@ func TestWithheld(t *testing.T) {
 				t.Fatal(err)
 			}
 			expect("lifted", again, []string{"id", "title", "vouch", "said"})
-			if w := again.Withheld(); len(w) != 1 || w[0].Field != "extra" {
+			if w := again.WithheldFields(); len(w) != 1 || w[0].Field != "extra" {
 				t.Error(w)
 			}
 			if err := again.SetRules(t.Context(), rules, nil); err != nil {

@@ -141,10 +141,10 @@ func pairsOf(t *testing.T, file string) (out []*pair) {
 	openly, strictly := validate.New(v, validate.Options{OpenBodies: true, OpenFormats: true}), validate.New(v, validate.Options{OpenFormats: true})
 	opened, written := newReference(d, true), newReference(d, false)
 	for _, op := range v.Operations() {
-		if op.Body == nil || !spec.IsJSON(op.Body.Preferred().MediaType) || op.Body.Preferred().Schema == nil || validate.IsPatch(op.Body.Preferred().MediaType) {
+		if op.Body == nil || !spec.IsJSON(op.Body.PreferredContent().MediaType) || op.Body.PreferredContent().Schema == nil || validate.IsPatch(op.Body.PreferredContent().MediaType) {
 			continue
 		}
-		p := &pair{v: v, openly: openly, strictly: strictly, op: op, content: op.Body.Preferred()}
+		p := &pair{v: v, openly: openly, strictly: strictly, op: op, content: op.Body.PreferredContent()}
 		if p.opened, err = opened.compile(p.content.Schema); err == nil {
 			p.written, err = written.compile(p.content.Schema)
 		}

@@ -38,7 +38,7 @@ func TestTasks(t *testing.T) {
 		if len(f) != 4 || indexes[f[0]] == nil {
 			continue
 		}
-		op := read[f[0]].Called(f[1])
+		op := read[f[0]].FindOperation(f[1])
 		if op == nil {
 			t.Fatalf("%s has no %s", f[0], f[1])
 		}
@@ -111,7 +111,7 @@ func TestHeldOut(t *testing.T) {
 					continue
 				}
 				all.task(t, everything, ix, f)
-				if slices.ContainsFunc(strings.Split(f[1], " ; "), func(name string) bool { return reach.View.Has(d.Called(name)) }) {
+				if slices.ContainsFunc(strings.Split(f[1], " ; "), func(name string) bool { return reach.View.Has(d.FindOperation(name)) }) {
 					left.task(t, reach.View, reach.Index(), f)
 				}
 			}
@@ -235,7 +235,7 @@ func (h *heldOut) task(t *testing.T, v *spec.View, ix *search.Index, f []string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := search.DescribeFound(v, r)
+	said := search.DescribeResult(v, r)
 	h.size += len(said)
 	if slices.ContainsFunc(v.Operations(), func(op *spec.Operation) bool { return is(op) && tells(said, op.ID) }) {
 		h.answer++

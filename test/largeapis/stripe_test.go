@@ -144,9 +144,9 @@ func TestStripe(t *testing.T) {
 		}
 		args.Path, args.Query = value.OfObject(path), value.OfObject(query)
 		if op.Body != nil && op.Method != "GET" {
-			args.Body, args.HasBody = sample(v, op.Body.Preferred().Schema, 4)
+			args.Body, args.HasBody = sample(v, op.Body.PreferredContent().Schema, 4)
 		}
-		if op.Body != nil && op.Body.Preferred() != nil && spec.IsMultipart(op.Body.Preferred().MediaType) {
+		if op.Body != nil && op.Body.PreferredContent() != nil && spec.IsMultipart(op.Body.PreferredContent().MediaType) {
 			continue // it goes to another host
 		}
 		tried++

@@ -40,7 +40,7 @@ const (
 func Postgres(t testing.TB) string {
 	t.Helper()
 	if encoding := os.Getenv(encodingVariable); encoding != "" {
-		at := Encoded(t, encoding)
+		at := PostgresWithEncoding(t, encoding)
 		if err := exec(at, "ALTER DATABASE "+path.Base(at[:strings.IndexByte(at, '?')])+" SET client_encoding = 'UTF8'"); err != nil {
 			t.Fatal(err)
 		}
@@ -86,8 +86,8 @@ func newPostgres(t testing.TB, options string) string {
 	return inDatabase(t, server, name)
 }
 
-// Pooled returns the URL that leads to a database of Postgres through pgbouncer in transaction mode.
-func Pooled(t testing.TB, database string) string {
+// PooledURL returns the URL that leads to a database of Postgres through pgbouncer in transaction mode.
+func PooledURL(t testing.TB, database string) string {
 	t.Helper()
 	pooler, why := serverURL(poolerVariable)
 	if why != "" {
@@ -100,8 +100,8 @@ func Pooled(t testing.TB, database string) string {
 	return inDatabase(t, pooler, strings.TrimPrefix(u.Path, "/"))
 }
 
-// Encoded is Postgres with the encoding given, such as LATIN1.
-func Encoded(t testing.TB, encoding string) string {
+// PostgresWithEncoding is Postgres with the encoding given, such as LATIN1.
+func PostgresWithEncoding(t testing.TB, encoding string) string {
 	t.Helper()
 	return newPostgres(t, "TEMPLATE template0 ENCODING '"+encoding+"' LC_COLLATE 'C' LC_CTYPE 'C'")
 }
@@ -200,7 +200,7 @@ func serverURL(variable string) (server, why string) {
 	}
 	why = "scripts/services could not start one"
 	if started != nil {
-		why += started.said()
+		why += started.stderrText()
 	}
 	return "", why
 }

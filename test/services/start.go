@@ -56,7 +56,7 @@ func start() (*servers, error) {
 	}
 	failed := s.hold.Wait()
 	defer s.stderr.Close()
-	return nil, fmt.Errorf("%s ended (%v)%s", script, failed, s.said())
+	return nil, fmt.Errorf("%s ended (%v)%s", script, failed, s.stderrText())
 }
 
 func (s *servers) stop() {
@@ -65,8 +65,8 @@ func (s *servers) stop() {
 	s.stderr.Close()
 }
 
-// said returns a colon and the text that the script has written to its standard error, or "".
-func (s *servers) said() string {
+// stderrText returns a colon and the text that the script has written to its standard error, or "".
+func (s *servers) stderrText() string {
 	out, _ := io.ReadAll(io.NewSectionReader(s.stderr, 0, 1<<20))
 	if text := strings.TrimSpace(string(out)); text != "" {
 		return ": " + text

@@ -73,7 +73,7 @@ func (d Dataset) Script(t testing.TB, dialect Kind) []string {
 	for _, table := range d.Tables {
 		var parts []string
 		for _, c := range table.Columns {
-			part := ident(c.Name) + " " + c.declared(dialect)
+			part := ident(c.Name) + " " + c.sqlType(dialect)
 			if c.Required {
 				part += " NOT NULL"
 			}
@@ -106,7 +106,7 @@ func (d Dataset) Script(t testing.TB, dialect Kind) []string {
 	return append(append(create, insert...), relate...)
 }
 
-func (c Column) declared(dialect Kind) string {
+func (c Column) sqlType(dialect Kind) string {
 	own, usual := c.SQLite, sqliteTypes[c.Is]
 	switch dialect {
 	case PostgreSQL:
@@ -145,7 +145,7 @@ func (t *Table) leave(tb testing.TB, limits Limits) []Ability {
 	var lost []Ability
 	rows := t.Records(tb)
 	for i, line := range slices.Collect(strings.Lines(strings.TrimSpace(t.Rows))) {
-		needs := append(needed(value.OfArray(rows[i]), -1), t.needs(rows, i)...)
+		needs := append(neededAbilities(value.OfArray(rows[i]), -1), t.needs(rows, i)...)
 		needs = slices.DeleteFunc(needs, func(a Ability) bool { return limits[a] == "" })
 		if lost = append(lost, needs...); len(needs) == 0 {
 			kept.WriteString(strings.TrimSpace(line) + "\n")
@@ -179,9 +179,9 @@ func (d Dataset) Leave(tb testing.TB, limits Limits) Dataset {
 	return out
 }
 
-// needed returns the abilities that a source needs to hold a value. The value is a record if lists is -1, a column if
+// neededAbilities returns the abilities that a source needs to hold a value. The value is a record if lists is -1, a column if
 // it is 0, and otherwise a part of a column.
-func needed(v value.Value, lists int) []Ability {
+func neededAbilities(v value.Value, lists int) []Ability {
 	var out []Ability
 	if v.Kind() == value.Int && (v.Int() > 1<<53 || v.Int() < -1<<53) {
 		out = append(out, WideIntegers)
@@ -196,13 +196,13 @@ func needed(v value.Value, lists int) []Ability {
 		if e.Kind() == value.Array && lists >= 0 && v.Kind() == value.Array {
 			out = append(out, ListsInLists)
 		}
-		out = append(out, needed(e, lists+1)...)
+		out = append(out, neededAbilities(e, lists+1)...)
 	}
 	for _, m := range v.Members() {
 		if strings.Contains(m.Name, ".") || strings.HasPrefix(m.Name, "$") && m.Name != "$sql" {
 			out = append(out, DottedKeys)
 		}
-		out = append(out, needed(m.Value, 1)...)
+		out = append(out, neededAbilities(m.Value, 1)...)
 	}
 	return out
 }
@@ -217,15 +217,15 @@ func (c Column) literal(v value.Value, dialect Kind) string {
 		if written.Null(v) {
 			return "NULL"
 		}
-		return quoted(string(v.AppendJSON(nil)))
+		return quoteText(string(v.AppendJSON(nil)))
 	case schema.Array:
 		if dialect == PostgreSQL {
-			return quoted(written.Array(v))
+			return quoteText(written.Array(v))
 		}
 		if dialect == DuckDB {
-			return "from_json(" + quoted(string(v.AppendJSON(nil))) + ", '" + map[bool]string{true: `["BIGINT"]`, false: `["VARCHAR"]`}[c.DuckDB != ""] + "')"
+			return "from_json(" + quoteText(string(v.AppendJSON(nil))) + ", '" + map[bool]string{true: `["BIGINT"]`, false: `["VARCHAR"]`}[c.DuckDB != ""] + "')"
 		}
-		return quoted(string(v.AppendJSON(nil)))
+		return quoteText(string(v.AppendJSON(nil)))
 	case schema.Double:
 		return c.double(v, dialect)
 	case schema.Integer, schema.Decimal:
@@ -246,9 +246,9 @@ func (c Column) literal(v value.Value, dialect Kind) string {
 		return v.String()
 	}
 	if c.Is == schema.Date && dialect == MySQL { // its literals have no zones
-		return quoted(time.UnixMicro(written.Date(v).Micros()).UTC().Format("2006-01-02 15:04:05.999999"))
+		return quoteText(time.UnixMicro(written.Date(v).Micros()).UTC().Format("2006-01-02 15:04:05.999999"))
 	}
-	return quoted(v.Text())
+	return quoteText(v.Text())
 }
 
 // double writes a double. NaN and the infinities are strings in the rows.
@@ -257,7 +257,7 @@ func (c Column) double(v value.Value, dialect Kind) string {
 	case v.Kind() != value.String:
 		return v.String()
 	case dialect == PostgreSQL, dialect == DuckDB:
-		return quoted(v.Text())
+		return quoteText(v.Text())
 	case dialect == MySQL:
 		x, _ := written.Largest(v).AsFloat()
 		return strconv.FormatFloat(x, 'g', -1, 64)
@@ -299,7 +299,7 @@ func (d Dataset) Rows(t testing.TB, classes []schema.Class) map[string][]value.R
 		for _, written := range table.Records(t) {
 			row := make(value.Row, len(written))
 			for i, v := range written {
-				row[i] = held(v, &class.Fields[i])
+				row[i] = storedValue(v, &class.Fields[i])
 			}
 			rows = append(rows, row)
 		}
@@ -308,8 +308,8 @@ func (d Dataset) Rows(t testing.TB, classes []schema.Class) map[string][]value.R
 	return out
 }
 
-// held returns a written value as a field holds it.
-func held(v value.Value, f *schema.Field) value.Value {
+// storedValue returns a written value as a field holds it.
+func storedValue(v value.Value, f *schema.Field) value.Value {
 	is := f.Type
 	switch {
 	case v.IsNumber() && f.Native == sqliteTypes[schema.Decimal]:
@@ -348,7 +348,7 @@ func held(v value.Value, f *schema.Field) value.Value {
 	return v
 }
 
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 

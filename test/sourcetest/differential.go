@@ -34,7 +34,7 @@ func Differential(t *testing.T, open Open, limits Limits, oracle Oracle, show fu
 	d := &differential{subject: s, oracle: oracle(s.classes, s.data.Rows(t, s.classes)), show: show, pool: s.pools(t), whole: map[part][]string{}}
 	tenant := reader
 	tenant.Tenant = "acme"
-	d.asks = map[string]asker{"free": {s.policy, reader}, "scoped": {s.rules(t, s.scoped(t)), tenant}}
+	d.asks = map[string]asker{"free": {s.policy, reader}, "scoped": {s.rules(t, s.scopedRules(t)), tenant}}
 	for _, table := range s.data.Tables {
 		d.names = append(d.names, table.Name)
 	}
@@ -99,15 +99,15 @@ type differential struct {
 	compared, rows, unsupported int
 }
 
-// scoped returns the rules of the restricted principal.
-func (s *subject) scoped(t *testing.T) map[string]policy.ClassRule {
+// scopedRules returns the rules of the restricted principal.
+func (s *subject) scopedRules(t *testing.T) map[string]policy.ClassRule {
 	rules := map[string]policy.ClassRule{
 		"users":    {Tenant: &policy.TenantRule{Field: "org"}},
-		"visits":   {Pointers: Declared(s.classes)["visits"].Pointers, Tenant: &policy.TenantRule{Through: "who"}},
+		"visits":   {Pointers: DeclaredRules(s.classes)["visits"].Pointers, Tenant: &policy.TenantRule{Through: "who"}},
 		"comments": {Tenant: &policy.TenantRule{Through: "author"}, Canonical: where(t, `{"hidden":{"$ne":true}}`)},
 		"posts":    {Canonical: where(t, `{"$or":[{"meta.tags":"x"},{"deleted":null}]}`)},
 		"docs":     {Canonical: where(t, `{"doc.a":{"$ne":1}}`)},
-		"held":     {Types: Declared(s.classes)["held"].Types, Canonical: where(t, `{"ms":{"$gt":"1970-01-01"}}`)},
+		"held":     {Types: DeclaredRules(s.classes)["held"].Types, Canonical: where(t, `{"ms":{"$gt":"1970-01-01"}}`)},
 		"texts":    {Denied: []string{"ci"}, Canonical: where(t, `{"mood":{"$ne":"sad"}}`)},
 	}
 	if s.limits[Conversions] != "" {
@@ -240,18 +240,18 @@ func (d *differential) halves(t *rapid.T, as asker, view *policy.View, filter qu
 	of := part{as.policy, view.Name()}
 	whole, known := d.whole[of]
 	if !known {
-		whole = d.found(t, as, view, nil, text)
+		whole = d.matchingRecords(t, as, view, nil, text)
 		d.whole[of] = whole
 	}
-	yes, no := d.found(t, as, view, filter, text), d.found(t, as, view, query.Not{Part: filter}, text)
+	yes, no := d.matchingRecords(t, as, view, filter, text), d.matchingRecords(t, as, view, query.Not{Part: filter}, text)
 	both := slices.Sorted(slices.Values(append(slices.Clone(yes), no...)))
 	if !slices.Equal(both, whole) {
 		t.Fatalf("%s where %s: %d records of %d, and %d where it doesn't hold", view.Name(), text, len(yes), len(whole), len(no))
 	}
 }
 
-// found returns the records for which a filter holds, sorted, which count_objects counts as well.
-func (d *differential) found(t *rapid.T, as asker, view *policy.View, filter query.Filter, text value.Value) []string {
+// matchingRecords returns the records for which a filter holds, sorted, which count_objects counts as well.
+func (d *differential) matchingRecords(t *rapid.T, as asker, view *policy.View, filter query.Filter, text value.Value) []string {
 	t.Helper()
 	permit, err := as.policy.Read(as.who, &query.Count{Class: view.Name(), Where: filter})
 	if err != nil {

@@ -91,7 +91,7 @@ func (g *generator) field(label string) *schema.Field {
 // member draws a condition on a field, or on a part of it.
 func (g *generator) member(f *schema.Field) value.Member {
 	path := f.Name
-	if f.Type.Structured() && !g.leads(f) {
+	if f.Type.IsStructured() && !g.leads(f) {
 		for range pick(g, "steps", 0, 1, 1, 2, 2, 3) {
 			path += "." + g.step()
 		}
@@ -128,7 +128,7 @@ func (g *generator) operators(f *schema.Field, depth int) value.Value {
 
 func (g *generator) operator(f *schema.Field, depth int) string {
 	ops := []string{"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$all", "$exists", "$regex", "$startsWith", "$size"}
-	if f.Type.Structured() {
+	if f.Type.IsStructured() {
 		ops = append(ops, "$size", "$all")
 	}
 	if f.Type == schema.String { // of JSON it is refused
@@ -136,11 +136,11 @@ func (g *generator) operator(f *schema.Field, depth int) string {
 	}
 	if depth > 0 {
 		ops = append(ops, "$not")
-		if f.Type.Structured() {
+		if f.Type.IsStructured() {
 			ops = append(ops, "$elemMatch", "$elemMatch")
 		}
 	}
-	if f.Type.Structured() {
+	if f.Type.IsStructured() {
 		ops = append(ops, "$geoWithin")
 	}
 	return rapid.SampledFrom(ops).Draw(g.t, "operator")
@@ -184,7 +184,7 @@ func (g *generator) operand(op string, f *schema.Field, depth int) []value.Membe
 
 // nearby sometimes adds a $near to a where object, about a field that may have points.
 func (g *generator) nearby(where value.Value) value.Value {
-	at := slices.IndexFunc(g.view.Fields(), func(f *schema.Field) bool { return f.Type.Structured() && !g.leads(f) })
+	at := slices.IndexFunc(g.view.Fields(), func(f *schema.Field) bool { return f.Type.IsStructured() && !g.leads(f) })
 	if at < 0 || !pick(g, "near", true, false, false) {
 		return where
 	}
@@ -295,11 +295,11 @@ func (g *generator) order() []query.Sort {
 	var out []query.Sort
 	for range pick(g, "sorts", 0, 0, 1, 1, 2) {
 		f, path := g.field("sort"), query.Path(nil)
-		if to := g.behind(f.Name); to != nil && !f.Type.Structured() {
+		if to := g.behind(f.Name); to != nil && !f.Type.IsStructured() {
 			f, path = to.field("sort"), query.Path{f.Name}
 		}
 		// A date column of SQLite that holds other values than dates has no defined order.
-		if !f.Type.Structured() && (g.view.Name() != "untyped" || f.Name != "at") {
+		if !f.Type.IsStructured() && (g.view.Name() != "untyped" || f.Name != "at") {
 			out = append(out, query.Sort{Path: append(path, f.Name), Desc: pick(g, "desc", false, true)})
 		}
 	}
@@ -312,7 +312,7 @@ func (g *generator) keys() []query.Path {
 	for range pick(g, "keys", 0, 0, 1, 2, 3) {
 		f := g.field("key")
 		path := query.Path{f.Name}
-		if f.Type.Structured() && !g.leads(f) && pick(g, "part", true, false) {
+		if f.Type.IsStructured() && !g.leads(f) && pick(g, "part", true, false) {
 			path = append(path, g.step())
 		}
 		if into := g.follow(); into != nil && pick(g, "behind", true, false) {

@@ -58,7 +58,7 @@ func (s *subject) order(t *testing.T) {
 		}
 		q := &query.Find{Class: tt.class, Where: where(t, tt.where), Order: order, Limit: tt.limit, Skip: tt.skip}
 		plan, rows, err := s.read(t.Context(), s.policy, reader, q)
-		want := strings.Fields(s.held(t, tt.class, tt.ids))
+		want := strings.Fields(s.storableIDs(t, tt.class, tt.ids))
 		want = want[min(tt.skip, len(want)):min(tt.skip+tt.limit+1, len(want))]
 		if got := ids(plan, rows); err != nil || got != strings.Join(want, " ") {
 			t.Errorf("%s by %q where %s, limit %d, skip %d: %v\n got %s\nwant %s", tt.class, tt.order, tt.where, tt.limit, tt.skip, err, got, want)
@@ -268,7 +268,7 @@ func (s *subject) ids(t *testing.T) {
 			continue
 		}
 		plan, rows, err := s.read(t.Context(), s.policy, reader, &query.Find{Class: tt.class, IDs: tt.ids, Limit: 50})
-		if want := s.held(t, tt.class, tt.want); err != nil || ids(plan, rows) != want {
+		if want := s.storableIDs(t, tt.class, tt.want); err != nil || ids(plan, rows) != want {
 			t.Errorf("%s %q: %v, %v; want %s", tt.class, tt.ids, rows, err, want)
 		}
 	}

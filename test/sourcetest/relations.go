@@ -119,8 +119,8 @@ func heldOther() Table {
 `}
 }
 
-// Declared returns the rules that declare what the classes don't: the pointers of visits, and the types of held.
-func Declared(classes []schema.Class) map[string]policy.ClassRule {
+// DeclaredRules returns the rules that declare what the classes don't: the pointers of visits, and the types of held.
+func DeclaredRules(classes []schema.Class) map[string]policy.ClassRule {
 	rules := map[string]policy.ClassRule{
 		"visits": {Pointers: map[string]policy.Pointer{"who": {Class: "users"}, "kind": {Class: "kinds", Key: "id"}, "mood": {Class: "kinds"},
 			"party": {Class: "users"}, "sorts": {Class: "kinds"}}},

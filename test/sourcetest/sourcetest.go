@@ -68,7 +68,7 @@ func Run(t *testing.T, open Open, limits Limits) {
 	t.Run("views", s.views)
 	t.Run("whole", s.whole)
 	t.Run("refusals", s.refusals)
-	for _, a := range s.untested() {
+	for _, a := range s.untestedAbilities() {
 		t.Errorf("no test asks for the declared limit: %s", a)
 	}
 }
@@ -109,7 +109,7 @@ func newSubject(t *testing.T, open Open, limits Limits) *subject {
 // rules makes a policy in which all classes are visible, subject to rules.
 func (s *subject) rules(t *testing.T, rules map[string]policy.ClassRule) *policy.Policy {
 	t.Helper()
-	all := Declared(s.classes)
+	all := DeclaredRules(s.classes)
 	maps.Copy(all, rules)
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: all}, s.classes)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *subject) rules(t *testing.T, rules map[string]policy.ClassRule) *policy
 	return p
 }
 
-func (s *subject) untested() []Ability {
+func (s *subject) untestedAbilities() []Ability {
 	var out []Ability
 	for a := range s.limits {
 		if !s.met[a] {

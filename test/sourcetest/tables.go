@@ -6,7 +6,7 @@ var id = Column{Name: "id", Is: schema.Integer, Required: true}
 
 // Tables returns the tables of the suite.
 func Tables() []Table {
-	return []Table{texts(), numbers(), times(), kinds(), docs(), lists(), odd(), events(), untyped(), floats(), micros(),
+	return []Table{texts(), numbers(), times(), kinds(), docs(), lists(), odd(), events(), untypedTable(), floats(), micros(),
 		orgs(), users(), posts(), comments(), parts(), visits(), heldOther(), places()}
 }
 
@@ -176,8 +176,8 @@ func events() Table {
 `}
 }
 
-// untyped has the columns of SQLite that hold any value, whatever is declared.
-func untyped() Table {
+// untypedTable returns the table with the columns of SQLite that hold any value, whatever is declared.
+func untypedTable() Table {
 	return Table{Name: "untyped", Needs: Untyped, Key: []string{"id"},
 		Columns: []Column{id, {Name: "v", Is: schema.Any}, {Name: "m", Is: schema.Any, SQLite: "AMOUNT"}, {Name: "at", Is: schema.Date}},
 		Rows: `

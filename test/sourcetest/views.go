@@ -42,7 +42,7 @@ func (s *subject) include(t *testing.T) {
 		q := &query.Find{Class: tt.class, Keys: paths(tt.keys), Include: paths(tt.include), Where: where(t, tt.where), Limit: 100}
 		plan, rows, err := s.read(t.Context(), s.policy, reader, q)
 		want := slices.DeleteFunc(tt.rows, func(row string) bool {
-			return s.held(t, tt.class, strings.Join(strings.SplitN(row, ",", len(s.class(tt.class).Key)+1)[:len(s.class(tt.class).Key)], "/")) == ""
+			return s.storableIDs(t, tt.class, strings.Join(strings.SplitN(row, ",", len(s.class(tt.class).Key)+1)[:len(s.class(tt.class).Key)], "/")) == ""
 		})
 		if err != nil || len(rows) != len(want) {
 			t.Errorf("%s keys %s include %s: %d rows, %v; want %d", tt.class, tt.keys, tt.include, len(rows), err, len(want))
@@ -96,7 +96,7 @@ func (s *subject) views(t *testing.T) {
 	} {
 		q := &query.Find{Class: tt.class, Where: where(t, tt.where), Raw: tt.raw, IDs: tt.ask, Limit: 100}
 		plan, rows, err := s.read(t.Context(), p, tt.who, q)
-		if want := s.held(t, tt.class, tt.want); err != nil || ids(plan, rows) != want {
+		if want := s.storableIDs(t, tt.class, tt.want); err != nil || ids(plan, rows) != want {
 			t.Errorf("%s: %v, %v; want %s", tt.name, rows, err, want)
 		}
 		if tt.ask != nil {

@@ -63,7 +63,7 @@ func (s *subject) ask(t *testing.T, q question) {
 func (s *subject) expand(t *testing.T, q question) string {
 	t.Helper()
 	if !strings.HasPrefix(q.ids, "*") {
-		return s.held(t, q.class, q.ids)
+		return s.storableIDs(t, q.class, q.ids)
 	}
 	var out []string
 	but := strings.Fields(strings.TrimPrefix(q.ids, "*"))
@@ -75,8 +75,8 @@ func (s *subject) expand(t *testing.T, q question) string {
 	return strings.Join(out, " ")
 }
 
-// held returns those of ids, as ids writes them, whose records the source can hold.
-func (s *subject) held(t *testing.T, class, ids string) string {
+// storableIDs returns those of ids, as ids writes them, whose records the source can hold.
+func (s *subject) storableIDs(t *testing.T, class, ids string) string {
 	t.Helper()
 	keys := s.keysOf(t, class)
 	return strings.Join(slices.DeleteFunc(strings.Fields(ids), func(id string) bool { return !slices.Contains(keys, id) }), " ")

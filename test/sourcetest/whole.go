@@ -44,21 +44,21 @@ func (s *subject) whole(t *testing.T) {
 		p := s.rules(t, map[string]policy.ClassRule{tt.class: tt.rule})
 		q := &query.Find{Class: tt.class, Where: where(t, tt.where), Limit: 100}
 		plan, rows, err := s.read(t.Context(), p, tt.who, q)
-		if want := s.held(t, tt.class, tt.want); err != nil || ids(plan, rows) != want {
+		if want := s.storableIDs(t, tt.class, tt.want); err != nil || ids(plan, rows) != want {
 			t.Errorf("%s: %v, %v; want %s", tt.name, ids(plan, rows), err, want)
 		}
 		_, count, err := s.read(t.Context(), p, tt.who, &query.Count{Class: tt.class, Where: q.Where})
 		if err != nil || len(count) != 1 || int(count[0][0].Int()) != len(rows) {
 			t.Errorf("%s: count %v, %v; want %d", tt.name, count, err, len(rows))
 		}
-		if got, err := s.sized(t, p, tt.who, tt.class, tt.where); err != nil || got != len(rows) {
+		if got, err := s.countByPipeline(t, p, tt.who, tt.class, tt.where); err != nil || got != len(rows) {
 			t.Errorf("%s: a pipeline counts %d, %v; want %d", tt.name, got, err, len(rows))
 		}
 	}
 }
 
-// sized returns the number of records of a class by a pipeline.
-func (s *subject) sized(t *testing.T, p *policy.Policy, who identity.Principal, class, condition string) (int, error) {
+// countByPipeline returns the number of records of a class by a pipeline.
+func (s *subject) countByPipeline(t *testing.T, p *policy.Policy, who identity.Principal, class, condition string) (int, error) {
 	t.Helper()
 	f := where(t, condition)
 	if f == nil {

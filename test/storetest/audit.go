@@ -263,11 +263,11 @@ func testAuditSigned(t *testing.T, open Open) {
 	wantWhole(t, s, 42)
 	wantWhole(t, forged, 42)
 	trusted := []ed25519.PublicKey{key.Public().(ed25519.PublicKey)}
-	if report, err := audit.VerifySigned(ctx, s, trusted); err != nil || !report.Whole() || report.Signed.Seq != 41 {
+	if report, err := audit.VerifyWithKeys(ctx, s, trusted); err != nil || !report.Whole() || report.Signed.Seq != 41 {
 		t.Errorf("%+v %v", report, err)
 	}
 	want := []audit.Damage{{Seq: 21, Last: 41, Kind: audit.Forked, Detail: "the checkpoint at record 42 was signed over another past"}}
-	if report, err := audit.VerifySigned(ctx, forged, trusted); err != nil || !cmp.Equal(report.Damage, want) || report.Signed.Seq != 20 {
+	if report, err := audit.VerifyWithKeys(ctx, forged, trusted); err != nil || !cmp.Equal(report.Damage, want) || report.Signed.Seq != 20 {
 		t.Errorf("%+v %v", report, err)
 	}
 }

@@ -101,7 +101,7 @@ func fill(b *testing.B, s Store) {
 	for who := range fillers {
 		wg.Go(func() {
 			for i := who; i < done+waiting; i += fillers {
-				c, err := s.Put(b.Context(), varied(i), change.Filing{Life: 24 * time.Hour, Most: 1 << 30})
+				c, err := s.Put(b.Context(), variedChange(i), change.Filing{Life: 24 * time.Hour, Most: 1 << 30})
 				if err == nil && i < done {
 					c.State, c.History = change.Rejected, append(c.History, change.Step{State: change.Rejected, Event: change.EventRejected})
 					err = s.Swap(b.Context(), c, change.Guard{})

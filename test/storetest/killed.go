@@ -106,14 +106,14 @@ func tokenOnce(ctx context.Context, s Store) error {
 // liveOnce takes a group with an action from its filing to its end, recording its steps as an executor does. Each second one is replaced
 // by another version first.
 func liveOnce(ctx context.Context, s Store) error {
-	c := grouped()
+	c := newGroupChange()
 	c, err := s.Put(ctx, c, change.Filing{Life: time.Hour, Most: 1 << 30})
 	if err != nil {
 		return err
 	}
 	fmt.Println("change", c.ID, c.Version)
 	if rand.IntN(2) == 0 {
-		old, next := c, grouped()
+		old, next := c, newGroupChange()
 		next.Replaces = old.ID
 		f := replacing(old, next.ID)
 		f.Most, f.Replaces.History[1] = 1<<30, by("bot", change.Replaced, change.EventReplaced)
@@ -139,9 +139,9 @@ func liveOnce(ctx context.Context, s Store) error {
 	return err
 }
 
-// grouped returns a new change of two writes, the first of which is of an action.
-func grouped() *change.Change {
-	c := acted(0)
+// newGroupChange returns a new change of two writes, the first of which is of an action.
+func newGroupChange() *change.Change {
+	c := changeWithActor(0)
 	c.ID, c.Digest = fmt.Sprintf("%026d", rand.Int64()), fmt.Sprintf("%064d", rand.Int64())
 	c.Writes, c.Origins = []value.Value{value.OfObject(nil), value.OfObject(nil)}, []write.Origin{{Action: "tracker.comments.remark"}, {}}
 	return c
@@ -199,23 +199,23 @@ func (p *promises) note(t *testing.T, line string) {
 	}
 }
 
-// Killed repeatedly kills two processes that write to one place, at random times. The audit log stays undamaged,
+// CheckKills repeatedly kills two processes that write to one place, at random times. The audit log stays undamaged,
 // and confirmed records are in it once. Each change is at its last confirmed version or one later, with its events and
 // the audit records of its steps. None is applied before its approval is in the log. If stop is set, every second round
 // also stops a process first, and checks that the store still works.
 //
 // place returns a new place. Each gets at most 50 rounds, because every round verifies all of its log.
-func Killed(t *testing.T, open Open, place func() string, stop bool) {
+func CheckKills(t *testing.T, open Open, place func() string, stop bool) {
 	const most = 50
 	for left := kills(); left > 0; left -= most {
-		killed(t, open, place(), stop, min(left, most))
+		runKillRounds(t, open, place(), stop, min(left, most))
 	}
 }
 
-// killed runs rounds in which two child processes write to place until they are killed. With stop one of them is
+// runKillRounds runs rounds in which two child processes write to place until they are killed. With stop one of them is
 // stopped first, while a write beside it must succeed. All that a child has printed as stored must exist after each
 // round.
-func killed(t *testing.T, open Open, place string, stop bool, rounds int) {
+func runKillRounds(t *testing.T, open Open, place string, stop bool, rounds int) {
 	s := Handle(t, open, place)
 	p := promises{map[int64]bool{}, map[string]int64{}, map[string]int64{}}
 	folder := t.TempDir()
@@ -247,7 +247,7 @@ func killed(t *testing.T, open Open, place string, stop bool, rounds int) {
 		for _, line := range lines {
 			p.note(t, line)
 		}
-		report := wantArchived(t, s, folder)
+		report := wantWholeArchive(t, s, folder)
 		for seq := range p.records {
 			if seq > report.Records {
 				t.Fatalf("record %d of %d was promised and is gone", seq, report.Records)
@@ -260,7 +260,7 @@ func killed(t *testing.T, open Open, place string, stop bool, rounds int) {
 	t.Logf("promised: %d records, %d changes, %d tokens", len(p.records), len(p.changes), len(p.tokens))
 	wantVersions(t, s, p.changes)
 	wantTokens(t, s, p.tokens)
-	wantReconciled(t, s)
+	wantStepRecords(t, s)
 }
 
 // progress reads lines of a writer until it is at work, and in the first round until it has stored a change and a
@@ -278,9 +278,9 @@ func progress(t *testing.T, out *bufio.Scanner, round int) []string {
 	return lines
 }
 
-// wantArchived fails unless the archive in a folder and the store are the whole log, and the store by itself is as it
+// wantWholeArchive fails unless the archive in a folder and the store are the whole log, and the store by itself is as it
 // should be.
-func wantArchived(t *testing.T, s Store, folder string) audit.Report {
+func wantWholeArchive(t *testing.T, s Store, folder string) audit.Report {
 	t.Helper()
 	joined, err := store.OpenArchive(s, nil, folder)
 	if err != nil {
@@ -323,9 +323,9 @@ func wantTokens(t *testing.T, s Store, promised map[string]int64) {
 	}
 }
 
-// wantReconciled fails unless each step of a change and of a token has its audit record. The record may still be in the
+// wantStepRecords fails unless each step of a change and of a token has its audit record. The record may still be in the
 // outbox, and is in the log once the outbox is drained.
-func wantReconciled(t *testing.T, s Store) {
+func wantStepRecords(t *testing.T, s Store) {
 	t.Helper()
 	held, err := change.Reconcile(t.Context(), s, s)
 	if err != nil || len(held.Lacks) > 0 {
@@ -335,7 +335,7 @@ func wantReconciled(t *testing.T, s Store) {
 	if err != nil || len(tokens.Lacks) > 0 || tokens.Older > 0 || tokens.Tokens == 0 {
 		t.Fatalf("%+v, %v", tokens, err)
 	}
-	for left := 1; left > 0; left = len(unrecorded(t, s, "")) {
+	for left := 1; left > 0; left = len(outboxSteps(t, s, "")) {
 		drain(t, s, "")
 	}
 	after, err := change.Reconcile(t.Context(), s, s)

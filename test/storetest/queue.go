@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// varied returns change n of a queue in which all properties that a Filter can select vary.
-func varied(n int) *change.Change {
+// variedChange returns change n of a queue in which all properties that a Filter can select vary.
+func variedChange(n int) *change.Change {
 	c := plain(n, fmt.Sprint("agent", n%3))
 	c.Agent.Owner, c.Agent.Tenant = fmt.Sprint("owner", n%2), []string{"", "acme", "zen"}[n%3]
 	c.Schema = []string{"", "acme", "zen"}[n%3]
@@ -32,8 +32,8 @@ func varied(n int) *change.Change {
 	return c
 }
 
-// asked is an implementation of Filter in Go.
-func asked(f change.Filter, c *change.Change) bool {
+// matchesFilter reports whether f selects c: an implementation of Filter in Go.
+func matchesFilter(f change.Filter, c *change.Change) bool {
 	text := strings.ToLower(f.Text)
 	schema, divided := f.Schemas[c.Source]
 	return (!divided || schema != "" && schema == c.Schema) && (len(f.States) == 0 || slices.Contains(f.States, c.State)) &&
@@ -42,7 +42,7 @@ func asked(f change.Filter, c *change.Change) bool {
 		(f.Class == "" || slices.Contains(c.Classes, f.Class)) && (f.Op == "" || f.Op == string(c.Op)) && (f.Risk == "" || f.Risk == c.Risk) &&
 		(strings.Contains(strings.ToLower(c.Title), text) || strings.Contains(strings.ToLower(c.Reason), text) || strings.Contains(c.ID, text)) &&
 		(f.Before == "" || c.ID < f.Before) &&
-		(len(f.Records) == 0 || !c.State.Ended() && slices.ContainsFunc(c.Targets(), func(at change.Target) bool { return slices.Contains(f.Records, at) }))
+		(len(f.Records) == 0 || !c.State.IsFinal() && slices.ContainsFunc(c.Targets(), func(at change.Target) bool { return slices.Contains(f.Records, at) }))
 }
 
 var filters = []change.Filter{
@@ -93,7 +93,7 @@ func testQueue(t *testing.T, open Open) {
 	const n = 230
 	var all []*change.Change // newest first
 	for i := range n {
-		c := put(t, s, varied(i))
+		c := put(t, s, variedChange(i))
 		if i%6 == 0 {
 			if err := step(t, s, c, change.Step{State: change.Rejected, Event: change.EventRejected}, change.Guard{}); err != nil {
 				t.Fatal(err)
@@ -107,10 +107,10 @@ func testQueue(t *testing.T, open Open) {
 		every := f
 		every.States, every.Before = nil, ""
 		for _, c := range all {
-			if asked(f, c) {
+			if matchesFilter(f, c) {
 				want = append(want, c.ID)
 			}
-			if asked(every, c) {
+			if matchesFilter(every, c) {
 				counts[c.State]++
 			}
 		}
@@ -173,7 +173,7 @@ func testDue(t *testing.T, open Open) {
 	}
 	for _, state := range change.States() {
 		after = []string{others[state], others[change.Applied]}
-		add(state.Ended(), time.Hour, change.Granted, change.Guard{})
+		add(state.IsFinal(), time.Hour, change.Granted, change.Guard{})
 		add(true, soon, change.Granted, change.Guard{})
 	}
 	after = nil

@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// acted returns change n, whose steps have audit records.
-func acted(n int) *change.Change {
+// changeWithActor returns change n, whose steps have audit records.
+func changeWithActor(n int) *change.Change {
 	c := plain(n, "token:bot")
 	c.Correlation = "visit\x00"
 	c.History[0].Actor = &change.Actor{Principal: "token:bot", Owner: "ana\x00", Tenant: "acme", TokenID: "bot", Policy: "v1"}
@@ -28,10 +28,10 @@ func by(who string, to change.State, event change.EventKind) change.Step {
 	return change.Step{State: to, Event: event, Actor: &change.Actor{Principal: who, Owner: who, Policy: "v2"}}
 }
 
-// unrecorded returns the steps in the outbox.
-func unrecorded(t *testing.T, s Store, id string) []string {
+// outboxSteps returns the steps in the outbox.
+func outboxSteps(t *testing.T, s Store, id string) []string {
 	t.Helper()
-	found, err := s.Unrecorded(t.Context(), id, 100)
+	found, err := s.PendingRecords(t.Context(), id, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +55,8 @@ func drain(t *testing.T, s Store, id string) {
 func testSteps(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	s, other := Handle(t, open, place), Handle(t, open, place)
-	c := put(t, s, acted(1))
-	if again := put(t, s, acted(1)); again.ID != c.ID {
+	c := put(t, s, changeWithActor(1))
+	if again := put(t, s, changeWithActor(1)); again.ID != c.ID {
 		t.Fatal("filed twice")
 	}
 	if err := step(t, s, c, by("ben", change.Granted, change.EventApproved), change.Guard{}); err != nil {
@@ -67,26 +67,26 @@ func testSteps(t *testing.T, open Open) {
 	if err := step(t, s, &late, by("eve", change.Rejected, change.EventRejected), change.Guard{}); !errors.Is(err, change.ErrMoved) {
 		t.Fatal(err)
 	}
-	if _, err := s.Put(ctx, acted(2), change.Filing{Life: time.Hour, Most: 0}); !errors.Is(err, change.ErrFull) {
+	if _, err := s.Put(ctx, changeWithActor(2), change.Filing{Life: time.Hour, Most: 0}); !errors.Is(err, change.ErrFull) {
 		t.Fatal(err)
 	}
-	put(t, s, acted(3))
+	put(t, s, changeWithActor(3))
 	put(t, s, plain(4, "old")) // its steps have no records
 	first, second := c.ID+":1 proposed token:bot", c.ID+":2 approved ben"
-	if diff := cmp.Diff([]string{first, second}, unrecorded(t, other, c.ID)); diff != "" {
+	if diff := cmp.Diff([]string{first, second}, outboxSteps(t, other, c.ID)); diff != "" {
 		t.Error(diff)
 	}
-	if got := unrecorded(t, other, ""); len(got) != 3 || got[0] != first {
+	if got := outboxSteps(t, other, ""); len(got) != 3 || got[0] != first {
 		t.Error(got)
 	}
-	if got := unrecorded(t, s, Strange); len(got) != 0 {
+	if got := outboxSteps(t, s, Strange); len(got) != 0 {
 		t.Error(got)
 	}
 	claimedLate(t, s, other, c)
-	if err := s.Recorded(ctx, c.ID+":3", "none"); err != nil { // for logs outside of the store
+	if err := s.RemoveSteps(ctx, c.ID+":3", "none"); err != nil { // for logs outside of the store
 		t.Error(err)
 	}
-	if got := unrecorded(t, s, c.ID); got != nil {
+	if got := outboxSteps(t, s, c.ID); got != nil {
 		t.Error(got)
 	}
 	wantWhole(t, s, 2)
@@ -100,7 +100,7 @@ func claimedLate(t *testing.T, s, other Store, c *change.Change) {
 		if err := step(t, other, c, by("token:bot", change.Applying, change.EventClaimed), claim); !errors.Is(err, change.ErrUnrecorded) {
 			t.Fatal("claimed before its approval was recorded:", err)
 		}
-		one, err := s.Unrecorded(ctx, c.ID, 1)
+		one, err := s.PendingRecords(ctx, c.ID, 1)
 		if err != nil || len(one) != 1 {
 			t.Fatal(one, err)
 		}
@@ -108,7 +108,7 @@ func claimedLate(t *testing.T, s, other Store, c *change.Change) {
 			t.Fatal(err)
 		}
 	}
-	if got := unrecorded(t, s, c.ID); got != nil {
+	if got := outboxSteps(t, s, c.ID); got != nil {
 		t.Error("the log has them, and the outbox still:", got)
 	}
 	if err := step(t, other, c, by("token:bot", change.Applying, change.EventClaimed), claim); err != nil {
@@ -138,7 +138,7 @@ func testLoggedSteps(t *testing.T, open Open) {
 	var deciding sync.WaitGroup
 	for n := range changes {
 		deciding.Go(func() {
-			c, err := handles[n%2].Put(ctx, acted(n), filing)
+			c, err := handles[n%2].Put(ctx, changeWithActor(n), filing)
 			if err != nil {
 				t.Error(err)
 				return
@@ -162,11 +162,11 @@ func testLoggedSteps(t *testing.T, open Open) {
 	if t.Failed() {
 		return
 	}
-	if _, err := other.Put(ctx, acted(99), change.Filing{Life: time.Hour, Log: true}); !errors.Is(err, change.ErrFull) {
+	if _, err := other.Put(ctx, changeWithActor(99), change.Filing{Life: time.Hour, Log: true}); !errors.Is(err, change.ErrFull) {
 		t.Error(err)
 	}
 	wantWhole(t, other, 4*changes)
-	if left := unrecorded(t, other, ""); left != nil {
+	if left := outboxSteps(t, other, ""); left != nil {
 		t.Error("the log has them, and the outbox too:", left)
 	}
 	if diff := cmp.Diff([]string{fmt.Sprint(changes, 3*changes, 0)}, lacking(t, s, other)); diff != "" {
@@ -181,7 +181,7 @@ func testLoggedSteps(t *testing.T, open Open) {
 		seen[e.Change] += fmt.Sprint(e.Kind, " ", e.State, "; ")
 	}
 	for n := range changes {
-		if id := acted(n).ID; seen[id] != "created pending; approved approved; claimed applying; " {
+		if id := changeWithActor(n).ID; seen[id] != "created pending; approved approved; claimed applying; " {
 			t.Error(id, seen[id])
 		}
 	}
@@ -255,13 +255,13 @@ func testReconcile(t *testing.T, open Open) {
 	lacks := func() []string { return lacking(t, s, other) }
 	var all []*change.Change
 	for n := range 203 { // more than a page
-		c := put(t, s, acted(n))
+		c := put(t, s, changeWithActor(n))
 		if err := step(t, s, c, by("ben", change.Granted, change.EventApproved), change.Guard{}); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, c)
 	}
-	for left := 1; left > 0; left = len(unrecorded(t, s, "")) {
+	for left := 1; left > 0; left = len(outboxSteps(t, s, "")) {
 		drain(t, s, "")
 	}
 	if diff := cmp.Diff([]string{"203 406 0"}, lacks()); diff != "" {
@@ -278,7 +278,7 @@ func testReconcile(t *testing.T, open Open) {
 	if err := step(t, s, c, by("token:bot", change.Applied, change.EventApplied), change.Guard{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Recorded(ctx, c.ID+":3", c.ID+":4"); err != nil {
+	if err := s.RemoveSteps(ctx, c.ID+":3", c.ID+":4"); err != nil {
 		t.Fatal(err)
 	}
 	forged := *all[9].Record(2)

@@ -40,7 +40,7 @@ func testTokens(t *testing.T, open Open) {
 	plain := identity.Token{ID: "plain", Prefix: "preplain", Hash: sha256.Sum256([]byte("p")), Name: "p", Kind: identity.Human,
 		Scopes: []identity.Scope{identity.Read}, Created: noon.Add(time.Second), Expires: noon.Add(time.Hour)}
 	for _, want := range []identity.Token{full, plain} {
-		if err := s.AddToken(ctx, want, noted(want.ID, "created", noon)); err != nil {
+		if err := s.AddToken(ctx, want, tokenRecord(want.ID, "created", noon)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.TokenByPrefix(ctx, want.Prefix)
@@ -56,9 +56,9 @@ func testTokens(t *testing.T, open Open) {
 		err  error
 		want problem.Code
 	}{
-		{"the same id", s.AddToken(ctx, withPrefix(full, "other"), noted("full", "again", noon)), problem.Conflict},
-		{"the same prefix", s.AddToken(ctx, withID(full, "other"), noted("other", "created", noon)), problem.Conflict},
-		{"revoke an unknown one", s.RevokeToken(ctx, "nobody", noted("nobody", "revoked", noon)), problem.NotFound},
+		{"the same id", s.AddToken(ctx, withPrefix(full, "other"), tokenRecord("full", "again", noon)), problem.Conflict},
+		{"the same prefix", s.AddToken(ctx, withID(full, "other"), tokenRecord("other", "created", noon)), problem.Conflict},
+		{"revoke an unknown one", s.RevokeToken(ctx, "nobody", tokenRecord("nobody", "revoked", noon)), problem.NotFound},
 	}
 	for _, r := range refusals {
 		if problem.CodeOf(r.err) != r.want {
@@ -73,7 +73,7 @@ func testTokens(t *testing.T, open Open) {
 
 	// The first revocation is kept. A last use only moves forward. An unknown id is skipped.
 	for _, err := range []error{
-		s.RevokeToken(ctx, "full", noted("full", "revoked", noon.Add(time.Minute))), s.RevokeToken(ctx, "full", noted("full", "revoked", noon.Add(time.Hour))),
+		s.RevokeToken(ctx, "full", tokenRecord("full", "revoked", noon.Add(time.Minute))), s.RevokeToken(ctx, "full", tokenRecord("full", "revoked", noon.Add(time.Hour))),
 		s.TouchTokens(ctx, map[string]time.Time{"full": noon.Add(2 * time.Second), "plain": noon, "nobody": noon}),
 		s.TouchTokens(ctx, map[string]time.Time{"full": noon.Add(time.Second)}),
 	} {
@@ -86,24 +86,24 @@ func testTokens(t *testing.T, open Open) {
 	if diff := cmp.Diff([]identity.Token{full, plain}, all, sameToken); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	wantNoted(t, s)
+	wantTokenRecords(t, s)
 }
 
-// wantNoted checks that the outbox has the steps of testTokens, once, and no refused step.
-func wantNoted(t *testing.T, s Store) {
+// wantTokenRecords checks that the outbox has the steps of testTokens, once, and no refused step.
+func wantTokenRecords(t *testing.T, s Store) {
 	t.Helper()
-	if diff := cmp.Diff([]string{"token:full:created ok cli", "token:full:revoked ok cli"}, unrecorded(t, s, "token:full")); diff != "" {
+	if diff := cmp.Diff([]string{"token:full:created ok cli", "token:full:revoked ok cli"}, outboxSteps(t, s, "token:full")); diff != "" {
 		t.Error(diff)
 	}
-	if got := unrecorded(t, s, ""); len(got) != 3 {
+	if got := outboxSteps(t, s, ""); len(got) != 3 {
 		t.Error(got)
 	}
 	drain(t, s, "")
 	wantWhole(t, s, 3)
 }
 
-// noted returns the record of a step of a token.
-func noted(id, event string, at time.Time) audit.Record {
+// tokenRecord returns the record of a step of a token.
+func tokenRecord(id, event string, at time.Time) audit.Record {
 	return audit.Record{Time: at, Principal: "cli", Tool: "tokens/" + event, Outcome: audit.OK, Step: "token:" + id + ":" + event}
 }
 
@@ -126,8 +126,8 @@ func testTokenHandles(t *testing.T, open Open) {
 		name string
 		do   func() error
 	}{
-		{"add", func() error { return a.AddToken(ctx, token("x"), noted("x", "created", noon)) }},
-		{"revoke", func() error { return a.RevokeToken(ctx, "x", noted("x", "revoked", noon)) }},
+		{"add", func() error { return a.AddToken(ctx, token("x"), tokenRecord("x", "created", noon)) }},
+		{"revoke", func() error { return a.RevokeToken(ctx, "x", tokenRecord("x", "revoked", noon)) }},
 	}
 	for _, c := range changes {
 		beforeA, beforeB := version(a), version(b)

@@ -36,8 +36,8 @@ func Arguments(v value.Value) (validate.Arguments, error) {
 	return a, nil
 }
 
-// Kept encodes arguments for a write.Call. Arguments decodes them.
-func Kept(a validate.Arguments) value.Value {
+// EncodeArguments encodes arguments for a write.Call. Arguments decodes them.
+func EncodeArguments(a validate.Arguments) value.Value {
 	var members []value.Member
 	put := func(name string, v value.Value, given bool) {
 		if given {

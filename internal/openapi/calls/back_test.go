@@ -66,7 +66,7 @@ func TestBack(t *testing.T) {
 		if got := sent(t, plan.Back); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
-		if found := len(plan.Look.Found(object(t, `[{"name": "a"}, {"name": "b"}]`))); found != map[string]int{"makeOrder": 1, "setOrder": 1}[tt.operation] && tt.want != "" || found != 0 && tt.want == "" {
+		if found := len(plan.Look.MatchingRecords(object(t, `[{"name": "a"}, {"name": "b"}]`))); found != map[string]int{"makeOrder": 1, "setOrder": 1}[tt.operation] && tt.want != "" || found != 0 && tt.want == "" {
 			t.Errorf("%s: %d are found", tt.name, found)
 		}
 	}

@@ -37,7 +37,7 @@ func (r *Reach) bind(principal identity.Principal, op *spec.Operation, args vali
 		}
 		for _, p := range op.Parameters {
 			if explodes(p) {
-				b.exploded(r.api.there, p, &args.Query)
+				b.bindMember(r.api.there, p, &args.Query)
 			}
 		}
 		b.body(r, op, &args)
@@ -76,8 +76,8 @@ func explodes(p spec.Parameter) bool {
 	return p.In == "query" && p.Explode && p.MediaType == "" && p.Style != "deepObject"
 }
 
-// exploded binds a member of the object for p.
-func (b *binding) exploded(there *spec.View, p spec.Parameter, query *value.Value) {
+// bindMember binds a member of the object for p.
+func (b *binding) bindMember(there *spec.View, p spec.Parameter, query *value.Value) {
 	declares := slices.ContainsFunc(there.Object(there.Schema(p.Schema)).Fields, func(f spec.FieldFilter) bool { return f.Name == b.Name })
 	given, ok := query.Get(p.Name)
 	if !ok && declares {
@@ -208,10 +208,10 @@ func (b *binding) patch(one value.Value, at string) {
 		if key == "from" && !given {
 			continue
 		}
-		names := validate.Pointed(pointer.Text())
+		names := validate.PointerNames(pointer.Text())
 		plain := len(names) == strings.Count(pointer.Text(), "/")  // without empty names, and after the first slash
 		whole := pointer.Kind() != value.String || len(names) == 0 // the document itself, or no pointer
-		for len(names) > 0 && validate.Listed(names[0]) {
+		for len(names) > 0 && validate.IsElementName(names[0]) {
 			names = names[1:]
 		}
 		op, _ := one.Get("op")

@@ -21,7 +21,7 @@ func TestArguments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := calls.Kept(a).String(); got != text {
+		if got := calls.EncodeArguments(a).String(); got != text {
 			t.Errorf("%s is kept as %s", text, got)
 		}
 	}

@@ -92,7 +92,7 @@ func part(w *multipart.Writer, name string, v value.Value, mediaType string, c v
 		if data, err = base64.StdEncoding.DecodeString(text.Text()); err != nil || !oneLine(called.Text()+kind.Text()) {
 			return refuse(at, "a file is {name, content in base64, type}")
 		}
-		if c.Encoded(name) {
+		if c.IsBase64(name) {
 			data = []byte(text.Text())
 			head.Set("Content-Transfer-Encoding", "base64")
 		}

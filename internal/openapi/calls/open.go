@@ -30,9 +30,9 @@ func (r Rules) opens(op *spec.Operation) (out []spec.Parameter) {
 	return out
 }
 
-// checkOpened refuses names that have no effect. It also refuses names that another rule binds or hides, because o
+// checkOpenParameters refuses names that have no effect. It also refuses names that another rule binds or hides, because o
 // would bypass that rule.
-func (r Rules) checkOpened(o Opened) *problem.Error {
+func (r Rules) checkOpenParameters(o Opened) *problem.Error {
 	if o.Operations != nil {
 		if err := (spec.ClassRule{Operations: o.Operations}).Names(r.Document, ""); err != nil {
 			return problem.Of(err)
@@ -46,7 +46,7 @@ func (r Rules) checkOpened(o Opened) *problem.Error {
 		switch {
 		case slices.ContainsFunc(r.Parameters, func(p Parameter) bool { return spells(name, p.Name) }):
 			why = "a rule of parameters says what it must be"
-		case !undeclared(r.Hidden)(name):
+		case !undeclaredFieldCheck(r.Hidden)(name):
 			why = "a rule hides fields of that name"
 		case slices.ContainsFunc(r.Sends, func(p Place) bool { return p.In == "query" && strings.EqualFold(p.Name, name) }):
 			why = "the credential sets it"

@@ -168,7 +168,7 @@ func (a *api) compile(c *expression.Compiler, fail func(pointer string, err erro
 		}
 	}
 	for i, o := range a.rules.OpenParameters {
-		if err := a.rules.checkOpened(o); err != nil {
+		if err := a.rules.checkOpenParameters(o); err != nil {
 			fail(fmt.Sprintf("/OpenParameters/%d", i), err)
 		}
 	}
@@ -227,7 +227,7 @@ func (h Hidden) check(d *spec.Document) error {
 		}
 	}
 	for i, field := range h.Fields {
-		if err := declared(d, field); err != nil {
+		if err := checkFieldSchema(d, field); err != nil {
 			err.Pointer = fmt.Sprintf("/Fields/%d", i)
 			return err
 		}
@@ -235,9 +235,9 @@ func (h Hidden) check(d *spec.Document) error {
 	return nil
 }
 
-// declared refuses "Schema.field" if there is no such schema. It doesn't check the field, because answers can have
+// checkFieldSchema refuses "Schema.field" if there is no such schema. It doesn't check the field, because answers can have
 // fields that the document omits.
-func declared(d *spec.Document, field string) *problem.Error {
+func checkFieldSchema(d *spec.Document, field string) *problem.Error {
 	schema, _ := cutField(field)
 	if schema == "" || slices.ContainsFunc(d.Names(), func(name string) bool { return names(schema, name) }) {
 		return nil
@@ -325,9 +325,9 @@ func (a *api) mode(class spec.Class) write.Mode {
 	return write.Review
 }
 
-// reviewed describes how the calls of op run. This depends on the mode of its class and on other reasons for a review.
+// reviewText describes how the calls of op run. This depends on the mode of its class and on other reasons for a review.
 // A call that changes something that no operation reads always requires a review.
-func (a *api) reviewed(op *spec.Operation) string {
+func (a *api) reviewText(op *spec.Operation) string {
 	unread := func() bool {
 		return (op.Method != "POST" || strings.HasSuffix(strings.TrimSuffix(op.Path, "/"), "}")) &&
 			!slices.ContainsFunc(a.rules.Document.Operations, func(reads *spec.Operation) bool { return reads.Method == "GET" && reads.Path == op.Path })

@@ -55,7 +55,7 @@ type Plan struct {
 	Who   identity.Principal // the principal that makes the call
 
 	// References are the arguments that are only known after earlier calls have answered. Request then has them in
-	// their written form and is not sent: Permit.Answered makes the request to send.
+	// their written form and is not sent: Permit.WithAnswers makes the request to send.
 	References []Reference
 
 	asked validate.Arguments // the given arguments, not yet bound
@@ -174,7 +174,7 @@ func (r *Reach) before(ctx context.Context, p identity.Principal, op *spec.Opera
 		if op.Method == "POST" && !strings.HasSuffix(strings.TrimSuffix(op.Path, "/"), "}") && r.collects(reads) {
 			continue
 		}
-		asks := validate.Arguments{Path: args.Path, Query: named(reads, "query", args.Query), Headers: named(reads, "header", args.Headers), Cookies: named(reads, "cookie", args.Cookies)}
+		asks := validate.Arguments{Path: args.Path, Query: argumentsFor(reads, "query", args.Query), Headers: argumentsFor(reads, "header", args.Headers), Cookies: argumentsFor(reads, "cookie", args.Cookies)}
 		if plan, err := r.plan(ctx, p, reads, asks); err == nil {
 			return &Permit{plan, r}
 		}
@@ -190,10 +190,10 @@ func (r *Reach) collects(reads *spec.Operation) bool {
 		return true
 	}
 	ok := reads.Success()
-	if ok == nil || ok.Preferred() == nil {
+	if ok == nil || ok.PreferredContent() == nil {
 		return false
 	}
-	s := r.View.Schema(ok.Preferred().Schema)
+	s := r.View.Schema(ok.PreferredContent().Schema)
 	if s.Items != nil || slices.Contains(s.Types, "array") {
 		return true
 	}
@@ -206,9 +206,9 @@ func (r *Reach) collects(reads *spec.Operation) bool {
 	return arrays > 0
 }
 
-// named returns the given arguments for which reads has parameters of the same names. A read finds a resource by the
+// argumentsFor returns the given arguments for which reads has parameters, by name. A read finds a resource by the
 // same query as the change.
-func named(reads *spec.Operation, in string, given value.Value) value.Value {
+func argumentsFor(reads *spec.Operation, in string, given value.Value) value.Value {
 	var members []value.Member
 	for _, m := range given.Members() {
 		if reads.Parameter(in, m.Name) != nil {
@@ -228,7 +228,7 @@ func (r *Reach) back(ctx context.Context, p identity.Principal, op *spec.Operati
 	var rule ReadBack
 	if at >= 0 {
 		rule = r.api.rules.ReadBack[at]
-	} else if linked, ok := Linked(r.api.rules.Document, op); ok {
+	} else if linked, ok := ReadBackFromLink(r.api.rules.Document, op); ok {
 		rule = linked
 	} else {
 		return nil, Look{}

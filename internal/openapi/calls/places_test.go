@@ -124,7 +124,7 @@ func TestRedirectedTo(t *testing.T) {
 		{"/places/%2568idden", "", "to what is no operation that you can call"}, // decoded twice it is the hidden one
 	} {
 		got := ""
-		if to, err := from.Redirected(t.Context(), tt.path, tt.query); err != nil {
+		if to, err := from.PermitRedirect(t.Context(), tt.path, tt.query); err != nil {
 			got = problem.Of(err).Detail
 		} else if plan, err := to.Plan(); err != nil {
 			t.Fatal(err)

@@ -244,7 +244,7 @@ func answers(r *calls.Reach, principal identity.Principal) string {
 	say(search.DescribeServices(r.View, r.Index().Services()), nil)
 	for _, text := range append([]string{"", "team", "token vault secret", "keys"}, ids...) {
 		found, err := r.Index().Search(search.Query{Text: text})
-		say(search.DescribeFound(r.View, found), err)
+		say(search.DescribeResult(r.View, found), err)
 	}
 	for _, name := range slices.Concat(ids, []string{"base", "listTaems", "POST /mintToken", "GET /getTeam"}) {
 		op, err := r.View.Operation(name)
@@ -343,7 +343,7 @@ func TestNeverMore(t *testing.T) {
 			}
 		}
 		for _, name := range below.View.Schemas() {
-			schema, err := below.View.Named(name)
+			schema, err := below.View.SchemaByName(name)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,18 +21,18 @@ type ReadBack struct {
 	one bool // the read has only the result of the call. See Linked
 }
 
-// Linked returns the rule from a link of op in the document. The link must lead to a read of a single thing, and the
+// ReadBackFromLink returns the rule from a link of op in the document. The link must lead to a read of a single thing, and the
 // request must have all path parameters of that read. A link that requires the answer can't be used, because the answer
 // was lost.
-func Linked(d *spec.Document, op *spec.Operation) (ReadBack, bool) {
+func ReadBackFromLink(d *spec.Document, op *spec.Operation) (ReadBack, bool) {
 	for _, link := range op.Links {
-		by := d.Called(link.To)
+		by := d.FindOperation(link.To)
 		if by == nil || by.Method != "GET" || !strings.HasSuffix(strings.TrimSuffix(by.Path, "/"), "}") {
 			continue
 		}
 		rule := ReadBack{By: by.ID, Path: map[string]string{}, one: true}
 		for _, p := range by.Parameters {
-			place, ok := requested(link.Parameters[p.Name])
+			place, ok := requestPlace(link.Parameters[p.Name])
 			switch {
 			case p.In == "path" && ok:
 				rule.Path[p.Name] = place
@@ -47,8 +47,8 @@ func Linked(d *spec.Document, op *spec.Operation) (ReadBack, bool) {
 	return ReadBack{}, false
 }
 
-// requested returns the place in a call to which a runtime expression of OpenAPI refers, if it refers to the request.
-func requested(expression string) (string, bool) {
+// requestPlace returns the place in a call to which a runtime expression of OpenAPI refers, if it refers to the request.
+func requestPlace(expression string) (string, bool) {
 	rest, ok := strings.CutPrefix(expression, "$request.")
 	if !ok {
 		return "", false
@@ -67,7 +67,7 @@ func (r ReadBack) Check(d *spec.Document, classes *spec.Classifier, at string) e
 	if err := (spec.ClassRule{Operations: r.Operations}).Names(d, at); err != nil {
 		return err
 	}
-	by := d.Called(r.By)
+	by := d.FindOperation(r.By)
 	if by == nil {
 		var ids []string
 		for _, op := range d.Operations {
@@ -137,8 +137,8 @@ func (r ReadBack) Of(args validate.Arguments) (Look, bool) {
 	return l, ok
 }
 
-// Found returns the records of a body that match l. The body is one record, a list, or an object with one list.
-func (l Look) Found(body value.Value) []value.Value {
+// MatchingRecords returns the records of a body that match l. The body is one record, a list, or an object with one list.
+func (l Look) MatchingRecords(body value.Value) []value.Value {
 	list := []value.Value{body}
 	if l.one && !body.IsNull() {
 		return list

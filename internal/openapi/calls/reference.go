@@ -32,8 +32,8 @@ func (r Reference) String() string { return fmt.Sprintf("$%d.%s", r.Call, string
 // referring matches a reference. A price, "$1.50", isn't one.
 var referring = regexp.MustCompile(`^\$([1-9][0-9]{0,2})\.([A-Za-z_][^.\s]*(?:\.[^.\s]+)*)$`)
 
-// Referred returns the reference in v, or false for another value.
-func Referred(v value.Value) (r Reference, ok bool) {
+// ParseReference returns the reference in v, or false for another value.
+func ParseReference(v value.Value) (r Reference, ok bool) {
 	found := referring.FindStringSubmatch(v.Text())
 	if v.Kind() != value.String || found == nil {
 		return r, false
@@ -42,14 +42,14 @@ func Referred(v value.Value) (r Reference, ok bool) {
 	return Reference{Call: n, Path: strings.Split(found[2], ".")}, err == nil
 }
 
-// replaced returns a with each reference replaced by the value from the function by. It stops at the first error.
-func replaced(a validate.Arguments, by func(Reference) (value.Value, error)) (validate.Arguments, error) {
+// replaceReferences returns a with each reference replaced by the value from the function by. It stops at the first error.
+func replaceReferences(a validate.Arguments, by func(Reference) (value.Value, error)) (validate.Arguments, error) {
 	var failed error
 	var walk func(v value.Value, at string) value.Value
 	walk = func(v value.Value, at string) value.Value {
 		switch v.Kind() {
 		case value.String:
-			r, ok := Referred(v)
+			r, ok := ParseReference(v)
 			if !ok || failed != nil {
 				return v
 			}
@@ -80,7 +80,7 @@ func replaced(a validate.Arguments, by func(Reference) (value.Value, error)) (va
 // Refers reports whether there is a reference in a.
 func Refers(a validate.Arguments) bool {
 	found := false
-	replaced(a, func(Reference) (value.Value, error) { //nolint:errcheck // it returns none
+	replaceReferences(a, func(Reference) (value.Value, error) { //nolint:errcheck // it returns none
 		found = true
 		return value.Value{}, nil
 	})
@@ -91,7 +91,7 @@ func Refers(a validate.Arguments) bool {
 // a later call, and a reference to a value that the document doesn't have in the answer.
 func references(a validate.Arguments, earlier []Permit) ([]Reference, error) {
 	var all []Reference
-	_, err := replaced(a, func(r Reference) (value.Value, error) {
+	_, err := replaceReferences(a, func(r Reference) (value.Value, error) {
 		if r.Call > len(earlier) {
 			return value.Value{}, &problem.Error{Code: problem.InvalidArgument, Kind: "reference", Pointer: r.At,
 				Detail:     fmt.Sprintf("%s names call %d, and this is call %d: only an earlier call has answered by then", r, r.Call, len(earlier)+1),
@@ -176,15 +176,15 @@ func missing(plan *Plan, r Reference, name string, known []string) error {
 // Later reports whether p has references, so that Answered makes the call that can be sent.
 func (p Permit) Later() bool { return p.plan != nil && len(p.plan.References) > 0 }
 
-// Answered returns the permit for the call p after the earlier calls have answered. answers are their answers in order,
+// WithAnswers returns the permit for the call p after the earlier calls have answered. answers are their answers in order,
 // as the principal sees them and without masked values, or Null. Answered applies all rules again to the values, and
 // accepts only texts, numbers and booleans. Values that the principal doesn't see are never sent for it.
-func (p Permit) Answered(ctx context.Context, answers []value.Value) (Permit, error) {
+func (p Permit) WithAnswers(ctx context.Context, answers []value.Value) (Permit, error) {
 	plan, err := p.Plan()
 	if err != nil || !p.Later() {
 		return p, err
 	}
-	args, err := replaced(plan.asked, func(r Reference) (value.Value, error) {
+	args, err := replaceReferences(plan.asked, func(r Reference) (value.Value, error) {
 		if r.Call > len(answers) {
 			return value.Value{}, problem.New(problem.PermissionDenied, "no answer")
 		}

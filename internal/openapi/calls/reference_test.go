@@ -175,7 +175,7 @@ func TestAnswered(t *testing.T) {
 			answers = append(answers, object(t, text))
 		}
 		got := ""
-		if next, err := permit.Answered(t.Context(), answers); err != nil {
+		if next, err := permit.WithAnswers(t.Context(), answers); err != nil {
 			p := problem.Of(err)
 			got = p.Pointer + ": " + p.Detail
 		} else if plan, err := next.Plan(); err != nil || next.Later() {
@@ -187,7 +187,7 @@ func TestAnswered(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}
 	}
-	if _, err := (calls.Permit{}).Answered(t.Context(), nil); problem.CodeOf(err) != problem.PermissionDenied {
+	if _, err := (calls.Permit{}).WithAnswers(t.Context(), nil); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Error("the zero permit:", err)
 	}
 }
@@ -228,7 +228,7 @@ func TestWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if now, err := read.Answered(t.Context(), nil); err != nil || now != read {
+	if now, err := read.WithAnswers(t.Context(), nil); err != nil || now != read {
 		t.Error("a read waits for an answer:", err)
 	}
 }
@@ -301,7 +301,7 @@ func TestLeads(t *testing.T) {
 		{"/teams/hidden", "", "to what is no operation that you can call"},
 	} {
 		got := ""
-		if to, err := from.Redirected(t.Context(), tt.path, tt.query); err != nil {
+		if to, err := from.PermitRedirect(t.Context(), tt.path, tt.query); err != nil {
 			got = problem.Of(err).Detail
 		} else if plan, err := to.Plan(); err != nil {
 			t.Fatal(err)
@@ -312,7 +312,7 @@ func TestLeads(t *testing.T) {
 			t.Errorf("redirected to %s?%s: %s, want %s", tt.path, tt.query, got, tt.want)
 		}
 	}
-	if _, err := (calls.Permit{}).Redirected(t.Context(), "/teams/7", ""); problem.CodeOf(err) != problem.PermissionDenied {
+	if _, err := (calls.Permit{}).PermitRedirect(t.Context(), "/teams/7", ""); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Error("the zero permit:", err)
 	}
 }

@@ -45,7 +45,7 @@ func BuildRequest(c validate.Checked, o RequestOptions) (*HTTPRequest, error) {
 	path, fixedQuery := op.Target()
 	var query []string
 	if fixedQuery != "" {
-		query = append(query, fixed(fixedQuery))
+		query = append(query, escapePath(fixedQuery))
 	}
 	for _, v := range c.Values() {
 		p := v.Parameter
@@ -93,7 +93,7 @@ func finish(path string) (string, error) {
 			return "", refuse("/path", `a segment of a path can't be "." or ".."`)
 		}
 	}
-	return fixed(path), nil
+	return escapePath(path), nil
 }
 
 // Climbs reports whether a path segment can be read as "." or "..", as a whole or in a part between slashes. Some
@@ -131,8 +131,8 @@ func decode(s string) string {
 	return b.String()
 }
 
-// fixed percent-encodes bytes of a document's path that are not allowed in a URL.
-func fixed(path string) string {
+// escapePath percent-encodes bytes of a document's path that are not allowed in a URL.
+func escapePath(path string) string {
 	var b strings.Builder
 	for i := range len(path) {
 		if c := path[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`|?#", c) >= 0 {
@@ -151,7 +151,7 @@ func accept(op *spec.Operation) string {
 	if ok == nil || len(ok.Contents) == 0 {
 		return "application/json, */*;q=0.5"
 	}
-	if c := ok.Preferred(); oneLine(c.MediaType) && c.MediaType != "*/*" {
+	if c := ok.PreferredContent(); oneLine(c.MediaType) && c.MediaType != "*/*" {
 		if spec.IsJSON(c.MediaType) {
 			return c.MediaType + ", */*;q=0.5"
 		}
@@ -215,7 +215,7 @@ func (r *HTTPRequest) emptyForm(op *spec.Operation) {
 	if op.Body == nil || op.Method != http.MethodPost && op.Method != http.MethodPut && op.Method != http.MethodPatch {
 		return
 	}
-	if media := op.Body.Preferred().MediaType; spec.IsForm(media) && oneLine(media) {
+	if media := op.Body.PreferredContent().MediaType; spec.IsForm(media) && oneLine(media) {
 		r.Body = []byte{}
 		r.Header.Set("Content-Type", media)
 	}

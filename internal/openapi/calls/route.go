@@ -92,9 +92,9 @@ func (r route) before(other route) bool {
 	return false
 }
 
-// decoded splits a path after percent-decoding it repeatedly: some servers decode twice, and some decode slashes before
+// decodeSegments splits a path after percent-decoding it repeatedly: some servers decode twice, and some decode slashes before
 // they split the path.
-func decoded(path string) []string {
+func decodeSegments(path string) []string {
 	for range 8 {
 		plain, err := url.PathUnescape(path)
 		if err != nil || plain == path {
@@ -115,7 +115,7 @@ func sameMethod(a, b string) bool {
 // /teams/mine, and then that operation's rules apply. If the other operation is hidden, the refusal looks like an API's
 // 404.
 func (r *Reach) leads(p identity.Principal, op *spec.Operation, path string) error {
-	segments := decoded(path)
+	segments := decodeSegments(path)
 	var own *route
 	for i, at := range r.api.routes {
 		if at.op == op {
@@ -152,10 +152,10 @@ func (r *Reach) admits(p identity.Principal, op, other *spec.Operation, values [
 	return err
 }
 
-// Redirected returns a permit to follow an API's redirect to path and query. Both are relative to the base URL and
+// PermitRedirect returns a permit to follow an API's redirect to path and query. Both are relative to the base URL and
 // percent-encoded. It rejects a target that p's principal may not call. The text of its error continues "the API
 // redirects". It names the target only if the principal may see it.
-func (p Permit) Redirected(ctx context.Context, path, query string) (Permit, error) {
+func (p Permit) PermitRedirect(ctx context.Context, path, query string) (Permit, error) {
 	plan, err := p.Plan()
 	if err != nil {
 		return Permit{}, err
@@ -186,7 +186,7 @@ func (p Permit) Redirected(ctx context.Context, path, query string) (Permit, err
 		return refused("it isn't an operation that reads")
 	}
 	// The target is planned like a separate call, with the same checks of its arguments.
-	args, err := r.queried(to.op, query)
+	args, err := r.parseQuery(to.op, query)
 	if err != nil {
 		return refused(problem.Of(err).Detail)
 	}
@@ -205,8 +205,8 @@ func (p Permit) Redirected(ctx context.Context, path, query string) (Permit, err
 	return Permit{next, r}, nil
 }
 
-// queried parses the query of a URL as arguments of op, without the parameters that the credential sets.
-func (r *Reach) queried(op *spec.Operation, query string) (validate.Arguments, error) {
+// parseQuery parses the query of a URL as arguments of op, without the parameters that the credential sets.
+func (r *Reach) parseQuery(op *spec.Operation, query string) (validate.Arguments, error) {
 	all, err := url.ParseQuery(query)
 	if err != nil {
 		return validate.Arguments{}, problem.New(problem.InvalidArgument, "its query can't be read")

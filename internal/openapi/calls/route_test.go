@@ -49,7 +49,7 @@ func TestRedirected(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if to, err := from.Redirected(t.Context(), row.path, ""); err != nil {
+		if to, err := from.PermitRedirect(t.Context(), row.path, ""); err != nil {
 			got = problem.Of(err).Detail
 		} else if plan, err := to.Plan(); err != nil {
 			got = err.Error()

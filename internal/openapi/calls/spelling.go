@@ -34,9 +34,9 @@ func spells(given, name string) bool {
 	return strings.EqualFold(letters(given), plain) || strings.EqualFold(letters(whole), plain)
 }
 
-// undeclared returns a function that reports whether a body may have a field that the document doesn't declare. The
+// undeclaredFieldCheck returns a function that reports whether a body may have a field that the document doesn't declare. The
 // function returns false for names that a rule hides in all schemas, in any spelling.
-func undeclared(out []Hidden) func(name string) bool {
+func undeclaredFieldCheck(out []Hidden) func(name string) bool {
 	var bare []string
 	for _, h := range out {
 		for _, f := range h.Fields {

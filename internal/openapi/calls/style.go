@@ -23,9 +23,9 @@ func pathText(p spec.Parameter, v value.Value) (string, error) {
 	text, err := "", error(nil)
 	switch p.Style {
 	case "label":
-		text, err = labelled(p, v, ".", func(string) string { return "" })
+		text, err = encodeLabelOrMatrix(p, v, ".", func(string) string { return "" })
 	case "matrix":
-		text, err = labelled(p, v, ";", func(name string) string { return name + "=" })
+		text, err = encodeLabelOrMatrix(p, v, ";", func(name string) string { return name + "=" })
 	default:
 		text, err = simple(p, v, requestSegment)
 	}
@@ -95,8 +95,8 @@ func simple(p spec.Parameter, v value.Value, escape func(string) string) (string
 	return strings.Join(out, ","), nil
 }
 
-// labelled encodes a value in the label or matrix style: each item is prefixed with mark and, for matrix, a name.
-func labelled(p spec.Parameter, v value.Value, mark string, begin func(name string) string) (string, error) {
+// encodeLabelOrMatrix encodes a value in the label or matrix style: each item is prefixed with mark and, for matrix, a name.
+func encodeLabelOrMatrix(p spec.Parameter, v value.Value, mark string, begin func(name string) string) (string, error) {
 	at := pointer("/path", p.Name)
 	if !p.Explode || v.Kind() != value.Array && v.Kind() != value.Object {
 		text, err := simple(p, v, requestSegment)

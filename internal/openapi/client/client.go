@@ -72,7 +72,7 @@ func NewOAuthClient(o OAuthClientOptions) (*OAuthClient, error) {
 
 // Apply implements Credential.
 func (c *OAuthClient) Apply(ctx context.Context, _ identity.Principal, r *http.Request) error {
-	token := c.kept()
+	token := c.cachedToken()
 	if token == "" {
 		var err error
 		if token, err = c.ask(ctx); err != nil {
@@ -99,8 +99,8 @@ func (c *OAuthClient) Secrets() []string { return []string{c.config.ClientSecret
 // Close closes idle connections.
 func (c *OAuthClient) Close() { c.http.CloseIdleConnections() }
 
-// kept returns the cached token, or "" if there is none or it expires soon.
-func (c *OAuthClient) kept() string {
+// cachedToken returns the cached token, or "" if there is none or it expires soon.
+func (c *OAuthClient) cachedToken() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.until.IsZero() && !time.Now().Before(c.until) {
@@ -119,13 +119,13 @@ func (c *OAuthClient) ask(ctx context.Context) (string, error) {
 	case <-ctx.Done():
 		return "", unavailable("token_wait", ctx.Err())
 	}
-	if token := c.kept(); token != "" {
+	if token := c.cachedToken(); token != "" {
 		return token, nil
 	}
 	begun := time.Now()
 	t, err := c.config.Token(context.WithValue(ctx, oauth2.HTTPClient, c.http))
 	if err != nil {
-		return "", refused(err)
+		return "", tokenRequestError(err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,13 +137,13 @@ func (c *OAuthClient) ask(ctx context.Context) (string, error) {
 	return t.AccessToken, nil
 }
 
-// refused returns the error for a failed token request. It omits the response, which can repeat the secret.
-func refused(err error) error {
+// tokenRequestError returns the error for a failed token request. It omits the response, which can repeat the secret.
+func tokenRequestError(err error) error {
 	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		return unavailable("token_refused", problem.Said(fmt.Sprintf("the token URL answered %d", e.Response.StatusCode)))
+		return unavailable("token_refused", problem.LoggableError(fmt.Sprintf("the token URL answered %d", e.Response.StatusCode)))
 	}
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return unavailable("token_unreachable", e.Err)
 	}
-	return unavailable("token_malformed", problem.Said("what the token URL answered is no token"))
+	return unavailable("token_malformed", problem.LoggableError("what the token URL answered is no token"))
 }

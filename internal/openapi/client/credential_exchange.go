@@ -64,7 +64,7 @@ func (h HeaderFunc) Apply(ctx context.Context, who identity.Principal, r *http.R
 	for name, values := range given {
 		name = http.CanonicalHeaderKey(name)
 		if slices.Contains(reserved, name) {
-			return unavailable("headers", problem.Said("the header "+name+" can't be a credential"))
+			return unavailable("headers", problem.LoggableError("the header "+name+" can't be a credential"))
 		}
 		r.Header[name] = slices.Clone(values)
 	}

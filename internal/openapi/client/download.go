@@ -38,7 +38,7 @@ func (s *Sender) fetch(ctx context.Context, m Message, to *url.URL, private bool
 	to = &url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path, RawPath: to.RawPath, RawQuery: to.RawQuery}
 	r, err := http.NewRequestWithContext(ctx, m.Request.Method, to.String(), nil)
 	if err != nil {
-		return nil, redirected(http.StatusFound, "to what is no URL")
+		return nil, redirectFailure(http.StatusFound, "to what is no URL")
 	}
 	r.Header.Set("User-Agent", "bailiwick")
 	if accept := m.Request.Header.Get("Accept"); accept != "" {
@@ -52,16 +52,16 @@ func (s *Sender) fetch(ctx context.Context, m Message, to *url.URL, private bool
 	defer transport.CloseIdleConnections()
 	res, err := transport.RoundTrip(r)
 	if err != nil {
-		return nil, broken(ctx, err, true)
+		return nil, newFailure(ctx, err, true)
 	}
 	defer res.Body.Close()
 	answer, err := s.read(ctx, m, res)
 	if err != nil {
-		return nil, broken(ctx, err, true)
+		return nil, newFailure(ctx, err, true)
 	}
 	s.veil(answer, nil)
 	if redirects(answer.Status) {
-		return nil, redirected(answer.Status, otherHost)
+		return nil, redirectFailure(answer.Status, otherHost)
 	}
 	return answer, nil
 }

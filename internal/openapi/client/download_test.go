@@ -54,7 +54,7 @@ func TestDownloads(t *testing.T) {
 		}
 		got := ""
 		r, err := s.Send(t.Context(), client.Message{Request: &calls.HTTPRequest{Method: row.method, Path: "/report", Header: http.Header{"Accept": {"text/csv"}}}, Repeat: row.method == "GET",
-			Redirected: func(string, string) (*calls.HTTPRequest, error) { return nil, problem.Said("no") }})
+			Redirected: func(string, string) (*calls.HTTPRequest, error) { return nil, problem.LoggableError("no") }})
 		if err != nil {
 			got = problem.Of(err).Detail
 			if row.want == "upstream_error" {

@@ -97,11 +97,11 @@ func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (r *http.R
 	}
 	own = s.o.Known.Learn(before, r)
 	if r.URL.Scheme != at.Scheme || r.URL.Host != at.Host || r.Host != at.Host || r.URL.EscapedPath() != at.EscapedPath() {
-		return nil, nil, withoutCredential(ctx, problem.Said("the credential changes where the request goes"))
+		return nil, nil, withoutCredential(ctx, problem.LoggableError("the credential changes where the request goes"))
 	}
 	for name, values := range r.Header {
 		if !isToken(name) || !oneLine(values...) {
-			return nil, nil, withoutCredential(ctx, problem.Said("the credential can't stand in a header"))
+			return nil, nil, withoutCredential(ctx, problem.LoggableError("the credential can't stand in a header"))
 		}
 	}
 	return r, own, nil
@@ -126,12 +126,12 @@ func (s *Sender) roundTrip(ctx context.Context, m Message, r *http.Request) (*ca
 	}
 	res, err := transport.RoundTrip(r)
 	if err != nil {
-		return nil, broken(ctx, err, sent())
+		return nil, newFailure(ctx, err, sent())
 	}
 	defer res.Body.Close()
 	answer, err := s.read(ctx, m, res)
 	if err != nil {
-		return nil, broken(ctx, err, true)
+		return nil, newFailure(ctx, err, true)
 	}
 	return answer, nil
 }
@@ -214,8 +214,8 @@ func (l *line) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// counted makes the connections of t lines.
-func counted(t *http.Transport) *http.Transport {
+// withWriteCounts makes the connections of t count writes, and returns t.
+func withWriteCounts(t *http.Transport) *http.Transport {
 	dial := t.DialContext
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
@@ -238,7 +238,7 @@ func lineOf(c net.Conn) *line {
 // withoutCredential returns the failure of a request that was not sent because its credential could not be applied.
 func withoutCredential(ctx context.Context, err error) *failure {
 	if ctx.Err() != nil {
-		return broken(ctx, err, false)
+		return newFailure(ctx, err, false)
 	}
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {

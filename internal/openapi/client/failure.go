@@ -28,16 +28,16 @@ type failure struct {
 
 // Errors of responses.
 var (
-	errLarge     = problem.Said("the answer is too large")
-	errStream    = problem.Said("the answer is a stream of events")
-	errMalformed = problem.Said("the answer is not HTTP, or not as it says")
-	errEncoded   = problem.Said("the answer is in a content encoding that was not asked for")
-	errCut       = problem.Said("the connection was cut")
+	errLarge     = problem.LoggableError("the answer is too large")
+	errStream    = problem.LoggableError("the answer is a stream of events")
+	errMalformed = problem.LoggableError("the answer is not HTTP, or not as it says")
+	errEncoded   = problem.LoggableError("the answer is in a content encoding that was not asked for")
+	errCut       = problem.LoggableError("the connection was cut")
 )
 
-// broken returns the failure for err. Its detail is always a text of this package. Its logged error is too, except for
+// newFailure returns the failure for err. Its detail is always a text of this package. Its logged error is too, except for
 // network errors. Other texts can repeat what the API sent, including the credential.
-func broken(ctx context.Context, err error, sent bool) *failure {
+func newFailure(ctx context.Context, err error, sent bool) *failure {
 	p := &problem.Error{Code: problem.Upstream, Err: loggable(err)}
 	f := &failure{problem: p, sent: sent}
 	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
@@ -99,9 +99,9 @@ func loggable(err error) error {
 	return errMalformed
 }
 
-// redirected returns the failure of a redirect that is not followed. A redirected write counts as not sent only for the
+// redirectFailure returns the failure of a redirect that is not followed. A redirected write counts as not sent only for the
 // statuses (307, 308) that ask to send the same request again.
-func redirected(status int, where string) *failure {
+func redirectFailure(status int, where string) *failure {
 	return &failure{final: true, sent: status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect,
 		problem: &problem.Error{Code: problem.Upstream, Kind: "redirect", Lasting: true, Detail: fmt.Sprintf("the API redirects (status %d) %s", status, where),
 			Suggestion: "A redirect is followed to operations that you can call, and nowhere else"}}
@@ -119,9 +119,9 @@ func again(res *calls.HTTPResponse, f *failure) bool {
 	return false
 }
 
-// ended returns the outcome of the last attempt. A rate limit (429) says how long to wait: if the API doesn't, it is 1 to 5 s, as for the
+// finalOutcome returns the outcome of the last attempt. A rate limit (429) says how long to wait: if the API doesn't, it is 1 to 5 s, as for the
 // gateway's own limits.
-func ended(res *calls.HTTPResponse, f *failure, asked time.Duration) (*calls.HTTPResponse, *failure) {
+func finalOutcome(res *calls.HTTPResponse, f *failure, asked time.Duration) (*calls.HTTPResponse, *failure) {
 	if f != nil || res.Status != http.StatusTooManyRequests && asked <= 0 {
 		return res, f
 	}

@@ -325,7 +325,7 @@ func TestBroken(t *testing.T) {
 		&net.OpError{Op: "dial", Err: edge.ErrPrivate}: "private_address true", edge.ErrHost: "private_address true", errLarge: "too_large true", errStream: "stream true",
 		&net.OpError{Op: "dial", Err: errors.New("refused")}: "unreachable false",
 	} {
-		if f := broken(t.Context(), err, false); fmt.Sprint(f.problem.Kind, " ", f.final) != want {
+		if f := newFailure(t.Context(), err, false); fmt.Sprint(f.problem.Kind, " ", f.final) != want {
 			t.Error(err, f.problem.Kind, f.final)
 		}
 	}

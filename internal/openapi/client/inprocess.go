@@ -28,10 +28,10 @@ func (p *inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	go func() {
 		defer func() {
 			if v := recover(); v != nil {
-				over <- problem.Panicked(v).Err
+				over <- problem.PanicError(v).Err
 			}
 		}()
-		p.handler.ServeHTTP(w, received(ctx, r))
+		p.handler.ServeHTTP(w, serverRequest(ctx, r))
 		over <- nil
 	}()
 	select {
@@ -43,8 +43,8 @@ func (p *inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// received returns r in the form a server receives it.
-func received(ctx context.Context, r *http.Request) *http.Request {
+// serverRequest returns r in the form a server receives it.
+func serverRequest(ctx context.Context, r *http.Request) *http.Request {
 	own := r.Clone(ctx)
 	own.RequestURI = r.URL.RequestURI()
 	own.URL = &url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}

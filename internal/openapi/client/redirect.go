@@ -24,9 +24,9 @@ func (s *Sender) follow(ctx context.Context, m Message, at *url.URL) (*calls.HTT
 		}
 		switch {
 		case m.Redirected == nil || !m.Repeat || m.Request.Method != http.MethodGet && m.Request.Method != http.MethodHead:
-			return nil, redirected(res.Status, "elsewhere")
+			return nil, redirectFailure(res.Status, "elsewhere")
 		case hop == hops:
-			return nil, redirected(res.Status, "without end")
+			return nil, redirectFailure(res.Status, "without end")
 		}
 		to, why := s.next(at, res)
 		if to == nil && why == otherHost {
@@ -35,7 +35,7 @@ func (s *Sender) follow(ctx context.Context, m Message, at *url.URL) (*calls.HTT
 			}
 		}
 		if to == nil {
-			return nil, redirected(res.Status, why)
+			return nil, redirectFailure(res.Status, why)
 		}
 		path := strings.TrimPrefix(to.EscapedPath(), s.prefix)
 		if path == "" {
@@ -43,14 +43,14 @@ func (s *Sender) follow(ctx context.Context, m Message, at *url.URL) (*calls.HTT
 		}
 		next, err := m.Redirected(path, to.RawQuery)
 		if err == nil && next.Server != m.Request.Server {
-			return nil, redirected(res.Status, "to an operation of another server")
+			return nil, redirectFailure(res.Status, "to an operation of another server")
 		}
 		if err == nil {
 			m.Request = next
 			at, err = s.target(m, next)
 		}
 		if err != nil {
-			return nil, redirected(res.Status, problem.Of(err).Detail)
+			return nil, redirectFailure(res.Status, problem.Of(err).Detail)
 		}
 	}
 }

@@ -72,7 +72,7 @@ type Message struct {
 
 // ErrUnsure marks a write whose outcome is unknown. It may have reached the API, and then time ran out, or the response
 // was cut or unreadable. A write that fails with any other error was not carried out.
-var ErrUnsure = problem.Said("whether the request was carried out is not known")
+var ErrUnsure = problem.LoggableError("whether the request was carried out is not known")
 
 // A Sender sends requests to one API. It is safe for concurrent use.
 type Sender struct {
@@ -144,7 +144,7 @@ func New(o Options) (*Sender, error) {
 	if o.Identity != nil {
 		guard.Identity = o.Identity.Current
 	}
-	reads := counted(edge.GuardedTransport(base, guard))
+	reads := withWriteCounts(edge.GuardedTransport(base, guard))
 	// A connection that was idle can be closed while a request is written to it. Then it is unknown whether the server
 	// read the request. net/http also repeats a request with an Idempotency-Key on a new connection. So each write uses
 	// a new connection.
@@ -186,7 +186,7 @@ func (s *Sender) Send(ctx context.Context, m Message) (*calls.HTTPResponse, erro
 	ctx, step := trace.Start(ctx, "send")
 	m.room, err = s.o.Answers.Begin(ctx, fair.Who{Tenant: m.Who.Tenant, Owner: m.Who.Account(), Credential: m.Who.Origin()})
 	if err != nil {
-		err = broken(ctx, err, false).problem
+		err = newFailure(ctx, err, false).problem
 		trace.End(step, err)
 		return nil, err
 	}
@@ -214,16 +214,16 @@ func (s *Sender) attempts(ctx context.Context, m Message, at *url.URL) (*calls.H
 			return res, f
 		}
 		if !m.Repeat || n >= s.o.Attempts {
-			return ended(res, f, asked)
+			return finalOutcome(res, f, asked)
 		}
 		wait := max(backoff(n), asked)
 		if until, ok := ctx.Deadline(); ok && time.Until(until) <= wait {
-			return ended(res, f, asked)
+			return finalOutcome(res, f, asked)
 		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return nil, broken(ctx, ctx.Err(), false)
+			return nil, newFailure(ctx, ctx.Err(), false)
 		}
 	}
 }

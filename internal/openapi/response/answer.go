@@ -114,7 +114,7 @@ func Make(v *spec.View, op *spec.Operation, r *calls.HTTPResponse, o Options) (*
 	a := &Answer{Status: r.Status}
 	body := bytes.TrimSpace(r.Body)
 	if spec.IsJSON(media) || validate.IsText(media) {
-		body = bytes.TrimSpace(decoded(r))
+		body = bytes.TrimSpace(decodeBody(r))
 	}
 	if spec.IsJSON(media) {
 		body = inJSON(body)
@@ -152,7 +152,7 @@ func Make(v *spec.View, op *spec.Operation, r *calls.HTTPResponse, o Options) (*
 
 // json fills a from a JSON body, which can be filtered.
 func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header http.Header) error {
-	root := w.nodeOf(w.answered(op, a.Status))
+	root := w.nodeOf(w.responseSchemas(op, a.Status))
 	body, ok := w.walk(read, root, open)
 	if !ok {
 		return nil
@@ -220,19 +220,19 @@ func (w *walker) masks(a *Answer) {
 func (a *Answer) plain(w *walker, op *spec.Operation, r *calls.HTTPResponse, media string) error {
 	if w.hides(op) {
 		return &problem.Error{Code: problem.SecurityBlocked, Kind: "unfiltered_answer", Suggestion: "ask for JSON, if the operation has a parameter for that",
-			Detail: fmt.Sprintf("%s answered with %s, which can't be given out: only JSON can be taken through the rules for this API", op.ID, named(media))}
+			Detail: fmt.Sprintf("%s answered with %s, which can't be given out: only JSON can be taken through the rules for this API", op.ID, mediaTypeName(media))}
 	}
 	if w.o.Where != nil || w.o.At != "" {
-		return partless(w.o, named(media))
+		return partless(w.o, mediaTypeName(media))
 	}
 	a.headers(w, r.Header)
-	raw := decoded(r)
+	raw := decodeBody(r)
 	isText := (validate.IsText(media) || media == "" && utf8.Valid(r.Body)) && bytes.IndexByte(raw, 0) < 0 // no text has a NUL
-	if isText && !documented(op, func(name string) bool { return validate.IsText(name) || strings.HasPrefix(name, "*/") }) {
+	if isText && !allowsMediaType(op, func(name string) bool { return validate.IsText(name) || strings.HasPrefix(name, "*/") }) {
 		if IsWebPage(op, r) {
-			return upstream(fmt.Sprintf("the API answered with a web page (%s), and its document knows no such answer of %s. It probably wants a sign-in", named(media), op.ID))
+			return upstream(fmt.Sprintf("the API answered with a web page (%s), and its document knows no such answer of %s. It probably wants a sign-in", mediaTypeName(media), op.ID))
 		}
-		return upstream(fmt.Sprintf("the API answered with %s, and its document knows no such answer of %s", named(media), op.ID))
+		return upstream(fmt.Sprintf("the API answered with %s, and its document knows no such answer of %s", mediaTypeName(media), op.ID))
 	}
 	if isText {
 		text := strings.ToValidUTF8(string(raw), "\uFFFD")
@@ -256,7 +256,7 @@ func (a *Answer) plain(w *walker, op *spec.Operation, r *calls.HTTPResponse, med
 	if sniffed := http.DetectContentType(data); strings.HasPrefix(sniffed, "image/") && (media == "" || media == "application/octet-stream" || strings.HasPrefix(media, "image/")) {
 		media = sniffed // image/jpg is a usual mistake, and some services call all files octets
 	}
-	a.Link = &Blob{MediaType: named(media), Name: fileName(r.Header), Size: len(data), SHA256: hex.EncodeToString(sum[:]), Bytes: data}
+	a.Link = &Blob{MediaType: mediaTypeName(media), Name: fileName(r.Header), Size: len(data), SHA256: hex.EncodeToString(sum[:]), Bytes: data}
 	return nil
 }
 
@@ -280,9 +280,9 @@ func upstream(detail string) *problem.Error {
 	return &problem.Error{Code: problem.Upstream, Kind: "odd_answer", Detail: detail}
 }
 
-// documented reports whether the document declares a successful response with such a media type. It also returns true
+// allowsMediaType reports whether the document declares a successful response with such a media type. It also returns true
 // if the document declares no successful response with any media type.
-func documented(op *spec.Operation, like func(string) bool) bool {
+func allowsMediaType(op *spec.Operation, like func(string) bool) bool {
 	declares := false
 	for _, r := range op.Responses {
 		if !strings.HasPrefix(r.Status, "2") && r.Status != "default" {
@@ -307,7 +307,7 @@ func mediaType(s string) string {
 	return name
 }
 
-func named(media string) string {
+func mediaTypeName(media string) string {
 	if media == "" {
 		return "application/octet-stream"
 	}

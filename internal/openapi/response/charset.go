@@ -16,15 +16,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// decoded returns the body of a response in UTF-8, without a byte order mark. The mark decides, then the charset of the media type. JSON
+// decodeBody returns the body of a response in UTF-8, without a byte order mark. The mark decides, then the charset of the media type. JSON
 // without either is in UTF-8, or its zero bytes tell the encoding (RFC 4627). A body in an unknown charset is returned as it is.
-func decoded(r *calls.HTTPResponse) []byte {
+func decodeBody(r *calls.HTTPResponse) []byte {
 	body := r.Body
 	_, params, err := mime.ParseMediaType(cmp.Or(r.Header.Get("Content-Type"), r.MediaType))
 	if err != nil {
 		params = nil
 	}
-	from := marked(body)
+	from := bomEncoding(body)
 	switch {
 	case bytes.HasPrefix(body, []byte("\xEF\xBB\xBF")):
 		return body[3:]
@@ -34,7 +34,7 @@ func decoded(r *calls.HTTPResponse) []byte {
 	case params["charset"] != "":
 		from = charset(params["charset"])
 	default:
-		from = guessed(body)
+		from = guessEncoding(body)
 	}
 	if from == nil {
 		return body
@@ -49,8 +49,8 @@ func decoded(r *calls.HTTPResponse) []byte {
 // zeros reports whether the beginning of a body has zero bytes, as UTF-16 and UTF-32 have.
 func zeros(body []byte) bool { return bytes.IndexByte(body[:min(len(body), 4)], 0) >= 0 }
 
-// marked returns the encoding that a byte order mark names, or nil without a mark and for UTF-8.
-func marked(body []byte) encoding.Encoding {
+// bomEncoding returns the encoding that a byte order mark names, or nil without a mark and for UTF-8.
+func bomEncoding(body []byte) encoding.Encoding {
 	switch {
 	case bytes.HasPrefix(body, []byte("\xFF\xFE\x00\x00")), bytes.HasPrefix(body, []byte("\x00\x00\xFE\xFF")):
 		return utf32.UTF32(utf32.BigEndian, utf32.UseBOM)
@@ -60,8 +60,8 @@ func marked(body []byte) encoding.Encoding {
 	return nil
 }
 
-// guessed returns the encoding that the zero bytes of JSON tell.
-func guessed(body []byte) encoding.Encoding {
+// guessEncoding returns the encoding that the zero bytes of JSON tell.
+func guessEncoding(body []byte) encoding.Encoding {
 	if len(body) < 4 {
 		return nil
 	}
@@ -111,7 +111,7 @@ func charset(name string) encoding.Encoding {
 
 // Raw returns the JSON of a response as it came, with nothing removed.
 func Raw(r *calls.HTTPResponse) (value.Value, error) {
-	return value.Read(inJSON(decoded(r)), maxDepth)
+	return value.Read(inJSON(decodeBody(r)), maxDepth)
 }
 
 // guards are prefixes that services write before JSON, so that browsers don't run it as a script.

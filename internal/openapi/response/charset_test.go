@@ -33,7 +33,7 @@ func TestCharsets(t *testing.T) {
 		{"text/plain; charset=unheard-of", "\xfc", "\xfc"},
 		{"text/plain", "\xfc", "\xfc"},
 	} {
-		if got := string(decoded(&calls.HTTPResponse{Header: http.Header{"Content-Type": {row.media}}, Body: []byte(row.body)})); got != row.want {
+		if got := string(decodeBody(&calls.HTTPResponse{Header: http.Header{"Content-Type": {row.media}}, Body: []byte(row.body)})); got != row.want {
 			t.Errorf("%s %q: %q, want %q", row.media, row.body, got, row.want)
 		}
 	}

@@ -138,7 +138,7 @@ func (c *cutter) object(members []value.Member, budget int, path string) value.V
 }
 
 // nameSize is the size of a member's name with its quotes, colon and comma.
-func nameSize(name string) int { return len(value.AppendQuoted(nil, name)) + 2 }
+func nameSize(name string) int { return len(value.AppendQuote(nil, name)) + 2 }
 
 // fill returns the largest size limit for the values with which they take at most room bytes together.
 func fill(sizes, lows []int, room int) int {
@@ -206,7 +206,7 @@ func (c *cutter) text(s string, budget int, path string) value.Value {
 			n--
 		}
 		kept := s[:n] + mark
-		over := len(value.AppendQuoted(c.scratch[:0], kept)) - budget
+		over := len(value.AppendQuote(c.scratch[:0], kept)) - budget
 		if over <= 0 || n == 0 {
 			c.lose(loss{path: path, kind: value.String, kept: utf8.RuneCountInString(s[:n]), had: had})
 			return value.OfString(kept)
@@ -215,8 +215,8 @@ func (c *cutter) text(s string, budget int, path string) value.Value {
 	}
 }
 
-// kept corrects the number of items kept in the loss of the list at path.
-func (c *cutter) kept(path string, n int) {
+// correctKeptCount corrects the number of items kept in the loss of the list at path.
+func (c *cutter) correctKeptCount(path string, n int) {
 	for i := range c.cuts {
 		if c.cuts[i].kind == value.Array && c.cuts[i].path == path {
 			c.cuts[i].kept = n
@@ -280,7 +280,7 @@ func (c *cutter) note(l loss, k *cutting, a *Answer) string {
 func (r *Rest) words(at string) string {
 	var with []string
 	if r.At != at || at != "" {
-		with = append(with, "at: "+string(value.AppendQuoted(nil, r.At)))
+		with = append(with, "at: "+string(value.AppendQuote(nil, r.At)))
 	}
 	if r.From > 0 {
 		with = append(with, fmt.Sprintf("from: %d", r.From))

@@ -142,7 +142,7 @@ func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 // key reports whether m, a text in an object with node n, is a credential called a key. Its form tells, and the other members of the object.
 func (w *walker) key(members []value.Member, m value.Member, n *node) bool {
 	beside := w.beside(members, m, n)
-	return secretnames.Key(m.Name, m.Value.Text()) && !(plain(m.Name) == "key" && secretnames.Named(beside)) || secretnames.Drawn(m.Name, m.Value.Text(), beside)
+	return secretnames.Key(m.Name, m.Value.Text()) && !(plain(m.Name) == "key" && secretnames.IsKeyValueEntry(beside)) || secretnames.IsRandomKey(m.Name, m.Value.Text(), beside)
 }
 
 // beside returns the names of the visible members of an object with node n beside m.
@@ -172,7 +172,7 @@ func (p pairName) of(m value.Member) (cover, string) {
 		return p.cover, p.text
 	}
 	for _, name := range p.other {
-		if m.Value.Kind() == value.String && secretnames.Keyed(name, m.Value.Text()) {
+		if m.Value.Kind() == value.String && secretnames.IsKeySetting(name, m.Value.Text()) {
 			return texts, name
 		}
 	}
@@ -185,7 +185,7 @@ func (w *walker) pair(members []value.Member, n *node) (p pairName) {
 		return p
 	}
 	for _, m := range members {
-		if _, ok := w.member(n, m.Name); ok && flagged(m) {
+		if _, ok := w.member(n, m.Name); ok && marksSecret(m) {
 			return pairName{text: m.Name, cover: numbers}
 		}
 	}
@@ -235,8 +235,8 @@ func worth(m value.Member) bool {
 	return false
 }
 
-// flagged reports whether m says that the value beside it is secret: {name: X, value: …, secret: true}.
-func flagged(m value.Member) bool {
+// marksSecret reports whether m says that the value beside it is secret: {name: X, value: …, secret: true}.
+func marksSecret(m value.Member) bool {
 	switch plain(m.Name) {
 	case "secret", "issecret", "sensitive", "issensitive", "secure", "issecure", "encrypted", "isencrypted", "masked", "ismasked", "confidential", "isconfidential", "secured":
 		return m.Value.Kind() == value.Bool && m.Value.Bool() || m.Value.Kind() == value.String && m.Value.Text() == "true"
@@ -336,5 +336,5 @@ func (w *walker) hides(op *spec.Operation) bool {
 		}
 		return len(n.elements) > 0 && within(w.element(n)) || len(n.further) > 0 && within(w.nodeOf(n.further))
 	}
-	return within(w.nodeOf(w.answered(op, 0)))
+	return within(w.nodeOf(w.responseSchemas(op, 0)))
 }

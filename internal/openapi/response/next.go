@@ -58,7 +58,7 @@ func newPager(v *spec.View, op *spec.Operation, a validate.Arguments) *pager {
 		}
 	}
 	if op.Body != nil {
-		if c := op.Body.Preferred(); c != nil && spec.IsJSON(c.MediaType) {
+		if c := op.Body.PreferredContent(); c != nil && spec.IsJSON(c.MediaType) {
 			for _, f := range v.Object(v.Schema(c.Schema)).Fields {
 				p.add("body", f.Name, v.Schema(f.Schema), a.Body)
 			}
@@ -109,12 +109,12 @@ func (q *parameter) number() (int64, bool) {
 // next returns the argument changes for the page after this one, or null if there is none or it is unknown. The page
 // had that many items, of which seen are visible.
 func (p *pager) next(items int, seen []value.Value) value.Value {
-	p.counted(items)
+	p.useCount(items)
 	if p.more != nil && !*p.more && p.link == "" {
 		return value.Value{}
 	}
 	if p.link != "" {
-		if next := p.linked(); !next.IsNull() {
+		if next := p.linkChanges(); !next.IsNull() {
 			return next
 		}
 	}
@@ -155,8 +155,8 @@ func (p *pager) behind(seen []value.Value) value.Value {
 	return call(cursor, id)
 }
 
-// counted uses a count as the total if it is larger than this page.
-func (p *pager) counted(items int) {
+// useCount uses a count as the total if it is larger than this page.
+func (p *pager) useCount(items int) {
 	if p.total == nil && p.count != nil && *p.count > int64(items) {
 		p.total = p.count
 	}
@@ -242,8 +242,8 @@ func (p *pager) start() (int64, bool) {
 	return n * size, sized && n > 0 && size > 0 && n < 1<<31 && size < 1<<31
 }
 
-// linked returns the argument changes given by the next page's URL, as far as the operation has such parameters.
-func (p *pager) linked() value.Value {
+// linkChanges returns the argument changes given by the next page's URL, as far as the operation has such parameters.
+func (p *pager) linkChanges() value.Value {
 	var changes []value.Member
 	q := queryOf(p.link)
 	for _, has := range p.v.Parameters(p.op) {
@@ -281,7 +281,7 @@ func within(in string, members ...value.Member) value.Value {
 // after returns how many of the visible items that fit to show. It also returns the arguments that continue after them,
 // or null if the API can't continue there. whole means that no item of the page is hidden.
 func (p *pager) after(seen []value.Value, all int, whole bool) (int, value.Value) {
-	p.counted(all)
+	p.useCount(all)
 	fit := len(seen)
 	if next := p.behind(seen); !next.IsNull() {
 		return fit, next

@@ -81,9 +81,9 @@ func (n *node) admits(val value.Value) bool {
 	return true
 }
 
-// answered returns the schemas of op's response with status. An undocumented status may have any of the documented
+// responseSchemas returns the schemas of op's response with status. An undocumented status may have any of the documented
 // ones.
-func (w *walker) answered(op *spec.Operation, status int) []place {
+func (w *walker) responseSchemas(op *spec.Operation, status int) []place {
 	var best, good []place
 	text := strconv.Itoa(status)
 	rank := 0
@@ -281,7 +281,7 @@ func (c *collector) choose(either []spec.Raw, discriminator spec.Raw) {
 		if !strings.Contains(ref, "#") {
 			ref = "#/components/schemas/" + ref
 		}
-		to, _, _ := c.w.v.Follow(spec.Raw(append(value.AppendQuoted([]byte(`{"$ref":`), ref), '}')))
+		to, _, _ := c.w.v.Follow(spec.Raw(append(value.AppendQuote([]byte(`{"$ref":`), ref), '}')))
 		may[says] = to != nil
 	}
 	c.n.choices = append(c.n.choices, choice{discriminator.Get("propertyName").Text(), may})

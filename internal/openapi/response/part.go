@@ -106,7 +106,7 @@ func (a *Answer) Fit(budget int) {
 		if keep < has {
 			a.Body = k.l.shorten(a.Body, keep)
 			a.Shown = keep
-			c.kept(k.begin(), keep)
+			c.correctKeptCount(k.begin(), keep)
 		}
 		if a.Next.IsNull() {
 			a.Rest = &Rest{k.at, k.skip + keep + 1}

@@ -25,7 +25,7 @@ func (a *Answer) pick(w *walker, root *node, whole, body value.Value) value.Valu
 			break
 		}
 		names := namesOf(path)
-		if near, ok := w.known(names, root, whole); !ok {
+		if near, ok := w.checkPath(names, root, whole); !ok {
 			if unknown++; unknown <= 10 {
 				a.note("fields: %q names nothing here%s", problem.Cut(path), problem.DidYouMean(near))
 			}
@@ -109,8 +109,8 @@ func (t tree) of(v value.Value) value.Value {
 // maxSeen is how many elements of a list are searched for names.
 const maxSeen = 50
 
-// known reports whether the path names exists in the document or the body, and returns the nearest paths if not.
-func (w *walker) known(names []string, n *node, body value.Value) ([]string, bool) {
+// checkPath reports whether the path names exists in the document or the body. If not, it returns the nearest paths.
+func (w *walker) checkPath(names []string, n *node, body value.Value) ([]string, bool) {
 	bodies := []value.Value{body}
 	for i, name := range names {
 		for n != nil && len(n.elements) > 0 && len(n.fields) == 0 {

@@ -15,10 +15,10 @@ import (
 // A reason is the code and message an API gives for a failure.
 type reason struct{ code, message string }
 
-// told reads the reason from the visible part of the response. It adds the parts that the usual forms don't have as
+// readReason reads the reason from the visible part of the response. It adds the parts that the usual forms don't have as
 // they are, in one line.
-func (w *walker) told(op *spec.Operation, r *calls.HTTPResponse) reason {
-	body := inJSON(decoded(r))
+func (w *walker) readReason(op *spec.Operation, r *calls.HTTPResponse) reason {
+	body := inJSON(decodeBody(r))
 	if len(body) == 0 {
 		return reason{}
 	}
@@ -32,7 +32,7 @@ func (w *walker) told(op *spec.Operation, r *calls.HTTPResponse) reason {
 		read, err = readXML(body)
 	}
 	if err == nil {
-		read, ok := w.walk(read, w.nodeOf(w.answered(op, r.Status)), open)
+		read, ok := w.walk(read, w.nodeOf(w.responseSchemas(op, r.Status)), open)
 		if !ok {
 			return reason{}
 		}
@@ -142,7 +142,7 @@ func reasonOf(v value.Value, depth int) reason {
 	case value.String:
 		return reason{message: v.Text()}
 	case value.Array:
-		return listed(v.List(), depth)
+		return combineReasons(v.List(), depth)
 	case value.Object:
 	default:
 		return reason{}
@@ -162,7 +162,7 @@ func reasonOf(v value.Value, depth int) reason {
 			out.message = m.Text()
 		case value.Array: // {message: ["name is too short"]}, {detail: [{loc, msg}]}
 			if depth <= maxReasons && name != "title" && name != "text" && name != "description" && name != "issue" && name != "reason" {
-				out.message = listed(m.List(), depth+1).message
+				out.message = combineReasons(m.List(), depth+1).message
 			}
 		case value.Object: // OData: {message: {lang, value}}
 			out.message = member(m, "value").Text()
@@ -208,8 +208,8 @@ func inner(v value.Value, out reason, depth int) reason {
 	return out
 }
 
-// listed combines the first of several reasons.
-func listed(list []value.Value, depth int) reason {
+// combineReasons combines the first of several reasons.
+func combineReasons(list []value.Value, depth int) reason {
 	var out reason
 	var all []string
 	for _, e := range list[:min(len(list), 5)] {
@@ -285,10 +285,10 @@ var aside = []string{"timestamp", "time", "date", "path", "instance", "requestid
 
 // withRest returns the message of out, and the whole answer in one line where a text of it isn't in out.
 func withRest(out reason, read value.Value) string {
-	if !unused(out, read) {
+	if !hasMoreText(out, read) {
 		return out.message
 	}
-	shown := cleaned(read)
+	shown := withoutTraces(read)
 	line := cutBytes(withoutSecrets(oneLine(string(shown.AppendJSON(nil)))), maxRest)
 	if out.message == "" {
 		return line
@@ -299,37 +299,37 @@ func withRest(out reason, read value.Value) string {
 // maxRest is the maximum size of an answer that is added to a message, in bytes.
 const maxRest = 600
 
-// unused reports whether v holds a text that says something and that out doesn't have.
-func unused(out reason, v value.Value) bool {
+// hasMoreText reports whether v holds a meaningful text that out doesn't contain.
+func hasMoreText(out reason, v value.Value) bool {
 	switch v.Kind() {
 	case value.String:
 		text := sentence(v.Text())
 		return text != "" && !strings.Contains(text, Masked) && !strings.Contains(out.message, strings.TrimSuffix(text, "…")) && (out.code == "" || token(text) != out.code)
 	case value.Array:
-		return slices.ContainsFunc(v.List(), func(e value.Value) bool { return unused(out, e) })
+		return slices.ContainsFunc(v.List(), func(e value.Value) bool { return hasMoreText(out, e) })
 	}
 	return slices.ContainsFunc(v.Members(), func(m value.Member) bool {
 		text := m.Value.Kind() != value.Object && m.Value.Kind() != value.Array
-		return !(text && slices.Contains(aside, plain(m.Name))) && !ofServer(m.Name) && unused(out, m.Value)
+		return !(text && slices.Contains(aside, plain(m.Name))) && !ofServer(m.Name) && hasMoreText(out, m.Value)
 	})
 }
 
-// cleaned returns v without traces of the server, each text as sentence has it.
-func cleaned(v value.Value) value.Value {
+// withoutTraces returns v without traces of the server, each text as sentence has it.
+func withoutTraces(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.String:
 		return value.OfString(sentence(v.Text()))
 	case value.Array:
 		list := make([]value.Value, len(v.List()))
 		for i, e := range v.List() {
-			list[i] = cleaned(e)
+			list[i] = withoutTraces(e)
 		}
 		return value.OfArray(list)
 	case value.Object:
 		var members []value.Member
 		for _, m := range v.Members() {
 			if !ofServer(m.Name) {
-				members = append(members, value.Member{Name: oneLine(m.Name), Value: cleaned(m.Value)})
+				members = append(members, value.Member{Name: oneLine(m.Name), Value: withoutTraces(m.Value)})
 			}
 		}
 		return value.OfObject(members)

@@ -17,9 +17,9 @@ import (
 
 // refusal returns the error for a response whose status reports a failure.
 func (w *walker) refusal(op *spec.Operation, r *calls.HTTPResponse) *problem.Error {
-	told := w.told(op, r)
+	told := w.readReason(op, r)
 	if told.message == "" && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
-		told.message = challenged(r.Header)
+		told.message = challengeReason(r.Header)
 	}
 	p := &problem.Error{Kind: "api_refused", RetryAfter: retryAfter(r.Header),
 		Reply: &problem.Reply{Status: r.Status, UpstreamCode: told.code, Message: told.message}}
@@ -62,8 +62,8 @@ func (w *walker) refusal(op *spec.Operation, r *calls.HTTPResponse) *problem.Err
 // described matches the reason in a challenge of a bearer token (RFC 6750).
 var described = regexp.MustCompile(`(?i)\berror(_description)?="([^"]*)"`)
 
-// challenged returns the reason that WWW-Authenticate gives, or "".
-func challenged(h http.Header) (reason string) {
+// challengeReason returns the reason that WWW-Authenticate gives, or "".
+func challengeReason(h http.Header) (reason string) {
 	for _, line := range h.Values("WWW-Authenticate") {
 		for _, found := range described.FindAllStringSubmatch(line, -1) {
 			if reason == "" || found[1] != "" {
@@ -94,9 +94,9 @@ func retryAfter(h http.Header) time.Duration {
 	return min(max(at.Sub(now), 0), maxWait)
 }
 
-// Refused returns the error for the response of a write that the API refused with a status of success, as {"ok": false,
-// "error": "channel_not_found"} does. It returns nil for any other. sent is the body of the write.
-func Refused(v *spec.View, op *spec.Operation, r *calls.HTTPResponse, sent value.Value) error {
+// CheckRefusal returns an error if a write got a success status but its body says that the API refused it, as {"ok":
+// false, "error": "channel_not_found"} does. It returns nil for any other. sent is the body of the write.
+func CheckRefusal(v *spec.View, op *spec.Operation, r *calls.HTTPResponse, sent value.Value) error {
 	read, err := Raw(r)
 	if err != nil || r.Status >= 300 || !declines(read, sent) {
 		return nil

@@ -167,7 +167,7 @@ func TestRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if err := Refused(v, op, ok(tt.body), sent); err != nil {
+		if err := CheckRefusal(v, op, ok(tt.body), sent); err != nil {
 			got = problem.Of(err).Error()
 			if problem.Of(err).Retryable() {
 				t.Errorf("%s: it may be made again", tt.body)

@@ -14,7 +14,7 @@ import (
 // HTML is not a page, and neither is a bare text where the document declares no content.
 func IsWebPage(op *spec.Operation, r *calls.HTTPResponse) bool {
 	media := mediaType(r.MediaType)
-	body := bytes.TrimSpace(bytes.TrimPrefix(decoded(r), []byte("\ufeff")))
+	body := bytes.TrimSpace(bytes.TrimPrefix(decodeBody(r), []byte("\ufeff")))
 	if len(body) == 0 || spec.IsJSON(media) && body[0] != '<' {
 		return false
 	}
@@ -27,7 +27,7 @@ func IsWebPage(op *spec.Operation, r *calls.HTTPResponse) bool {
 	if body[0] == '<' && (html(media) || strings.HasPrefix(http.DetectContentType(body), "text/html")) {
 		return true
 	}
-	if !html(media) || documented(op, func(name string) bool { return name == "*/*" }) { // without any declared content, a text may be the whole answer
+	if !html(media) || allowsMediaType(op, func(name string) bool { return name == "*/*" }) { // without any declared content, a text may be the whole answer
 		return false
 	}
 	_, err := value.Read(body, maxDepth)

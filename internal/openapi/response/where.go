@@ -36,7 +36,7 @@ func (a *Answer) filter(w *walker, l list, item *node, list []value.Value) ([]va
 	s.fields(list)
 	f, notes, err := typecheck.Filter(w.o.Where, s, noClasses{})
 	if err == nil {
-		err = query.Conditions(w.o.Where, func(_ query.Filter, path query.Path) error { return s.unmasked(path) })
+		err = query.Conditions(w.o.Where, func(_ query.Filter, path query.Path) error { return s.checkWhereMask(path) })
 	}
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (s *items) fields(list []value.Value) {
 		}
 	}
 	for _, name := range names {
-		f := schema.Field{Name: name, Type: s.declared(name)}
+		f := schema.Field{Name: name, Type: s.declaredType(name)}
 		if !holds(&f, kinds[name]) {
 			f.Type = typeOf(kinds[name])
 		}
@@ -102,8 +102,8 @@ func (s *items) fields(list []value.Value) {
 	}
 }
 
-// declared returns the type of a field that the document declares as a date or a number, else Any. Services write both as texts.
-func (s *items) declared(name string) schema.Type {
+// declaredType returns the type of a field that the document declares as a date or a number, else Any. Services write both as texts.
+func (s *items) declaredType(name string) schema.Type {
 	if s.node == nil || s.node.fields[name] == nil || len(s.node.fields[name].places) == 0 {
 		return schema.Any
 	}
@@ -137,18 +137,18 @@ func holds(f *schema.Field, values []value.Value) bool {
 		if (f.Type == schema.Decimal || f.Type == schema.Integer) && v.IsNumber() || v.IsNull() {
 			return false
 		}
-		_, ok := typed(f, v)
+		_, ok := parseText(f, v)
 		return !ok
 	})
 }
 
-// typed returns the date or the number that a text is in a field declared so, and whether it is one.
-func typed(f *schema.Field, v value.Value) (value.Value, bool) {
+// parseText parses a text in a field of a date or number type. It reports whether the text is such a value.
+func parseText(f *schema.Field, v value.Value) (value.Value, bool) {
 	switch {
 	case v.Kind() != value.String:
 		return v, false
 	case f.Type == schema.Date, f.Type == schema.Day:
-		return f.Dated(v.Text())
+		return f.ParseDate(v.Text())
 	case f.Type == schema.Decimal, f.Type == schema.Integer:
 		return schema.Number(f.Type, v.Text())
 	}
@@ -197,7 +197,7 @@ func (s *items) row(e value.Value) value.Row {
 	for i := range s.class.Fields {
 		f := &s.class.Fields[i]
 		v, _ := e.Get(f.Name)
-		if out, ok := typed(f, v); ok {
+		if out, ok := parseText(f, v); ok {
 			v = out
 		}
 		row[i] = v
@@ -215,21 +215,21 @@ func (s *items) Field(path query.Path, at string) (*schema.Field, string, int, e
 		}
 		refusal := &problem.Error{Code: problem.InvalidQuery, Kind: "unknown_field", Pointer: at, Near: problem.Nearest(path[0], names, 3),
 			Detail: fmt.Sprintf("unknown field %q of the items of this answer", problem.Cut(path[0]))}
-		if all := problem.Listed(names); len(refusal.Near) == 0 && all != "" {
+		if all := problem.ShortList(names); len(refusal.Near) == 0 && all != "" {
 			refusal.Suggestion = "their fields are " + all
 		}
 		return nil, "", 0, refusal
 	}
-	return f, f.Name, 1, s.masked(path, at)
+	return f, f.Name, 1, s.checkMask(path, at)
 }
 
-// unmasked refuses a path into a value that is masked.
-func (s *items) unmasked(path query.Path) error {
-	return s.masked(path, query.Pointer("/where", strings.Join(path, ".")))
+// checkWhereMask refuses a path into a value that is masked.
+func (s *items) checkWhereMask(path query.Path) error {
+	return s.checkMask(path, query.Pointer("/where", strings.Join(path, ".")))
 }
 
-// masked refuses a path on which a name, or its schema, has values that are masked.
-func (s *items) masked(path query.Path, at string) error {
+// checkMask refuses a path on which a name, or its schema, has values that are masked.
+func (s *items) checkMask(path query.Path, at string) error {
 	n := s.node
 	for _, name := range path {
 		in, ok := s.w.member(n, name)
@@ -255,22 +255,22 @@ func (s *items) ID(name string) bool {
 // Pointer implements typecheck.Scope.
 func (s *items) Pointer(string) (class, field string) { return "", "" }
 
-// Allowed implements typecheck.Scope.
-func (s *items) Allowed(string) []string { return nil }
+// AllowedValues implements typecheck.Scope.
+func (s *items) AllowedValues(string) []string { return nil }
 
 // noClasses are the classes that conditions on an answer may name: none.
 type noClasses struct{}
 
 // Open implements typecheck.Relations.
 func (noClasses) Open(_, at string) (*typecheck.Relation, error) {
-	return nil, problem.NotSupported(at, "conditions on an answer of an API can't name classes")
+	return nil, problem.UnsupportedError(at, "conditions on an answer of an API can't name classes")
 }
 
-// Named implements typecheck.Relations.
-func (noClasses) Named(*schema.Field) {}
+// RecordUse implements typecheck.Relations.
+func (noClasses) RecordUse(*schema.Field) {}
 
-// Allowed implements typecheck.Relations.
-func (noClasses) Allowed(*schema.Field) []string { return nil }
+// AllowedValues implements typecheck.Relations.
+func (noClasses) AllowedValues(*schema.Field) []string { return nil }
 
 // StrictPointers implements typecheck.Relations.
 func (noClasses) StrictPointers() bool       { return false }

@@ -15,7 +15,7 @@ const alsoBytes, alsoBytesWeak = 400, 900
 // also names further operations only by their ids, in one line.
 func (p *printer) also(all []*spec.Operation) {
 	if ids := idsOf(all[:fitting(all, alsoBytes)]); len(ids) > 0 {
-		p.line(0, "Also: "+joined(ids))
+		p.line(0, "Also: "+formatIDs(ids))
 	}
 }
 
@@ -52,7 +52,7 @@ func (p *printer) elsewhere(r Result) {
 		}
 	}
 	for _, in := range order {
-		p.line(0, fmt.Sprintf("%s (%d): %s", name(in), sizes[in], joined(ids[in])))
+		p.line(0, fmt.Sprintf("%s (%d): %s", name(in), sizes[in], formatIDs(ids[in])))
 	}
 	if len(others) == 0 {
 		return
@@ -84,9 +84,9 @@ func idsOf(all []*spec.Operation) (out []string) {
 	return out
 }
 
-// joined lists ids in their order. Those that are alike up to a last dot or slash are written together, at the place of the first:
-// issues/{list, get}. Ids that have the signs of such a list in them stand alone.
-func joined(ids []string) string {
+// formatIDs returns ids as one text, in their order. Those that are alike up to a last dot or slash are written
+// together, at the place of the first: issues/{list, get}. Ids that have the signs of such a list in them stand alone.
+func formatIDs(ids []string) string {
 	parts := func(id string) (start, end string) {
 		if at := strings.LastIndexAny(id, "./") + 1; at < len(id) && !strings.ContainsAny(id, "{}, \"") {
 			return id[:at], id[at:]

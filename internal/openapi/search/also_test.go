@@ -17,7 +17,7 @@ func TestJoined(t *testing.T) {
 		{"a/{id} a/b a/c, a/d", "a/{id}, a/{b, d}, a/c,"},
 		{"a/ a/b", "a/, a/b"},
 	} {
-		if got := joined(strings.Fields(tt.ids)); got != tt.want {
+		if got := formatIDs(strings.Fields(tt.ids)); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.ids, got, tt.want)
 		}
 	}
@@ -36,7 +36,7 @@ func TestAlso(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := DescribeFound(v, r)
+		said := DescribeResult(v, r)
 		shown := map[string]int{}
 		for line := range strings.Lines(said) {
 			if id, _, ok := strings.Cut(line, ": "); ok && is(id) {

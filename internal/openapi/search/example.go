@@ -31,7 +31,7 @@ func (p *printer) example(c *spec.Content) {
 		return
 	}
 	if given == nil {
-		given = p.composed(s)
+		given = p.composeExample(s)
 	}
 	if given.Kind() != '{' && given.Kind() != '[' {
 		return
@@ -46,8 +46,8 @@ func (p *printer) example(c *spec.Content) {
 	}
 }
 
-// composed returns an object of the examples of the fields of s that are free.
-func (p *printer) composed(s spec.Schema) spec.Raw {
+// composeExample returns an object of the examples of the fields of s that are free.
+func (p *printer) composeExample(s spec.Schema) spec.Raw {
 	out := []byte{'{'}
 	for _, f := range p.v.Object(s).Fields {
 		in := p.v.Schema(f.Schema)
@@ -138,7 +138,7 @@ func (x *sampler) object(r spec.Raw, s spec.Schema, depth int) (string, bool) {
 		declared := o.Further
 		if i := of(o.Fields, name); i >= 0 {
 			declared = o.Fields[i].Schema
-		} else if !x.named(name) {
+		} else if !x.allowsName(name) {
 			return "", false
 		} else if i := of(others, name); i >= 0 {
 			declared = others[i].Schema
@@ -156,16 +156,16 @@ func (x *sampler) open(r spec.Raw, depth int) string {
 	case depth == 0:
 		return `"…"`
 	case r.Kind() == '{':
-		return x.members(r, func(name string, m spec.Raw) (string, bool) { return x.open(m, depth-1), x.named(name) })
+		return x.members(r, func(name string, m spec.Raw) (string, bool) { return x.open(m, depth-1), x.allowsName(name) })
 	case r.Kind() == '[':
 		return x.list(r, func(e spec.Raw) (string, bool) { return x.open(e, depth-1), true })
 	}
 	return x.plain(r)
 }
 
-// named reports whether no schema hides a field of that name.
-func (x *sampler) named(name string) bool {
-	return x.v.Undeclared(name) && !x.v.HidesName(name)
+// allowsName reports whether no schema hides a field of that name.
+func (x *sampler) allowsName(name string) bool {
+	return x.v.AllowsExtraField(name) && !x.v.HidesName(name)
 }
 
 // members returns the members of r that are shown.

@@ -130,7 +130,7 @@ func texts(v *spec.View, op *spec.Operation, st stemmer) (out [fields][]string) 
 		out[fieldParameters] = append(out[fieldParameters], st.stems(p.Name)...)
 	}
 	if op.Body != nil {
-		o := v.Object(v.Schema(op.Body.Preferred().Schema))
+		o := v.Object(v.Schema(op.Body.PreferredContent().Schema))
 		out[fieldSchemas] = append(out[fieldSchemas], st.stems(spec.ShortName(o.Name))...)
 		for _, f := range o.Fields {
 			out[fieldBody] = append(out[fieldBody], st.stems(f.Name)...)

@@ -144,7 +144,7 @@ func (w world) answers(t *rapid.T, text string, f spec.Filter) string {
 	for _, text := range asked {
 		for _, service := range []string{"", "team", "secret", "vualt"} {
 			r, err := ix.Search(Query{Text: text, Service: service})
-			say(DescribeFound(v, r), err)
+			say(DescribeResult(v, r), err)
 		}
 	}
 	for _, id := range append(slices.Sorted(maps.Keys(w.operations)), "creat0", "gett1", "nothing") {

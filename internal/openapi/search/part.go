@@ -36,7 +36,7 @@ func DescribePart(v *spec.View, op *spec.Operation, at string) (string, error) {
 		}), nil
 	}
 	below := strings.TrimSuffix(strings.TrimSuffix(at, rest), ".")
-	return described(v, s, below, rest, request)
+	return describePath(v, s, below, rest, request)
 }
 
 // maxDescription is the maximum number of characters of a description in one answer.
@@ -65,11 +65,11 @@ func description(op *spec.Operation, number string) (string, error) {
 
 // DescribeSchemaPart returns the description of the part at of the schema with that full or short name.
 func DescribeSchemaPart(v *spec.View, called, at string) (string, error) {
-	s, err := v.Named(called)
+	s, err := v.SchemaByName(called)
 	if err != nil {
 		return "", err
 	}
-	return described(v, s, "", at, false)
+	return describePath(v, s, "", at, false)
 }
 
 // top returns the schema at the top of a part, or the function that writes a whole section. It removes the name of a
@@ -80,7 +80,7 @@ func top(v *spec.View, op *spec.Operation, place string, rest *string) (s spec.S
 		in := strings.TrimSuffix(place, "s")
 		var names []string
 		for _, q := range v.Parameters(op) {
-			if q.In != in || v.Fixed(q) != nil {
+			if q.In != in || v.FixedValue(q) != nil {
 				continue
 			}
 			if after, ok := below(*rest, q.Name); ok {
@@ -101,10 +101,10 @@ func top(v *spec.View, op *spec.Operation, place string, rest *string) (s spec.S
 		if op.Body == nil {
 			return s, nil, &problem.Error{Code: problem.NotFound, Detail: oneLine(op.ID, 200) + " takes no body"}
 		}
-		return v.Schema(op.Body.Preferred().Schema), nil, nil
+		return v.Schema(op.Body.PreferredContent().Schema), nil, nil
 	case "response":
-		if best := op.Success(); best != nil && best.Preferred() != nil {
-			return v.Schema(best.Preferred().Schema), nil, nil
+		if best := op.Success(); best != nil && best.PreferredContent() != nil {
+			return v.Schema(best.PreferredContent().Schema), nil, nil
 		}
 		return s, nil, &problem.Error{Code: problem.NotFound, Detail: "the document doesn't describe what " + oneLine(op.ID, 200) + " answers"}
 	}
@@ -150,8 +150,8 @@ func below(path, name string) (string, bool) {
 	return path, false
 }
 
-// described follows rest from s, which is at the path at, and describes the schema there.
-func described(v *spec.View, s spec.Schema, at, rest string, request bool) (string, error) {
+// describePath follows rest from s, which is at the path at, and returns a description of the schema it leads to.
+func describePath(v *spec.View, s spec.Schema, at, rest string, request bool) (string, error) {
 	for range 64 {
 		if rest == "" {
 			break

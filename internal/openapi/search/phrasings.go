@@ -41,9 +41,9 @@ func (ix *Index) rankings(text string, in func(*entry) bool) (out []ranking) {
 // as much as the first.
 const near = 3
 
-// fused returns one ranking of several, by the sum of the reciprocal ranks: scores of two phrasings can't be compared. It matches as well
+// fuseRankings returns one ranking of several, by the sum of the reciprocal ranks: scores of two phrasings can't be compared. It matches as well
 // as the best of them, since each is a guess at the API's words and one that is right is enough.
-func (ix *Index) fused(all []ranking) ranking {
+func (ix *Index) fuseRankings(all []ranking) ranking {
 	if len(all) == 1 {
 		return all[0]
 	}

@@ -46,7 +46,7 @@ func (p *printer) parameters(op *spec.Operation) {
 
 // place describes the parameters in one place: path, query or header.
 func (p *printer) place(op *spec.Operation, in string) {
-	all := slices.DeleteFunc(p.v.Parameters(op), func(q spec.Parameter) bool { return q.In != in || p.v.Fixed(q) != nil })
+	all := slices.DeleteFunc(p.v.Parameters(op), func(q spec.Parameter) bool { return q.In != in || p.v.FixedValue(q) != nil })
 	if len(all) == 0 {
 		return
 	}
@@ -60,7 +60,7 @@ func (p *printer) place(op *spec.Operation, in string) {
 			for _, q := range all[i:] {
 				left = append(left, q.Name)
 			}
-			p.left(1, left)
+			p.printOmittedFields(1, left)
 			return
 		}
 		s := p.v.Schema(q.Schema)
@@ -85,8 +85,8 @@ func (p *printer) enter(name string) func() {
 	return func() { p.at = p.at[:len(p.at)-1] }
 }
 
-// left names the fields that are left out, and notes the part that has them.
-func (p *printer) left(indent int, names []string) {
+// printOmittedFields prints the names of the omitted fields, and notes the part that has them.
+func (p *printer) printOmittedFields(indent int, names []string) {
 	p.omit()
 	text := strings.Join(names[:min(len(names), maxEnum)], ", ")
 	if len(names) > maxEnum {
@@ -114,7 +114,7 @@ func (p *printer) body(b *spec.Body) {
 	if b == nil {
 		return
 	}
-	c := b.Preferred()
+	c := b.PreferredContent()
 	text := c.MediaType
 	for _, other := range b.Contents {
 		if other.MediaType != c.MediaType {
@@ -151,7 +151,7 @@ func (p *printer) answers(op *spec.Operation) {
 		return
 	}
 	title := "Response " + oneLine(best.Status, 20)
-	if c := best.Preferred(); c == nil {
+	if c := best.PreferredContent(); c == nil {
 		text := oneLine(best.Description, maxText)
 		if text != "" {
 			text = ": " + text
@@ -207,7 +207,7 @@ func (p *printer) content(title string, c *spec.Content) {
 	}
 	if in := p.element(s); !p.request && in.Name != "" && in.Name == p.sent {
 		p.line(0, text+", with the fields of the body")
-		p.given(1, in)
+		p.describeReadOnly(1, in)
 		return
 	}
 	p.line(0, text)
@@ -220,8 +220,8 @@ func describes(s spec.Schema) bool {
 	return len(s.Types)+len(s.Enum)+len(s.Properties)+len(s.AllOf)+len(s.OneOf)+len(s.AnyOf) > 0 || s.Items != nil || s.Additional != nil
 }
 
-// given describes the fields of s that only the API sets. The description of the body omits them.
-func (p *printer) given(indent int, s spec.Schema) {
+// describeReadOnly describes the fields of s that only the API sets. The description of the body omits them.
+func (p *printer) describeReadOnly(indent int, s spec.Schema) {
 	for _, f := range p.v.Object(s).Fields {
 		if in := p.v.Schema(f.Schema); in.ReadOnly {
 			p.field(indent, f.Name, f.Required, in)
@@ -268,7 +268,7 @@ func (p *printer) inside(indent int, s spec.Schema, level int) {
 					left = append(left, f.Name)
 				}
 			}
-			p.left(indent, left)
+			p.printOmittedFields(indent, left)
 			break
 		}
 		in := p.v.Schema(f.Schema)

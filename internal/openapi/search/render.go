@@ -83,7 +83,7 @@ func line(v *spec.View, op *spec.Operation) string {
 	mark := class.String()
 	if v.Uncallable(op) != "" {
 		mark += ", can't be called"
-	} else if how := v.Reviewed(op); how != "" {
+	} else if how := v.ReviewNote(op); how != "" {
 		mark += ", " + how
 	}
 	if op.Deprecated {
@@ -104,12 +104,12 @@ func needs(v *spec.View, op *spec.Operation) string {
 	}
 	var names []string
 	for _, q := range v.Parameters(op) {
-		if q.Required && (q.In == "query" || q.In == "header" || q.In == "cookie") && v.Fixed(q) == nil {
+		if q.Required && (q.In == "query" || q.In == "header" || q.In == "cookie") && v.FixedValue(q) == nil {
 			names = append(names, strings.NewReplacer("header", "headers", "cookie", "cookies").Replace(q.In)+"."+q.Name)
 		}
 	}
 	if op.Body != nil {
-		for _, f := range v.Object(v.Schema(op.Body.Preferred().Schema)).Fields {
+		for _, f := range v.Object(v.Schema(op.Body.PreferredContent().Schema)).Fields {
 			if f.Required && !v.Schema(f.Schema).ReadOnly {
 				names = append(names, "body."+f.Name)
 			}
@@ -136,9 +136,9 @@ func summary(op *spec.Operation) string {
 	return text
 }
 
-// DescribeFound returns a search result as text: one line for each operation, then further ones only by their ids. If
+// DescribeResult returns a search result as text: one line for each operation, then further ones only by their ids. If
 // nothing matches well, it adds the services to look in.
-func DescribeFound(v *spec.View, r Result) string {
+func DescribeResult(v *spec.View, r Result) string {
 	p := &printer{v: v}
 	switch {
 	case r.Weak && len(r.Operations) == 0:
@@ -210,7 +210,7 @@ func (p *printer) services(all []Service) {
 // DescribeSchema returns the description of the schema with that full or short name: the fields of a message, or the values of
 // an enum. Its errors are those of spec.View.Named.
 func DescribeSchema(v *spec.View, called string) (string, error) {
-	s, err := v.Named(called)
+	s, err := v.SchemaByName(called)
 	if err != nil {
 		return "", err
 	}

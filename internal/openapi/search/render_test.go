@@ -74,7 +74,7 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return DescribeFound(v, r)
+		return DescribeResult(v, r)
 	}
 	for name, got := range map[string]string{
 		"odd":       operation(oddView, "odd"),
@@ -241,7 +241,7 @@ func FuzzRender(f *testing.F) {
 		ix := New(v, Options{})
 		DescribeServices(v, ix.Services())
 		if r, err := ix.Search(Query{Text: "get a b"}); err == nil {
-			DescribeFound(v, r)
+			DescribeResult(v, r)
 		}
 	})
 }

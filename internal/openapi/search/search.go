@@ -64,7 +64,7 @@ func (ix *Index) Search(q Query) (Result, error) {
 	var found []int32
 	switch {
 	case len(asked) > 0:
-		one := ix.fused(asked)
+		one := ix.fuseRankings(asked)
 		found, r.Weak, r.Match = one.entries, one.weak, one.match
 	case q.Service != "":
 		for i := range ix.entries {
@@ -148,7 +148,7 @@ func (ix *Index) ask(text string) asked {
 		ix.form(&t, stem, 1)
 		ix.forms(&t, ix.synonyms[stem], 0.8)
 		part := related
-		if slices.ContainsFunc(ix.terms[stem], titled) {
+		if slices.ContainsFunc(ix.terms[stem], isInTitle) {
 			part *= direct
 		}
 		ix.forms(&t, general()[stem], part)
@@ -169,13 +169,13 @@ func (ix *Index) ask(text string) asked {
 		}
 		a.terms = append(a.terms, t)
 	}
-	a.terms = append(a.terms, ix.implied(text, st)...)
+	a.terms = append(a.terms, ix.impliedTerms(text, st)...)
 	return a
 }
 
-// implied returns the terms that a query implies. These are a search where it names something, the caller's own things,
+// impliedTerms returns the terms that a query implies. These are a search where it names something, the caller's own things,
 // and the thesaurus's terms for several words together.
-func (ix *Index) implied(text string, st stemmer) (out []term) {
+func (ix *Index) impliedTerms(text string, st stemmer) (out []term) {
 	add := func(part float64, stems ...string) {
 		var t term
 		for _, s := range stems {
@@ -250,14 +250,14 @@ func (ix *Index) form(t *term, stem string, part float64) {
 		return
 	}
 	value := ix.idf(len(postings)) * part
-	if !slices.ContainsFunc(postings, titled) {
+	if !slices.ContainsFunc(postings, isInTitle) {
 		value *= untitled
 	}
 	t.also = append(t.also, also{stem, postings, value})
 	t.most = max(t.most, value)
 }
 
-func titled(p posting) bool { return p.title }
+func isInTitle(p posting) bool { return p.title }
 
 // begins adds terms for a stem that is not a term itself. They begin with the stem (org, organization), or the stem
 // begins with them (repositories, repo).

@@ -88,7 +88,7 @@ func (r *Classifier) Hold(held func(*Operation, Decision) (Decision, bool)) {
 
 // NamesOperation reports whether one of patterns is the id of op, or its method and path, without a *.
 func NamesOperation(patterns []string, op *Operation) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool { return !strings.Contains(pattern, "*") && named(op, pattern) })
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return !strings.Contains(pattern, "*") && operationMatches(op, pattern) })
 }
 
 func (r ClassRule) check(d *Document, at string) error {
@@ -104,14 +104,14 @@ func (r ClassRule) Names(d *Document, at string) error {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "a rule names operations or tags"}
 	}
 	for k, pattern := range r.Operations {
-		if slices.ContainsFunc(d.Operations, func(op *Operation) bool { return named(op, pattern) }) {
+		if slices.ContainsFunc(d.Operations, func(op *Operation) bool { return operationMatches(op, pattern) }) {
 			continue
 		}
 		var all []string
 		for _, op := range d.Operations {
 			all = append(all, op.ID, op.Name())
 		}
-		return unknown(fmt.Sprintf("%s/operations/%d", at, k), "is", pattern, all)
+		return noOperationError(fmt.Sprintf("%s/operations/%d", at, k), "is", pattern, all)
 	}
 	for k, tag := range r.Tags {
 		var all []string
@@ -120,13 +120,13 @@ func (r ClassRule) Names(d *Document, at string) error {
 		}
 		if !slices.Contains(all, tag) {
 			slices.Sort(all)
-			return unknown(fmt.Sprintf("%s/tags/%d", at, k), "has the tag", tag, slices.Compact(all))
+			return noOperationError(fmt.Sprintf("%s/tags/%d", at, k), "has the tag", tag, slices.Compact(all))
 		}
 	}
 	return nil
 }
 
-func unknown(at, says, got string, all []string) error {
+func noOperationError(at, says, got string, all []string) error {
 	near := problem.Nearest(got, all, 3)
 	return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Near: near,
 		Detail: fmt.Sprintf("no operation of the document %s %q%s", says, problem.Cut(got), problem.DidYouMean(near))}
@@ -165,15 +165,15 @@ func decide(op *Operation, o ClassOptions) Decision {
 
 // Matches reports whether r matches op.
 func (r ClassRule) Matches(op *Operation) bool {
-	if len(r.Operations) > 0 && !slices.ContainsFunc(r.Operations, func(pattern string) bool { return named(op, pattern) }) {
+	if len(r.Operations) > 0 && !slices.ContainsFunc(r.Operations, func(pattern string) bool { return operationMatches(op, pattern) }) {
 		return false
 	}
 	return len(r.Tags) == 0 || slices.ContainsFunc(op.Groups(), func(g string) bool { return slices.Contains(r.Tags, g) })
 }
 
-// named reports whether pattern matches the id of op, or its method and path. Without * it makes no garbage: a configuration names
+// operationMatches reports whether pattern matches the id of op, or its method and path. Without * it makes no garbage: a configuration names
 // each of a thousand operations.
-func named(op *Operation, pattern string) bool {
+func operationMatches(op *Operation, pattern string) bool {
 	if strings.IndexByte(pattern, '*') < 0 {
 		method, path, _ := strings.Cut(pattern, " ")
 		return pattern == op.ID || method == op.Method && path == op.Path

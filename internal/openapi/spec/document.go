@@ -239,9 +239,9 @@ func servers(list Raw) []string {
 // Operation returns the operation with that id, or nil.
 func (d *Document) Operation(id string) *Operation { return d.byID[id] }
 
-// Called returns the operation with that id or that method and path, or nil. If no path matches exactly, a trailing
+// FindOperation returns the operation with that id or that method and path, or nil. If no path matches exactly, a trailing
 // slash is ignored.
-func (d *Document) Called(name string) *Operation {
+func (d *Document) FindOperation(name string) *Operation {
 	if op := d.byID[name]; op != nil {
 		return op
 	}

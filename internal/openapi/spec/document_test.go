@@ -234,7 +234,7 @@ func TestNames(t *testing.T) {
 	if s.Name != "a.B" || team.Name != "Team" || team.Description != "beside" || !gone.Missing || ShortName(s.Name) != "B" {
 		t.Errorf("%+v %+v %+v", s, team, gone)
 	}
-	if got := d.NameOf("#/components/schemas/def-0"); got != "Team" || d.Named("Team") == nil || d.Named("def-0") != nil {
+	if got := d.NameOf("#/components/schemas/def-0"); got != "Team" || d.SchemaRef("Team") == nil || d.SchemaRef("def-0") != nil {
 		t.Errorf("%q", got)
 	}
 }

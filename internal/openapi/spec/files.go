@@ -157,9 +157,9 @@ func (f *files) absolute(dst []byte, r Raw, cur, in string) Raw {
 				dst = append(dst, ',')
 			}
 			first = false
-			dst = append(appendQuoted(dst, name), ':')
+			dst = append(appendJSONString(dst, name), ':')
 			if m.Kind() == '"' && (name == "$ref" || strings.HasPrefix(m.Text(), "#/") || in == "discriminator/mapping" && inFile(m.Text())) {
-				dst = appendQuoted(dst, f.refer(m.Text(), cur))
+				dst = appendJSONString(dst, f.refer(m.Text(), cur))
 				continue
 			}
 			if in == "discriminator" {

@@ -29,7 +29,7 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 		for _, name := range d.Names() {
-			d.Schema(d.Named(name))
+			d.Schema(d.SchemaRef(name))
 		}
 		var want any
 		if d.files == nil && json.Unmarshal(b, &want) == nil { // references into files are made absolute

@@ -50,8 +50,8 @@ var public = strings.NewReplacer(" public key ", aPublicKey, " public ssh key ",
 // version matches where a name goes on behind the number of a version: OAuth2Application.
 var version = regexp.MustCompile(`([0-9])([A-Z][a-z])`)
 
-// unnumbered returns a word without the number of a version at its end: OAuth2.
-func unnumbered(w string) string {
+// withoutVersion returns a word without the number of a version at its end: OAuth2.
+func withoutVersion(w string) string {
 	if stem := strings.TrimRight(w, "0123456789"); len(stem) >= 4 {
 		return stem
 	}
@@ -74,18 +74,18 @@ var (
 
 // takesCredential reports whether op checks a credential that its body gives: whoever can guess one learns whether it is right.
 func takesCredential(d *Document, op *Operation) bool {
-	if op.Body == nil || op.Body.Preferred() == nil || !slices.Contains([]string{"verify", "introspect", "introspection", "validate", "authenticate"}, lastOf(op.Path)) {
+	if op.Body == nil || op.Body.PreferredContent() == nil || !slices.Contains([]string{"verify", "introspect", "introspection", "validate", "authenticate"}, lastOf(op.Path)) {
 		return false
 	}
-	return slices.ContainsFunc(topOf(d, op.Body.Preferred().Schema, 0), secretnames.Credential)
+	return slices.ContainsFunc(topOf(d, op.Body.PreferredContent().Schema, 0), secretnames.Credential)
 }
 
 // provesAddress reports whether the body of op can say that an address belongs to a person. Whoever reads mail there can sign in.
 func provesAddress(d *Document, op *Operation) bool {
-	if op.Body == nil || op.Body.Preferred() == nil {
+	if op.Body == nil || op.Body.PreferredContent() == nil {
 		return false
 	}
-	fields := topOf(d, op.Body.Preferred().Schema, 0)
+	fields := topOf(d, op.Body.PreferredContent().Schema, 0)
 	has := func(names []string) bool {
 		return slices.ContainsFunc(fields, func(f string) bool { return slices.Contains(names, f) })
 	}
@@ -98,7 +98,7 @@ func givesRights(d *Document, op *Operation, name string) bool {
 	if op.Body == nil || !slices.ContainsFunc(people, func(p string) bool { return strings.Contains(name, " "+p+" ") }) {
 		return false
 	}
-	content := op.Body.Preferred()
+	content := op.Body.PreferredContent()
 	if content == nil {
 		return false
 	}

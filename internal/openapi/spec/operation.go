@@ -83,16 +83,16 @@ type Body struct {
 	Contents    []Content // in order. See Preferred
 }
 
-// Preferred returns the content that is sent by default: JSON, else a form, else the first declared, or nil if there
+// PreferredContent returns the content that is sent by default: JSON, else a form, else the first declared, or nil if there
 // is none.
-func (b *Body) Preferred() *Content { return preferred(b.Contents) }
+func (b *Body) PreferredContent() *Content { return preferredContent(b.Contents) }
 
-// Preferred returns the content of a response to describe: JSON, else a form, else the first declared, or nil if there
+// PreferredContent returns the content of a response to describe: JSON, else a form, else the first declared, or nil if there
 // is none.
-func (r *Response) Preferred() *Content { return preferred(r.Contents) }
+func (r *Response) PreferredContent() *Content { return preferredContent(r.Contents) }
 
-// preferred returns the content that is easiest to write: JSON, a form, a multipart form, else the first, or nil.
-func preferred(all []Content) *Content {
+// preferredContent returns the content that is easiest to write: JSON, a form, a multipart form, else the first, or nil.
+func preferredContent(all []Content) *Content {
 	for _, is := range []func(string) bool{IsJSON, IsForm, IsMultipart, func(string) bool { return true }} {
 		for i := range all {
 			if is(all[i].MediaType) {

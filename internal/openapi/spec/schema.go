@@ -191,13 +191,13 @@ func (d *Document) Names() []string {
 	return out
 }
 
-// Named returns a reference to the schema with that name, for use with Schema, or nil.
-func (d *Document) Named(name string) Raw {
+// SchemaRef returns a reference to the schema with that name, for use with Schema, or nil.
+func (d *Document) SchemaRef(name string) Raw {
 	ref, ok := d.byName[name]
 	if !ok {
 		return nil
 	}
-	return Raw(append(appendQuoted([]byte(`{"$ref":`), ref), '}'))
+	return Raw(append(appendJSONString([]byte(`{"$ref":`), ref), '}'))
 }
 
 // NameOf returns the name of the schema that a reference ("#/components/schemas/Team") leads to, or "" if it has none.

@@ -65,7 +65,7 @@ func (w *writer) members(b []byte, has map[string]bool, depth int) error {
 	if err := yaml.Unmarshal(b, &doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return errWhole
 	}
-	all, err := w.merged(doc.Content[0], 0)
+	all, err := w.mergedMembers(doc.Content[0], 0)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (w *writer) members(b []byte, has map[string]bool, depth int) error {
 		if w.out[len(w.out)-1] != '{' {
 			w.out = append(w.out, ',')
 		}
-		w.out = append(appendQuoted(w.out, m.name), ':')
+		w.out = append(appendJSONString(w.out, m.name), ':')
 		if deeper {
 			err = w.section(rest, depth+1)
 		} else {

@@ -110,7 +110,7 @@ func (s supplement) contents(of []Content) ([]Content, error) {
 // inline returns r for the other document. through are the references followed so far.
 func (s supplement) inline(r Raw, through []string) (Raw, error) {
 	if ref := Reference(r); ref != "" {
-		if own := s.into.Named(s.from.NameOf(ref)); own != nil {
+		if own := s.into.SchemaRef(s.from.NameOf(ref)); own != nil {
 			return own, nil
 		}
 		to := s.from.Lookup(ref)
@@ -139,7 +139,7 @@ func (s supplement) members(r Raw, through []string) (Raw, error) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(appendQuoted(out, name), ':'), in...)
+		out = append(append(appendJSONString(out, name), ':'), in...)
 	}
 	return append(out, '}'), nil
 }

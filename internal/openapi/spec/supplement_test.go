@@ -61,10 +61,10 @@ func told(d *Document) string {
 			line += " " + p.In + ":" + p.Name + string(p.Schema)
 		}
 		if op.Body != nil {
-			line += " body:" + string(op.Body.Preferred().Schema)
+			line += " body:" + string(op.Body.PreferredContent().Schema)
 		}
-		if r := op.Success(); r != nil && r.Preferred() != nil {
-			line += " answer:" + string(r.Preferred().Schema)
+		if r := op.Success(); r != nil && r.PreferredContent() != nil {
+			line += " answer:" + string(r.PreferredContent().Schema)
 		}
 		lines = append(lines, line)
 	}

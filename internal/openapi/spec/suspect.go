@@ -74,7 +74,7 @@ var words = []struct {
 
 // SuspicionOf returns the Suspicion of op, an operation of d of the given class.
 func SuspicionOf(d *Document, op *Operation, class Class) Suspicion {
-	name, summary := spoken(op, class == ClassRead)
+	name, summary := operationWords(op, class == ClassRead)
 	if class == ClassRead {
 		name, summary = public.Replace(name), public.Replace(summary)
 	}
@@ -169,13 +169,13 @@ func beginsWithWord(op *Operation, any ...string) bool {
 	return !strings.HasPrefix(last, "{") && slices.Contains(any, secretnames.First(last))
 }
 
-// spoken returns the words of op's path and id, and of its summary, in the singular and separated by spaces. With own,
+// operationWords returns the words of op's path and id, and of its summary, in the singular and separated by spaces. With own,
 // only those of the operation itself count, not those of the service that contains it (AuthService/GetRestriction).
-func spoken(op *Operation, own bool) (name, summary string) {
+func operationWords(op *Operation, own bool) (name, summary string) {
 	var b strings.Builder
 	add := func(text string) {
 		for _, w := range secretnames.Words(version.ReplaceAllString(text, "$1 $2")) {
-			b.WriteString(unnumbered(secretnames.Singular(w)) + " ")
+			b.WriteString(withoutVersion(secretnames.Singular(w)) + " ")
 		}
 	}
 	b.WriteByte(' ')

@@ -54,11 +54,11 @@ func (in *input) body() *Body {
 		if i > 0 {
 			schema = append(schema, ',')
 		}
-		schema = append(appendQuoted(schema, name), ':')
+		schema = append(appendJSONString(schema, name), ':')
 		if p.Get("type").Text() == "file" {
 			mediaType = multipartType
 			schema = append(schema, `{"type":"string","format":"binary","description":`...)
-			schema = append(appendQuoted(schema, p.Get("description").Text()), '}')
+			schema = append(appendJSONString(schema, p.Get("description").Text()), '}')
 		} else {
 			schema = append(schema, p...)
 		}
@@ -66,7 +66,7 @@ func (in *input) body() *Body {
 			if len(required) > 0 {
 				required = append(required, ',')
 			}
-			required = appendQuoted(required, name)
+			required = appendJSONString(required, name)
 		}
 		style, explode := collection("query", p.Get("collectionFormat").Text())
 		c.Encoding[name] = Encoding{Style: style, Explode: explode}

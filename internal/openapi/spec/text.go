@@ -33,7 +33,7 @@ func (d *dedupe) append(dst []byte, r Raw, at string) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = appendQuoted(dst, name)
+			dst = appendJSONString(dst, name)
 			dst = append(dst, ':')
 			dst = d.append(dst, last[name], at+"/"+escape(name))
 		}
@@ -53,8 +53,8 @@ func (d *dedupe) append(dst []byte, r Raw, at string) []byte {
 	return append(dst, r...)
 }
 
-// appendQuoted appends s as a JSON string, with U+FFFD for invalid Unicode.
-func appendQuoted(dst []byte, s string) []byte {
+// appendJSONString appends s as a JSON string, with U+FFFD for invalid Unicode.
+func appendJSONString(dst []byte, s string) []byte {
 	out, _ := jsontext.AppendQuote(dst, s) // errors only report bytes that became U+FFFD
 	return out
 }

@@ -76,9 +76,9 @@ func (v *View) Has(op *Operation) bool { return v.has[op] }
 // Class returns the access class of an operation.
 func (v *View) Class(op *Operation) Class { return v.rules.Of(op).Class }
 
-// Reviewed returns a text that says how the calls of op run: "needs review", "may need review", "not allowed", or ""
-// for calls that run at once.
-func (v *View) Reviewed(op *Operation) string {
+// ReviewNote returns how calls of op run: "needs review", "may need review", "not allowed", or "" for calls that run
+// at once.
+func (v *View) ReviewNote(op *Operation) string {
 	switch {
 	case v.Class(op) == ClassRead:
 		return ""
@@ -101,7 +101,7 @@ func (v *View) Uncallable(op *Operation) string {
 // problem.NotFound with near names. If the operation is forbidden to all agents, it returns problem.SecurityBlocked and
 // says where a person can do it.
 func (v *View) Operation(name string) (*Operation, error) {
-	if op := v.d.Called(name); op != nil {
+	if op := v.d.FindOperation(name); op != nil {
 		if v.has[op] {
 			return op, nil
 		}
@@ -110,7 +110,7 @@ func (v *View) Operation(name string) (*Operation, error) {
 				Detail: fmt.Sprintf("%s is not for agents: %s", op.ID, d.Reason)}
 		}
 	}
-	found := v.called(name)
+	found := v.findOperations(name)
 	if len(found) == 1 {
 		return found[0], nil
 	}
@@ -127,9 +127,9 @@ func (v *View) Operation(name string) (*Operation, error) {
 		Suggestion: "search_api finds operations: a verb and an object in the words of the API"}
 }
 
-// called returns the visible operations whose id ends with name. If there are none, those whose id, or method and path,
+// findOperations returns the visible operations whose id ends with name. If there are none, those whose id, or method and path,
 // is name in another case or ends with it.
-func (v *View) called(name string) (found []*Operation) {
+func (v *View) findOperations(name string) (found []*Operation) {
 	for _, fold := range []func(string) string{func(s string) string { return s }, strings.ToLower} {
 		for _, op := range v.operations {
 			if id, n := fold(op.ID), fold(name); ending(id, n) || id == n || fold(op.Name()) == n {
@@ -225,9 +225,9 @@ func (v *View) HidesName(name string) bool {
 	return !v.f.Field("", name) || slices.ContainsFunc(v.d.Names(), func(schema string) bool { return !v.f.Field(schema, name) })
 }
 
-// Fixed returns the value of a required parameter that allows only one, or nil for other parameters. It is not shown
+// FixedValue returns the value of a required parameter that allows only one, or nil for other parameters. It is not shown
 // to agents and need not be given.
-func (v *View) Fixed(p Parameter) Raw {
+func (v *View) FixedValue(p Parameter) Raw {
 	if s := v.Schema(p.Schema); p.Required && len(s.Enum) == 1 {
 		return s.Enum[0]
 	}

@@ -38,7 +38,7 @@ func (v *View) Schema(r Raw) Schema { return v.in("", r) }
 func (v *View) in(of string, r Raw) Schema {
 	s := v.read(of, r)
 	for range 8 {
-		inner, null := wrapped(&s)
+		inner, null := wrappedSchema(&s)
 		if inner == nil {
 			break
 		}
@@ -86,8 +86,10 @@ func (v *View) names(schema string) bool { return v.f.Schema == nil || v.f.Schem
 // Field reports whether a field is visible. schema is the named schema that declares it, "" for an inline one.
 func (v *View) Field(schema, name string) bool { return v.f.Field == nil || v.f.Field(schema, name) }
 
-// Undeclared reports whether a body may have a field of that name which no schema declares.
-func (v *View) Undeclared(name string) bool { return v.f.Undeclared == nil || v.f.Undeclared(name) }
+// AllowsExtraField reports whether a body may have a field of that name that no schema declares.
+func (v *View) AllowsExtraField(name string) bool {
+	return v.f.Undeclared == nil || v.f.Undeclared(name)
+}
 
 // Hides reports whether a part of the values that r describes is hidden, at any depth.
 func (v *View) Hides(r Raw) bool { return v.lacks(r, true) }
@@ -120,7 +122,7 @@ func (v *View) hides(of string, r Raw, past map[string]bool, deep bool) bool {
 	}
 	part := func(r Raw) bool { return v.hides(of, r, past, deep) }
 	if !deep {
-		inner, _ := wrapped(&s)
+		inner, _ := wrappedSchema(&s)
 		return inner != nil && part(inner) || slices.ContainsFunc(s.AllOf, part)
 	}
 	return slices.ContainsFunc(s.AllOf, part) || slices.ContainsFunc(s.OneOf, part) || slices.ContainsFunc(s.AnyOf, part) ||
@@ -141,8 +143,8 @@ func (v *View) Follow(r Raw) (Raw, string, bool) {
 	return v.d.Lookup(ref), name, true
 }
 
-// wrapped returns the schema that s only wraps, if any, and whether s also allows null.
-func wrapped(s *Schema) (Raw, bool) {
+// wrappedSchema returns the schema that s only wraps, if any, and whether s also allows null.
+func wrappedSchema(s *Schema) (Raw, bool) {
 	if len(s.Properties) > 0 || len(s.Enum) > 0 || s.Items != nil || s.Additional != nil && s.Additional.Kind() == '{' {
 		return nil, false
 	}
@@ -232,12 +234,12 @@ func (p *parts) add(s Schema, of string) {
 	}
 }
 
-// Named reads the schema with that full name, or with that short one (Instance for bytebase.v1.Instance) if it is
+// SchemaByName reads the schema with that full name, or with that short one (Instance for bytebase.v1.Instance) if it is
 // unique. It returns problem.NotFound with near names otherwise.
-func (v *View) Named(name string) (Schema, error) {
+func (v *View) SchemaByName(name string) (Schema, error) {
 	v.once.Do(v.reach)
 	if slices.Contains(v.schemas, name) {
-		return v.Schema(v.d.Named(name)), nil
+		return v.Schema(v.d.SchemaRef(name)), nil
 	}
 	var found []string
 	for _, fold := range []bool{false, true} {
@@ -251,12 +253,12 @@ func (v *View) Named(name string) (Schema, error) {
 			break
 		}
 	}
-	if used := slices.DeleteFunc(slices.Clone(found), func(full string) bool { return !v.used(full) }); len(found) > 1 && len(used) == 1 {
+	if used := slices.DeleteFunc(slices.Clone(found), func(full string) bool { return !v.usesSchema(full) }); len(found) > 1 && len(used) == 1 {
 		found = used
 	}
 	switch {
 	case len(found) == 1:
-		return v.Schema(v.d.Named(found[0])), nil
+		return v.Schema(v.d.SchemaRef(found[0])), nil
 	case len(found) > 1:
 		return Schema{}, &problem.Error{Code: problem.NotFound, Near: found[:min(len(found), 5)],
 			Detail: fmt.Sprintf("%d schemas are called %q%s", len(found), problem.Cut(name), problem.DidYouMean(found[:min(len(found), 5)]))}
@@ -274,8 +276,8 @@ func (v *View) Named(name string) (Schema, error) {
 		Suggestion: "the detail of an operation names the schemas it takes and answers with"}
 }
 
-// used reports whether a visible operation takes or returns the schema with that full name, itself or in a list.
-func (v *View) used(full string) bool {
+// usesSchema reports whether a visible operation takes or returns the schema with that full name, itself or in a list.
+func (v *View) usesSchema(full string) bool {
 	is := func(c Content) bool {
 		s := v.Schema(c.Schema)
 		return s.Name == full || s.Items != nil && v.Schema(s.Items).Name == full

@@ -100,7 +100,7 @@ func TestSchemas(t *testing.T) {
 		{"Pe", `not_found: unknown schema "Pe"`}, {"eam", `not_found: unknown schema "eam". Did you mean Team, a.Team or b.Team?`}, {"Vau", `not_found: unknown schema "Vau"`},
 		{"Vault", `not_found: unknown schema "Vault"`}, {"Password", `not_found: unknown schema "Password"`}, {"Key", `not_found: unknown schema "Key"`},
 	} {
-		s, err := v.Named(tt.name)
+		s, err := v.SchemaByName(tt.name)
 		got := s.Name
 		if err != nil {
 			got = err.Error()

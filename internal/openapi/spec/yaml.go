@@ -89,7 +89,7 @@ func (w *writer) value(n *yaml.Node, depth int) error {
 
 // mapping appends a mapping as an object, its merge keys resolved.
 func (w *writer) mapping(n *yaml.Node, depth int) error {
-	members, err := w.merged(n, 0)
+	members, err := w.mergedMembers(n, 0)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (w *writer) mapping(n *yaml.Node, depth int) error {
 		if i > 0 {
 			w.out = append(w.out, ',')
 		}
-		w.out = append(appendQuoted(w.out, m.name), ':')
+		w.out = append(appendJSONString(w.out, m.name), ':')
 		if err := w.value(m.value, depth+1); err != nil {
 			return err
 		}
@@ -113,8 +113,8 @@ type member struct {
 	value *yaml.Node
 }
 
-// merged returns the members of a mapping, with those of its merge keys (<<) that it doesn't override.
-func (w *writer) merged(n *yaml.Node, depth int) ([]member, error) {
+// mergedMembers returns the members of a mapping, with those of its merge keys (<<) that it doesn't override.
+func (w *writer) mergedMembers(n *yaml.Node, depth int) ([]member, error) {
 	if depth > 0 {
 		w.merges++
 	}
@@ -143,7 +143,7 @@ func (w *writer) merged(n *yaml.Node, depth int) ([]member, error) {
 		if source.Kind != yaml.MappingNode {
 			return nil, fmt.Errorf("line %d: only a mapping can be merged", source.Line)
 		}
-		more, err := w.merged(source, depth+1)
+		more, err := w.mergedMembers(source, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -194,9 +194,9 @@ func (w *writer) scalar(n *yaml.Node) {
 			w.out = append(w.out, text...)
 			return
 		}
-		w.out = appendQuoted(w.out, n.Value)
+		w.out = appendJSONString(w.out, n.Value)
 	default:
-		w.out = appendQuoted(w.out, n.Value)
+		w.out = appendJSONString(w.out, n.Value)
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// unsent returns the readOnly names of p and of the composition around it. The server sets them, so a request may omit
+// readOnlyNames returns the readOnly names of p and of the composition around it. The server sets them, so a request may omit
 // them even where they are required.
-func (t *translator) unsent(p place) []string {
+func (t *translator) readOnlyNames(p place) []string {
 	if p.raw.Get("required") == nil && p.raw.Get("allOf") == nil {
 		return p.unsent
 	}
@@ -48,9 +48,9 @@ func onlyRequire(alternatives any) bool {
 	return len(list) > 1
 }
 
-// mixed lets an enum hold values that its type excludes. Authors write numbers and booleans without quotes for a type
-// of texts, and texts for a type of numbers. Both forms of such a value are accepted.
-func mixed(out map[string]any) {
+// relaxEnum widens the type of an enum to the values that it lists. Authors write numbers and booleans without quotes
+// for a type of texts, and texts for a type of numbers. Both forms of such a value are accepted.
+func relaxEnum(out map[string]any) {
 	list, _ := out["enum"].([]any)
 	if is, ok := out["const"]; ok && list == nil {
 		list = []any{is}

@@ -59,7 +59,7 @@ func TestAccepted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checked, err := New(spec.NewView(d, nil, spec.Filter{}), Options{}).Check(t.Context(), d.Called("x"), Arguments{Body: body, HasBody: true})
+		checked, err := New(spec.NewView(d, nil, spec.Filter{}), Options{}).Check(t.Context(), d.FindOperation("x"), Arguments{Body: body, HasBody: true})
 		got := ""
 		if err != nil {
 			got = err.Error()

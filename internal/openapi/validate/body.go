@@ -27,7 +27,7 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 		switch enough, empty := c.empty(b); {
 		case !b.Required:
 		case empty: // the document has no field that could be given
-			out.body, out.content = value.OfObject(nil), b.Preferred()
+			out.body, out.content = value.OfObject(nil), b.PreferredContent()
 		case enough:
 			f.wrong("/body", "required", "the body is missing; {} is enough, none of its fields has to be given")
 		default:
@@ -57,7 +57,7 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 			return nil
 		}
 	}
-	if len(first.all) == 1 && first.all[0].Pointer == "/body" && encoded(a.Body) {
+	if len(first.all) == 1 && first.all[0].Pointer == "/body" && isJSONText(a.Body) {
 		first.hint("; this is JSON in a text: give the value itself")
 	}
 	f.all = append(f.all, first.all...)
@@ -67,7 +67,7 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 // empty reports whether b accepts {}, and whether it accepts nothing else. The latter is common in remote procedures
 // without arguments.
 func (c *Checker) empty(b *spec.Body) (enough, only bool) {
-	content := b.Preferred()
+	content := b.PreferredContent()
 	if content == nil || !spec.IsJSON(content.MediaType) || IsPatch(content.MediaType) {
 		return false, false
 	}
@@ -80,8 +80,8 @@ func (c *Checker) empty(b *spec.Body) (enough, only bool) {
 	return true, len(o.Fields) == 0 && s.Additional.Kind() == 0 && (strings.HasSuffix(name, "request") || strings.HasSuffix(name, "empty"))
 }
 
-// encoded reports whether a value is a text that holds an object or a list in JSON.
-func encoded(v value.Value) bool {
+// isJSONText reports whether a value is a text that holds an object or a list in JSON.
+func isJSONText(v value.Value) bool {
 	if v.Kind() != value.String {
 		return false
 	}
@@ -106,7 +106,7 @@ func contents(b *spec.Body, a Arguments) (all []*spec.Content, known []string) {
 			switch {
 			case patch(c):
 				return 0
-			case c == b.Preferred():
+			case c == b.PreferredContent():
 				return 1
 			case spec.IsJSON(c.MediaType):
 				return 2
@@ -146,7 +146,7 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 		return c.against(f, key, content.Schema, a.Body, "/body")
 	case IsLines(content.MediaType) && a.Body.Kind() == value.Array:
 		return c.lines(f, content, key, a.Body)
-	case IsText(content.MediaType) && c.structured(content, a.Body):
+	case IsText(content.MediaType) && c.declaresStructure(content, a.Body):
 		c.names(f, []spec.Raw{content.Schema}, a.Body, "/body", 0)
 		f.example = content.Example
 		return c.against(f, key, content.Schema, a.Body, "/body")
@@ -251,9 +251,9 @@ func (c *Checker) evades(op *spec.Operation, content *spec.Content, v value.Valu
 		slices.ContainsFunc(op.Body.Contents, func(other spec.Content) bool { return c.v.Hides(other.Schema) })
 }
 
-// structured reports whether v is a list or an object and the schema declares that type. Some documents declare JSON as
-// text/plain, and JSON is YAML. It is not an XML.
-func (c *Checker) structured(content *spec.Content, v value.Value) bool {
+// declaresStructure reports whether v is a list or an object and the schema of content declares that type. Some
+// documents declare JSON as text/plain, and JSON is YAML. content is not XML.
+func (c *Checker) declaresStructure(content *spec.Content, v value.Value) bool {
 	if strings.Contains(strings.ToLower(content.MediaType), "xml") {
 		return false
 	}
@@ -306,10 +306,10 @@ func (c *Checker) parts(f *faults, out *Checked, key string) error {
 	for _, m := range out.body.Members() {
 		switch {
 		case contains(names, m.Name):
-		case open && c.v.Undeclared(m.Name) && looksLikeFile(m.Value):
+		case open && c.v.AllowsExtraField(m.Name) && looksLikeFile(m.Value):
 			out.files = append(out.files, m.Name)
 			f.file(m.Value, "/body/"+escape(m.Name))
-		case open && c.v.Undeclared(m.Name):
+		case open && c.v.AllowsExtraField(m.Name):
 			c.names(f, nil, m.Value, "/body/"+escape(m.Name), 1)
 		default:
 			f.add(argcheck.UnknownName("/body", "field", m.Name, names))

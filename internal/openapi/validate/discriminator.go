@@ -65,7 +65,7 @@ func (d discriminator) to(v value.Value) spec.Raw {
 	given, _ := v.Get(d.field)
 	for _, m := range d.mapping {
 		if d.field != "" && m.tag == given.Text() && strings.Contains(m.to, "#") {
-			return append(value.AppendQuoted([]byte(`{"$ref":`), m.to), '}')
+			return append(value.AppendQuote([]byte(`{"$ref":`), m.to), '}')
 		}
 	}
 	return nil
@@ -79,7 +79,7 @@ func (c *Checker) subtype(d discriminator, base string, v value.Value) spec.Raw 
 		return nil
 	}
 	for _, at := range []string{"#/components/schemas/", "#/definitions/"} {
-		to := spec.Raw(append(value.AppendQuoted([]byte(`{"$ref":`), at+pointed.Replace(given.Text())), '}'))
+		to := spec.Raw(append(value.AppendQuote([]byte(`{"$ref":`), at+pointed.Replace(given.Text())), '}'))
 		if c.extends(to, base, 0) {
 			return to
 		}

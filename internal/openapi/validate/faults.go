@@ -73,7 +73,7 @@ func (f *faults) schema(err error, v value.Value, at string) {
 	named := func(url string) string { return spec.ShortName(f.name(url)) }
 	exempt := func(e *jsonschema.ValidationError) bool {
 		k, ok := e.ErrorKind.(*kind.Format)
-		return ok && shown(f.example, e.InstanceLocation, k.Want)
+		return ok && exampleBreaksFormat(f.example, e.InstanceLocation, k.Want)
 	}
 	f.add(argcheck.Explainer{Value: v, At: at, Noun: "field", Named: named, Skip: exempt}.Faults(err)...)
 }

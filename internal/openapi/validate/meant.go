@@ -12,10 +12,10 @@ import (
 // that don't have it, because then its author means something else by it. A list of values needs no format.
 func (w *written) restrict(out map[string]any, r spec.Raw) {
 	own := values(r)
-	if _, ok := formats[w.format]; ok && out["enum"] == nil && out["const"] == nil && meant(w.format, own) {
+	if _, ok := formats[w.format]; ok && out["enum"] == nil && out["const"] == nil && allMatchFormat(w.format, own) {
 		out["format"] = w.format
 	}
-	if bounds, ok := ranges[w.format]; ok && whole(out["type"]) && meant(w.format, own) {
+	if bounds, ok := ranges[w.format]; ok && whole(out["type"]) && allMatchFormat(w.format, own) {
 		if out["minimum"] == nil && out["exclusiveMinimum"] == nil {
 			out["minimum"] = bounds[0]
 		}
@@ -42,7 +42,7 @@ func (w *written) restrict(out map[string]any, r spec.Raw) {
 
 // unless takes the format out of a translated schema if v is not of it.
 func unless(part map[string]any, v spec.Raw) {
-	if f, ok := part["format"].(string); ok && !meant(f, []spec.Raw{v}) {
+	if f, ok := part["format"].(string); ok && !allMatchFormat(f, []spec.Raw{v}) {
 		delete(part, "format")
 	}
 }
@@ -73,9 +73,9 @@ func whole(types any) bool {
 	return is
 }
 
-// meant reports whether all values are of the format called name. It ignores values of a type that the format doesn't
+// allMatchFormat reports whether all values are of the format called name. It ignores values of a type that the format doesn't
 // apply to.
-func meant(name string, all []spec.Raw) bool {
+func allMatchFormat(name string, all []spec.Raw) bool {
 	for _, r := range all {
 		v, err := value.Read(r, 0)
 		bounds, numeric := ranges[name]
@@ -92,16 +92,16 @@ func meant(name string, all []spec.Raw) bool {
 	return true
 }
 
-// shown reports whether an example has, at a place, a value that is not of the format either.
-func shown(example spec.Raw, at []string, name string) bool {
+// exampleBreaksFormat reports whether an example has, at a place, a value that is not of the format.
+func exampleBreaksFormat(example spec.Raw, at []string, name string) bool {
 	if len(at) == 0 {
-		return example != nil && !meant(name, []spec.Raw{example})
+		return example != nil && !allMatchFormat(name, []spec.Raw{example})
 	}
 	if example.Kind() != '[' {
-		return shown(example.Get(at[0]), at[1:], name)
+		return exampleBreaksFormat(example.Get(at[0]), at[1:], name)
 	}
 	for e := range example.Elements() {
-		if shown(e, at[1:], name) {
+		if exampleBreaksFormat(e, at[1:], name) {
 			return true
 		}
 	}

@@ -32,14 +32,14 @@ func (c *Checker) names(f *faults, schemas []spec.Raw, v value.Value, at string,
 	case value.Object:
 		k := known{v: v, fields: map[string][]spec.Raw{}, past: map[string]bool{}, open: len(schemas) == 0 || c.o.OpenBodies}
 		for _, r := range schemas {
-			c.known(&k, r, 0)
+			c.collectNames(&k, r, 0)
 		}
 		for _, m := range v.Members() {
 			schemas, ok := k.fields[m.Name]
 			switch {
 			case ok:
 				c.names(f, schemas, m.Value, at+"/"+escape(m.Name), depth+1)
-			case k.open && !k.closed && c.v.Undeclared(m.Name):
+			case k.open && !k.closed && c.v.AllowsExtraField(m.Name):
 				c.names(f, k.further, m.Value, at+"/"+escape(m.Name), depth+1)
 			default:
 				f.add(argcheck.UnknownName(at, "field", m.Name, k.names))
@@ -72,9 +72,9 @@ type known struct {
 	past    map[string]bool // the schemas that were read, by their text
 }
 
-// known adds to k the names that schema r and the alternatives that may apply declare. k is open, which accepts any
+// collectNames adds to k the names that schema r and the alternatives that may apply declare. k is open, which accepts any
 // name, in three cases. There is no schema, a schema says so, or alternatives are nested deeper than four.
-func (c *Checker) known(k *known, r spec.Raw, depth int) {
+func (c *Checker) collectNames(k *known, r spec.Raw, depth int) {
 	s := c.v.Schema(r)
 	if r == nil {
 		k.open = true
@@ -97,7 +97,7 @@ func (c *Checker) known(k *known, r spec.Raw, depth int) {
 	}
 	for _, m := range k.v.Members() {
 		for _, pattern := range o.Patterns {
-			if pattern.Match(m.Name) && c.v.Undeclared(m.Name) {
+			if pattern.Match(m.Name) && c.v.AllowsExtraField(m.Name) {
 				k.fields[m.Name] = append(k.fields[m.Name], pattern.Schema)
 			}
 		}
@@ -120,7 +120,7 @@ func (c *Checker) known(k *known, r spec.Raw, depth int) {
 			if in := c.v.Schema(choice); len(o.Fields) > 0 && len(in.Properties)+len(in.Types)+len(in.AllOf)+len(in.OneOf)+len(in.AnyOf) == 0 && in.Name == "" {
 				continue
 			}
-			c.known(k, choice, depth+1)
+			c.collectNames(k, choice, depth+1)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (c *Checker) patch(f *faults, op *spec.Operation, body value.Value) {
 		return
 	}
 	var whole []spec.Raw // none where it isn't known
-	if schema := c.patched(op); schema != nil {
+	if schema := c.patchedSchema(op); schema != nil {
 		whole = []spec.Raw{schema}
 	}
 	for i, one := range body.List() {
@@ -59,21 +59,21 @@ func (c *Checker) patch(f *faults, op *spec.Operation, body value.Value) {
 		}
 		for _, key := range []string{"path", "from"} {
 			if pointer, ok := one.Get(key); ok {
-				c.pointed(f, whole, one, pointer, at+"/"+key)
+				c.checkPointer(f, whole, one, pointer, at+"/"+key)
 			}
 		}
 	}
 }
 
-// pointed checks one pointer of an operation of a JSON Patch. It checks the names in the pointer and, at path, the
+// checkPointer checks one pointer of an operation of a JSON Patch. It checks the names in the pointer and, at path, the
 // names of the value there. A value with hidden parts can't be copied or moved to a visible place, and can't be
 // compared.
-func (c *Checker) pointed(f *faults, whole []spec.Raw, one, pointer value.Value, at string) {
+func (c *Checker) checkPointer(f *faults, whole []spec.Raw, one, pointer value.Value, at string) {
 	if text := pointer.Text(); pointer.Kind() != value.String || text != "" && !strings.HasPrefix(text, "/") {
 		f.must(at, "a JSON pointer", `be a text that is empty or begins with "/"`, argcheck.Found(pointer))
 		return
 	}
-	names := Pointed(pointer.Text())
+	names := PointerNames(pointer.Text())
 	from := strings.HasSuffix(at, "/from")
 	var to value.Value
 	if !from {
@@ -81,7 +81,7 @@ func (c *Checker) pointed(f *faults, whole []spec.Raw, one, pointer value.Value,
 	}
 	// The value as it lies in the whole: names are looked at from there.
 	for _, name := range slices.Backward(names) {
-		if Listed(name) {
+		if IsElementName(name) {
 			to = value.OfArray([]value.Value{to})
 		} else {
 			to = value.OfObject([]value.Member{{Name: name, Value: to}})
@@ -94,8 +94,8 @@ func (c *Checker) pointed(f *faults, whole []spec.Raw, one, pointer value.Value,
 	}
 }
 
-// Pointed returns the names of a JSON pointer, without empty ones: some APIs drop these.
-func Pointed(pointer string) []string {
+// PointerNames returns the names of a JSON pointer, without empty ones: some APIs drop these.
+func PointerNames(pointer string) []string {
 	var names []string
 	for name := range strings.SplitSeq(pointer, "/") {
 		if name != "" {
@@ -105,19 +105,19 @@ func Pointed(pointer string) []string {
 	return names
 }
 
-// Listed reports whether a name of a JSON pointer is that of an element of a list.
-func Listed(name string) bool { return name == "-" || strings.Trim(name, "0123456789") == "" }
+// IsElementName reports whether a name of a JSON pointer is that of an element of a list.
+func IsElementName(name string) bool { return name == "-" || strings.Trim(name, "0123456789") == "" }
 
 // below returns the schemas of the values that names lead to, beginning at values that schemas describe.
 func (c *Checker) below(schemas []spec.Raw, names []string) []spec.Raw {
 	for _, name := range names {
 		var next []spec.Raw
 		for _, r := range distinct(schemas) {
-			if s := c.v.Schema(r); s.Items != nil && Listed(name) {
+			if s := c.v.Schema(r); s.Items != nil && IsElementName(name) {
 				next = append(next, s.Items)
 			}
 			k := known{fields: map[string][]spec.Raw{}, past: map[string]bool{}}
-			c.known(&k, r, 0)
+			c.collectNames(&k, r, 0)
 			if fields, ok := k.fields[name]; ok {
 				next = append(next, fields...)
 			} else {
@@ -129,15 +129,15 @@ func (c *Checker) below(schemas []spec.Raw, names []string) []spec.Raw {
 	return schemas
 }
 
-// patched returns the schema of the thing that op changes, or nil. It is the answer of a GET of the same path.
+// patchedSchema returns the schema of the thing that op changes, or nil. It is the answer of a GET of the same path.
 // Otherwise it is another body of op, or the body of a PUT of the same path.
-func (c *Checker) patched(op *spec.Operation) spec.Raw {
+func (c *Checker) patchedSchema(op *spec.Operation) spec.Raw {
 	for _, reads := range c.v.Operations() {
 		if reads.Method != "GET" || reads.Path != op.Path {
 			continue
 		}
 		if ok := reads.Success(); ok != nil {
-			if content := ok.Preferred(); content != nil && spec.IsJSON(content.MediaType) {
+			if content := ok.PreferredContent(); content != nil && spec.IsJSON(content.MediaType) {
 				return content.Schema
 			}
 		}

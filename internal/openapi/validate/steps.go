@@ -128,8 +128,8 @@ func (c *steps) count(s *jsonschema.Schema, n node) int {
 	return sum
 }
 
-// bounded returns a refusal if checking instance against s too takes more than MaxSteps.
-func (f *faults) bounded(s *jsonschema.Schema, instance any, at string) error {
+// checkSteps returns a refusal if checking instance against s too takes more than MaxSteps.
+func (f *faults) checkSteps(s *jsonschema.Schema, instance any, at string) error {
 	next, c := 0, &steps{made: map[pair]int{}, ended: f.ended}
 	f.steps += c.count(s, nodes(instance, &next))
 	if c.err != nil || f.steps <= MaxSteps {
@@ -147,7 +147,7 @@ func (c *Checker) TooDeep(op *spec.Operation) (out []string) {
 		if r == nil {
 			return
 		}
-		if s, err := c.compile(key, r); err == nil && (&faults{ended: context.Background().Err}).bounded(s, map[string]any{}, "") != nil {
+		if s, err := c.compile(key, r); err == nil && (&faults{ended: context.Background().Err}).checkSteps(s, map[string]any{}, "") != nil {
 			out = append(out, name)
 		}
 	}

@@ -86,7 +86,7 @@ func (t *translator) schema(p place) any {
 	if r.Kind() != '{' {
 		return r.Kind() != 'f'
 	}
-	p.unsent = t.unsent(p)
+	p.unsent = t.readOnlyNames(p)
 	w := written{}
 	for name, m := range r.Members() {
 		t.member(out, &w, name, m, p)
@@ -172,7 +172,7 @@ func (t *translator) member(out map[string]any, w *written, name string, m spec.
 	case "properties":
 		t.properties(out, m, p.of)
 	case "required":
-		t.required(out, m, p)
+		t.writeRequiredKeyword(out, m, p)
 	case "items", "additionalProperties", "not", "propertyNames":
 		if k := m.Kind(); k == '{' || k == 't' || k == 'f' {
 			out[name] = t.schema(place{raw: m})
@@ -198,9 +198,9 @@ func (t *translator) member(out map[string]any, w *written, name string, m spec.
 			w.exclusiveMaximum = w.exclusiveMaximum || name == "exclusiveMaximum"
 			return
 		}
-		bound(out, name, m)
+		setNumber(out, name, m)
 	case "minimum", "maximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
-		bound(out, name, m)
+		setNumber(out, name, m)
 	}
 }
 
@@ -232,9 +232,9 @@ func (t *translator) properties(out map[string]any, m spec.Raw, of string) {
 	out["properties"] = all
 }
 
-// required writes the keyword required, without fields that the view hides, which a caller could not give, and without those that the
+// writeRequiredKeyword writes the keyword required, without fields that the view hides, which a caller could not give, and without those that the
 // server sets.
-func (t *translator) required(out map[string]any, m spec.Raw, p place) {
+func (t *translator) writeRequiredKeyword(out map[string]any, m spec.Raw, p place) {
 	names := []any{}
 	for _, name := range m.Texts() {
 		if t.v.Field(p.of, name) && !slices.Contains(p.unsent, name) && !slices.Contains(names, any(name)) {
@@ -258,8 +258,8 @@ func (t *translator) list(out map[string]any, name string, m spec.Raw, each plac
 	}
 }
 
-// bound sets a number if it is valid for the keyword.
-func bound(out map[string]any, name string, m spec.Raw) {
+// setNumber sets the keyword name of out to the number m if m is valid for it.
+func setNumber(out map[string]any, name string, m spec.Raw) {
 	if m.Kind() != '0' || !argcheck.Comparable(string(m)) {
 		return
 	}
@@ -294,7 +294,7 @@ func (w *written) finish(out map[string]any) {
 	if w.format == "int-or-string" && out["type"] != nil {
 		out["type"] = []any{"string", "integer"}
 	}
-	mixed(out)
+	relaxEnum(out)
 	if !w.nullable {
 		return
 	}

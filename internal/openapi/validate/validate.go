@@ -111,8 +111,8 @@ func (c Checked) Text() bool { return c.text }
 // File reports whether a field of a multipart form is a file or a list of files.
 func (c Checked) File(name string) bool { return slices.Contains(c.files, name) }
 
-// Encoded reports whether the content of the file in a field is sent as base64.
-func (c Checked) Encoded(name string) bool { return slices.Contains(c.encoded, name) }
+// IsBase64 reports whether the file in the field name is sent as base64.
+func (c Checked) IsBase64(name string) bool { return slices.Contains(c.encoded, name) }
 
 // Check checks a against the visible part of op. It returns problem.InvalidArgument with one Fault for each error, at
 // most MaxFaults, with pointers into {path, query, headers, body}. It returns problem.NotFound if op is not in the
@@ -164,7 +164,7 @@ func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given
 		}
 		names = append(names, p.Name)
 		v, ok := member(given, p.Name, in == "header")
-		if fixed := c.v.Fixed(p); !ok && fixed != nil {
+		if fixed := c.v.FixedValue(p); !ok && fixed != nil {
 			v, ok = only(fixed)
 		}
 		if !ok {
@@ -210,7 +210,7 @@ func (c *Checker) elsewhere(op *spec.Operation, in, name string) string {
 		}
 	}
 	if op.Body != nil {
-		for _, field := range c.v.Object(c.v.Schema(op.Body.Preferred().Schema)).Fields {
+		for _, field := range c.v.Object(c.v.Schema(op.Body.PreferredContent().Schema)).Fields {
 			if field.Name == name {
 				return "; it is a field of the body"
 			}
@@ -273,7 +273,7 @@ func (c *Checker) against(f *faults, key string, r spec.Raw, v value.Value, at s
 	if err != nil {
 		return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "schema", Err: fmt.Errorf("compile the schema of %s: %w", key, err)}
 	}
-	if err := f.bounded(schema, instance, at); err != nil {
+	if err := f.checkSteps(schema, instance, at); err != nil {
 		return err
 	}
 	f.schema(schema.Validate(instance), v, at)

@@ -28,8 +28,8 @@ func (c *Conn) Share(most int32) {
 	}
 }
 
-// used returns how many bytes of pages the connection has.
-func (c *cache) used() int32 {
+// usedBytes returns how many bytes of pages the connection has.
+func (c *cache) usedBytes() int32 {
 	if sqlite3.Xsqlite3_db_status(c.thread, c.db, sqlite3.SQLITE_DBSTATUS_CACHE_USED, c.slot, c.slot+4, 0) != sqlite3.SQLITE_OK {
 		return 0
 	}
@@ -38,7 +38,7 @@ func (c *cache) used() int32 {
 
 // settle gives the pages back if there are more than the bound.
 func (c *cache) settle() {
-	if c != nil && c.slot != 0 && c.used() > c.most {
+	if c != nil && c.slot != 0 && c.usedBytes() > c.most {
 		sqlite3.Xsqlite3_db_release_memory(c.thread, c.db)
 	}
 }

@@ -64,7 +64,7 @@ func TestShared(t *testing.T) {
 			if t.Logf("round %d, connection %d: %d pages read", round, i, misses); round > 0 && misses > records/4 {
 				t.Errorf("round %d: connection %d read %d pages for %d records", round, i, misses, records)
 			}
-			if used := conn.cache.used(); used > conn.cache.most {
+			if used := conn.cache.usedBytes(); used > conn.cache.most {
 				t.Errorf("round %d: connection %d keeps %d bytes", round, i, used)
 			}
 		}

@@ -33,7 +33,7 @@ type statement struct {
 // New returns a Conn over a connection of the SQLite driver that nothing uses yet, which it closes. From then on one
 // goroutine at a time may use the connection. SQLite no longer waits for another one.
 func New(c driver.Conn) *Conn {
-	alone(c)
+	removeMutex(c)
 	h, _ := handleOf(c)
 	return &Conn{Conn: c, kept: map[string]*statement{}, handle: h}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Described checks what a catalogue was read as: the classes, in which empty and nil lists are the same, and a part of
+// CheckCatalogue checks what a catalogue was read as: the classes, in which empty and nil lists are the same, and a part of
 // each warning, in order.
-func Described(t *testing.T, classes, want []schema.Class, warnings, parts []string) {
+func CheckCatalogue(t *testing.T, classes, want []schema.Class, warnings, parts []string) {
 	t.Helper()
 	for _, c := range classes {
 		if !c.Converts {

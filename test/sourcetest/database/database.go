@@ -70,15 +70,15 @@ func (d *Database) Outside(t testing.TB, at string, statements ...string) *sql.D
 	return db
 }
 
-// Opened opens a database that statements have filled, as the source app.
-func (d *Database) Opened(t testing.TB, statements ...string) Source {
+// OpenWith opens a database that statements have filled, as the source app.
+func (d *Database) OpenWith(t testing.TB, statements ...string) Source {
 	t.Helper()
 	at := d.Fresh(t)
 	d.Outside(t, at, statements...).Close()
-	return d.opened(t, "app", at)
+	return d.openSource(t, "app", at)
 }
 
-func (d *Database) opened(t testing.TB, name, at string) Source {
+func (d *Database) openSource(t testing.TB, name, at string) Source {
 	t.Helper()
 	s, err := d.Open(t.Context(), name, at)
 	if err != nil {
@@ -112,7 +112,7 @@ func (d *Database) Load(t *testing.T, data sourcetest.Dataset) source.Source {
 		t.Fatal(err)
 	}
 	outside.Close()
-	s := d.opened(t, "suite", at)
+	s := d.openSource(t, "suite", at)
 	if d.Related != nil {
 		s = d.Related(s, data)
 	}

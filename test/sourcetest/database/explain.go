@@ -24,7 +24,7 @@ func (d *Database) TestExplain(t *testing.T, tests []Explanation, statements ...
 	if statements == nil {
 		statements = explained
 	}
-	src := d.Opened(t, statements...)
+	src := d.OpenWith(t, statements...)
 	classes, _, err := src.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ var indexed = []string{`CREATE TABLE orders (id int PRIMARY KEY, org varchar(20)
 // a time, or "" if none serves a range of times. fill inserts records, of which 10 have a condition's value, and
 // analyses them.
 func (d *Database) TestIndexes(t *testing.T, key, times string, fill ...string) {
-	src := d.Opened(t, slices.Concat(indexed, fill)...)
+	src := d.OpenWith(t, slices.Concat(indexed, fill)...)
 	classes, _, err := src.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)

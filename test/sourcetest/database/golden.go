@@ -68,11 +68,11 @@ func (d *Database) TestGoldenPipelines(t *testing.T) {
 			continue
 		}
 		asked++
-		want := answered(t, all, exact, question)
+		want := answerText(t, all, exact, question)
 		if strings.HasPrefix(strings.TrimSpace(statement), "unsupported_by_source") {
 			want = string(problem.Unsupported)
 		}
-		if got := answered(t, src, classes, question); got != want {
+		if got := answerText(t, src, classes, question); got != want {
 			t.Errorf("%s\n got %s\nwant %s", question, got, want)
 		}
 	}
@@ -89,8 +89,8 @@ func (d *Database) name() string {
 	return d.Dialect.Name()
 }
 
-// answered returns the answer of a source to "class stages" for a principal of acme, or the code of its refusal.
-func answered(t *testing.T, src source.Source, classes []schema.Class, question string) string {
+// answerText returns the answer of a source to "class stages" for a principal of acme, or the code of its refusal.
+func answerText(t *testing.T, src source.Source, classes []schema.Class, question string) string {
 	t.Helper()
 	tenant := policy.ClassRule{Tenant: &policy.TenantRule{Field: "org"}}
 	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"issues": tenant, "users": tenant, "parts": tenant}}, classes)
@@ -120,7 +120,7 @@ func answered(t *testing.T, src source.Source, classes []schema.Class, question 
 	}
 	var b strings.Builder
 	for _, row := range rows {
-		b.WriteString(canonical.Of(value.OfArray(row[:len(plan.Shown())])).String() + "\n")
+		b.WriteString(canonical.Of(value.OfArray(row[:len(plan.ReturnedColumns())])).String() + "\n")
 	}
 	return b.String()
 }

@@ -98,7 +98,7 @@ func (k *keyed) check(t *testing.T) {
 		}
 		found("id", &query.Find{IDs: []string{id}})
 		found("where", &query.Find{Where: query.Compare{Path: query.Path{"id"}, Op: query.Eq, Value: value.OfString(row[last-1].String()), At: "/where/id"}})
-		k.written(t, id, v)
+		k.previewUpdate(t, id, v)
 	}
 	for _, wrong := range []string{"x", "00", "1e999999999", "[7]", `[7,"x"]`, `["7",null]`, "9999999999999999999999", "-"} {
 		if got, err := k.read(t, &query.Find{Class: k.class, Keys: fields, IDs: []string{wrong}, Limit: 3}); err != nil || len(got) > 1 {
@@ -107,8 +107,8 @@ func (k *keyed) check(t *testing.T) {
 	}
 }
 
-// written previews an update of the record with an id.
-func (k *keyed) written(t *testing.T, id, v string) {
+// previewUpdate previews an update of the record with an id.
+func (k *keyed) previewUpdate(t *testing.T, id, v string) {
 	t.Helper()
 	draft, err := writes.Propose(context.Background(), k.policy, keeper, write.Request{Writes: []write.Write{
 		&write.Update{Class: k.class, ID: id, Data: value.OfObject([]value.Member{{Name: "v", Value: value.OfInt(99)}})}}})

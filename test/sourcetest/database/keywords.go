@@ -51,15 +51,15 @@ func (d *Database) TestKeywords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, words := range tables {
-		keywordsAsked(t, p, words, func(permit policy.Permit) ([]value.Row, error) { return sourcetest.Collect(t.Context(), src, permit) })
+		checkKeywordReads(t, p, words, func(permit policy.Permit) ([]value.Row, error) { return sourcetest.Collect(t.Context(), src, permit) })
 	}
-	d.keywordRuled(t)
-	d.keywordWritten(t)
+	d.checkKeywordRules(t)
+	d.checkKeywordWrites(t)
 }
 
-// keywordsAsked asks for the one record of a class in several ways. It holds the name of each column, and, if the class points to itself,
+// checkKeywordReads asks for the one record of a class in several ways. It holds the name of each column, and, if the class points to itself,
 // its key in the second column.
-func keywordsAsked(t *testing.T, p *policy.Policy, words []string, collect func(policy.Permit) ([]value.Row, error)) {
+func checkKeywordReads(t *testing.T, p *policy.Policy, words []string, collect func(policy.Permit) ([]value.Row, error)) {
 	t.Helper()
 	class, want := words[0], slices.Clone(words)
 	points := class == "true"
@@ -73,8 +73,8 @@ func keywordsAsked(t *testing.T, p *policy.Policy, words []string, collect func(
 	}
 	all := "{" + strings.Join(conditions, ",") + "}"
 	asks := map[string]query.Query{
-		"find":     &query.Find{Class: class, Where: parsed(t, query.ParseWhere, all), Order: []query.Sort{{Path: query.Path{words[len(words)-1]}}}, Limit: 9},
-		"pipeline": &query.Pipeline{Class: class, Stages: parsed(t, query.ParsePipeline, `[{"$match":`+all+`},{"$group":{"_id":{`+strings.Join(ids, ",")+`}}},{"$replaceRoot":{"newRoot":"$_id"}}]`), Limit: 9},
+		"find":     &query.Find{Class: class, Where: mustParse(t, query.ParseWhere, all), Order: []query.Sort{{Path: query.Path{words[len(words)-1]}}}, Limit: 9},
+		"pipeline": &query.Pipeline{Class: class, Stages: mustParse(t, query.ParsePipeline, `[{"$match":`+all+`},{"$group":{"_id":{`+strings.Join(ids, ",")+`}}},{"$replaceRoot":{"newRoot":"$_id"}}]`), Limit: 9},
 		"sql":      statement(t, `SELECT "`+strings.Join(words, `","`)+`" FROM "`+class+`" WHERE "`+class+`" = '`+class+`'`),
 	}
 	wants := map[string][]string{"find": want, "pipeline": want, "sql": want}
@@ -100,8 +100,8 @@ func keywordsAsked(t *testing.T, p *policy.Policy, words []string, collect func(
 	}
 }
 
-// keywordWritten creates a record that the database refuses, which compares what it would have been with the tenant rule.
-func (d *Database) keywordWritten(t *testing.T) {
+// checkKeywordWrites creates a record that the database refuses, which compares what it would have been with the tenant rule.
+func (d *Database) checkKeywordWrites(t *testing.T) {
 	text, err := sqlgen.NewText(d.Dialect)
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func (d *Database) keywordWritten(t *testing.T) {
 		`{"id":"1","true":"acme"}`:  `{"id":1,"true":"acme"} `,
 		`{"id":"1","true":"other"}`: `not_found`,
 	} {
-		if got := previewed(t, w, rules, data); !strings.Contains(got, want) {
+		if got := previewWithRules(t, w, rules, data); !strings.Contains(got, want) {
 			t.Errorf("create %s: %s; want %s", data, got, want)
 		}
 	}
@@ -128,7 +128,7 @@ func statement(t *testing.T, text string) query.Query {
 	return q
 }
 
-func parsed[T any](t *testing.T, parse func(value.Value, string) (T, error), text string) T {
+func mustParse[T any](t *testing.T, parse func(value.Value, string) (T, error), text string) T {
 	t.Helper()
 	v, err := value.Read([]byte(text), 0)
 	if err != nil {
@@ -141,8 +141,8 @@ func parsed[T any](t *testing.T, parse func(value.Value, string) (T, error), tex
 	return out
 }
 
-// keywordRuled checks that rules hold where a class has columns named true and false, which SQLite takes for the constants.
-func (d *Database) keywordRuled(t *testing.T) {
+// checkKeywordRules checks that rules hold where a class has columns named true and false, which SQLite takes for the constants.
+func (d *Database) checkKeywordRules(t *testing.T) {
 	data := sourcetest.Dataset{Tables: []sourcetest.Table{{Name: "flags", Key: []string{"id"}, Rows: "[1,1,1]\n[2,0,1]",
 		Columns: []sourcetest.Column{{Name: "id", Is: schema.Integer}, {Name: "true", Is: schema.Integer}, {Name: "false", Is: schema.Integer}}}}}
 	src := d.Load(t, data)
@@ -151,7 +151,7 @@ func (d *Database) keywordRuled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rule, want := range map[string]int{`{"id":{"$ne":2}}`: 1, `{"id":{"$in":[]}}`: 0, `{"id":1.5}`: 0, `{"$nor":[{"id":{"$gte":1}}]}`: 0} {
-		p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"flags": {Canonical: parsed(t, query.ParseRule, rule)}}}, classes)
+		p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"flags": {Canonical: mustParse(t, query.ParseRule, rule)}}}, classes)
 		if err != nil {
 			t.Fatal(err)
 		}

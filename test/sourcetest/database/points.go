@@ -41,7 +41,7 @@ func (d *Database) TestPoints(t *testing.T, json string) {
 // Finds checks which records of the class m, by their ids, conditions find in a database that statements have filled.
 func (d *Database) Finds(t *testing.T, want map[string]string, statements ...string) {
 	t.Helper()
-	src := d.Opened(t, statements...)
+	src := d.OpenWith(t, statements...)
 	classes, _, err := src.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)

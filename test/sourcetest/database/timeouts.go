@@ -27,8 +27,8 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return deadline{context.WithoutCancel(t.Context()), time.Now().Add(d)}
 }
 
-// permitted returns the permit to read all records of a class.
-func permitted(t *testing.T, src source.Source, class string) policy.Permit {
+// readPermit returns the permit to read all records of a class.
+func readPermit(t *testing.T, src source.Source, class string) policy.Permit {
 	t.Helper()
 	classes, _, err := src.Describe(t.Context())
 	if err != nil {
@@ -48,7 +48,7 @@ func permitted(t *testing.T, src source.Source, class string) policy.Permit {
 // readAll returns all records of a class as texts.
 func readAll(t *testing.T, ctx context.Context, src source.Source, class string) (string, error) {
 	t.Helper()
-	rows, err := src.Read(ctx, permitted(t, src, class))
+	rows, err := src.Read(ctx, readPermit(t, src, class))
 	if err != nil {
 		return "", err
 	}
@@ -65,7 +65,7 @@ func readAll(t *testing.T, ctx context.Context, src source.Source, class string)
 // TestTimeouts checks the statement timeout of sessions, and lets one statement run into it. The views: setting returns the
 // timeout, slow takes long.
 func (d *Database) TestTimeouts(t *testing.T, settings map[time.Duration]string, statements ...string) {
-	src := d.Opened(t, statements...)
+	src := d.OpenWith(t, statements...)
 	// Twice: on a connection without the limit, and on one that has it.
 	for range 2 {
 		for after, want := range settings {
@@ -95,7 +95,7 @@ func (d *Database) TestTimeouts(t *testing.T, settings map[time.Duration]string,
 
 // StopEarly cancels a number of readings of a slow view in their first 4 ms.
 func StopEarly(t *testing.T, src source.Source, times int) {
-	permit := permitted(t, src, "slow")
+	permit := readPermit(t, src, "slow")
 	for i := range times {
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Duration(i)*4*time.Millisecond/time.Duration(times), stop)

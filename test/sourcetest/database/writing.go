@@ -133,21 +133,21 @@ func (d *Database) TestPreviews(t *testing.T, rows []Preview) {
 	for _, tt := range rows {
 		t.Run(tt.Name, func(t *testing.T) {
 			w, _ := d.writable(t, d.Fresh(t), tt.Statements)
-			if got := Previewed(t, w, tt.Data); got != tt.Want {
+			if got := PreviewCreate(t, w, tt.Data); got != tt.Want {
 				t.Errorf("got %s\nwant %s", got, tt.Want)
 			}
 		})
 	}
 }
 
-// Previewed previews the create of a record of the class a, and returns the record and the refusal, or the error.
-func Previewed(t *testing.T, w writing.Writable, data string) string {
+// PreviewCreate previews the create of a record of the class a, and returns the record and the refusal, or the error.
+func PreviewCreate(t *testing.T, w writing.Writable, data string) string {
 	t.Helper()
-	return previewed(t, w, policy.Rules{Unlisted: true}, data)
+	return previewWithRules(t, w, policy.Rules{Unlisted: true}, data)
 }
 
-// previewed is Previewed under rules, for the tenant acme.
-func previewed(t *testing.T, w writing.Writable, rules policy.Rules, data string) string {
+// previewWithRules is PreviewCreate under rules, for the tenant acme.
+func previewWithRules(t *testing.T, w writing.Writable, rules policy.Rules, data string) string {
 	t.Helper()
 	classes, _, err := w.Describe(t.Context())
 	if err != nil {

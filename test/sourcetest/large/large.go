@@ -44,7 +44,7 @@ type subject struct {
 	policy *policy.Policy
 }
 
-func opened(t *testing.T, open sourcetest.Open, tables []sourcetest.Table) *subject {
+func newSubject(t *testing.T, open sourcetest.Open, tables []sourcetest.Table) *subject {
 	from := open(t, sourcetest.Dataset{Tables: tables})
 	classes, _, err := from.Describe(t.Context())
 	if err != nil {
@@ -60,7 +60,7 @@ func opened(t *testing.T, open sourcetest.Open, tables []sourcetest.Table) *subj
 // Run tests values that are longer than their reader allows. Each is returned as a Cut of its size, never whole and
 // never as null. Nothing else changes: which records there are, and their order.
 func Run(t *testing.T, open sourcetest.Open) {
-	s := opened(t, open, largeTables())
+	s := newSubject(t, open, largeTables())
 	s.pieces(t)
 	for _, tt := range []struct {
 		class, keys, order, pipeline string
@@ -90,7 +90,7 @@ func Run(t *testing.T, open sourcetest.Open) {
 			}
 			q = &query.Find{Class: tt.class, Keys: paths(tt.keys), Order: order, Limit: 100}
 		}
-		if got, err := s.bounded(t, q); err != nil || strings.Join(got, "|") != strings.Join(tt.want, "|") {
+		if got, err := s.readCells(t, q); err != nil || strings.Join(got, "|") != strings.Join(tt.want, "|") {
 			t.Errorf("%s: %v\n got %q\nwant %q", name, err, got, tt.want)
 		}
 	}
@@ -109,7 +109,7 @@ func listTables() []sourcetest.Table {
 // Lists tests that a list that a pipeline gathers is null beyond plan.ListBytes, and a Cut where it is returned. Equal
 // values that are in a set once count once.
 func Lists(t *testing.T, open sourcetest.Open) {
-	s := opened(t, open, listTables())
+	s := newSubject(t, open, listTables())
 	for _, tt := range []struct {
 		pipeline string
 		want     []string
@@ -128,7 +128,7 @@ func Lists(t *testing.T, open sourcetest.Open) {
 		{`[{"$match": {"kind": "a"}}, {"$group": {"_id": null, "all": {"$push": "$body"}}}, {"$project": {"_id": 0, "n": {"$size": {"$map": {"input": "$all", "in": {"$concat": ["$$this", "$$this", "$$this"]}}}}}}]`, []string{"null"}},
 		{`[{"$match": {"kind": "a"}}, {"$group": {"_id": null, "a": {"$push": "$body"}, "b": {"$push": "$body"}, "c": {"$push": "$id"}}}, {"$project": {"_id": 0, "a": {"$size": "$a"}, "c": {"$size": "$c"}}}]`, []string{"null 4"}},
 	} {
-		if got, err := s.bounded(t, &query.Pipeline{Class: "logs", Stages: stages(t, tt.pipeline), Limit: 100}); err != nil || strings.Join(got, "|") != strings.Join(tt.want, "|") {
+		if got, err := s.readCells(t, &query.Pipeline{Class: "logs", Stages: stages(t, tt.pipeline), Limit: 100}); err != nil || strings.Join(got, "|") != strings.Join(tt.want, "|") {
 			t.Errorf("%s: %v\n got %q\nwant %q", tt.pipeline, err, got, tt.want)
 		}
 	}
@@ -161,14 +161,14 @@ func (s *subject) pieces(t *testing.T) {
 	}
 }
 
-// bounded reads q with values of at most mostBytes, and returns its rows in the form of large's wants.
-func (s *subject) bounded(t *testing.T, q query.Query) ([]string, error) {
+// readCells reads q with values of at most mostBytes, and returns its rows in the form of large's wants.
+func (s *subject) readCells(t *testing.T, q query.Query) ([]string, error) {
 	columns, rows, err := s.read(t, mostBytes, q)
 	out := make([]string, len(rows))
 	for i, row := range rows {
 		cells := make([]string, columns)
 		for j, v := range row[:len(cells)] {
-			cells[j] = sized(v)
+			cells[j] = cellText(v)
 		}
 		out[i] = strings.Join(cells, " ")
 	}
@@ -192,9 +192,9 @@ func (s *subject) read(t *testing.T, most int, q query.Query) (int, []value.Row,
 	return len(plan.Columns), rows, err
 }
 
-// sized writes a value. It writes text and bytes by their lengths, and a Cut by its size, if that is the same in all
+// cellText writes a value. It writes text and bytes by their lengths, and a Cut by its size, if that is the same in all
 // sources.
-func sized(v value.Value) string {
+func cellText(v value.Value) string {
 	switch {
 	case v.Kind() == value.Cut && v.Size() > mostBytes+3:
 		return "cut"

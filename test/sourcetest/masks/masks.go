@@ -117,14 +117,14 @@ func (s *subject) answers(t *testing.T) {
 			`[{"name":null,"settings":null,"u":[{"boss":null,"id":"1","name":"Ann","org":"acme"}],"x":1}]`},
 	} {
 		got, err := s.leave(t, tt.rules, read(t, tt.class, tt.ask, tt.keys, tt.also))
-		if text := numbered(canonical.Of(got).String()); err != nil || text != tt.want {
+		if text := numberPseudonyms(canonical.Of(got).String()); err != nil || text != tt.want {
 			t.Errorf("%s %s %s %s\n got %s %v\nwant %s", tt.class, tt.ask, tt.keys, tt.also, text, err, tt.want)
 		}
 	}
 }
 
-// numbered returns an answer with its pseudonyms numbered as they appear: those of two sources differ.
-func numbered(answer string) string {
+// numberPseudonyms returns an answer with its pseudonyms numbered as they appear: those of two sources differ.
+func numberPseudonyms(answer string) string {
 	seen := map[string]string{}
 	return regexp.MustCompile(`"User [2-9B-Z]{4,13}"`).ReplaceAllStringFunc(answer, func(name string) string {
 		if seen[name] == "" {

@@ -10,8 +10,8 @@ func (g *generator) unit(fine bool) string {
 	return pick(g, "unit", units...)
 }
 
-// zoned adds a time zone to some of the objects that allow one.
-func (g *generator) zoned(m value.Value) value.Value {
+// withZone adds a time zone to some of the objects that allow one.
+func (g *generator) withZone(m value.Value) value.Value {
 	if g.chance("zone", 3) {
 		return value.OfObject(append(m.Members(), value.Member{Name: "timezone", Value: value.OfString(pick(g, "zone", zoneNames...))}))
 	}

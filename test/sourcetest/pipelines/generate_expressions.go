@@ -56,7 +56,7 @@ func (g *generator) any(s scope, depth int) value.Value {
 
 // leaf draws a column, a part of one, or a constant.
 func (g *generator) leaf(k kind, s scope) value.Value {
-	own := s.typed(kindTypes[k]...)
+	own := s.ofTypes(kindTypes[k]...)
 	if k == listed {
 		own = s.lists()
 	}
@@ -220,7 +220,7 @@ func (g *generator) count(s scope, depth int) value.Value {
 	case "by types":
 		return g.byTypes(schema.Integer, s, depth)
 	case "$regexFind":
-		return g.found(s, depth, "idx")
+		return g.regexMember(s, depth, "idx")
 	case "$convert":
 		return object1(op, members("input", g.any(s, depth), "to", pick(g, "to", "int", "long"), "onError", g.constant(integer), "onNull", g.expr(integer, s, 0)))
 	case "$bitNot":
@@ -232,10 +232,10 @@ func (g *generator) count(s scope, depth int) value.Value {
 	case "part":
 		part := pick(g, "part", "$year", "$month", "$dayOfMonth", "$dayOfYear", "$dayOfWeek", "$isoDayOfWeek", "$isoWeek", "$isoWeekYear", "$hour", "$minute",
 			"$second", "$millisecond")
-		return object1(part, g.zoned(members("date", g.expr(instant, s, depth))))
+		return object1(part, g.withZone(members("date", g.expr(instant, s, depth))))
 	case "$dateDiff":
 		m := members("startDate", g.expr(instant, s, depth), "endDate", g.expr(instant, s, depth), "unit", g.unit(true))
-		return object1(op, g.zoned(g.week(m)))
+		return object1(op, g.withZone(g.week(m)))
 	case "$cmp":
 		k := pick(g, "compared", number, textual, instant, condition)
 		return object1(op, list(g.expr(k, s, depth), g.expr(k, s, depth)))
@@ -252,7 +252,7 @@ func (g *generator) textual(s scope, depth int) value.Value {
 	case "by types":
 		return g.byTypes(schema.String, s, depth)
 	case "$regexFind":
-		return g.found(s, depth, "match")
+		return g.regexMember(s, depth, "match")
 	case "$trim", "$ltrim", "$rtrim":
 		if g.chance("chars", 2) {
 			return object1(op, members("input", g.expr(textual, s, depth)))
@@ -261,7 +261,7 @@ func (g *generator) textual(s scope, depth int) value.Value {
 	case "$toString", "$type":
 		return object1(op, g.any(s, depth))
 	case "$dateToString":
-		return object1(op, g.zoned(members("date", g.expr(instant, s, depth), "format",
+		return object1(op, g.withZone(members("date", g.expr(instant, s, depth), "format",
 			pick(g, "format", "%Y-%m-%dT%H:%M:%S.%LZ", "%G-W%V-%u", "%j", "%H:%M", "%% 'x' \"%d\"", "%Y"))))
 	case "$reduce":
 		inside := append(s.of(func(c column) bool { return c.name[0] != '$' }), column{name: "$this", is: schema.JSON}, column{name: "$value", is: schema.JSON})
@@ -305,11 +305,11 @@ func (g *generator) instant(s scope, depth int) value.Value {
 	case "$dateTrunc":
 		m := g.week(members("date", g.expr(instant, s, depth), "unit", g.unit(false)))
 		if !g.d.UTC {
-			m = g.zoned(m)
+			m = g.withZone(m)
 		}
 		return object1(op, m)
 	case "$dateAdd", "$dateSubtract":
-		return object1(op, g.zoned(members("startDate", g.expr(instant, s, depth), "unit", g.unit(true), "amount", g.expr(integer, s, depth))))
+		return object1(op, g.withZone(members("startDate", g.expr(instant, s, depth), "unit", g.unit(true), "amount", g.expr(integer, s, depth))))
 	case "$toDate":
 		return object1(op, g.expr(pick(g, "from", number, textual, textual, instant), s, depth))
 	default:
@@ -322,9 +322,9 @@ func (g *generator) list(s scope, depth int) value.Value {
 	switch op := pick(g, "list", "literal", "literal", "$split", "$slice", "$filter", "$filter", "$map", "$map", "$concatArrays", "sets", "$objectToArray", "$regexFind"); op {
 	case "$regexFind":
 		if g.d.lacks(FindAll) {
-			return g.found(s, depth, "captures")
+			return g.regexMember(s, depth, "captures")
 		}
-		return object1("$regexFindAll", g.searched(s, depth))
+		return object1("$regexFindAll", g.regexInput(s, depth))
 	case "literal":
 		return list(g.any(s, depth), g.any(s, depth))
 	case "$split":
@@ -339,7 +339,7 @@ func (g *generator) list(s scope, depth int) value.Value {
 	case "sets":
 		return object1(pick(g, "set", "$setUnion", "$setIntersection", "$setDifference"), list(g.expr(listed, s, depth), g.expr(listed, s, depth)))
 	case "$objectToArray":
-		return object1(op, g.gathered(s, depth))
+		return object1(op, g.objectFromPairs(s, depth))
 	case "$filter":
 		m := members("input", g.expr(listed, s, depth), "cond", g.expr(condition, append(s, column{name: "$this", is: schema.JSON}), depth))
 		if g.chance("limit", 4) {
@@ -358,20 +358,20 @@ func (g *generator) list(s scope, depth int) value.Value {
 	}
 }
 
-// found draws a member of what an expression finds in a text.
-func (g *generator) found(s scope, depth int, member string) value.Value {
-	vars := members("found", object1("$regexFind", g.searched(s, depth)))
+// regexMember draws a member of what an expression finds in a text.
+func (g *generator) regexMember(s scope, depth int, member string) value.Value {
+	vars := members("found", object1("$regexFind", g.regexInput(s, depth)))
 	return object1("$let", members("vars", vars, "in", ref("$found."+member)))
 }
 
-// searched draws a text and an expression of which every database finds the same parts.
-func (g *generator) searched(s scope, depth int) value.Value {
+// regexInput draws a text and an expression of which every database finds the same parts.
+func (g *generator) regexInput(s scope, depth int) value.Value {
 	regex := pick(g, "regex", "a", "(p)(p)?", "[a-c]+", "(ß)|(İ)", `\d+`, "^.", ".$", `(\d+)-(\d+)`, "([^a]*)a", "(a)*p", ".", `^([a-z]+)(\d)?$`, `\s+`)
 	return members("input", g.expr(textual, s, depth), "regex", regex, "options", pick(g, "options", "", "i"))
 }
 
-// gathered draws an object with members that the records name.
-func (g *generator) gathered(s scope, depth int) value.Value {
+// objectFromPairs draws an object with members that the records name.
+func (g *generator) objectFromPairs(s scope, depth int) value.Value {
 	pair := func() value.Value {
 		if g.chance("object", 2) {
 			return members("k", g.expr(textual, s, 0), "v", g.any(s, depth))

@@ -27,7 +27,7 @@ func (g *generator) stage(d *draft, nests bool) []value.Value {
 	case "$project":
 		return one(g.project(s))
 	case "$addFields":
-		return one(g.computed(s, g.times("fields", 1, 2)))
+		return one(g.newColumns(s, g.times("fields", 1, 2)))
 	case "$unset":
 		return one(value.OfString(g.columnOr(s, "id")))
 	case "$sort":
@@ -44,11 +44,11 @@ func (g *generator) stage(d *draft, nests bool) []value.Value {
 		return one(g.unwind(s))
 	case "$replaceWith":
 		if g.chance("merge", 3) {
-			return one(object1("$mergeObjects", list(value.OfString("$$ROOT"), g.computed(s, 1))))
+			return one(object1("$mergeObjects", list(value.OfString("$$ROOT"), g.newColumns(s, 1))))
 		}
-		return one(g.computed(s, g.times("fields", 1, 3)))
+		return one(g.newColumns(s, g.times("fields", 1, 3)))
 	case "$lookup", "join", "$graphLookup", "$unionWith", "$facet":
-		return g.nested(d, s, name)
+		return g.nestedStage(d, s, name)
 	}
 	return g.grouping(s, name)
 }
@@ -60,8 +60,8 @@ func (g *generator) columnOr(s scope, other string) string {
 	return other
 }
 
-// computed draws an object of new columns, some of which replace others.
-func (g *generator) computed(s scope, n int) value.Value {
+// newColumns draws an object of new columns, some of which replace others.
+func (g *generator) newColumns(s scope, n int) value.Value {
 	var out []value.Member
 	for range n {
 		name := g.fresh()
@@ -85,7 +85,7 @@ func (g *generator) value(s scope, depth int) value.Value {
 }
 
 func (g *generator) project(s scope) value.Value {
-	out := slices.Clone(g.computed(s, g.times("computed", 0, 2)).Members())
+	out := slices.Clone(g.newColumns(s, g.times("computed", 0, 2)).Members())
 	for i, m := range out {
 		if m.Value.IsNumber() || m.Value.Kind() == value.Bool || m.Value.IsNull() {
 			out[i].Value = object1("$literal", m.Value) // by itself it would mean that a field stays
@@ -134,7 +134,7 @@ func (g *generator) grouping(s scope, name string) []value.Value {
 		bounds := map[kind][]value.Value{number: list(value.OfInt(-5), value.OfInt(0), value.OfDecimal("1.5"), value.OfInt(100)).List(),
 			textual: list(value.OfString("A"), value.OfString("a"), value.OfString("ap"), value.OfString("é")).List(),
 			instant: list(value.OfString("1970-01-01"), value.OfString("2026-01-01T00:00:00Z"), value.OfString("2026-02-01T00:00:00Z")).List()}[k]
-		by := s.typed(kindTypes[k]...)
+		by := s.ofTypes(kindTypes[k]...)
 		if len(by) == 0 || g.chance("expression", 3) {
 			m := members("groupBy", g.expr(k, s.scalar(), 2), "boundaries", value.OfArray(bounds), "output", g.accumulators(s))
 			return one(m)
@@ -192,7 +192,7 @@ func (g *generator) accumulators(s scope) value.Value {
 			}
 			operand = g.expr(k, s, 2)
 		case "$stdDevPop", "$stdDevSamp":
-			name, operand = deviation+name, g.expr(number, s.typed(schema.Integer), 0)
+			name, operand = deviation+name, g.expr(number, s.ofTypes(schema.Integer), 0)
 		case "$percentile", "$median":
 			operand = members("input", g.expr(number, s, 1))
 			if op == "$percentile" {
@@ -225,8 +225,8 @@ var links = []struct{ class, field, target, key string }{
 	{"docs", "doc.a", "docs", "id"}, {"kinds", "u", "kinds", "u"}, {"sales", "item", "sales", "item"}, {"posts", "num", "parts", "num"},
 }
 
-// nested draws a stage with a pipeline of its own. Nested pipelines are short.
-func (g *generator) nested(d *draft, s scope, name string) []value.Value {
+// nestedStage draws a stage with a pipeline of its own. Nested pipelines are short.
+func (g *generator) nestedStage(d *draft, s scope, name string) []value.Value {
 	as := g.fresh()
 	switch name {
 	case "$facet":
@@ -296,11 +296,11 @@ func (g *generator) inner(s scope, m value.Value, target string) value.Value {
 
 // filling draws the operand of a $fill.
 func (g *generator) filling(s scope) value.Value {
-	order := s.typed(kindTypes[number]...)
+	order := s.ofTypes(kindTypes[number]...)
 	var output []value.Member
 	for range g.times("fields", 1, 2) {
 		how := members("value", g.value(s, 1))
-		numbers := s.typed(kindTypes[number]...)
+		numbers := s.ofTypes(kindTypes[number]...)
 		name := g.column(s)
 		switch method := pick(g, "method", "value", "locf", "linear"); {
 		case len(order) == 0 || method == "value":
@@ -331,8 +331,8 @@ func (g *generator) filling(s scope) value.Value {
 // densify draws the operand of a $densify.
 func (g *generator) densify(s scope) value.Value {
 	span := members("step", whole(pick(g, "step", 1, 2, 7)), "bounds", list(whole(pick(g, "from", -3, 0, 1)), whole(pick(g, "to", 2, 9))))
-	fields := s.typed(schema.Integer, schema.Double, schema.Decimal)
-	if times := s.typed(schema.Date); len(times) > 0 && (len(fields) == 0 || g.chance("times", 2)) {
+	fields := s.ofTypes(schema.Integer, schema.Double, schema.Decimal)
+	if times := s.ofTypes(schema.Date); len(times) > 0 && (len(fields) == 0 || g.chance("times", 2)) {
 		fields = times
 		span = members("step", whole(pick(g, "step", 1, 2)), "unit", value.OfString(pick(g, "unit", "day", "week", "month", "hour")),
 			"bounds", list(value.OfString("2026-01-30"), value.OfString(pick(g, "to", "2026-01-31", "2026-02-03"))))

@@ -114,7 +114,7 @@ func (g *generator) pipeline(class string, before []value.Value, n int) draft {
 			if err != nil {
 				g.t.Fatal(err)
 			}
-			keyed, chosen := unsaid(planned.Program.Stages)
+			keyed, chosen := hasUndefinedOrder(planned.Program.Stages)
 			if chosen || keyed && n <= 2 {
 				continue
 			}
@@ -125,9 +125,9 @@ func (g *generator) pipeline(class string, before []value.Value, n int) draft {
 	return d
 }
 
-// unsaid reports whether records are grouped by values that may be objects or lists, whose order is undefined, and
+// hasUndefinedOrder reports whether records are grouped by values that may be objects or lists, whose order is undefined, and
 // whether one of such values is chosen.
-func unsaid(stages []plan.Stage) (keyed, chosen bool) {
+func hasUndefinedOrder(stages []plan.Stage) (keyed, chosen bool) {
 	loose := func(e plan.Expr) bool {
 		_, exact := e.(plan.ToJSON)
 		return e.Type() == schema.JSON && !exact
@@ -168,7 +168,7 @@ func (d draft) columns() scope {
 			continue
 		}
 		out = append(out, column{c.Path.String(), c.Type, c.List, c.ID})
-		if c.Class != "" && !c.Type.Structured() {
+		if c.Class != "" && !c.Type.IsStructured() {
 			out = append(out, d.behind(c.Key()+".", c.Class, 2)...)
 		}
 	}
@@ -206,7 +206,7 @@ func (s scope) dynamic() scope {
 
 func (s scope) lists() scope { return s.of(func(c column) bool { return c.list }) }
 
-func (s scope) typed(types ...schema.Type) scope {
+func (s scope) ofTypes(types ...schema.Type) scope {
 	return s.of(func(c column) bool { return slices.Contains(types, c.is) })
 }
 

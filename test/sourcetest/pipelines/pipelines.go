@@ -94,7 +94,7 @@ func (s *subject) lacks(a Ability) bool { return s.Limits[a] != "" }
 // rules makes a policy in which all classes are visible, subject to rules.
 func (s *subject) rules(t *testing.T, rules map[string]policy.ClassRule) *policy.Policy {
 	t.Helper()
-	all := map[string]policy.ClassRule{"held": sourcetest.Declared(s.classes)["held"]}
+	all := map[string]policy.ClassRule{"held": sourcetest.DeclaredRules(s.classes)["held"]}
 	if s.Tables[sourcetest.Conversions] != "" {
 		delete(all, "held")
 	}
@@ -167,7 +167,7 @@ type place struct {
 // object returns the record of a row, with the members that have dots in their names nested in objects.
 func object(plan *policy.Plan, row value.Row) value.Value {
 	var places []place
-	for i, c := range plan.Shown() {
+	for i, c := range plan.ReturnedColumns() {
 		places = append(places, place{c.Path, i})
 	}
 	o := build(places, nil, row, plan.Program.Out().Optional)

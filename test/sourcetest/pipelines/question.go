@@ -159,7 +159,7 @@ func equal(a, b value.Value) bool {
 		}
 		return true
 	}
-	return value.Equal(written(a), written(b))
+	return value.Equal(shortestDecimal(a), shortestDecimal(b))
 }
 
 // about is same, except for the last digit of doubles. Beyond 2^53, databases differ in which of two equally near
@@ -179,8 +179,8 @@ func about(a, b value.Value) bool {
 	return equal(a, b) || double && near(a, b, 1e-15)
 }
 
-// written returns a double as its shortest decimal.
-func written(v value.Value) value.Value {
+// shortestDecimal returns a double as its shortest decimal.
+func shortestDecimal(v value.Value) value.Value {
 	if x := v.Float(); v.Kind() == value.Float && !math.IsNaN(x) && !math.IsInf(x, 0) {
 		return value.OfDecimal(v.String())
 	}

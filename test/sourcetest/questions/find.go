@@ -37,16 +37,16 @@ func finds(t *testing.T, set *tool.Set) {
 			got = append(got, strings.Join(words, " "))
 		}
 		slices.Sort(got)
-		if want := held(t, wanted); !slices.Equal(got, want) {
+		if want := findText(t, wanted); !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q\n%s", wanted, got, want, res.Text)
 		}
 	}
 }
 
-// held returns where the tables of the shop hold a text: "class field match records".
-func held(t *testing.T, wanted string) []string {
+// findText returns where the tables of the shop hold a text: "class field match records".
+func findText(t *testing.T, wanted string) []string {
 	counts := map[string]int{}
-	tables, _ := parsed(t, shop).Get("tables")
+	tables, _ := mustRead(t, shop).Get("tables")
 	for _, table := range tables.List() {
 		name, _ := table.Get("name")
 		columns, _ := table.Get("columns")

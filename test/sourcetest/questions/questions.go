@@ -87,7 +87,7 @@ func Shop(t testing.TB) sourcetest.Dataset {
 		return l.List()
 	}
 	var out sourcetest.Dataset
-	for _, v := range list(parsed(t, shop), "tables") {
+	for _, v := range list(mustRead(t, shop), "tables") {
 		table := sourcetest.Table{Name: word(v, "name")}
 		for _, k := range list(v, "key") {
 			table.Key = append(table.Key, k.Text())
@@ -155,7 +155,7 @@ type question struct {
 func read(t *testing.T) []question {
 	t.Helper()
 	var out []question
-	for _, v := range parsed(t, asked).List() {
+	for _, v := range mustRead(t, asked).List() {
 		words, _ := v.Get("question")
 		name, _ := v.Get("tool")
 		arguments, _ := v.Get("arguments")
@@ -171,7 +171,7 @@ func read(t *testing.T) []question {
 	return out
 }
 
-func parsed(t testing.TB, text string) value.Value {
+func mustRead(t testing.TB, text string) value.Value {
 	t.Helper()
 	v, err := value.Read([]byte(text), 0)
 	if err != nil {
@@ -182,7 +182,7 @@ func parsed(t testing.TB, text string) value.Value {
 
 // ask returns what is wrong with the answer over the database called on, or "".
 func (q question) ask(ctx context.Context, set *tool.Set, on string) string {
-	got, err := answered(ctx, set, q.call)
+	got, err := callTool(ctx, set, q.call)
 	if slices.Contains(q.refused, on) {
 		if problem.CodeOf(err) != problem.Unsupported {
 			return fmt.Sprintf("want %s to refuse it as unsupported_by_source, got %v", on, err)
@@ -198,14 +198,14 @@ func (q question) ask(ctx context.Context, set *tool.Set, on string) string {
 
 // again checks that a pipeline has the same answer as explain_query prints it, and in an export.
 func (q question) again(ctx context.Context, set *tool.Set) string {
-	explained, err := answered(ctx, set, tool.Request{Name: "explain_query", Arguments: q.call.Arguments})
+	explained, err := callTool(ctx, set, tool.Request{Name: "explain_query", Arguments: q.call.Arguments})
 	if err != nil {
 		return fmt.Sprintf("explained: %v", err)
 	}
 	class, _ := q.call.Arguments.Get("class_name")
 	pipeline, _ := explained.Get("pipeline")
 	arguments := []value.Member{{Name: "class_name", Value: class}, {Name: "pipeline", Value: pipeline}}
-	got, err := answered(ctx, set, tool.Request{Name: "aggregate", Arguments: value.OfObject(arguments)})
+	got, err := callTool(ctx, set, tool.Request{Name: "aggregate", Arguments: value.OfObject(arguments)})
 	if err != nil {
 		return fmt.Sprintf("as %s: %v", pipeline, err)
 	}
@@ -213,7 +213,7 @@ func (q question) again(ctx context.Context, set *tool.Set) string {
 		return fmt.Sprintf("as %s:\n%s", pipeline, wrong)
 	}
 	arguments = append(arguments, value.Member{Name: "format", Value: value.OfString("jsonl")})
-	exported, err := answered(ctx, set, tool.Request{Name: "export_data", Arguments: value.OfObject(arguments)})
+	exported, err := callTool(ctx, set, tool.Request{Name: "export_data", Arguments: value.OfObject(arguments)})
 	if err != nil {
 		return fmt.Sprintf("exported: %v", err)
 	}
@@ -232,7 +232,7 @@ func (q question) again(ctx context.Context, set *tool.Set) string {
 	return ""
 }
 
-func answered(ctx context.Context, set *tool.Set, call tool.Request) (value.Value, error) {
+func callTool(ctx context.Context, set *tool.Set, call tool.Request) (value.Value, error) {
 	res, err := set.Call(ctx, reader, call)
 	if err != nil {
 		return value.Value{}, err
@@ -286,14 +286,14 @@ func (q question) compare(at string, want, got value.Value, out *[]string) {
 		}
 	case want.IsNumber() && got.IsNumber():
 		if !q.near(want, got) {
-			*out = append(*out, fmt.Sprintf("%s: want %s, got %s", at, shown(want), shown(got)))
+			*out = append(*out, fmt.Sprintf("%s: want %s, got %s", at, valueText(want), valueText(got)))
 		}
 	case !value.Equal(want, got):
-		*out = append(*out, fmt.Sprintf("%s: want %s, got %s", at, shown(want), shown(got)))
+		*out = append(*out, fmt.Sprintf("%s: want %s, got %s", at, valueText(want), valueText(got)))
 	}
 }
 
-func shown(v value.Value) string {
+func valueText(v value.Value) string {
 	if v.IsNull() {
 		return "nothing"
 	}

@@ -24,7 +24,7 @@ func (w *Writer) levels(keys, exprs []string) string {
 func (w *Writer) lateral(s scope, depth int) (string, named) {
 	inner, t := w.table(0)
 	in := scope{tables: []named{t}, outer: append(append([]named{}, s.tables...), s.outer...)}
-	of := named{w.alias(), titled([]Kind{w.kind(), w.kind()})}
+	of := named{w.alias(), numberedColumns([]Kind{w.kind(), w.kind()})}
 	kind := w.oneOf("JOIN", "LEFT JOIN")
 	where := " WHERE " + w.form(in, 0, "{i} {=|=|<} {i}", "{t} = {t}")
 	if kind == "JOIN" {

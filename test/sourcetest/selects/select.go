@@ -163,7 +163,7 @@ func (w *Writer) table(depth int) (string, named) {
 		return "(" + q.Text + ") AS " + alias, named{alias, q.columns}
 	}
 	if w.chance(10) {
-		return w.made(alias)
+		return w.constantTable(alias)
 	}
 	choice := slices.Clone(w.Tables)
 	for name, columns := range w.with {
@@ -173,8 +173,8 @@ func (w *Writer) table(depth int) (string, named) {
 	return t.Name + " AS " + alias, named{alias, t.Columns}
 }
 
-// made returns a table of constants.
-func (w *Writer) made(alias string) (string, named) {
+// constantTable returns a table of constants.
+func (w *Writer) constantTable(alias string) (string, named) {
 	one := func(is Kind) named { return named{alias, []Column{{"c1", is}}} }
 	switch w.Draw(4) {
 	case 0:
@@ -198,9 +198,9 @@ func (w *Writer) simple(s scope, want []Kind, depth int) Written {
 		want = append(want, w.kind())
 	}
 	from, in := w.from(s, depth)
-	out := Written{columns: titled(want), From: from}
+	out := Written{columns: numberedColumns(want), From: from}
 	if w.chance(35) {
-		return w.grouped(in, out, !kept, depth)
+		return w.endWithGroupBy(in, out, !kept, depth)
 	}
 	distinct := w.chance(15)
 	if !kept && !distinct && w.chance(8) {
@@ -238,7 +238,7 @@ func (w *Writer) simple(s scope, want []Kind, depth int) Written {
 // firsts returns a SELECT with DISTINCT ON, whose order has no ties.
 func (w *Writer) firsts(depth int) Written {
 	from, in := w.from(scope{}, 0)
-	out := Written{columns: titled([]Kind{w.kind(), w.kind()})}
+	out := Written{columns: numberedColumns([]Kind{w.kind(), w.kind()})}
 	key := w.expr(in, w.kind(), min(depth, 1))
 	var items []string
 	for _, c := range out.columns {
@@ -248,7 +248,7 @@ func (w *Writer) firsts(depth int) Written {
 	return out
 }
 
-func titled(want []Kind) []Column {
+func numberedColumns(want []Kind) []Column {
 	out := make([]Column, len(want))
 	for i, k := range want {
 		out[i] = Column{fmt.Sprintf("c%d", i+1), k}
@@ -256,9 +256,9 @@ func titled(want []Kind) []Column {
 	return out
 }
 
-// grouped ends a SELECT with GROUP BY. Sometimes all records are one group. Where any columns will do, one may be a
+// endWithGroupBy ends a SELECT with GROUP BY. Sometimes all records are one group. Where any columns will do, one may be a
 // list.
-func (w *Writer) grouped(in scope, out Written, anything bool, depth int) Written {
+func (w *Writer) endWithGroupBy(in scope, out Written, anything bool, depth int) Written {
 	var items, keys, grouped []string
 	all := w.chance(30)
 	for i := range out.columns {

@@ -92,8 +92,8 @@ func (d *differential) check(t *rapid.T) {
 	if err != nil {
 		d.refuse(t, q.Text, err)
 		if several(err) {
-			if _, other := d.oracle.ask(t.Context(), q.Text); other == nil || said(other) != said(err) {
-				t.Fatalf("%s\n%s\nthe oracle: %v", q.Text, said(err), other)
+			if _, other := d.oracle.ask(t.Context(), q.Text); other == nil || errorText(other) != errorText(err) {
+				t.Fatalf("%s\n%s\nthe oracle: %v", q.Text, errorText(err), other)
 			}
 		}
 		return
@@ -107,13 +107,13 @@ func (d *differential) check(t *rapid.T) {
 		return
 	}
 	if err != nil {
-		t.Fatalf("%s\nthe oracle: %s", q.Text, said(err))
+		t.Fatalf("%s\nthe oracle: %s", q.Text, errorText(err))
 	}
 	differ(t, "the oracle", q.Text, got, want)
 	d.compared++
 	d.rows += len(got)
 	if d.raw != nil && !q.Own {
-		if want, err := d.raw(dated(q.Text)); err == nil && !slices.ContainsFunc(want, beyond.MatchString) {
+		if want, err := d.raw(fixTime(q.Text)); err == nil && !slices.ContainsFunc(want, beyond.MatchString) {
 			differ(t, "the database", q.Text, got, want)
 			d.raws++
 		}
@@ -134,7 +134,7 @@ func (d *differential) refuse(t *rapid.T, text string, err error) {
 	t.Helper()
 	p := problem.Of(err)
 	if p.Code == problem.Internal || p.Code == problem.Upstream {
-		t.Fatalf("%s\n%s", text, said(err))
+		t.Fatalf("%s\n%s", text, errorText(err))
 	}
 	why := p.Detail
 	if _, rest, ok := strings.Cut(why, ": "); ok {
@@ -151,7 +151,7 @@ func (d *differential) law(t *rapid.T, q selects.Written, holds []string) {
 		return
 	}
 	if err != nil {
-		t.Fatalf("%s\n%s", q.Free, said(err))
+		t.Fatalf("%s\n%s", q.Free, errorText(err))
 	}
 	if len(all) >= most {
 		return
@@ -173,7 +173,7 @@ func (d *differential) law(t *rapid.T, q selects.Written, holds []string) {
 		return
 	}
 	if err != nil {
-		t.Fatalf("%s\n%s", text, said(err))
+		t.Fatalf("%s\n%s", text, errorText(err))
 	}
 	want := fmt.Sprintf(`{"n":%d}`, len(holds))
 	if len(all) == 0 {
@@ -186,7 +186,7 @@ func (d *differential) law(t *rapid.T, q selects.Written, holds []string) {
 // differ fails where two answers aren't the same records, in whatever order.
 func differ(t *rapid.T, other, text string, got, want []string) {
 	t.Helper()
-	if !same(sorted(got), sorted(want)) {
+	if !same(sortRecords(got), sortRecords(want)) {
 		t.Fatalf("%s\n%d records:\n  %s\n%s, %d:\n  %s", text, len(got), few(got), other, len(want), few(want))
 	}
 }
@@ -194,8 +194,8 @@ func differ(t *rapid.T, other, text string, got, want []string) {
 // few returns the first records, as lines.
 func few(records []string) string { return strings.Join(records[:min(len(records), 20)], "\n  ") }
 
-// sorted orders records by their text, in which numbers are rounded: sums of doubles depend on their order.
-func sorted(records []string) []string {
+// sortRecords orders records by their text, in which numbers are rounded: sums of doubles depend on their order.
+func sortRecords(records []string) []string {
 	keys := make(map[string]string, len(records))
 	for _, r := range records {
 		v, err := value.Read([]byte(r), 20)

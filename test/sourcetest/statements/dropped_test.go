@@ -34,11 +34,11 @@ func TestNothingIsDropped(t *testing.T) {
 		q.Limit, q.Now = most, now
 		permit, err := p.Read(reader, q)
 		if err != nil {
-			return said(err)
+			return errorText(err)
 		}
 		planned, err := permit.Plan()
 		if err != nil {
-			return said(err)
+			return errorText(err)
 		}
 		return planned.Program.String() + fmt.Sprint(planned.Limit)
 	}

@@ -20,9 +20,9 @@ func Forms(t *testing.T, o sourcetest.Open) {
 		st := &all[i]
 		got, err := s.ask(t.Context(), st.text)
 		if err != nil {
-			got = strings.Split(said(err), "\n")
+			got = strings.Split(errorText(err), "\n")
 			if refusals++; !mends(got) {
-				t.Errorf("%s\nthe refusal says nothing that could be written:\n%s", st.text, said(err))
+				t.Errorf("%s\nthe refusal says nothing that could be written:\n%s", st.text, errorText(err))
 			}
 		}
 		if strings.Join(got, "\n") != strings.Join(st.rows, "\n") && !*update {

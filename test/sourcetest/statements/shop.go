@@ -13,7 +13,7 @@ func points(field, target string) schema.Relation {
 // shop returns the tables that the corpus asks.
 func shop() []sourcetest.Table {
 	id := sourcetest.Column{Name: "id", Is: schema.Integer, Required: true}
-	return append(sold(), []sourcetest.Table{
+	return append(itemTables(), []sourcetest.Table{
 		{Name: "customers", Key: []string{"id"}, Columns: []sourcetest.Column{id, {Name: "name", Is: schema.String, Required: true}, {Name: "city", Is: schema.String},
 			{Name: "joined", Is: schema.Date}, {Name: "vip", Is: schema.Boolean}, {Name: "credit", Is: schema.Double}, {Name: "meta", Is: schema.JSON}},
 			Rows: `
@@ -62,8 +62,8 @@ func shop() []sourcetest.Table {
 	}...)
 }
 
-// sold returns the table of the products sold in each order.
-func sold() []sourcetest.Table {
+// itemTables returns the table of the products sold in each order.
+func itemTables() []sourcetest.Table {
 	return []sourcetest.Table{
 		{Name: "items", Key: []string{"order_id", "line"}, Foreign: []schema.Relation{points("order_id", "orders"), points("product_id", "products")},
 			Columns: []sourcetest.Column{{Name: "order_id", Is: schema.Integer, Required: true}, {Name: "line", Is: schema.Integer, Required: true},

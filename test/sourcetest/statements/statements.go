@@ -120,7 +120,7 @@ func (s *subject) ask(ctx context.Context, text string) ([]string, error) {
 			return nil, err
 		}
 		var members []value.Member
-		for j, c := range planned.Shown() {
+		for j, c := range planned.ReturnedColumns() {
 			members = append(members, value.Member{Name: c.Path[0], Value: plain(row[j])})
 		}
 		out[i] = value.OfObject(members).String()
@@ -148,7 +148,7 @@ func Run(t *testing.T, o sourcetest.Open, limits Limits) {
 			continue
 		}
 		if err != nil {
-			t.Errorf("%s\n%s", st.text, said(err))
+			t.Errorf("%s\n%s", st.text, errorText(err))
 			continue
 		}
 		if !same(got, st.rows) {
@@ -161,8 +161,8 @@ func Run(t *testing.T, o sourcetest.Open, limits Limits) {
 		got, err := s.ask(t.Context(), st.text)
 		if err == nil {
 			t.Errorf("%s is answered: %s", st.text, got)
-		} else if want := strings.Join(st.rows, "\n"); said(err) != want {
-			t.Errorf("%s\n got %s\nwant %s", st.text, said(err), want)
+		} else if want := strings.Join(st.rows, "\n"); errorText(err) != want {
+			t.Errorf("%s\n got %s\nwant %s", st.text, errorText(err), want)
 		}
 	}
 	got, err := s.ask(t.Context(), "SELECT count(*) AS n, max(id) AS last FROM orders")
@@ -221,7 +221,7 @@ func Alike(t *testing.T, o sourcetest.Open, oracle sourcetest.Oracle) {
 	for _, st := range append(read(t, corpus), read(t, refused)...) {
 		got, err := s.ask(t.Context(), st.text)
 		want, wrong := right.ask(t.Context(), st.text)
-		if (err == nil) != (wrong == nil) || err != nil && said(err) != said(wrong) || !slices.Equal(got, want) {
+		if (err == nil) != (wrong == nil) || err != nil && errorText(err) != errorText(wrong) || !slices.Equal(got, want) {
 			t.Errorf("%s\n got %s %v\nwant %s %v", st.text, strings.Join(got, "\n     "), err, strings.Join(want, "\n     "), wrong)
 		}
 		if wrong == nil {
@@ -234,8 +234,8 @@ func Alike(t *testing.T, o sourcetest.Open, oracle sourcetest.Oracle) {
 	}
 }
 
-// said returns the text of a refusal.
-func said(err error) string {
+// errorText returns the text of a refusal.
+func errorText(err error) string {
 	p := problem.Of(err)
 	text := p.Text()
 	if p.Code == problem.Internal || p.Code == problem.Upstream {
@@ -253,11 +253,11 @@ func Raw(t *testing.T, o sourcetest.Open, raw func(text string) ([]string, error
 		st := &all[i]
 		got, err := s.ask(t.Context(), st.text)
 		if err != nil {
-			t.Errorf("%s\n%s", st.text, said(err))
+			t.Errorf("%s\n%s", st.text, errorText(err))
 			continue
 		}
 		if !st.own {
-			want, err := raw(dated(st.text))
+			want, err := raw(fixTime(st.text))
 			if err != nil {
 				t.Errorf("%s: PostgreSQL: %v", st.text, err)
 				continue
@@ -270,7 +270,7 @@ func Raw(t *testing.T, o sourcetest.Open, raw func(text string) ([]string, error
 		st.rows = got
 	}
 	for _, st := range read(t, written) { // of the forms, those that PostgreSQL takes too
-		want, err := raw(dated(st.text))
+		want, err := raw(fixTime(st.text))
 		if got, ours := s.ask(t.Context(), st.text); err == nil && ours == nil && !st.own && !same(got, want) {
 			t.Errorf("%s\n got %s\nwant %s", st.text, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
 		}
@@ -281,15 +281,15 @@ func Raw(t *testing.T, o sourcetest.Open, raw func(text string) ([]string, error
 		for i := range denied {
 			_, err := s.ask(t.Context(), denied[i].text)
 			if denied[i].rows = nil; err != nil {
-				denied[i].rows = strings.Split(said(err), "\n")
+				denied[i].rows = strings.Split(errorText(err), "\n")
 			}
 		}
 		write(t, "errors.txt", refused, denied)
 	}
 }
 
-// dated returns text with the time of the calls in place of the current one.
-func dated(text string) string {
+// fixTime returns text with the time of the calls in place of the current one.
+func fixTime(text string) string {
 	const at = "timestamptz '2026-06-15 12:00:00Z'"
 	return strings.NewReplacer("now()", at, "statement_timestamp()", at, "transaction_timestamp()", at, "clock_timestamp()", at, "current_date", "date '2026-06-15'").Replace(text)
 }

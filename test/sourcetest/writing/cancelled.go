@@ -12,16 +12,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// cancelled: an apply that is cancelled has happened or hasn't, and Bar reports which. Nothing is left behind either
-// way.
-func cancelled(t *testing.T, d *database) {
-	c := d.proposed(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`)
+// testCancellation tests that a cancelled apply has either happened or not, and that Bar reports which. Nothing is
+// left behind either way.
+func testCancellation(t *testing.T, d *database) {
+	c := d.newApprovedChange(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := d.Apply(ctx, d.permit(t, c, 1)); problem.CodeOf(err) != problem.Cancelled {
 		t.Errorf("cancelled before: %v", err)
 	}
-	d.held(t, func() {
+	d.withLockedRecord(t, func() {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		begun := time.Now()
@@ -44,19 +44,19 @@ func cancelled(t *testing.T, d *database) {
 	if n, _ := d.number(t, 0); n != 1 {
 		t.Errorf("n is %d", n)
 	}
-	interrupted(t, d)
+	testInterruption(t, d)
 }
 
-// interrupted: an apply is cancelled at any moment. Both the effect and its marker are written, or neither is. Where
+// testInterruption cancels an apply at any moment. Both the effect and its marker are written, or neither is. Where
 // they aren't written together, the next executor settles it. In FerretDB it may be the one after that, because the
 // server may break off the next one for the first's sake.
-func interrupted(t *testing.T, d *database) {
+func testInterruption(t *testing.T, d *database) {
 	left := 0
 	for i := 0; i < 60; i += d.every() {
 		if err := d.Set(0, 0); err != nil {
 			t.Fatal(err)
 		}
-		c := d.proposed(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`)
+		c := d.newApprovedChange(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*200*time.Microsecond)
 		_, err := d.Apply(ctx, d.permit(t, c, 1))
 		cancel()
@@ -78,8 +78,8 @@ func interrupted(t *testing.T, d *database) {
 	t.Logf("%d of 60 were left half done, and settled", left)
 }
 
-// held calls while with the record 0 of marks locked by an outsider.
-func (d *database) held(t *testing.T, while func()) {
+// withLockedRecord calls while with the record 0 of marks locked by an outsider.
+func (d *database) withLockedRecord(t *testing.T, while func()) {
 	t.Helper()
 	conn, err := d.outside.Conn(t.Context())
 	if err != nil {
@@ -109,7 +109,7 @@ func catalogue(t *testing.T, d *database) {
 	if err != nil || len(again) != len(d.classes) {
 		t.Errorf("described again: %d classes, before %d: %v", len(again), len(d.classes), err)
 	}
-	if _, err := d.previewed(t, `{"op":"create","class":"loose","data":{"line":"x"}}`); problem.CodeOf(err) != problem.Unsupported {
+	if _, err := d.previewWrites(t, `{"op":"create","class":"loose","data":{"line":"x"}}`); problem.CodeOf(err) != problem.Unsupported {
 		t.Errorf("a class without a key: %v", err)
 	}
 	if errors.Is(err, context.Canceled) {

@@ -47,7 +47,7 @@ func classes(t *testing.T, d *database) {
 	}
 	step(dropNotes, `"it holds records" conflict: it holds records`)
 	d.run(t, `DELETE FROM notes`)
-	late := d.proposed(t, dropNotes)
+	late := d.newApprovedChange(t, dropNotes)
 	step(dropNotes, `"" [notes] 0 again true`)
 	if _, err := d.apply(t, late, 1); !isMoved(err) {
 		t.Errorf("a class that has gone: %v", err)
@@ -55,7 +55,7 @@ func classes(t *testing.T, d *database) {
 	step(`{"op":"delete_class","class":"comments"}`, `"records of likes lead to it" conflict: records of likes lead to it`)
 	if d.Kind == sourcetest.MySQL {
 		d.halfway(t)
-	} else if _, err := d.apply(t, d.proposed(t, makeNotes, `{"op":"create_class","source":"app","class":"things","fields":[{"name":"a","type":"string"}]}`), 1); problem.CodeOf(err) != problem.Conflict {
+	} else if _, err := d.apply(t, d.newApprovedChange(t, makeNotes, `{"op":"create_class","source":"app","class":"things","fields":[{"name":"a","type":"string"}]}`), 1); problem.CodeOf(err) != problem.Conflict {
 		t.Errorf("two classes: %v", err)
 	} else if n, err := d.outside.Exec(`SELECT * FROM notes`); err == nil {
 		t.Error("half of a change was made", n)
@@ -69,11 +69,11 @@ func (d *database) classStep(t *testing.T, text, want string) {
 	if d.Kind == sourcetest.MySQL {
 		kind = change.Computed
 	}
-	seen, err := d.previewed(t, text)
+	seen, err := d.previewWrites(t, text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := d.approved(t, seen, text)
+	c := d.changeFrom(t, seen, text)
 	r, err := d.apply(t, c, 1)
 	again, _ := d.apply(t, c, 1)
 	got := fmt.Sprintf("%s %q", seen.Kind, seen.Refusal)
@@ -98,22 +98,22 @@ func (d *database) halfway(t *testing.T) {
 	begun := func(c *change.Change) {
 		d.run(t, fmt.Sprintf(`INSERT INTO bailiwick_applied (change_id, digest, fence) VALUES ('%s', '%s', 1)`, c.ID, c.Digest))
 	}
-	c := d.proposed(t, makeNotes)
+	c := d.newApprovedChange(t, makeNotes)
 	begun(c)
-	if r, err := d.apply(t, d.proposed(t, makeNotes), 1); err != nil { // as the earlier attempt has created it
+	if r, err := d.apply(t, d.newApprovedChange(t, makeNotes), 1); err != nil { // as the earlier attempt has created it
 		t.Fatal(r, err)
 	}
 	if r, err := d.apply(t, c, 2); err != nil || r.Again {
 		t.Errorf("made, and not marked: %v %v", r, err)
 	}
 	d.look(t)
-	c = d.proposed(t, dropNotes)
+	c = d.newApprovedChange(t, dropNotes)
 	begun(c)
 	d.run(t, `DROP TABLE notes`)
 	if r, err := d.apply(t, c, 2); err != nil || r.Again {
 		t.Errorf("gone, and not marked: %v %v", r, err)
 	}
-	c = d.proposed(t, makeNotes)
+	c = d.newApprovedChange(t, makeNotes)
 	begun(c)
 	d.run(t, `CREATE TABLE notes (other int)`)
 	if r, err := d.apply(t, c, 2); problem.CodeOf(err) != problem.Conflict {

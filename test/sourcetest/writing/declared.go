@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// declared writes values into fields whose types the rules declare, as types does, and values that they can't hold.
-func declared(t *testing.T, d *database) {
+// testDeclaredTypes writes values into fields whose types the rules declare, as types does, and values that they can't hold.
+func testDeclaredTypes(t *testing.T, d *database) {
 	for _, r := range []struct{ field, value, want string }{
 		{"made_ms", `"2026-03-29T02:30:00.123Z"`, ``},
 		{"made_ms", `"1969-12-31T23:59:59.5Z"`, ``},
@@ -33,12 +33,12 @@ func declared(t *testing.T, d *database) {
 		{"n_text", `1.5`, `invalid_argument: n_text must be a whole number of at most 64 bits, not 1.5`},
 		{"done", `1`, `invalid_argument: done must be true or false, not 1`},
 	} {
-		_, err := d.previewed(t, fmt.Sprintf(`{"op":"create","class":"things","data":{%q:%s}}`, r.field, r.value))
+		_, err := d.previewWrites(t, fmt.Sprintf(`{"op":"create","class":"things","data":{%q:%s}}`, r.field, r.value))
 		if got := fmt.Sprint(err); got != r.want {
 			t.Errorf("%s %s\n got %q\nwant %q", r.field, r.value, got, r.want)
 		}
 	}
-	c := d.proposed(t, `{"op":"create","class":"things","data":{"made_ms":"2026-03-29T02:30:00.123Z","made_s":"2026-03-29","doc_text":{"a":[1]},"price_text":12.50,"done":true}}`)
+	c := d.newApprovedChange(t, `{"op":"create","class":"things","data":{"made_ms":"2026-03-29T02:30:00.123Z","made_s":"2026-03-29","doc_text":{"a":[1]},"price_text":12.50,"done":true}}`)
 	r, err := d.apply(t, c, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func (e Executor) Execute(w Writable, out io.Writer) error {
 			if err != nil {
 				return err
 			}
-			all.Go(func() { results[i], errs[i] = applied(w.Apply(ctx, permit)) })
+			all.Go(func() { results[i], errs[i] = outcomeWord(w.Apply(ctx, permit)) })
 		}
 		all.Wait()
 		for i, result := range results {
@@ -66,8 +66,8 @@ func (e Executor) Execute(w Writable, out io.Writer) error {
 	return nil
 }
 
-// applied returns in a word how a change ended.
-func applied(r change.Receipt, err error) (string, error) {
+// outcomeWord returns in a word how a change ended.
+func outcomeWord(r change.Receipt, err error) (string, error) {
 	switch {
 	case errors.Is(err, change.ErrFenced):
 		return "fenced", nil
@@ -81,7 +81,7 @@ func applied(r change.Receipt, err error) (string, error) {
 
 // hit returns the permit for change n.
 func (e Executor) hit(p *policy.Policy, n int) (writes.Permit, error) {
-	c := &change.Change{ID: named(n), State: change.Granted, Source: "app", Effects: make([]change.Effect, e.Each)}
+	c := &change.Change{ID: hitID(n), State: change.Granted, Source: "app", Effects: make([]change.Effect, e.Each)}
 	data := value.OfObject([]value.Member{{Name: "nr", Value: value.OfInt(int64(n))}})
 	for range e.Each {
 		c.Writes = append(c.Writes, write.Print(&write.Create{Class: "hits", Data: data}))
@@ -94,7 +94,7 @@ func (e Executor) hit(p *policy.Policy, n int) (writes.Permit, error) {
 	return writes.Allow(context.Background(), p, asker, a)
 }
 
-func named(n int) string { return fmt.Sprintf("hit%d", n) }
+func hitID(n int) string { return fmt.Sprintf("hit%d", n) }
 
 // A Process returns the command that runs Execute in a process of its own.
 type Process func(from int, fence int64) *exec.Cmd
@@ -172,7 +172,7 @@ func SQLHits(outside *sql.DB) Hits {
 	}}
 }
 
-func (h Hits) of(t *testing.T, n int) (made int, marked bool) { return h.Of(t, named(n), n) }
+func (h Hits) of(t *testing.T, n int) (made int, marked bool) { return h.Of(t, hitID(n), n) }
 
 // Whole fails unless the changes that an executor has reported are there, and the 20 after each of them are whole or not there. It
 // returns the last that was reported, or is there.
@@ -188,7 +188,7 @@ func (h Hits) Whole(t *testing.T, from int, said string) (last int) {
 	}
 	for n := from; n <= max(last, from)+20; n++ {
 		made, marked := h.of(t, n)
-		if h.torn(made, marked) || reported[n] && !marked {
+		if h.isTorn(made, marked) || reported[n] && !marked {
 			t.Fatalf("change %d has made %d records, marked: %v, reported: %v", n, made, marked, reported[n])
 		}
 		if marked {
@@ -198,8 +198,8 @@ func (h Hits) Whole(t *testing.T, from int, said string) (last int) {
 	return last
 }
 
-// torn reports whether records and marker of a change don't belong together.
-func (h Hits) torn(made int, marked bool) bool {
+// isTorn reports whether records and marker of a change don't belong together.
+func (h Hits) isTorn(made int, marked bool) bool {
 	return made != map[bool]int{true: h.Each}[marked] && !(h.Loose && !marked && made == h.Each)
 }
 
@@ -217,7 +217,7 @@ func Kills(t *testing.T, hits Hits, p Process, rounds int) {
 		next = e.end(t, next)
 		for n := next; n < next+max(hits.Beside, 1); n++ {
 			made, marked := hits.of(t, n)
-			if hits.torn(made, marked) {
+			if hits.isTorn(made, marked) {
 				t.Fatalf("kill %d: change %d has made %d records, marked: %v", fence, n, made, marked)
 			}
 			if marked {
@@ -272,7 +272,7 @@ func Stops(t *testing.T, w Writable, hits Hits, p Process, rounds int) {
 		last := next + 60
 		for n := next; n < last; n++ {
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-			_, applied, err := w.Bar(ctx, named(n), fence)
+			_, applied, err := w.Bar(ctx, hitID(n), fence)
 			cancel()
 			if err != nil { // it is suspended with its locks held: an unknown outcome isn't reported as barred
 				break
@@ -288,7 +288,7 @@ func Stops(t *testing.T, w Writable, hits Hits, p Process, rounds int) {
 		e.end(t, next)
 		for n := next; n < last; n++ {
 			made, marked := hits.of(t, n)
-			if hits.torn(made, marked) || kept[n] && made > 0 {
+			if hits.isTorn(made, marked) || kept[n] && made > 0 {
 				t.Fatalf("stop %d: change %d has made %d records, marked: %v, barred: %v", fence, n, made, marked, kept[n])
 			}
 		}

@@ -11,26 +11,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// owned tests actions that run a statement of the application's owner. They are previewed, rolled back and applied
+// testOwnerStatements tests actions that run a statement of the application's owner. They are previewed, rolled back and applied
 // once, like every write, and only with the text that was reviewed.
-func owned(t *testing.T, d *database) {
+func testOwnerStatements(t *testing.T, d *database) {
 	const raise = `UPDATE issues SET votes = votes + :by WHERE project = :project AND title <> ':by; not this'`
 	asks := func(statement, id string, by int) string {
 		sum := sha256.Sum256([]byte(statement))
 		return fmt.Sprintf(`{"op":"action","class":"issues","name":"raise","id":%q,"input":{"statement":%q,"parameters":{"by":%d,"project":1}},"source":"app"}`,
 			id, hex.EncodeToString(sum[:]), by)
 	}
-	if _, err := d.previewed(t, asks(raise, "1", 2)); problem.CodeOf(err) != problem.Unsupported {
+	if _, err := d.previewWrites(t, asks(raise, "1", 2)); problem.CodeOf(err) != problem.Unsupported {
 		t.Errorf("a statement that wasn't declared: %v", err)
 	}
 	declare := d.Writable.(interface{ Declare(statements []string) }).Declare
 	declare([]string{"SELECT 1", raise})
 	const was, is = `{"id":1,"project":1,"title":"a","votes":1,"parent":null,"loud":null}`, `{"id":1,"project":1,"title":"a","votes":3,"parent":null,"loud":null}`
-	seen, err := d.previewed(t, asks(raise, "1", 2))
+	seen, err := d.previewWrites(t, asks(raise, "1", 2))
 	if err != nil || seen.Effects[0].Before.String() != was || seen.Effects[0].After.String() != is {
 		t.Fatalf("%v %v", seen, err)
 	}
-	c := d.approved(t, seen, asks(raise, "1", 2))
+	c := d.changeFrom(t, seen, asks(raise, "1", 2))
 	for range 2 {
 		if r, err := d.apply(t, c, 1); err != nil || r.Rows != 3 || r.Keys[0] != "1" || r.After[0].String() != is {
 			t.Errorf("%v %v", r, err)
@@ -39,15 +39,15 @@ func owned(t *testing.T, d *database) {
 	if n := d.count(t, `SELECT sum(votes) FROM issues WHERE project = 1`); n != 1+2+5+3*2 {
 		t.Errorf("%d votes", n)
 	}
-	c = d.proposed(t, asks(raise, "1", 1))
+	c = d.newApprovedChange(t, asks(raise, "1", 1))
 	d.run(t, `UPDATE issues SET title = 'other' WHERE id = 1`)
 	if _, err := d.apply(t, c, 1); !isMoved(err) {
 		t.Errorf("a record that has moved: %v", err)
 	}
-	if _, err := d.previewed(t, asks(raise, "3", 1)); problem.CodeOf(err) != problem.NotFound {
+	if _, err := d.previewWrites(t, asks(raise, "3", 1)); problem.CodeOf(err) != problem.NotFound {
 		t.Errorf("a record outside of the view: %v", err)
 	}
-	c = d.proposed(t, asks(raise, "", 1))
+	c = d.newApprovedChange(t, asks(raise, "", 1))
 	declare(nil)
 	if _, err := d.apply(t, c, 1); problem.CodeOf(err) != problem.Unsupported {
 		t.Errorf("a statement that has changed: %v", err)
@@ -56,7 +56,7 @@ func owned(t *testing.T, d *database) {
 	if r, err := d.apply(t, c, 2); err != nil || r.Rows != 3 {
 		t.Errorf("about no record: %v %v", r, err)
 	}
-	if seen, err := d.previewed(t, asks(raise, "", 1000)); err != nil || seen.Refusal == "" {
+	if seen, err := d.previewWrites(t, asks(raise, "", 1000)); err != nil || seen.Refusal == "" {
 		t.Errorf("a constraint: %v %v", seen, err)
 	}
 	beside(t, d, asks(raise, "1", 1), asks(raise, "", 1000))
@@ -69,16 +69,16 @@ func beside(t *testing.T, d *database, statement, refused string) {
 	d.run(t, `INSERT INTO marks (id, n) VALUES (41, 1)`)
 	const remove, set = `{"op":"delete","class":"marks","id":"41"}`, `{"op":"update","class":"marks","id":"0","data":{"n":5}}`
 	d.scopes = []identity.Scope{identity.Read, identity.Write} // a delete by an action needs the action's scope, which the action checks itself
-	if _, err := d.previewed(t, statement, remove, set); problem.CodeOf(err) != problem.PermissionDenied || problem.Of(err).Pointer != "/writes/1" {
+	if _, err := d.previewWrites(t, statement, remove, set); problem.CodeOf(err) != problem.PermissionDenied || problem.Of(err).Pointer != "/writes/1" {
 		t.Errorf("a delete of no action: %v", err)
 	}
 	d.origins = []write.Origin{{Action: "raise"}, {Action: "sweep"}, {}}
 	defer func() { d.origins, d.scopes = nil, nil }()
-	if seen, err := d.previewed(t, refused, remove, set); err != nil || seen.Refusal == "" || len(seen.Effects) != 3 {
+	if seen, err := d.previewWrites(t, refused, remove, set); err != nil || seen.Refusal == "" || len(seen.Effects) != 3 {
 		t.Errorf("a constraint beside others: %v %v", seen, err)
 	}
 	votes := d.count(t, `SELECT sum(votes) FROM issues WHERE project = 1`)
-	c := d.proposed(t, statement, remove, set)
+	c := d.newApprovedChange(t, statement, remove, set)
 	forged := *c
 	forged.Origins = []write.Origin{{Action: "raise"}, {Action: "sweep"}, {Action: "sweep"}}
 	if forged.Sum() == c.Sum() {
@@ -91,7 +91,7 @@ func beside(t *testing.T, d *database, statement, refused string) {
 	if n := d.count(t, `SELECT sum(votes) FROM issues WHERE project = 1`); n != votes {
 		t.Errorf("a part was written: %d votes, want %d", n, votes)
 	}
-	c = d.proposed(t, statement, remove, set)
+	c = d.newApprovedChange(t, statement, remove, set)
 	for range 2 {
 		if r, err := d.apply(t, c, 1); err != nil || len(r.Keys) != 3 {
 			t.Fatalf("%v %v", r, err)

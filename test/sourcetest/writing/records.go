@@ -22,16 +22,16 @@ type row struct {
 func (d *database) rows(t *testing.T, rows []row) {
 	t.Helper()
 	for _, r := range rows {
-		if got, want := d.told(t, r.writes...), cmp.Or(r.others[d.Kind], r.want); got != want {
+		if got, want := d.previewAndApply(t, r.writes...), cmp.Or(r.others[d.Kind], r.want); got != want {
 			t.Errorf("%s\n got %s\nwant %s", strings.Join(r.writes, "\n"), got, want)
 		}
 	}
 }
 
-// told previews and applies writes, twice, and returns the result.
-func (d *database) told(t *testing.T, texts ...string) string {
+// previewAndApply previews and applies writes, twice, and returns the result.
+func (d *database) previewAndApply(t *testing.T, texts ...string) string {
 	t.Helper()
-	seen, err := d.previewed(t, texts...)
+	seen, err := d.previewWrites(t, texts...)
 	if err != nil {
 		return err.Error()
 	}
@@ -51,7 +51,7 @@ func (d *database) told(t *testing.T, texts ...string) string {
 	if seen.Kind != cmp.Or(d.Shows, change.Executed) {
 		t.Errorf("%v: the preview is %s", texts, seen.Kind)
 	}
-	c := d.approved(t, seen, texts...)
+	c := d.changeFrom(t, seen, texts...)
 	r, err := d.apply(t, c, 1)
 	again, twice := d.apply(t, c, 1)
 	switch {
@@ -95,9 +95,9 @@ func records(t *testing.T, d *database) {
 	}
 }
 
-// revived tests that a record which a revert brings back has the id that it had, also where only the database counts
+// testRevivedRecords tests that a record which a revert brings back has the id that it had, also where only the database counts
 // ids. It takes no id that is used again.
-func revived(t *testing.T, d *database) {
+func testRevivedRecords(t *testing.T, d *database) {
 	d.run(t, [3]string{"CREATE TABLE counted (id INTEGER PRIMARY KEY, n INT, twice INT GENERATED ALWAYS AS (n * 2) VIRTUAL)",
 		"CREATE TABLE counted (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n int4, twice int4 GENERATED ALWAYS AS (n * 2) STORED)",
 		"CREATE TABLE counted (id bigint AUTO_INCREMENT PRIMARY KEY, n int, twice int AS (n * 2) STORED)"}[d.Kind])

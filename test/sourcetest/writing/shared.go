@@ -38,8 +38,8 @@ var sharing = [3][]string{
 
 const slots = 12
 
-// slotted adds the tables of sharing.
-func (d *database) slotted(t *testing.T) {
+// addSharingTables adds the tables of sharing.
+func (d *database) addSharingTables(t *testing.T) {
 	t.Helper()
 	d.run(t, `CREATE TABLE owners (id int NOT NULL PRIMARY KEY)`)
 	d.run(t, `INSERT INTO owners VALUES (1)`)
@@ -57,9 +57,9 @@ func slot(id int, data string) string {
 	return fmt.Sprintf(`{"op":"update","class":"slots","id":"%d","data":{%s}}`, id, data)
 }
 
-// shared: changes and previews that wait for each other may share a transaction. Each ends as it does in a transaction
-// of its own, whatever becomes of the others, and so do the records.
-func shared(t *testing.T, d *database) {
+// testSharedTransactions tests changes and previews that wait for each other and may share a transaction. Each ends as
+// it does in a transaction of its own, whatever becomes of the others, and so do the records.
+func testSharedTransactions(t *testing.T, d *database) {
 	for name, data := range map[string][]string{
 		"all are written": {`"n":1`, `"n":2`, `"n":3`, `"n":4`, `"n":5`, `"n":6`},
 		"a constraint":    {`"n":1`, `"n":5000`, `"n":3`, `"n":5001`, `"n":5`, `"n":6`},
@@ -71,8 +71,8 @@ func shared(t *testing.T, d *database) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			alone, together := open(t, d.Target), open(t, d.Target)
-			alone.slotted(t)
-			together.slotted(t)
+			alone.addSharingTables(t)
+			together.addSharingTables(t)
 			want, got := alone.ends(t, data, false), together.ends(t, data, true)
 			for i := range want {
 				if want[i] != got[i] {
@@ -95,14 +95,14 @@ func (d *database) ends(t *testing.T, data []string, together bool) []string {
 	out := make([]string, 2*len(data))
 	changes := make([]*change.Change, len(data))
 	for i := range data {
-		seen, err := d.previewed(t, slot(i, data[i]))
+		seen, err := d.previewWrites(t, slot(i, data[i]))
 		if err != nil { // the trigger rolls back the preview
-			seen, err = d.previewed(t, slot(i, `"n":2`))
+			seen, err = d.previewWrites(t, slot(i, `"n":2`))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		changes[i] = d.approved(t, seen, slot(i, data[i]))
+		changes[i] = d.changeFrom(t, seen, slot(i, data[i]))
 		if strings.HasPrefix(data[i], `"n":90`) {
 			d.run(t, fmt.Sprintf(`UPDATE slots SET n = 77 WHERE id = %d`, i))
 		}
@@ -113,7 +113,7 @@ func (d *database) ends(t *testing.T, data []string, together bool) []string {
 		}
 	}
 	d.each(t, len(data), together, func(i int) {
-		seen, err := d.previewed(t, slot(i, data[i]))
+		seen, err := d.previewWrites(t, slot(i, data[i]))
 		out[2*i] = fmt.Sprint(err, " ", seen.Refusal)
 		for _, e := range seen.Effects {
 			out[2*i] += fmt.Sprintf(" %s → %s", e.Before.AppendJSON(nil), e.After.AppendJSON(nil))
@@ -139,7 +139,7 @@ func (d *database) each(t *testing.T, n int, together bool, do func(int)) {
 		return
 	}
 	var all sync.WaitGroup
-	d.held(t, func() {
+	d.withLockedRecord(t, func() {
 		for i := range n {
 			all.Go(func() { do(i) })
 		}
@@ -179,7 +179,7 @@ func commits(t *testing.T, d *database) {
 		return
 	}
 	d = open(t, d.Target)
-	d.slotted(t)
+	d.addSharingTables(t)
 	var name, path string
 	var n int
 	if err := d.outside.QueryRow(`PRAGMA database_list`).Scan(&n, &name, &path); err != nil {
@@ -196,7 +196,7 @@ func commits(t *testing.T, d *database) {
 	for round := range 50 {
 		changes := make([]*change.Change, slots)
 		for i := range changes {
-			changes[i] = d.proposed(t, slot(i, fmt.Sprintf(`"n":%d`, 100+round)))
+			changes[i] = d.newApprovedChange(t, slot(i, fmt.Sprintf(`"n":%d`, 100+round)))
 		}
 		before := made()
 		d.each(t, slots, true, func(i int) {
@@ -226,11 +226,11 @@ func (d *database) slotNumber(id int) (n, owner int, err error) {
 // Bar gives the outcome of a change whose caller has left.
 func twice(t *testing.T, d *database) {
 	d = open(t, d.Target)
-	d.slotted(t)
+	d.addSharingTables(t)
 	for round := 0; round < 20; round += d.every() {
 		changes := make([]*change.Change, slots/2)
 		for i := range changes {
-			changes[i] = d.proposed(t, slot(i, fmt.Sprintf(`"n":%d`, 100+round)))
+			changes[i] = d.newApprovedChange(t, slot(i, fmt.Sprintf(`"n":%d`, 100+round)))
 		}
 		errs, again := make([]error, 2*len(changes)), make([]bool, 2*len(changes))
 		d.each(t, 2*len(changes), true, func(i int) {

@@ -36,7 +36,7 @@ func sizes(t *testing.T, d *database) {
 		{[]string{update(1), update(2)}, ""},
 		{[]string{update(2), update(5)}, "the records of this group are together larger"},
 	} {
-		seen, err := d.previewed(t, tt.writes...)
+		seen, err := d.previewWrites(t, tt.writes...)
 		if tt.want != "" {
 			if problem.CodeOf(err) != problem.BudgetExceeded || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v: %v, want %q", tt.writes, err, tt.want)
@@ -47,7 +47,7 @@ func sizes(t *testing.T, d *database) {
 			t.Errorf("%v: %v %s", tt.writes, err, seen.Refusal)
 		}
 	}
-	c := d.proposed(t, update(2))
+	c := d.newApprovedChange(t, update(2))
 	if _, err := d.apply(t, c, 1); err != nil {
 		t.Errorf("apply: %v", err)
 	}

@@ -34,7 +34,7 @@ func stale(t *testing.T, d *database) {
 		d.run(t, `INSERT INTO issues (id, project, title, votes) VALUES (1, 1, 'a', 1)`)
 		d.run(t, `DELETE FROM issues WHERE id = 2`)
 		d.run(t, `INSERT INTO issues (id, project, title, votes) VALUES (2, 1, 'b', 2)`)
-		c := d.proposed(t, r.write)
+		c := d.newApprovedChange(t, r.write)
 		if c.Effects[0].Before.String() != was {
 			t.Fatalf("before: %v", c.Effects[0].Before)
 		}
@@ -50,7 +50,7 @@ func stale(t *testing.T, d *database) {
 	}
 	// One stale item of a group stops all of it, and the error has the current state of all.
 	d.run(t, `UPDATE issues SET votes = 1, parent = NULL WHERE id = 2`)
-	c := d.proposed(t, `{"op":"update","class":"marks","id":"0","data":{"n":5}}`, `{"op":"update","class":"issues","id":"2","data":{"votes":2}}`)
+	c := d.newApprovedChange(t, `{"op":"update","class":"marks","id":"0","data":{"n":5}}`, `{"op":"update","class":"issues","id":"2","data":{"votes":2}}`)
 	d.run(t, `UPDATE issues SET votes = 9 WHERE id = 2`)
 	_, err := d.apply(t, c, 1)
 	moved, ok := errors.AsType[*change.Moved](err)
@@ -62,9 +62,9 @@ func stale(t *testing.T, d *database) {
 	}
 }
 
-// versioned tests rules that name a version. A record is stale that has changed and changed back, and one that has
-// changed in another field too.
-func versioned(t *testing.T, d *database) {
+// testVersions tests rules that name a version. A record is stale if it has changed and changed back, or if another
+// field has changed.
+func testVersions(t *testing.T, d *database) {
 	rules := d.rules()
 	issues := rules.Classes["issues"]
 	issues.Version = "votes"
@@ -88,7 +88,7 @@ func versioned(t *testing.T, d *database) {
 	} {
 		d.run(t, `DELETE FROM issues WHERE id = 1`)
 		d.run(t, `INSERT INTO issues (id, project, title, votes) VALUES (1, 1, 'a', 1)`)
-		c := d.proposed(t, r.writes...)
+		c := d.newApprovedChange(t, r.writes...)
 		for _, text := range r.outside {
 			d.run(t, text)
 		}
@@ -96,11 +96,11 @@ func versioned(t *testing.T, d *database) {
 		if _, moved := errors.AsType[*change.Moved](err); moved != r.moved || err != nil && !moved {
 			t.Errorf("%v after %v: %v", r.writes, r.outside, err)
 		}
-		now, err := d.previewed(t, r.writes...)
+		now, err := d.previewWrites(t, r.writes...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.moved && c.Moved(now.Effects) == "" { // the applied change has moved it itself
+		if r.moved && c.Difference(now.Effects) == "" { // the applied change has moved it itself
 			t.Errorf("%v after %v: reviewers are told nothing", r.writes, r.outside)
 		}
 	}
@@ -123,10 +123,10 @@ func fences(t *testing.T, d *database) {
 				if key++; key%d.every() != 0 {
 					continue
 				}
-				good := d.proposed(t, fmt.Sprintf(`{"op":"create","class":"marks","data":{"id":"%d","n":1}}`, key))
+				good := d.newApprovedChange(t, fmt.Sprintf(`{"op":"create","class":"marks","data":{"id":"%d","n":1}}`, key))
 				bad := *good
 				bad.Effects = []change.Effect{{Op: good.Effects[0].Op}, {Op: "update"}}
-				bad.Writes = append(bad.Writes[:1:1], d.proposed(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`).Writes[0])
+				bad.Writes = append(bad.Writes[:1:1], d.newApprovedChange(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`).Writes[0])
 				if !d.Groups {
 					bad.Effects, bad.Writes = bad.Effects[1:], bad.Writes[1:]
 				}
@@ -197,7 +197,7 @@ func (d *database) step(t *testing.T, kind byte, good, bad *change.Change, fence
 // races: many appliers of one change, and of many changes of one record. Each is applied once, and none overwrites a
 // value that its reviewer hadn't seen.
 func races(t *testing.T, d *database) {
-	c := d.proposed(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`)
+	c := d.newApprovedChange(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`)
 	var group sync.WaitGroup
 	results := make([]string, 8)
 	for i := range results {
@@ -220,7 +220,7 @@ func races(t *testing.T, d *database) {
 	won := make([]bool, 10)
 	permits := make([]writes.Permit, len(won))
 	for i := range permits {
-		permits[i] = d.permit(t, d.proposed(t, fmt.Sprintf(`{"op":"update","class":"marks","id":"0","data":{"n":%d}}`, 10+i)), 1)
+		permits[i] = d.permit(t, d.newApprovedChange(t, fmt.Sprintf(`{"op":"update","class":"marks","id":"0","data":{"n":%d}}`, 10+i)), 1)
 	}
 	for i, p := range permits {
 		group.Go(func() {
@@ -255,7 +255,7 @@ func Outsiders(t *testing.T, target Target, changes int) {
 
 // BedOutsiders does the same on a bed, whose outsider waits for at most pause between its writes.
 func BedOutsiders(t *testing.T, b Bed, changes int, pause time.Duration) {
-	bedded(t, b).outsiders(t, changes, pause)
+	newDatabase(t, b).outsiders(t, changes, pause)
 }
 
 func (d *database) outsiders(t *testing.T, changes int, pause time.Duration) {
@@ -278,7 +278,7 @@ func (d *database) outsiders(t *testing.T, changes int, pause time.Duration) {
 	for range changes {
 		is, _ := d.number(t, 0)
 		draft := fmt.Sprintf(`{"op":"update","class":"marks","id":"0","data":{"n":%d}}`, is+1)
-		c := d.proposed(t, draft)
+		c := d.newApprovedChange(t, draft)
 		before, _ := c.Effects[0].Before.Get("n")
 		after, _ := c.Effects[0].After.Get("n")
 		time.Sleep(rand.N(3 * time.Millisecond)) // as if it were reviewed

@@ -65,7 +65,7 @@ func types(t *testing.T, d *database) {
 			if _, err := value.Read([]byte(r.value), 0); err != nil {
 				continue // no API accepts it
 			}
-			if _, err := d.previewed(t, fmt.Sprintf(`{"op":"create","class":"things","data":{%q:%s}}`, r.field, r.value)); problem.CodeOf(err) != problem.InvalidArgument {
+			if _, err := d.previewWrites(t, fmt.Sprintf(`{"op":"create","class":"things","data":{%q:%s}}`, r.field, r.value)); problem.CodeOf(err) != problem.InvalidArgument {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue
@@ -86,7 +86,7 @@ func long(n int) []byte {
 func (d *database) roundTrip(t *testing.T, name, field, text, want string) {
 	t.Helper()
 	create := fmt.Sprintf(`{"op":"create","class":"things","data":{%q:%s}}`, field, text)
-	seen, err := d.previewed(t, create)
+	seen, err := d.previewWrites(t, create)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
@@ -95,7 +95,7 @@ func (d *database) roundTrip(t *testing.T, name, field, text, want string) {
 		t.Errorf("%s is shown as %s, want %s; refused: %q", name, problem.Cut(string(got.AppendJSON(nil))), problem.Cut(want), seen.Refusal)
 		return
 	}
-	r, err := d.apply(t, d.approved(t, seen, create), 1)
+	r, err := d.apply(t, d.changeFrom(t, seen, create), 1)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
@@ -103,11 +103,11 @@ func (d *database) roundTrip(t *testing.T, name, field, text, want string) {
 	if got := d.read(t, r.Keys[0], field); got != want {
 		t.Errorf("%s is read as %s, want %s", name, problem.Cut(got), problem.Cut(want))
 	}
-	c := d.proposed(t, fmt.Sprintf(`{"op":"update","class":"things","id":%q,"data":{%q:null}}`, r.Keys[0], field))
+	c := d.newApprovedChange(t, fmt.Sprintf(`{"op":"update","class":"things","id":%q,"data":{%q:null}}`, r.Keys[0], field))
 	if _, err := d.apply(t, c, 1); err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
-	c = d.proposed(t, fmt.Sprintf(`{"op":"update","class":"things","id":%q,"data":{%q:%s}}`, r.Keys[0], field, text))
+	c = d.newApprovedChange(t, fmt.Sprintf(`{"op":"update","class":"things","id":%q,"data":{%q:%s}}`, r.Keys[0], field, text))
 	if r, err = d.apply(t, c, 1); err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
@@ -116,7 +116,7 @@ func (d *database) roundTrip(t *testing.T, name, field, text, want string) {
 		t.Errorf("%s was updated to %s, want %s", name, problem.Cut(string(got.AppendJSON(nil))), problem.Cut(want))
 	}
 	// The comparison is with the written record: the same record, proposed again, has not moved.
-	c = d.proposed(t, fmt.Sprintf(`{"op":"delete","class":"things","id":%q}`, r.Keys[0]))
+	c = d.newApprovedChange(t, fmt.Sprintf(`{"op":"delete","class":"things","id":%q}`, r.Keys[0]))
 	if _, err = d.apply(t, c, 1); err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
@@ -170,7 +170,7 @@ func misfits(t *testing.T, d *database) {
 		{"state", `"1"`, [3]string{`invalid_argument: state must be one of new, done, not "1"`, `invalid_argument: state must be one of new, done, not "1"`,
 			`invalid_argument: state must be one of new, done, not "1"`}},
 	} {
-		seen, err := d.previewed(t, fmt.Sprintf(`{"op":"create","class":"things","data":{%q:%s}}`, r.field, r.value))
+		seen, err := d.previewWrites(t, fmt.Sprintf(`{"op":"create","class":"things","data":{%q:%s}}`, r.field, r.value))
 		got := seen.Refusal
 		if err != nil {
 			got = err.Error()

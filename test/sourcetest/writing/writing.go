@@ -64,8 +64,8 @@ func Protocol(t *testing.T, open func(testing.TB) Bed) {
 	for _, part := range []struct {
 		name string
 		run  func(*testing.T, *database)
-	}{{"Fences", fences}, {"Races", races}, {"Interrupted", interrupted}} {
-		t.Run(part.name, func(t *testing.T) { part.run(t, bedded(t, open(t))) })
+	}{{"Fences", fences}, {"Races", races}, {"Interrupted", testInterruption}} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, newDatabase(t, open(t))) })
 	}
 }
 
@@ -73,12 +73,12 @@ func Protocol(t *testing.T, open func(testing.TB) Bed) {
 type Proposer struct{ d *database }
 
 // NewProposer returns a Proposer over a bed, under the rules of the suite.
-func NewProposer(t testing.TB, b Bed) Proposer { return Proposer{bedded(t, b)} }
+func NewProposer(t testing.TB, b Bed) Proposer { return Proposer{newDatabase(t, b)} }
 
-// Told previews and applies writes, twice, and returns the preview and the outcome.
-func (p Proposer) Told(t *testing.T, texts ...string) string {
+// PreviewAndApply previews and applies writes, twice, and returns the preview and the outcome.
+func (p Proposer) PreviewAndApply(t *testing.T, texts ...string) string {
 	t.Helper()
-	return p.d.told(t, texts...)
+	return p.d.previewAndApply(t, texts...)
 }
 
 // As makes the writes that follow those of an action, or "".
@@ -88,7 +88,7 @@ func (p Proposer) As(action string) { p.d.action = action }
 // now, or the error.
 func (p Proposer) Later(t *testing.T, text string, others func()) string {
 	t.Helper()
-	c := p.d.proposed(t, text)
+	c := p.d.newApprovedChange(t, text)
 	others()
 	r, err := p.d.apply(t, c, 1)
 	if moved, is := errors.AsType[*change.Moved](err); is {
@@ -99,8 +99,8 @@ func (p Proposer) Later(t *testing.T, text string, others func()) string {
 	return fmt.Sprintf("applied %s", r.After[0].AppendJSON(nil))
 }
 
-// bedded returns a database of a bed.
-func bedded(t testing.TB, b Bed) *database {
+// newDatabase returns a database of a bed.
+func newDatabase(t testing.TB, b Bed) *database {
 	t.Helper()
 	d := &database{Bed: b}
 	d.look(t)
@@ -113,8 +113,8 @@ func Run(t *testing.T, target Target) {
 		name string
 		run  func(*testing.T, *database)
 	}{
-		{"Types", types}, {"Declared", declared}, {"Values", misfits}, {"Sizes", sizes}, {"Records", records}, {"Revived", revived}, {"Groups", groups}, {"Stale", stale}, {"Versioned", versioned}, {"Fences", fences}, {"Races", races},
-		{"Cancelled", cancelled}, {"Catalogue", catalogue}, {"Classes", classes}, {"Owned", owned}, {"Shared", shared},
+		{"Types", types}, {"Declared", testDeclaredTypes}, {"Values", misfits}, {"Sizes", sizes}, {"Records", records}, {"Revived", testRevivedRecords}, {"Groups", groups}, {"Stale", stale}, {"Versioned", testVersions}, {"Fences", fences}, {"Races", races},
+		{"Cancelled", testCancellation}, {"Catalogue", catalogue}, {"Classes", classes}, {"Owned", testOwnerStatements}, {"Shared", testSharedTransactions},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			if target.Every > 1 {
@@ -167,7 +167,7 @@ func (d *database) look(t testing.TB) {
 func (d *database) rules() policy.Rules {
 	through := policy.ClassRule{Tenant: &policy.TenantRule{Through: "project"}}
 	return policy.Rules{Version: "1", Unlisted: true, Gates: policy.Gates{Writes: policy.On, RawWrites: policy.On, SchemaWrites: policy.On},
-		Classes: known(d.classes, map[string]policy.ClassRule{"projects": {Tenant: &policy.TenantRule{Field: "org"}}, "issues": through, "members": through,
+		Classes: existingRules(d.classes, map[string]policy.ClassRule{"projects": {Tenant: &policy.TenantRule{Field: "org"}}, "issues": through, "members": through,
 			"things": {Denied: []string{"hidden"}, Types: d.types()}})}
 }
 
@@ -185,8 +185,8 @@ func (d *database) converts() bool {
 	return slices.ContainsFunc(d.classes, func(c schema.Class) bool { return c.Converts })
 }
 
-// known returns the rules of the classes that are there.
-func known(classes []schema.Class, rules map[string]policy.ClassRule) map[string]policy.ClassRule {
+// existingRules returns the rules of the classes that are there.
+func existingRules(classes []schema.Class, rules map[string]policy.ClassRule) map[string]policy.ClassRule {
 	maps.DeleteFunc(rules, func(name string, _ policy.ClassRule) bool {
 		return !slices.ContainsFunc(classes, func(c schema.Class) bool { return c.Name == name })
 	})
@@ -205,8 +205,8 @@ func (d *database) asker() identity.Principal {
 	return p
 }
 
-// asked parses writes, each written as write.Print prints it.
-func asked(t testing.TB, texts ...string) []write.Write {
+// parseWrites parses writes, each written as write.Print prints it.
+func parseWrites(t testing.TB, texts ...string) []write.Write {
 	t.Helper()
 	var out []write.Write
 	for _, text := range texts {
@@ -223,22 +223,22 @@ func asked(t testing.TB, texts ...string) []write.Write {
 	return out
 }
 
-// previewed proposes and previews writes.
-func (d *database) previewed(t testing.TB, texts ...string) (change.Preview, error) {
+// previewWrites proposes and previews writes.
+func (d *database) previewWrites(t testing.TB, texts ...string) (change.Preview, error) {
 	t.Helper()
-	draft, err := writes.Propose(context.Background(), d.policy, d.asker(), write.Request{Writes: asked(t, texts...), Origin: write.Origin{Action: d.action}, Origins: d.origins})
+	draft, err := writes.Propose(context.Background(), d.policy, d.asker(), write.Request{Writes: parseWrites(t, texts...), Origin: write.Origin{Action: d.action}, Origins: d.origins})
 	if err != nil {
 		return change.Preview{}, err
 	}
 	return d.Preview(t.Context(), draft)
 }
 
-// approved returns a new change of writes as they were previewed.
-func (d *database) approved(t testing.TB, seen change.Preview, texts ...string) *change.Change {
+// changeFrom returns a new change of writes as they were previewed.
+func (d *database) changeFrom(t testing.TB, seen change.Preview, texts ...string) *change.Change {
 	t.Helper()
 	d.changes++
 	c := &change.Change{ID: fmt.Sprintf("change%d", d.changes), State: change.Granted, Source: "app", Action: d.action, Origins: d.origins, Effects: slices.Clone(seen.Effects)}
-	for _, w := range asked(t, texts...) {
+	for _, w := range parseWrites(t, texts...) {
 		c.Writes = append(c.Writes, write.Print(w))
 	}
 	for i := range c.Effects { // as a store keeps them
@@ -250,14 +250,14 @@ func (d *database) approved(t testing.TB, seen change.Preview, texts ...string) 
 	return c
 }
 
-// proposed previews writes and returns an approved change of them.
-func (d *database) proposed(t testing.TB, texts ...string) *change.Change {
+// newApprovedChange previews writes and returns an approved change of them.
+func (d *database) newApprovedChange(t testing.TB, texts ...string) *change.Change {
 	t.Helper()
-	seen, err := d.previewed(t, texts...)
+	seen, err := d.previewWrites(t, texts...)
 	if err != nil {
 		t.Fatalf("%v: %v", texts, err)
 	}
-	return d.approved(t, seen, texts...)
+	return d.changeFrom(t, seen, texts...)
 }
 
 // permit leases an approved change with a fence, and returns the permit that policy gives it.

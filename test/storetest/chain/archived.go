@@ -32,8 +32,8 @@ type Case struct {
 	Database Database
 }
 
-// Archived runs the tests of archives. open opens a new store.
-func Archived(t *testing.T, open func(t *testing.T) Case) {
+// CheckArchives runs the tests of archives. open opens a new store.
+func CheckArchives(t *testing.T, open func(t *testing.T) Case) {
 	t.Run("moved", func(t *testing.T) { testMoved(t, open(t)) })
 	t.Run("interrupted", func(t *testing.T) { testInterrupted(t, open(t)) })
 	t.Run("damaged", func(t *testing.T) { testDamaged(t, open(t)) })
@@ -231,7 +231,7 @@ func damages(c Case, files, lines []string) []damage {
 		{"another kept head", func() error { return nil }, keeps(strings.Repeat("ab", 32)), "forked 1-20"},
 		{"compressed", func() error { return compress(second) }, nil, ""},
 		{"a letter", write(strings.Replace(whole, `"tool":"query"`, `"tool":"qwery"`, 1)), nil, "altered 11-11"},
-		{"a letter and the hash", func() error { return sealed(second, lines) }, nil, "forked 15-16"},
+		{"a letter and the hash", func() error { return forgeRecord(second, lines) }, nil, "forked 15-16"},
 		{"white space", write(strings.Replace(whole, `"tool":`, `"tool": `, 1)), nil, "altered 11-11"},
 		{"a line gone", write(strings.Join(slices.Delete(slices.Clone(lines), 3, 4), "")), nil, "missing 14-14"},
 		{"no records", write("\n"), nil, "altered 11-11 missing 12-20"},
@@ -247,8 +247,8 @@ func damages(c Case, files, lines []string) []damage {
 	}
 }
 
-// sealed replaces record 15 of the lines by one with another content and the right hash.
-func sealed(name string, lines []string) error {
+// forgeRecord replaces record 15 of the lines by one with another content and the right hash.
+func forgeRecord(name string, lines []string) error {
 	r, err := audit.ParseLine([]byte(strings.TrimSuffix(lines[4], "\n")))
 	if err != nil {
 		return err

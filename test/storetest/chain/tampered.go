@@ -18,9 +18,9 @@ type Database struct {
 	Exec   func(statement string) error
 }
 
-// Tampered modifies the audit log of a new store directly: every modification is found and located. Each case is
+// CheckTampering modifies the audit log of a new store directly: every modification is found and located. Each case is
 // undone before the next.
-func Tampered(t *testing.T, s storetest.Store, db Database) {
+func CheckTampering(t *testing.T, s storetest.Store, db Database) {
 	appendMany(t, s, 900)
 	if _, err := s.Head(t.Context()); err != nil { // the read records are in the tables
 		t.Fatal(err)

@@ -92,7 +92,7 @@ func (s *session) ask(ctx context.Context, question string) error {
 	}
 	hooks := assistant.Hooks{
 		OnResult: func(c assistant.Call) { s.Notef("%s", callLines(c, s.trace)) },
-		OnNotice: func(n assistant.Notice) { s.Notef("%s", terminal.Styled(terminal.Faint, Line(n.Text, 200))) },
+		OnNotice: func(n assistant.Notice) { s.Notef("%s", terminal.Style(terminal.Faint, Line(n.Text, 200))) },
 		Confirm:  s.confirm,
 	}
 	a, end, err := s.open(ctx, hooks)
@@ -106,7 +106,7 @@ func (s *session) ask(ctx context.Context, question string) error {
 	switch {
 	case s.JSON:
 		err = s.PrintJSON(answer)
-	case s.Shown():
+	case s.OutIsTerminal():
 		m := Markdown{Out: s.Out}
 		m.Write(answer.Text)
 		m.Close()
@@ -114,7 +114,7 @@ func (s *session) ask(ctx context.Context, question string) error {
 		s.Printf("%s\n", sanitize(answer.Text))
 	}
 	if s.trace {
-		s.Notef("%s", terminal.Styled(terminal.Faint, answer.Usage.String()))
+		s.Notef("%s", terminal.Style(terminal.Faint, answer.Usage.String()))
 	}
 	if err == nil && answer.Stop == assistant.Declined {
 		return terminal.ErrSaid
@@ -129,20 +129,20 @@ func (s *session) confirm(_ context.Context, c assistant.Call) (bool, error) {
 		return true, nil
 	}
 	if !s.Interactive() {
-		s.Notef("%s", terminal.Styled(terminal.Amber, "not proposed: "+Line(c.Name+" "+string(c.Arguments), 160)+" (--yes proposes without asking)"))
+		s.Notef("%s", terminal.Style(terminal.Amber, "not proposed: "+Line(c.Name+" "+string(c.Arguments), 160)+" (--yes proposes without asking)"))
 		return false, nil
 	}
 	fmt.Fprint(s.Err, proposal(c)+" [y/N] ")
 	line, err := bufio.NewReader(s.In).ReadString('\n')
-	return agreed(line), ignoreEOF(err)
+	return isYes(line), ignoreEOF(err)
 }
 
 // proposal returns the question about a call that proposes a write.
 func proposal(c assistant.Call) string {
-	return "Propose " + terminal.Styled(terminal.Amber, Line(c.Name, 64)) + " " + sanitize(string(c.Arguments)) + " ?"
+	return "Propose " + terminal.Style(terminal.Amber, Line(c.Name, 64)) + " " + sanitize(string(c.Arguments)) + " ?"
 }
 
-func agreed(line string) bool {
+func isYes(line string) bool {
 	line = strings.ToLower(strings.TrimSpace(line))
 	return line == "y" || line == "yes"
 }
@@ -161,19 +161,19 @@ const maxTraced = 12
 func callLines(c assistant.Call, trace bool) string {
 	mark := ""
 	if c.Refused {
-		mark = terminal.Styled(terminal.Amber, " refused")
+		mark = terminal.Style(terminal.Amber, " refused")
 	}
 	took := c.Duration.Round(100 * time.Microsecond).String()
 	if !trace {
-		return terminal.Styled(terminal.Faint, "→ "+Line(c.Name+" "+string(c.Arguments), 84)+"  "+took) + mark
+		return terminal.Style(terminal.Faint, "→ "+Line(c.Name+" "+string(c.Arguments), 84)+"  "+took) + mark
 	}
-	text := terminal.Styled(terminal.Blue, "→ "+sanitize(c.Name+" "+string(c.Arguments))) + terminal.Styled(terminal.Faint, "  "+took) + mark
+	text := terminal.Style(terminal.Blue, "→ "+sanitize(c.Name+" "+string(c.Arguments))) + terminal.Style(terminal.Faint, "  "+took) + mark
 	lines := strings.Split(strings.TrimRight(sanitize(c.Result), "\n"), "\n")
 	for i, line := range lines {
 		if i == maxTraced && i < len(lines)-1 {
-			return text + "\n" + terminal.Styled(terminal.Faint, fmt.Sprintf("  … %d more lines", len(lines)-i))
+			return text + "\n" + terminal.Style(terminal.Faint, fmt.Sprintf("  … %d more lines", len(lines)-i))
 		}
-		text += "\n" + terminal.Styled(terminal.Faint, "  "+Line(line, 160))
+		text += "\n" + terminal.Style(terminal.Faint, "  "+Line(line, 160))
 	}
 	return text
 }

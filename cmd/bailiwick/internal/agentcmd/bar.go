@@ -25,8 +25,8 @@ const (
 	wide = 24                     // of the bar itself, in characters
 )
 
-// told updates the number of records written.
-func (b *bar) told(records int) {
+// update writes the bar with the number of records written so far.
+func (b *bar) update(records int) {
 	if b.out == nil || records%100 != 0 {
 		return // reading the time costs more than a record
 	}

@@ -46,7 +46,7 @@ func TestBar(t *testing.T) {
 			for i, s := range tt.steps {
 				b.now = func() time.Time { return begin.Add(s.after) }
 				if i < len(tt.steps)-1 {
-					b.told(s.records)
+					b.update(s.records)
 				} else {
 					b.end(s.records, tt.err)
 				}
@@ -66,6 +66,6 @@ func TestNoBar(t *testing.T) {
 		}
 	}
 	b := &bar{now: time.Now} // a write would panic
-	b.told(100)
+	b.update(100)
 	b.end(100, nil)
 }

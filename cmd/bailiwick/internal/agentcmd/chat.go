@@ -76,8 +76,8 @@ func (c *chat) run(ctx context.Context) error {
 	defer c.lines.Close()
 	c.lines.Complete(completeCommands)
 	c.markdown.Out = c.Out
-	c.spinner = Spinner{Out: c.Out, Shown: c.Shown()}
-	c.Printf("%s  %s\n", terminal.Styled(terminal.Bold, "Bailiwick chat"), terminal.Styled(terminal.Faint, c.assistant.Model()+"; /help lists the commands, Ctrl-D ends"))
+	c.spinner = Spinner{Out: c.Out, Shown: c.OutIsTerminal()}
+	c.Printf("%s  %s\n", terminal.Style(terminal.Bold, "Bailiwick chat"), terminal.Style(terminal.Faint, c.assistant.Model()+"; /help lists the commands, Ctrl-D ends"))
 	err := c.loop(ctx, heard)
 	return errors.Join(err, c.end())
 }
@@ -97,7 +97,7 @@ func (c *chat) loop(ctx context.Context, heard chan os.Signal) error {
 		line, err := c.lines.Next("> ")
 		switch {
 		case errors.Is(err, errInterrupt):
-			c.Printf("%s\n", terminal.Styled(terminal.Faint, "Ctrl-D or /exit ends the chat."))
+			c.Printf("%s\n", terminal.Style(terminal.Faint, "Ctrl-D or /exit ends the chat."))
 			continue
 		case errors.Is(err, io.EOF):
 			if c.Interactive() {
@@ -121,7 +121,7 @@ func (c *chat) loop(ctx context.Context, heard chan os.Signal) error {
 			}
 		}
 		if err != nil {
-			c.Notef("%s", terminal.Styled(terminal.Red, sanitize(err.Error())))
+			c.Notef("%s", terminal.Style(terminal.Red, sanitize(err.Error())))
 		}
 	}
 }
@@ -141,15 +141,15 @@ func (c *chat) question(ctx context.Context, heard chan os.Signal, line string) 
 	}
 	c.last = answer.Usage
 	for _, change := range answer.Changes {
-		c.Printf("%s %s %s\n", terminal.Styled(terminal.Amber, "waits for a person:"), Line(change.ID+" "+change.Summary, 120), terminal.Styled(terminal.Blue, Line(change.URL, 200)))
+		c.Printf("%s %s %s\n", terminal.Style(terminal.Amber, "waits for a person:"), Line(change.ID+" "+change.Summary, 120), terminal.Style(terminal.Blue, Line(change.URL, 200)))
 	}
 	switch answer.Stop {
 	case assistant.Length:
-		c.Printf("%s\n", terminal.Styled(terminal.Faint, "(cut at the model's limit of tokens)"))
+		c.Printf("%s\n", terminal.Style(terminal.Faint, "(cut at the model's limit of tokens)"))
 	case assistant.Declined:
-		c.Printf("%s\n", terminal.Styled(terminal.Faint, "(declined)"))
+		c.Printf("%s\n", terminal.Style(terminal.Faint, "(declined)"))
 	case assistant.Rounds:
-		c.Printf("%s\n", terminal.Styled(terminal.Faint, "(all rounds of calls are used; --max-rounds allows more)"))
+		c.Printf("%s\n", terminal.Style(terminal.Faint, "(all rounds of calls are used; --max-rounds allows more)"))
 	}
 	return ended, nil
 }
@@ -171,7 +171,7 @@ func (c *chat) interruptible(ctx context.Context, heard chan os.Signal, do func(
 		select {
 		case err := <-done:
 			if errors.Is(err, errInterrupted) {
-				c.Printf("%s\n", terminal.Styled(terminal.Faint, "(stopped)"))
+				c.Printf("%s\n", terminal.Style(terminal.Faint, "(stopped)"))
 				err = nil
 			}
 			return ended, err
@@ -201,7 +201,7 @@ func (c *chat) result(call assistant.Call) {
 func (c *chat) notice(n assistant.Notice) {
 	c.spinner.Stop()
 	c.markdown.Close()
-	c.Printf("%s\n", terminal.Styled(terminal.Faint, Line(n.Text, 200)))
+	c.Printf("%s\n", terminal.Style(terminal.Faint, Line(n.Text, 200)))
 	c.spinner.Start("thinking")
 }
 
@@ -218,7 +218,7 @@ func (c *chat) confirm(ctx context.Context, call assistant.Call) (bool, error) {
 		return false, nil
 	}
 	c.spinner.Start("thinking")
-	return agreed(line), err
+	return isYes(line), err
 }
 
 // command runs a slash command. Its error is printed and doesn't end the chat.
@@ -232,14 +232,14 @@ func (c *chat) command(ctx context.Context, line string) error {
 		}
 	case "/reset":
 		c.assistant.Reset()
-		c.Printf("%s\n", terminal.Styled(terminal.Faint, "The conversation begins anew."))
+		c.Printf("%s\n", terminal.Style(terminal.Faint, "The conversation begins anew."))
 	case "/compact":
 		return c.compact(ctx)
 	case "/tools":
 		return c.tools(ctx)
 	case "/trace":
 		c.trace = !c.trace
-		c.Printf("%s\n", terminal.Styled(terminal.Faint, "trace: "+map[bool]string{true: "on", false: "off"}[c.trace]))
+		c.Printf("%s\n", terminal.Style(terminal.Faint, "trace: "+map[bool]string{true: "on", false: "off"}[c.trace]))
 	case "/cost":
 		c.Printf("session: %s\nlast:    %s\n", c.assistant.Usage(), c.last)
 	case "/history":
@@ -272,11 +272,11 @@ func (c *chat) compact(ctx context.Context) error {
 		return err
 	}
 	if summary == "" {
-		c.Printf("%s\n", terminal.Styled(terminal.Faint, "There is nothing to compact yet."))
+		c.Printf("%s\n", terminal.Style(terminal.Faint, "There is nothing to compact yet."))
 		return nil
 	}
 	after := c.assistant.Usage()
-	c.Printf("%s\n%s\n", terminal.Styled(terminal.Faint, fmt.Sprintf("compacted with %d tokens in, %d out:", after.Input-before.Input, after.Output-before.Output)), Line(summary, 400))
+	c.Printf("%s\n%s\n", terminal.Style(terminal.Faint, fmt.Sprintf("compacted with %d tokens in, %d out:", after.Input-before.Input, after.Output-before.Output)), Line(summary, 400))
 	return nil
 }
 
@@ -289,7 +289,7 @@ func (c *chat) tools(ctx context.Context) error {
 	for _, name := range all {
 		c.Printf("  %s\n", Line(name, 80))
 	}
-	c.Printf("%s\n", terminal.Styled(terminal.Faint, fmt.Sprintf("%d tools", len(all))))
+	c.Printf("%s\n", terminal.Style(terminal.Faint, fmt.Sprintf("%d tools", len(all))))
 	return nil
 }
 
@@ -305,7 +305,7 @@ func (c *chat) as(ctx context.Context, line, who string) error {
 		c.assistant, c.end = before, end
 		return err
 	}
-	c.Printf("%s\n", terminal.Styled(terminal.Faint, "You are somebody else now; the conversation begins anew."))
+	c.Printf("%s\n", terminal.Style(terminal.Faint, "You are somebody else now; the conversation begins anew."))
 	return end()
 }
 

@@ -192,7 +192,7 @@ func (e *evaluation) asAll(ctx context.Context, f *file, name string, p assistan
 // verdicts. Leaks are always printed.
 func (e *evaluation) print(rounds []round) {
 	for _, r := range rounds {
-		e.Printf("%s  %s\n", terminal.Styled(terminal.Bold, r.Config), terminal.Styled(terminal.Faint, r.Model))
+		e.Printf("%s  %s\n", terminal.Style(terminal.Bold, r.Config), terminal.Style(terminal.Faint, r.Model))
 		rows := [][]string{{"scenario", "questions", "right", "wrong", "refused", "failed", "leaked", "calls", "tokens", "cost"}}
 		for _, t := range append(r.Scenarios, r.Total) {
 			name := t.Scenario
@@ -217,7 +217,7 @@ func (e *evaluation) print(rounds []round) {
 		}
 		for _, r := range rounds {
 			if leaked := r.Questions[i].Leaked; leaked != "" {
-				e.Printf("%s\n", terminal.Styled(terminal.Red, q.ID+": "+Line(leaked, 60)+" was seen behind "+r.Config))
+				e.Printf("%s\n", terminal.Style(terminal.Red, q.ID+": "+Line(leaked, 60)+" was seen behind "+r.Config))
 			}
 		}
 	}

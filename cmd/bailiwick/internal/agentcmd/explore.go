@@ -93,7 +93,7 @@ func (e *explorer) run(ctx context.Context) error {
 	e.lines.Complete(func(before string) (int, []string) { return e.complete(ctx, before) })
 	e.raw = e.JSON
 	if !e.JSON {
-		e.Printf("%s  %s\n", terminal.Styled(terminal.Bold, "Bailiwick console"), terminal.Styled(terminal.Faint, "help lists the commands, Tab completes, Ctrl-D ends"))
+		e.Printf("%s  %s\n", terminal.Style(terminal.Bold, "Bailiwick console"), terminal.Style(terminal.Faint, "help lists the commands, Tab completes, Ctrl-D ends"))
 	}
 	for {
 		line, err := e.lines.Next("bailiwick> ")
@@ -160,10 +160,10 @@ func (e *explorer) fail(err error) {
 	}
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {
-		e.Printf("%s\n", terminal.Styled(terminal.Red, sanitize(err.Error())))
+		e.Printf("%s\n", terminal.Style(terminal.Red, sanitize(err.Error())))
 		return
 	}
-	e.Printf("%s\n", terminal.Styled(terminal.Red, sanitize(p.Error())))
+	e.Printf("%s\n", terminal.Style(terminal.Red, sanitize(p.Error())))
 	for _, f := range p.Faults {
 		e.Printf("  %s\n", sanitize(strings.TrimPrefix(f.Pointer+": ", ": ")+f.Message))
 	}
@@ -177,7 +177,7 @@ func (e *explorer) fail(err error) {
 
 func (e *explorer) toggle(what *bool, name string) error {
 	*what = !*what
-	e.Printf("%s\n", terminal.Styled(terminal.Faint, name+": "+map[bool]string{true: "on", false: "off"}[*what]))
+	e.Printf("%s\n", terminal.Style(terminal.Faint, name+": "+map[bool]string{true: "on", false: "off"}[*what]))
 	return nil
 }
 
@@ -200,7 +200,7 @@ func (e *explorer) tools(ctx context.Context, _ string) error {
 		rows = append(rows, []string{t.Name, map[bool]string{true: "reads", false: "proposes"}[t.Reads()], about})
 	}
 	slices.SortFunc(rows[1:], func(a, b []string) int { return strings.Compare(a[0], b[0]) })
-	e.Printf("%s%s\n", Table(rows), terminal.Styled(terminal.Faint, fmt.Sprintf("%d tools", len(all))))
+	e.Printf("%s%s\n", Table(rows), terminal.Style(terminal.Faint, fmt.Sprintf("%d tools", len(all))))
 	return nil
 }
 
@@ -263,7 +263,7 @@ func (e *explorer) dispatch(ctx context.Context, rest string) error {
 	if err != nil {
 		return err
 	}
-	e.Printf("%s\n", sanitize(indented(e.Terminal, result)))
+	e.Printf("%s\n", sanitize(indentJSON(e.Terminal, result)))
 	return nil
 }
 
@@ -315,7 +315,7 @@ func (e *explorer) as(ctx context.Context, rest string) error {
 		e.client, e.end, e.names, e.model = c, end, n, m
 		return err
 	}
-	e.Printf("%s\n", terminal.Styled(terminal.Faint, "You are somebody else now."))
+	e.Printf("%s\n", terminal.Style(terminal.Faint, "You are somebody else now."))
 	return errors.Join(c.Close(), end())
 }
 
@@ -328,7 +328,7 @@ func (e *explorer) ask(ctx context.Context, rest string) error {
 		}
 		if e.model, err = assistant.New(assistant.Options{Client: e.client, Provider: p,
 			Hooks: assistant.Hooks{OnCall: func(c assistant.Call) {
-				e.Printf("%s\n", terminal.Styled(terminal.Faint, "→ "+Line(c.Name+" "+string(c.Arguments), 96)))
+				e.Printf("%s\n", terminal.Style(terminal.Faint, "→ "+Line(c.Name+" "+string(c.Arguments), 96)))
 			}}}); err != nil {
 			return err
 		}

@@ -257,10 +257,10 @@ func run(ctx context.Context, o ExportOptions, q query.Query, options result.Exp
 	if isTerminal(o.Err) && !isTerminal(o.Out) { // progress would be mixed with records on the same terminal
 		progress.out = o.Err
 	}
-	options.Progress = progress.told
+	options.Progress = progress.update
 	out := bufio.NewWriterSize(o.bare(o.Out), 64<<10)
 	var done result.Exported
-	ask := bailiwick.CallSpec{Tool: "export_data", Needs: identity.Read, Timeout: timeout, Arguments: recorded(q, options)}
+	ask := bailiwick.CallSpec{Tool: "export_data", Needs: identity.Read, Timeout: timeout, Arguments: auditArguments(q, options)}
 	err = g.Do(ctx, p, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
 		var err error
 		progress.began = progress.now()
@@ -295,8 +295,8 @@ func total(ctx context.Context, c *bailiwick.Call, q query.Query) int64 {
 	return min(n, int64(find.Limit))
 }
 
-// recorded returns the arguments for the audit's digest, as in a call of the tool.
-func recorded(q query.Query, o result.ExportOptions) value.Value {
+// auditArguments returns the arguments for the audit's digest, as in a call of the tool.
+func auditArguments(q query.Query, o result.ExportOptions) value.Value {
 	digest, class := [32]byte{}, ""
 	switch q := q.(type) {
 	case *query.Find:

@@ -106,7 +106,7 @@ func (f *file) check(r *yamlconf.Reader) {
 			r.WrongAt(at+"/as", fmt.Sprintf("%q is not in given", q.as))
 		}
 	}
-	if f.questions == nil && r.Given("/questions") {
+	if f.questions == nil && r.HasAt("/questions") {
 		r.WrongAt("/questions", "names no question")
 	}
 }

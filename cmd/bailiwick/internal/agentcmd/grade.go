@@ -38,7 +38,7 @@ type graded struct {
 
 // grade compares an answer with the known one.
 func (q question) grade(a *assistant.Answer) graded {
-	r := graded{ID: q.id, Scenario: q.scenario, Tier: q.tier, Answer: said(a.Text), Calls: len(a.Calls), Tokens: a.Usage.Input + a.Usage.Output, Cost: a.Usage.Cost}
+	r := graded{ID: q.id, Scenario: q.scenario, Tier: q.tier, Answer: finalAnswer(a.Text), Calls: len(a.Calls), Tokens: a.Usage.Input + a.Usage.Output, Cost: a.Usage.Cost}
 	r.Verdict = wrong
 	none := a.Stop == assistant.Declined || strings.EqualFold(r.Answer, "none")
 	switch {
@@ -58,8 +58,8 @@ func (q question) grade(a *assistant.Answer) graded {
 	return r
 }
 
-// said returns the value in the line that begins with ANSWER:, or the whole text if there is none.
-func said(text string) string {
+// finalAnswer returns the value in the line that begins with ANSWER:, or the whole text if there is none.
+func finalAnswer(text string) string {
 	lines := strings.Split(text, "\n")
 	for _, line := range slices.Backward(lines) {
 		line = strings.Trim(line, " *_`>")

@@ -74,7 +74,7 @@ func (m *Markdown) decide() {
 		return
 	case m.fence:
 		m.kind = code
-		m.styled(terminal.Blue, held)
+		m.appendText(terminal.Blue, held)
 	case text[0] == '|':
 		m.kind = row
 		return
@@ -103,11 +103,11 @@ func (m *Markdown) rune(c rune) {
 		m.line.WriteRune(c)
 		return
 	case code:
-		m.styled(terminal.Blue, string(c))
+		m.appendText(terminal.Blue, string(c))
 		return
 	case heading:
 		m.flushTable()
-		m.styled(terminal.Bold, string(c))
+		m.appendText(terminal.Bold, string(c))
 		return
 	}
 	switch {
@@ -122,7 +122,7 @@ func (m *Markdown) rune(c rune) {
 			m.toggle(terminal.Blue)
 			return
 		}
-		m.styled(m.style, string(c))
+		m.appendText(m.style, string(c))
 	}
 }
 
@@ -133,8 +133,8 @@ func (m *Markdown) toggle(style string) {
 	m.style = style
 }
 
-// styled appends text to the run. The style may be "".
-func (m *Markdown) styled(style, text string) {
+// appendText appends text to the run. The style may be "".
+func (m *Markdown) appendText(style, text string) {
 	if style != m.in {
 		m.flush()
 		m.in = style
@@ -150,7 +150,7 @@ func (m *Markdown) flush() {
 		return
 	}
 	if m.in != "" {
-		text = terminal.Styled(m.in, text)
+		text = terminal.Style(m.in, text)
 	}
 	_, _ = io.WriteString(m.Out, text) // write errors are ignored
 }
@@ -159,7 +159,7 @@ func (m *Markdown) flush() {
 func (m *Markdown) putStar() {
 	if m.star {
 		m.star = false
-		m.styled(m.style, "*")
+		m.appendText(m.style, "*")
 	}
 }
 
@@ -206,4 +206,4 @@ func (m *Markdown) flushTable() {
 	m.put(Table(rows))
 }
 
-func (m *Markdown) put(text string) { m.styled("", text) }
+func (m *Markdown) put(text string) { m.appendText("", text) }

@@ -106,7 +106,7 @@ func ToolsCommand(t *terminal.Terminal) *cobra.Command {
 				}
 				w := t.Table()
 				for i, tool := range all {
-					if tool.Unlisted() && (i == 0 || !all[i-1].Unlisted()) {
+					if tool.IsUnlisted() && (i == 0 || !all[i-1].IsUnlisted()) {
 						if err := w.Flush(); err != nil {
 							return err
 						}
@@ -136,7 +136,7 @@ func SchemaCommand(t *terminal.Terminal) *cobra.Command {
 			return d.With(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				tool, arguments := "get_all_schemas", []byte("{}")
 				if len(args) == 1 {
-					tool, arguments = "get_schema", append(value.AppendQuoted([]byte(`{"format":"full","class_name":`), args[0]), '}')
+					tool, arguments = "get_schema", append(value.AppendQuote([]byte(`{"format":"full","class_name":`), args[0]), '}')
 				}
 				a, err := c.Call(ctx, tool, bytes.Clone(arguments))
 				if err != nil {
@@ -151,13 +151,13 @@ func SchemaCommand(t *terminal.Terminal) *cobra.Command {
 }
 
 // ExportCommand returns the command that writes the records of a class.
-func ExportCommand(t *terminal.Terminal) *cobra.Command { return written(t, exportCommand) }
+func ExportCommand(t *terminal.Terminal) *cobra.Command { return withOwnGateway(t, exportCommand) }
 
 // SQLCommand returns the command that runs a SELECT statement.
-func SQLCommand(t *terminal.Terminal) *cobra.Command { return written(t, ExportSQL) }
+func SQLCommand(t *terminal.Terminal) *cobra.Command { return withOwnGateway(t, ExportSQL) }
 
-// written returns a command that writes what it reads through a gateway of its own.
-func written(t *terminal.Terminal, command func(ExportOptions) *cobra.Command) *cobra.Command {
+// withOwnGateway returns the command that command makes for a gateway of its own.
+func withOwnGateway(t *terminal.Terminal, command func(ExportOptions) *cobra.Command) *cobra.Command {
 	var d dialer
 	cmd := command(ExportOptions{In: t.In, Out: t.Out, Err: t.Err, Sanitize: terminal.Guard, Usage: config.Usagef, Args: terminal.These,
 		Open: func(ctx context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error) {

@@ -173,7 +173,7 @@ func DispatchCommand(t *terminal.Terminal) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				t.Print(indented(t, result))
+				t.Print(indentJSON(t, result))
 				return nil
 			})
 		},
@@ -182,8 +182,8 @@ func DispatchCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// indented returns indented JSON, or with --json the original. Numbers keep their digits.
-func indented(t *terminal.Terminal, raw json.RawMessage) string {
+// indentJSON returns indented JSON, or with --json the original. Numbers keep their digits.
+func indentJSON(t *terminal.Terminal, raw json.RawMessage) string {
 	var b bytes.Buffer
 	if t.JSON || json.Indent(&b, raw, "", "  ") != nil {
 		return string(raw)

@@ -50,7 +50,7 @@ func (s *Spinner) Start(what string) {
 				fmt.Fprint(s.Out, "\r\x1b[K")
 				return
 			case <-tick.C:
-				fmt.Fprintf(s.Out, "\r%s\x1b[K", terminal.Styled(terminal.Faint, string([]rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")[i%10])+" "+what))
+				fmt.Fprintf(s.Out, "\r%s\x1b[K", terminal.Style(terminal.Faint, string([]rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")[i%10])+" "+what))
 			}
 		}
 	}()
@@ -90,7 +90,7 @@ func Table(rows [][]string) string {
 				cell += strings.Repeat(" ", widths[i]-displaywidth.String(cell))
 			}
 			if n == 0 {
-				cell = terminal.Styled(terminal.Bold, cell)
+				cell = terminal.Style(terminal.Bold, cell)
 			}
 			b.WriteString(cell)
 		}

@@ -33,7 +33,7 @@ func (e *explorer) show(a client.Answer, err error) error {
 	}
 	columns := columnsOf(records)
 	if e.expanded {
-		e.printExpanded(records, columns)
+		e.printVertical(records, columns)
 	} else {
 		rows := [][]string{columns}
 		for _, r := range records {
@@ -53,7 +53,7 @@ func (e *explorer) show(a client.Answer, err error) error {
 	if more {
 		text += ", and more"
 	}
-	e.Printf("%s\n", terminal.Styled(terminal.Faint, text))
+	e.Printf("%s\n", terminal.Style(terminal.Faint, text))
 	return nil
 }
 
@@ -103,14 +103,14 @@ func cell(v value.Value) string {
 	return string(v.AppendJSON(nil))
 }
 
-// printExpanded prints each record as a list of its fields, cut to a line each. It omits fields that the record lacks.
-func (e *explorer) printExpanded(records []value.Value, columns []string) {
+// printVertical prints each record as a list of its fields, cut to a line each. It omits fields that the record lacks.
+func (e *explorer) printVertical(records []value.Value, columns []string) {
 	width := 0
 	for _, c := range columns {
 		width = max(width, len(c))
 	}
 	for i, r := range records {
-		e.Printf("%s\n", terminal.Styled(terminal.Bold, "─ record "+strconv.Itoa(i+1)))
+		e.Printf("%s\n", terminal.Style(terminal.Bold, "─ record "+strconv.Itoa(i+1)))
 		for _, c := range columns {
 			if v, ok := r.Get(c); ok {
 				e.Printf("%-*s │ %s\n", width, Line(c, 64), Line(cell(v), 400))

@@ -36,7 +36,7 @@ func auditArchive(t *terminal.Terminal) *cobra.Command {
 				return err
 			}
 			var moved store.MovedRecords
-			err = k.Signed(cmd.Context(), func(s app.Signing) (err error) {
+			err = k.WithSigning(cmd.Context(), func(s app.Signing) (err error) {
 				o := store.ArchiveOptions{Dir: cmp.Or(to, s.Archive), Before: day, By: identity.Local(app.LocalUser()).ID}
 				if o.Dir == "" {
 					return errNoFolder

@@ -134,7 +134,7 @@ func Findings(ctx context.Context, c *config.Config, thorough bool) (*app.Survey
 	for i, f := range found {
 		out[i] = Finding{Finding: f}
 		if f.Path != nil {
-			out[i].Place = s.placed(f.Path)
+			out[i].Place = s.keyPlace(f.Path)
 		}
 	}
 	return s.Survey, out, nil
@@ -183,7 +183,7 @@ func printFindings(t *terminal.Terminal, all []Finding, stops []policyops.Code, 
 		}
 	}
 	if parts == nil {
-		t.Printf("%s  nothing is odd\n", terminal.Styled(terminal.Green, "good"))
+		t.Printf("%s  nothing is odd\n", terminal.Style(terminal.Green, "good"))
 		return nil
 	}
 	t.Printf("%s: %s\n", terminal.Count(len(all), "finding"), strings.Join(parts, ", "))

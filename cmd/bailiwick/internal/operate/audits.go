@@ -96,12 +96,12 @@ func printRecord(t *terminal.Terminal, r audit.Record) {
 		t.Printf("%s\n", b)
 		return
 	}
-	outcome := terminal.Styled(terminal.Green, r.Outcome)
+	outcome := terminal.Style(terminal.Green, r.Outcome)
 	switch r.Outcome {
 	case audit.Refused:
-		outcome = terminal.Styled(terminal.Amber, r.Outcome)
+		outcome = terminal.Style(terminal.Amber, r.Outcome)
 	case audit.Failed:
-		outcome = terminal.Styled(terminal.Red, r.Outcome)
+		outcome = terminal.Style(terminal.Red, r.Outcome)
 	}
 	var rest []string
 	for _, part := range []string{r.Class, r.Code, reason(r)} {
@@ -134,7 +134,7 @@ func auditKey(t *terminal.Terminal) *cobra.Command {
 			"audit verify --key finds what was rewritten by someone with write access to the store, who could also replace a key kept there.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return k.Signed(cmd.Context(), func(s app.Signing) error {
+			return k.WithSigning(cmd.Context(), func(s app.Signing) error {
 				text := audit.FormatKey(s.Key.Public().(ed25519.PublicKey))
 				if t.JSON {
 					return t.PrintJSON(map[string]string{"key": text})
@@ -159,7 +159,7 @@ func auditExport(t *terminal.Terminal) *cobra.Command {
 			"audit archive has moved are in its files: these, one after the other, and then the export are the whole audit.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return k.Signed(cmd.Context(), func(log app.Signing) error {
+			return k.WithSigning(cmd.Context(), func(log app.Signing) error {
 				base, err := log.Base(cmd.Context())
 				if err != nil {
 					return err

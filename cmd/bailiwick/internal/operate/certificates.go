@@ -39,7 +39,7 @@ func certificates(ctx context.Context, c *config.Config, now time.Time) []findin
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	f := served(ctx, "certificate", hostPort(at), &tls.Config{MinVersion: tls.VersionTLS12, ServerName: at.Hostname()})
+	f := checkCertificate(ctx, "certificate", hostPort(at), &tls.Config{MinVersion: tls.VersionTLS12, ServerName: at.Hostname()})
 	if f.Text = "server.url: " + f.Text; f.State == fault {
 		f.State = warning // this machine may not see the public address
 	}

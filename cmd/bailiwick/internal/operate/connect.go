@@ -212,7 +212,7 @@ func (c *connection) withToken(ctx context.Context) error {
 		if life != 0 {
 			want.Expires = time.Now().Add(life)
 		}
-		if _, _, err := c.edited("bw_"); err != nil { // before a token is made for nothing
+		if _, _, err := c.fileWithServer("bw_"); err != nil { // before a token is made for nothing
 			return err
 		}
 		if err := c.warn(ctx, conf, want); err != nil {
@@ -247,8 +247,9 @@ func (c *connection) address(conf *config.Config) error {
 	return nil
 }
 
-// edited returns the text of the client's file with the server in it. With --print the file counts as empty.
-func (c *connection) edited(token string) (text []byte, replaced bool, err error) {
+// fileWithServer returns the text of the client's file after the server was added to it. With --print the file counts
+// as empty.
+func (c *connection) fileWithServer(token string) (text []byte, replaced bool, err error) {
 	s := c.server
 	s.Token = token
 	var old []byte
@@ -269,7 +270,7 @@ func (c *connection) edited(token string) (text []byte, replaced bool, err error
 
 // finish writes or prints the configuration, and says what to do next.
 func (c *connection) finish(made *identity.Token) error {
-	text, replaced, err := c.edited(c.server.Token)
+	text, replaced, err := c.fileWithServer(c.server.Token)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (d commands) deliveries() *cobra.Command {
 		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var page reviewapi.DeliveryPage
-			if done, err := d.found(cmd.Context(), "/api/deliveries", asked, &page); done || err != nil {
+			if done, err := d.fetchList(cmd.Context(), "/api/deliveries", asked, &page); done || err != nil {
 				return err
 			}
 			if len(page.Deliveries) == 0 {

@@ -27,11 +27,11 @@ func policyDescribe(t *terminal.Terminal) *cobra.Command {
 		Example: "  bailiwick policy describe --as support-bot\n  bailiwick policy describe --as stdio tracker.issues",
 		Args:    terminal.These(0, "CLASS"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, p, err := asked(cmd.Context(), &from, name)
+			s, p, err := loadScene(cmd.Context(), &from, name)
 			if err != nil {
 				return err
 			}
-			s.unlooked(t)
+			s.printSamplingNote(t)
 			if len(args) == 1 {
 				return s.printClass(t, p, args[0])
 			}
@@ -43,8 +43,8 @@ func policyDescribe(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// asked returns the configuration that the flags name, and the principal called name.
-func asked(ctx context.Context, from *app.Setup, name string) (*scene, identity.Principal, error) {
+// loadScene returns the configuration that the flags name, and the principal called name.
+func loadScene(ctx context.Context, from *app.Setup, name string) (*scene, identity.Principal, error) {
 	c, err := from.Load()
 	if err != nil {
 		return nil, identity.Principal{}, err
@@ -67,7 +67,7 @@ func (s *scene) printAll(t *terminal.Terminal, p identity.Principal) error {
 	if t.JSON {
 		return t.PrintJSON(described{d, s.config.Gates(), s.actions(p)})
 	}
-	t.Printf("%s  %s\n", terminal.Styled(terminal.Bold, principalName(p)), known(p))
+	t.Printf("%s  %s\n", terminal.Style(terminal.Bold, principalName(p)), principalText(p))
 	t.Printf("tools  %s\n", orNone(strings.Join(d.Tools, ", ")))
 	if err := s.printWrites(t, p); err != nil {
 		return err
@@ -128,13 +128,13 @@ func (s *scene) printClass(t *terminal.Terminal, p identity.Principal, class str
 			policyops.Verdict
 			View  *policyops.View `json:"view,omitempty"`
 			Place *place          `json:"place,omitempty"`
-		}{verdict, seen(view, verdict), s.place(verdict.Rule, p)})
+		}{verdict, visibleView(view, verdict), s.place(verdict.Rule, p)})
 	}
 	if !verdict.Allowed {
 		t.Printf("%s is not seen by %s: %s\n", verdict.Class, principalName(p), s.reason(verdict, p))
 		return nil
 	}
-	t.Printf("%s  seen by %s as %s\n\n", terminal.Styled(terminal.Bold, view.Class), principalName(p), view.Name)
+	t.Printf("%s  seen by %s as %s\n\n", terminal.Style(terminal.Bold, view.Class), principalName(p), view.Name)
 	w := t.Table()
 	fmt.Fprintln(w, "FIELD\tTYPE")
 	for _, f := range view.Fields {
@@ -157,8 +157,8 @@ func (s *scene) printClass(t *terminal.Terminal, p identity.Principal, class str
 	return nil
 }
 
-// seen returns the view for JSON, or nil if the class is not visible.
-func seen(v policyops.View, verdict policyops.Verdict) *policyops.View {
+// visibleView returns the view for JSON, or nil if the class is not visible.
+func visibleView(v policyops.View, verdict policyops.Verdict) *policyops.View {
 	if !verdict.Allowed {
 		return nil
 	}
@@ -199,8 +199,8 @@ func principalName(p identity.Principal) string {
 	return p.ID + " (" + terminal.Printable(p.Name) + ")"
 }
 
-// known describes the kind, owner, tenant and scopes of a principal.
-func known(principal identity.Principal) string {
+// principalText describes the kind, owner, tenant and scopes of a principal.
+func principalText(principal identity.Principal) string {
 	parts := []string{string(principal.Kind)}
 	for _, p := range [][2]string{{"owner", principal.Owner}, {"tenant", principal.Tenant}} {
 		if p[1] != "" {

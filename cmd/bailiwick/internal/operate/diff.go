@@ -99,7 +99,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 	if err != nil {
 		return err
 	}
-	now.unlooked(t)
+	now.printSamplingNote(t)
 	return printDiff(t, run.Report(), old, now, q.days)
 }
 
@@ -154,10 +154,10 @@ func printDiff(t *terminal.Terminal, r policyops.DiffReport, old, now *scene, da
 
 // headings are the headings for each kind of difference.
 var headings = map[string]string{
-	policyops.NowRefused: terminal.Styled(terminal.Red, "would be refused"),
-	policyops.NowAllowed: terminal.Styled(terminal.Green, "would be allowed"),
-	policyops.Otherwise:  terminal.Styled(terminal.Amber, "would give something else"),
-	policyops.Undecided:  terminal.Styled(terminal.Amber, "can't be decided from the audit"),
+	policyops.NowRefused: terminal.Style(terminal.Red, "would be refused"),
+	policyops.NowAllowed: terminal.Style(terminal.Green, "would be allowed"),
+	policyops.Otherwise:  terminal.Style(terminal.Amber, "would give something else"),
+	policyops.Undecided:  terminal.Style(terminal.Amber, "can't be decided from the audit"),
 }
 
 // printChange prints one group of calls with the same principal, tool and classes. It prints how many there are, the
@@ -177,7 +177,7 @@ func printChange(t *terminal.Terminal, c told) {
 		if c.Place != nil {
 			where = "; " + c.Place.String()
 		}
-		t.Printf("    %s: %s%s%s\n", c.Verdict.Reason, c.Verdict.Class, dotted(c.Verdict.Field), where)
+		t.Printf("    %s: %s%s%s\n", c.Verdict.Reason, c.Verdict.Class, fieldSuffix(c.Verdict.Field), where)
 	}
 	for _, d := range c.Details {
 		t.Printf("    %s\n", d)

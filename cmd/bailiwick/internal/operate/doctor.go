@@ -107,8 +107,8 @@ func textOf(err error) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
 }
 
-// failed returns a fault for an error whose text says what to do after its first sentence.
-func failed(about string, err error) finding {
+// errorFinding returns a fault for an error whose text has the advice after its first sentence.
+func errorFinding(about string, err error) finding {
 	text, do, _ := strings.Cut(textOf(err), ". ")
 	return finding{fault, about, strings.TrimPrefix(strings.TrimPrefix(text, about+": "), about+" "), do}
 }
@@ -136,7 +136,7 @@ func report(t *terminal.Terminal, found []finding) error {
 	}
 	styles := map[state]string{good: terminal.Green, warning: terminal.Amber, fault: terminal.Red}
 	for _, f := range found {
-		t.Printf("%s  %-*s  %s\n", terminal.Styled(styles[f.State], fmt.Sprintf("%-7s", f.State)), width, f.About, terminal.Sanitize(f.Text))
+		t.Printf("%s  %-*s  %s\n", terminal.Style(styles[f.State], fmt.Sprintf("%-7s", f.State)), width, f.About, terminal.Sanitize(f.Text))
 		if f.Do != "" {
 			t.Printf("%9s%-*s  do: %s\n", "", width, "", terminal.Sanitize(f.Do))
 		}

@@ -240,7 +240,7 @@ func TestPostgres(t *testing.T) {
 	do(`INSERT INTO bailiwick.migration VALUES (9999)`)
 	check("newer", at, at, "store", "fault store", "version 9999, and this program knows")
 	do(`DELETE FROM bailiwick.migration WHERE version = 9999`)
-	check("pooled", services.Pooled(t, at), services.Pooled(t, at), "", "fault store", "a pooler in transaction mode stands before the database", "ok source shop", "behind a pooler")
+	check("pooled", services.PooledURL(t, at), services.PooledURL(t, at), "", "fault store", "a pooler in transaction mode stands before the database", "ok source shop", "behind a pooler")
 }
 
 // TestOlderStore checks the finding about a store that the next start upgrades.

@@ -132,7 +132,7 @@ func setMember(text []byte, path []string, v any) ([]byte, error) {
 		for _, name := range slices.Backward(path[i+1:]) {
 			v = map[string]any{name: v}
 		}
-		written, err := indented(v, strings.Repeat(unit, depth), unit)
+		written, err := marshalIndent(v, strings.Repeat(unit, depth), unit)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +171,7 @@ func indentation(root *hujson.Value) string {
 	return "  "
 }
 
-func indented(v any, prefix, unit string) ([]byte, error) {
+func marshalIndent(v any, prefix, unit string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -199,7 +199,7 @@ func ask(text []byte) ([]byte, error) {
 		return text, nil
 	}
 	unit := indentation(&root)
-	written, err := indented(input, strings.Repeat(unit, 2), unit)
+	written, err := marshalIndent(input, strings.Repeat(unit, 2), unit)
 	if err != nil {
 		return nil, err
 	}

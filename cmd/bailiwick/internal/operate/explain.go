@@ -41,11 +41,11 @@ func policyExplain(t *terminal.Terminal) *cobra.Command {
 			case field != "" && len(args) < 2:
 				return config.Usagef("--field needs the CLASS that it is a field of")
 			}
-			s, p, err := asked(cmd.Context(), &from, name)
+			s, p, err := loadScene(cmd.Context(), &from, name)
 			if err != nil {
 				return err
 			}
-			s.unlooked(t)
+			s.printSamplingNote(t)
 			v := s.Regime.ToolVerdict(p, args[0])
 			if v.Allowed && len(args) == 2 {
 				if api, operation, ok := s.Regime.API(args[1]); ok {
@@ -101,7 +101,7 @@ func explainCall(ctx context.Context, t *terminal.Terminal, from *app.Setup, cal
 	if err := s.know(ctx, c.Store); err != nil {
 		return err
 	}
-	s.unlooked(t)
+	s.printSamplingNote(t)
 	var record *audit.Record
 	if err := keeping(ctx, c.Store, func(store app.Store) (err error) { record, err = find(ctx, store, call); return err }); err != nil {
 		return err
@@ -176,9 +176,9 @@ func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e policy
 
 // printVerdict prints a verdict, the place of the rule, and those of the others that refuse, too.
 func printVerdict(t *terminal.Terminal, v policyops.Verdict, p *place, further ...*place) {
-	word := terminal.Styled(terminal.Green, "allowed")
+	word := terminal.Style(terminal.Green, "allowed")
 	if !v.Allowed {
-		word = terminal.Styled(terminal.Amber, "refused")
+		word = terminal.Style(terminal.Amber, "refused")
 	}
 	t.Printf("%s %s\n", word, v.Why)
 	if v.Reason != "" {
@@ -189,7 +189,7 @@ func printVerdict(t *terminal.Terminal, v policyops.Verdict, p *place, further .
 		t.Printf("reason  %s%s\n", v.Reason, at)
 	}
 	if v.Class != "" {
-		t.Printf("class   %s%s\n", v.Class, dotted(v.Field))
+		t.Printf("class   %s%s\n", v.Class, fieldSuffix(v.Field))
 	}
 	switch {
 	case p != nil:
@@ -205,7 +205,7 @@ func printVerdict(t *terminal.Terminal, v policyops.Verdict, p *place, further .
 	}
 }
 
-func dotted(field string) string {
+func fieldSuffix(field string) string {
 	if field == "" {
 		return ""
 	}

@@ -68,7 +68,7 @@ func temporary() []finding {
 	const about = "temporary folder"
 	path, err := sqlite.TemporaryFolder()
 	if err != nil {
-		return []finding{failed(about, err)}
+		return []finding{errorFinding(about, err)}
 	}
 	return space(about, path)
 }

@@ -67,8 +67,8 @@ func ruleOf(text string) (query.Filter, error) {
 	return query.ParseRule(v, "")
 }
 
-// narrowed describes what restricts a token besides its scopes, or "" if nothing does.
-func narrowed(k identity.Token) string {
+// restrictionText describes the restrictions of a token besides its scopes, or returns "" if there are none.
+func restrictionText(k identity.Token) string {
 	var parts []string
 	for _, l := range []struct {
 		of   string
@@ -97,7 +97,7 @@ func digests(k identity.Token) map[string]string {
 	for class, text := range k.Filters {
 		out[class] = "(not valid)"
 		if f, err := ruleOf(text); err == nil && f != nil {
-			out[class] = policyops.Digested(f)
+			out[class] = policyops.DigestFilter(f)
 		}
 	}
 	return out

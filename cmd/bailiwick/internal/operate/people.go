@@ -66,7 +66,7 @@ func invitePerson(t *terminal.Terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return invited(t, base(at, c)+path, until)
+			return printInvitation(t, base(at, c)+path, until)
 		},
 	}
 	f := cmd.Flags()
@@ -164,8 +164,8 @@ func base(at string, c *config.Config) string {
 	return "http://" + cmp.Or(c.Listen, config.DefaultListen)
 }
 
-// invited prints a link.
-func invited(t *terminal.Terminal, link string, until time.Time) error {
+// printInvitation prints the link of an invitation.
+func printInvitation(t *terminal.Terminal, link string, until time.Time) error {
 	if t.JSON {
 		return t.PrintJSON(struct {
 			URL   string    `json:"url"`

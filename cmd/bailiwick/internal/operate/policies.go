@@ -46,10 +46,10 @@ func policyLook(ctx context.Context, c *config.Config) (*scene, error) {
 	return s, nil
 }
 
-// unlooked says that a gateway also hides fields because of values, and that this command didn't look at values. A
-// command about rules gives the same answer whatever the data is.
-func (s *scene) unlooked(t *terminal.Terminal) {
-	if s.config.Unsampled || len(s.Policy.Exposed()) == 0 {
+// printSamplingNote prints that a running gateway also hides fields because of their values. This command did not read
+// the values, so its answer is the same whatever the data is.
+func (s *scene) printSamplingNote(t *terminal.Terminal) {
+	if s.config.Unsampled || len(s.Policy.ExposedClasses()) == 0 {
 		return
 	}
 	t.Notef("note: values were not looked at. A gateway also hides fields whose values look like credentials. \"bailiwick check\" lists them.")
@@ -160,19 +160,19 @@ func (s *scene) place(rule []string, p identity.Principal) *place {
 			return &place{Path: strings.Join(rule, ".")}
 		}
 	}
-	return s.placed(rule)
+	return s.keyPlace(rule)
 }
 
 // further returns the locations of the other rules that refuse, too.
 func (s *scene) further(v policyops.Verdict) (out []*place) {
 	for _, rule := range v.Further {
-		out = append(out, s.placed(rule))
+		out = append(out, s.keyPlace(rule))
 	}
 	return out
 }
 
-// placed returns the location of a key in the configuration.
-func (s *scene) placed(rule []string) *place {
+// keyPlace returns the location of a key in the configuration.
+func (s *scene) keyPlace(rule []string) *place {
 	for _, g := range s.config.Gates() {
 		if by := strings.Join(rule, ".") + " (" + g.SetBy + ")"; slices.Equal(rule, []string{"gates", g.Key}) && !strings.Contains(g.SetBy, ":") {
 			return &place{Path: by} // the file doesn't set it

@@ -53,7 +53,7 @@ func (d commands) list() *cobra.Command {
 		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var page reviewapi.Page
-			if done, err := d.found(cmd.Context(), "/api/changes", asked, &page); done || err != nil {
+			if done, err := d.fetchList(cmd.Context(), "/api/changes", asked, &page); done || err != nil {
 				return err
 			}
 			if len(page.Changes) == 0 {
@@ -94,8 +94,8 @@ func filterFlags(f *pflag.FlagSet, parameters []string, help map[string]string, 
 	return asked
 }
 
-// found requests a filtered list into page. done is true if it was printed as JSON.
-func (d commands) found(ctx context.Context, path string, asked filter, page any) (done bool, err error) {
+// fetchList requests a filtered list into page. done is true if it was printed as JSON.
+func (d commands) fetchList(ctx context.Context, path string, asked filter, page any) (done bool, err error) {
 	q := url.Values{}
 	for name, v := range asked {
 		if *v != "" {
@@ -229,7 +229,7 @@ func (d commands) decide(ctx context.Context, id, verb string, body map[string]a
 	case d.t.JSON:
 		d.t.Printf("%s\n", raw)
 	case failed:
-		d.t.Notef("%s", terminal.Styled(terminal.Red, oneLine(review.Heading(sheet.State)+": "+sheet.Outcome)))
+		d.t.Notef("%s", terminal.Style(terminal.Red, oneLine(review.Heading(sheet.State)+": "+sheet.Outcome)))
 	default:
 		d.t.Printf("%s. ID: %s\n", oneLine(review.Heading(sheet.State)), oneLine(sheet.ID))
 		if sheet.State == change.Pending && sheet.Approvals > 0 {
@@ -346,7 +346,7 @@ func (d commands) watch() *cobra.Command {
 				if e.By != "" {
 					by = " by " + oneLine(e.By)
 				}
-				d.t.Printf("%s  %s  %s%s\n", when(e.At), oneLine(e.Change), happened(e), by)
+				d.t.Printf("%s  %s  %s%s\n", when(e.At), oneLine(e.Change), eventText(e), by)
 			})
 			if cmd.Context().Err() != nil {
 				return nil
@@ -356,8 +356,8 @@ func (d commands) watch() *cobra.Command {
 	}
 }
 
-// happened describes an event in words.
-func happened(e change.Event) string {
+// eventText describes an event in words.
+func eventText(e change.Event) string {
 	words := map[change.EventKind]string{change.EventCreated: "proposed", change.EventDecided: "approved by one of several", change.EventAsked: "changes asked for", change.EventRenewed: "previewed again",
 		change.EventReplaced: "replaced by another version", change.EventUnknown: "outcome unknown", change.EventClaimed: "being applied", change.EventSettled: "settled"}
 	text := cmp.Or(words[e.Kind], oneLine(string(e.Kind)))

@@ -63,29 +63,29 @@ type page struct {
 // the comments.
 func printSheet(t *terminal.Terminal, s *review.Sheet, now time.Time) {
 	p := page{t, s, now}
-	t.Printf("%s  %s  %s risk", terminal.Styled(terminal.Bold, oneLine(s.ID)), stateOf(s.State), riskOf(s.Risk))
+	t.Printf("%s  %s  %s risk", terminal.Style(terminal.Bold, oneLine(s.ID)), stateOf(s.State), riskOf(s.Risk))
 	if s.State == change.Pending {
 		t.Printf("  %d of %d approvals", s.Approvals, s.Need)
 	}
-	t.Printf("\n%s\n\n", terminal.Styled(terminal.Bold, oneLine(s.Title)))
+	t.Printf("\n%s\n\n", terminal.Style(terminal.Bold, oneLine(s.Title)))
 	p.facts()
 	for i, item := range s.Items {
 		p.item(i, item)
 	}
 	for _, c := range s.Cascades {
-		t.Printf("%s %d records of %s: %s\n", terminal.Styled(terminal.Amber, "also"), c.Records, oneLine(c.Class), oneLine(c.Effect))
+		t.Printf("%s %d records of %s: %s\n", terminal.Style(terminal.Amber, "also"), c.Records, oneLine(c.Class), oneLine(c.Effect))
 	}
 	for _, o := range s.Others {
-		t.Printf("%s %s %s by %s\n", terminal.Styled(terminal.Amber, "the same record:"), oneLine(o.ID), oneLine(o.Title), oneLine(o.Agent))
+		t.Printf("%s %s %s by %s\n", terminal.Style(terminal.Amber, "the same record:"), oneLine(o.ID), oneLine(o.Title), oneLine(o.Agent))
 	}
 	if s.MoreOthers {
-		t.Printf("%s more, which are older\n", terminal.Styled(terminal.Amber, "the same record:"))
+		t.Printf("%s more, which are older\n", terminal.Style(terminal.Amber, "the same record:"))
 	}
 	if s.Refused != "" {
-		t.Printf("%s %s\n", terminal.Styled(terminal.Red, "tried, and refused:"), oneLine(s.Refused))
+		t.Printf("%s %s\n", terminal.Style(terminal.Red, "tried, and refused:"), oneLine(s.Refused))
 	}
 	p.lasting()
-	p.said()
+	p.printChecksAndThread()
 	if s.Outcome != "" {
 		t.Printf("\n%s\n", oneLine(s.Outcome))
 	}
@@ -103,14 +103,14 @@ func (p *page) facts() {
 	s := p.s
 	p.fact("agent", oneLine(s.Agent+" for "+s.Owner))
 	if s.Says != "" {
-		p.fact("says", reviewQuoted(s.Says)+terminal.Styled(terminal.Faint, " (the words of "+oneLine(s.SaidBy)+"; not checked)"))
+		p.fact("says", quoteText(s.Says)+terminal.Style(terminal.Faint, " (the words of "+oneLine(s.SaidBy)+"; not checked)"))
 	}
 	if s.Reason != "" {
 		whose := " (the agent's words)"
 		if s.Asker != "" {
 			whose = " (the words of " + oneLine(s.Asker) + ")"
 		}
-		p.fact("reason", reviewQuoted(s.Reason)+terminal.Styled(terminal.Faint, whose))
+		p.fact("reason", quoteText(s.Reason)+terminal.Style(terminal.Faint, whose))
 	}
 	p.fact("proposed", fmt.Sprintf("%s (%s ago) by %s", when(s.Created), age(p.now.Sub(s.Created)), oneLine(s.Tool)))
 	if s.State == change.Pending || s.State == change.Stale {
@@ -142,15 +142,15 @@ func stateOf(s change.State) string {
 	case change.Stale, change.Expired, change.Cancelled:
 		style = terminal.Amber
 	}
-	return terminal.Styled(style, oneLine(string(s)))
+	return terminal.Style(style, oneLine(string(s)))
 }
 
 func riskOf(r change.Risk) string {
 	switch r {
 	case change.High:
-		return terminal.Styled(terminal.Red, "high")
+		return terminal.Style(terminal.Red, "high")
 	case change.Medium:
-		return terminal.Styled(terminal.Amber, "medium")
+		return terminal.Style(terminal.Amber, "medium")
 	}
 	return oneLine(string(r))
 }
@@ -165,53 +165,53 @@ func (p *page) item(i int, item review.Item) {
 	}
 	name := item.Class + " " + item.Key
 	if item.Label != "" {
-		name += " " + reviewQuoted(item.Label)
+		name += " " + quoteText(item.Label)
 	}
 	if item.Class == "" {
 		name = "something that you don't see"
 	} else if item.Key == "" && item.Op == "create" {
 		name = "new record of " + item.Class
 	}
-	p.t.Printf("\n%s%s %s\n", number, oneLine(item.Op), terminal.Styled(terminal.Bold, oneLine(name)))
+	p.t.Printf("\n%s%s %s\n", number, oneLine(item.Op), terminal.Style(terminal.Bold, oneLine(name)))
 	if item.Action != "" {
 		p.t.Printf("  by the action %s\n", oneLine(item.Action))
 	}
 	if item.Says != "" {
-		p.t.Printf("  the action says, unchecked: %s\n", reviewQuoted(item.Says))
+		p.t.Printf("  the action says, unchecked: %s\n", quoteText(item.Says))
 	}
 	if item.Unread != "" {
-		p.t.Printf("  %s\n", terminal.Styled(terminal.Amber, "! "+oneLine(item.Unread)))
+		p.t.Printf("  %s\n", terminal.Style(terminal.Amber, "! "+oneLine(item.Unread)))
 	}
 	for _, f := range item.About {
-		p.t.Printf("  when previewed: %s %s\n", oneLine(f.Name), shown(f.Value))
+		p.t.Printf("  when previewed: %s %s\n", oneLine(f.Name), valueText(f.Value))
 	}
 	if item.Came != "" {
-		p.t.Printf("  %s\n", terminal.Styled(terminal.Bold, oneLine(item.Came)))
+		p.t.Printf("  %s\n", terminal.Style(terminal.Bold, oneLine(item.Came)))
 	}
 	for _, t := range item.Takes {
-		p.t.Printf("  %s takes %s of the answer to call %d\n", oneLine(t.At), reviewQuoted(t.Path), t.Call)
+		p.t.Printf("  %s takes %s of the answer to call %d\n", oneLine(t.At), quoteText(t.Path), t.Call)
 	}
 	switch item.Moved {
 	case review.Changed:
-		p.t.Printf("  %s\n", terminal.Styled(terminal.Amber, "! it has moved since this was previewed: bailiwick changes renew "+oneLine(p.s.ID)))
+		p.t.Printf("  %s\n", terminal.Style(terminal.Amber, "! it has moved since this was previewed: bailiwick changes renew "+oneLine(p.s.ID)))
 	case review.Gone:
-		p.t.Printf("  %s\n", terminal.Styled(terminal.Amber, "! it is gone, or hidden from you, since this was previewed"))
+		p.t.Printf("  %s\n", terminal.Style(terminal.Amber, "! it is gone, or hidden from you, since this was previewed"))
 	}
 	for _, f := range item.Fields {
 		p.field(f)
 	}
 	if item.Hidden > 0 {
-		p.t.Printf("  %s\n", terminal.Styled(terminal.Amber, fmt.Sprintf("! %d more that you may not see: somebody who sees them must approve this", item.Hidden)))
+		p.t.Printf("  %s\n", terminal.Style(terminal.Amber, fmt.Sprintf("! %d more that you may not see: somebody who sees them must approve this", item.Hidden)))
 	}
 	if item.Denied > 0 {
-		p.t.Printf("  %s\n", terminal.Styled(terminal.Amber, fmt.Sprintf("! %d fields that the rules show to nobody are deleted too", item.Denied)))
+		p.t.Printf("  %s\n", terminal.Style(terminal.Amber, fmt.Sprintf("! %d fields that the rules show to nobody are deleted too", item.Denied)))
 	}
 }
 
 // lasting prints what a revert couldn't bring back.
 func (p *page) lasting() {
 	for _, text := range p.s.Lasting {
-		p.t.Printf("%s %s\n", terminal.Styled(terminal.Amber, "no revert brings back"), oneLine(text))
+		p.t.Printf("%s %s\n", terminal.Style(terminal.Amber, "no revert brings back"), oneLine(text))
 	}
 	if p.s.NoRevert != "" {
 		p.t.Printf("\nit can't be taken back: %s\n", oneLine(p.s.NoRevert))
@@ -222,17 +222,17 @@ func (p *page) lasting() {
 func (p *page) field(f review.Field) {
 	note := ""
 	if f.Source {
-		note = terminal.Styled(terminal.Faint, "  (by the source: it may come out otherwise)")
+		note = terminal.Style(terminal.Faint, "  (by the source: it may come out otherwise)")
 	}
 	p.t.Printf("  %s%s\n", oneLine(f.Path), note)
-	before, after := shown(f.Before), shown(f.After)
+	before, after := valueText(f.Before), valueText(f.After)
 	if f.Words != nil {
 		before, after = sides(f.Words)
 	}
 	if f.Same {
 		p.block(terminal.Faint, "=", before+" (as it is)")
 		if f.Now != nil {
-			p.block(terminal.Amber, "now", shown(*f.Now))
+			p.block(terminal.Amber, "now", valueText(*f.Now))
 		}
 		return
 	}
@@ -243,13 +243,13 @@ func (p *page) field(f review.Field) {
 		p.block(terminal.Green, "+", after)
 	}
 	if f.Now != nil {
-		p.block(terminal.Amber, "now", shown(*f.Now))
+		p.block(terminal.Amber, "now", valueText(*f.Now))
 	}
 	switch {
 	case f.Unread > 0 && f.Opened:
-		p.t.Printf("    %s\n", terminal.Styled(terminal.Faint, fmt.Sprintf("%d characters more, which you have opened", f.Unread)))
+		p.t.Printf("    %s\n", terminal.Style(terminal.Faint, fmt.Sprintf("%d characters more, which you have opened", f.Unread)))
 	case f.Unread > 0:
-		p.t.Printf("    %s\n", terminal.Styled(terminal.Amber, fmt.Sprintf("! %d characters more: bailiwick changes value %s %s", f.Unread, oneLine(p.s.ID), oneLine(f.Path))))
+		p.t.Printf("    %s\n", terminal.Style(terminal.Amber, fmt.Sprintf("! %d characters more: bailiwick changes value %s %s", f.Unread, oneLine(p.s.ID), oneLine(f.Path))))
 	}
 }
 
@@ -259,42 +259,42 @@ func (p *page) block(style, sign, text string) {
 		if i > 0 {
 			sign = strings.Repeat(" ", len(sign))
 		}
-		p.t.Printf("    %s %s\n", terminal.Styled(style, sign), line)
+		p.t.Printf("    %s %s\n", terminal.Style(style, sign), line)
 	}
 }
 
-// shown returns a value for display. Strings are quoted, to distinguish them from null and numbers. Multi-line ones
+// valueText returns a value for display. Strings are quoted, to distinguish them from null and numbers. Multi-line ones
 // keep their lines.
-func shown(s review.Shown) string {
+func valueText(s review.Shown) string {
 	cut := ""
 	if s.Label != "" {
-		cut = " (" + reviewQuoted(s.Label) + ")"
+		cut = " (" + quoteText(s.Label) + ")"
 	}
 	if s.Length > 0 {
-		cut += terminal.Styled(terminal.Faint, fmt.Sprintf("… (%d characters, sha256 %s)", s.Length, oneLine(s.Digest)))
+		cut += terminal.Style(terminal.Faint, fmt.Sprintf("… (%d characters, sha256 %s)", s.Length, oneLine(s.Digest)))
 	}
 	switch s.Kind {
 	case "absent":
-		return terminal.Styled(terminal.Faint, "(nothing)")
+		return terminal.Style(terminal.Faint, "(nothing)")
 	case "unknown":
-		return terminal.Styled(terminal.Amber, "(the present value is not known)")
+		return terminal.Style(terminal.Amber, "(the present value is not known)")
 	case "null":
-		return terminal.Styled(terminal.Faint, "null")
+		return terminal.Style(terminal.Faint, "null")
 	case "empty":
-		return `""` + terminal.Styled(terminal.Faint, " (empty)")
+		return `""` + terminal.Style(terminal.Faint, " (empty)")
 	case "masked":
-		return terminal.Styled(terminal.Amber, strings.TrimSpace("(masked) "+oneLine(s.Text)))
+		return terminal.Style(terminal.Amber, strings.TrimSpace("(masked) "+oneLine(s.Text)))
 	case "text":
 		if !strings.Contains(s.Text, "\n") {
-			return reviewQuoted(s.Text) + cut
+			return quoteText(s.Text) + cut
 		}
 		return "│ " + strings.ReplaceAll(sanitize(s.Text), "\n", "\n│ ") + cut
 	}
 	return oneLine(s.Text) + cut
 }
 
-// reviewQuoted returns text as a JSON string, sanitized.
-func reviewQuoted(text string) string { return string(value.AppendQuoted(nil, sanitize(text))) }
+// quoteText returns text as a JSON string, sanitized.
+func quoteText(text string) string { return string(value.AppendQuote(nil, sanitize(text))) }
 
 // sides returns the two versions of a text from its word differences, with the differences coloured.
 func sides(words []review.Word) (before, after string) {
@@ -306,7 +306,7 @@ func sides(words []review.Word) (before, after string) {
 		case "added":
 			after += styledLines(terminal.Green, text)
 		case "cut":
-			cut := terminal.Styled(terminal.Faint, "…("+oneLine(w.Text)+" characters)…")
+			cut := terminal.Style(terminal.Faint, "…("+oneLine(w.Text)+" characters)…")
 			before, after = before+cut, after+cut
 		default:
 			before, after = before+text, after+text
@@ -319,20 +319,20 @@ func sides(words []review.Word) (before, after string) {
 func styledLines(style, text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
-		lines[i] = terminal.Styled(style, l)
+		lines[i] = terminal.Style(style, l)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// said prints the checks, and the decisions and comments of people.
-func (p *page) said() {
+// printChecksAndThread prints the checks, and the decisions and comments of people.
+func (p *page) printChecksAndThread() {
 	if len(p.s.Checks) > 0 {
 		p.t.Printf("\n")
 	}
 	for _, c := range p.s.Checks {
-		sign := terminal.Styled(terminal.Green, "ok ")
+		sign := terminal.Style(terminal.Green, "ok ")
 		if !c.OK {
-			sign = terminal.Styled(terminal.Red, "no ")
+			sign = terminal.Style(terminal.Red, "no ")
 		}
 		p.t.Printf("  %s %-12s %s\n", sign, oneLine(c.Name), oneLine(c.Detail))
 	}
@@ -354,7 +354,7 @@ func (p *page) said() {
 func (p *page) words(s review.Said, verb string) {
 	text := ""
 	if s.Text != "" {
-		text = ": " + reviewQuoted(s.Text)
+		text = ": " + quoteText(s.Text)
 	}
 	p.t.Printf("\n%s %s %s%s\n", oneLine(s.By), verb, when(s.At), text)
 }

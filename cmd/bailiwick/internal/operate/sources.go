@@ -46,8 +46,8 @@ func sources(ctx context.Context, c *config.Config) (out []finding, reached bool
 	return out, reached
 }
 
-// opened opens a source, describes it and asks what its server is.
-func opened(ctx context.Context, c *config.Config, s config.Source) (is source.Server, classes int, warnings []string, err error) {
+// probeSource opens a source, describes it and asks for its server.
+func probeSource(ctx context.Context, c *config.Config, s config.Source) (is source.Server, classes int, warnings []string, err error) {
 	src, err := app.OpenSource(ctx, c, s)
 	if err != nil {
 		return is, 0, nil, err
@@ -66,9 +66,9 @@ func opened(ctx context.Context, c *config.Config, s config.Source) (is source.S
 // database looks at a source that has classes.
 func database(ctx context.Context, c *config.Config, s config.Source) []finding {
 	about := "source " + s.Name
-	is, classes, warnings, err := opened(ctx, c, s)
+	is, classes, warnings, err := probeSource(ctx, c, s)
 	if err != nil {
-		return []finding{failed(about, err)}
+		return []finding{errorFinding(about, err)}
 	}
 	text := terminal.Count(classes, "class")
 	if is.Version != "" {
@@ -98,10 +98,10 @@ func database(ctx context.Context, c *config.Config, s config.Source) []finding 
 func writer(ctx context.Context, c *config.Config, s config.Source) []finding {
 	about := "source " + s.Name
 	s.URL = s.WriteURL
-	is, _, _, err := opened(ctx, c, s)
+	is, _, _, err := probeSource(ctx, c, s)
 	switch {
 	case err != nil:
-		f := failed(about, err)
+		f := errorFinding(about, err)
 		f.Text = "write_url: " + f.Text
 		return []finding{f}
 	case is.Version != "" && !is.Writes && !s.MongoDB():
@@ -129,12 +129,12 @@ func api(ctx context.Context, s config.Source) []finding {
 	settings := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: at.Hostname()}
 	files, err := app.TrustedCertificate(s.OpenAPI.TLS)
 	if err != nil {
-		return []finding{failed(about, err)}
+		return []finding{errorFinding(about, err)}
 	}
 	if files != nil {
 		_, settings.RootCAs = files.Current()
 	}
-	return []finding{served(ctx, about, host, settings)}
+	return []finding{checkCertificate(ctx, about, host, settings)}
 }
 
 // hostPort returns the address of a URL.
@@ -148,11 +148,11 @@ func hostPort(at *url.URL) string {
 
 // unreachable returns a fault of a server that takes no connection.
 func unreachable(about, host string, err error) finding {
-	return failed(about, fmt.Errorf("%s can't be reached: %s", host, health.FaultReason(err)))
+	return errorFinding(about, fmt.Errorf("%s can't be reached: %s", host, health.FaultReason(err)))
 }
 
-// served connects to a server with TLS, and looks at its certificate.
-func served(ctx context.Context, about, host string, settings *tls.Config) finding {
+// checkCertificate connects to a server with TLS, and checks its certificate.
+func checkCertificate(ctx context.Context, about, host string, settings *tls.Config) finding {
 	conn, err := (&tls.Dialer{Config: settings}).DialContext(ctx, "tcp", host)
 	if err != nil {
 		return unreachable(about, host, err)

@@ -23,7 +23,7 @@ func checkStore(ctx context.Context, c *config.Config) []finding {
 	path, isFile := app.StorePath(c.Store)
 	switch {
 	case !isFile:
-		return shared(ctx, c)
+		return checkPostgresStore(ctx, c)
 	case path == sqlite.Memory:
 		return []finding{{State: good, About: "store", Text: "temporary: it ends with the server"}}
 	}
@@ -38,13 +38,13 @@ func inFile(ctx context.Context, c *config.Config, path string) []finding {
 		return []finding{{warning, about, "there is no file " + path, "the first start makes it. If there was one, put it back first"}}
 	}
 	if err != nil {
-		f := failed(about, err)
+		f := errorFinding(about, err)
 		f.Do = `look at the file; "bailiwick store check" says what is damaged, and "bailiwick store restore" puts a backup in its place`
 		return []finding{f}
 	}
 	out := []finding{version(fmt.Sprintf("SQLite file %s", path), e.Version, e.Newest)}
 	if e.Unwritable != nil {
-		f := failed(about, e.Unwritable)
+		f := errorFinding(about, e.Unwritable)
 		f.Do = "let the user of the server write the file and its folder"
 		out = append(out, f)
 	}
@@ -54,12 +54,12 @@ func inFile(ctx context.Context, c *config.Config, path string) []finding {
 	return append(out, processes(c, e.Replicas)...)
 }
 
-// shared looks at a store in PostgreSQL.
-func shared(ctx context.Context, c *config.Config) []finding {
+// checkPostgresStore checks a store in PostgreSQL.
+func checkPostgresStore(ctx context.Context, c *config.Config) []finding {
 	const about = "store"
 	e, err := postgres.Examine(ctx, c.Store)
 	if err != nil {
-		return []finding{failed(about, err)}
+		return []finding{errorFinding(about, err)}
 	}
 	text := e.Server + " at " + app.StoreName(c.Store)
 	if e.Pooled {
@@ -70,7 +70,7 @@ func shared(ctx context.Context, c *config.Config) []finding {
 		out = append(out, finding{fault, about, "the user lacks the right " + right, "let the user of the store own the schema: ALTER SCHEMA bailiwick OWNER TO …, and its tables likewise"})
 	}
 	if e.Unwritable != nil {
-		out = append(out, failed(about, e.Unwritable))
+		out = append(out, errorFinding(about, e.Unwritable))
 	}
 	if e.Clock.Abs() > health.MaxClock {
 		out = append(out, finding{warning, "clock", fmt.Sprintf("this machine is %s the store", ahead(e.Clock)), "set the clocks of both machines by a time server"})

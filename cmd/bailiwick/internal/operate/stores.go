@@ -106,7 +106,7 @@ func storeCheck(t *terminal.Terminal) *cobra.Command {
 			case wrong != nil:
 				return terminal.ErrSaid
 			case !t.JSON:
-				t.Printf("%s  %s is whole\n", terminal.Styled(terminal.Green, "good"), path)
+				t.Printf("%s  %s is whole\n", terminal.Style(terminal.Green, "good"), path)
 			}
 			return nil
 		},

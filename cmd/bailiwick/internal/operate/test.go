@@ -71,7 +71,7 @@ func runTests(ctx context.Context, t *terminal.Terminal, from *app.Setup, names 
 	if err != nil {
 		return err
 	}
-	s.unlooked(t)
+	s.printSamplingNote(t)
 	known := map[string]identity.Principal{}
 	for name, principal := range map[string]identity.Principal{"stdio": s.directory.Stdio, "anonymous": s.directory.Anonymous} {
 		if principal.ID != "" {
@@ -110,10 +110,10 @@ func printResults(t *terminal.Terminal, results []policyops.TestResult) error {
 	}
 	for _, r := range results {
 		if r.Good() {
-			t.Printf("%s  %s\n", terminal.Styled(terminal.Green, "good"), terminal.Printable(r.Name))
+			t.Printf("%s  %s\n", terminal.Style(terminal.Green, "good"), terminal.Printable(r.Name))
 			continue
 		}
-		t.Printf("%s  %s  (%s:%d)\n", terminal.Styled(terminal.Red, "FAIL"), terminal.Printable(r.Name), r.File, r.Line)
+		t.Printf("%s  %s  (%s:%d)\n", terminal.Style(terminal.Red, "FAIL"), terminal.Printable(r.Name), r.File, r.Line)
 		if r.Error != "" {
 			t.Printf("      %s\n", r.Error)
 		}

@@ -149,7 +149,7 @@ func tokenList(t *terminal.Terminal) *cobra.Command {
 				w := t.Table()
 				fmt.Fprintln(w, "ID\tNAME\tKIND\tOWNER\tTENANT\tSCOPES\tSTATE\tLAST USED\tNARROWED TO")
 				for _, k := range all {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Kind, dash(k.Owner), dash(k.Tenant), join(k.Scopes), tokenState(k, time.Now()), tokenDay(k.LastUsed), dash(narrowed(k)))
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Kind, dash(k.Owner), dash(k.Tenant), join(k.Scopes), tokenState(k, time.Now()), tokenDay(k.LastUsed), dash(restrictionText(k)))
 				}
 				return w.Flush()
 			})

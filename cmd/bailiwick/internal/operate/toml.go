@@ -67,11 +67,11 @@ func (t table) write(path []string) string {
 	for _, pair := range t {
 		switch v := pair[1].(type) {
 		case string:
-			b.WriteString(pair[0].(string) + " = " + quoted(v) + "\n")
+			b.WriteString(pair[0].(string) + " = " + quoteTOML(v) + "\n")
 		case []string:
 			all := make([]string, len(v))
 			for i, x := range v {
-				all[i] = quoted(x)
+				all[i] = quoteTOML(x)
 			}
 			b.WriteString(pair[0].(string) + " = [" + strings.Join(all, ", ") + "]\n")
 		case map[string]string:
@@ -80,7 +80,7 @@ func (t table) write(path []string) string {
 			}
 			var all []string
 			for _, k := range slices.Sorted(maps.Keys(v)) {
-				all = append(all, quoted(k)+" = "+quoted(v[k]))
+				all = append(all, quoteTOML(k)+" = "+quoteTOML(v[k]))
 			}
 			b.WriteString(pair[0].(string) + " = { " + strings.Join(all, ", ") + " }\n")
 		}
@@ -88,8 +88,8 @@ func (t table) write(path []string) string {
 	return b.String()
 }
 
-// quoted returns a TOML string. Its escapes are those of JSON.
-func quoted(s string) string {
+// quoteTOML returns a TOML string. Its escapes are those of JSON.
+func quoteTOML(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -103,7 +103,7 @@ func quoted(s string) string {
 func tomlKey(key string) string {
 	for _, r := range key {
 		if r != '-' && r != '_' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z') {
-			return quoted(key)
+			return quoteTOML(key)
 		}
 	}
 	return key

@@ -31,8 +31,8 @@ type sum struct {
 	cost int64 // in millionths
 }
 
-// named returns the name of the sum that a record counts to when summed by what. ok is false if what is unknown.
-func named(r audit.Record, what string) (name string, ok bool) {
+// sumName returns the name of the sum that a record counts to when summed by what. ok is false if what is unknown.
+func sumName(r audit.Record, what string) (name string, ok bool) {
 	switch what {
 	case "owner":
 		return identity.Person(r.Owner), true // budgets use the same name
@@ -64,7 +64,7 @@ func auditUsage(t *terminal.Terminal) *cobra.Command {
 			"the daily budgets count those alone that were admitted.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, ok := named(audit.Record{}, what); !ok {
+			if _, ok := sumName(audit.Record{}, what); !ok {
 				return config.Usagef("--by must be owner, token, tool, class, conversation or day")
 			}
 			if days < 1 || days > 3650 {
@@ -104,7 +104,7 @@ func sumUp(ctx context.Context, log audit.Reader, what string, since time.Time) 
 		if r.Checkpoint != "" {
 			return true
 		}
-		name, _ := named(r, what)
+		name, _ := sumName(r, what)
 		s := sums[name]
 		if s == nil {
 			s = &sum{Name: name}

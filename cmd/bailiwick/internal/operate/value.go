@@ -83,7 +83,7 @@ func (d commands) pages(ctx context.Context, id string, q url.Values) error {
 			continue
 		}
 		if page == 1 {
-			d.t.Printf("%s\n", terminal.Styled(terminal.Bold, oneLine(w.Path)))
+			d.t.Printf("%s\n", terminal.Style(terminal.Bold, oneLine(w.Path)))
 			for _, side := range []struct {
 				name string
 				of   *review.Size
@@ -93,7 +93,7 @@ func (d commands) pages(ctx context.Context, id string, q url.Values) error {
 				}
 			}
 		}
-		d.t.Printf("%s", changed(w.Words))
+		d.t.Printf("%s", markChanges(w.Words))
 	}
 	if !d.t.JSON {
 		d.t.Printf("\n")
@@ -101,8 +101,8 @@ func (d commands) pages(ctx context.Context, id string, q url.Values) error {
 	return nil
 }
 
-// changed returns words as text, with marks around what comes and goes that are there without colour too.
-func changed(words []review.Word) string {
+// markChanges returns words as text, with marks around removed and added words that don't depend on colour.
+func markChanges(words []review.Word) string {
 	var out strings.Builder
 	for _, w := range words {
 		switch text := sanitize(w.Text); w.Kind {

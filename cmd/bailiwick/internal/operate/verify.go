@@ -51,7 +51,7 @@ func auditVerify(t *terminal.Terminal) *cobra.Command {
 			if err := p.parse(); err != nil {
 				return err
 			}
-			return k.Signed(cmd.Context(), func(s app.Signing) error { return p.verify(cmd.Context(), t, s) })
+			return k.WithSigning(cmd.Context(), func(s app.Signing) error { return p.verify(cmd.Context(), t, s) })
 		},
 	}
 	k.Flags(cmd.Flags())
@@ -98,7 +98,7 @@ func (p *proof) verify(ctx context.Context, t *terminal.Terminal, s app.Signing)
 		}
 		log = joined
 	}
-	report, err := audit.VerifySigned(ctx, log, p.trusted, p.kept...)
+	report, err := audit.VerifyWithKeys(ctx, log, p.trusted, p.kept...)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliatio
 		return terminal.ErrSaid
 	}
 	if whole {
-		t.Printf("%s  %d records, %d of them signed, end %d:%s\n", terminal.Styled(terminal.Green, "whole"), r.Records, max(r.Signed.Seq-r.Base.Seq, 0), r.Head.Seq, r.Head.Hash)
+		t.Printf("%s  %d records, %d of them signed, end %d:%s\n", terminal.Style(terminal.Green, "whole"), r.Records, max(r.Signed.Seq-r.Base.Seq, 0), r.Head.Seq, r.Head.Hash)
 		if r.Base.Seq > 0 {
 			t.Printf("       records 1 to %d are in an archive that was not read; --archive FOLDER reads it\n", r.Base.Seq)
 		}
@@ -155,13 +155,13 @@ func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliatio
 		return nil
 	}
 	for i := range r.Damage {
-		t.Notef("%s", terminal.Styled(terminal.Red, r.Damage[i].Error()))
+		t.Notef("%s", terminal.Style(terminal.Red, r.Damage[i].Error()))
 	}
 	for i := range held.Lacks {
-		t.Notef("%s", terminal.Styled(terminal.Red, held.Lacks[i].Error()))
+		t.Notef("%s", terminal.Style(terminal.Red, held.Lacks[i].Error()))
 	}
 	for i := range tokens.Lacks {
-		t.Notef("%s", terminal.Styled(terminal.Red, tokens.Lacks[i].Error()))
+		t.Notef("%s", terminal.Style(terminal.Red, tokens.Lacks[i].Error()))
 	}
 	if !r.Whole() {
 		t.Notef("%s read; the audit is not what was written", terminal.Count(r.Records, "record"))

@@ -38,8 +38,8 @@ func (t *Terminal) Interactive() bool {
 	return ok && t.shown && term.IsTerminal(in.Fd())
 }
 
-// Shown reports whether standard output is a terminal.
-func (t *Terminal) Shown() bool { return t.shown }
+// OutIsTerminal reports whether standard output is a terminal.
+func (t *Terminal) OutIsTerminal() bool { return t.shown }
 
 // ErrIsTerminal reports whether standard error is a terminal, where a person reads it.
 func (t *Terminal) ErrIsTerminal() bool { return t.errIsTerminal }
@@ -67,8 +67,8 @@ const (
 	Blue  = "\x1b[36m"
 )
 
-// Styled returns text in a style.
-func Styled(style, text string) string { return style + text + plain }
+// Style returns text in a style.
+func Style(style, text string) string { return style + text + plain }
 
 // Printf writes to standard output. Write errors are ignored.
 func (t *Terminal) Printf(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
@@ -114,7 +114,7 @@ func (t *Terminal) Fail(cmd *cobra.Command, err error) int {
 	default:
 		fmt.Fprint(t.Err, failureText(err))
 		if code == 2 {
-			t.Notef("%s", Styled(Faint, "Try: "+cmd.CommandPath()+" --help"))
+			t.Notef("%s", Style(Faint, "Try: "+cmd.CommandPath()+" --help"))
 		}
 	}
 	return code
@@ -129,14 +129,14 @@ func failureText(err error) string {
 		if n == 1 {
 			s = ""
 		}
-		return fmt.Sprintf("%s\n%s\n", Sanitize(e.Error()), Styled(Red, fmt.Sprintf("%d fault%s in the configuration", n, s)))
+		return fmt.Sprintf("%s\n%s\n", Sanitize(e.Error()), Style(Red, fmt.Sprintf("%d fault%s in the configuration", n, s)))
 	}
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {
-		return Styled(Red, "Error: ") + Sanitize(err.Error()) + "\n"
+		return Style(Red, "Error: ") + Sanitize(err.Error()) + "\n"
 	}
 	var b strings.Builder
-	b.WriteString(Styled(Red, string(p.Code)+": ") + Sanitize(strings.Join(p.Lines(), "\n  ")) + "\n")
+	b.WriteString(Style(Red, string(p.Code)+": ") + Sanitize(strings.Join(p.Lines(), "\n  ")) + "\n")
 	if (p.Code == problem.Internal || p.Store) && p.Err != nil {
 		b.WriteString("  " + Sanitize(p.Err.Error()) + "\n") // the user is the operator
 	}

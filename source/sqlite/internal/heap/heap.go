@@ -57,9 +57,9 @@ func install() error {
 // ErrTaken is the error of Bound where another connection has the place of this one. Open another in its place.
 var ErrTaken = errors.New("another connection has this one's account")
 
-// Bound sets the most bytes that a connection of modernc.org/sqlite may hold beside its page cache. Memory that it
+// SetLimit sets the most bytes that a connection of modernc.org/sqlite may hold beside its page cache. Memory that it
 // holds already isn't counted. The Account is to be released when the connection is closed.
-func Bound(conn driver.Conn, most int64) (*Account, error) {
+func SetLimit(conn driver.Conn, most int64) (*Account, error) {
 	if installed != nil {
 		return nil, installed
 	}

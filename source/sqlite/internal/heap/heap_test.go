@@ -43,11 +43,11 @@ const large = "SELECT length(hex(zeroblob(8000000)))" // 24 MB
 // connection has its own bound, or none.
 func TestBound(t *testing.T) {
 	bounded, other, free := opened(t), opened(t), opened(t)
-	account, err := Bound(bounded, 20<<20)
+	account, err := SetLimit(bounded, 20<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Bound(other, 40<<20); err != nil {
+	if _, err := SetLimit(other, 40<<20); err != nil {
 		t.Fatal(err)
 	}
 	for range 20 { // nothing is left on the account
@@ -79,7 +79,7 @@ func TestHeld(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		conn := opened(t)
-		if _, err := Bound(conn, 1<<30); err != nil {
+		if _, err := SetLimit(conn, 1<<30); err != nil {
 			t.Fatal(err)
 		}
 		thread, err := threadOf(conn)
@@ -105,7 +105,7 @@ func TestHeld(t *testing.T) {
 // TestNotSQLite refuses connections whose thread isn't known: they would have no bound.
 func TestNotSQLite(t *testing.T) {
 	for _, conn := range []driver.Conn{nil, (*fake)(nil), &fake{}} {
-		if a, err := Bound(conn, 1); err == nil || a != nil {
+		if a, err := SetLimit(conn, 1); err == nil || a != nil {
 			t.Errorf("%T has a bound", conn)
 		}
 	}

@@ -37,9 +37,9 @@ func mutex(t *testing.T, conn driver.Conn) uintptr {
 	return sqlite3.Xsqlite3_db_mutex(h.thread, h.db)
 }
 
-// TestConnectionsAreAlone fails if a new version of the driver turns the functions "alone" and "steady" into ones
+// TestMutexIsRemoved fails if a new version of the driver turns the functions "removeMutex" and "steady" into ones
 // without effect. A connection that isn't ours keeps its mutex.
-func TestConnectionsAreAlone(t *testing.T) {
+func TestMutexIsRemoved(t *testing.T) {
 	for name, wrap := range map[string]func(driver.Conn) *Conn{"New": New, "Steady": Steady} {
 		var others, ours [2]driver.Conn
 		for i := range ours {
@@ -60,13 +60,13 @@ func TestConnectionsAreAlone(t *testing.T) {
 			if m := mutex(t, others[i]); m == 0 {
 				t.Errorf("%s: another connection lost its mutex", name)
 			}
-			if !alone(ours[i]) || !steady(ours[i]) {
+			if !removeMutex(ours[i]) || !steady(ours[i]) {
 				t.Errorf("%s: a second time fails", name)
 			}
 		}
 	}
 	for _, conn := range []driver.Conn{nil, (*Conn)(nil), &Conn{}} {
-		if alone(conn) || steady(conn) {
+		if removeMutex(conn) || steady(conn) {
 			t.Errorf("%T is taken for a connection of the driver", conn)
 		}
 	}

@@ -28,14 +28,14 @@ func handleOf(conn driver.Conn) (handle, bool) {
 	return handle{(*libc.TLS)(tls.UnsafePointer()), uintptr(db.Uint())}, true
 }
 
-// alone takes the mutex of conn away, and reports whether it did. The connection must not be in use yet. Afterwards it
-// is as one opened with SQLITE_OPEN_NOMUTEX, for which the driver has no option.
+// removeMutex removes the mutex of conn, and reports whether it did. The connection must not be in use yet. The result is
+// the same as SQLITE_OPEN_NOMUTEX, for which the driver has no option.
 //
 // SQLite would take the mutex for each type and value of a cell and each step of a statement. That is a quarter of the
 // time of a long result. The mutex separates goroutines that use the connection at once. None do: database/sql gives a
 // connection to one at a time, and the driver requires that for its own state. An interrupt from another goroutine takes
 // no mutex. Mutexes that connections share stay.
-func alone(conn driver.Conn) bool {
+func removeMutex(conn driver.Conn) bool {
 	h, ok := handleOf(conn)
 	if !ok {
 		return false
