@@ -56,7 +56,7 @@ func Example_tools() {
 		fmt.Println(err)
 		return
 	}
-	own := tool.WithHandler(tool.Tool{
+	own := tool.Typed(tool.Tool{
 		Name:        "count_by_status",
 		Description: "How many issues are in a state.",
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},

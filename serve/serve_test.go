@@ -65,7 +65,7 @@ func open(t *testing.T, config string) (*serve.Server, string, error) {
 		t.Fatal(err)
 	}
 	s, err := serve.Open(t.Context(), file, serve.Options{Authenticate: signedIn, Tools: []tool.Tool{
-		tool.WithHandler(tool.Tool{Name: "greet", Description: "Greets.", Category: tool.Custom, Annotations: tool.Annotations{ReadOnly: true}},
+		tool.Typed(tool.Tool{Name: "greet", Description: "Greets.", Category: tool.Custom, Annotations: tool.Annotations{ReadOnly: true}},
 			func(context.Context, *bailiwick.Call, struct{}) (greeting, error) { return greeting{"hello"}, nil })}})
 	return s, file, err
 }

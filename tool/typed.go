@@ -16,7 +16,7 @@ import (
 // A TypedHandler answers one call with Go values: in has the arguments, and its result becomes the structured result.
 type TypedHandler[In, Out any] func(ctx context.Context, call *bailiwick.Call, in In) (Out, error)
 
-// WithHandler returns t with the handler h, and with the schemas of In and Out unless t has its own.
+// Typed returns t with a handler that calls h with Go values, and with the schemas of In and Out unless t has its own.
 //
 // In and Out are structs. Their schemas follow encoding/json. Members are named by their json tags, and members with
 // omitempty or omitzero are optional. A jsonschema tag is the description. Unknown members are refused. Constraints
@@ -25,7 +25,7 @@ type TypedHandler[In, Out any] func(ctx context.Context, call *bailiwick.Call, i
 //
 // The text of a result comes from its String method, or otherwise is its JSON. NewSet and Add report types without a
 // schema: a function, a channel, a map whose keys are not strings, a type that contains itself.
-func WithHandler[In, Out any](t Tool, h TypedHandler[In, Out]) Tool {
+func Typed[In, Out any](t Tool, h TypedHandler[In, Out]) Tool {
 	if t.Input == nil {
 		t.Input, t.fault = schemaFor[In]()
 	}

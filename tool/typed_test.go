@@ -33,7 +33,7 @@ func TestTyped(t *testing.T) {
 	g, _ := newGateway(t, 0, shopRules())
 	reads := tool.Annotations{ReadOnly: true}
 	set, err := tool.NewSet(g,
-		tool.WithHandler(tool.Tool{Name: "add", Description: "Adds.", Category: tool.Custom, Annotations: reads},
+		tool.Typed(tool.Tool{Name: "add", Description: "Adds.", Category: tool.Custom, Annotations: reads},
 			func(_ context.Context, _ *bailiwick.Call, in addIn) (addOut, error) {
 				sum := in.A
 				for _, n := range in.More {
@@ -41,7 +41,7 @@ func TestTyped(t *testing.T) {
 				}
 				return addOut{sum, in.Any}, nil
 			}),
-		tool.WithHandler(tool.Tool{Name: "say", Description: "Says.", Category: tool.Custom, Annotations: reads,
+		tool.Typed(tool.Tool{Name: "say", Description: "Says.", Category: tool.Custom, Annotations: reads,
 			Input: []byte(`{"type":"object","additionalProperties":false,"properties":{"words":{"type":"string","maxLength":5}}}`)},
 			func(_ context.Context, _ *bailiwick.Call, in spoken) (spoken, error) { return in, nil }))
 	if err != nil {
@@ -84,12 +84,12 @@ func TestTypedRefuses(t *testing.T) {
 	}
 	reads := tool.Tool{Name: "x", Description: "Reads.", Category: tool.Custom, Annotations: tool.Annotations{ReadOnly: true}}
 	for want, made := range map[string]tool.Tool{
-		"is no struct":       tool.WithHandler(reads, func(context.Context, *bailiwick.Call, int) (spoken, error) { return spoken{}, nil }),
-		"the schema of tool": tool.WithHandler(reads, func(context.Context, *bailiwick.Call, circle) (spoken, error) { return spoken{}, nil }),
-		"func()": tool.WithHandler(reads, func(context.Context, *bailiwick.Call, spoken) (struct{ F func() }, error) {
+		"is no struct":       tool.Typed(reads, func(context.Context, *bailiwick.Call, int) (spoken, error) { return spoken{}, nil }),
+		"the schema of tool": tool.Typed(reads, func(context.Context, *bailiwick.Call, circle) (spoken, error) { return spoken{}, nil }),
+		"func()": tool.Typed(reads, func(context.Context, *bailiwick.Call, spoken) (struct{ F func() }, error) {
 			return struct{ F func() }{}, nil
 		}),
-		"it has no handler": tool.WithHandler[spoken, spoken](reads, nil),
+		"it has no handler": tool.Typed[spoken, spoken](reads, nil),
 	} {
 		if _, err := tool.NewSet(g, made); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)

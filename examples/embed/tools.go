@@ -42,7 +42,7 @@ func (n number) String() string { return fmt.Sprintf("%d issues", n.Count) }
 // untouchedIssuesTool returns the desk's own tool. Its schemas are made from the structs. It is subject to the same
 // scopes, limits, policy and audit as the built-in tools, so it counts only issues that its caller may see.
 func untouchedIssuesTool() tool.Tool {
-	return tool.WithHandler(tool.Tool{
+	return tool.Typed(tool.Tool{
 		Name:        "untouched_issues",
 		Title:       "Untouched issues",
 		Description: "How many issues nobody has touched for some days. Use it before planning a clean-up.",
