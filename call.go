@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -58,6 +59,7 @@ type Call struct {
 	gateway *Gateway
 	policy  *policy.Policy
 	actions *action.Set // nil means those in force
+	metrics *metric.Set // likewise
 	who     identity.Principal
 	record  *audit.Record
 	uses    policy.Uses
@@ -89,7 +91,7 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 	in := cmp.Or(ask.Moment.force, g.force.Load())
 	ask.Moment = Moment{in}
 	c.inside = &aside{ask: ask}
-	c.policy, c.actions = g.rules(ctx, in.policy).Noting(&c.uses), in.actions
+	c.policy, c.actions, c.metrics = g.rules(ctx, in.policy).Noting(&c.uses), in.actions, in.metrics
 	c.record = &audit.Record{Time: start.UTC(), Principal: principal.ID, Owner: principal.Owner, Tenant: principal.Tenant, TokenID: principal.TokenID,
 		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version(), Parent: principal.Parent, Depth: principal.Depth, Scopes: principal.ScopeNames()}
 	c.record.ArgKeys = ask.keys()

@@ -42,6 +42,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -59,6 +60,7 @@ type Options struct {
 	Used      once.Store                  // remembers which long values reviewers have opened. Nil keeps this in memory
 	History   audit.Reader                // reads the records of Audit, for reviewers. Nil shows them no history
 	Actions   []action.Declaration        // the actions that agents can call by name. Checked again at review and at apply
+	Metrics   []metric.Declaration        // the measures that agents can ask for by name
 	Functions map[string]Function         // by action name (do: go): run when their changes are approved. It may be nil
 	Audit     audit.Log                   // records calls. Required, because a call that can't be recorded isn't answered
 	Args      audit.ArgHasher             // hashes arguments for the record. The zero value omits the hash

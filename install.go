@@ -13,6 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -23,8 +24,9 @@ import (
 type force struct {
 	policy   *policy.Policy
 	actions  *action.Set // compiled against policy
+	metrics  *metric.Set // likewise
 	rules    policy.Rules
-	declared []action.Declaration
+	declared Declarations
 	found    []schema.Class      // as the sources describe them
 	known    map[string]bool     // the classes that existed when the rules were put into force, by full name
 	withheld map[string][]string // the fields that are hidden because of their values, by class
@@ -36,40 +38,25 @@ type force struct {
 // changes: its owner replaces it.
 type Parts map[any]any
 
-// compile compiles rules and actions against a catalogue.
-func compile(rules policy.Rules, declared []action.Declaration, catalogue []schema.Class) (*force, error) {
-	p, err := policy.New(rules, copyClasses(catalogue))
-	if err != nil {
-		return nil, err
-	}
-	actions, err := action.Compile(declared, p)
-	if err != nil {
-		return nil, err
-	}
-	known := map[string]bool{}
-	for i := range catalogue {
-		known[catalogue[i].FullName()] = true
-	}
-	return &force{policy: p, actions: actions, rules: rules, declared: declared, found: catalogue, known: known}, nil
-}
-
 // A With checks and returns the parts for the rules of a moment, such as tools. Parts that it doesn't return stay in
 // force.
 type With func(Moment) (Parts, error)
 
-// SetRules puts other rules and actions into force, compiled against the classes as last described. It is atomic: on an
-// error the previous ones stay in force. A running call ends under the rules with which it began. Its record has their
-// version. The audit has a record of the new rules before they are in force.
-func (g *Gateway) SetRules(ctx context.Context, rules policy.Rules, declared []action.Declaration) error {
-	return g.Install(ctx, rules, declared, func(Moment) (Parts, error) { return nil, nil })
+// SetRules puts other rules and actions into force, compiled against the classes as last described. Other declarations
+// stay as they are. It is atomic: on an error the previous rules stay in force. A running call ends under the rules with
+// which it began. Its record has their version. The audit has a record of the new rules before they are in force.
+func (g *Gateway) SetRules(ctx context.Context, rules policy.Rules, actions []action.Declaration) error {
+	d := g.force.Load().declared
+	d.Actions = actions
+	return g.Install(ctx, rules, d, func(Moment) (Parts, error) { return nil, nil })
 }
 
-// Install is like SetRules, for a program that makes other parts from the rules. Rules, actions and parts are replaced
-// in one step (see Moment). If with fails, nothing changes.
-func (g *Gateway) Install(ctx context.Context, rules policy.Rules, declared []action.Declaration, with With) error {
+// Install is like SetRules, for all declarations and for a program that makes other parts from the rules. Rules,
+// declarations and parts are replaced in one step (see Moment). If with fails, nothing changes.
+func (g *Gateway) Install(ctx context.Context, rules policy.Rules, d Declarations, with With) error {
 	g.changes.Lock()
 	defer g.changes.Unlock()
-	next, err := compile(rules, declared, g.force.Load().found)
+	next, err := compile(rules, d, g.force.Load().found)
 	if err != nil {
 		return err
 	}
@@ -165,12 +152,12 @@ func (g *Gateway) Announce(e Event) {
 
 // recompile compiles the rules and actions in force against classes that may have changed. If the rules of a class no
 // longer fit the class, the class is closed. A renamed field would otherwise not be hidden under its new name. For the
-// same reason, new classes of a source stay closed while a class that a rule names is missing. An action that no longer
-// fits is left out.
+// same reason, new classes of a source stay closed while a class that a rule names is missing. A declaration that no
+// longer fits is left out.
 //
 // withheld are the fields to hide because of their values.
 func (f *force) recompile(found []schema.Class, withheld map[string][]string) (*force, error) {
-	rules, declared, open := f.rules, slices.Clone(f.declared), slices.Clone(found)
+	rules, d, open := f.rules, f.declared.clone(), slices.Clone(found)
 	rules.Withheld = withheld
 	rules.Classes = maps.Clone(rules.Classes)
 	var closed []string
@@ -194,13 +181,13 @@ func (f *force) recompile(found []schema.Class, withheld map[string][]string) (*
 		}
 	}
 	for {
-		next, err := compile(rules, declared, open)
+		next, err := compile(rules, d, open)
 		if err == nil {
 			next.rules, next.declared, next.found, next.closed, next.withheld = f.rules, f.declared, found, closed, withheld
 			maps.Copy(next.known, f.known)
 			return next, nil
 		}
-		before := len(rules.Classes) + len(declared)
+		before := len(rules.Classes) + d.len()
 		for _, fault := range faultsIn(err) {
 			switch fault := fault.(type) {
 			case *policy.RuleFault:
@@ -213,14 +200,15 @@ func (f *force) recompile(found []schema.Class, withheld map[string][]string) (*
 					delete(rules.Classes, fault.Class)
 					closed = append(closed, fault.Error())
 				}
-			case *action.DeclarationFault:
-				declared = slices.DeleteFunc(declared, func(d action.Declaration) bool { return d.On == fault.On && d.Name == fault.Action })
-				closed = append(closed, "an action is left out: "+fault.Error())
 			default:
-				return nil, err
+				what := d.drop(fault)
+				if what == "" {
+					return nil, err
+				}
+				closed = append(closed, what+" is left out: "+fault.Error())
 			}
 		}
-		if len(rules.Classes)+len(declared) == before {
+		if len(rules.Classes)+d.len() == before {
 			return nil, err
 		}
 	}

@@ -289,13 +289,13 @@ func (g *Gateway) describe(ctx context.Context, names []string, quiet bool) ([]s
 	return append(warnings, next.closed...), errors.Join(errs...)
 }
 
-// recompile compiles the rules and actions in force against found. If none are in force yet, it compiles those of the
+// recompile compiles the rules and declarations in force against found. If none are in force yet, it compiles those of the
 // Options.
 func (g *Gateway) recompile(found []schema.Class) (*force, error) {
 	if now := g.force.Load(); now != nil {
 		return now.recompile(found, g.guard.Overlay())
 	}
-	return compile(g.options.Rules, g.options.Actions, found)
+	return compile(g.options.Rules, Declarations{Actions: g.options.Actions, Metrics: g.options.Metrics}, found)
 }
 
 // copyClasses returns a copy of classes whose fields and relations the rules can change.
@@ -370,7 +370,7 @@ func (c *Call) again(ctx context.Context, name string, err error) bool {
 	if now.policy.Version() != c.policy.Version() {
 		return false
 	}
-	c.policy, c.actions = c.gateway.rules(ctx, now.policy).Noting(&c.uses), now.actions
+	c.policy, c.actions, c.metrics = c.gateway.rules(ctx, now.policy).Noting(&c.uses), now.actions, now.metrics
 	return true
 }
 

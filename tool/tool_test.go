@@ -20,6 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/argcheck"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -61,15 +62,27 @@ func shopRules() policy.Rules {
 	}}
 }
 
+func shopMetrics() []metric.Declaration {
+	paid := query.Compare{Path: query.Path{"state"}, Op: query.Eq, Value: value.OfString("paid")}
+	return []metric.Declaration{
+		{Name: "revenue", On: "orders", Measure: "sum(total)", Where: paid, Time: "placed_at", Unit: "EUR", Description: "Paid orders."},
+		{Name: "orders", On: "shop.orders", Measure: "count()", Time: "placed_at"},
+		{Name: "average_order", Ratio: []string{"revenue", "orders"}, Unit: "EUR"},
+		{Name: "buyers", On: "orders", Measure: "count_distinct(customer_id)", Dimensions: []string{"state"}},
+		{Name: "lines", On: "lines", Measure: "count()"},
+		{Name: "internal", On: "orders", Measure: "count()", When: `principal.tenant == "globex"`},
+	}
+}
+
 // open returns the tools on a shop with three customers, behind a complete gateway.
 func open(t testing.TB, budget int) (*tool.Set, *audit.Memory) {
 	t.Helper()
 	return openWith(t, budget, shopRules())
 }
 
-func openWith(t testing.TB, budget int, rules policy.Rules) (*tool.Set, *audit.Memory) {
+func openWith(t testing.TB, budget int, rules policy.Rules, metrics ...metric.Declaration) (*tool.Set, *audit.Memory) {
 	t.Helper()
-	g, log := newGateway(t, budget, rules)
+	g, log := newGateway(t, budget, rules, metrics...)
 	set, err := tool.NewSet(g, tool.Data(tool.Options{})...)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +90,7 @@ func openWith(t testing.TB, budget int, rules policy.Rules) (*tool.Set, *audit.M
 	return set, log
 }
 
-func newGateway(t testing.TB, budget int, rules policy.Rules) (*bailiwick.Gateway, *audit.Memory) {
+func newGateway(t testing.TB, budget int, rules policy.Rules, metrics ...metric.Declaration) (*bailiwick.Gateway, *audit.Memory) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "shop.db")
 	db, err := sql.Open("sqlite", path)
@@ -94,7 +107,7 @@ func newGateway(t testing.TB, budget int, rules policy.Rules) (*bailiwick.Gatewa
 	}
 	t.Cleanup(func() { src.Close() })
 	log := &audit.Memory{}
-	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"shop": src}, Rules: rules, Audit: log,
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"shop": src}, Rules: rules, Metrics: metrics, Audit: log,
 		Secret: make([]byte, 32), Budget: budget, Now: func() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }})
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +145,11 @@ func TestConversations(t *testing.T) {
 			if strings.Contains(file, "scope_explain") {
 				p.Scopes = append(p.Scopes, identity.Explain)
 			}
-			set, _ := openWith(t, budget, rules)
+			var metrics []metric.Declaration
+			if strings.Contains(file, "metrics") {
+				metrics = shopMetrics()
+			}
+			set, _ := openWith(t, budget, rules, metrics...)
 			want, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)

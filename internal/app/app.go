@@ -44,6 +44,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/limit"
 	"github.com/bailiwick-dev/bailiwick/mcp"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/prompt"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -165,8 +166,8 @@ func (p *App) openGateway(ctx context.Context) error {
 	p.closers = append(p.closers, func() error { return p.Tokens.Close(context.WithoutCancel(ctx)) })
 	p.Gateway, warnings, err = bailiwick.New(ctx, bailiwick.Options{
 		Sources: p.sources, Rules: c.Rules, Observer: observer, Audit: log, Args: args, Limits: limits(c.Limits, p.Store), Price: c.Limits.Price,
-		Actions: c.Actions,
-		Secret:  keys["cursors"], Budget: c.Budget, Changes: p.queue(), Refresher: p.Tokens, History: p.Store, Used: p.Store, Log: p.log, Sampling: bailiwick.Sampling{Off: c.Unsampled},
+		Actions: c.Actions, Metrics: c.Metrics,
+		Secret: keys["cursors"], Budget: c.Budget, Changes: p.queue(), Refresher: p.Tokens, History: p.Store, Used: p.Store, Log: p.log, Sampling: bailiwick.Sampling{Off: c.Unsampled},
 	})
 	if err != nil {
 		return RuleFaults(c, err)
@@ -196,7 +197,7 @@ func (p *App) openGateway(ctx context.Context) error {
 	return p.openPrompts()
 }
 
-// RuleFaults converts faults of rules and actions to faults at their positions in the file. Other errors are returned unchanged.
+// RuleFaults converts faults of rules and declarations to faults at their positions in the file. Other errors are returned unchanged.
 func RuleFaults(c *config.Config, err error) error {
 	var faults []config.Fault
 	var walk func(error) bool
@@ -211,6 +212,10 @@ func RuleFaults(c *config.Config, err error) error {
 		}
 		if f, ok := err.(*action.DeclarationFault); ok {
 			faults = append(faults, c.WrongAction(f))
+			return true
+		}
+		if f, ok := err.(*metric.DeclarationFault); ok {
+			faults = append(faults, c.WrongMetric(f))
 			return true
 		}
 		joined, ok := err.(interface{ Unwrap() []error })

@@ -49,8 +49,8 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 		return parts, err
 	}
 	var err error
-	if c.Rules.Version != p.Config.Rules.Version || !reflect.DeepEqual(c.Actions, p.Config.Actions) {
-		err = RuleFaults(c, p.Gateway.Install(ctx, c.Rules, c.Actions, with))
+	if c.Rules.Version != p.Config.Rules.Version || !reflect.DeepEqual(declarations(c), declarations(p.Config)) {
+		err = RuleFaults(c, p.Gateway.Install(ctx, c.Rules, declarations(c), with))
 	} else {
 		err = p.Gateway.Renew(with)
 	}
@@ -75,6 +75,11 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 		strays = []string{"the lists of tokens could not be checked: " + err.Error()}
 	}
 	return slices.Concat(c.Notes, refused, unwritable, warnings, strays), nil
+}
+
+// declarations returns what c declares beside the rules.
+func declarations(c *config.Config) bailiwick.Declarations {
+	return bailiwick.Declarations{Actions: c.Actions, Metrics: c.Metrics}
 }
 
 // replacing returns c, and its tools and prompts where they differ from those in force.

@@ -9,7 +9,7 @@ import (
 )
 
 // applied has the settings that a reload puts into force, and those that no file sets. All others take a restart.
-var applied = []string{"Open", "Credential", "Rules", "Tools", "Results", "Prompts", "Lenient", "Notes", "Actions", "Packs",
+var applied = []string{"Open", "Credential", "Rules", "Tools", "Results", "Prompts", "Lenient", "Notes", "Actions", "Metrics", "Packs",
 	"Limits.QueryRows", "Limits.SampleRows", "Limits.Timeouts", "Limits.Statement"}
 
 // TestRestart changes each setting of a configuration in turn. A reload applies it, or Restart names it.

@@ -15,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/validate"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -25,6 +26,7 @@ type Survey struct {
 	Policy   *policy.Policy
 	Regime   *policyops.Regime
 	Actions  *action.Set
+	Metrics  *metric.Set
 	Values   *Values  // nil until Sample
 	Warnings []string // about unsupported settings, and parts that sources left out
 }
@@ -55,8 +57,9 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 			if s.Actions = set; err == nil {
 				err = checkActions(c, s.Policy, set)
 			}
-			err = RuleFaults(c, err)
-			errs = append(errs, err)
+			var wrong error
+			s.Metrics, wrong = metric.Compile(c.Metrics, s.Policy)
+			errs = append(errs, RuleFaults(c, err), RuleFaults(c, wrong))
 		}
 		warnings, err := c.CheckLists(namesOf(c, catalogue))
 		s.Warnings, errs = slices.Concat(s.Warnings, warnings, heldOperationWarnings(c), tooDeep(c), elsewhere(c), credentialWarnings(c)), append(errs, err)

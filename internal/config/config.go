@@ -36,6 +36,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -82,6 +83,7 @@ type Config struct {
 	Telemetry     Telemetry
 	Notifications Notifications
 	Actions       []action.Declaration // in the order of the file, those of classes first
+	Metrics       []metric.Declaration // in the order of the file
 	Review        Review
 	Packs         map[string][]*pack.Tool // by API: the tools of its packs, compiled against the document in Rules
 
@@ -250,10 +252,10 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, 
 // SecretFiles returns the paths of the files from which secrets were read.
 func (c *Config) SecretFiles() []string { return c.document.Secrets() }
 
-// version returns the Digest of the rules, combined with actions and review settings if there are any.
+// version returns the Digest of the rules, combined with actions, metrics and review settings if there are any.
 func (c *Config) version() string {
 	digest := Digest(c.Rules)
-	if c.Actions == nil && c.Review == (Review{}) {
+	if c.Actions == nil && c.Metrics == nil && c.Review == (Review{}) {
 		return digest
 	}
 	actions := make([]any, len(c.Actions))
@@ -266,7 +268,11 @@ func (c *Config) version() string {
 		a.Input, a.Record, a.Summary, a.Set, a.Lookup = value.Value{}, value.Value{}, value.Value{}, value.Value{}, nil
 		actions[i] = []any{a, templates.String(), lookups}
 	}
-	b, err := json.Marshal([]any{digest, actions, c.Review})
+	all := []any{digest, actions, c.Review}
+	if c.Metrics != nil {
+		all = append(all, c.printedMetrics())
+	}
+	b, err := json.Marshal(all)
 	if err != nil {
 		panic(err) // can't fail for plain data
 	}

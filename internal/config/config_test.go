@@ -24,6 +24,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -231,6 +232,12 @@ func TestParse(t *testing.T) {
 			{Name: "repay", On: "comments", Do: action.Cloud, Function: "refund"},
 			{Name: "refund", On: "comments", Do: action.HTTP, API: "billing", Operation: "refund",
 				CheckAgainst: writes.Declaration{Class: "issues", Fields: map[string]string{"why": "body", "who": "owner"}, Record: writes.CheckNew}},
+		},
+		Metrics: []metric.Declaration{
+			{Name: "points", On: "issues", Measure: "sum(estimate)", Where: query.Compare{Path: query.Path{"status"}, Op: query.Eq, Value: value.OfString("done"), At: "/metrics/points/where/status"}, Time: "created_at", Unit: "points",
+				Description: "Work that is done.", Dimensions: []string{"status", "assignee_id.name"}, When: `principal.tenant == "acme"`},
+			{Name: "done", On: "issues", Measure: "count()"},
+			{Name: "size", Ratio: []string{"points", "done"}},
 		},
 		Review: config.Review{Single: true, Edit: true, Life: 12 * time.Hour},
 	}

@@ -67,10 +67,13 @@ func (p *Page) AppendFields(dst []byte, i int) []byte {
 }
 
 // Text returns the page as CSV, Markdown or a Table.
-func (p *Page) Text(f Format) string {
+func (p *Page) Text(f Format) string { return TextOf(f, p.Columns, p.rows) }
+
+// TextOf returns rows as CSV, Markdown or a Table.
+func TextOf(f Format, columns []string, rows []value.Row) string {
 	s := &sheet{format: f}
-	dst := s.append(nil, header(p.Columns))
-	for _, row := range p.rows {
+	dst := s.append(nil, header(columns))
+	for _, row := range rows {
 		dst = s.append(dst, row)
 	}
 	return string(s.end(dst))

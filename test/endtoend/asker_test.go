@@ -198,7 +198,8 @@ func (a *asker) call() tool.Request {
 	}
 	name := pick(a.Rand, "query_class", "query_class", "query_class", "query_class", "query_class", "query_class", "query_class", "query_class", "count_objects", "count_objects", "get_object", "get_objects",
 		"get_sample_objects", "get_schema", "get_all_schemas", "list_tools", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate",
-		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query", "text_search", "text_search", "query_sql", "query_sql", "find_values")
+		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query", "text_search", "text_search", "query_sql", "query_sql", "find_values",
+		"query_metrics", "query_metrics")
 	name = cmp.Or(only, name) // the long form of one tool
 	a.asked = a.class()
 	args := []string{fmt.Sprintf(`"class_name": %q`, a.asked)}
@@ -261,6 +262,8 @@ func (a *asker) call() tool.Request {
 	case "find_values":
 		args = []string{fmt.Sprintf(`"text": %q`, pick(a.Rand, "a", "crash", "CRASH", "1", "101", "dev", "Dev", "é", "e", "boss", "done", "acme", "globex", uuid(1), uuid(101), "secret", "x y"))}
 		maybe(`"class_names": [%q]`, a.class())
+	case "query_metrics":
+		args = a.metrics()
 	case "get_sample_objects":
 		maybe(`"limit": %d`, 1+a.IntN(4))
 	case "get_all_schemas":

@@ -3,6 +3,7 @@ package endtoend
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -19,6 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/limit"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/prompt"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -221,9 +223,9 @@ func mariadbSide(t *testing.T, twin bool) side {
 }
 
 // toolsOver opens the whole stack over a source, or returns what is wrong with the rules.
-func toolsOver(t *testing.T, src source.Source, r policy.Rules) (*tool.Set, *prompt.Set, error) {
+func toolsOver(t *testing.T, src source.Source, r policy.Rules, metrics ...metric.Declaration) (*tool.Set, *prompt.Set, error) {
 	clock := func() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }
-	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: r, Audit: forgetful{},
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: r, Metrics: metrics, Audit: forgetful{},
 		Secret: make([]byte, 32), Budget: 2_000, Now: clock, Limits: limit.Options{PerMinute: 1e9, Burst: 1e9}})
 	if err != nil {
 		return nil, nil, err
@@ -247,7 +249,10 @@ func (s *side) puts(t *testing.T, r policy.Rules) (err error) {
 	if s.schema != "" {
 		r.Schemas = map[string]string{"app": s.schema}
 	}
-	s.set, s.prompts, err = toolsOver(t, s.source, r)
+	s.set, s.prompts, err = toolsOver(t, s.source, r, metricsOf(s.twin)...)
+	if _, of := errors.AsType[*metric.DeclarationFault](err); of { // rules under which agents lack its fields
+		s.set, s.prompts, err = toolsOver(t, s.source, r)
+	}
 	return err
 }
 

@@ -1,0 +1,63 @@
+package endtoend
+
+import (
+	"fmt"
+
+	"github.com/bailiwick-dev/bailiwick/metric"
+	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// metricsOf returns the metrics of the worlds. The twin has none of those that the principal of the profiles can't use:
+// they must be the same as metrics that never existed.
+func metricsOf(twin bool) []metric.Declaration {
+	todo := query.Compare{Path: query.Path{"status"}, Op: query.Eq, Value: value.OfString("Todo")}
+	dev := query.Or{query.Compare{Path: query.Path{"assignee_id", "role"}, Op: query.Eq, Value: value.OfString("dev")}, query.Exists{Path: query.Path{"points"}, Want: true}}
+	out := []metric.Declaration{
+		{Name: "issues", On: "issues", Measure: "count()", Time: "due", Description: "All of them."},
+		{Name: "points", On: "issues", Measure: "sum(points)", Where: todo, Time: "due", Unit: "points"},
+		{Name: "longest", On: "app.issues", Measure: "max(estimate)", Where: dev},
+		{Name: "roles", On: "users", Measure: "count_distinct(role)", Dimensions: []string{"org_id", "boss_id.role"}},
+		{Name: "remarks", On: "comments", Measure: "count(body)"},
+		{Name: "each", Ratio: []string{"points", "issues"}},
+	}
+	if twin {
+		return out
+	}
+	return append(out,
+		metric.Declaration{Name: "phones", On: "users", Measure: "count_distinct(phone)"},                                                                // a masked field
+		metric.Declaration{Name: "born", On: "users", Measure: "count()", Time: "born"},                                                                  // the same
+		metric.Declaration{Name: "callers", On: "comments", Measure: "count()", Where: query.Exists{Path: query.Path{"author_id", "phone"}, Want: true}}, // behind a pointer
+		metric.Declaration{Name: "theirs", On: "users", Measure: "count()", When: `principal.tenant == "globex"`},                                        // of somebody else
+		metric.Declaration{Name: "share", Ratio: []string{"phones", "roles"}},                                                                            // of one of them
+	)
+}
+
+// metrics returns the arguments of a question about metrics.
+func (a *asker) metrics() []string {
+	name := func() string {
+		return pick(a.Rand, "issues", "points", "longest", "roles", "remarks", "each", "issues", "points", "phones", "born", "callers", "theirs", "share", "absent", "phone")
+	}
+	a.asked = pick(a.Rand, "issues", "issues", "users", "comments")
+	args := []string{fmt.Sprintf(`"metrics": [%q]`, name())}
+	if a.IntN(3) == 0 {
+		args[0] = fmt.Sprintf(`"metrics": [%q, %q]`, name(), name())
+	}
+	rarely := func(format string, v any) {
+		if a.IntN(6) == 0 {
+			args = append(args, fmt.Sprintf(format, v))
+		}
+	}
+	if a.IntN(3) > 0 {
+		by := pick(a.Rand, "status", "assignee_id.role", "due:month", "time:week", "time:year", "boss_id.role", "org_id", "author_id.name", "issue_id.assignee_id.name", a.field(), a.field())
+		args = append(args, fmt.Sprintf(`"by": [%q]`, by))
+	}
+	rarely(`"where": %s`, a.where(1))
+	rarely(`"from": %q`, pick(a.Rand, "2026", "2026-01", "2025-Q4", "2026-W05", "2026-02-30", "score"))
+	rarely(`"to": %q`, pick(a.Rand, "2026", "2026-02", "2026-02-01", "2026-01-31T10:00:00Z"))
+	rarely(`"order": %q`, pick(a.Rand, "-points", "status", "phones", "-score"))
+	rarely(`"limit": %d`, 1+a.IntN(4))
+	rarely(`"timezone": %q`, pick(a.Rand, "Europe/Oslo", "+05:30", "Mars/Base"))
+	rarely(`"format": %q`, pick(a.Rand, "csv", "markdown", "json"))
+	return args
+}

@@ -1,0 +1,120 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
+	"github.com/bailiwick-dev/bailiwick/metric"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// queryMetrics returns the tool that computes the owner's metrics. It is offered to callers that may use one.
+func queryMetrics() Tool {
+	return Tool{
+		Name:        "query_metrics",
+		Title:       "Query metrics",
+		Description: `Compute metrics as the owner defined them, such as revenue, by fields, pointer paths and periods. get_schema lists the metrics of a class.`,
+		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["metrics"], "properties": {
+			"metrics": {"type": "array", "minItems": 1, "maxItems": 8, "items": {"type": "string"}},
+			"by": {"type": "array", "maxItems": 4, "items": {"type": "string"}, "description": "customer_id.region, placed_at:month; time:month is the metrics' own date"},
+			"where": {"type": "object"},
+			"from": {"type": "string", "description": "2026, 2026-Q3, 2026-07 or 2026-07-01"},
+			"to": {"type": "string", "description": "included"},
+			"order": {"type": "string", "description": "-revenue: - is descending"},
+			"limit": {"type": "integer", "minimum": 1, "maximum": ` + strconv.Itoa(metric.MaxLimit) + `, "description": "default ` + strconv.Itoa(metric.DefaultLimit) + `"},
+			"timezone": {"type": "string", "description": "Europe/Oslo or +05:30; UTC when absent"},
+			"format": {"type": "string", "enum": ["json", "csv", "markdown", "table"]}}}`),
+		Output: compact(`{"type": "object", "required": ["result_count", "has_more"], "properties": {
+			"results": {"type": "array", "items": {"type": "object"}},
+			"output": {"type": "string"},
+			"result_count": {"type": "integer"},
+			"has_more": {"type": "boolean"},
+			"definitions": {"type": "array", "items": {"type": "string"}}}}`),
+		Annotations: reads(),
+		Category:    Aggregate,
+		Timeout:     aggregateTimeout,
+		offers:      func(s *Set, p identity.Principal) bool { return len(s.gateway.Metrics(p)) > 0 },
+		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
+			args := arguments{in}
+			where, err := args.where()
+			if err != nil {
+				return Result{}, err
+			}
+			a, err := c.QueryMetrics(ctx, metric.Request{Metrics: args.texts("metrics"), By: args.texts("by"), Where: where, From: args.text("from"), To: args.text("to"),
+				Zone: args.text("timezone"), Order: args.text("order"), Limit: args.number("limit", 0)})
+			if err != nil {
+				return Result{}, err
+			}
+			return metricsResult(a, args).in(args), nil
+		},
+	}
+}
+
+// metricsResult returns an answer as JSON and as lines of text, with the definitions of its metrics.
+func metricsResult(a *metric.Answer, args arguments) Result {
+	more := a.Total > len(a.Rows)
+	doc, said := []byte("{"), []byte(nil)
+	if asJSON(args) {
+		doc, said = appendGroups(append(doc, `"results":[`...), a), appendLines(nil, a)
+		doc = append(doc, ']')
+	} else {
+		output := result.TextOf(result.Format(args.text("format")), a.Columns, a.Rows)
+		doc, said = value.AppendQuote(append(doc, `"output":`...), output), []byte(output)
+	}
+	if len(said) > 0 && said[len(said)-1] != '\n' {
+		said = append(said, '\n')
+	}
+	doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t,"definitions":`, len(a.Rows), more)
+	doc = append(list(a.Definitions).AppendJSON(doc), '}')
+	if more {
+		said = fmt.Appendf(said, "%d of %d groups: raise limit, or narrow where\n", len(a.Rows), a.Total)
+	}
+	for i, d := range a.Definitions {
+		if i > 0 {
+			said = append(said, '\n')
+		}
+		said = append(said, d...)
+	}
+	return Result{Structured: doc, Text: string(said)}
+}
+
+// appendGroups appends the rows of an answer as JSON objects, separated by commas.
+func appendGroups(dst []byte, a *metric.Answer) []byte {
+	for i, row := range a.Rows {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		members := make([]value.Member, len(row))
+		for j, v := range row {
+			members[j] = member(a.Columns[j], v)
+		}
+		dst = value.OfObject(members).AppendJSON(dst)
+	}
+	return dst
+}
+
+// appendLines appends a header line and one line per row, with values as JSON and null as nothing.
+func appendLines(dst []byte, a *metric.Answer) []byte {
+	for i, c := range a.Columns {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, c...)
+	}
+	for _, row := range a.Rows {
+		dst = append(dst, '\n')
+		for i, v := range row {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if !v.IsNull() || len(row) == 1 {
+				dst = v.AppendJSON(dst)
+			}
+		}
+	}
+	return dst
+}
