@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -14,6 +15,7 @@ type docExtra struct {
 	About    []string                 // more words about the class, such as "about 500 records"
 	Writable func(*schema.Field) bool // nil means that nothing is writable
 	Actions  []value.Value            // as in get_schema
+	Metrics  []metric.Usable          // of the class
 	Values   map[string][]string      // the commonest values of fields, in a sample
 }
 
@@ -200,6 +202,9 @@ func footer(v *policy.View, others []*policy.View, x docExtra) []string {
 	}
 	if x.Actions != nil {
 		out = append(out, "actions: "+strings.Join(signatures(x.Actions), ", "))
+	}
+	if x.Metrics != nil {
+		out = append(out, "metrics: "+metricLine(x.Metrics))
 	}
 	return out
 }

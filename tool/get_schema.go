@@ -164,6 +164,9 @@ func document(c *bailiwick.Call, w Writing, v *policy.View) value.Value {
 	if actions != nil {
 		doc = value.OfObject(append(slices.Clone(doc.Members()), member("actions", value.OfArray(actions))))
 	}
+	if all := metricsOn(v, c.Metrics()); all != nil {
+		doc = value.OfObject(append(slices.Clone(doc.Members()), member("metrics", value.OfArray(metricDocs(all)))))
+	}
 	return doc
 }
 
@@ -179,9 +182,9 @@ func describeClasses(ctx context.Context, c *bailiwick.Call, views []*policy.Vie
 	within, cancel := context.WithTimeout(ctx, sampleTime)
 	defer cancel()
 	out := make([]string, len(views))
-	others := c.Views()
+	others, metrics := c.Views(), c.Metrics()
 	for i, v := range views {
-		var x docExtra
+		x := docExtra{Metrics: metricsOn(v, metrics)}
 		if n, ok := d.estimates[v.Class().FullName()]; ok {
 			x.About = append(x.About, fmt.Sprintf("about %d records", n))
 		}

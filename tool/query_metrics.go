@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/metric"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -117,4 +119,49 @@ func appendLines(dst []byte, a *metric.Answer) []byte {
 		}
 	}
 	return dst
+}
+
+// metricsOn returns the metrics of the class of v, or nil.
+func metricsOn(v *policy.View, all []metric.Usable) []metric.Usable {
+	var out []metric.Usable
+	for _, m := range all {
+		if m.View.Class().FullName() == v.Class().FullName() {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// metricDocs returns the descriptions of metrics for get_schema, as objects.
+func metricDocs(all []metric.Usable) []value.Value {
+	out := make([]value.Value, len(all))
+	for i, m := range all {
+		doc := []value.Member{text("name", m.Name), text("meaning", m.Meaning())}
+		if m.Description != "" {
+			doc = append(doc, text("description", m.Description))
+		}
+		if m.Unit != "" {
+			doc = append(doc, text("unit", m.Unit))
+		}
+		if m.Dimensions != nil {
+			doc = append(doc, member("dimensions", list(m.Dimensions)))
+		}
+		out[i] = value.OfObject(doc)
+	}
+	return out
+}
+
+// metricLine returns the names of metrics with their meanings, on one line.
+func metricLine(all []metric.Usable) string {
+	texts := make([]string, len(all))
+	for i, m := range all {
+		texts[i] = m.Name + " (" + oneLine(m.Meaning())
+		if m.Dimensions != nil {
+			texts[i] += ", grouped by " + strings.Join(m.Dimensions, " and ") + " only"
+		}
+		if texts[i] += ")"; m.Description != "" {
+			texts[i] += " " + oneLine(m.Description)
+		}
+	}
+	return strings.Join(texts, "; ")
 }
