@@ -109,7 +109,7 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 	}
 	c.record.Bytes, c.record.Tokens, c.record.Cost = n, n/tokenBytes, c.usage(n).Cost
 	c.record.Micros = g.options.Now().Sub(start).Microseconds()
-	c.record.Outcome, c.record.Uses = cmp.Or(c.did, audit.OK), c.uses.List(c.policy)
+	c.record.Outcome, c.record.Uses = cmp.Or(c.did, audit.OK), append(c.uses.List(c.policy), c.record.Uses...)
 	if err != nil {
 		c.conclude(problem.Of(err))
 	}

@@ -7,11 +7,13 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -21,14 +23,15 @@ import (
 type Declarations struct {
 	Actions []action.Declaration
 	Metrics []metric.Declaration
+	Queries []declared.Declaration
 }
 
 // len returns the number of declarations.
-func (d *Declarations) len() int { return len(d.Actions) + len(d.Metrics) }
+func (d *Declarations) len() int { return len(d.Actions) + len(d.Metrics) + len(d.Queries) }
 
 // clone returns a copy from which declarations can be deleted.
 func (d *Declarations) clone() Declarations {
-	return Declarations{Actions: slices.Clone(d.Actions), Metrics: slices.Clone(d.Metrics)}
+	return Declarations{Actions: slices.Clone(d.Actions), Metrics: slices.Clone(d.Metrics), Queries: slices.Clone(d.Queries)}
 }
 
 // drop deletes the declaration of a fault, and returns what it is: "an action". It returns "" for another error.
@@ -40,6 +43,9 @@ func (d *Declarations) drop(fault error) string {
 	case *metric.DeclarationFault:
 		d.Metrics = slices.DeleteFunc(d.Metrics, func(m metric.Declaration) bool { return m.Name == fault.Metric })
 		return "a metric"
+	case *declared.DeclarationFault:
+		d.Queries = slices.DeleteFunc(d.Queries, func(q declared.Declaration) bool { return q.Name == fault.Query })
+		return "a query"
 	}
 	return ""
 }
@@ -52,14 +58,15 @@ func compile(rules policy.Rules, d Declarations, catalogue []schema.Class) (*for
 	}
 	actions, wrong := action.Compile(d.Actions, p)
 	metrics, err := metric.Compile(d.Metrics, p)
-	if err := errors.Join(wrong, err); err != nil {
+	queries, unfit := declared.Compile(d.Queries, p, catalogue)
+	if err := errors.Join(wrong, err, unfit); err != nil {
 		return nil, err
 	}
 	known := map[string]bool{}
 	for i := range catalogue {
 		known[catalogue[i].FullName()] = true
 	}
-	return &force{policy: p, actions: actions, metrics: metrics, rules: rules, declared: d, found: catalogue, known: known}, nil
+	return &force{policy: p, actions: actions, metrics: metrics, queries: queries, rules: rules, declared: d, found: catalogue, known: known}, nil
 }
 
 // Metrics returns the metrics of m, which must not be the zero Moment.
@@ -124,4 +131,78 @@ func (c *Call) groups(ctx context.Context, q *query.SQL) ([]value.Row, error) {
 		out[i] = page.Values(i)
 	}
 	return out, nil
+}
+
+// Queries returns the declared queries of m, which must not be the zero Moment.
+func (m Moment) Queries() *declared.Set { return m.queries }
+
+// AllQueries returns the declared queries in force, for operators and for the tools of queries.
+func (g *Gateway) AllQueries() []*declared.Query { return g.force.Load().queries.All() }
+
+// Queries returns the declared queries that p may ask under the rules in force, sorted by name.
+func (g *Gateway) Queries(p identity.Principal) []*declared.Query {
+	now := g.force.Load()
+	return now.queries.Of(g.rules(context.Background(), now.policy), p)
+}
+
+// Ask answers the declared query of that name for p outside of any tool. in has its arguments. It is admitted, limited
+// and recorded like a call of the tool run_query.
+func (g *Gateway) Ask(ctx context.Context, p identity.Principal, name string, in value.Value, page declared.Page) (*result.Page, error) {
+	return g.callAlone(ctx, p, declared.RunTool, func(ctx context.Context, c *Call) (*result.Page, error) {
+		q, err := c.FindQuery(ctx, name, "/name")
+		if err != nil {
+			return nil, err
+		}
+		asked, err := c.TakeQuery(q, in, page, "/input")
+		if err != nil {
+			return nil, err
+		}
+		return c.Declared(ctx, q, asked)
+	})
+}
+
+// moment returns the queries and the rules under which the call runs. The rules record no uses.
+func (c *Call) moment(ctx context.Context) (*declared.Set, *policy.Policy) {
+	in := c.inside.ask.Moment.force
+	return in.queries, c.gateway.rules(ctx, in.policy)
+}
+
+// Queries returns the declared queries that the caller may ask, sorted by name.
+func (c *Call) Queries(ctx context.Context) []*declared.Query {
+	set, rules := c.moment(ctx)
+	return set.Of(rules, c.who)
+}
+
+// FindQuery returns the declared query of that name. at is the JSON pointer of the name. The error of a query that the
+// caller may not ask has the same bytes as for one that doesn't exist.
+func (c *Call) FindQuery(ctx context.Context, name, at string) (*declared.Query, error) {
+	set, rules := c.moment(ctx)
+	return set.Find(rules, c.who, name, at)
+}
+
+// TakeQuery returns the query that q makes of the arguments in. at is the JSON pointer of in.
+func (c *Call) TakeQuery(q *declared.Query, in value.Value, page declared.Page, at string) (query.Query, error) {
+	c.record.Uses = append(c.record.Uses, "queries."+q.Name)
+	in, notes, err := q.Take(in, at)
+	if err != nil {
+		return nil, err
+	}
+	c.Note(notes...)
+	asked, err := q.Ask(in, page)
+	return asked, q.Explain(err)
+}
+
+// Declared answers a query that TakeQuery made of q, like a query of the caller's own.
+func (c *Call) Declared(ctx context.Context, q *declared.Query, asked query.Query) (page *result.Page, err error) {
+	switch asked := asked.(type) {
+	case *query.Find:
+		page, err = c.Read(ctx, asked)
+	case *query.Pipeline:
+		page, err = c.Aggregate(ctx, asked)
+	case *query.SQL:
+		page, err = c.SQL(ctx, asked)
+	default:
+		return nil, problem.New(problem.Internal, "a declared query of unknown form")
+	}
+	return page, q.Explain(err)
 }

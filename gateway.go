@@ -33,6 +33,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 	"github.com/bailiwick-dev/bailiwick/internal/once"
@@ -61,6 +62,7 @@ type Options struct {
 	History   audit.Reader                // reads the records of Audit, for reviewers. Nil shows them no history
 	Actions   []action.Declaration        // the actions that agents can call by name. Checked again at review and at apply
 	Metrics   []metric.Declaration        // the measures that agents can ask for by name
+	Queries   []declared.Declaration      // the queries that agents can ask by name
 	Functions map[string]Function         // by action name (do: go): run when their changes are approved. It may be nil
 	Audit     audit.Log                   // records calls. Required, because a call that can't be recorded isn't answered
 	Args      audit.ArgHasher             // hashes arguments for the record. The zero value omits the hash

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -25,6 +26,7 @@ type force struct {
 	policy   *policy.Policy
 	actions  *action.Set // compiled against policy
 	metrics  *metric.Set // likewise
+	queries  *declared.Set
 	rules    policy.Rules
 	declared Declarations
 	found    []schema.Class      // as the sources describe them

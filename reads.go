@@ -295,7 +295,7 @@ func (g *Gateway) recompile(found []schema.Class) (*force, error) {
 	if now := g.force.Load(); now != nil {
 		return now.recompile(found, g.guard.Overlay())
 	}
-	return compile(g.options.Rules, Declarations{Actions: g.options.Actions, Metrics: g.options.Metrics}, found)
+	return compile(g.options.Rules, Declarations{Actions: g.options.Actions, Metrics: g.options.Metrics, Queries: g.options.Queries}, found)
 }
 
 // copyClasses returns a copy of classes whose fields and relations the rules can change.

@@ -35,7 +35,7 @@ type Options struct {
 // Data returns the tools that read data.
 func Data(o Options) []Tool {
 	tools := []Tool{listTools(), getAllSchemas(o.Writing), getSchema(o.Writing), queryClass(cmp.Or(o.QueryRows, 100)), countObjects(), getObject(), getObjects(),
-		getSampleObjects(cmp.Or(o.SampleRows, 5)), aggregate(), groupBy(), groupByDate(), distinct(), exportData(), querySQL(), explainQuery(), textSearch(), findValues(), queryMetrics()}
+		getSampleObjects(cmp.Or(o.SampleRows, 5)), aggregate(), groupBy(), groupByDate(), distinct(), exportData(), querySQL(), runQuery(), explainQuery(), textSearch(), findValues(), queryMetrics()}
 	for i := range tools {
 		tools[i].queries = true
 		if o.Shut { // a call with it gets the refusal that the owner fixed the filter
@@ -56,7 +56,7 @@ const FullProfile = "full"
 
 // Standard returns the names of the tools that most questions and changes need.
 func Standard() []string {
-	return []string{"list_tools", "get_all_schemas", "get_schema", "query_sql", "query_class", "aggregate", "query_metrics", "propose_changes", "get_change", "reply_to_change"}
+	return []string{"list_tools", "get_all_schemas", "get_schema", "query_sql", "query_class", "run_query", "aggregate", "query_metrics", "propose_changes", "get_change", "reply_to_change"}
 }
 
 // Profiles returns the names of the tools of each profile, for agents with a small context. lean finds and counts

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -64,6 +65,9 @@ func catalogue(tools []*Tool, p identity.Principal) Result {
 	out := make([]value.Value, len(tools))
 	for i, t := range tools {
 		about := t.Summary()
+		if t.Name == declared.RunTool {
+			about = t.Description
+		}
 		if t.Name == "query_sql" {
 			about += " A pointer is joined with the id that it holds: SELECT u.name, count(*) FROM issues i JOIN users u ON u.id = i.assignee_id GROUP BY u.id, u.name."
 		}

@@ -129,7 +129,7 @@ func members(page *result.Page, args arguments, output string, doc []byte, next 
 		doc = value.AppendQuote(append(doc, `"output":`...), output)
 	}
 	doc = fmt.Appendf(doc, `,"result_count":%d,"has_more":%t`, page.Count, page.More)
-	if page.More {
+	if page.More && !next.IsNull() {
 		doc = next.AppendJSON(append(doc, `,"next_call":`...))
 	}
 	return doc

@@ -51,7 +51,7 @@ func querySQL() Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			return sqlResult(q, page, args).in(args), nil
+			return statementResult("query_sql", q, page, args).in(args), nil
 		},
 	}
 }
@@ -76,7 +76,7 @@ func (a arguments) sql() (*query.SQL, error) {
 }
 
 // dryStatement describes q without running it.
-func dryStatement(c *bailiwick.Call, q *query.SQL) (Result, error) {
+func dryStatement(c *bailiwick.Call, q query.Query) (Result, error) {
 	statement, err := c.Statement(q)
 	if err != nil {
 		return Result{}, err
@@ -90,11 +90,11 @@ func dryStatement(c *bailiwick.Call, q *query.SQL) (Result, error) {
 	return Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: said}, nil
 }
 
-// sqlResult returns a page of a statement's rows as JSON and as text, with the call for the next page.
-func sqlResult(q *query.SQL, page *result.Page, args arguments) Result {
+// statementResult returns a page of a statement's rows as JSON and as text, with the call of tool for the next page.
+func statementResult(tool string, q *query.SQL, page *result.Page, args arguments) Result {
 	var next value.Value
 	if page.More {
-		next = nextCall("query_sql", args, page.Cursor)
+		next = nextCall(tool, args, page.Cursor)
 	}
 	body, output := lines(page, args)
 	last := "no more"

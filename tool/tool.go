@@ -96,11 +96,12 @@ type Tool struct {
 
 	queries bool // it reads data: see CallSpec.Queries
 
-	own    json.RawMessage                     // Input as Data made it, or nil for other tools
-	takes  json.RawMessage                     // the schema for calls if they may have arguments that Input doesn't list, or nil for Input
-	fault  error                               // the reason why Typed could not describe it
-	offers func(*Set, identity.Principal) bool // as Offered, for a tool that depends on its set
-	bind   func(*Set) Handler                  // makes Handle for a tool that depends on its set, or nil for other tools
+	own    json.RawMessage                       // Input as Data made it, or nil for other tools
+	takes  json.RawMessage                       // the schema for calls if they may have arguments that Input doesn't list, or nil for Input
+	fault  error                                 // the reason why Typed could not describe it
+	offers func(*Set, identity.Principal) bool   // as Offered, for a tool that depends on its set
+	about  func(*Set, identity.Principal) string // the Description for a principal, or nil
+	bind   func(*Set) Handler                    // makes Handle for a tool that depends on its set, or nil for other tools
 }
 
 // Summary returns the first sentence of t's description.

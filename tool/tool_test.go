@@ -92,6 +92,11 @@ func openWith(t testing.TB, budget int, rules policy.Rules, metrics ...metric.De
 
 func newGateway(t testing.TB, budget int, rules policy.Rules, metrics ...metric.Declaration) (*bailiwick.Gateway, *audit.Memory) {
 	t.Helper()
+	return gatewayOf(t, budget, rules, bailiwick.Declarations{Metrics: metrics})
+}
+
+func gatewayOf(t testing.TB, budget int, rules policy.Rules, d bailiwick.Declarations) (*bailiwick.Gateway, *audit.Memory) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "shop.db")
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
@@ -107,7 +112,7 @@ func newGateway(t testing.TB, budget int, rules policy.Rules, metrics ...metric.
 	}
 	t.Cleanup(func() { src.Close() })
 	log := &audit.Memory{}
-	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"shop": src}, Rules: rules, Metrics: metrics, Audit: log,
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"shop": src}, Rules: rules, Metrics: d.Metrics, Queries: d.Queries, Audit: log,
 		Secret: make([]byte, 32), Budget: budget, Now: func() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }})
 	if err != nil {
 		t.Fatal(err)
@@ -150,6 +155,9 @@ func TestConversations(t *testing.T) {
 				metrics = shopMetrics()
 			}
 			set, _ := openWith(t, budget, rules, metrics...)
+			if strings.Contains(file, "declared") {
+				set = openDeclared(t, rules)
+			}
 			want, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)

@@ -33,6 +33,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
@@ -166,7 +167,7 @@ func (p *App) openGateway(ctx context.Context) error {
 	p.closers = append(p.closers, func() error { return p.Tokens.Close(context.WithoutCancel(ctx)) })
 	p.Gateway, warnings, err = bailiwick.New(ctx, bailiwick.Options{
 		Sources: p.sources, Rules: c.Rules, Observer: observer, Audit: log, Args: args, Limits: limits(c.Limits, p.Store), Price: c.Limits.Price,
-		Actions: c.Actions, Metrics: c.Metrics,
+		Actions: c.Actions, Metrics: c.Metrics, Queries: c.Queries,
 		Secret: keys["cursors"], Budget: c.Budget, Changes: p.queue(), Refresher: p.Tokens, History: p.Store, Used: p.Store, Log: p.log, Sampling: bailiwick.Sampling{Off: c.Unsampled},
 	})
 	if err != nil {
@@ -183,15 +184,15 @@ func (p *App) openGateway(ctx context.Context) error {
 	}
 	p.Warnings = slices.Concat(p.Warnings, c.Notes, c.Postures(), warnings, listed, strays)
 	p.room = tools.NewChangeTools(tools.ChangeOptions{Gateway: p.Gateway, Link: p.link})
-	var actions []*action.Action
+	var compiled compiledCalls
 	err = p.Gateway.Renew(func(m bailiwick.Moment) (bailiwick.Parts, error) {
-		actions = m.Actions().All()
+		compiled = callsOf(m)
 		return bailiwick.Parts{p: c}, checkActions(c, m.Policy(), m.Actions())
 	})
 	if err != nil {
 		return err
 	}
-	if p.Tools, err = tool.NewSet(p.Gateway, servedTools(c, p.opened, p.room, actions)...); err != nil {
+	if p.Tools, err = tool.NewSet(p.Gateway, servedTools(c, p.opened, p.room, compiled)...); err != nil {
 		return err
 	}
 	return p.openPrompts()
@@ -216,6 +217,10 @@ func RuleFaults(c *config.Config, err error) error {
 		}
 		if f, ok := err.(*metric.DeclarationFault); ok {
 			faults = append(faults, c.WrongMetric(f))
+			return true
+		}
+		if f, ok := err.(*declared.DeclarationFault); ok {
+			faults = append(faults, c.WrongQuery(f))
 			return true
 		}
 		joined, ok := err.(interface{ Unwrap() []error })

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/connstring"
@@ -41,7 +42,7 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 		if err := merge(&config.Config{}, append(named, checkActions(c, m.Policy(), m.Actions()))); err != nil {
 			return nil, err
 		}
-		parts, err := p.replacing(c, m.Actions().All(), prompts)
+		parts, err := p.replacing(c, callsOf(m), prompts)
 		if err == nil {
 			unwritable = p.openWriters(ctx, c)
 			p.declare(p.Config, c) // until it is decided which of the two is in force
@@ -79,18 +80,18 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 
 // declarations returns what c declares beside the rules.
 func declarations(c *config.Config) bailiwick.Declarations {
-	return bailiwick.Declarations{Actions: c.Actions, Metrics: c.Metrics}
+	return bailiwick.Declarations{Actions: c.Actions, Metrics: c.Metrics, Queries: c.Queries}
 }
 
 // replacing returns c, and its tools and prompts where they differ from those in force.
-func (p *App) replacing(c *config.Config, actions []*action.Action, prompts []prompt.Prompt) (bailiwick.Parts, error) {
+func (p *App) replacing(c *config.Config, compiled compiledCalls, prompts []prompt.Prompt) (bailiwick.Parts, error) {
 	parts := bailiwick.Parts{p: c}
 	if !reflect.DeepEqual(toolSettings(p.Config), toolSettings(c)) {
 		var out []string
-		for _, t := range servedTools(p.Config, p.opened, p.room, p.Gateway.AllActions()) {
+		for _, t := range servedTools(p.Config, p.opened, p.room, compiledCalls{p.Gateway.AllActions(), p.Gateway.AllQueries()}) {
 			out = append(out, t.Name)
 		}
-		set, err := p.Tools.Prepare(out, servedTools(c, p.opened, p.room, actions))
+		set, err := p.Tools.Prepare(out, servedTools(c, p.opened, p.room, compiled))
 		if err != nil {
 			return nil, err
 		}
@@ -114,10 +115,11 @@ func toolSettings(c *config.Config) any {
 		timeouts         map[string]time.Duration
 		statement        time.Duration
 		actions          []action.Declaration
+		asked            []declared.Declaration
 		packs            []string // for each API with packs: its packs, document and naming
 		shut             bool
 	}
-	out := decides{c.Tools, c.Limits.QueryRows, c.Limits.SampleRows, c.Limits.Timeouts, c.Limits.Statement, c.Actions, nil, shut(c.Rules)}
+	out := decides{c.Tools, c.Limits.QueryRows, c.Limits.SampleRows, c.Limits.Timeouts, c.Limits.Statement, c.Actions, c.Queries, nil, shut(c.Rules)}
 	for _, s := range c.Sources {
 		if c.Packs[s.Name] != nil {
 			out.packs = append(out.packs, fmt.Sprintf("%s %s %q %v", s.Name, c.Rules.APIs[s.Name].Digest, cmp.Or(s.OpenAPI.Site, s.OpenAPI.BaseURL), s.OpenAPI.Underscore))

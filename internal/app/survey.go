@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
@@ -27,6 +28,7 @@ type Survey struct {
 	Regime   *policyops.Regime
 	Actions  *action.Set
 	Metrics  *metric.Set
+	Queries  *declared.Set
 	Values   *Values  // nil until Sample
 	Warnings []string // about unsupported settings, and parts that sources left out
 }
@@ -49,6 +51,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	_, err := Prompts(c)
 	errs = append(errs, checkTools(c), err)
 	if !failed { // all classes are known, so names in rules must exist
+		found := copyFields(catalogue)
 		if s.Policy, err = policy.New(c.Rules, catalogue); err != nil {
 			errs = append(errs, RuleFaults(c, err))
 		} else {
@@ -59,7 +62,9 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 			}
 			var wrong error
 			s.Metrics, wrong = metric.Compile(c.Metrics, s.Policy)
-			errs = append(errs, RuleFaults(c, err), RuleFaults(c, wrong))
+			var unfit error
+			s.Queries, unfit = declared.Compile(c.Queries, s.Policy, found)
+			errs = append(errs, RuleFaults(c, err), RuleFaults(c, wrong), RuleFaults(c, unfit))
 		}
 		warnings, err := c.CheckLists(namesOf(c, catalogue))
 		s.Warnings, errs = slices.Concat(s.Warnings, warnings, heldOperationWarnings(c), tooDeep(c), elsewhere(c), credentialWarnings(c)), append(errs, err)
@@ -69,6 +74,15 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	}
 	s.Regime, err = policyops.NewRegime(s.Policy, offers(c))
 	return s, err
+}
+
+// copyFields returns a copy of classes whose fields and relations the rules don't change.
+func copyFields(classes []schema.Class) []schema.Class {
+	out := slices.Clone(classes)
+	for i := range out {
+		out[i].Fields, out[i].Relations = slices.Clone(out[i].Fields), slices.Clone(out[i].Relations)
+	}
+	return out
 }
 
 // apisWithDocument returns the APIs whose document could be read, by name. One without is a fault of its own.

@@ -7,7 +7,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/action"
+	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
@@ -100,9 +102,20 @@ func callable(c *config.Config, a *action.Action) (key, message string) {
 	return "operation", fmt.Sprintf("%s has no operation %q%s", a.API, a.Operation, problem.DidYouMean(problem.Nearest(a.Operation, ids, 3)))
 }
 
-// allTools returns all tools that a configuration can name, bound to room, with those of its compiled actions. If room
-// is nil, the tools are only for their names and properties.
-func allTools(c *config.Config, room *tools.ChangeTools, actions []*action.Action) []tool.Tool {
+// compiledCalls are the calls that the owner declares, compiled.
+type compiledCalls struct {
+	actions []*action.Action
+	queries []*declared.Query
+}
+
+// callsOf returns the declared calls that are in force at a moment.
+func callsOf(m bailiwick.Moment) compiledCalls {
+	return compiledCalls{m.Actions().All(), m.Queries().All()}
+}
+
+// allTools returns all tools that a configuration can name, bound to room, with those of its compiled calls. If room is
+// nil, the tools are only for their names and properties.
+func allTools(c *config.Config, room *tools.ChangeTools, compiled compiledCalls) []tool.Tool {
 	o := tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts, Shut: shut(c.Rules)}
 	var more []tool.Tool
 	if room == nil {
@@ -116,8 +129,13 @@ func allTools(c *config.Config, room *tools.ChangeTools, actions []*action.Actio
 				more = append(more, tool.Tool{Name: a.Name, Scope: scope, Writes: policy.WriteAction, Proposes: true})
 			}
 		}
+		for _, q := range c.Queries {
+			if q.Tool {
+				more = append(more, tool.Tool{Name: q.Name, Scope: identity.Read, Category: tool.Custom})
+			}
+		}
 	} else {
-		o.Writing, more = room, room.ToolsOf(actions)
+		o.Writing, more = room, append(room.ToolsOf(compiled.actions), tool.QueryTools(compiled.queries)...)
 	}
 	more = append(append(more, tools.NewAPITools(room).Tools()...), packTools(c, room)...)
 	for i := range more {
@@ -158,17 +176,30 @@ func packTools(c *config.Config, room *tools.ChangeTools) []tool.Tool {
 // ToolNames returns the names of all existing tools, served or not.
 func ToolNames(c *config.Config) []string {
 	names := []string{"list_tools"} // in every set
-	for _, t := range allTools(c, nil, nil) {
+	for _, t := range allTools(c, nil, compiledCalls{}) {
 		names = append(names, t.Name)
 	}
 	return names
 }
 
-// checkTools reports names of tools in c that don't exist.
-func checkTools(c *config.Config) error { return c.CheckTools(ToolNames(c)) }
+// checkTools reports names of tools in c that don't exist, and queries with the name of another tool.
+func checkTools(c *config.Config) error {
+	names := ToolNames(c)
+	faults := &config.Error{}
+	for _, q := range c.Queries {
+		if n := slices.Index(names, q.Name); q.Tool && slices.Contains(names[n+1:], q.Name) {
+			faults.Faults = append(faults.Faults, c.WrongQuery(&declared.DeclarationFault{Query: q.Name, Key: []string{"tool"}, Message: "another tool has the name; choose another one for the query"}))
+		}
+	}
+	var clash error
+	if faults.Faults != nil {
+		clash = faults
+	}
+	return merge(&config.Config{}, []error{c.CheckTools(names), clash})
+}
 
 // servedTools returns the tools that c serves over sources. Tools for one kind of source are served only if there is one.
-func servedTools(c *config.Config, sources []config.Source, room *tools.ChangeTools, actions []*action.Action) []tool.Tool {
+func servedTools(c *config.Config, sources []config.Source, room *tools.ChangeTools, compiled compiledCalls) []tool.Tool {
 	var classes, described, called bool
 	for _, s := range sources {
 		classes, described, called = classes || s.OpenAPI == nil, described || s.Metadata != nil, called || s.OpenAPI != nil
@@ -177,7 +208,7 @@ func servedTools(c *config.Config, sources []config.Source, room *tools.ChangeTo
 		return slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Name == name })
 	}
 	data, describes := tool.Data(tool.Options{}), tools.DescribeTools(nil)
-	all := allTools(c, room, actions)
+	all := allTools(c, room, compiled)
 	if c.Tools.Profile == "" {
 		for i := range all {
 			name := all[i].Name
@@ -196,17 +227,18 @@ func servedTools(c *config.Config, sources []config.Source, room *tools.ChangeTo
 			return true
 		}
 		few, ok := tool.Profiles()[c.Tools.Profile]
-		return ok && !slices.Contains(few, t.Name)
+		own := t.Name == declared.RunTool || slices.ContainsFunc(c.Queries, func(q declared.Declaration) bool { return q.Name == t.Name })
+		return ok && !own && !slices.Contains(few, t.Name)
 	})
 }
 
 // offers returns all tools and whether c serves them.
 func offers(c *config.Config) []policyops.Tool {
 	served := map[string]bool{}
-	for _, t := range servedTools(c, c.Sources, nil, nil) {
+	for _, t := range servedTools(c, c.Sources, nil, compiledCalls{}) {
 		served[t.Name] = true
 	}
-	all := allTools(c, nil, nil)
+	all := allTools(c, nil, compiledCalls{})
 	out := make([]policyops.Tool, len(all))
 	for i := range all {
 		out[i] = policyops.Tool{Use: all[i].Ask().Use(), Off: !served[all[i].Name]}

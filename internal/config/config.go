@@ -29,6 +29,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/oidc"
@@ -82,8 +83,9 @@ type Config struct {
 
 	Telemetry     Telemetry
 	Notifications Notifications
-	Actions       []action.Declaration // in the order of the file, those of classes first
-	Metrics       []metric.Declaration // in the order of the file
+	Actions       []action.Declaration   // in the order of the file, those of classes first
+	Metrics       []metric.Declaration   // in the order of the file
+	Queries       []declared.Declaration // likewise
 	Review        Review
 	Packs         map[string][]*pack.Tool // by API: the tools of its packs, compiled against the document in Rules
 
@@ -252,10 +254,10 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, 
 // SecretFiles returns the paths of the files from which secrets were read.
 func (c *Config) SecretFiles() []string { return c.document.Secrets() }
 
-// version returns the Digest of the rules, combined with actions, metrics and review settings if there are any.
+// version returns the Digest of the rules, combined with declarations and review settings if there are any.
 func (c *Config) version() string {
 	digest := Digest(c.Rules)
-	if c.Actions == nil && c.Metrics == nil && c.Review == (Review{}) {
+	if c.Actions == nil && c.Metrics == nil && c.Queries == nil && c.Review == (Review{}) {
 		return digest
 	}
 	actions := make([]any, len(c.Actions))
@@ -271,6 +273,9 @@ func (c *Config) version() string {
 	all := []any{digest, actions, c.Review}
 	if c.Metrics != nil {
 		all = append(all, c.printedMetrics())
+	}
+	if c.Queries != nil {
+		all = append(all, c.queryDigests())
 	}
 	b, err := json.Marshal(all)
 	if err != nil {

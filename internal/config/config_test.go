@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
@@ -218,6 +219,12 @@ func TestParse(t *testing.T) {
 			When: condition(t, `change.op == "delete"`), Tenant: "acme", As: webhook.Person{Owner: "ben", Tenant: "acme"}, People: map[string]webhook.Person{"U1": {Owner: "ben", Tenant: "acme"}},
 			Quiet: &webhook.Quiet{From: 22 * 60, To: 7 * 60, Zone: "Europe/Berlin"}}, {Name: "ana", Form: webhook.Email, To: "ana@example.com", Digest: time.Hour}},
 			Mail: webhook.MailServer{Host: "mail.example", Port: 587, User: "u", Password: "p", From: "Gate <gate@example.com>"}},
+		Queries: []declared.Declaration{
+			{Name: "issues_of", Title: "Issues of one organisation", Description: "Open issues of one organisation, newest first", SQL: "SELECT id, title FROM issues WHERE org_id = :org", Source: "tracker",
+				Input: object(t, `{"required":["org"],"properties":{"org":{"type":"string"}}}`), Limit: 50, Tool: true, When: `"read" in principal.scopes`, Example: object(t, `{"org":"acme"}`)},
+			{Name: "found", Find: object(t, `{"class":"issues","where":{"title":{"$input":"text"}}}`), Input: object(t, `{"properties":{"text":{"type":"string"}}}`)},
+			{Name: "counted", Pipeline: object(t, `{"class":"issues","stages":[{"$count":"n"}]}`)},
+		},
 		Actions: []action.Declaration{
 			{Name: "close", On: "tracker.issues", Title: "Close it", Description: "Closes an issue", Do: action.Update,
 				Input:     object(t, `{"required": ["issue"], "properties": {"issue": {"type": "string"}, "size": {"type": "number", "default": 1.50}}}`),

@@ -20,11 +20,11 @@ func TestFaults(t *testing.T) {
 		{"", "f.yaml: the file says nothing; it needs at least sources"},
 		{"# only this\n", "f.yaml: the file says nothing; it needs at least sources"},
 		{"- a\n", `
-f.yaml:1:1: must be an object with include, listen, store, sources, classes, apis, policy, tools, results, prompts, budget, limits, auth, stdio, server, gates, review, actions, metrics, notifications, accounts, audit, log or telemetry, not a list
+f.yaml:1:1: must be an object with include, listen, store, sources, classes, apis, policy, tools, results, prompts, budget, limits, auth, stdio, server, gates, review, actions, metrics, queries, notifications, accounts, audit, log or telemetry, not a list
     1 | - a
       | ^`},
 		{"# a\r- a\r\n", `
-f.yaml:2:1: must be an object with include, listen, store, sources, classes, apis, policy, tools, results, prompts, budget, limits, auth, stdio, server, gates, review, actions, metrics, notifications, accounts, audit, log or telemetry, not a list
+f.yaml:2:1: must be an object with include, listen, store, sources, classes, apis, policy, tools, results, prompts, budget, limits, auth, stdio, server, gates, review, actions, metrics, queries, notifications, accounts, audit, log or telemetry, not a list
     2 | - a
       | ^`},
 		{"a: [", `

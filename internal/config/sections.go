@@ -62,6 +62,7 @@ func (c *Config) shape() yamlconf.Shape {
 		{Name: "review", Doc: "Which changes need how many people's approval: a list of rules, or an object with rules", Shape: c.review()},
 		{Name: "actions", Doc: "Named writes, as in classes, each with the class that it is on", Shape: c.actions("", true)},
 		{Name: "metrics", Doc: "What is measured, by name: the owner's definitions of revenue and the like, which agents ask for with query_metrics", Shape: c.metrics()},
+		{Name: "queries", Doc: "Queries that agents ask by name, with arguments", Shape: c.queries()},
 		{Name: "notifications", Doc: "Who is notified of what happens to changes", Shape: c.notifications()},
 		{Name: "accounts", Doc: "The accounts that people connect to HTTP APIs (sources.<name>.openapi.credential.person)", Shape: c.Accounts.Shape()},
 		{Name: "audit", Doc: "The record of every call", Shape: c.Audit.Shape()},

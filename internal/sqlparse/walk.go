@@ -232,3 +232,33 @@ func replace(v reflect.Value, of func(*Name) Expr) {
 		}
 	}
 }
+
+// Params returns the parameters in q and in its sub-queries, in reading order.
+func Params(q *Query) []*Param {
+	var out []*Param
+	params(reflect.ValueOf(q), &out)
+	return out
+}
+
+// params appends the parameters in v. Like walk it uses reflection, but it also goes into queries.
+func params(v reflect.Value, out *[]*Param) {
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		if p, ok := v.Interface().(*Param); ok {
+			*out = append(*out, p)
+			return
+		}
+		params(v.Elem(), out)
+	case reflect.Slice:
+		for i := range v.Len() {
+			params(v.Index(i), out)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			params(v.Field(i), out)
+		}
+	}
+}

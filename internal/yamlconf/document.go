@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -40,6 +41,24 @@ func (d Document) Wrong(message string, path ...string) PositionFault {
 	if p.Line > 0 {
 		f.Excerpt = excerpt(p.file.maskedLine(p.Line), p)
 	}
+	return f
+}
+
+// WrongInText returns a fault at a line and a column, from 1, of the text at path. If the text isn't written as a block
+// (|), the fault is at its beginning, and the message has the line and the column.
+func (d Document) WrongInText(message string, line, column int, path ...string) PositionFault {
+	p, ok := d.Place(path...)
+	block := false
+	for _, sign := range []string{"|", "|-", "|+"} {
+		block = block || ok && strings.HasSuffix(strings.TrimSpace(string(p.file.maskedLine(p.Line))), sign)
+	}
+	if !block {
+		return d.Wrong(fmt.Sprintf("line %d, column %d: %s", line, column, message), path...)
+	}
+	f, first := d.Wrong(message, path...), string(p.file.maskedLine(p.Line+1))
+	p.Line += line
+	p.Column = len(first) - len(strings.TrimLeft(first, " ")) + column
+	f.Line, f.Column, f.Excerpt = p.Line, p.Column, excerpt(p.file.maskedLine(p.Line), p)
 	return f
 }
 

@@ -28,10 +28,10 @@ var mayImport = map[string]string{
 	"query":             "internal/hint internal/literals internal/sqlparse problem schema value",
 	"internal/literals": "problem value",
 	"internal/hint":     "internal/literals problem value",
-	".":                 "action audit change identity internal/fair internal/once internal/openapi/calls internal/openapi/response internal/openapi/validate internal/plan internal/policyops internal/redact internal/result internal/review internal/samples internal/trace internal/writes limit metric policy problem query schema source value write",
+	".":                 "action audit change declared identity internal/fair internal/once internal/openapi/calls internal/openapi/response internal/openapi/validate internal/plan internal/policyops internal/redact internal/result internal/review internal/samples internal/trace internal/writes limit metric policy problem query schema source value write",
 	"internal/rewrite":  "internal/hint internal/literals problem query value",
 	"policy":            "change identity internal/expression internal/literals internal/openapi/calls internal/plan internal/secretnames internal/sqlbind internal/typecheck problem query schema value write",
-	"tool":              ". identity internal/argcheck internal/literals internal/openapi/calls internal/openapi/response internal/plan internal/result internal/rewrite internal/sqlparse metric policy problem query schema value",
+	"tool":              ". declared identity internal/argcheck internal/literals internal/openapi/calls internal/openapi/response internal/plan internal/result internal/rewrite internal/sqlparse metric policy problem query schema value",
 
 	"internal/writes": "change identity internal/argcheck internal/literals internal/openapi/calls policy problem query schema value write",
 
@@ -104,6 +104,7 @@ var mayImport = map[string]string{
 	"internal/tools":          ". action change identity internal/edge internal/openapi/calls internal/openapi/response internal/openapi/search internal/openapi/spec internal/openapi/validate internal/pack internal/review policy problem query schema source tool value write",
 	"metric":                  "identity internal/expression internal/plan internal/sqlparse policy problem query schema value",
 	"action":                  "identity internal/argcheck internal/expression internal/writes policy problem schema value write",
+	"declared":                "identity internal/expression internal/sqlparse policy problem query schema value",
 	"prompt":                  ". change identity internal/argcheck policy problem query schema tool value",
 	"mcp":                     "identity internal/authserver internal/edge internal/fair internal/once internal/wire problem prompt tool value",
 	"internal/wire":           "internal/once problem value",
@@ -116,7 +117,7 @@ var mayImport = map[string]string{
 	"test/attack":             "",
 	"test/attack/run":         "test/attack",
 	"test/conformance/server": "identity internal/app internal/config mcp test/conformance",
-	"internal/config":         "action change identity internal/connstring internal/edge internal/expression internal/oidc internal/openapi/calls internal/openapi/client internal/openapi/spec internal/pack internal/secretnames internal/webhook internal/yamlconf metric policy problem query schema source value write",
+	"internal/config":         "action change declared identity internal/connstring internal/edge internal/expression internal/oidc internal/openapi/calls internal/openapi/client internal/openapi/spec internal/pack internal/secretnames internal/webhook internal/yamlconf metric policy problem query schema source value write",
 	"internal/pack":           "identity internal/expression internal/openapi/calls internal/openapi/spec internal/openapi/validate internal/writes internal/yamlconf policy problem value write",
 	"internal/yamlconf":       "problem query value",
 	"internal/client":         "internal/edge problem",
@@ -492,7 +493,7 @@ func walk(t *testing.T, visit func(dir, path string, file *ast.File, fset *token
 // TestHouse holds the size of the house: few rooms, few arrows between them, and no room that is a wall inside of an idea.
 // It prints the figures.
 func TestHouse(t *testing.T) {
-	const maxPackages, maxInternal, maxArrows, maxImports = 88, 50, 649, 26
+	const maxPackages, maxInternal, maxArrows, maxImports = 89, 50, 661, 27
 	// These small packages stay apart for a reason.
 	apart := map[string]string{
 		"source/memory":               "programs can serve their own records with it",

@@ -14,7 +14,7 @@ import (
 // TestPublic limits the packages that other modules can import, and the names that a reader of the root folder meets
 // first.
 func TestPublic(t *testing.T) {
-	const maxPackages, maxNames, maxFolders, maxFiles = 33, 900, 27, 18
+	const maxPackages, maxNames, maxFolders, maxFiles = 34, 925, 28, 18
 	names := map[string]int{}
 	walk(t, func(dir, _ string, file *ast.File, _ *token.FileSet) {
 		if file.Name.Name == "main" || dir == "source/duckdb" /* a module of its own */ || strings.Contains("/"+dir+"/", "/internal/") || strings.HasPrefix(dir, "test/") {

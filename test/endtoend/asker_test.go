@@ -199,7 +199,7 @@ func (a *asker) call() tool.Request {
 	name := pick(a.Rand, "query_class", "query_class", "query_class", "query_class", "query_class", "query_class", "query_class", "query_class", "count_objects", "count_objects", "get_object", "get_objects",
 		"get_sample_objects", "get_schema", "get_all_schemas", "list_tools", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate",
 		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query", "text_search", "text_search", "query_sql", "query_sql", "find_values",
-		"query_metrics", "query_metrics")
+		"query_metrics", "query_metrics", "run_query", "run_query", "people", "peoples")
 	name = cmp.Or(only, name) // the long form of one tool
 	a.asked = a.class()
 	args := []string{fmt.Sprintf(`"class_name": %q`, a.asked)}
@@ -279,6 +279,8 @@ func (a *asker) call() tool.Request {
 		rarely(`"cursor": %q`, "x")
 		rarely(`"source": %q`, pick(a.Rand, "app", "vaults"))
 		rarely(`"dry_run": %t`, true)
+	case "run_query", "people", "peoples":
+		args = a.declaredCall(name)
 	case "list_tools":
 		args = nil
 		maybe(`"category": %q`, pick(a.Rand, "discovery", "query", "vaults"))

@@ -225,12 +225,12 @@ func mariadbSide(t *testing.T, twin bool) side {
 // toolsOver opens the whole stack over a source, or returns what is wrong with the rules.
 func toolsOver(t *testing.T, src source.Source, r policy.Rules, metrics ...metric.Declaration) (*tool.Set, *prompt.Set, error) {
 	clock := func() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }
-	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: r, Metrics: metrics, Audit: forgetful{},
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: r, Metrics: metrics, Queries: queriesFor(t, r), Audit: forgetful{},
 		Secret: make([]byte, 32), Budget: 2_000, Now: clock, Limits: limit.Options{PerMinute: 1e9, Burst: 1e9}})
 	if err != nil {
 		return nil, nil, err
 	}
-	tools, err := tool.NewSet(g, tool.Data(tool.Options{})...)
+	tools, err := tool.NewSet(g, append(tool.Data(tool.Options{}), tool.QueryTools(g.AllQueries())...)...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -158,7 +158,7 @@ func rules(twin bool) policy.Rules {
 			Types: typesOf(), Pointers: map[string]policy.Pointer{"label_ids": {Class: "labels"}, "user_ids": {Class: "users"}}, Mask: map[string]policy.Mask{"net": policy.Null}},
 	}}
 	if !twin {
-		r.Classes["vaults"] = policy.ClassRule{Hidden: true}
+		r.Classes["vaults"] = policy.ClassRule{Hidden: true, HiddenBut: identity.Operator}
 		r.Classes["readings"].Types["seen"] = schema.EpochMillis
 	}
 	return r

@@ -1,0 +1,103 @@
+package tool_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/declared"
+	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/tool"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// declarations are queries of the shop in each form. Agents don't see the last two.
+func declarations(t testing.TB) []declared.Declaration {
+	read := func(text string) value.Value {
+		v, err := value.Read([]byte(text), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	state := read(`{"required": ["state"], "properties": {"state": {"type": "string", "enum": ["open", "paid", "sent"]}}}`)
+	return []declared.Declaration{
+		{Name: "orders_of", Tool: true, Limit: 2, Description: "Orders of one customer, newest first.", SQL: "SELECT id, state, total FROM orders\nWHERE (:customer IS NULL OR customer_id = :customer) AND (:since IS NULL OR placed_at >= :since)\nORDER BY placed_at DESC, id",
+			Input: read(`{"properties": {"customer": {"type": "integer"}, "since": {"type": "string", "format": "date"}}}`)},
+		{Name: "in_state", Description: "Orders in one state. Each with its customer.", Limit: 1, Input: state,
+			Find: read(`{"class": "orders", "where": {"state": {"$input": "state"}}, "keys": ["id", "customer_id.name"], "order": "id"}`)},
+		{Name: "worth", Input: state, Pipeline: read(`{"class": "orders", "stages": [{"$match": {"state": {"$ne": {"$input": "state"}}}}, {"$group": {"_id": "$state", "n": {"$count": {}}, "not": {"$max": {"$input": "state"}}}}, {"$sort": {"_id": 1}}]}`)},
+		{Name: "margins", When: `"operator" in principal.scopes`, SQL: "SELECT id FROM orders"},
+		{Name: "acme_only", When: `principal.tenant == "globex"`, SQL: "SELECT id FROM orders", Tool: true},
+	}
+}
+
+// openDeclared returns the tools on the shop with the declared queries.
+func openDeclared(t testing.TB, rules policy.Rules) *tool.Set {
+	t.Helper()
+	set, _ := declaredSet(t, rules)
+	return set
+}
+
+func declaredSet(t testing.TB, rules policy.Rules) (*tool.Set, *audit.Memory) {
+	t.Helper()
+	g, log := gatewayOf(t, 0, rules, bailiwick.Declarations{Queries: declarations(t)})
+	set, err := tool.NewSet(g, append(tool.Data(tool.Options{}), tool.QueryTools(g.AllQueries())...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set, log
+}
+
+// TestDeclaredTools checks which tools a caller has, how they are described, and what the audit records of a call.
+func TestDeclaredTools(t *testing.T) {
+	set, log := declaredSet(t, shopRules())
+	operator, globex, nobody := agent(), agent(), agent()
+	operator.Scopes = append(operator.Scopes, identity.Operator)
+	globex.Tenant, nobody.Classes = "globex", identity.List{Only: []string{"customers"}}
+	for _, tt := range []struct {
+		who         identity.Principal
+		tools, says string
+	}{
+		{agent(), "orders_of run_query", "Run a query that the owner declared, by name:\nin_state(state): Orders in one state.\nworth(state)"},
+		{operator, "orders_of run_query", "Run a query that the owner declared, by name:\nin_state(state): Orders in one state.\nmargins()\nworth(state)"},
+		{globex, "acme_only orders_of run_query", "Run a query that the owner declared, by name:\nin_state(state): Orders in one state.\nworth(state)"},
+		{nobody, "", ""},
+	} {
+		var names []string
+		says := ""
+		for _, tl := range set.List(tt.who, "") {
+			if slices.Contains([]string{"orders_of", "acme_only", "run_query"}, tl.Name) {
+				names = append(names, tl.Name)
+			}
+			if tl.Name == declared.RunTool {
+				says = tl.Description
+			}
+		}
+		if got := strings.Join(names, " "); got != tt.tools || says != tt.says {
+			t.Errorf("%s\n%s\nwant %s\n%s", got, says, tt.tools, tt.says)
+		}
+	}
+	if tl := set.Tool("orders_of"); string(tl.Input) != `{"type":"object","additionalProperties":false,"properties":{"customer":{"type":"integer"},"since":{"type":"string","format":"date"},"limit":{"type":"integer","minimum":1,"maximum":2},"cursor":{"type":"string"},"format":{"type":"string","enum":["json","csv","markdown","table"]}}}` {
+		t.Errorf("%s", tl.Input)
+	}
+	for name, want := range map[string]string{
+		`orders_of {"customer": 1}`:                               "orders_of ok shop.orders shop.orders.customer_id shop.orders.id shop.orders.placed_at shop.orders.state shop.orders.total queries.orders_of",
+		`run_query {"name": "worth", "input": {"state": "open"}}`: "run_query ok shop.orders shop.orders.state queries.worth",
+		`run_query {"name": "margins"}`:                           "run_query refused ",
+	} {
+		name, args, _ := strings.Cut(name, " ")
+		doc, _ := value.Read([]byte(args), 0)
+		_, _ = set.Call(t.Context(), agent(), tool.Request{Name: name, Arguments: doc})
+		var last audit.Record
+		if err := log.Backwards(t.Context(), audit.Last, func(r audit.Record) bool { last = r; return false }); err != nil {
+			t.Fatal(err)
+		}
+		if got := last.Tool + " " + last.Outcome + " " + strings.Join(last.Uses, " "); got != want {
+			t.Errorf("%s is recorded as\n%s\nwant\n%s", args, got, want)
+		}
+	}
+}
