@@ -48,6 +48,7 @@ func (p *Plan) Assemble(results [][]value.Row) (*Answer, error) {
 		}
 		a.Rows = append(a.Rows, row)
 	}
+	p.addMore(a.Rows)
 	slices.SortStableFunc(a.Rows, p.compare)
 	if a.Total = len(a.Rows); a.Total > p.request.Limit {
 		a.Rows = a.Rows[:p.request.Limit]

@@ -27,6 +27,8 @@ type Request struct {
 	Where    query.Filter // over the class of each metric, or nil
 	From, To string       // the range of the metrics' own time, or "" for no bound. A period as To is included whole
 	Zone     string       // of periods and of the range. "" is UTC
+	Share    bool         // also the share of each group in the total of its period, of sums and counts
+	Running  bool         // also the running total over the periods, of sums and counts
 	Order    string       // "" orders by time, or else by the first metric, the largest first
 	Limit    int          // of groups. 0 is DefaultLimit
 }
@@ -137,6 +139,9 @@ func (p *Plan) parse() (err error) {
 	}
 	if r.Limit == 0 {
 		r.Limit = DefaultLimit
+	}
+	if err := p.checkMore(); err != nil {
+		return err
 	}
 	return p.parseOrder()
 }
@@ -258,6 +263,9 @@ func (p *Plan) columns() []string {
 	}
 	for _, m := range p.metrics {
 		out = append(out, m.Name)
+	}
+	for _, more := range p.more() {
+		out = append(out, more.name)
 	}
 	return out
 }

@@ -55,6 +55,8 @@ func (a *asker) metrics() []string {
 	rarely(`"where": %s`, a.where(1))
 	rarely(`"from": %q`, pick(a.Rand, "2026", "2026-01", "2025-Q4", "2026-W05", "2026-02-30", "score"))
 	rarely(`"to": %q`, pick(a.Rand, "2026", "2026-02", "2026-02-01", "2026-01-31T10:00:00Z"))
+	rarely(`"share": %t`, a.IntN(3) > 0)
+	rarely(`"cumulative": %t`, a.IntN(3) > 0)
 	rarely(`"order": %q`, pick(a.Rand, "-points", "status", "phones", "-score"))
 	rarely(`"limit": %d`, 1+a.IntN(4))
 	rarely(`"timezone": %q`, pick(a.Rand, "Europe/Oslo", "+05:30", "Mars/Base"))
