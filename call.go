@@ -65,6 +65,7 @@ type Call struct {
 	uses    policy.Uses
 	from    string // the class that was read last, as "source.Class"
 	did     string // the outcome if the call succeeds. "" means audit.OK
+	trial   bool   // its queries are permitted or refused, and not run
 	steps   bool   // the call may have added steps to record.Change
 	filed   string // the ID of the change it filed
 	runs    string // the ID of a change that it filed and that runs without approval. "" if there is none

@@ -2,11 +2,13 @@ package bailiwick
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
@@ -86,6 +88,20 @@ func (g *Gateway) Views(p identity.Principal) []*policy.View {
 // Regime returns the rules in force, for operators to query.
 func (g *Gateway) Regime(tools []policyops.Tool) (*policyops.Regime, error) {
 	return policyops.NewRegime(g.rules(context.Background(), g.force.Load().policy), tools)
+}
+
+// errPermitted is the error of the first query of a trial, if the caller may make it.
+var errPermitted = errors.New("permitted, and not run")
+
+// Try reports whether the caller may make the first query of run. It runs no query and records nothing. It returns nil
+// if the query is permitted or run makes none, and otherwise the refusal.
+func (c *Call) Try(run func(*Call) error) error {
+	t := &Call{gateway: c.gateway, policy: c.policy, actions: c.actions, who: c.who, tools: c.tools, trial: true,
+		record: &audit.Record{Time: c.record.Time}}
+	if err := run(t); !errors.Is(err, errPermitted) {
+		return err
+	}
+	return nil
 }
 
 // Access returns how the database finds the first records of q, and whether the rules refuse that as a scan.

@@ -60,6 +60,10 @@ func wide(q query.Query) query.Query {
 func answeredOnce[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (out T, err error) {
 	c.recordClass(q.From())
 	q = c.withTime(q)
+	if c.trial {
+		_, _, err := c.gateway.prepare(c.policy, c.who, q, most)
+		return out, cmp.Or(err, errPermitted)
+	}
 	rows, err := c.gateway.rows(ctx, c.policy, c.who, q, most)
 	if err != nil {
 		return out, err

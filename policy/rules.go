@@ -7,6 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
@@ -55,6 +56,16 @@ type ClassRule struct {
 	Pointers      map[string]Pointer      // by field: pointers that the source doesn't declare
 	Types         map[string]schema.Form  // by field: how the source stores a type that it doesn't declare
 	Label         string                  // the field with the name or title of a record, or "" for the likeliest by name
+	Examples      []Example               `json:",omitempty"` // questions about the class with the queries that answer them, for agents
+}
+
+// An Example is a question and the query that answers it: either SQL or a call of a tool that reads. Agents see an
+// example only if they may make its query.
+type Example struct {
+	Question  string
+	SQL       string      // a SELECT, or ""
+	Tool      string      // the name of a tool, or ""
+	Arguments value.Value // of Tool: an Object
 }
 
 // A Pointer is a pointer that the source doesn't declare. It counts as a foreign key, but isn't enforced.

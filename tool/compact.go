@@ -16,7 +16,8 @@ type docExtra struct {
 	Writable func(*schema.Field) bool // nil means that nothing is writable
 	Actions  []value.Value            // as in get_schema
 	Metrics  []metric.Usable          // of the class
-	Values   map[string][]string      // the commonest values of fields, in a sample
+	Examples []policy.Example
+	Values   map[string][]string // the commonest values of fields, in a sample
 }
 
 // compactDoc describes a class as a few lines: one for each field, with its type, key, pointer, allowed or commonest values,
@@ -205,6 +206,9 @@ func footer(v *policy.View, others []*policy.View, x docExtra) []string {
 	}
 	if x.Metrics != nil {
 		out = append(out, "metrics: "+metricLine(x.Metrics))
+	}
+	for _, e := range x.Examples {
+		out = append(out, exampleLine(e))
 	}
 	return out
 }

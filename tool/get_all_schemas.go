@@ -106,7 +106,7 @@ func wholeSchema(ctx context.Context, c *bailiwick.Call, w Writing, views []*pol
 		return ""
 	}
 	join := func(values bool) string {
-		return withLegend(strings.Join(describeClasses(ctx, c, views, description{w, values, estimates}), "\n"))
+		return withLegend(strings.Join(describeClasses(ctx, c, views, description{writing: w, values: values, estimates: estimates}), "\n"))
 	}
 	whole := join(false)
 	if len(whole) > smallSchema {

@@ -47,28 +47,37 @@ func getSchema(w Writing) Tool {
 			"indexes": {"type": "array", "items": {"type": "object"}},
 			"canonical_filter": {"type": "object"},
 			"agent_fields": {"type": "array", "items": {"type": "string"}},
+			"examples": {"type": "array", "items": {"type": "object"}},
 			"classes": {"type": "array", "description": "the same for each of class_names", "items": {"type": "object"}}}}`),
 		Annotations: reads(),
 		Category:    Schema,
 		Timeout:     getTimeout,
 		Meant:       classNames,
-		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
-			args := arguments{in}
-			if name, ok := in.Get("class_name"); ok {
-				v, err := c.View(name.Text())
-				if err != nil {
-					return Result{}, err
+		bind: func(s *Set) Handler {
+			d := description{writing: w, values: true, examples: s.examples}
+			return func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
+				if name, ok := in.Get("class_name"); ok {
+					return describeOne(ctx, c, d, name.Text(), arguments{in})
 				}
-				doc := document(c, w, v)
-				res := Result{Structured: doc.AppendJSON(nil), Text: docText(doc), Class: v.Class().FullName()}
-				if args.text("format") != "full" {
-					res.Text = withLegend(describeClasses(ctx, c, []*policy.View{v}, description{w, true, nil})[0])
-				}
-				return res, nil
+				return describeSeveral(ctx, c, d, arguments{in})
 			}
-			return describeSeveral(ctx, c, w, args)
 		},
 	}
+}
+
+// describeOne answers get_schema for class_name.
+func describeOne(ctx context.Context, c *bailiwick.Call, d description, name string, args arguments) (Result, error) {
+	v, err := c.View(name)
+	if err != nil {
+		return Result{}, err
+	}
+	views := []*policy.View{v}
+	doc := document(ctx, c, d, views)[0]
+	res := Result{Structured: doc.AppendJSON(nil), Text: docText(doc), Class: v.Class().FullName()}
+	if args.text("format") != "full" {
+		res.Text = withLegend(describeClasses(ctx, c, views, d)[0])
+	}
+	return res, nil
 }
 
 // classNames moves a list in class_name, or names in it besides class_names, to class_names. It refuses a call without
@@ -102,7 +111,7 @@ func classNames(_ *bailiwick.Call, in value.Value) (value.Value, error) {
 }
 
 // describeSeveral answers get_schema for class_names.
-func describeSeveral(ctx context.Context, c *bailiwick.Call, w Writing, args arguments) (Result, error) {
+func describeSeveral(ctx context.Context, c *bailiwick.Call, d description, args arguments) (Result, error) {
 	var views []*policy.View
 	for i, name := range args.texts("class_names") {
 		v, err := c.View(name)
@@ -113,13 +122,10 @@ func describeSeveral(ctx context.Context, c *bailiwick.Call, w Writing, args arg
 			views = append(views, v)
 		}
 	}
-	docs := make([]value.Value, len(views))
-	for i, v := range views {
-		docs[i] = document(c, w, v)
-	}
+	docs := document(ctx, c, d, views)
 	var texts []string
 	if args.text("format") != "full" {
-		texts = describeClasses(ctx, c, views, description{w, true, nil})
+		texts = describeClasses(ctx, c, views, d)
 	} else {
 		for _, doc := range docs {
 			texts = append(texts, docText(doc))
@@ -153,21 +159,28 @@ func withLegend(said string) string {
 	return said
 }
 
-// document returns get_schema's complete description of a class.
-func document(c *bailiwick.Call, w Writing, v *policy.View) value.Value {
-	writable := func(*schema.Field) bool { return false }
-	var actions []value.Value
-	if w != nil {
-		writable, actions = func(f *schema.Field) bool { return w.Writable(c.Who(), v, f) }, w.Actions(c.Who(), v)
+// document returns get_schema's complete description of each view.
+func document(ctx context.Context, c *bailiwick.Call, d description, views []*policy.View) []value.Value {
+	out := make([]value.Value, len(views))
+	for i, v := range views {
+		writable := func(*schema.Field) bool { return false }
+		var more []value.Member
+		if d.writing != nil {
+			writable = func(f *schema.Field) bool { return d.writing.Writable(c.Who(), v, f) }
+			if actions := d.writing.Actions(c.Who(), v); actions != nil {
+				more = append(more, member("actions", value.OfArray(actions)))
+			}
+		}
+		if all := metricsOn(v, c.Metrics()); all != nil {
+			more = append(more, member("metrics", value.OfArray(metricDocs(all))))
+		}
+		if examples := d.examples(ctx, c, v, views); examples != nil {
+			more = append(more, member("examples", value.OfArray(exampleDocs(examples))))
+		}
+		doc := describeView(v, c.Views(), writable)
+		out[i] = value.OfObject(append(slices.Clone(doc.Members()), more...))
 	}
-	doc := describeView(v, c.Views(), writable)
-	if actions != nil {
-		doc = value.OfObject(append(slices.Clone(doc.Members()), member("actions", value.OfArray(actions))))
-	}
-	if all := metricsOn(v, c.Metrics()); all != nil {
-		doc = value.OfObject(append(slices.Clone(doc.Members()), member("metrics", value.OfArray(metricDocs(all)))))
-	}
-	return doc
+	return out
 }
 
 // A description has the facts of compact descriptions that aren't in the views.
@@ -175,6 +188,9 @@ type description struct {
 	writing   Writing
 	values    bool             // show the commonest values of fields
 	estimates map[string]int64 // numbers of records, by class
+
+	// examples returns the examples to show for a view, among the described views. Nil shows none.
+	examples func(ctx context.Context, c *bailiwick.Call, v *policy.View, described []*policy.View) []policy.Example
 }
 
 // describeClasses returns the compact description of each view.
@@ -193,6 +209,9 @@ func describeClasses(ctx context.Context, c *bailiwick.Call, views []*policy.Vie
 		}
 		if d.writing != nil {
 			x.Writable, x.Actions = func(f *schema.Field) bool { return d.writing.Writable(c.Who(), v, f) }, d.writing.Actions(c.Who(), v)
+		}
+		if d.examples != nil {
+			x.Examples = d.examples(ctx, c, v, views)
 		}
 		out[i] = compactDoc(v, others, x)
 	}

@@ -52,6 +52,7 @@ func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape 
 		{Name: "stale", Doc: "When a change of a record is stale, besides when a field that it sets has moved", Shape: yamlconf.Object([]yamlconf.Key{
 			{Name: "version", Doc: "A field that moves with every write, such as version or updated_at: a change is stale when it moved, also where the value came back", Must: true, Shape: yamlconf.Words(&rule.Version)},
 		}, nil)},
+		{Name: "examples", Doc: "Questions about the class with the queries that answer them. get_schema shows the two that fit best", Shape: examples(&rule.Examples)},
 		{Name: "actions", Doc: "Named writes: what the application calls what it does", Shape: c.actions(class, false)},
 	}
 	return yamlconf.Object(keys, func(r *yamlconf.Reader, _ yamlconf.Node, at string) { checkRule(r, at, rule) })

@@ -174,6 +174,8 @@ func TestParse(t *testing.T) {
 						Values: []policy.FieldValue{{Value: "open", Meaning: "to do"}, {Value: "3", Meaning: "closed"}}}},
 					Write:     map[write.Op]write.Mode{write.OpCreate: write.Allow, write.OpUpdate: write.Review, write.OpDelete: write.Deny},
 					Permitted: []string{"title", "token"}, Version: "id",
+					Examples: []policy.Example{{Question: "How many issues are open?", SQL: "SELECT count(*) FROM tracker.issues WHERE status = 'open'"},
+						{Question: "Which one is next?", Tool: "query_class", Arguments: object(t, `{"class_name": "tracker.issues", "limit": 1}`)}},
 				},
 				"comments":   {Tenant: &policy.TenantRule{Through: "issue_id"}, AllowScan: true},
 				"local.keys": {Hidden: true, HiddenBut: identity.Operator},
@@ -413,6 +415,8 @@ func TestDigest(t *testing.T) {
 			f.Set(reflect.ValueOf(map[string]policy.Pointer{"x": {Class: "y"}}))
 		case map[string][]policy.Pattern:
 			f.Set(reflect.ValueOf(map[string][]policy.Pattern{"x": {"email"}}))
+		case []policy.Example:
+			f.Set(reflect.ValueOf([]policy.Example{{Question: "x"}}))
 		case []policy.Pattern:
 			f.Set(reflect.ValueOf([]policy.Pattern{"email"}))
 		case map[string]policy.Mask:
@@ -428,6 +432,9 @@ func TestDigest(t *testing.T) {
 	note("another canonical filter", policy.Rules{Classes: map[string]policy.ClassRule{"a": {Canonical: where(t, `{"a": 9007199254740993}`)}}})
 	for _, text := range []string{`{"a": {"$cel": "principal.id"}}`, `{"a": {"$cel": "principal.owner"}}`, `{"a": {"$ne": {"$cel": "principal.id"}}}`} {
 		note(text, policy.Rules{Classes: map[string]policy.ClassRule{"a": {Canonical: where(t, text)}}})
+	}
+	for _, e := range []policy.Example{{SQL: "SELECT 1"}, {Tool: "a"}, {Tool: "a", Arguments: object(t, `{"b": 1}`)}, {Tool: "a", Arguments: object(t, `{"b": 2}`)}} {
+		note(fmt.Sprint("example ", e), policy.Rules{Classes: map[string]policy.ClassRule{"a": {Examples: []policy.Example{e}}}})
 	}
 	for _, rule := range []policy.TenantRule{{Field: "x", Is: "principal.id"}, {Field: "x", Is: "principal.owner"}, {Field: "x", Bypass: "true"}, {Field: "x", Bypass: "false"}} {
 		note(fmt.Sprint("tenant ", rule), policy.Rules{Classes: map[string]policy.ClassRule{"a": {Tenant: &rule}}})
