@@ -157,6 +157,19 @@ func rules(twin bool) policy.Rules {
 		"readings": {Tenant: tenant, Visible: []string{"id", "org_id", "made", "meta", "price", "user_ids", "label_ids", "note", "addr", "net", "waited", "at", "cost", "lexemes"},
 			Types: typesOf(), Pointers: map[string]policy.Pointer{"label_ids": {Class: "labels"}, "user_ids": {Class: "users"}}, Mask: map[string]policy.Mask{"net": policy.Null}},
 	}}
+	users := r.Classes["users"]
+	if !twin {
+		users.Examples = []policy.Example{
+			{Question: "Who has a vault?", SQL: "SELECT u.name FROM users u JOIN vaults v ON v.id = u.vault_id"},
+			{Question: "Who scored?", SQL: "SELECT u.name FROM users u JOIN issues i ON i.assignee_id = u.id WHERE i.score > 1"},
+			{Question: "Which vaults are there?", Tool: "query_class", Arguments: value.OfObject([]value.Member{{Name: "class_name", Value: value.OfString("vaults")}})},
+		}
+	}
+	users.Examples = append(users.Examples,
+		policy.Example{Question: "Whose phone is it?", SQL: "SELECT name FROM users WHERE phone = '1'"},
+		policy.Example{Question: "Who is there?", SQL: "SELECT name FROM users"},
+		policy.Example{Question: "Who is named often?", SQL: "SELECT name, count(*) FROM users GROUP BY name"})
+	r.Classes["users"] = users
 	if !twin {
 		r.Classes["vaults"] = policy.ClassRule{Hidden: true, HiddenBut: identity.Operator}
 		r.Classes["readings"].Types["seen"] = schema.EpochMillis
