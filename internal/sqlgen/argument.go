@@ -2,11 +2,12 @@ package sqlgen
 
 import "github.com/bailiwick-dev/bailiwick/value"
 
-// A Number is a decimal argument: its text for databases with exact decimals, the nearest double for others.
+// A Number is a decimal argument. Text is for databases with exact decimals. Float, the nearest double, is for
+// others.
 type Number struct {
 	Text  string
 	Float float64
-	Whole bool // whether Int is its exact value
+	Whole bool // Int is the exact value
 	Int   int64
 }
 
@@ -16,7 +17,7 @@ type Moment struct{ Micros int64 }
 // Document is a JSON argument.
 type Document string
 
-// Argument returns the form in which a value is bound: int64, Number, float64, string, bool, []byte, Moment or Document.
+// Argument returns the value to bind for v: an int64, Number, float64, string, bool, []byte, Moment or Document.
 func Argument(v value.Value) any {
 	switch v.Kind() {
 	case value.Null:
@@ -38,5 +39,5 @@ func Argument(v value.Value) any {
 	case value.Bytes:
 		return []byte(v.Text())
 	}
-	return Document(v.AppendJSON(nil)) // of an array or an object
+	return Document(v.AppendJSON(nil)) // an array or an object
 }

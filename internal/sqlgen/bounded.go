@@ -9,13 +9,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The size limits of a record, in bytes: the most in all, divided among its values, and the least that each value gets.
+// The size limits in bytes: mostRecord is the maximum of a record, shared by its values. Each value may have at least
+// leastValue.
 const (
 	mostRecord = 4 << 20
 	leastValue = 64 << 10
 )
 
-// mostValue returns the most bytes of a value, if a record has n values of any length.
+// mostValue returns the maximum size in bytes of a value, in a record with n values of unlimited length.
 func mostValue(plan *policy.Plan, n int) int {
 	most := plan.Most
 	if most == 0 {
@@ -24,8 +25,8 @@ func mostValue(plan *policy.Plan, n int) int {
 	return min(most, max(leastValue, max(mostRecord, most)/max(1, n)))
 }
 
-// selectTerms returns the terms to select for w.columns, whose texts are xs. A value that is too long is null. An
-// additional column then holds the sizes of the values, so no value has to be read to find that it is too large.
+// selectTerms returns the terms that select w.columns, given their texts xs. A value that is too long is selected as
+// null. An additional column then contains the sizes of the values, so a large value is never read.
 func (w *writer) selectTerms(xs []string) []string {
 	out := make([]string, len(xs), len(xs)+1)
 	var sizes []string
@@ -35,7 +36,7 @@ func (w *writer) selectTerms(xs []string) []string {
 		}
 		if out[i] = w.Read(xs[i], c.Field); w.long(c.Field) {
 			size := w.size(xs[i], c.Field)
-			// If a list that is otherwise never null is null, it was too large.
+			// A list that is otherwise never null was too large if it is null.
 			if c.Field.Name == "" && c.Field.NotNull {
 				size = "coalesce(" + size + ", " + strconv.Itoa(value.Unmeasured) + ")"
 			}
@@ -55,18 +56,18 @@ func (w *writer) selectTerms(xs []string) []string {
 		" THEN concat_ws(',', coalesce("+strings.Join(sizes, ", 0), coalesce(")+", 0)) END")
 }
 
-// long reports whether values of a field may be of any length. SQLite doesn't enforce a declared length.
+// long reports whether values of a field may have any length. SQLite doesn't enforce a declared length.
 func (w *writer) long(f *schema.Field) bool {
 	_, length := w.Pieces()
 	return f.Type.Open() && (length != "" || f.Type != schema.String || f.Length == 0 || f.Length > leastValue/8)
 }
 
-// size returns the size in bytes of a selected column. Databases know it for stored text without reading the text.
+// size returns the size in bytes of a selected column. Databases know the size of stored text without reading it.
 func (w *writer) size(x string, f *schema.Field) string {
 	return w.Bytes(w.AsText(x, f), f)
 }
 
-// piece writes a piece of a column, and the field that describes the piece.
+// piece writes a piece of a column. It also returns a field that describes the piece.
 func (w *writer) piece(x string, f *schema.Field, p *policy.Piece) (string, *schema.Field) {
 	text, t := w.AsText(x, f), schema.String
 	units, most := w.Pieces()

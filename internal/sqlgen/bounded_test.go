@@ -18,8 +18,8 @@ var (
 	sizes   = regexp.MustCompile(`, CASE WHEN octet_length\([^?]+? THEN concat_ws\(',', (.+?)\) END FROM`)
 )
 
-// plain returns a statement's text without the bounds on the lengths of values, which TestBounds shows. It checks their
-// number against the statement's Bounded.
+// plain returns a statement's text without the limits on the lengths of values, which TestBounds shows. It checks
+// that the number of limits matches the statement's Bounded.
 func plain(t *testing.T, st sqlgen.Statement) string {
 	t.Helper()
 	if n := len(guarded.FindAllString(st.Text, -1)); n != len(st.Bounded) {
@@ -35,7 +35,7 @@ func plain(t *testing.T, st sqlgen.Statement) string {
 	return sizes.ReplaceAllString(text, " FROM")
 }
 
-// TestBounds shows how a value that is too long is kept from leaving its database, and how its length is returned.
+// TestBounds shows that the database returns the length of a value that is too long, and not the value.
 func TestBounds(t *testing.T) {
 	const from = ` FROM (SELECT t."id", t."name", t."plan" FROM "public"."orgs" AS t) AS v1 ORDER BY v1."id" COLLATE "C" LIMIT $1`
 	for _, tt := range []struct {
@@ -64,8 +64,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestBoundOfRecords checks that a record is at most four MiB however many values it has. A caller can allow another
-// size for a single one. Each of its values may have 64 KiB.
+// TestBoundOfRecords checks that a record has at most four MiB, however many values it has. A caller can set another
+// maximum for a single value. Each value may have at least 64 KiB.
 func TestBoundOfRecords(t *testing.T) {
 	for _, tt := range []struct{ columns, most, want int }{
 		{1, 0, 1 << 20}, {4, 0, 1 << 20}, {5, 0, 838860}, {64, 0, 64 << 10}, {200, 0, 64 << 10}, {1, 100_000, 100_000}, {41, 100_000, 100_000}, {64, 100_000, 64 << 10},
@@ -92,15 +92,15 @@ func TestBoundOfRecords(t *testing.T) {
 	}
 }
 
-// TestShortValues checks that values that can't be long are unbounded. In SQLite, whose columns hold values of any
-// type, these are only numbers, dates and ids.
+// TestShortValues checks that values that can't be long have no limit. In SQLite, a column may contain values of any
+// type. Only numbers, dates and ids can't be long there.
 func TestShortValues(t *testing.T) {
 	field := func(typ schema.Type, length int) *schema.Field {
 		return &schema.Field{Type: typ, Length: length, Native: "x"}
 	}
 	for _, tt := range []struct {
 		field *schema.Field
-		want  string // if it is bounded
+		want  string // if it has a limit
 	}{
 		{field(schema.Integer, 0), ""}, {field(schema.UUID, 0), ""}, {field(schema.Date, 0), ""}, {field(schema.Decimal, 0), ""},
 		{field(schema.String, 255), "sqlite"}, {field(schema.String, 8192), "sqlite"}, {field(schema.String, 8193), "sqlite postgresql mariadb"}, {field(schema.String, 0), "sqlite postgresql mariadb"},

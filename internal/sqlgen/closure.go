@@ -7,14 +7,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// closure finds the records reachable from all starts at once. Its steps go over values. So a record reached by many
-// paths is visited once for each start and number of steps, and a cycle ends with the last step. Its queries are:
+// closure finds the records reachable from all starts at once. Its steps follow values, not paths. So a record on
+// many paths is visited once for each start and number of steps, and a cycle ends with the last step. The queries:
 //
 //	n  the records of Right, then To and From, then the position in its order
-//	r  the records for which a list is made, then their start
+//	r  the records for which a list is made, and the start of each
 //	w  a start, a value reached from it, and the number of steps
 //	q  a start, the position of a record that it reaches, and the fewest steps
-//	m  a start, and its list
+//	m  a start, and the list for it
 func (b *builder) closure(r *relation, st *plan.Closure, at place) (*relation, error) {
 	n, to, from, number, err := b.nodes(st, at)
 	if err != nil {
@@ -28,7 +28,7 @@ func (b *builder) closure(r *relation, st *plan.Closure, at place) (*relation, e
 	if mentionsOuter(at.outer, b.subquery(records.r)) && !b.d.Correlates() {
 		return nil, UnsupportedForm("this source can't use $graphLookup inside of a $lookup that has variables", "put the $graphLookup first")
 	}
-	// The start is one more column of r, by which lists are joined to their records.
+	// The start becomes an additional column of r, by which lists are joined to their records.
 	width := len(records.r.columns)
 	records.r.columns = append(records.r.columns[:width:width], start)
 	rs, w, q, m := b.s.Alias("r"), b.s.Alias("w"), b.s.Alias("q"), b.s.Alias("m")
@@ -42,7 +42,7 @@ func (b *builder) closure(r *relation, st *plan.Closure, at place) (*relation, e
 	if err != nil {
 		return nil, err
 	}
-	// UNION, not UNION ALL: a value at a depth is followed once for each start.
+	// UNION, not UNION ALL: each start follows a value at a depth only once.
 	meet := " FROM " + w + " JOIN " + n.alias + " ON " + step
 	walk := "SELECT DISTINCT " + k + ", " + b.d.Start(k, st.Start.Type()) + ", 0 FROM " + rs + " WHERE " + k + " IS NOT NULL UNION SELECT " + w + ".s, " + from + ", " + w + ".d + 1" +
 		meet + " WHERE " + w + ".d < " + b.s.Arg(st.Depth, "int4") + " AND " + from + " IS NOT NULL"
@@ -60,7 +60,7 @@ func (b *builder) closure(r *relation, st *plan.Closure, at place) (*relation, e
 	return next, nil
 }
 
-// nodes returns Right as a WITH query, whose text is in its from, and the columns To, From and place.
+// nodes returns Right as a WITH query and the columns To, From and place. The query's text is n.from.
 func (b *builder) nodes(st *plan.Closure, at place) (n *relation, to, from, number string, err error) {
 	right, err := b.program(st.Right, at.input, nil)
 	if err != nil {
@@ -76,8 +76,8 @@ func (b *builder) nodes(st *plan.Closure, at place) (n *relation, to, from, numb
 	return n, all[width], all[width+1], all[width+2], nil
 }
 
-// reachableLists returns the query that lists, for each start in q, the records that it reaches: by steps, then by
-// their position.
+// reachableLists returns the query that lists the records reachable from each start in q, ordered by number of steps
+// and then by position.
 func (b *builder) reachableLists(n *relation, number, q, depthName string) string {
 	both := &relation{shape: n.shape, from: q + " JOIN " + n.alias + " ON " + number + " = " + q + ".i"}
 	width := len(n.columns)

@@ -1,29 +1,29 @@
 // Package sqlgen compiles a Permit to a statement that a source can run. It does no I/O.
 //
-// Wherever the plan names a class, sqlgen writes the view, as a derived table of the visible fields under the view's
-// predicate:
+// Where the plan names a class, sqlgen writes the view: a derived table of the visible fields, filtered by the view's
+// predicate.
 //
 //	(SELECT t."id", t."title" FROM "issues" AS t WHERE t."org_id" = ?) AS v1
 //
-// So hidden fields and records have no name in the rest of the statement. Values are never part of the text, but
-// arguments. Every expression is total: none can raise an error, whatever a hidden record holds. Text is deterministic,
-// so that statements are prepared once and tests show query and SQL side by side. The package refuses forms that it
-// can't translate.
+// So hidden fields and records have no name in the rest of the statement. Values are arguments and never part of the
+// text. Expressions never raise an error, whatever a hidden record contains. The text is deterministic, so that
+// statements are prepared once and tests can show the query beside its SQL. The package refuses forms that it can't
+// translate.
 //
-// A plan takes this way through the package:
+// The package compiles a plan in these steps:
 //
 //	SQL → views and their layers (layers.go) → columns, conditions and order (filter.go, order.go)  of a find or a count
 //	    → stages (stage.go, relation.go)     → expressions (write.go, logic.go)                     of a pipeline
 //	    → Writer.Statement: the text with placeholders, and the arguments
 //
-// Constructs that databases write differently are methods of Dialect. Each adapter of a database has its dialect in its
-// own folder and passes it in. Standard has the forms that most of them share, and regex.go translates regular
-// expressions of RE2 to two other syntaxes.
+// Constructs that differ between databases are methods of Dialect. Each database adapter has a dialect in its own
+// folder and passes it in. Standard contains the forms that most databases share. regex.go translates RE2 regular
+// expressions to two other syntaxes.
 //
-// Texts of expressions are plain strings in which Scope.Arg has left the places of values. So texts are joined like
-// strings, and values stay apart from them. Stages become clauses of one SELECT as long as that means the same.
-// Otherwise the stages so far become a derived table. Its columns are named by their positions, because the names in a
-// pipeline may be longer than a database accepts.
+// The text of an expression is a plain string. Scope.Arg puts a place into it for each value. So texts are joined
+// like strings, and values stay separate. Stages become clauses of one SELECT if the meaning stays the same.
+// Otherwise the stages so far become a derived table. Its columns are named by position, because names in a pipeline
+// may be longer than a database accepts.
 package sqlgen
 
 import (
@@ -36,18 +36,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Statement is SQL text, with every value apart from the text.
+// A Statement is SQL text, with all values separate from the text.
 type Statement struct {
 	Text    string
 	Args    []any    // int64, float64, string, []byte, bool, []int64, []float64, []string
 	Columns []Column // the columns of a row, or nil for a count, whose row is one integer
-	Foreign bool     // code of the application may run in it: triggers, defaults, or all of it
-	Tenant  string   // with Foreign: the schema whose records it writes, of a source with one schema per tenant, or "" for others
-	Order   []int    // the columns that hold the values of the plan's order, or nil if the order isn't unique
+	Foreign bool     // code of the application may run: triggers, defaults or the whole statement
+	Tenant  string   // the schema that a Foreign statement writes to, if the source has one schema per tenant, or ""
+	Order   []int    // the columns with the values of the plan's order, or nil if the order isn't unique
 
-	// Bounded are the columns whose values may be of any length, and Most is the most bytes of one. If Bounded isn't
-	// nil, a row has one more column. It is null, or, if a value is longer than Most, the sizes in bytes of all these
-	// values, separated by commas. A value that is longer than Most is null.
+	// Bounded are the columns whose values may have any length. Most is the maximum size of such a value in bytes. A
+	// longer value is null. If Bounded isn't nil, a row has one more column. That column is null unless a value is
+	// longer than Most. Then it contains the sizes in bytes of the values in all Bounded columns, separated by
+	// commas.
 	Bounded []int
 	Most    int
 }
@@ -56,12 +57,12 @@ type Statement struct {
 type Column struct {
 	Field  *schema.Field
 	Part   query.Path // the part of a JSON field to keep, or nil for all of it
-	Millis bool       // an integer: milliseconds since 1970
-	Day    bool       // with Millis: of the midnight of a calendar date
+	Millis bool       // an integer in milliseconds since 1970
+	Day    bool       // with Millis: the midnight of a calendar date
 }
 
-// ColumnOf returns the column of a row that holds f. A column may have the declared type of Milliseconds, but then it
-// isn't a date.
+// ColumnOf returns the column of a row that contains f. A column with the declared type Milliseconds contains
+// milliseconds only if it is a date.
 func ColumnOf(f *schema.Field) Column {
 	millis := f.Native == Milliseconds && (f.Type == schema.Date || f.Type == schema.Day)
 	return Column{Field: f, Millis: millis, Day: millis && f.Type == schema.Day}
@@ -76,7 +77,7 @@ func SQL(p policy.Permit, d Dialect) (Statement, error) {
 	return (&writer{Dialect: d, plan: &plan}).statement()
 }
 
-// statement writes the plan. Nothing is written in no dialect.
+// statement writes the plan. It fails without a dialect.
 func (w *writer) statement() (Statement, error) {
 	if w.Dialect == nil {
 		return Statement{}, problem.New(problem.Internal, "a statement is written in no dialect")
@@ -100,7 +101,7 @@ func (w *writer) statement() (Statement, error) {
 	return Statement{Text: text, Args: args, Columns: w.columns, Order: w.order, Bounded: w.bounded, Most: w.most}, nil
 }
 
-// longest returns the most bytes of the statement.
+// longest returns the maximum size of the statement in bytes.
 func (w *writer) longest() int {
 	if w.plan.Program != nil {
 		return w.Longest()
@@ -108,7 +109,7 @@ func (w *writer) longest() int {
 	return MaxText
 }
 
-// A writer writes one statement. Its columns, order, bounded and most become those of the Statement.
+// A writer writes one statement. Its columns, order, bounded and most become the fields of the Statement.
 type writer struct {
 	Dialect
 	Writer
@@ -117,12 +118,12 @@ type writer struct {
 	order   []int
 	bounded []int
 	most    int
-	viewOf  map[string]*policy.View // by alias, of a program
+	viewOf  map[string]*policy.View // the views of a program, by alias
 	nearest string                  // the distance by which the plan orders, or ""
-	whole   bool                    // a program's hidden columns are selected too
+	whole   bool                    // also select a program's hidden columns
 }
 
-// view returns the alias of the plan's class (-1) or of a join.
+// view returns the alias of a join, or, for -1, of the plan's class.
 func view(join int) string { return "v" + strconv.Itoa(join+2) }
 
 func (w *writer) count() error {
@@ -130,8 +131,9 @@ func (w *writer) count() error {
 	return w.from()
 }
 
-// find writes the statement of a Find. It has the columns, those of the order for the next page's place, the views with
-// their joins, the order and the limit. One record more than the limit is asked for, to know whether there are more.
+// find writes the statement of a Find. It selects the columns and the values of the order, from which the next page
+// continues. The views with their joins, the order and the limit follow. The limit is one record higher than the
+// caller's, to detect that there are more.
 func (w *writer) find() error {
 	if err := w.near(); err != nil {
 		return err
@@ -175,8 +177,8 @@ func (w *writer) find() error {
 	return nil
 }
 
-// length estimates the length of the statement of a Find that selects xs. A text that grows is copied, and each copy
-// becomes garbage in each call.
+// length estimates the length of the statement of a Find that selects xs. Without the estimate, each call would copy
+// the growing text and leave garbage.
 func (w *writer) length(xs []string) int {
 	n := 512 // conditions and order
 	for _, x := range xs {
@@ -194,7 +196,7 @@ func (w *writer) length(xs []string) int {
 	return n
 }
 
-// from writes the views, the caller's filter, the search and the position to continue from.
+// from writes the views, the caller's filter, the search and the position from which the page continues.
 func (w *writer) from() error {
 	w.Write(" FROM ")
 	if err := w.writeDerivedTable(w.plan.View, view(-1)); err != nil {
@@ -238,7 +240,7 @@ func (w *writer) from() error {
 	return nil
 }
 
-// searched is the statement as a search writes it: over the view of the plan's class.
+// searched is a statement under construction for Dialect.Search. It covers the view of the plan's class.
 type searched struct{ *writer }
 
 // Column implements SearchedView.
@@ -274,10 +276,10 @@ func (w *writer) writeClass(v *policy.View) error {
 	return w.layers(v, class)
 }
 
-// table returns the quoted name of a class with its schema, so that no other table can be meant.
+// table returns the quoted name of a class, qualified with its schema so that it can't refer to another table.
 func (w *writer) table(space, table string) string { return TableName(w.Dialect, space, table) }
 
-// TableName returns the quoted name of a table with its schema. space is "" for the schema of classes that name none.
+// TableName returns the quoted name of a table with its schema. An empty space means the home schema of the dialect.
 func TableName(d Dialect, space, table string) string {
 	if space = cmp.Or(space, d.Home()); space == "" {
 		return d.Quote(table)
@@ -285,8 +287,8 @@ func TableName(d Dialect, space, table string) string {
 	return d.Quote(space) + "." + d.Quote(table)
 }
 
-// class is the alias of a class inside its view. Every name is qualified: SQLite takes an unknown bare quoted name for a
-// string.
+// class is the alias of a class inside its view. Every name is qualified, because SQLite reads an unknown quoted name
+// without a qualifier as a string.
 const class = "t"
 
 func (w *writer) column(alias, name string) string {

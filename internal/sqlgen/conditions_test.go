@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The tables below are the conditions that only one dialect has, or writes differently: a where object, its condition,
-// and the arguments.
+// conditionRow is a where object, its condition and the arguments. The tables below show conditions that only one
+// dialect has or writes differently.
 type conditionRow struct{ where, want, args string }
 
 func conditions(t *testing.T, d sqlgen.Dialect, fields []schema.Field, rows []conditionRow) {
@@ -32,7 +32,7 @@ func conditions(t *testing.T, d sqlgen.Dialect, fields []schema.Field, rows []co
 			continue
 		}
 		st, err := sqlgen.SQL(permit, d)
-		// $select reads the same class again.
+		// The subquery of $select reads the same class again.
 		view, got, _ := strings.Cut(st.Text, " AS v1 WHERE ")
 		got = strings.ReplaceAll(got, strings.TrimPrefix(view, "SELECT count(*) FROM "), "«t»")
 		if err != nil {
@@ -45,7 +45,7 @@ func conditions(t *testing.T, d sqlgen.Dialect, fields []schema.Field, rows []co
 	}
 }
 
-// selected returns a condition that the value of one field is equal to that of another in some record.
+// selected returns a condition: the value of one field is equal to the value of another field in some record.
 func selected(field, key string) string {
 	return fmt.Sprintf(`{%q: {"$select": {"query": {"className": "t"}, "key": %q}}}`, field, key)
 }
@@ -61,7 +61,7 @@ func TestSQLiteConditions(t *testing.T) {
 		{Name: "day", Type: schema.Day, Native: "DATE"}, {Name: "b", Type: schema.Boolean, Native: "BOOLEAN"},
 		{Name: "raw", Type: schema.Bytes, Native: "BLOB"}, {Name: "doc", Type: schema.JSON, Native: "JSON"},
 	}, []conditionRow{
-		// Numbers: one that isn't an integer lies between two integers. From 2^63 on there are only doubles.
+		// A number that isn't an integer lies between two integers. From 2^63 on there are only doubles.
 		{`{"id":9007199254740992.5}`, `1=0`, ``},
 		{`{"id":{"$gt":9007199254740992.5}}`, `(v1."id" > ? AND typeof(v1."id") IN ('integer', 'real'))`, `9007199254740992`},
 		{`{"id":{"$gte":9007199254740992.5}}`, `(v1."id" >= ? AND typeof(v1."id") IN ('integer', 'real'))`, `9007199254740993`},
@@ -81,7 +81,7 @@ func TestSQLiteConditions(t *testing.T) {
 		{`{"b":false}`, `v1."b" = ?`, `0`},
 		{`{"b":{"$in":[true,false]}}`, `(v1."b" = ? OR v1."b" = ?)`, `1 0`},
 
-		// Ids in either case. A declared type that SQLite takes for numeric is removed from text.
+		// Ids match in either case. A + before text keeps SQLite from comparing by the declared numeric type.
 		{`{"u":{"$in":["00000000-0000-0000-0000-00000000000a","00000000-0000-0000-0000-00000000000B"]}}`, `(v1."u" IN (?, ?, ?, ?))`,
 			`'00000000-0000-0000-0000-00000000000a' '00000000-0000-0000-0000-00000000000A' '00000000-0000-0000-0000-00000000000b' '00000000-0000-0000-0000-00000000000B'`},
 		{`{"u":{"$gt":"00000000-0000-0000-0000-00000000000a"}}`, `(+v1."u" > ? AND typeof(v1."u") = 'text')`, `'00000000-0000-0000-0000-00000000000a'`},
@@ -110,7 +110,8 @@ func TestSQLiteConditions(t *testing.T) {
 		{`{"doc":{"$in":["x",null,null]}}`, `(EXISTS (SELECT 1 FROM «root v1."doc" n1» WHERE ((((n1.type = 'text' AND n1.value = ?) OR n1.type = 'null') OR EXISTS (SELECT 1 FROM «elements n1 n2» WHERE ((n2.type = 'text' AND n2.value = ?) OR n2.type = 'null'))))) OR NOT EXISTS (SELECT 1 FROM «root v1."doc" n3» WHERE (1=1)))`, `'x' 'x'`},
 		{`{"doc.a":{"$exists":false}}`, `(CASE WHEN EXISTS (SELECT 1 FROM «root v1."doc" n1»«step n1 n2 n3» WHERE n2.type = 'object' AND (NOT n3.type = 'null')) THEN 0 ELSE 1 END)`, `'$."a"'`},
 
-		// Fields with fields: unchanged if both have the same declared type, else without it.
+		// Fields with fields: the columns are compared unchanged if both have the same declared type, otherwise
+		// without it.
 		{selected("s", "s"), `v1."s" IN (SELECT q1."s" FROM «t» AS q1)`, ``},
 		{selected("s", "name"), `+v1."s" COLLATE BINARY IN (SELECT +q1."name" COLLATE BINARY FROM «t» AS q1)`, ``},
 		{selected("s", "ci"), `+v1."s" COLLATE BINARY IN (SELECT +q1."ci" COLLATE BINARY FROM «t» AS q1)`, ``},
@@ -134,7 +135,7 @@ func TestPostgreSQLConditions(t *testing.T) {
 		{`{"r":{"$in":[0.1,2]}}`, `(v1."r"::text::float8 = ANY($1::float8[]))`, `[0.1 2]`},
 		{selected("r", "x"), `v1."r"::text::float8 IN (SELECT q1."x" FROM «t» AS q1)`, ``},
 
-		// Lists are one argument each, in the type of the comparison.
+		// A list is one argument, in the type of the comparison.
 		{`{"d":{"$in":[1,2]}}`, `(v1."d" = ANY($1::text[]::numeric[]))`, `[1 2]`},
 		{`{"d":{"$in":[1.5,2]}}`, `(v1."d" = ANY($1::text[]::numeric[]))`, `[1.5 2]`},
 		{`{"u":{"$in":["00000000-0000-0000-0000-00000000000A","00000000-0000-0000-0000-00000000000b"]}}`, `(v1."u" = ANY($1::uuid[]))`,
@@ -151,7 +152,7 @@ func TestPostgreSQLConditions(t *testing.T) {
 		{`{"at":{"$lt":"0001-01-01"}}`, `v1."at" < $1::timestamptz`, `'0001-01-01 00:00:00+00'`},
 		{`{"at":{"$lt":"0000-12-31"}}`, `v1."at" < $1::timestamptz`, `'0001-12-31 00:00:00+00 BC'`},
 
-		// Text with text: in the collation of an index, unless one of the two has its own rules.
+		// Text with text: in the collation of an index, unless one of the two columns has its own collation.
 		{selected("s", "name"), `v1."s" IN (SELECT q1."name" FROM «t» AS q1)`, ``},
 		{selected("s", "ci"), `v1."s" COLLATE "C" IN (SELECT q1."ci"::text COLLATE "C" FROM «t» AS q1)`, ``},
 		{selected("mood", "s"), `v1."mood"::text IN (SELECT q1."s" FROM «t» AS q1)`, ``},
@@ -161,7 +162,7 @@ func TestPostgreSQLConditions(t *testing.T) {
 	})
 }
 
-// placeRow is a query that continues from a position, and the text after WHERE.
+// placeRow is a query that continues from a position, and the expected text after WHERE.
 type placeRow struct {
 	order string // fields in order, with - for descending
 	after []value.Value
@@ -200,7 +201,7 @@ func places(t *testing.T, d sqlgen.Dialect, fields []schema.Field, rows []placeR
 	}
 }
 
-// TestPlacesOfPages shows where a page continues, from positions of more than one kind.
+// TestPlacesOfPages shows how a page continues from positions with several kinds of values.
 func TestPlacesOfPages(t *testing.T) {
 	at := value.OfDate(1769846400123456)
 	places(t, sqlite.Dialect(), []schema.Field{{Name: "id", Type: schema.Integer, Native: "INTEGER"}, {Name: "at", Type: schema.Date, Native: "DATETIME"}}, []placeRow{

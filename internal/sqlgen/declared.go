@@ -6,14 +6,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Places is the part of a Scope that every statement has.
+// Places is the part of a Scope that every statement provides.
 type Places interface {
 	Arg(v any, cast string) string
 	Alias(prefix string) string
 }
 
-// inDeclaredType returns the stored column x of field f converted to the type that the rules declare. It returns null
-// if the value isn't in the form of the field.
+// inDeclaredType returns the stored column x of field f, converted to the type that the rules declare. The result is
+// null if the value isn't in the form of the field.
 func inDeclaredType(d Dialect, in Places, x string, f *schema.Field) string {
 	s, held := alone{in}, &f.Stored.Field
 	x = d.StoredValue(s, x, held)
@@ -26,7 +26,7 @@ func inDeclaredType(d Dialect, in Places, x string, f *schema.Field) string {
 	return d.DerivedColumn(d.Convert(s, x, held.Type, f.Type), f.Type)
 }
 
-// The scope of a stored column. No column below can hold a value computed from it.
+// alone is the scope of a stored column. It can't compute other columns.
 type alone struct{ Places }
 
 // Atom implements Scope.

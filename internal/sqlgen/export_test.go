@@ -10,10 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// MaxArguments is the most arguments of one statement.
+// MaxArguments is the maximum number of arguments of a statement.
 const MaxArguments = maxArguments
 
-// Resolve puts placeholders at the places of args in text, a text for the plan.
+// Resolve puts placeholders into text at the places of args. The text belongs to the plan.
 func Resolve(d Dialect, planned policy.Plan, text string, args ...any) (string, []any, error) {
 	w := &writer{Dialect: d, plan: &planned}
 	for _, a := range args {
@@ -23,7 +23,7 @@ func Resolve(d Dialect, planned policy.Plan, text string, args ...any) (string, 
 	return w.Writer.Statement(d, w.longest())
 }
 
-// Long reports whether values of a field may be of any length in d.
+// Long reports whether values of a field may have any length in d.
 func Long(d Dialect, f *schema.Field) bool {
 	return (&writer{Dialect: d}).long(f)
 }
@@ -39,8 +39,8 @@ func Planned(planned policy.Plan, d Dialect) (Statement, error) {
 	return (&writer{Dialect: d, plan: &planned}).statement()
 }
 
-// Faulty compiles p as SQL does, but its n-th step that can fail, counted from 1, fails with fault. It reports whether
-// there are that many steps.
+// Faulty compiles p as SQL does, but the n-th step that can fail, counted from 1, fails with fault. It reports whether
+// there are n such steps.
 func Faulty(p policy.Permit, d Dialect, n int, fault error) (st Statement, reached bool, err error) {
 	planned, err := p.Plan()
 	if err != nil {
@@ -58,7 +58,7 @@ func Faulty(p policy.Permit, d Dialect, n int, fault error) (st Statement, reach
 	return st, f.left <= 0, err
 }
 
-// faults lets one step fail, after some that succeed.
+// faults makes one step fail after some steps that succeed.
 type faults struct {
 	left  int
 	fault error
@@ -160,13 +160,14 @@ func (d faultyDialect) Accumulate(s Scope, op plan.Accumulate, x string, from sc
 	return d.Dialect.Accumulate(s, op, x, from)
 }
 
-// ObjectText returns a record of a shape as JSON, whose columns are t.c1, t.c2, …, with more members. Values are written in place.
+// ObjectText returns a record of a shape as JSON, with additional members. The columns of the record are t.c1, t.c2, …
+// Values are written in place.
 func ObjectText(d Dialect, shape plan.Shape, more ...string) string {
 	s := scopeIn(d, shape)
 	return s.b.object(s, more...)
 }
 
-// LeafText returns one column of a record in the JSON of it.
+// LeafText returns one column of a record as JSON.
 func LeafText(d Dialect, c plan.Column) string {
 	s := scopeIn(d, plan.Shape{Columns: []plan.Column{c}})
 	return s.b.leaf(s, 0)

@@ -9,13 +9,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// filter writes f over columns. The condition is true if f holds, and false or null otherwise. Not turns both into
-// true.
+// filter writes f over columns. The condition is true if f holds, and otherwise false or null. A Not turns false and null
+// into true.
 func (w *writer) filter(f query.Filter, over fields) error {
 	return w.logic(f, func(f query.Filter, path query.Path) error { return w.condition(f, path, over) })
 }
 
-// logic writes And, Or and Not of conditions, and each condition, with its path, by calling one.
+// logic writes And, Or and Not. It calls one for each other condition, with the path of the condition.
 func (w *writer) logic(f query.Filter, one func(query.Filter, query.Path) error) error {
 	switch f := f.(type) {
 	case query.And:
@@ -47,7 +47,7 @@ func (w *writer) condition(f query.Filter, path query.Path, over fields) error {
 	return w.atom(f, x)
 }
 
-// all writes conditions joined by op. An empty list is an error rather than true or false, because a parser makes none.
+// all writes conditions joined by op. An empty list is an error, because the parser never makes one.
 func (w *writer) all(parts []query.Filter, op string, one func(query.Filter, query.Path) error) error {
 	if len(parts) == 0 {
 		return problem.New(problem.InvalidQuery, "an empty"+op+"of conditions")
@@ -119,7 +119,7 @@ func (w *writer) atom(f query.Filter, x Operand) error {
 	return problem.New(problem.Internal, fmt.Sprintf("compile can't write %T on %s", f, x.Field.Type))
 }
 
-// inQuery writes that x is the key of a record of another view.
+// inQuery writes that x is the key of a record in another view.
 func (w *writer) inQuery(f query.InQuery, x Operand) error {
 	if f.View < 1 || f.View > len(w.plan.Views) || len(f.Key) != 1 {
 		return problem.New(problem.Internal, fmt.Sprintf("the plan has no view %d with a key %q", f.View, f.Key))
@@ -160,7 +160,7 @@ func (w *writer) scalar(x Operand, op query.Op, v value.Value) error {
 	return w.CompareValue(&w.Writer, x, operators[op], Argument(v))
 }
 
-// oneOf writes that x equals one of values: texts, numbers and dates each in one comparison if the dialect has one.
+// oneOf writes that x equals one of values. Texts, numbers and dates are each one comparison, if the dialect supports it.
 func (w *writer) oneOf(x Operand, values []value.Value) error {
 	var parts []func() error
 	var lists [3][]value.Value // texts, numbers, dates
@@ -207,8 +207,8 @@ func (w *writer) null(x Operand) string {
 	return w.Missing(x.Text, x.Field)
 }
 
-// inside writes a condition on the value at path in the JSON of x. As in MongoDB, a path goes through the objects of
-// arrays. A comparison is about a node and, if that is an array, its elements as well. The exception is query.Whole.
+// inside writes a condition on the value at path in the JSON of x. As in MongoDB, the path also continues into objects in
+// arrays. A comparison applies to a node and, if the node is an array, to its elements too. The exception is query.Whole.
 func (w *writer) inside(f query.Filter, x Operand, path query.Path) error {
 	at := spot{x, path, false}
 	switch f := f.(type) {
@@ -261,15 +261,15 @@ func (w *writer) inside(f query.Filter, x Operand, path query.Path) error {
 	return problem.New(problem.Internal, fmt.Sprintf("compile can't write %T on JSON", f))
 }
 
-// A spot is the place in a JSON document that a condition is about.
+// A spot is the location in a JSON document to which a condition applies.
 type spot struct {
 	x     Operand
 	path  query.Path
-	whole bool // the whole value is compared: see query.Whole
+	whole bool // compare only the whole value: see query.Whole
 }
 
-// some writes that a node at the spot, or an element of it, satisfies the condition that holds writes. The whole value isn't an element,
-// and isn't in a list.
+// some writes that a node at the spot, or one of its elements, satisfies the condition that holds writes. If the spot is
+// a whole value, elements don't count, and the value must not be inside a list.
 func (w *writer) some(at spot, holds func(Operand) error) error {
 	if !at.whole {
 		return w.any(at.x, at.path, w.orElement(holds))
@@ -277,7 +277,7 @@ func (w *writer) some(at spot, holds func(Operand) error) error {
 	return w.writeOutsideLists(at, func() error { return w.any(at.x, at.path, holds) })
 }
 
-// writeOutsideLists writes a condition, and before it, if the spot is a whole value, that the path goes through no list.
+// writeOutsideLists writes a condition. If the spot is a whole value, it first writes that the path contains no list.
 func (w *writer) writeOutsideLists(at spot, holds func() error) error {
 	if !at.whole || len(at.path) == 0 {
 		return holds()
@@ -295,7 +295,7 @@ func (w *writer) writeOutsideLists(at spot, holds func() error) error {
 	return err
 }
 
-// compareInside writes a comparison. Null also equals a missing value.
+// compareInside writes a comparison at a spot. Null also equals a missing value.
 func (w *writer) compareInside(op query.Op, v value.Value, at spot) error {
 	if v.IsNull() {
 		return w.inInside([]value.Value{v}, at)
@@ -303,8 +303,8 @@ func (w *writer) compareInside(op query.Op, v value.Value, at spot) error {
 	return w.some(at, func(n Operand) error { return w.scalar(n, op, v) })
 }
 
-// inInside writes that a value at a spot in a JSON document is one of values. Null also holds where there is no value at the path, as in
-// MongoDB.
+// inInside writes that a value at a spot in a JSON document is one of values. As in MongoDB, null also matches if there
+// is no value at the path.
 func (w *writer) inInside(values []value.Value, at spot) error {
 	if len(values) == 0 {
 		w.Write(Never)

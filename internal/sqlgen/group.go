@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// group writes a Group as GROUP BY: for each key an expression that is equal for equal keys, and one to show. Without keys SQL would
-// make one group of no records, so HAVING removes it unless st.Always is set.
+// group writes a Group as GROUP BY. Each key has an expression that is equal for equal keys, and an expression to show.
+// Without keys, SQL makes one group even without records. HAVING removes that group unless st.Always is set.
 func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, error) {
 	r = b.open(r)
 	s := &scope{b: b, r: r, outer: outer, lets: true}
@@ -24,7 +24,7 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := k.(plan.Const); ok { // it divides nothing, and a database may take it for a column number
+		if _, ok := k.(plan.Const); ok { // it divides nothing, and a database may read it as a column number
 			next.columns = append(next.columns, x)
 			continue
 		}
@@ -38,7 +38,7 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 	}
 	if r.part != nil {
 		if st.Always {
-			return nil, notApart() // there would be no group where there are no records
+			return nil, notApart() // without records there would be no group
 		}
 		by, show := b.d.Key(s, r.part.x, r.part.t, false)
 		next.group, next.part = append(next.group, by), &part{show, r.part.t}
@@ -46,7 +46,7 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 	if err := b.accumulate(s, next, st.Accumulators, next.group); err != nil {
 		return nil, err
 	}
-	for i, by := range next.group { // windows sort by the keys: for them the texts stay
+	for i, by := range next.group { // only GROUP BY uses the cheaper term: windows sort by the keys themselves
 		next.group[i] = b.d.GroupTerm(by)
 	}
 	if len(next.group) == 0 && !st.Always {
@@ -58,8 +58,8 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 	return next, nil
 }
 
-// storedKey returns the expressions to group by and to show for a key that is a stored column of s, if Dialect.KeyOf has
-// them.
+// storedKey returns the expressions to group by and to show, for a key that is a stored column of s. Both are "" if
+// Dialect.KeyOf has none.
 func (b *builder) storedKey(s *scope, k plan.Expr) (by, show string) {
 	if _, ok := k.(plan.Ref); !ok {
 		return "", ""
@@ -81,8 +81,8 @@ func brief(r *relation, e plan.Expr) bool {
 	return n > 0 && n <= shortText
 }
 
-// narrow returns x, the text of e. If the database would sort long texts to compute x, narrow returns a column below
-// the group that holds it.
+// narrow returns x, the text of e. If the database would sort long texts to compute x, narrow returns a column below the
+// group that contains x.
 func (b *builder) narrow(r *relation, e plan.Expr, x string) string {
 	long := func(ref plan.Ref) bool { return r.shape.Columns[ref.Column].Type.Open() && !brief(r, ref) }
 	if _, ok := e.(plan.Ref); ok || !b.d.Gathers() || !plan.Reads(e, long) {
@@ -91,7 +91,7 @@ func (b *builder) narrow(r *relation, e plan.Expr, x string) string {
 	return b.let(r, x)
 }
 
-// accumulate adds the accumulators over s to group, which is grouped by these texts, and closes it.
+// accumulate adds the accumulators over s to group. by contains the texts of the group's keys. It then closes the group.
 func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, by []string) error {
 	xs := make([]string, len(all))
 	for i, a := range all {
@@ -103,11 +103,11 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 			return err
 		}
 		xs[i] = b.narrow(s.r, a.X, xs[i])
-		if !mentions(xs[i], s.r.alias) { // SQL assigns an aggregate without a column of its own to a surrounding query
+		if !mentions(xs[i], s.r.alias) { // SQL assigns an aggregate to a surrounding query if the aggregate has no column of its own
 			xs[i] = b.let(s.r, xs[i])
 		}
 	}
-	// First and Last are picked where the number of a record in its group, from either end, is 1.
+	// First and Last are picked by the number of a record in its group, counted from either end. The number is 1.
 	var first, last string
 	if slices.ContainsFunc(all, func(a plan.Accumulator) bool { return a.Op == plan.First }) {
 		first = b.number(s, by, false)
@@ -145,8 +145,8 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 	return nil
 }
 
-// unread counts the stored values of a column that expressions read as null, or the Doubles that aren't finite. Of a column that is
-// converted already nothing is stored.
+// unread counts the stored values of a column that expressions read as null. For a column of doubles, it counts the
+// values that aren't finite. It fails for a computed column, because that has no stored values.
 func (b *builder) unread(s *scope, a plan.Accumulator) (string, error) {
 	x, f := s.Field(a.X)
 	switch {
@@ -158,8 +158,8 @@ func (b *builder) unread(s *scope, a plan.Accumulator) (string, error) {
 	return "count(CASE WHEN " + x + " IS NOT NULL AND " + b.d.StoredValue(s, x, f) + " IS NULL THEN 1 END)", nil
 }
 
-// accumulateOne returns the text of a, whose X is x, by Dialect.AccumulateOf if it has a text for the column, or by
-// Accumulate.
+// accumulateOne returns the text of the accumulator a, given the text x of its operand. It uses Dialect.AccumulateOf if
+// that has a text for the column, otherwise Accumulate.
 func (b *builder) accumulateOne(s *scope, a plan.Accumulator, x string) (string, error) {
 	if a.X == nil {
 		return b.d.Accumulate(s, a.Op, x, schema.Any)
@@ -174,7 +174,8 @@ func (b *builder) accumulateOne(s *scope, a plan.Accumulator, x string) (string,
 	return b.d.Accumulate(s, a.Op, x, a.X.Type())
 }
 
-// element writes the input of an accumulator. It omits a text of a list if the text is larger than the list may be.
+// element writes the input of an accumulator. In a list, it omits a text that is larger than the maximum size of the
+// list.
 func (b *builder) element(s *scope, a plan.Accumulator) (string, error) {
 	of, _ := a.X.(plan.ToJSON)
 	if _, column := of.X.(plan.Ref); !column || of.X.Type() != schema.String || a.Op != plan.Push && a.Op != plan.AddToSet {
@@ -184,7 +185,7 @@ func (b *builder) element(s *scope, a plan.Accumulator) (string, error) {
 	return b.d.ToJSON(s, b.d.Short(x, b.most), schema.String), err
 }
 
-// collectList returns the text of the list l over a group by these texts.
+// collectList returns the text of the list l. by contains the texts of the group's keys.
 func (b *builder) collectList(s *scope, by []string, l Gathered) string {
 	l.Most = b.most
 	if size := b.d.Size(s, l.X); size != "" {
@@ -196,7 +197,7 @@ func (b *builder) collectList(s *scope, by []string, l Gathered) string {
 	return b.d.Collect(s, l)
 }
 
-// distinct gathers x of one of those records of a group whose x is equal.
+// distinct collects the different values of x in a group: each value from one of its records.
 func (b *builder) distinct(s *scope, by []string, x string) string {
 	x = s.Atom(x)
 	key, _ := b.d.Key(s, x, schema.JSON, false)
@@ -205,7 +206,8 @@ func (b *builder) distinct(s *scope, by []string, x string) string {
 	return b.collectList(s, by, Gathered{X: x, Terms: append(b.d.Order(s, x, schema.JSON, false), written...), When: first + " = 1"})
 }
 
-// number returns the name of a column that numbers the records of each group from 1 in order, or from the end.
+// number returns the name of a column that numbers the records of each group in order, from 1. With back, it numbers them
+// from the end.
 func (b *builder) number(s *scope, by []string, back bool) string {
 	order := slices.Clone(s.r.shape.Order)
 	for i := range order {
@@ -214,13 +216,13 @@ func (b *builder) number(s *scope, by []string, back bool) string {
 	return b.window(s.r, "row_number() OVER ("+partition(by)+orderClause(b.terms(s, order))+")")
 }
 
-// percentile picks one of the values of a group that aren't null, by the number from the greatest that a asks for.
+// percentile picks one value of a group that isn't null, by its position from the greatest. a determines the position.
 func (b *builder) percentile(s *scope, x string, a plan.Accumulator, by []string) string {
 	t := a.X.Type()
 	x = s.Atom(b.oneForm(s, x, t))
 	number := b.window(s.r, "row_number() OVER ("+partition(by)+orderClause(b.d.Order(s, x, t, true))+")") // nulls come last
 	count := b.add(s.r, len(s.r.levels)-1, "count("+x+") OVER ("+partition(by)+")")
-	// Whole numbers are divided, and their remainders taken out first.
+	// The remainder is subtracted first, so that the division has a whole result.
 	part := func(of string, point int64) string {
 		scaled, points := "("+of+" * "+strconv.FormatInt(point, 10)+")", strconv.Itoa(plan.Points)
 		return "(" + scaled + " - " + scaled + " % " + points + ") / " + points
@@ -238,8 +240,8 @@ func (b *builder) percentile(s *scope, x string, a plan.Accumulator, by []string
 	return b.d.Pick(s, x, number+" = "+place, t)
 }
 
-// oneForm returns x with equal numbers in one form (0 for 0.00 and -0). The shown form must not depend on where the
-// number is stored.
+// oneForm returns x with equal numbers in one form, such as 0 for 0.00 and -0. Otherwise the shown form would depend on
+// the physical order of the records.
 func (b *builder) oneForm(s *scope, x string, t schema.Type) string {
 	switch t {
 	case schema.Decimal:
@@ -264,8 +266,8 @@ func orderClause(terms []string) string {
 	return "ORDER BY " + commaList(terms)
 }
 
-// buckets ranks the records, divides the ranks into ranges, and groups by range. The upper end of each is the lower end
-// of the next, which a window over the groups reads.
+// buckets ranks the records, divides the ranks into ranges, and groups by range. A range ends where the next range
+// begins. A window over the groups reads that value.
 func (b *builder) buckets(r *relation, st *plan.Buckets, outer *scope) (*relation, error) {
 	r = b.open(r)
 	s := &scope{b: b, r: r, outer: outer, lets: true}
@@ -279,9 +281,9 @@ func (b *builder) buckets(r *relation, st *plan.Buckets, outer *scope) (*relatio
 	rank := b.window(r, "rank() OVER (ORDER BY "+up+")")
 	count := b.add(r, len(r.levels)-1, "count(*) OVER ()")
 	scaled := "((" + rank + " - 1) * " + b.s.Arg(st.N, "int8") + ")"
-	number := "((" + scaled + " - " + scaled + " % " + count + ") / " + count + ")" // only whole numbers, however a database divides
+	number := "((" + scaled + " - " + scaled + " % " + count + ") / " + count + ")" // exact in whole numbers, however a database divides
 	number = b.let(r, number)
-	if t == schema.JSON { // lists are equal in the order, as are objects: which one is shown must not depend on where it is stored
+	if t == schema.JSON { // some unequal lists and objects compare as equal: which one is shown must not depend on physical order
 		tie := ", " + commaList(b.d.Order(s, b.d.Written(by), schema.String, false))
 		up, down = up+tie, down+tie
 	}

@@ -12,7 +12,7 @@ import (
 
 func commaList(texts []string) string { return strings.Join(texts, ", ") }
 
-// openAlone opens r, and wraps it in a subquery if it has conditions of its own.
+// openAlone opens r, and wraps it in a subquery if it has its own conditions.
 func (b *builder) openAlone(r *relation) *relation {
 	if r = b.open(r); len(r.where) > 0 {
 		return b.wrap(r)
@@ -20,13 +20,14 @@ func (b *builder) openAlone(r *relation) *relation {
 	return r
 }
 
-// hasOnlyItemColumns reports whether all columns are those of the one FROM item, so that none is computed above it.
+// hasOnlyItemColumns reports whether all columns of r come directly from its only FROM item, so that none is computed.
 func (r *relation) hasOnlyItemColumns() bool {
 	return !slices.ContainsFunc(r.columns, func(x string) bool { return !strings.HasPrefix(x, r.alias+".") || !short(x) })
 }
 
-// join writes a Join as JOIN, or as LEFT JOIN if records without a match stay. Pairs of equal values come first in ON, where an index
-// can serve them. Both sides are opened or wrapped first, so that their own conditions apply before the join.
+// join writes a Join as JOIN, or as LEFT JOIN if records without a match stay. ON begins with the pairs of equal values,
+// where the database can use an index. join opens or wraps both sides first, so that their own conditions apply before
+// the join.
 func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) {
 	right, err := b.program(st.Right, at.input, at.outer)
 	if err != nil {
@@ -34,7 +35,7 @@ func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) 
 	}
 	r, right = b.open(r), b.openAlone(right)
 	if st.Keep && !right.hasOnlyItemColumns() {
-		right = b.wrap(right) // else a value computed from a missing record would remain
+		right = b.wrap(right) // otherwise a value computed from a missing record would remain
 	}
 	same := Same
 	if st.Keep && strings.Contains(r.from, " LEFT JOIN ") {
@@ -66,10 +67,10 @@ func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) 
 	}, nil
 }
 
-// An equality writes that x in one scope equals y in another.
+// An equality writes that x, in the scope at, equals y, in the scope in.
 type equality func(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, error)
 
-// pairs writes that each pair is equal. Null equals nothing.
+// pairs writes that both sides of each pair are equal. Null doesn't equal anything.
 func (b *builder) pairs(left, right *scope, on []plan.Pair, same equality) ([]string, error) {
 	var tests []string
 	for _, p := range on {
@@ -82,7 +83,7 @@ func (b *builder) pairs(left, right *scope, on []plan.Pair, same equality) ([]st
 	return tests, nil
 }
 
-// probe adds a column that a subquery over each record yields.
+// probe adds a column that a subquery computes for each record.
 func (b *builder) probe(r *relation, st *plan.Probe, at place) (*relation, error) {
 	outer := b.around(r, at)
 	right, err := b.program(st.Right, at.input, outer)
@@ -108,8 +109,9 @@ func (b *builder) probe(r *relation, st *plan.Probe, at place) (*relation, error
 	return &next, nil
 }
 
-// nest adds a list as a subquery over each record. Some dialects can't refer to the record in a derived table. If the
-// subquery would have to, nest makes all lists at once, provided their records can be kept apart.
+// nest adds a list as a subquery for each record. In some dialects a derived table can't refer to the surrounding record.
+// If the subquery needs that, nest makes the lists for all records at once, provided that it can keep their records
+// apart.
 func (b *builder) nest(r *relation, st *plan.Nest, at place) (*relation, error) {
 	next, err := b.nestEach(r, st, at)
 	if l, ok := leads(st.Right); ok && problem.CodeOf(err) == problem.Unsupported && !b.d.Correlates() {
@@ -118,7 +120,7 @@ func (b *builder) nest(r *relation, st *plan.Nest, at place) (*relation, error) 
 	return next, err
 }
 
-// around opens r as the record for which a list is made.
+// around opens r for a list: its records are the surrounding records.
 func (b *builder) around(r *relation, at place) *scope {
 	return &scope{b: b, r: b.open(r), outer: at.outer, lets: true, atoms: !b.d.Correlates()}
 }
@@ -132,10 +134,10 @@ func (b *builder) nestEach(r *relation, st *plan.Nest, at place) (*relation, err
 	return b.nestRecords(st, outer, right, func(s *scope) ([]string, error) { return b.pairs(outer, s, st.On, Same) })
 }
 
-// nestRecords adds the list of those records of right for which the condition that test writes holds.
+// nestRecords adds the list of the records of right that satisfy the conditions from test.
 func (b *builder) nestRecords(st *plan.Nest, outer *scope, right *relation, test func(*scope) ([]string, error)) (*relation, error) {
 	s := &scope{b: b, r: b.open(right), outer: outer, lets: true}
-	objects := b.objects(s) // before the tests: the columns it computes below must not include them
+	objects := b.objects(s) // before the tests, which must not be part of the columns that objects computes below
 	tests, err := test(s)
 	if err != nil {
 		return nil, err
@@ -152,18 +154,18 @@ func (b *builder) nestRecords(st *plan.Nest, outer *scope, right *relation, test
 	return &next, nil
 }
 
-// list writes a SELECT of one value: the list of the records of s as objects, in order.
+// list writes a SELECT of one value: the list of the records of s as objects, in their order.
 func (b *builder) list(s *scope) string {
 	collected := b.collectList(s, nil, b.objects(s))
 	return b.selectQuery(s.r, []string{collected})
 }
 
-// objects returns the list of the records of s as objects, in order.
+// objects returns the description of a list: the records of s as objects, in their order.
 func (b *builder) objects(s *scope) Gathered {
 	return Gathered{X: b.object(s), Terms: b.terms(s, s.r.shape.Order)}
 }
 
-// mentionsOuter reports whether text refers to a record for which a list is made.
+// mentionsOuter reports whether text refers to a surrounding record for which a list is made.
 func mentionsOuter(outer *scope, text string) bool {
 	for ; outer != nil; outer = outer.outer {
 		if mentions(text, outer.r.alias) {
@@ -173,8 +175,8 @@ func mentionsOuter(outer *scope, text string) bool {
 	return false
 }
 
-// object writes a record as a JSON object of its visible columns. more is the name and the value of an additional
-// member.
+// object writes a record as a JSON object of its visible columns. more contains the name and the value of an additional
+// member, or nothing.
 func (b *builder) object(s *scope, more ...string) string {
 	var visible []int
 	for i, c := range s.r.shape.Columns {
@@ -224,7 +226,7 @@ func (b *builder) members(s *scope, columns []int, prefix query.Path) (names, va
 	return names, values
 }
 
-// leaf writes column i as JSON. Ids are written as text.
+// leaf writes column i as JSON. An id is written as text.
 func (b *builder) leaf(s *scope, i int) string {
 	c := &s.r.shape.Columns[i]
 	x, t := s.Column(i), c.Type

@@ -8,7 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestJoined writes a chain of concatenations as few calls: each joins at most mostJoined texts, and all in their order.
+// TestJoined checks that a chain of concatenations becomes few calls. Each joins at most mostJoined texts, and the order
+// stays.
 func TestJoined(t *testing.T) {
 	text := func(n int) plan.Expr { return plan.Const{Value: value.OfInt(int64(n)), T: schema.String} }
 	var read func(texts []plan.Expr) (out []string, calls int)

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// layers writes the conditions that hold for every record of a view. alias is that of its class or of a derived table
-// of all its fields.
+// layers writes the conditions that each record of a view satisfies. alias names the view's class, or a derived table
+// with all fields of the class.
 func (w *writer) layers(v *policy.View, alias string) error {
 	return w.conditions(v, v.Layers(), alias)
 }
@@ -63,7 +63,7 @@ func (w *writer) bareLayer(v *policy.View, l policy.Layer, alias string) error {
 	return nil
 }
 
-// barrier returns the end of a view that is computed apart, or "" if views aren't.
+// barrier returns the end of a view that is computed separately, or "" if views aren't.
 func (w *writer) barrier() string {
 	if _, read := w.Bounds(); read > 0 {
 		return w.Dialect.Barrier()
@@ -71,8 +71,8 @@ func (w *writer) barrier() string {
 	return ""
 }
 
-// guard returns the test that no value of a layer is longer than the database may read or copy for it, or "". Databases
-// know the length of a stored value without reading it.
+// guard returns a test that no value of a layer is longer than the database may read or copy. It returns "" if no test is
+// necessary. Databases know the length of a stored value without reading it.
 func (w *writer) guard(v *policy.View, l policy.Layer, alias string) (string, error) {
 	copied, read := w.Bounds()
 	most := map[string]int{} // by field
@@ -98,7 +98,7 @@ func (w *writer) guard(v *policy.View, l policy.Layer, alias string) (string, er
 	return strings.Join(tests, " AND "), nil
 }
 
-// copies reports whether a condition makes other values of the whole value of a field.
+// copies reports whether a condition makes new values from the whole value of a field.
 func copies(f query.Filter, of *schema.Field) bool {
 	switch f.(type) {
 	case query.Regex, query.InQuery:

@@ -18,8 +18,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestPlaces shows how the places of values become placeholders: numbered as they first appear, or with the value
-// repeated for each.
+// TestPlaces shows how the places of values become placeholders. They are numbered by first use, or the value is repeated
+// for each place.
 func TestPlaces(t *testing.T) {
 	many := func(n int) (string, []any) {
 		var b strings.Builder
@@ -37,7 +37,7 @@ func TestPlaces(t *testing.T) {
 		plan       policy.Plan
 		text       string
 		args       []any
-		want, argv string // of long texts, only the length
+		want, argv string // for long texts, only the length
 	}{
 		{"none", sqlite.Dialect(), policy.Plan{}, "a", nil, "a", ""},
 		{"again", sqlite.Dialect(), policy.Plan{}, "\x001\x00, \x000\x00, \x001\x00", []any{"a", "b"}, "?, ?, ?", "'b' 'a' 'b'"},
@@ -82,8 +82,8 @@ func TestTooManyValues(t *testing.T) {
 	}
 }
 
-// TestImpossible checks that plans that policy never makes are refused: a statement must not be written with the missing
-// part left out.
+// TestImpossible checks that sqlgen refuses plans that policy never makes. It must not write a statement without the
+// invalid part.
 func TestImpossible(t *testing.T) {
 	permit := permitted(t, postgres.Dialect(), nil, &query.Count{Class: "orgs"}, nil)
 	planned, err := permit.Plan()
@@ -152,7 +152,7 @@ func TestImpossible(t *testing.T) {
 	}
 }
 
-// TestPartOfAKey checks that the position in an order is the whole value, if a record has only a part of it.
+// TestPartOfAKey checks that the position in an order is the whole value, even if the record shows only a part of it.
 func TestPartOfAKey(t *testing.T) {
 	planned, err := permitted(t, postgres.Dialect(), nil, &query.Count{Class: "orgs"}, nil).Plan()
 	if err != nil {
@@ -168,7 +168,7 @@ func TestPartOfAKey(t *testing.T) {
 	}
 }
 
-// TestPrograms shows programs that are valid, though no pipeline becomes them.
+// TestPrograms shows valid programs that no pipeline produces.
 func TestPrograms(t *testing.T) {
 	planned, err := pipelinePermit(t, 1, "users", `[{"$match":{"name":"Ann"}}]`).Plan()
 	if err != nil {
@@ -189,7 +189,7 @@ func TestPrograms(t *testing.T) {
 		{"no columns", plan.Shape{}, nil, `SELECT 1 FROM ` + users + `$1::text) AS v1 LIMIT $2`, `'acme' 101`},
 		{"keeps nothing", base, []plan.Stage{&plan.Slice{Limit: 0, Shape: base}},
 			`SELECT v1."id", v1."org", v1."name", v1."boss" FROM ` + users + `$1::text) AS v1 ORDER BY v1."id" LIMIT $2`, `'acme' 0`},
-		// The result of a stage is in the order of its Shape.
+		// The records of a stage are in the order of its Shape.
 		{"cut, then in another order", base, []plan.Stage{&plan.Slice{Limit: 5, Shape: named}},
 			outer + inner + ` ORDER BY v1."id" LIMIT $2) AS t2 ORDER BY t2.c3 COLLATE "C" NULLS FIRST, t2.c1 LIMIT $3`, `'acme' 5 101`},
 		{"filtered, then in another order", base, []plan.Stage{&plan.Filter{Where: query.Exists{Path: query.Path{"name"}, Want: true}, Shape: named}},
@@ -207,7 +207,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestPipelineColumns shows how the values of a pipeline are to be read.
+// TestPipelineColumns shows how to read the values of a pipeline.
 func TestPipelineColumns(t *testing.T) {
 	const stages = `[{"$project": {"id": 1, "opened": 1, "next": {"$dateAdd": {"startDate": "$opened", "unit": "day", "amount": 1}}, "up": {"$toUpper": "$status"}}}]`
 	for i, tt := range []struct {
@@ -226,7 +226,7 @@ func TestPipelineColumns(t *testing.T) {
 			t.Errorf("dialect %s: %s\nwant %s", tt.dialect.Name(), got, tt.want)
 		}
 	}
-	// A declared type is not a guarantee: this column holds integers.
+	// A column with the declared type milliseconds is not always a date: this one contains integers.
 	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "app", Name: "t", Table: "t", Key: []string{"id"}, Fields: []schema.Field{
 		{Name: "id", Type: schema.Integer, Native: "milliseconds", NotNull: true}, {Name: "day", Type: schema.Day, Native: "DATE"}, {Name: "at", Type: schema.Date, Native: "DATETIME"}}}})
 	if err != nil {
@@ -255,7 +255,7 @@ func TestPipelineColumns(t *testing.T) {
 	}
 }
 
-// columnsOf describes the columns of a statement: the field, its type and the database's, and how it is read.
+// columnsOf describes the columns of a statement: the field, its type, the database's type, and how to read it.
 func columnsOf(st sqlgen.Statement) string {
 	out := make([]string, len(st.Columns))
 	for i, c := range st.Columns {

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestListed shows records that a query lists: one union of at most 400, then unions of unions.
+// TestListed shows that a query's constant records become one union of at most 400, and then unions of unions.
 func TestListed(t *testing.T) {
 	planned, err := pipelinePermit(t, 0, "users", `[{"$match":{"name":"Ann"}}]`).Plan()
 	if err != nil {
@@ -32,7 +32,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// TestGathered shows that a long text is left out of a list, which can't hold it, and not of anything else.
+// TestGathered shows that a list omits a text that is too long. Other expressions keep the text.
 func TestGathered(t *testing.T) {
 	planned, err := pipelinePermit(t, 0, "users", `[{"$match":{"name":"Ann"}}]`).Plan()
 	if err != nil {

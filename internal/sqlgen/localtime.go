@@ -6,20 +6,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 )
 
-// LocalTime writes operators on dates for databases that have AT TIME ZONE, date_trunc and extract, as PostgreSQL and DuckDB do. Its fields
-// are what those write in other ways.
+// LocalTime writes operators on dates for databases with AT TIME ZONE, date_trunc and extract, such as PostgreSQL and
+// DuckDB. Its fields are the parts that these databases write differently.
 type LocalTime struct {
 	Text     string                           // the type of texts
 	Date     string                           // the type of days
 	Over     string                           // the operator that divides whole numbers
-	Whole    string                           // casts the difference of two counts to an Integer, or ""
+	Whole    string                           // the cast of the difference of two counts to an Integer, or ""
 	Interval func(n int, unit string) string  // an interval of n minutes or hours
 	Begin    func(unit, local string) string  // when the unit of a local time began
-	Since    func(local string, n int) string // an interval: the day of the week, 0 for Sunday, and n more, without whole weeks
-	Years    func(x string) string            // x, null outside of the years 1 to 9999. x is repeated
+	Since    func(local string, n int) string // an interval: n days more than the day of the week, 0 for Sunday, modulo 7
+	Years    func(x string) string            // x, or null outside of the years 1 to 9999. x is repeated
 }
 
-// Local returns an instant in the local time of a zone, null if that is outside of the years 1 to 9999.
+// Local returns an instant in the local time of a zone. The result is null outside of the years 1 to 9999.
 func (l LocalTime) Local(s Scope, x, zone string) string {
 	if zone == "" {
 		return x
@@ -27,7 +27,7 @@ func (l LocalTime) Local(s Scope, x, zone string) string {
 	return l.Years(s.Atom(l.clock(s, x, zone)))
 }
 
-// Shown returns x if it is in the years 1 to 9999 in the local time of a zone.
+// Shown returns x, or null if its local time in a zone is outside of the years 1 to 9999.
 func (l LocalTime) Shown(s Scope, x, zone string) string {
 	x = s.Atom(x)
 	if zone == "" {
@@ -43,8 +43,8 @@ func (l LocalTime) clock(s Scope, x, zone string) string {
 	return "(" + x + " AT TIME ZONE 'UTC' AT TIME ZONE " + s.Arg(zone, l.Text) + ")"
 }
 
-// Instant returns the instant at which the local time of a zone is y. Of two such instants the database takes the later. The earlier has
-// the offset from before the change.
+// Instant returns the instant at which the local time of a zone is y. If there are two such instants, the database
+// returns the later one, and Instant the earlier one. The earlier one has the offset from before the change.
 func (l LocalTime) Instant(s Scope, y, zone string) string {
 	switch minutes, ok := ZoneOffset(zone); {
 	case zone == "":
@@ -81,7 +81,7 @@ func (l LocalTime) Trunc(s Scope, x string, e plan.DateTrunc) string {
 	return l.Years(s.Atom(begin))
 }
 
-// Begun returns when the hour, the minute or the second of x began, with the offset of x.
+// Begun returns the start of the hour, the minute or the second of x, with the zone offset that applies at x.
 func (l LocalTime) Begun(s Scope, x, unit, zone string) string {
 	if zone == "" {
 		return l.Begin(unit, x)
@@ -91,7 +91,7 @@ func (l LocalTime) Begun(s Scope, x, unit, zone string) string {
 	return "(" + x + " - (" + at + " - " + l.Begin(unit, at) + "))"
 }
 
-// Days writes a DateDiff in days, or in a unit of whole days.
+// Days writes a DateDiff in days, or in a unit that consists of whole days.
 func (l LocalTime) Days(s Scope, from, to string, e plan.DateDiff) string {
 	a, b := s.Atom(l.Local(s, from, e.Zone)), s.Atom(l.Local(s, to, e.Zone))
 	count := func(at string) string {
@@ -103,7 +103,7 @@ func (l LocalTime) Days(s Scope, from, to string, e plan.DateDiff) string {
 			return "(" + year + " * 4 + extract(quarter FROM " + at + "))"
 		case "month":
 			return "(" + year + " * 12 + extract(month FROM " + at + "))"
-		case "week": // 3 January of the year 0, and so every seventh day after, is a Sunday
+		case "week": // as 3 January of the year 0 is a Sunday, each seventh day after it is one
 			return "((" + at + "::" + l.Date + " - " + l.Date + " '0001-01-07' + " + strconv.Itoa(14-e.WeekStart) + ") " + l.Over + " 7)"
 		}
 		return "(" + at + "::" + l.Date + " - " + l.Date + " '0001-01-01')"

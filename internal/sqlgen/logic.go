@@ -39,11 +39,11 @@ func (w exprWriter) apply(e plan.Apply) (string, error) {
 	return w.d.Apply(w.s, e, args)
 }
 
-// mostJoined is the most texts that one call joins. SQLite takes 127 arguments on connections of older versions.
+// mostJoined is the maximum number of texts that one call joins. Older versions of SQLite accept 127 arguments.
 const mostJoined = 100
 
-// flattenConcat returns the texts that a concatenation joins, including those of the concatenations among them. One call makes
-// the result once. A chain of calls makes each of its beginnings too.
+// flattenConcat returns the texts that a concatenation joins. It replaces an inner concatenation by its texts. One call
+// makes only the result. A chain of calls also makes each intermediate text.
 func flattenConcat(texts []plan.Expr) []plan.Expr {
 	var out []plan.Expr
 	for i, x := range texts {
@@ -59,7 +59,7 @@ func flattenConcat(texts []plan.Expr) []plan.Expr {
 	return out
 }
 
-// logic writes an And or an Or, each operand as one writes it.
+// logic writes an And or an Or. one writes each operand.
 func (w exprWriter) logic(e plan.Apply, one func(plan.Expr) (string, error)) (string, error) {
 	sep := " AND "
 	if e.Op == plan.Or {
@@ -75,7 +75,7 @@ func (w exprWriter) logic(e plan.Apply, one func(plan.Expr) (string, error)) (st
 	return "(" + strings.Join(parts, sep) + ")", nil
 }
 
-// sure writes a Boolean that is never null: false for null.
+// sure writes a Boolean that is never null. Null becomes false.
 func (w exprWriter) sure(e plan.Expr) (string, error) {
 	a, _ := e.(plan.Apply)
 	if a.Op == plan.And || a.Op == plan.Or {
@@ -88,7 +88,7 @@ func (w exprWriter) sure(e plan.Expr) (string, error) {
 	return "(" + x + " IS TRUE)", nil
 }
 
-// condition writes a Boolean for which null means the same as false.
+// condition writes a Boolean in a place where null means the same as false.
 func (w exprWriter) condition(e plan.Expr) (string, error) {
 	a, _ := e.(plan.Apply)
 	switch {
@@ -114,7 +114,7 @@ func (w exprWriter) condition(e plan.Expr) (string, error) {
 	return w.expr(e)
 }
 
-// asSQL reports whether op compares as SQL does: its text is null if an operand is.
+// asSQL reports whether op compares as SQL does: the result is null if an operand is null.
 func asSQL(op plan.Op) bool {
 	return op == plan.Same || op == plan.Differ || op == plan.Under || op == plan.UpTo
 }
@@ -137,7 +137,7 @@ func (w exprWriter) areStoredColumns(es []plan.Expr) bool {
 	})
 }
 
-// equal writes that two stored columns are equal, or both null, so that an index can be used.
+// equal writes that two stored columns are equal, or that both are null. The database can use an index for it.
 func (w exprWriter) equal(e plan.Apply) (string, error) {
 	same, err := Same(w.d, w.s, e.Args[0], w.s, e.Args[1])
 	if err != nil {
@@ -164,8 +164,8 @@ func plain(e plan.Expr) bool {
 	return false
 }
 
-// A NullComparer is a dialect that writes each comparison and Cmp with null as a value, without repeating an operand.
-// Inside of an Over, where there are no Atoms, text would double with each nested comparison.
+// A NullComparer is a dialect that writes comparisons and Cmp with null as a value, without repeating an operand.
+// Otherwise, inside an Over, where Atom can't add columns, the text would double with each nested comparison.
 type NullComparer interface {
 	// CompareNull writes x op y for operands of type t.
 	CompareNull(op plan.Op, x, y string, t schema.Type) string
@@ -193,13 +193,13 @@ func (w exprWriter) compare(e plan.Apply) (string, error) {
 			return "", err
 		}
 		more, err := w.versus(plan.Gt, x, y, t, both)
-		zero := w.d.Const(w.s, value.OfInt(0), schema.Integer) // of 64 bits. A literal would have fewer
+		zero := w.d.Const(w.s, value.OfInt(0), schema.Integer) // a constant of 64 bits: a literal would have fewer
 		return "(CASE WHEN " + less + " THEN -1 WHEN " + more + " THEN 1 ELSE " + zero + " END)", err
 	}
 	return w.versus(e.Op, x, y, t, both)
 }
 
-// versus writes x op y, null included. both reports that neither is ever null.
+// versus writes x op y with null as a value. both reports that neither operand is ever null.
 func (w exprWriter) versus(op plan.Op, x, y string, t schema.Type, both bool) (string, error) {
 	if both {
 		return w.d.Compare(w.s, op, x, y, t)
@@ -209,7 +209,7 @@ func (w exprWriter) versus(op plan.Op, x, y string, t schema.Type, both bool) (s
 	if err != nil {
 		return "", err
 	}
-	var null string // the result if one of the two is null
+	var null string // the result if an operand is null
 	switch op {
 	case plan.Eq:
 		null = x + " IS NULL AND " + y + " IS NULL"
@@ -244,7 +244,8 @@ func definite(e plan.Expr) bool {
 	return false
 }
 
-// UnsupportedForm returns the problem for a form that a database doesn't support, with the nearest form that works.
+// UnsupportedForm returns the problem for a form that a database doesn't support. nearest is the suggestion: the nearest
+// form that works.
 func UnsupportedForm(detail, nearest string) error {
 	return &problem.Error{Code: problem.Unsupported, Detail: detail, Suggestion: nearest}
 }
@@ -264,8 +265,8 @@ func Sign(op plan.Op) string {
 	return "<="
 }
 
-// RealFunction writes Sqrt, Pow, Ln, Log10 or Exp with the functions of the database, each only where it can't fail. test is the
-// condition that its argument is in the range of arithmetic.
+// RealFunction writes Sqrt, Pow, Ln, Log10 or Exp with the functions of the database. Each function is called only if it
+// can't fail. test returns the condition that an argument is in the range of arithmetic.
 func RealFunction(s Scope, op plan.Op, a []string, test func(x string) string) string {
 	x := s.Atom(a[0])
 	when := func(condition, text string) string {

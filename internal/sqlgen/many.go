@@ -6,7 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 )
 
-// union appends records, with the number of their side and their position in its order.
+// union appends the records of Right. Additional columns contain the number of a record's side and its position in the
+// order of that side.
 func (b *builder) union(r *relation, st *plan.Union, at place) (*relation, error) {
 	right, err := b.program(st.Right, at.input, at.outer)
 	if err != nil {
@@ -33,8 +34,8 @@ func (b *builder) union(r *relation, st *plan.Union, at place) (*relation, error
 	return &relation{shape: st.Shape, alias: alias, from: "(" + text + ") AS " + alias, columns: positions(alias, len(st.Shape.Columns))}, nil
 }
 
-// facet runs the records through its branches, each a subquery over the input. The input runs once unless it is a view
-// that a branch reads faster by itself.
+// facet runs the records through each branch, a subquery over the input. The input runs only once, unless it is a view
+// that each branch reads faster by itself.
 func (b *builder) facet(r *relation, st *plan.Facet, outer *scope) (*relation, error) {
 	name := b.s.Alias("f")
 	input := &relation{shape: r.shape, alias: name, columns: r.columns}

@@ -13,7 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// mariadbFields are fields as MariaDB's adapter describes them. As usual there, text has its own collation, except for bin.
+// mariadbFields are fields as MariaDB's adapter describes them. As usual in MariaDB, text has its own collation. Only bin
+// doesn't.
 var mariadbFields = []schema.Field{
 	{Name: "id", Type: schema.Integer, Native: "int", NotNull: true}, {Name: "s", Type: schema.String, Native: "varchar", Unordered: true},
 	{Name: "bin", Type: schema.String, Native: "varchar"}, {Name: "d", Type: schema.Decimal, Native: "decimal"}, {Name: "x", Type: schema.Double, Native: "double"},
@@ -24,7 +25,7 @@ var mariadbFields = []schema.Field{
 	{Name: "place", Type: schema.Opaque, Native: "geometry"}, {Name: "span", Type: schema.Opaque, Native: "time"},
 }
 
-// TestMySQLUnicode shows that text in the character set of the connection is compared by its bytes without a conversion.
+// TestMySQLUnicode shows that text in the connection's character set is compared by bytes without a conversion.
 func TestMySQLUnicode(t *testing.T) {
 	fields := []schema.Field{{Name: "id", Type: schema.Integer, Native: "int", NotNull: true}, {Name: "s", Type: schema.String, Native: "varchar", Unordered: true, Unicode: true}}
 	conditions(t, mariadb.Dialect(), fields, []conditionRow{
@@ -37,8 +38,8 @@ func TestMySQLUnicode(t *testing.T) {
 // TestMySQLConditions shows conditions for MariaDB.
 func TestMySQLConditions(t *testing.T) {
 	conditions(t, mariadb.Dialect(), mariadbFields, []conditionRow{
-		// Text compares by its bytes. An index finds texts that its collation takes for equal, if the column's character
-		// set has the value.
+		// Text compares by its bytes. The index finds texts that are equal in the column's collation, if the column's
+		// character set contains the value.
 		{`{"s":"a"}`, "(v1.`s` = ? AND «bytes v1.`s`» = ?)", `'a' 'a'`},
 		{"{\"s\":\"\x7f\"}", "(v1.`s` = ? AND «bytes v1.`s`» = ?)", "'\x7f' '\x7f'"},
 		{`{"s":"é"}`, "«bytes v1.`s`» = ?", `'é'`},
@@ -52,8 +53,8 @@ func TestMySQLConditions(t *testing.T) {
 		{`{"u":"00000000-0000-0000-0000-00000000000A"}`, "v1.`u` = ?", `'00000000-0000-0000-0000-00000000000a'`},
 		{`{"u":{"$lt":"00000000-0000-0000-0000-00000000000A"}}`, "«bytes v1.`u`» < ?", `'00000000-0000-0000-0000-00000000000a'`},
 
-		// Decimals of the same number of digits: 38 after the point, then 30, then none. A longer one lies between two
-		// of them.
+		// Decimals with the same number of digits: 38, 30 and no digits after the point. A number with more digits lies
+		// between two such decimals.
 		{`{"d":3}`, "v1.`d` = ?", `3`},
 		{`{"d":{"$lt":1.5}}`, "v1.`d` < CAST(? AS DECIMAL(65,38))", `'1.5'`},
 		{`{"d":{"$lt":-100.0}}`, "v1.`d` < CAST(? AS DECIMAL(65,38))", `'-100'`},
@@ -92,7 +93,7 @@ func TestMySQLConditions(t *testing.T) {
 		{`{"b":true}`, "(v1.`b` = ? AND v1.`b` IN (0, 1))", `1`},
 		{`{"b":false}`, "(v1.`b` = ? AND v1.`b` IN (0, 1))", `0`},
 
-		// Fields with fields: text by its bytes, unless neither has its own collation.
+		// Fields with fields: text is compared by its bytes, unless neither field has its own collation.
 		{selected("bin", "bin"), "v1.`bin` IN (SELECT q1.`bin` FROM «t» AS q1)", ``},
 		{selected("s", "bin"), "«bytes v1.`s`» IN (SELECT «bytes q1.`bin`» FROM «t» AS q1)", ``},
 		{selected("bin", "s"), "«bytes v1.`bin`» IN (SELECT «bytes q1.`s`» FROM «t» AS q1)", ``},
@@ -100,8 +101,8 @@ func TestMySQLConditions(t *testing.T) {
 	})
 }
 
-// TestMySQLJSON shows conditions on JSON for MariaDB. A node is an expression. has returns the condition that holds is
-// true of doc, or of an element if doc is a list.
+// TestMySQLJSON shows conditions on JSON for MariaDB. A node is an expression. In the test, has returns the condition
+// that holds is true for doc, or for an element if doc is a list.
 func TestMySQLJSON(t *testing.T) {
 	const doc = "CASE WHEN JSON_VALID(v1.`doc`) THEN v1.`doc` ELSE JSON_QUOTE(v1.`doc`) END"
 	text := func(x string) string {
@@ -123,7 +124,7 @@ func TestMySQLJSON(t *testing.T) {
 	boolean := func(x string) string {
 		return "CASE JSON_TYPE(" + x + ") WHEN 'BOOLEAN' THEN (CONVERT(JSON_UNQUOTE(" + x + ") USING utf8mb4) COLLATE utf8mb4_nopad_bin = 'true') = ? END"
 	}
-	// Numbers compare as decimals, and as doubles where these are equal.
+	// Numbers compare as decimals. If the decimals are equal, they compare as doubles.
 	number := func(x string) string {
 		return "CASE WHEN JSON_TYPE(" + x + ") IN ('INTEGER', 'DOUBLE') THEN CAST(JSON_UNQUOTE(" + x + ") AS DECIMAL(65,30)) = CAST(? AS DECIMAL(65,30))" +
 			" AND CAST(JSON_UNQUOTE(" + x + ") AS DOUBLE) = CAST(? AS DOUBLE) END"
@@ -133,7 +134,7 @@ func TestMySQLJSON(t *testing.T) {
 			" OR CAST(JSON_UNQUOTE(" + x + ") AS DECIMAL(65,30)) = CAST(? AS DECIMAL(65,30)) AND CAST(JSON_UNQUOTE(" + x + ") AS DOUBLE) >= CAST(? AS DOUBLE) END"
 	}
 	member := func(x, p string) string { return "JSON_EXTRACT(" + x + ", CONCAT('$', " + p + "))" }
-	// A path is a table of its names. One step of it goes through each object of a list, or a single object.
+	// A path is a table of names. One step goes through each object of a list, or through a single object.
 	step := func(x, p, n string) (from, object, next string) {
 		return "JSON_TABLE(?, '$' COLUMNS (k0 LONGTEXT PATH '$[0]')) AS " + p + ", JSON_TABLE(CASE JSON_TYPE(" + x + ") WHEN 'ARRAY' THEN " + x +
 				" WHEN 'OBJECT' THEN '[0]' ELSE '[]' END, '$[*]' COLUMNS (o FOR ORDINALITY)) AS " + n,
@@ -176,7 +177,7 @@ func object2(x, p string, first, second func(string) string, member func(x, p st
 		" WHERE " + first(member(x, p+".k0")) + " AND " + second(member(x, p+".k1")) + "))"
 }
 
-// TestMySQLFarDates shows comparisons with dates that MariaDB doesn't have, and that can't be written as text.
+// TestMySQLFarDates shows comparisons with dates outside of MariaDB's range, which have no text.
 func TestMySQLFarDates(t *testing.T) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "app", Name: "t", Table: "t", Key: []string{"id"}, Fields: mariadbFields}})
 	if err != nil {
@@ -210,7 +211,8 @@ func TestMySQLFarDates(t *testing.T) {
 	}
 }
 
-// TestMySQLPlaces shows where MariaDB continues from: all values of a column have a position, valid dates or not.
+// TestMySQLPlaces shows how MariaDB continues from a position. Each value of a column has a position, even an invalid
+// date.
 func TestMySQLPlaces(t *testing.T) {
 	one := value.OfInt(1)
 	places(t, mariadb.Dialect(), mariadbFields, []placeRow{
@@ -235,7 +237,7 @@ func TestMySQLPlaces(t *testing.T) {
 	})
 }
 
-// TestMySQLStatements shows which columns are read, and how classes are joined.
+// TestMySQLStatements shows which columns a statement reads and how it joins classes.
 func TestMySQLStatements(t *testing.T) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{
 		{Source: "app", Name: "t", Table: "t", Key: []string{"id"}, Fields: mariadbFields},

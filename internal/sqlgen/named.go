@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// ReadsByKey reports whether plan reads one class by a value for each field of its key. No condition of the rules or the
+// ReadsByKey reports whether plan reads one class by a value for each field of the key. No condition of the rules or the
 // caller may read another class. Then there is only one good way to find the record, whatever the values are.
 func ReadsByKey(plan *policy.Plan) bool {
 	if plan.Program != nil || plan.Search != nil || len(plan.Joins) > 0 || plan.View == nil || len(plan.View.Class().Key) == 0 {
@@ -43,7 +43,7 @@ func ofRecord(f query.Filter) bool {
 	}) == nil
 }
 
-// equate adds the fields to which f gives one value.
+// equate adds the fields for which f requires a single value.
 func equate(f query.Filter, given map[string]bool) {
 	switch f := f.(type) {
 	case query.And:

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestNamed lists queries, and whether they name one record.
+// TestNamed shows which queries name a single record.
 func TestNamed(t *testing.T) {
 	text := func(names ...string) (fields []schema.Field) {
 		for _, name := range names {

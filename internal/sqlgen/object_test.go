@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 )
 
-// TestObject shows a record as JSON: ids as text, JSON unchanged, and nested objects, null if nothing was found.
+// TestObject shows a record as JSON: ids as text, JSON unchanged, and nested objects, or null if there was no record.
 func TestObject(t *testing.T) {
 	at := func(path string, typ schema.Type) plan.Column {
 		return plan.Column{Path: query.ParsePath(path), Type: typ}
@@ -44,13 +44,13 @@ func TestObject(t *testing.T) {
 			t.Errorf("%v\n got %s\nwant %s", tt.columns, got, tt.want)
 		}
 	}
-	// A value of an opaque type is written as its text, which MariaDB has to quote.
+	// A value of an opaque type is written as its text. MariaDB must quote that text.
 	for typ, want := range map[schema.Type]string{schema.Opaque: "(JSON_QUOTE(t.c1) COLLATE utf8mb4_nopad_bin)", schema.Array: "t.c1", schema.JSON: "t.c1"} {
 		if got := sqlgen.LeafText(mariadb.Dialect(), at("a", typ)); got != want {
 			t.Errorf("%s: %s, want %s", typ, got, want)
 		}
 	}
-	// Numbers that are ids are text, whatever kind of number.
+	// An id is written as text, even if it is a decimal or a double.
 	for _, typ := range []schema.Type{schema.Decimal, schema.Double} {
 		d := postgres.Dialect()
 		if got, want := sqlgen.LeafText(d, id(typ)), `to_jsonb(`+d.Convert(columns{}, "t.c1", typ, schema.String)+`)`; got != want {

@@ -15,7 +15,7 @@ func (w *writer) OrderTerm(x string, f *schema.Field, desc bool) string {
 	return x + w.NullsClause(f, desc)
 }
 
-// near writes the distance of the records from a point, if the plan orders by it.
+// near writes the distance of each record from a point, if the plan orders by distance.
 func (w *writer) near() error {
 	for _, o := range w.plan.Order {
 		if o.Near == nil {
@@ -44,7 +44,7 @@ func (w *writer) near() error {
 	return nil
 }
 
-// place returns the column of a part of the order, and its field.
+// place returns the column and the field of one part of the order.
 func (w *writer) place(o policy.Order) (string, *schema.Field) {
 	if o.Near != nil {
 		return w.nearest, w.ComputedField(schema.Integer)
@@ -52,7 +52,7 @@ func (w *writer) place(o policy.Order) (string, *schema.Field) {
 	return w.column(view(o.Join), o.Field.Name), w.plan.Behind(o.Join, o.Field)
 }
 
-// places appends the values of the order that no column holds, and sets the column of each.
+// places appends the values of the order that aren't selected yet. It sets the column of each value.
 func (w *writer) places(xs []string) []string {
 	for _, o := range w.plan.Order {
 		column, f := w.place(o)
@@ -79,7 +79,7 @@ func (w *writer) places(xs []string) []string {
 	return xs
 }
 
-// goOn writes that a record comes after the position in policy.Plan.After, from part i of the order on.
+// goOn writes that a record comes after the position in policy.Plan.After. It compares from part i of the order on.
 func (w *writer) goOn(i int) error {
 	o, v := w.plan.Order[i], w.plan.After[i]
 	column, f := w.place(o)
@@ -88,7 +88,7 @@ func (w *writer) goOn(i int) error {
 	w.Write("(")
 	switch {
 	case v.IsNull() && o.Desc:
-		w.Write(Never) // nulls are last, and nothing with an equal value comes after
+		w.Write(Never) // nulls are last, and no record with an equal value comes after the position
 	case v.IsNull():
 		w.Write(x, " IS NOT NULL")
 	case o.Desc:

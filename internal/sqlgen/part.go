@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A lead is an equality with the surrounding record at the beginning of a program: own is over its records, around over
-// that record. The other conditions of the same Filter are in rest.
+// A lead is an equality with the surrounding record at the beginning of a program. own is an expression over the records
+// of the program, around over the surrounding record. rest contains the other conditions of the same Filter.
 type lead struct {
 	op          plan.Op // Same, or Eq: null equals null
 	own, around plan.Expr
@@ -45,7 +45,7 @@ func leads(p *plan.Program) (lead, bool) {
 	return lead{}, false
 }
 
-// root returns the operand below all conversions in e.
+// root returns e without the conversions around it.
 func root(e plan.Expr) plan.Expr {
 	switch e := e.(type) {
 	case plan.Widen:
@@ -74,8 +74,8 @@ func notApart() error {
 		"and use its variables only in $match stages that come first", "$unwind the looked up records and go on with them; move a $match with a variable to the front")
 }
 
-// nestParts adds a list as nest does, if the stages of Right use only their lead of the record. They run once for all
-// records, partitioned by the lead's value, and a test picks the part.
+// nestParts adds a list as nest does, if the stages of Right use the surrounding record only in their lead. The stages
+// run once for all records, divided by the value of the lead. A test then picks the part for each record.
 func (b *builder) nestParts(r *relation, st *plan.Nest, l lead, at place) (*relation, error) {
 	outer := b.around(r, at)
 	right, err := b.start(st.Right, at.input)
@@ -98,7 +98,7 @@ func (b *builder) nestParts(r *relation, st *plan.Nest, l lead, at place) (*rela
 	return b.nestRecords(st, outer, right, func(s *scope) ([]string, error) { return b.partTests(s, l) })
 }
 
-// partTests returns the condition that a record is in the part selected by l.
+// partTests returns the condition that a record is in the part that l selects.
 func (b *builder) partTests(s *scope, l lead) ([]string, error) {
 	y, err := WriteExpr(b.d, s, l.around)
 	if err != nil {
@@ -112,7 +112,7 @@ func (b *builder) partTests(s *scope, l lead) ([]string, error) {
 	return []string{test}, err
 }
 
-// sliceParts keeps, of each part in order, limit records after the first skip.
+// sliceParts keeps limit records of each part in order, after the first skip records.
 func (b *builder) sliceParts(r *relation, skip, limit int64) *relation {
 	r = b.open(r)
 	s := &scope{b: b, r: r, lets: true}

@@ -7,9 +7,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Prefix compiles the longest beginning of a plan's Program that the dialect can write, and returns the number of its
-// stages. The rows hold all columns of the shape after them, hidden ones too, in order. They are at most limit and one
-// more, and their values, together, of at most about most bytes. The error is Unsupported if not even the view can be written.
+// Prefix compiles the longest beginning of a plan's Program that the dialect can write. It returns the number of stages
+// in that beginning. The rows contain all columns of the shape after these stages, including hidden ones, in order. There
+// are at most limit + 1 rows. Their values have at most about most bytes in total. The error is Unsupported if the
+// dialect can't even write the view.
 func Prefix(of *policy.Plan, d Dialect, limit, most int) (Statement, int, error) {
 	var refused error
 	for n := len(of.Program.Stages); n >= 0; n-- {
@@ -28,15 +29,15 @@ func Prefix(of *policy.Plan, d Dialect, limit, most int) (Statement, int, error)
 	return Statement{}, 0, refused
 }
 
-// A Part is a part of the records of a view. It has those whose field Key equals one of In, or all of them if Key is
-// "". Limit and Most are as for Prefix.
+// A Part selects some records of a view. They are the records in which the field Key equals a value in In, or all records
+// if Key is "". Limit and Most are as for Prefix.
 type Part struct {
 	Key         string
 	In          []value.Value
 	Limit, Most int
 }
 
-// Records compiles records of a view. A row holds the visible fields, in their order.
+// Records compiles a query for records of a view. A row contains the visible fields in their order.
 func Records(v *policy.View, d Dialect, n Part) (Statement, error) {
 	p := &policy.Plan{View: v, Limit: n.Limit, Most: n.Most}
 	for _, f := range v.Fields() {

@@ -18,7 +18,7 @@ func (w *writer) pipeline() error {
 	return err
 }
 
-// A statement is a writer as the stages of a pipeline use it.
+// A statement is a writer in the form that the stages of a pipeline use.
 type statement struct{ *writer }
 
 // View implements programStatement.
@@ -39,7 +39,7 @@ func (s statement) Filter(f query.Filter, columns func(string) (string, *schema.
 		return s.filter(f, func(name string) Operand {
 			x, field := columns(name)
 			alias, _, _ := strings.Cut(x, ".")
-			if field != nil && x == s.column(alias, field.Name) { // a column of a view: no other is quoted
+			if field != nil && x == s.column(alias, field.Name) { // only columns of a view have quoted names
 				return s.operandOf(s.viewOf[alias].Class(), alias, field)
 			}
 			return Operand{Text: x, Field: field}

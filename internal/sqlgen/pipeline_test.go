@@ -30,13 +30,13 @@ func names(all []database) []string {
 	return out
 }
 
-// natives are the types of the classes of TestPipelines in the databases, in the order of databases.
+// natives are the database types of the fields in TestPipelines, in the order of databases.
 var natives = map[schema.Type][3]string{
 	schema.String: {"TEXT", "text", "varchar"}, schema.Integer: {"INTEGER", "int4", "int"}, schema.Decimal: {"NUMERIC", "numeric", "decimal"},
 	schema.Boolean: {"BOOLEAN", "bool", "tinyint"}, schema.Date: {"DATETIME", "timestamptz", "datetime"}, schema.JSON: {"JSON", "jsonb", "longtext"},
 }
 
-// A database is one for which statements are shown.
+// A database is a dialect for which the tests show statements.
 type database struct {
 	name    string
 	dialect sqlgen.Dialect
@@ -44,7 +44,7 @@ type database struct {
 
 var databases = []database{{"sqlite", sqlite.Dialect()}, {"postgresql", postgres.Dialect()}, {"mariadb", mariadb.Dialect()}}
 
-// tracker returns the classes of TestPipelines in one of databases.
+// tracker returns the classes of TestPipelines in the database with this index.
 func tracker(database int) []schema.Class {
 	class := func(name string, fields ...schema.Field) schema.Class {
 		for i := range fields {
@@ -63,7 +63,8 @@ func tracker(database int) []schema.Class {
 	return []schema.Class{issues, users, parts}
 }
 
-// pipelinePermit returns the permit for stages over a class, in JSON, in one of databases under the rules of a tenant.
+// pipelinePermit returns the permit for stages, in JSON, over a class. database is an index into databases. The rules are
+// those of a tenant.
 func pipelinePermit(t *testing.T, database int, class, stages string) policy.Permit {
 	t.Helper()
 	tenant := policy.ClassRule{Tenant: &policy.TenantRule{Field: "org"}}
@@ -78,7 +79,7 @@ func pipelinePermit(t *testing.T, database int, class, stages string) policy.Per
 	return permit
 }
 
-// pipelineSQL returns the statement of such a permit.
+// pipelineSQL returns the statement for the permit of pipelinePermit.
 func pipelineSQL(t *testing.T, database int, class, stages string) string {
 	t.Helper()
 	st, err := sqlgen.SQL(pipelinePermit(t, database, class, stages), databases[database].dialect)
@@ -89,7 +90,7 @@ func pipelineSQL(t *testing.T, database int, class, stages string) string {
 }
 
 // TestPipelines shows pipelines and their statements side by side. A line of testdata/pipelines.txt that begins with >
-// is a class and the stages over it.
+// contains a class and the stages over it.
 func TestPipelines(t *testing.T) {
 	dialecttest.CompareGolden(t, "testdata/pipelines.txt", names(databases), func(database int, question string) string {
 		class, stages, _ := strings.Cut(question, " ")

@@ -2,11 +2,11 @@ package sqlgen
 
 import "github.com/bailiwick-dev/bailiwick/query"
 
-// A Point is the texts of the longitude and the latitude of a point, and the dialect's type of a double.
+// A Point is a point as text: its longitude, its latitude, and the dialect's type of a double.
 type Point struct{ Lng, Lat, Double string }
 
-// On returns a condition that is true if the point is in the area of f. angle is the expression for its distance from
-// the center.
+// On returns a condition that is true if the point is in the area of f. angle is the expression for the distance from the
+// center.
 func (p Point) On(w *Writer, f query.GeoWithin, angle string) string {
 	put := func(n float64) string { return w.Arg(n, p.Double) }
 	switch a := f.Area; {
@@ -19,12 +19,13 @@ func (p Point) On(w *Writer, f query.GeoWithin, angle string) string {
 	}
 }
 
-// Valid returns text where the coordinates are those of a place on the earth, and null elsewhere.
+// Valid returns text if the coordinates are valid on the earth, and otherwise null.
 func (p Point) Valid(text string) string {
 	return "CASE WHEN " + p.Lng + " BETWEEN -180 AND 180 AND " + p.Lat + " BETWEEN -90 AND 90 THEN " + text + " END"
 }
 
-// Angle returns the distance in radians from the center of f, by the formula of literals.Area. The functions must take numbers of any size.
+// Angle returns the distance in radians from the center of f, by the formula of literals.Area. The database's functions
+// must accept numbers of any size.
 func (p Point) Angle(w *Writer, f query.GeoWithin) string {
 	put := func(n float64) string { return w.Arg(n, p.Double) }
 	half := func(coordinate string, from float64) string {

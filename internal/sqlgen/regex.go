@@ -10,24 +10,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// maxRegex is the most bytes of an expression that is sent to a database. PostgreSQL never answers "too complex" for one.
+// maxRegex is the maximum size in bytes of an expression that is sent to a database. Below it, PostgreSQL never returns
+// "too complex".
 const maxRegex = 4096
 
-// A RegexSyntax is how the regular expressions of a database differ from those of others.
+// A RegexSyntax describes how the regular expressions of a database differ from those of other databases.
 type RegexSyntax struct {
 	Database  string    // for messages
-	All       string    // matches any character, newlines too
+	All       string    // matches any character, including newlines
 	End       string    // matches the end of the text
-	Escapes   [2]string // the format of a character up to U+FFFF, and of one above
+	Escapes   [2]string // the formats of a character up to U+FFFF and of a character above
 	Least     rune      // the least character of a text
 	Repeats   int       // the largest repetition count
-	MostOpen  int       // the most repetitions without an upper bound or with a high one, or 0 for any
-	MostParts int       // the largest weight with repetitions expanded, or 0 for any
+	MostOpen  int       // the maximum number of repetitions without an upper bound or with a high one, or 0 for no limit
+	MostParts int       // the maximum weight with expanded repetitions, or 0 for no limit
 
-	capture bool // groups capture
+	capture bool // groups are written as capturing
 }
 
-// Groups is Translate with groups that capture, for an expression of which every engine finds the same parts.
+// Groups is Translate with groups that capture. It refuses an expression for which engines could find different parts.
 func (s RegexSyntax) Groups(r query.Regex) (string, error) {
 	if err := r.CheckCaptures(); err != nil {
 		return "", &problem.Error{Code: problem.Unsupported, Detail: fmt.Sprintf("%s can test this regular expression, but not find the parts that it matches: %v", s.Database, err),
@@ -41,9 +42,9 @@ func unsupportedError(format string, args ...any) error {
 	return problem.New(problem.Unsupported, fmt.Sprintf(format, args...))
 }
 
-// Translate writes a regular expression of RE2 syntax as one of s that matches the same texts. It writes every
-// construct in full, because the meanings of short forms differ. Classes become ranges, and case folding becomes
-// classes. Anchors and word boundaries are written by name or by look-around.
+// Translate writes an RE2 expression in the syntax s. The result matches the same texts. It writes every construct in
+// full, because short forms have different meanings. Classes become ranges, and case folding becomes classes. Anchors and
+// word boundaries are written by name or by look-around.
 func (s RegexSyntax) Translate(r query.Regex) (string, error) {
 	tree, err := r.Tree()
 	if err != nil {
@@ -62,8 +63,8 @@ func (s RegexSyntax) Translate(r query.Regex) (string, error) {
 	return b.String(), nil
 }
 
-// rewrite writes re, which Go has parsed, in the database's syntax, so that it matches the same texts as Go's RE2.
-// Characters are code points, \b knows only ASCII, and groups don't capture.
+// rewrite writes re, an expression that Go has parsed, in the database's syntax. The result matches the same texts as
+// Go's RE2. Characters are code points, \b knows only ASCII, and groups don't capture.
 func (s RegexSyntax) rewrite(b *strings.Builder, re *syntax.Regexp) error {
 	switch re.Op {
 	case syntax.OpEmptyMatch:
@@ -112,8 +113,8 @@ func (s RegexSyntax) rewrite(b *strings.Builder, re *syntax.Regexp) error {
 	return nil
 }
 
-// repeated writes a repetition. Greedy or not is left out: whether a text matches doesn't depend on it. A count above the database's
-// limit is an error, as is what it can't express.
+// repeated writes a repetition. It omits the mark of a lazy repetition, which doesn't change whether a text matches. It
+// fails if a count is above the database's limit or the database can't express the repetition.
 func (s RegexSyntax) repeated(b *strings.Builder, re *syntax.Regexp) error {
 	if err := s.group(b, re.Sub, ""); err != nil {
 		return err
@@ -172,7 +173,7 @@ func (s RegexSyntax) folded(b *strings.Builder, r rune) {
 	b.WriteString("]")
 }
 
-// bracketed writes the ranges of a class, or of its complement when that is shorter.
+// bracketed writes the ranges of a class, or of the complement if the complement is shorter.
 func (s RegexSyntax) bracketed(b *strings.Builder, ranges []rune) error {
 	if len(ranges) == 0 {
 		b.WriteString(`(?!)`)
@@ -224,7 +225,7 @@ func (s RegexSyntax) character(b *strings.Builder, r rune) {
 	}
 }
 
-// weight estimates the bytes to which PCRE2 compiles re.
+// weight estimates the size in bytes of re as compiled by PCRE2.
 func weight(re *syntax.Regexp) int {
 	n := 16 + 10*len(re.Rune)
 	if re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase != 0 {

@@ -20,10 +20,10 @@ const (
 	openMy     = "refused: MariaDB can be asked for at most 4 repetitions such as * and + in a regular expression, not 5"
 )
 
-// regexRows are a pattern and its options, then the expressions for PostgreSQL and MariaDB. A group is always (?:…), so
-// parentheses in the result may be the writer's.
+// regexRows are a pattern with options and the expressions for PostgreSQL and MariaDB. Each group is written as (?:…), so
+// the result may have parentheses that the pattern hasn't.
 var regexRows = []struct{ pattern, options, postgres, mariadb string }{
-	// Literal characters, and a letter's other cases if i is set: the Kelvin sign is a k.
+	// Literal characters. With i, they also match the other cases of a letter: the Kelvin sign is a k.
 	{`aZ0`, ``, `aZ0`, `aZ0`},
 	{`a.b`, ``, `(?:a[^\n]b)`, `(?:a[^\n]b)`},
 	{`-_\.\*`, ``, `\u002D\u005F\u002E\u002A`, `\x{2D}\x{5F}\x{2E}\x{2A}`},
@@ -36,7 +36,7 @@ var regexRows = []struct{ pattern, options, postgres, mariadb string }{
 	{``, ``, `(?:)`, `(?:)`},
 	{`()`, ``, `(?:(?:))`, `(?:(?:))`},
 
-	// Any character, and classes as ranges: the shorter of a class and its complement. PostgreSQL has no NUL.
+	// Any character, and classes as ranges. The shorter of a class and its complement is written. PostgreSQL has no NUL.
 	{`(?s).`, ``, `.`, `(?s:.)`},
 	{`[a-c]`, ``, `[a-c]`, `[a-c]`},
 	{`[ab]`, ``, `[a-b]`, `[a-b]`},
@@ -53,7 +53,7 @@ var regexRows = []struct{ pattern, options, postgres, mariadb string }{
 	{`[\x00-\x{10FFFF}]a`, ``, `(?:.a)`, `(?:(?s:.)a)`},
 	{`[^\x00-\x{10FFFF}]`, ``, `(?!)`, `(?!)`},
 
-	// Positions in the text. With m, a line ends before each newline. No database's own $ means just that.
+	// Positions in the text. With m, a line ends before each newline. In no database does $ mean exactly this.
 	{`^a$`, ``, `(?:\Aa\Z)`, `(?:\Aa\z)`},
 	{`^a$`, `m`, `(?:(?:\A|(?<=\n))a(?:\Z|(?=\n)))`, `(?:(?:\A|(?<=\n))a(?:\z|(?=\n)))`},
 	{`\ba`, ``, `(?:(?:(?<=[A-Za-z0-9_])(?![A-Za-z0-9_])|(?<![A-Za-z0-9_])(?=[A-Za-z0-9_]))a)`,
@@ -61,7 +61,7 @@ var regexRows = []struct{ pattern, options, postgres, mariadb string }{
 	{`a\B`, ``, `(?:a(?:(?<=[A-Za-z0-9_])(?=[A-Za-z0-9_])|(?<![A-Za-z0-9_])(?![A-Za-z0-9_])))`,
 		`(?:a(?:(?<=[A-Za-z0-9_])(?=[A-Za-z0-9_])|(?<![A-Za-z0-9_])(?![A-Za-z0-9_])))`},
 
-	// Concatenation and repetition. Lazy or not, the same texts match.
+	// Concatenation and repetition. Lazy and greedy repetitions match the same texts.
 	{`ab|cd|ef`, ``, `(?:ab|cd|ef)`, `(?:ab|cd|ef)`},
 	{`(ab)c`, ``, `(?:(?:ab)c)`, `(?:(?:ab)c)`},
 	{`a*`, ``, `(?:a)*`, `(?:a)*`},
@@ -114,14 +114,14 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// TestUnchecked expects an error for expressions that query.ParseRegex would have refused.
+// TestUnchecked expects an error for expressions that query.ParseRegex refuses.
 func TestUnchecked(t *testing.T) {
 	if text, err := regex(postgres.Dialect(), query.Regex{Pattern: "("}); err == nil || text != "" {
 		t.Errorf("%q, %v", text, err)
 	}
 }
 
-// regex returns an expression as a condition of a dialect has it.
+// regex returns an expression as a dialect writes it in a condition.
 func regex(d sqlgen.Dialect, r query.Regex) (string, error) {
 	var w sqlgen.Writer
 	if err := d.MatchText(&w, sqlgen.Operand{Text: "x", Field: &schema.Field{Type: schema.String, Native: "text"}}, r); err != nil {
