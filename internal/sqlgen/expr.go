@@ -7,7 +7,8 @@ import (
 
 // A Scope is the context of an expression: the columns of a stage, or the elements of a list.
 type Scope interface {
-	// Arg returns the place of a value: an int64, float64, string, bool or []byte. cast is a type of the dialect, or "".
+	// Arg returns the place of a value: an int64, float64, string, bool or []byte. cast is a type of the dialect, or
+	// "".
 	Arg(v any, cast string) string
 	// Alias returns a name that is unique in the statement.
 	Alias(prefix string) string
@@ -16,15 +17,15 @@ type Scope interface {
 	Atom(x string) string
 	// Column returns column i of the record as expressions see it (see Dialect.StoredValue).
 	Column(i int) string
-	// Field returns the text and the field of the stored column that e passes on unchanged. e is a Ref or an Outer. f is
-	// nil if e is computed.
+	// Field returns the text and the field of the stored column that e passes on unchanged. e is a Ref or an Outer. f
+	// is nil if e is computed.
 	Field(e plan.Expr) (x string, f *schema.Field)
 	// Outer returns column i of a surrounding record for which a list is made. The nearest such record has up 1.
 	Outer(up, i int) (string, error)
 }
 
-// shortText is the maximum number of characters of a text that every database sorts in full. MariaDB compares only 1,024
-// bytes.
+// shortText is the maximum number of characters of a text that every database sorts in full. MariaDB compares only
+// 1,024 bytes.
 const shortText = 200
 
 // A Gathered describes the values that a group collects into one JSON list.

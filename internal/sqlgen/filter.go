@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// filter writes f over columns. The condition is true if f holds, and otherwise false or null. A Not turns false and null
-// into true.
+// filter writes f over columns. The condition is true if f holds, and otherwise false or null. A Not turns false and
+// null into true.
 func (w *writer) filter(f query.Filter, over fields) error {
 	return w.logic(f, func(f query.Filter, path query.Path) error { return w.condition(f, path, over) })
 }
@@ -160,7 +160,8 @@ func (w *writer) scalar(x Operand, op query.Op, v value.Value) error {
 	return w.CompareValue(&w.Writer, x, operators[op], Argument(v))
 }
 
-// oneOf writes that x equals one of values. Texts, numbers and dates are each one comparison, if the dialect supports it.
+// oneOf writes that x equals one of values. Texts, numbers and dates are each one comparison, if the dialect supports
+// it.
 func (w *writer) oneOf(x Operand, values []value.Value) error {
 	var parts []func() error
 	var lists [3][]value.Value // texts, numbers, dates
@@ -207,8 +208,9 @@ func (w *writer) null(x Operand) string {
 	return w.Missing(x.Text, x.Field)
 }
 
-// inside writes a condition on the value at path in the JSON of x. As in MongoDB, the path also continues into objects in
-// arrays. A comparison applies to a node and, if the node is an array, to its elements too. The exception is query.Whole.
+// inside writes a condition on the value at path in the JSON of x. As in MongoDB, the path also continues into objects
+// in arrays. A comparison applies to a node and, if the node is an array, to its elements too. The exception is
+// query.Whole.
 func (w *writer) inside(f query.Filter, x Operand, path query.Path) error {
 	at := spot{x, path, false}
 	switch f := f.(type) {
@@ -268,8 +270,8 @@ type spot struct {
 	whole bool // compare only the whole value: see query.Whole
 }
 
-// some writes that a node at the spot, or one of its elements, satisfies the condition that holds writes. If the spot is
-// a whole value, elements don't count, and the value must not be inside a list.
+// some writes that a node at the spot, or one of its elements, satisfies the condition that holds writes. If the spot
+// is a whole value, elements don't count, and the value must not be inside a list.
 func (w *writer) some(at spot, holds func(Operand) error) error {
 	if !at.whole {
 		return w.any(at.x, at.path, w.orElement(holds))

@@ -81,8 +81,8 @@ func brief(r *relation, e plan.Expr) bool {
 	return n > 0 && n <= shortText
 }
 
-// narrow returns x, the text of e. If the database would sort long texts to compute x, narrow returns a column below the
-// group that contains x.
+// narrow returns x, the text of e. If the database would sort long texts to compute x, narrow returns a column below
+// the group that contains x.
 func (b *builder) narrow(r *relation, e plan.Expr, x string) string {
 	long := func(ref plan.Ref) bool { return r.shape.Columns[ref.Column].Type.Open() && !brief(r, ref) }
 	if _, ok := e.(plan.Ref); ok || !b.d.Gathers() || !plan.Reads(e, long) {
@@ -91,7 +91,8 @@ func (b *builder) narrow(r *relation, e plan.Expr, x string) string {
 	return b.let(r, x)
 }
 
-// accumulate adds the accumulators over s to group. by contains the texts of the group's keys. It then closes the group.
+// accumulate adds the accumulators over s to group. by contains the texts of the group's keys. It then closes the
+// group.
 func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, by []string) error {
 	xs := make([]string, len(all))
 	for i, a := range all {
@@ -206,8 +207,8 @@ func (b *builder) distinct(s *scope, by []string, x string) string {
 	return b.collectList(s, by, Gathered{X: x, Terms: append(b.d.Order(s, x, schema.JSON, false), written...), When: first + " = 1"})
 }
 
-// number returns the name of a column that numbers the records of each group in order, from 1. With back, it numbers them
-// from the end.
+// number returns the name of a column that numbers the records of each group in order, from 1. With back, it numbers
+// them from the end.
 func (b *builder) number(s *scope, by []string, back bool) string {
 	order := slices.Clone(s.r.shape.Order)
 	for i := range order {

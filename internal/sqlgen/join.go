@@ -25,9 +25,9 @@ func (r *relation) hasOnlyItemColumns() bool {
 	return !slices.ContainsFunc(r.columns, func(x string) bool { return !strings.HasPrefix(x, r.alias+".") || !short(x) })
 }
 
-// join writes a Join as JOIN, or as LEFT JOIN if records without a match stay. ON begins with the pairs of equal values,
-// where the database can use an index. join opens or wraps both sides first, so that their own conditions apply before
-// the join.
+// join writes a Join as JOIN, or as LEFT JOIN if records without a match stay. ON begins with the pairs of equal
+// values, where the database can use an index. join opens or wraps both sides first, so that their own conditions apply
+// before the join.
 func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) {
 	right, err := b.program(st.Right, at.input, at.outer)
 	if err != nil {
@@ -109,9 +109,9 @@ func (b *builder) probe(r *relation, st *plan.Probe, at place) (*relation, error
 	return &next, nil
 }
 
-// nest adds a list as a subquery for each record. In some dialects a derived table can't refer to the surrounding record.
-// If the subquery needs that, nest makes the lists for all records at once, provided that it can keep their records
-// apart.
+// nest adds a list as a subquery for each record. In some dialects a derived table can't refer to the surrounding
+// record. If the subquery needs that, nest makes the lists for all records at once, provided that it can keep their
+// records apart.
 func (b *builder) nest(r *relation, st *plan.Nest, at place) (*relation, error) {
 	next, err := b.nestEach(r, st, at)
 	if l, ok := leads(st.Right); ok && problem.CodeOf(err) == problem.Unsupported && !b.d.Correlates() {

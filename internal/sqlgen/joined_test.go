@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestJoined checks that a chain of concatenations becomes few calls. Each joins at most mostJoined texts, and the order
-// stays.
+// TestJoined checks that a chain of concatenations becomes few calls. Each joins at most mostJoined texts, and the
+// order stays.
 func TestJoined(t *testing.T) {
 	text := func(n int) plan.Expr { return plan.Const{Value: value.OfInt(int64(n)), T: schema.String} }
 	var read func(texts []plan.Expr) (out []string, calls int)

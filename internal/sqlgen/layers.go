@@ -71,8 +71,8 @@ func (w *writer) barrier() string {
 	return ""
 }
 
-// guard returns a test that no value of a layer is longer than the database may read or copy. It returns "" if no test is
-// necessary. Databases know the length of a stored value without reading it.
+// guard returns a test that no value of a layer is longer than the database may read or copy. It returns "" if no test
+// is necessary. Databases know the length of a stored value without reading it.
 func (w *writer) guard(v *policy.View, l policy.Layer, alias string) (string, error) {
 	copied, read := w.Bounds()
 	most := map[string]int{} // by field

@@ -18,8 +18,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestPlaces shows how the places of values become placeholders. They are numbered by first use, or the value is repeated
-// for each place.
+// TestPlaces shows how the places of values become placeholders. They are numbered by first use, or the value is
+// repeated for each place.
 func TestPlaces(t *testing.T) {
 	many := func(n int) (string, []any) {
 		var b strings.Builder

@@ -244,8 +244,8 @@ func definite(e plan.Expr) bool {
 	return false
 }
 
-// UnsupportedForm returns the problem for a form that a database doesn't support. nearest is the suggestion: the nearest
-// form that works.
+// UnsupportedForm returns the problem for a form that a database doesn't support. nearest is the suggestion: the
+// nearest form that works.
 func UnsupportedForm(detail, nearest string) error {
 	return &problem.Error{Code: problem.Unsupported, Detail: detail, Suggestion: nearest}
 }
@@ -265,8 +265,8 @@ func Sign(op plan.Op) string {
 	return "<="
 }
 
-// RealFunction writes Sqrt, Pow, Ln, Log10 or Exp with the functions of the database. Each function is called only if it
-// can't fail. test returns the condition that an argument is in the range of arithmetic.
+// RealFunction writes Sqrt, Pow, Ln, Log10 or Exp with the functions of the database. Each function is called only if
+// it can't fail. test returns the condition that an argument is in the range of arithmetic.
 func RealFunction(s Scope, op plan.Op, a []string, test func(x string) string) string {
 	x := s.Atom(a[0])
 	when := func(condition, text string) string {

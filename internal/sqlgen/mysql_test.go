@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// mariadbFields are fields as MariaDB's adapter describes them. As usual in MariaDB, text has its own collation. Only bin
-// doesn't.
+// mariadbFields are fields as MariaDB's adapter describes them. As usual in MariaDB, text has its own collation. Only
+// bin doesn't.
 var mariadbFields = []schema.Field{
 	{Name: "id", Type: schema.Integer, Native: "int", NotNull: true}, {Name: "s", Type: schema.String, Native: "varchar", Unordered: true},
 	{Name: "bin", Type: schema.String, Native: "varchar"}, {Name: "d", Type: schema.Decimal, Native: "decimal"}, {Name: "x", Type: schema.Double, Native: "double"},

@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// ReadsByKey reports whether plan reads one class by a value for each field of the key. No condition of the rules or the
-// caller may read another class. Then there is only one good way to find the record, whatever the values are.
+// ReadsByKey reports whether plan reads one class by a value for each field of the key. No condition of the rules or
+// the caller may read another class. Then there is only one good way to find the record, whatever the values are.
 func ReadsByKey(plan *policy.Plan) bool {
 	if plan.Program != nil || plan.Search != nil || len(plan.Joins) > 0 || plan.View == nil || len(plan.View.Class().Key) == 0 {
 		return false

@@ -8,9 +8,9 @@ import (
 )
 
 // Prefix compiles the longest beginning of a plan's Program that the dialect can write. It returns the number of stages
-// in that beginning. The rows contain all columns of the shape after these stages, including hidden ones, in order. There
-// are at most limit + 1 rows. Their values have at most about most bytes in total. The error is Unsupported if the
-// dialect can't even write the view.
+// in that beginning. The rows contain all columns of the shape after these stages, including hidden ones, in order.
+// There are at most limit + 1 rows. Their values have at most about most bytes in total. The error is Unsupported if
+// the dialect can't even write the view.
 func Prefix(of *policy.Plan, d Dialect, limit, most int) (Statement, int, error) {
 	var refused error
 	for n := len(of.Program.Stages); n >= 0; n-- {
@@ -29,8 +29,8 @@ func Prefix(of *policy.Plan, d Dialect, limit, most int) (Statement, int, error)
 	return Statement{}, 0, refused
 }
 
-// A Part selects some records of a view. They are the records in which the field Key equals a value in In, or all records
-// if Key is "". Limit and Most are as for Prefix.
+// A Part selects some records of a view. They are the records in which the field Key equals a value in In, or all
+// records if Key is "". Limit and Most are as for Prefix.
 type Part struct {
 	Key         string
 	In          []value.Value

@@ -5,8 +5,8 @@ import "github.com/bailiwick-dev/bailiwick/query"
 // A Point is a point as text: its longitude, its latitude, and the dialect's type of a double.
 type Point struct{ Lng, Lat, Double string }
 
-// On returns a condition that is true if the point is in the area of f. angle is the expression for the distance from the
-// center.
+// On returns a condition that is true if the point is in the area of f. angle is the expression for the distance from
+// the center.
 func (p Point) On(w *Writer, f query.GeoWithin, angle string) string {
 	put := func(n float64) string { return w.Arg(n, p.Double) }
 	switch a := f.Area; {

@@ -43,8 +43,8 @@ func unsupportedError(format string, args ...any) error {
 }
 
 // Translate writes an RE2 expression in the syntax s. The result matches the same texts. It writes every construct in
-// full, because short forms have different meanings. Classes become ranges, and case folding becomes classes. Anchors and
-// word boundaries are written by name or by look-around.
+// full, because short forms have different meanings. Classes become ranges, and case folding becomes classes. Anchors
+// and word boundaries are written by name or by look-around.
 func (s RegexSyntax) Translate(r query.Regex) (string, error) {
 	tree, err := r.Tree()
 	if err != nil {

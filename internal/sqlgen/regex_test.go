@@ -20,8 +20,8 @@ const (
 	openMy     = "refused: MariaDB can be asked for at most 4 repetitions such as * and + in a regular expression, not 5"
 )
 
-// regexRows are a pattern with options and the expressions for PostgreSQL and MariaDB. Each group is written as (?:…), so
-// the result may have parentheses that the pattern hasn't.
+// regexRows are a pattern with options and the expressions for PostgreSQL and MariaDB. Each group is written as (?:…),
+// so the result may have parentheses that the pattern hasn't.
 var regexRows = []struct{ pattern, options, postgres, mariadb string }{
 	// Literal characters. With i, they also match the other cases of a letter: the Kelvin sign is a k.
 	{`aZ0`, ``, `aZ0`, `aZ0`},
@@ -36,7 +36,8 @@ var regexRows = []struct{ pattern, options, postgres, mariadb string }{
 	{``, ``, `(?:)`, `(?:)`},
 	{`()`, ``, `(?:(?:))`, `(?:(?:))`},
 
-	// Any character, and classes as ranges. The shorter of a class and its complement is written. PostgreSQL has no NUL.
+	// Any character, and classes as ranges. The shorter of a class and its complement is written. PostgreSQL has no
+	// NUL.
 	{`(?s).`, ``, `.`, `(?s:.)`},
 	{`[a-c]`, ``, `[a-c]`, `[a-c]`},
 	{`[ab]`, ``, `[a-b]`, `[a-b]`},

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// all is the limit that keeps all records.
+// all is the limit of a query that keeps all records.
 const all = math.MaxInt64
 
 // A relation is a SELECT under construction:
@@ -20,37 +20,39 @@ type relation struct {
 	shape   plan.Shape
 	columns []string // the texts of the columns of shape
 	from    string   // the FROM item at the bottom
-	alias   string   // of the only FROM item, or "" if there are several
-	names   []string // the columns that it has under names that aren't generated here
-	levels  []level  // derived tables around from, each under the same alias with additional columns
+	alias   string   // the alias of the only FROM item, or "" if there are several
+	names   []string // columns of the FROM item whose names aren't generated here
+	levels  []level  // derived tables around from, each with the same alias and additional columns
 	where   []string
-	part    *part // nil if records are in one part
-	plain   bool  // a view and values computed from each of its records: reading it twice costs less than keeping it
+	part    *part // nil if records aren't divided
+	plain   bool  // a view with values computed from each record: reading it twice costs less than storing it
 	grouped bool  // it has GROUP BY or an aggregate
 	group   []string
 	having  string
 
 	cut     bool // order, skip and limit are set
 	order   []string
-	inOrder bool // it is cut, and has the order of shape
+	inOrder bool // it is cut, in the order of shape
 	skip    int64
 	limit   int64
 }
 
-// A part is a value that partitions records: stages that cut or group do so for each part separately. A database whose
-// derived tables can't refer to the surrounding record makes all lists of a Nest at once this way.
+// A part is a value that divides records into parts. Stages that cut or group then treat each part separately. If
+// derived tables can't refer to the surrounding record, the lists of a Nest are made this way, all at once.
 type part struct {
 	x string
 	t schema.Type
 }
 
-// A level is a derived table that adds columns: each text under its name. The tests are inside of it.
+// A level is a derived table that adds columns. Each text is a column with the name at the same index. where are the
+// conditions inside the derived table.
 type level struct {
 	where, texts, names []string
 	end                 string // the barrier
 }
 
-// field returns the field that column i holds as stored, or nil. A join may have added nulls to it.
+// field returns the stored field in column i, or nil if the column is computed. It isn't NotNull if a join may have
+// added nulls.
 func (r *relation) field(i int) *schema.Field {
 	c := &r.shape.Columns[i]
 	if c.Field == nil || c.NotNull {
@@ -61,10 +63,10 @@ func (r *relation) field(i int) *schema.Field {
 	return &f
 }
 
-// item returns the FROM item: from, with its levels.
+// item returns the FROM item: from with all levels around it.
 func (r *relation) item() string { return r.upTo(len(r.levels)) }
 
-// upTo returns the FROM item with the first n levels around it, each a derived table that adds columns and conditions.
+// upTo returns from with the first n levels around it. Each level is a derived table that adds columns and conditions.
 func (r *relation) upTo(n int) string {
 	text := r.from
 	for _, l := range r.levels[:n] {
@@ -86,7 +88,7 @@ func conditions(where []string) string {
 	return " WHERE " + strings.Join(where, " AND ")
 }
 
-// let returns the name of a column that holds x, in the lowest level that can.
+// let returns the name of a column that contains x. It adds the column to the lowest possible level.
 func (b *builder) let(r *relation, x string) string {
 	depth := r.depth(x)
 	for i := range r.levels {
@@ -102,19 +104,19 @@ func (b *builder) let(r *relation, x string) string {
 	return b.add(r, depth, x)
 }
 
-// window returns the name of a column that holds a window function over the current records.
+// window returns the name of a column that contains a window function over the current records.
 func (b *builder) window(r *relation, x string) string {
 	b.level(r)
 	return b.add(r, len(r.levels)-1, x)
 }
 
-// level puts a derived table around the current item, with the tests inside.
+// level puts a derived table around the current item and moves the conditions into it.
 func (b *builder) level(r *relation) {
 	r.levels = append(r.levels[:len(r.levels):len(r.levels)], level{where: r.where, end: b.d.Barrier()})
 	r.where = nil
 }
 
-// add adds the text x as a column of a level, under a name that the relation doesn't have, and returns the column.
+// add adds the text x as a column of a level. It returns the column, which has a new name in the relation.
 func (b *builder) add(r *relation, depth int, x string) string {
 	name := b.s.Alias("l")
 	for r.has(name) {
@@ -135,7 +137,7 @@ func (r *relation) has(name string) bool {
 	return false
 }
 
-// depth returns how many levels x needs below it.
+// depth returns the number of levels that x requires below it.
 func (r *relation) depth(x string) int {
 	for i := len(r.levels); i > 0; i-- {
 		for _, name := range r.levels[i-1].names {
@@ -166,7 +168,7 @@ func word(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }
 
-// open returns r as a relation over which expressions can be written and to which tests can be added.
+// open returns a form of r over which expressions can be written. Conditions can be added to it.
 func (b *builder) open(r *relation) *relation {
 	if r.grouped || r.cut || r.alias == "" {
 		return b.wrap(r)
@@ -188,7 +190,7 @@ func (b *builder) wrap(r *relation) *relation {
 	return next
 }
 
-// constantRecords returns a relation of the constant records with which p begins.
+// constantRecords returns a relation of the constant records at the beginning of p.
 func (b *builder) constantRecords(p *plan.Program) *relation {
 	alias := b.s.Alias("t")
 	s := &scope{b: b, r: &relation{}}
@@ -214,7 +216,7 @@ func (b *builder) constantRecords(p *plan.Program) *relation {
 	return &relation{shape: p.Base, from: "(" + text + ") AS " + alias, alias: alias, columns: positions(alias, len(p.Base.Columns))}
 }
 
-// mostUnion is the most terms of a union: SQLite takes 500, and PostgreSQL goes into them one in the other.
+// mostUnion is the maximum number of terms in a union. SQLite accepts 500, and PostgreSQL nests them.
 const mostUnion = 400
 
 // subquery returns r as a query with its columns named by their positions.
@@ -238,11 +240,11 @@ func positions(alias string, n int) []string {
 	return columns
 }
 
-// selectQuery returns r as a query with these columns.
+// selectQuery returns r as a query that selects columns.
 func (b *builder) selectQuery(r *relation, columns []string) string {
 	switch {
 	case len(columns) == 0 && r.grouped:
-		columns = []string{"count(*)"} // without an aggregate it would not be a group
+		columns = []string{"count(*)"} // without an aggregate, it would not be a group
 	case len(columns) == 0:
 		columns = []string{"1"}
 	}
@@ -273,7 +275,8 @@ func (b *builder) selectQuery(r *relation, columns []string) string {
 	return t.String()
 }
 
-// ordinal returns the position of a column that is g itself, so that the database computes it once, or else g.
+// ordinal returns the position of a column whose text is g, so that the database computes it once. Otherwise it returns
+// g.
 func ordinal(g string, columns []string) string {
 	for i, c := range columns {
 		if c == g || c == g+" AS c"+strconv.Itoa(i+1) {

@@ -5,19 +5,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Same writes that x in scope at equals y in scope in, as a condition that is null if one of them is. If both are stored
-// columns, it can use an index on x.
+// Same writes that x in the scope at equals y in the scope in. The condition is null if one side is null. If both are
+// stored columns, the condition can use an index on x.
 func Same(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, error) {
 	return between{d, at, in}.same(x, y, func(left, right string) (string, error) { return d.Compare(at, plan.Eq, left, right, x.Type()) })
 }
 
-// An Optional is a Dialect with another equality for some LEFT JOINs. It applies if y is of a record that an earlier
-// LEFT JOIN may have left out.
+// An Optional is a Dialect with a different equality for some LEFT JOINs. It applies if y is in a record for which an
+// earlier LEFT JOIN may have found no match.
 type Optional interface {
 	EqualOptional(s Scope, x, y string, t schema.Type) string
 }
 
-// sameOptional is Same where y is of a record that a LEFT JOIN may have left out.
+// sameOptional is Same for a y in a record for which a LEFT JOIN may have found no match.
 func sameOptional(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, error) {
 	o, ok := d.(Optional)
 	if !ok {
@@ -32,8 +32,8 @@ type between struct {
 	at, in Scope
 }
 
-// same writes that x in the first scope equals y in the second, as equal writes it. Stored columns use the test of the
-// dialect's Find, which an index can serve.
+// same writes that x in the first scope equals y in the second. equal writes the comparison. For stored columns, same
+// uses the test from the dialect's Find, which can use an index.
 func (b between) same(x, y plan.Expr, equal func(left, right string) (string, error)) (string, error) {
 	left, err := WriteExpr(b.d, b.at, x)
 	if err != nil {

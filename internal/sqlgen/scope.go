@@ -12,14 +12,14 @@ import (
 type scope struct {
 	b     *builder
 	r     *relation
-	outer *scope // the record for which r is a list
-	uses  []int  // how often each column is used. A computed one that is used twice is computed below. nil: once each
+	outer *scope // the surrounding record, for which r is a list
+	uses  []int  // how often each column is used, nil for once each. A computed column used twice is computed below
 	lets  bool   // all computed columns are computed below
-	atoms bool   // stored columns are converted below, since they are used inside of a subquery
-	// If not nil, the written text is discarded, and this counts how often it uses each column.
+	atoms bool   // stored columns are converted below, because a subquery uses them
+	// If not nil, the written text is discarded, and count contains the number of uses of each column.
 	count   []int
 	closed  bool // no column can be added below
-	refused bool // a column had to be
+	refused bool // a column should have been added, but the scope is closed
 }
 
 // Arg implements Scope.
@@ -41,15 +41,15 @@ func (s *scope) Atom(x string) string {
 		return x
 	}
 	if !s.b.d.Correlates() && (mentionsOuter(s.outer, x) || mentionsOuter(s.outer, conditions(s.r.where))) {
-		return x // below, it could not refer to the surrounding record
+		return x // in a column below, it could not refer to the surrounding record
 	}
 	return s.b.let(s.r, x)
 }
 
-// exists begins the text of a Probe.
+// exists is the beginning of the text of a Probe.
 const exists = "EXISTS ("
 
-// short reports whether x is a name or an argument, or a cast of one.
+// short reports whether x is a name, an argument, or a cast of one of these.
 func short(x string) bool {
 	if inner, ok := strings.CutPrefix(x, "("); ok {
 		if name, rest, cast := strings.Cut(inner, "::"); cast && strings.IndexByte(rest, ')') == len(rest)-1 {
@@ -93,7 +93,7 @@ func (s *scope) raw(i int) string {
 	if s.r.shape.Columns[i].Field != nil || s.r.grouped || s.r.alias == "" {
 		return x
 	}
-	if strings.HasPrefix(x, exists) { // in a condition, the database can make a join of it
+	if strings.HasPrefix(x, exists) { // the database can turn it into a join if it stays in a condition
 		return x
 	}
 	if s.lets || s.uses != nil && s.uses[i] > 1 {
@@ -134,7 +134,7 @@ func (s *scope) Outer(up, i int) (string, error) {
 	return at.Column(i), nil
 }
 
-// counting returns a scope over r that only counts how often each column is used.
+// counting returns a scope over r that only counts the uses of each column.
 func counting(b *builder, r *relation, outer *scope) *scope {
 	return &scope{b: b, r: r, outer: outer, count: make([]int, len(r.columns))}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestSearchWithOthers shows a search among the other conditions of a page.
+// TestSearchWithOthers shows a search together with the other conditions of a page.
 func TestSearchWithOthers(t *testing.T) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "app", Name: "notes", Table: "notes", Key: []string{"id"},
 		Text:   []schema.TextIndex{{Name: "words", Key: "id", Fields: []string{"title"}}},

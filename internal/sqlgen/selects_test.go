@@ -12,7 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/dialecttest"
 )
 
-// selectPermit returns the permit for a caller's SELECT over the classes of TestPipelines in one of databases.
+// selectPermit returns the permit for a caller's SELECT over the classes of TestPipelines. database is an index into
+// databases.
 func selectPermit(t *testing.T, database int, text string) policy.Permit {
 	t.Helper()
 	q, err := query.ParseSQL(text)
@@ -32,7 +33,7 @@ func selectPermit(t *testing.T, database int, text string) policy.Permit {
 	return permit
 }
 
-// selectSQL returns the statement of such a permit.
+// selectSQL returns the statement for the permit of selectPermit.
 func selectSQL(t *testing.T, database int, text string) string {
 	t.Helper()
 	st, err := sqlgen.SQL(selectPermit(t, database, text), databases[database].dialect)
@@ -42,8 +43,8 @@ func selectSQL(t *testing.T, database int, text string) string {
 	return st.Text + "\n            " + arguments(st.Args)
 }
 
-// TestSelects shows the SELECTs of callers and the statements for databases side by side. A line of
-// testdata/selects.txt that begins with > is one.
+// TestSelects shows callers' SELECTs beside the statements for databases. A line of testdata/selects.txt that begins
+// with > is a caller's SELECT.
 func TestSelects(t *testing.T) {
 	dialecttest.CompareGolden(t, "testdata/selects.txt", names(databases), func(database int, question string) string { return selectSQL(t, database, question) })
 }

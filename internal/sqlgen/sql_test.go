@@ -159,8 +159,8 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// A statementRow is a query and its result: text and arguments in SQLite, then in PostgreSQL. The last is the columns
-// that hold the values of the order: SQLite's, and, separated by |, PostgreSQL's if they differ.
+// A statementRow is a query and its result: text and arguments in SQLite, then in PostgreSQL. The last field has the
+// columns with the values of the order. If PostgreSQL's columns differ from SQLite's, they follow a |.
 type statementRow struct {
 	name                   string
 	tenants                bool // under the rules of tenants
@@ -246,7 +246,7 @@ var statementRows = []statementRow{
 		`SELECT v1."id", v1."name", v1."plan" FROM (SELECT t."id", t."name", t."plan" FROM "public"."orgs" AS t) AS v1 ORDER BY v1."id" COLLATE "C" DESC LIMIT $1`, `6`, `[0]`},
 }
 
-// TestNoDialect checks that nothing is written in no dialect.
+// TestNoDialect checks that sqlgen fails without a dialect.
 func TestNoDialect(t *testing.T) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "app", Name: "a", Table: "a", Key: []string{"id"}, Fields: []schema.Field{{Name: "id"}}}})
 	if err != nil {

@@ -10,31 +10,33 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A programStatement is the statement into which stages are written.
+// A programStatement is the statement to which stages are written.
 type programStatement interface {
 	// Arg and Alias are as in Scope.
 	Arg(v any, cast string) string
 	Alias(prefix string) string
 	// View writes relation n of the plan as a FROM item called alias.
 	View(n int, alias string) (string, error)
-	// Name writes the column of a view that holds a field.
+	// Name writes the column of a view for a field.
 	Name(alias, field string) string
-	// Filter writes a filter over columns by their keys. It is false or null where the filter doesn't hold.
+	// Filter writes a filter. columns returns the column for a key. The condition is false or null if the filter
+	// doesn't hold.
 	Filter(f query.Filter, columns func(key string) (x string, f *schema.Field)) (string, error)
-	// Computed describes a computed value of type t, as if a field held it.
+	// ComputedField returns a field that describes a computed value of type t.
 	ComputedField(t schema.Type) *schema.Field
-	// Sorted writes the term that orders by a column of a class.
+	// OrderTerm writes the term that orders by a column of a class.
 	OrderTerm(x string, f *schema.Field, desc bool) string
-	// Long reports whether values of a field may be of any length, so that a column of it is repeated when selected.
+	// Long reports whether values of a field may have any length. The text of a long column occurs twice in the SELECT.
 	Long(f *schema.Field) bool
-	// Selected writes the terms that select columns. A computed field that is NotNull is null only if it is a list that is too large.
+	// SelectTerms writes the terms that select columns. A computed field with NotNull is a list, which is null only if
+	// it is too large.
 	SelectTerms(xs []string, fields []*schema.Field) []string
 	// Limit returns the text of a limit or an offset.
 	Limit(n int64) string
 }
 
-// writeProgram writes p into s: at most limit records, in order. The columns that are Selected are the visible ones of p.Out in
-// turn, or, with whole, all of them. If there are none, a row still has one column.
+// writeProgram writes p into s: at most limit records, in order. It selects the visible columns of p.Out in turn, or
+// all columns if whole is set. If there are none, a row still has one column.
 func writeProgram(s programStatement, d Dialect, p *plan.Program, limit int64, whole bool) (string, error) {
 	b := &builder{s, d, plan.ListBytes(p)}
 	r, err := b.program(p, nil, nil)
@@ -51,7 +53,7 @@ func writeProgram(s programStatement, d Dialect, p *plan.Program, limit int64, w
 		f := c.Field
 		if f == nil {
 			f = s.ComputedField(c.Type)
-			f.NotNull = c.NotNull // see Selected
+			f.NotNull = c.NotNull // see SelectTerms
 		}
 		columns, fields = append(columns, i), append(fields, f)
 		repeats = repeats || s.Long(f) && (r.grouped || !short(r.columns[i]))
@@ -71,10 +73,10 @@ func writeProgram(s programStatement, d Dialect, p *plan.Program, limit int64, w
 type builder struct {
 	s    programStatement
 	d    Dialect
-	most int // the maximum size of a list that is gathered
+	most int // the maximum size of a list that a group collects
 }
 
-// program writes p. input is the relation of Input. outer is the record for which a list is made.
+// program writes p. input is the relation for plan.Input. outer is the surrounding record, for which a list is made.
 func (b *builder) program(p *plan.Program, input *relation, outer *scope) (*relation, error) {
 	r, err := b.start(p, input)
 	if err != nil {
@@ -83,7 +85,7 @@ func (b *builder) program(p *plan.Program, input *relation, outer *scope) (*rela
 	return b.stages(r, p.Stages, place{input, outer})
 }
 
-// start returns the relation with which the stages of p begin.
+// start returns the relation at the beginning of p, before its stages.
 func (b *builder) start(p *plan.Program, input *relation) (*relation, error) {
 	switch {
 	case len(p.Rows) > 0:
@@ -117,8 +119,8 @@ func (b *builder) stages(r *relation, stages []plan.Stage, at place) (*relation,
 	return r, nil
 }
 
-// stage writes st over the relation r and returns the new relation, whose query may still grow. If records are divided into parts, only
-// stages that keep the parts apart are possible.
+// stage writes st over the relation r. It returns the new relation, which later stages may still extend. If records are
+// divided into parts, only stages that support parts are possible.
 func (b *builder) stage(r *relation, st plan.Stage, at place) (*relation, error) {
 	outer := at.outer
 	if r.part != nil && !apart(st) {
@@ -164,14 +166,14 @@ func (b *builder) stage(r *relation, st plan.Stage, at place) (*relation, error)
 	return nil, problem.New(problem.Internal, fmt.Sprintf("sqlgen can't write %T", st))
 }
 
-// A place holds the scopes that a program inside of a stage may refer to.
+// A place contains the scopes to which a program inside a stage may refer.
 type place struct {
 	input *relation
 	outer *scope
 }
 
-// filter adds the conditions to the WHERE of r. A column that is a stored field is compared as stored, so that its
-// index serves. A computed column is compared as its type says.
+// filter adds the conditions to the WHERE of r. A stored field is compared in its stored form, so that the database can
+// use an index. A computed column is compared by its type.
 func (b *builder) filter(r *relation, st *plan.Filter, outer *scope) (*relation, error) {
 	r = b.open(r)
 	s := &scope{b: b, r: r, outer: outer, lets: true}
@@ -202,7 +204,8 @@ func (b *builder) filter(r *relation, st *plan.Filter, outer *scope) (*relation,
 	return r, nil
 }
 
-// mapColumns computes columns. If all are passed on unchanged, a group or a cut stays open.
+// mapColumns computes columns. If all columns are passed on unchanged, a group or a cut relation stays open for further
+// stages.
 func (b *builder) mapColumns(r *relation, st *plan.Map, outer *scope) (*relation, error) {
 	for i, e := range st.Columns {
 		if _, ok := passedColumn(r, e, &st.Shape.Columns[i]); !ok {
@@ -221,7 +224,7 @@ func (b *builder) mapColumns(r *relation, st *plan.Map, outer *scope) (*relation
 	return &next, err
 }
 
-// sameOrder reports whether st passes on the order of r.
+// sameOrder reports whether st keeps the order of r.
 func sameOrder(r *relation, st *plan.Map) bool {
 	return slices.EqualFunc(r.shape.Order, st.Shape.Order, func(from, to plan.Place) bool {
 		ref, ok := st.Columns[to.Column].(plan.Ref)
@@ -245,7 +248,7 @@ func (b *builder) columns(s *scope, es []plan.Expr, to []plan.Column) ([]string,
 	return columns, nil
 }
 
-// passedColumn returns the number of the column of r that e passes on unchanged, and whether it does.
+// passedColumn returns the number of the column of r that e passes on unchanged, and whether e does so.
 func passedColumn(r *relation, e plan.Expr, to *plan.Column) (int, bool) {
 	ref, ok := e.(plan.Ref)
 	return ref.Column, ok && (r.shape.Columns[ref.Column].Field == nil || to.Field != nil)
@@ -265,7 +268,7 @@ func (b *builder) slice(r *relation, skip, limit int64) *relation {
 		r = b.wrap(r)
 	}
 	terms := b.order(r)
-	if terms == nil { // over a group they would need columns below it
+	if terms == nil { // over a group, the terms would require columns below it
 		r = b.wrap(r)
 		terms = b.order(r)
 	}
@@ -274,7 +277,8 @@ func (b *builder) slice(r *relation, skip, limit int64) *relation {
 	return &next
 }
 
-// order writes the terms of the order of r's shape, or nil if r is a group and they need columns below it.
+// order writes the terms of the order of r's shape. It returns nil if r is a group and the terms require columns below
+// it.
 func (b *builder) order(r *relation) []string {
 	s := &scope{b: b, r: r, closed: r.grouped || r.alias == ""}
 	terms := []string{}
@@ -288,7 +292,7 @@ func (b *builder) order(r *relation) []string {
 	return terms
 }
 
-// term writes one part of an order. JSON has no order in the form in which it is stored.
+// term writes one part of an order. JSON is not ordered in its stored form.
 func (b *builder) term(s *scope, p plan.Place) []string {
 	if f := s.r.field(p.Column); f != nil && !f.Type.IsStructured() {
 		return []string{b.s.OrderTerm(s.raw(p.Column), f, p.Desc)}
@@ -304,7 +308,7 @@ func (b *builder) terms(s *scope, order []plan.Place) []string {
 	return append(terms, b.ties(s, order)...)
 }
 
-// ties orders, by their texts, the objects and lists that are equal in the order of JSON.
+// ties orders objects and lists by their texts if they are equal in the order of JSON.
 func (b *builder) ties(s *scope, order []plan.Place) []string {
 	var terms []string
 	for _, p := range order {
@@ -331,7 +335,7 @@ func (b *builder) unwind(r *relation, st *plan.Unwind, outer *scope) (*relation,
 	return next, nil
 }
 
-// sample keeps records by their digests.
+// sample keeps the records with the least digests.
 func (b *builder) sample(r *relation, st *plan.Sample, outer *scope) (*relation, error) {
 	r = b.open(r)
 	s := &scope{b: b, r: r, outer: outer}
@@ -341,7 +345,7 @@ func (b *builder) sample(r *relation, st *plan.Sample, outer *scope) (*relation,
 		xs = append(xs, s.Column(p.Column))
 		types = append(types, r.shape.Columns[p.Column].Type)
 	}
-	order := append([]string{b.d.Digest(s, st.Seed, xs, types)}, b.terms(s, r.shape.Order)...) // those with equal digests in their order
+	order := append([]string{b.d.Digest(s, st.Seed, xs, types)}, b.terms(s, r.shape.Order)...) // records with equal digests stay in their order
 	next := *r
 	next.order, next.skip, next.limit, next.cut, next.inOrder = order, 0, st.N, true, false
 	next.shape = st.Shape

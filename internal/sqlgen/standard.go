@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Standard holds the standard SQL that databases share. A dialect embeds it.
+// Standard contains the standard SQL that databases share. Each dialect embeds it.
 type Standard struct{}
 
 // Quote implements Dialect.
@@ -76,7 +76,7 @@ func (Standard) AccumulateOf(plan.Accumulate, string, *schema.Field) string { re
 // Aggregates implements Dialect.
 func (Standard) Aggregates() []string { return nil }
 
-// Find implements Dialect, for those whose Compare can use an index itself.
+// Find implements Dialect. It is for dialects whose Compare can use an index.
 func (Standard) Find(string, *schema.Field, string, *schema.Field) (test string, exact bool) {
 	return "", false
 }

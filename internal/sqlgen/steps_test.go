@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// faulty checks that an error of any step ends the compilation of a permit and is returned. It returns how many steps
-// can fail.
+// faulty checks that an error in any step ends the compilation of a permit and is returned. It returns the number of
+// steps that can fail.
 func faulty(t *testing.T, what string, permit policy.Permit, d sqlgen.Dialect) int {
 	t.Helper()
 	fault := errors.New("this step fails")
@@ -31,8 +31,8 @@ func faulty(t *testing.T, what string, permit policy.Permit, d sqlgen.Dialect) i
 	}
 }
 
-// TestFaults checks that no error is ignored: a condition that couldn't be written must not be left out of a statement.
-// It tries the queries of the other tests.
+// TestFaults checks that no error is ignored. A condition that couldn't be written must not be missing from a
+// statement. The test uses the queries of the other tests.
 func TestFaults(t *testing.T) {
 	golden, err := os.ReadFile("testdata/pipelines.txt")
 	if err != nil {
@@ -75,7 +75,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFaultySearch does the same for a search, and for a condition before it.
+// TestFaultySearch does the same as TestFaults for a search and for a condition before the search.
 func TestFaultySearch(t *testing.T) {
 	class := schema.Class{Source: "app", Name: "notes", Table: "notes", Key: []string{"id"}, Text: []schema.TextIndex{{Name: "words", Key: "id", Fields: []string{"title"}}},
 		Fields: []schema.Field{{Name: "id", Type: schema.Integer, Native: "INTEGER", NotNull: true}, {Name: "title", Type: schema.String, Native: "TEXT"}}}

@@ -4,8 +4,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// inView returns the column of a field of a class inside of its view, in the type of the field. Nothing outside of the
-// view knows how the source holds it. alias is the class, or a derived table of its columns as they are stored.
+// inView returns the column of a field inside the view of its class, converted to the field's type. Only the view
+// depends on the form in which the source stores the field. alias names the class, or a derived table of its stored
+// columns.
 func (w *writer) inView(alias string, f *schema.Field) string {
 	x := w.column(alias, f.Name)
 	if f.Stored == nil {
@@ -14,7 +15,7 @@ func (w *writer) inView(alias string, f *schema.Field) string {
 	return inDeclaredType(w.Dialect, statement{w}, x, f)
 }
 
-// inClass returns the fields of a class inside of its view.
+// inClass returns the operands of the fields of a class inside its view.
 func (w *writer) inClass(c *schema.Class, alias string) fields {
 	return func(name string) Operand {
 		f := c.Field(name)
@@ -29,18 +30,18 @@ func (w *writer) inClass(c *schema.Class, alias string) fields {
 	}
 }
 
-// fields returns the operand for the first name of a filter's path. An operand without a field means that no field has
-// this name.
+// fields returns the operand for the first name of a filter's path. An operand without a field means that there is no
+// field with this name.
 type fields func(name string) Operand
 
-// of returns the fields of a class under an alias.
+// of returns the operands of the fields of a class in the view named alias.
 func (w *writer) of(class *schema.Class, alias string) fields {
 	return func(name string) Operand {
 		return w.operandOf(class, alias, class.Field(name))
 	}
 }
 
-// fieldOperand returns the operand of the field that the plan calls name.
+// fieldOperand returns the operand of the field with this name in the plan.
 func (w *writer) fieldOperand(name string) Operand {
 	join, f := w.plan.Column(name)
 	v := w.plan.View
@@ -50,7 +51,7 @@ func (w *writer) fieldOperand(name string) Operand {
 	return w.operandOf(v.Class(), view(join), f)
 }
 
-// operandOf returns the operand of a field of c in a view, or none if f is nil.
+// operandOf returns the operand of a field of c in a view. If f is nil, the operand is empty.
 func (w *writer) operandOf(c *schema.Class, alias string, f *schema.Field) Operand {
 	if f == nil {
 		return Operand{}
@@ -62,8 +63,8 @@ func (w *writer) operandOf(c *schema.Class, alias string, f *schema.Field) Opera
 	return x
 }
 
-// rawName returns the name of the column of a view that holds a field's integer as it is stored. It returns "" if it
-// counts no time, or no such name is free. Only statements use it.
+// rawName returns the name of the column in a view for a field's stored integer. It returns "" if the field doesn't
+// count time, or if the name isn't free. Only statements use the column.
 func rawName(c *schema.Class, f *schema.Field) string {
 	const longest = 63 // PostgreSQL cuts longer names
 	if name := f.Name + " as stored"; f.Unit() > 0 && len(name) <= longest && c.Field(name) == nil {
@@ -72,8 +73,8 @@ func rawName(c *schema.Class, f *schema.Field) string {
 	return ""
 }
 
-// writeStoredComparison writes a comparison of a date with an instant, in microseconds since 1970, by the stored integer, which an
-// index can serve. The date itself is null where the integer isn't one.
+// writeStoredComparison writes a comparison of a date with an instant in microseconds since 1970. It compares the
+// stored integer, for which the database can use an index. The date is null if the stored value is not an integer.
 func (w *writer) writeStoredComparison(x Operand, op string, micros int64) {
 	unit := x.Field.Unit()
 	n := micros / unit

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Whole statements are tested in package sqlgen, side by side with their pipelines. The tests here are about the rest:
-// the names that stages find in the texts of expressions, and values that the classes there don't have.
+// Other tests of package sqlgen show whole statements and their pipelines. The tests here cover the names that stages
+// find in the texts of expressions, and values that the classes of those tests lack.
 
 // TestShort shows which texts may be repeated: names, arguments, and casts of one.
 func TestShort(t *testing.T) {
@@ -51,7 +51,8 @@ func TestMentions(t *testing.T) {
 	}
 }
 
-// TestHeld shows which columns a join may make null: those that the only FROM item has, by their names.
+// TestHeld shows which columns may become null in a join: the columns that the only FROM item has under their own
+// names.
 func TestHeld(t *testing.T) {
 	for _, tt := range []struct {
 		column string
@@ -75,8 +76,8 @@ func scopeOver(columns ...plan.Column) *scope {
 	return &scope{b: &builder{d: correlating{}}, r: &relation{shape: plan.Shape{Columns: columns}, alias: "t", columns: positions("t", len(columns))}}
 }
 
-// TestRaw shows which texts are computed below: texts that aren't names, unless they are stored, over a group or over
-// several FROM items.
+// TestRaw shows which texts are computed in a column below: texts that aren't names. The exceptions are stored columns,
+// and texts over a group or over several FROM items.
 func TestRaw(t *testing.T) {
 	stored := plan.Column{Field: &schema.Field{Type: schema.String, Native: "text"}}
 	for _, tt := range []struct {
@@ -114,7 +115,7 @@ type named struct{ programStatement }
 
 func (named) Alias(prefix string) string { return prefix + "1" }
 
-// TestOuter shows how a list refers to the records around it.
+// TestOuter shows how a list refers to the surrounding records.
 func TestOuter(t *testing.T) {
 	f := &schema.Field{Type: schema.String, Native: "text"}
 	around := scopeOver(plan.Column{}, plan.Column{Field: f})
@@ -129,7 +130,7 @@ func TestOuter(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		e    plan.Expr
-		want string // "" if no field is stored
+		want string // "" if there is no stored field
 	}{
 		{plan.Ref{Column: 0}, "t.c1"}, {plan.Ref{Column: 1}, ""}, {plan.Outer{Up: 1, Column: 1}, "v1.b"}, {plan.Outer{Up: 1, Column: 0}, ""},
 		{plan.Outer{Up: 2, Column: 1}, ""}, {plan.Outer{Up: 3, Column: 1}, ""}, {plan.Const{Value: value.OfInt(1)}, ""},
@@ -145,7 +146,7 @@ func TestOuter(t *testing.T) {
 	}
 }
 
-// TestSameOrder shows which computations pass on an order: those that pass on its columns.
+// TestSameOrder shows which computations keep an order: those that pass on the columns of the order.
 func TestSameOrder(t *testing.T) {
 	order := func(places ...plan.Place) plan.Shape { return plan.Shape{Order: places} }
 	from := &relation{shape: order(plan.Place{Column: 0}, plan.Place{Column: 1, Desc: true})}
@@ -168,7 +169,7 @@ func TestSameOrder(t *testing.T) {
 	}
 }
 
-// TestWindowed shows which parts of an aggregate's text become window functions: its calls, not quoted texts.
+// TestWindowed shows which parts of an aggregate's text become window functions: its calls, but not quoted texts.
 func TestWindowed(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`sum(v1.l2)`, `sum(v1.l2) OVER ()`}, {`coalesce(sum(x), 0) + count(*)`, `coalesce(sum(x) OVER (), 0) + count(*) OVER ()`},

@@ -19,7 +19,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/dialecttest"
 )
 
-// viewed are the databases of TestViews. "apart" is SQLite with views that are computed apart, as after a value that was too long.
+// viewed are the databases of TestViews. "apart" is SQLite that computes views separately, as it does after a value
+// that was too long.
 var viewed = []dialecttest.Viewed{
 	{Name: "sqlite", Dialect: sqlite.Dialect(), Natives: inSQLite}, {Name: "apart", Dialect: apart{sqlite.Dialect()}, Natives: inSQLite},
 	{Name: "postgresql", Dialect: postgres.Dialect(), Natives: map[schema.Type]string{schema.String: "text", schema.Integer: "int8", schema.Boolean: "bool", schema.JSON: "jsonb",
@@ -30,18 +31,18 @@ var viewed = []dialecttest.Viewed{
 
 var inSQLite = map[schema.Type]string{schema.String: "TEXT", schema.Integer: "INTEGER", schema.Boolean: "BOOLEAN", schema.JSON: "JSON", schema.Bytes: "BLOB", schema.Date: "DATETIME"}
 
-// apart is a dialect with a bound on the values that the condition of a view may read.
+// apart is a dialect that limits the size of values that the condition of a view may read.
 type apart struct{ sqlgen.Dialect }
 
 func (apart) Bounds() (copied, read int) { return 4 << 20, 40 << 20 }
 
-// TestViews shows the statements of questions whose views have conditions on long values, and fields that the rules
-// declare. A line of testdata/views.txt that begins with > is a question.
+// TestViews shows the statements for questions whose views have conditions on long values, and for fields that the
+// rules declare. A line of testdata/views.txt that begins with > is a question.
 func TestViews(t *testing.T) {
 	dialecttest.Views(t, "testdata/views.txt", viewed)
 }
 
-// TestFaultyViews checks that no error is ignored on the way to those statements.
+// TestFaultyViews checks that no error is ignored while the statements of TestViews are written.
 func TestFaultyViews(t *testing.T) {
 	golden, err := os.ReadFile("testdata/views.txt")
 	if err != nil {
@@ -61,7 +62,7 @@ func TestFaultyViews(t *testing.T) {
 	}
 }
 
-// TestLayers shows the conditions of views that no rules become: each is refused, or holds for no record.
+// TestLayers shows conditions of views that no rule produces. Each is refused or matches no record.
 func TestLayers(t *testing.T) {
 	v, err := viewed[1].Archive(t).View(identity.Principal{ID: "test", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}, "plain", "", false)
 	if err != nil {
@@ -88,7 +89,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestNoPart checks that a part of a form that can't be written is refused.
+// TestNoPart checks that sqlgen refuses a part in a form that can't be written.
 func TestNoPart(t *testing.T) {
 	permit := viewed[0].Permit(t, `{"Class": "plain", "Pipeline": [{"$match": {"name": "x"}}]}`)
 	planned, err := permit.Plan()

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
-// The texts below abbreviate recurring parts. «step n1 n2 n3» is one step of a path from the node n1 through the
-// objects n2 to the node n3. Their expansions are exact as well.
+// fragments are abbreviations of recurring parts, with their exact texts. «step n1 n2 n3» is one step of a path from
+// the node n1 through the objects n2 to the node n3.
 var fragments = map[sqlgen.Dialect]map[string]string{
 	sqlite.Dialect(): {
 		"ms": "CASE typeof($1) WHEN 'text' THEN CASE WHEN $1 GLOB '[0-9][0-9][0-9][0-9]-*' THEN" +
@@ -76,7 +76,7 @@ func TestWhere(t *testing.T) {
 	}
 }
 
-// whereRows are a where object, then the condition and the arguments in SQLite, then in PostgreSQL.
+// whereRows are where objects, with the condition and the arguments in SQLite, then in PostgreSQL.
 var whereRows = []struct{ where, sqlite, sqliteArgs, postgres, postgresArgs string }{
 	{`{"id":1}`,
 		`v1."id" = ?`, `1`,

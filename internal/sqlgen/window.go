@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// windows adds a column for each function, all in one level.
+// windows adds a column for each window function, all in one level.
 func (b *builder) windows(r *relation, st *plan.Windows, outer *scope) (*relation, error) {
 	r = b.open(r)
 	s := &scope{b: b, r: r, outer: outer, lets: true}
@@ -46,13 +46,13 @@ func (b *builder) windows(r *relation, st *plan.Windows, outer *scope) (*relatio
 	return r, nil
 }
 
-// windowing writes window functions over one partition.
+// windowing writes window functions with the same partition.
 type windowing struct {
 	b     *builder
 	s     *scope
 	by    []string
-	peers []string // the terms of the order
-	order []string // followed by those that make it total
+	peers []string // the terms of the stage's order
+	order []string // peers, followed by the terms that make the order total
 }
 
 // over writes an OVER clause.
@@ -60,8 +60,8 @@ func (w *windowing) over(order []string, frame string) string {
 	return " OVER (" + strings.TrimSuffix(partition(w.by)+orderClause(order)+frame, " ") + ")"
 }
 
-// function writes one window function with its OVER. Ranks compare only by the order of the stage. Row numbers and
-// frames use the total order, so that they don't depend on how the database reads the records.
+// function writes one window function with its OVER. Ranks use only the order of the stage. Row numbers and frames use
+// the total order, so that they don't depend on the physical order of the records.
 func (w *windowing) function(f plan.Window) (string, error) {
 	x := ""
 	if f.X != nil {
@@ -71,7 +71,7 @@ func (w *windowing) function(f plan.Window) (string, error) {
 		}
 		x = w.s.Atom(x)
 	}
-	if ranks := f.Kind == plan.Ranked || f.Kind == plan.DenseRanked; ranks && w.peers == nil { // all are equal, and MariaDB requires an order
+	if ranks := f.Kind == plan.Ranked || f.Kind == plan.DenseRanked; ranks && w.peers == nil { // all records are equal, and MariaDB requires an order
 		return w.b.d.Const(w.s, value.OfInt(1), schema.Integer), nil
 	}
 	switch f.Kind {
@@ -94,7 +94,7 @@ func (w *windowing) function(f plan.Window) (string, error) {
 	case plan.Last:
 		return "last_value(" + x + ")" + w.over(order, frame), nil
 	}
-	if f.Frame.Whole() { // the order makes no difference, and costs
+	if f.Frame.Whole() { // the order makes no difference, but it has a cost
 		frame, order = "", nil
 	}
 	from := schema.Any
@@ -105,14 +105,14 @@ func (w *windowing) function(f plan.Window) (string, error) {
 	return windowAggregates(text, w.over(order, frame), w.b.d.Aggregates()), err
 }
 
-// shift writes a Shifted. MariaDB's lead takes no default.
+// shift writes a Shifted. MariaDB's lead function has no default argument.
 func (w *windowing) shift(f plan.Window, x string) (string, error) {
 	name, offset := "lead", f.Offset
 	if offset < 0 {
 		name, offset = "lag", -offset
 	}
 	order := w.order
-	if len(order) == 0 { // there is at most one record. MariaDB requires an order
+	if len(order) == 0 { // there is at most one record, but MariaDB requires an order
 		order = []string{"1"}
 	}
 	args, over := ", "+strconv.FormatInt(offset, 10)+")", w.over(order, "")
@@ -124,7 +124,7 @@ func (w *windowing) shift(f plan.Window, x string) (string, error) {
 	return w.b.d.Case(w.s, []string{"(" + name + "(1" + args + over + " IS NULL)"}, []string{other}, text, f.X.Type()), err
 }
 
-// frame writes a frame, and returns the order in which it is taken.
+// frame writes a frame. It also returns the order to use with the frame.
 func (w *windowing) frame(f plan.Frame) (text string, order []string) {
 	if f.Peers {
 		return " RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", w.peers
@@ -143,8 +143,9 @@ func (w *windowing) frame(f plan.Frame) (text string, order []string) {
 	return " ROWS BETWEEN " + bound(f.From, f.First, "PRECEDING") + " AND " + bound(f.To, f.Last, "FOLLOWING"), w.order
 }
 
-// windowAggregates returns text with its aggregates as window functions over over. The text is an expression of
-// aggregates over one short operand, so that none is inside of another. more are the names of the dialect's own.
+// windowAggregates returns text with its aggregates as window functions. over is the OVER clause. No aggregate in text
+// is inside another, because the text is an expression of aggregates over one short operand. more contains the names of
+// the dialect's own aggregates.
 func windowAggregates(text, over string, more []string) string {
 	var out strings.Builder
 	for len(text) > 0 {
@@ -170,7 +171,7 @@ func windowAggregates(text, over string, more []string) string {
 	return out.String()
 }
 
-// aggregates reports whether name is a function that dialects use in Accumulate over the records of a group.
+// aggregates reports whether name is a function that several dialects use in Accumulate.
 func aggregates(name string) bool {
 	switch strings.ToLower(name) {
 	case "count", "sum", "total", "fsum", "min", "max", "bool_and", "bool_or", "stddev_pop", "stddev_samp":
@@ -179,7 +180,8 @@ func aggregates(name string) bool {
 	return false
 }
 
-// quotedEnd returns the length of the quoted text that text begins with, or 1 if there is none, or if it doesn't end.
+// quotedEnd returns the length of the quoted text at the beginning of text. It returns 1 if text begins with no quote,
+// or if the quote has no end.
 func quotedEnd(text string) int {
 	if q := text[0]; q == '"' || q == '`' || q == '\'' {
 		return strings.IndexByte(text[1:], q) + 2
@@ -187,7 +189,7 @@ func quotedEnd(text string) int {
 	return 1
 }
 
-// groupEnd returns the length of the parentheses that text begins with.
+// groupEnd returns the length of the text in parentheses at the beginning of text.
 func groupEnd(text string) int {
 	depth := 0
 	for i := 0; i < len(text); {

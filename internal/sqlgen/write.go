@@ -8,28 +8,29 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// WriteExpr writes e in dialect d and scope s. It returns an UnsupportedForm problem for a form that d doesn't support.
+// WriteExpr writes e in dialect d and scope s. It returns the problem of UnsupportedForm for a form that d doesn't
+// support.
 func WriteExpr(d Dialect, s Scope, e plan.Expr) (string, error) {
 	return exprWriter{d: d, s: s}.expr(e)
 }
 
-// WriteCondition writes e, a Boolean, as the test of a WHERE: null means the same as false.
+// WriteCondition writes e, a Boolean, as a condition in a WHERE clause, where null means the same as false.
 func WriteCondition(d Dialect, s Scope, e plan.Expr) (string, error) {
 	return exprWriter{d: d, s: s}.condition(e)
 }
 
-// A writer writes one expression.
+// An exprWriter writes one expression.
 type exprWriter struct {
 	d     Dialect
 	s     Scope
 	overs []over // the Overs around e, the innermost last
 }
 
-// An over holds the texts that the body of an Over can refer to: those of the element and of the result so far.
+// An over contains the texts to which the body of an Over can refer: the element and the result so far.
 type over struct{ element, before string }
 
-// expr writes e by its kind. unary writes expressions with one operand, so that each dialect's method takes texts and
-// never an expression.
+// expr writes e by its kind. unary writes expressions with one operand. So the methods of a dialect receive texts and
+// never expressions.
 func (w exprWriter) expr(e plan.Expr) (string, error) {
 	switch e := e.(type) {
 	case plan.Ref:
@@ -66,7 +67,7 @@ func (w exprWriter) expr(e plan.Expr) (string, error) {
 	return w.unary(e)
 }
 
-// unary writes expressions that compute their value from one operand, X.
+// unary writes expressions that compute a value from one operand, X.
 func (w exprWriter) unary(e plan.Expr) (string, error) {
 	var x string
 	var err error
@@ -113,8 +114,8 @@ func (w exprWriter) unary(e plan.Expr) (string, error) {
 	return "", err
 }
 
-// date writes an operator on dates: its operands first, then the dialect's text of it. An expression of no known kind ends here, as an
-// internal error.
+// date writes an operator on dates. It writes the operands first and then calls the dialect. An expression of an
+// unknown kind also reaches date, which returns an internal error.
 func (w exprWriter) date(e plan.Expr) (string, error) {
 	var operands []plan.Expr
 	switch e := e.(type) {
@@ -148,7 +149,7 @@ func (w exprWriter) date(e plan.Expr) (string, error) {
 	return w.d.DateDiff(w.s, x[0], x[1], e.(plan.DateDiff)), nil
 }
 
-// list writes each of all.
+// list writes each expression of all.
 func (w exprWriter) list(all []plan.Expr) ([]string, error) {
 	texts := make([]string, len(all))
 	for i, e := range all {
@@ -207,7 +208,7 @@ func (w exprWriter) each(e plan.Over) (string, error) {
 	return w.d.Over(w.s, o)
 }
 
-// over returns the Over that is up levels out, from 0.
+// over returns the texts of the surrounding Over that is up levels out, counted from 0.
 func (w exprWriter) over(up int) (over, error) {
 	if up < 0 || up >= len(w.overs) {
 		return over{}, problem.New(problem.Internal, fmt.Sprintf("no list is looked at %d levels out", up))

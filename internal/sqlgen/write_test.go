@@ -17,11 +17,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The results of expressions are tested in the packages of the dialects, in databases. The tests here are about the text
-// of null in logic and comparisons.
+// The packages of the dialects test the results of expressions in databases. The tests here cover the text for null in
+// logic and comparisons.
 
-// columns is a scope. a, b and c are integers, of which a and b are stored. p and q are booleans, j is JSON, s a text,
-// d a date.
+// columns is a scope. a, b and c are integers: a and b are stored, c is computed. p and q are booleans, j is JSON, s is
+// a text, d is a date.
 type columns struct{}
 
 func (columns) Arg(v any, _ string) string { return fmt.Sprintf("<%v>", v) }
@@ -59,7 +59,7 @@ var (
 	less    = plan.Apply{Op: plan.Sub, Args: []plan.Expr{c, one}, T: schema.Integer} // not definite: it may be null
 )
 
-// rows are an expression, as a value and as a test, in PostgreSQL. A test may be null if it doesn't hold.
+// rows are expressions, as a value and as a test, in PostgreSQL. A test that doesn't hold may be null.
 var rows = []struct {
 	name       string
 	e          plan.Expr
@@ -71,8 +71,8 @@ var rows = []struct {
 	{"not of and", apply(plan.Not, apply(plan.And, p, q)), "(NOT ((p IS TRUE) AND (q IS TRUE)))", "(NOT ((p IS TRUE) AND (q IS TRUE)))"},
 	{"is null", apply(plan.IsNull, p), "(p IS NULL)", "(p IS NULL)"},
 
-	// Null equals null. Between two stored columns an index finds the equal values. If one isn't null, neither is equal
-	// to it.
+	// Null equals null. Between two stored columns, an index finds equal values. If one column is never null, a null in
+	// the other isn't equal.
 	{"equal, stored", apply(plan.Eq, a, b), "coalesce((a = b), a IS NULL AND b IS NULL)", "((a = b) OR (a IS NULL AND b IS NULL))"},
 	{"equal, computed", apply(plan.Eq, a, c), "coalesce((a = c), a IS NULL AND c IS NULL)", "coalesce((a = c), a IS NULL AND c IS NULL)"},
 	{"equal to a constant", apply(plan.Eq, c, one), "coalesce((c = <1>), c IS NULL AND <1> IS NULL)", "(c = <1>)"},
@@ -102,7 +102,7 @@ var rows = []struct {
 		"(CASE WHEN coalesce((a < c), c IS NOT NULL) THEN -1 WHEN coalesce((a > c), a IS NOT NULL) THEN 1 ELSE <0> END)"},
 	{"order of constants", apply(plan.Cmp, one, two), "(CASE WHEN (<1> < <2>) THEN -1 WHEN (<1> > <2>) THEN 1 ELSE <0> END)", "(CASE WHEN (<1> < <2>) THEN -1 WHEN (<1> > <2>) THEN 1 ELSE <0> END)"},
 
-	// In an and, null is false: a test that is never null is unchanged.
+	// In an And, null is false. A test that is never null is unchanged.
 	{"and of equal, stored", apply(plan.And, apply(plan.Eq, a, b)), "((((a = b) OR (a IS NULL AND b IS NULL)) IS TRUE))", "(((a = b) OR (a IS NULL AND b IS NULL)))"},
 	{"and of equal, computed", apply(plan.And, apply(plan.Eq, a, c)), "(coalesce((a = c), a IS NULL AND c IS NULL))", "(coalesce((a = c), a IS NULL AND c IS NULL))"},
 	{"and of equal to a constant", apply(plan.And, apply(plan.Eq, c, one)), "(((c = <1>) IS TRUE))", "((c = <1>))"},
@@ -137,7 +137,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestOffset shows which zones have an offset of their own.
+// TestOffset shows which zones have a fixed offset.
 func TestOffset(t *testing.T) {
 	for _, tt := range []struct {
 		zone    string
@@ -153,7 +153,7 @@ func TestOffset(t *testing.T) {
 	}
 }
 
-// TestSame shows how columns are compared across scopes: if both are stored, an index may find equal values.
+// TestSame shows comparisons of columns in two scopes. If both columns are stored, an index can find equal values.
 func TestSame(t *testing.T) {
 	for _, tt := range []struct {
 		x, y plan.Expr
@@ -167,8 +167,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestNullComparer checks a dialect that compares nulls itself. It compares constants, which are never null, like other
-// dialects.
+// TestNullComparer checks a dialect that compares nulls itself. Constants are never null, so their comparison is the
+// same as in other dialects.
 func TestNullComparer(t *testing.T) {
 	for _, tt := range []struct {
 		e    plan.Expr
@@ -184,7 +184,7 @@ func TestNullComparer(t *testing.T) {
 	}
 }
 
-// TestOperands shows the calls that a dialect gets: here each is written as a function.
+// TestOperands shows the calls that a dialect receives. Each operator is written here as a function.
 func TestOperands(t *testing.T) {
 	for _, tt := range []struct {
 		e    plan.Expr
@@ -217,7 +217,8 @@ func TestOperands(t *testing.T) {
 	}
 }
 
-// faultyExpr is a dialect whose n-th step that can fail does. An Over is only its parts.
+// faultyExpr is a dialect in which the n-th step that can fail does fail. The text of an Over consists only of its
+// parts.
 type faultyExpr struct {
 	sqlgen.Dialect
 	left *int
@@ -251,7 +252,7 @@ func (d faultyExpr) Over(s sqlgen.Scope, o sqlgen.Over) (string, error) {
 	return strings.Join([]string{o.Input, o.Initial, o.Limit, body}, "; "), err
 }
 
-// overs are an Over of each kind, and the text of its parts.
+// overs are one Over of each kind, with the text of its parts.
 var overs = []struct {
 	e    plan.Expr
 	want string
@@ -278,7 +279,7 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestExpressionFaults checks that no error is ignored, wherever it comes from.
+// TestExpressionFaults checks that no error is ignored, wherever it occurs.
 func TestExpressionFaults(t *testing.T) {
 	asked := []plan.Expr{
 		plan.Object{Names: []string{"a"}, Values: []plan.Expr{plan.ToJSON{X: less}}}, plan.List{Elements: []plan.Expr{plan.ToJSON{X: less}}},

@@ -8,21 +8,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// MaxText is the most bytes of a statement. Databases take more, and only a contrived query grows that large.
+// MaxText is the maximum size of a statement in bytes. Databases accept larger statements, but only a contrived query
+// grows that large.
 const MaxText = 4 << 20
 
-// maxArguments is the most arguments of one statement: SQLite takes 32,766 of them, PostgreSQL 65,535.
+// maxArguments is the maximum number of arguments of a statement. SQLite accepts 32,766 and PostgreSQL 65,535.
 const maxArguments = 30_000
 
-// An argument is a value and the type of the dialect that it is cast to. Its place in a text is its number between two
-// NULs. Nothing else can bring a NUL into a text: values are kept out, and Quote removes NUL from names.
+// An argument is a value and the type of the dialect to which it is cast. The place of an argument in a text is its
+// number between two NULs. A text has no other NULs: it contains no values, and Quote removes NUL from names.
 type argument struct {
 	value any
 	cast  string
 }
 
-// A Writer holds the text of a statement under construction, and its values apart from the text. The zero Writer is
-// empty.
+// A Writer contains the text of a statement under construction and, separately, the values. The zero Writer is empty.
 type Writer struct {
 	text    strings.Builder
 	args    []argument
@@ -45,20 +45,20 @@ func (w *Writer) Alias(prefix string) string {
 	return prefix + strconv.Itoa(w.aliases)
 }
 
-// Arg returns the place of a value, which may be written any number of times.
+// Arg returns the place of a value. The place may be written any number of times.
 func (w *Writer) Arg(v any, cast string) string {
 	w.args = append(w.args, argument{v, cast})
 	return "\x00" + strconv.Itoa(len(w.args)-1) + "\x00"
 }
 
-// Unwritable returns the text in place of a form that a dialect can't write, where its method returns no error. The
-// statement that has it in its text is refused for the reason.
+// Unwritable returns the text for a form that a dialect can't write, for methods without an error. Statement refuses a
+// text that contains it and returns the reason.
 func Unwritable(reason string) string { return "\x00!" + reason + "\x00" }
 
 // Put writes the place of a value.
 func (w *Writer) Put(v any, cast string) { w.Write(w.Arg(v, cast)) }
 
-// Capture returns the text that write writes into w, which must be empty before.
+// Capture returns the text that write appends to w. w must be empty before the call.
 func (w *Writer) Capture(write func() error) (string, error) {
 	err := write()
 	text := w.text.String()
@@ -66,7 +66,8 @@ func (w *Writer) Capture(write func() error) (string, error) {
 	return text, err
 }
 
-// Either writes that one of parts holds, as a balanced tree: databases limit the depth of an expression.
+// Either writes that at least one of parts holds. It writes a balanced tree, because databases limit the depth of an
+// expression.
 func (w *Writer) Either(parts []func() error) error {
 	switch n := len(parts); n {
 	case 0:
@@ -86,9 +87,9 @@ func (w *Writer) Either(parts []func() error) error {
 	}
 }
 
-// Statement returns the text, with placeholders of d in the places of values, and the values in their order. If
-// placeholders name their arguments, they are numbered as they first appear. Otherwise an argument is repeated for each of
-// its places. A text of more than most bytes is refused.
+// Statement returns the text and the values in their order. It replaces the places of values by placeholders of d. If
+// placeholders name their arguments, they are numbered by first use. Otherwise the value is repeated for each place.
+// Statement refuses a text of more than most bytes.
 func (w *Writer) Statement(d Dialect, most int) (string, []any, error) {
 	text := w.text.String()
 	if strings.Count(text, "\x00")%2 != 0 {
@@ -97,7 +98,7 @@ func (w *Writer) Statement(d Dialect, most int) (string, []any, error) {
 	var b strings.Builder
 	b.Grow(len(text) + 8*len(w.args)) // "$1::text" instead of a number between NULs
 	args := make([]any, 0, len(w.args))
-	numbers := make([]int, len(w.args)) // from 1, or 0 for those that haven't appeared yet
+	numbers := make([]int, len(w.args)) // from 1, or 0 for values that haven't appeared yet
 	for i, part := 0, ""; text != ""; i++ {
 		part, text, _ = strings.Cut(text, "\x00")
 		if i%2 == 0 {

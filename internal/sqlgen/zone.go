@@ -2,7 +2,8 @@ package sqlgen
 
 import "strconv"
 
-// ZoneOffset parses a zone of the form +05:30, in minutes. The empty zone is UTC. A named one has no offset of its own, and ok is false.
+// ZoneOffset parses a zone of the form +05:30 and returns its offset in minutes. The empty zone is UTC. A named zone
+// has no fixed offset, so ok is false.
 func ZoneOffset(zone string) (minutes int, ok bool) {
 	if len(zone) != 6 || zone[3] != ':' || zone[0] != '+' && zone[0] != '-' {
 		return 0, zone == ""
