@@ -6,27 +6,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Bounds are the most of each costly part that a statement or a pipeline may have. Each part counts as often as it is read: those of a
-// query that is named twice count twice. The zero value of a field means its default.
+// Bounds are the maximum numbers of the costly parts of a statement or a pipeline. A part counts as often as it is
+// read. If a query is named twice, its parts count twice. The zero value of a field means the default.
 type Bounds struct {
 	Joins, Windows, Sets, Queries int
 
-	own [costly]bool // set by Narrow: the bound is of this caller only
+	own [costly]bool // set by Narrow: the limit applies only to this caller
 }
 
-// A Costly is a part of a statement that is counted.
+// A Costly is a kind of statement part that is counted.
 type Costly int
 
-// The parts that Bounds bound.
+// The kinds of parts that Bounds limit.
 const (
 	CostlyJoin   Costly = iota // a join or a lookup
 	CostlyWindow               // a window function, or an expression that uses one: a mode, the LIMIT of a LATERAL query
 	CostlySet                  // a set operation, a union, or a grouping set after the first
 	CostlyQuery                // a sub-query in an expression
-	costly                     // their number
+	costly                     // the number of kinds
 )
 
-// costs describes the parts, by Costly.
+// costs describes the kinds of parts, by Costly.
 var costs = [costly]struct {
 	names, key string
 	most       int // the default
@@ -39,7 +39,7 @@ var costs = [costly]struct {
 	{"sub-queries in expressions", "queries", 40, func(b *Bounds) *int { return &b.Queries }, "Join with what they read, or ask for the parts one by one"},
 }
 
-// WithDefaults returns b with the defaults filled in.
+// WithDefaults returns b with defaults for the fields that are zero.
 func (b Bounds) WithDefaults() Bounds {
 	for _, c := range costs {
 		if most := c.of(&b); *most == 0 {
@@ -49,7 +49,8 @@ func (b Bounds) WithDefaults() Bounds {
 	return b
 }
 
-// Narrow returns b with the bounds of other that are smaller. They are of the caller only, and errors say so. A zero field of other narrows nothing.
+// Narrow returns b with the limits of other that are smaller. Errors then say that the limit applies only to the
+// caller. A zero field of other changes nothing.
 func (b Bounds) Narrow(other Bounds) Bounds {
 	b = b.WithDefaults()
 	for part, c := range costs {
@@ -66,7 +67,8 @@ type Meter struct {
 	n [costly]int
 }
 
-// Add counts n parts that the statement has at a place, and returns the error for too many.
+// Add counts n parts. It returns an error if there are too many. The error names the place of the parts in the
+// statement.
 func (m *Meter) Add(part Costly, n int, at string) error {
 	m.n[part] += n
 	c := &costs[part]
@@ -86,7 +88,7 @@ func (m *Meter) Add(part Costly, n int, at string) error {
 	}
 }
 
-// MostBefore is the maximum size of the result so far of a Reduce, in bytes as JSON. A larger one is null. A list that
-// doubles with every element would take all memory. Sources write JSON with spaces or without, so the bound is between
-// one and two thirds of it.
+// MostBefore is the maximum size of a Reduce's result so far, in bytes as JSON. A larger result becomes null.
+// Otherwise, a list that doubles with every element would use all memory. Sources write JSON with or without spaces, so
+// the effective limit is between two thirds of MostBefore and MostBefore.
 const MostBefore = 512 << 10

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A Calendar enumerates the intervals of one length in one zone, as texts.
+// A Calendar enumerates intervals of one length in one time zone, as texts.
 type Calendar struct {
 	Interval string
 	Zone     *time.Location
 }
 
-// Zone returns the time zone for a name, or for an offset such as +05:30. An invalid name, which was rejected before,
-// gives UTC.
+// Zone returns the time zone for a name or for an offset such as +05:30. It returns UTC for an invalid name, which
+// earlier checks reject.
 func Zone(name string) *time.Location {
 	if at, err := time.Parse("-07:00", name); err == nil {
 		_, seconds := at.Zone()
@@ -25,8 +25,8 @@ func Zone(name string) *time.Location {
 	return time.UTC
 }
 
-// Between returns at most most intervals after from and before to. With down, it returns them in descending order,
-// starting at to.
+// Between returns the intervals between from and to, without these two. It returns at most most of them. With down, it
+// returns them in descending order, starting before to.
 func (k *Calendar) Between(from, to string, most int, down bool) []string {
 	at, last := k.wall(from), k.wall(to)
 	step := k.next
@@ -56,7 +56,7 @@ func (k *Calendar) wall(text string) time.Time {
 		return year.AddDate(0, 3*int(text[6]-'1'), 0)
 	}
 	const layout = "2006-01-02 15:04:05"
-	t, _ := time.Parse(layout[:len(text)], text) // the same
+	t, _ := time.Parse(layout[:len(text)], text) // the text has our format
 	return t
 }
 
@@ -85,8 +85,8 @@ func (k *Calendar) text(t time.Time) string {
 func (k *Calendar) next(t time.Time) time.Time     { return k.step(t, 1) }
 func (k *Calendar) previous(t time.Time) time.Time { return k.step(t, -1) }
 
-// step returns t, the beginning of an interval, n intervals later, in its zone. Days and longer intervals follow the
-// calendar, in which a day may have 23 or 25 hours. Shorter ones follow the clock.
+// step returns the beginning of the interval that is n intervals after t, in the Calendar's zone. Intervals of days and
+// longer follow the calendar, in which a day may have 23 or 25 hours. Shorter intervals follow the clock.
 func (k *Calendar) step(t time.Time, n int) time.Time {
 	switch k.Interval {
 	case "year":
@@ -107,7 +107,7 @@ func (k *Calendar) step(t time.Time, n int) time.Time {
 	return t.Add(time.Duration(n) * time.Second)
 }
 
-// exists reports whether any local time in the interval exists: when clocks go forward, some are skipped.
+// exists reports whether any local time in the interval exists. When clocks go forward, some local times are skipped.
 func (k *Calendar) exists(wall time.Time, text string) bool {
 	if k.Interval != "hour" && k.Interval != "minute" && k.Interval != "second" && k.Interval != "day" {
 		return true
@@ -124,7 +124,7 @@ func (k *Calendar) exists(wall time.Time, text string) bool {
 	return false
 }
 
-// AddMonths adds months, clamped to the last day of a shorter one.
+// AddMonths adds n months to t. It returns the last day of the month if the month is too short.
 func AddMonths(t time.Time, n int) time.Time {
 	first := time.Date(t.Year(), t.Month(), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC).AddDate(0, n, 0)
 	last := first.AddDate(0, 1, -1).Day()

@@ -26,14 +26,14 @@ func TestBetween(t *testing.T) {
 		{"week", "", "2025-W51", "2026-W02", 9, true, "2026-W01 2025-W52"},
 		{"day", "", "2024-02-28", "2024-03-02", 9, false, "2024-02-29 2024-03-01"},
 		{"day", "America/New_York", "2026-03-07", "2026-03-10", 9, false, "2026-03-08 2026-03-09"},
-		// Samoa had no 30 December 2011.
+		// In Samoa there was no 30 December 2011.
 		{"day", "Pacific/Apia", "2011-12-28", "2012-01-01", 9, false, "2011-12-29 2011-12-31"},
 		{"hour", "", "2026-01-31 22:00", "2026-02-01 01:00", 9, false, "2026-01-31 23:00|2026-02-01 00:00"},
-		// Clocks go forward at 2, and back at 2.
+		// Clocks go forward at 2:00, and back at 2:00.
 		{"hour", "America/New_York", "2026-03-08 00:00", "2026-03-08 05:00", 9, false, "2026-03-08 01:00|2026-03-08 03:00|2026-03-08 04:00"},
 		{"hour", "America/New_York", "2026-11-01 00:00", "2026-11-01 03:00", 9, false, "2026-11-01 01:00|2026-11-01 02:00"},
 		{"hour", "America/New_York", "2026-03-08 00:00", "2026-03-08 05:00", 9, true, "2026-03-08 04:00|2026-03-08 03:00|2026-03-08 01:00"},
-		// Lord Howe puts clocks forward by half an hour: 2:30 to 2:59 exist.
+		// On Lord Howe Island, clocks go forward by half an hour: 2:30 to 2:59 exist.
 		{"hour", "Australia/Lord_Howe", "2026-10-04 01:00", "2026-10-04 04:00", 9, false, "2026-10-04 02:00|2026-10-04 03:00"},
 		{"minute", "Australia/Lord_Howe", "2026-10-04 01:58", "2026-10-04 02:32", 9, false, "2026-10-04 01:59|2026-10-04 02:30|2026-10-04 02:31"},
 		{"minute", "+05:30", "2026-01-01 00:58", "2026-01-01 01:01", 9, false, "2026-01-01 00:59|2026-01-01 01:00"},

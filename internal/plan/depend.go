@@ -6,14 +6,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Dependency says that records with one value of column On have one value of column Of.
+// A Dependency means that records with the same value in column On have the same value in column Of.
 type Dependency struct{ Of, On int }
 
-// Dependencies are those of a list of records.
+// Dependencies are the dependencies among the columns of a list of records.
 type Dependencies []Dependency
 
-// Join returns the dependencies of the records of a join: those of both sides, and those that its equalities make. The
-// side that Keep keeps doesn't depend on the other. The columns beside it depend on all that the join compares.
+// Join returns the dependencies of a join's result: the dependencies of both sides and those from its equalities. With
+// Keep, the left side doesn't depend on the right side. The right side then depends on all compared columns together,
+// which is a Dependency only if there is a single pair.
 func (d Dependencies) Join(right Dependencies, s *Join) Dependencies {
 	width := len(s.Shape.Columns) - len(s.Right.Out().Columns)
 	out := slices.Clone(d)
@@ -37,14 +38,14 @@ func (d Dependencies) Join(right Dependencies, s *Join) Dependencies {
 	return out
 }
 
-// A Keyed is a column of a table, and whether it is part of the table's key.
+// A Keyed is a column of a table. Key reports whether it is part of the table's key.
 type Keyed struct {
 	Column int
 	Key    bool
 }
 
-// FixedColumns returns the columns that have one value in each group. These are the keys of the groups, the columns that
-// depend on them, and all columns of a table whose whole key is fixed.
+// FixedColumns returns the columns with a single value in each group: the keys of the groups, the columns that depend
+// on them, and all columns of a table whose key columns are all fixed.
 func (d Dependencies) FixedColumns(keys []Expr, tables map[string][]Keyed) map[int]bool {
 	fixed := map[int]bool{}
 	for _, k := range keys {
@@ -72,8 +73,8 @@ func (d Dependencies) FixedColumns(keys []Expr, tables map[string][]Keyed) map[i
 	return fixed
 }
 
-// Pair makes x, an equality of a column of each side of an inner join, a pair of the join, and reports whether it did.
-// The stages after the join are other joins and filters: with the pair there, no filter needs to test all combinations.
+// Pair moves x, an equality between a column of each side of an inner join, into the join. It reports whether it did.
+// Only other joins and filters follow the join. With the pair in the join, no filter has to test all combinations.
 func (p *Program) Pair(x Expr) bool {
 	same, ok := x.(Apply)
 	if !ok || same.Op != Same || same.Args[0].Type() == schema.JSON {
@@ -108,7 +109,7 @@ func (p *Program) Pair(x Expr) bool {
 	return false
 }
 
-// Constant returns the constant that column i of the result is, if the last stage makes it one.
+// Constant returns the constant in column i of the result, if the last stage is a Map with a constant there.
 func (p *Program) Constant(i int) (Const, bool) {
 	if len(p.Stages) == 0 {
 		return Const{}, false
@@ -121,7 +122,7 @@ func (p *Program) Constant(i int) (Const, bool) {
 	return k, ok
 }
 
-// columnOf returns the number of the column that x is, perhaps in a wider type.
+// columnOf returns the number of the column to which x refers, directly or in a wider type.
 func columnOf(x Expr) (int, bool) {
 	if w, ok := x.(Widen); ok {
 		x = w.X
@@ -130,7 +131,8 @@ func columnOf(x Expr) (int, bool) {
 	return ref.Column, ok
 }
 
-// shiftColumn returns x, which columnOf takes, with the number of its column changed.
+// shiftColumn returns x with the number of its column changed by this amount. x must be an expression that columnOf
+// accepts.
 func shiftColumn(x Expr, by int) Expr {
 	if w, ok := x.(Widen); ok {
 		w.X = shiftColumn(w.X, by)

@@ -7,19 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// ats returns the ways to write the at sign of an address: itself, its wide form, and its escapes in URLs, HTML and JSON.
+// ats returns the forms of the at sign in an address: the sign, its wide form, its escapes in URLs, HTML and JSON, and
+// the word.
 func ats() []string {
 	return []string{"@", "＠", "﹫", "%40", "&#64;", "&#064;", "&#x40;", "&commat;", `\u0040`, "[at]", " [at] ", "(at)", " (at) "}
 }
 
-// emails finds e-mail addresses. It looks for each at sign, then for a host after it and a name before it.
+// emails finds e-mail addresses. At each at sign, it looks for a host after the sign and a name before it.
 func emails(text string) []span {
 	if !strings.ContainsAny(text, "@＠﹫%&[(\\") {
 		return nil
 	}
 	var out []span
 	lower := strings.ToLower(text)
-	if len(lower) != len(text) { // a letter whose lower case has another length
+	if len(lower) != len(text) { // the lower case of a letter has a different length
 		lower = text
 	}
 	marks, end := ats(), 0
@@ -44,8 +45,8 @@ func emails(text string) []span {
 	return out
 }
 
-// host returns the length of the name of a host at the beginning of text, with at least one dot, or 0. An address in brackets counts
-// as well.
+// host returns the length of the host name at the beginning of text, or 0 if there is none. A host name has at least
+// one dot. An IP address in brackets counts as well.
 func host(text string) int {
 	if strings.HasPrefix(text, "[") {
 		if end := strings.IndexByte(text, ']'); end > 0 && end < 64 {
@@ -80,7 +81,7 @@ func host(text string) int {
 	return len(name)
 }
 
-// local returns the length of the name of a mailbox at the end of text, or 0.
+// local returns the length of the mailbox name at the end of text, or 0 if there is none.
 func local(text string) int {
 	if strings.HasSuffix(text, `"`) {
 		if open := strings.LastIndexByte(text[:len(text)-1], '"'); open >= 0 && len(text)-open <= 66 {

@@ -5,8 +5,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Whole returns the sum (Add), the difference (Sub) or the product (Mul) of two constant whole numbers of at most 2^30. ok is
-// false for all else.
+// Whole returns the sum (Add), the difference (Sub) or the product (Mul) of two constant whole numbers of at most 2^30
+// in size. ok is false for other operators and operands.
 func Whole(op Op, x, y Expr) (v value.Value, ok bool) {
 	a, okA := x.(Const)
 	b, okB := y.(Const)

@@ -6,16 +6,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Guard is a program without a result as long as a sub-query that is used as a value yields at most one record.
+// A Guard checks a sub-query that is used as a value. Its program has no result if the sub-query yields at most one
+// record.
 type Guard struct {
-	Program *Program // at most one record, without columns that are returned
-	Place   string   // of the sub-query in the statement
+	Program *Program // yields at most one record, without returned columns
+	Place   string   // the place of the sub-query in the statement
 }
 
-// Guard puts a record before the result of p for each of guards that has one. The record consists of nulls. Its last column, whose
-// Tally has the places of guards, has the number of the guard. The column is null in the records of p.
+// Guard puts a record before the result of p for each of guards that has a result. The record consists of nulls, except
+// for the last column, which contains the number of the guard. The Tally of this column contains the places of guards.
+// The column is null in the records of p.
 //
-// An error that the database raises would not do: a database may evaluate a sub-query for records that the view leaves out.
+// An error raised by the database would be wrong, because a database may evaluate a sub-query for records outside of
+// the view.
 func (p *Program) Guard(guards []Guard) {
 	if len(guards) == 0 {
 		return

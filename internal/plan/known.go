@@ -7,25 +7,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Known describes the contents of a JSON value, as far as the stages that made it say so. The list of a $lookup holds
-// the records of a class. A nil Known says nothing. Exactly one of Members, List and Type is set: for an object, a
-// list, or a single value.
+// Known describes the known contents of a JSON value, as determined by the stages that made it. For example, the list
+// of a $lookup contains the records of a class. A nil Known means that nothing is known. Exactly one of Members, List
+// and Type is set: for an object, a list, or a single value.
 type Known struct {
 	Members []KnownMember // of an object
 	List    bool
-	Element *Known      // of a list: each of its elements
-	Type    schema.Type // of a single value, before it became JSON
-	ID      bool        // it is an id: an Integer is a text in JSON
-	Class   string      // the class it points to, or ""
+	Element *Known      // the contents of each element of a list
+	Type    schema.Type // the type of a single value before it became JSON
+	ID      bool        // the value is an id, so an Integer is text in JSON
+	Class   string      // the class to which the value points, or ""
 }
 
-// A KnownMember is a member of an object.
+// A KnownMember is a known member of an object.
 type KnownMember struct {
 	Name  string
-	Value *Known // nil if nothing is known of it
+	Value *Known // nil if the contents are unknown
 }
 
-// ListOf returns the Known of a list of elements.
+// ListOf returns the Known of a list whose elements are described by element.
 func ListOf(element *Known) *Known {
 	if element == nil {
 		return nil
@@ -33,7 +33,7 @@ func ListOf(element *Known) *Known {
 	return &Known{List: true, Element: element}
 }
 
-// Of returns the Known of the elements of a list, and nil for anything else.
+// Of returns the Known of a list's elements, or nil if k isn't a list.
 func (k *Known) Of() *Known {
 	if k == nil || !k.List {
 		return nil
@@ -41,8 +41,8 @@ func (k *Known) Of() *Known {
 	return k.Element
 }
 
-// At returns the Known of the value at path, which is within each element where k is a list. If there can be none, n is
-// the number of parts that lead to the value without such a member, and ok is false.
+// At returns the Known of the value at path. If k is a list, the path continues in each element. If there can't be such
+// a value, ok is false. n is then the number of parts before the value that lacks the member.
 func (k *Known) At(path query.Path) (at *Known, n int, ok bool) {
 	for i, part := range path {
 		for k != nil && k.List {
@@ -60,7 +60,7 @@ func (k *Known) At(path query.Path) (at *Known, n int, ok bool) {
 	return k, len(path), true
 }
 
-// Open reports whether a value of type t may have parts that nothing is known of.
+// Open reports whether a value of type t may have parts about which nothing is known.
 func Open(t schema.Type) bool { return t == schema.JSON || t == schema.Any || t == schema.Array }
 
 // Names returns the names of the members of an object.

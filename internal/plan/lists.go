@@ -6,23 +6,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A list that a pipeline gathers (Push, AddToSet, Nest, Closure, Facet) is held in memory before its size is known. It
-// is null if it is larger than ListBytes, which counts the bytes of its elements as JSON, and ListElement for each. A
-// column that is never null otherwise is a value.Cut in a result. Sources write JSON with spaces or without, so the
-// limit is between half of ListBytes and all.
+// A list that a pipeline collects (Push, AddToSet, Nest, Closure, Facet) is in memory before its size is known. It is
+// null if it is larger than ListBytes. The size is the number of bytes of the elements as JSON, plus ListElement for
+// each element. In a result, a null in a column that is otherwise never null is a value.Cut. Sources write JSON with or
+// without spaces, so the effective limit is between half of ListBytes and all of it.
 const (
-	mostLists   = 4 << 20 // of all lists of a program
+	mostLists   = 4 << 20 // the maximum for all lists of a program together
 	leastList   = 64 << 10
 	ListElement = 16
 
-	// MostOver is the maximum size of the list that an Over makes. A larger one is null.
+	// MostOver is the maximum size of the list that an Over makes. A larger list is null.
 	MostOver = mostLists
 )
 
-// ListBytes returns the maximum size of each list that p gathers. p may be nil.
+// ListBytes returns the maximum size of each list that p collects. p may be nil.
 func ListBytes(p *Program) int { return max(leastList, mostLists/max(1, lists(p))) }
 
-// lists returns how many lists p gathers.
+// lists returns the number of lists that p collects.
 func lists(p *Program) int {
 	n := 0
 	if p == nil {
@@ -70,7 +70,7 @@ func BoundedList(values []value.Value, most int) value.Value {
 	return value.OfArray(values)
 }
 
-// JoinedTexts returns the texts in a list with a separator between them, or null if there are none.
+// JoinedTexts returns the texts in a list, joined by a separator. It returns null if the list has no texts.
 func JoinedTexts(list []value.Value, separator string) value.Value {
 	var texts []string
 	for _, v := range list {

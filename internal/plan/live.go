@@ -6,11 +6,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Live reports for each column that a Program begins with whether the result can depend on it. That is so if a stage or
-// an order reads it, or if it is returned. Other columns need not be read.
+// Live reports for each column of a Program's Base whether the result can depend on it. That is the case if a stage or
+// an order reads the column, or if the column is returned. Other columns need not be read.
 func (p *Program) Live() []bool { return live(&p.Base, p.Stages) }
 
-// live returns the columns of a shape that are returned, or that the order or one of the stages after it reads.
+// live reports the columns of a shape that are returned, or that the order or a later stage reads.
 func live(in *Shape, stages []Stage) []bool {
 	out := make([]bool, len(in.Columns))
 	for _, o := range in.Order {
@@ -35,8 +35,8 @@ func live(in *Shape, stages []Stage) []bool {
 				exprs = append(exprs, e)
 			}
 		}
-	case *Group, *Buckets: // the later stages have no column from before
-	default: // the columns of before come first
+	case *Group, *Buckets: // later stages have no columns from before
+	default: // the columns from before come first
 		for i := range out {
 			out[i] = out[i] || after[i]
 		}
@@ -49,8 +49,8 @@ func live(in *Shape, stages []Stage) []bool {
 	return out
 }
 
-// reads returns the expressions that a stage evaluates over each record, without those of a Map, and sets the columns that it reads
-// otherwise. It returns false for a stage of which it isn't known.
+// reads returns the expressions that a stage evaluates over each record, except the expressions of a Map. It also marks
+// the columns that the stage reads in other ways. It returns false for a stage that may read any column.
 func reads(s Stage, in *Shape, set []bool) ([]Expr, bool) {
 	var out []Expr
 	of := func(list []Accumulator) {
@@ -79,12 +79,12 @@ func reads(s Stage, in *Shape, set []bool) ([]Expr, bool) {
 	case *Unwind:
 		out = append(out, s.List)
 	default:
-		return nil, false // their programs may refer to the record
+		return nil, false // the programs of these stages may refer to the record
 	}
 	return out, true
 }
 
-// refers sets the columns that e refers to, or false if not all are known.
+// refers marks in set the columns to which e refers. It returns false if it can't determine all of them.
 func refers(e Expr, set []bool) bool {
 	if ref, ok := e.(Ref); ok {
 		if ref.Column < len(set) {
@@ -101,7 +101,7 @@ func refers(e Expr, set []bool) bool {
 	return err == nil
 }
 
-// Recalls reports whether e refers to the result so far of a Reduce, or may do so.
+// Recalls reports whether e refers, or may refer, to the result so far of a Reduce.
 func Recalls(e Expr) bool {
 	if _, is := e.(Before); is {
 		return true

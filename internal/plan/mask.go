@@ -15,19 +15,19 @@ import (
 // A MaskKind is a kind of mask.
 type MaskKind string
 
-// The kinds of mask. A null stays null under each.
+// The kinds of mask. A null stays null under each kind.
 const (
-	MaskPartial MaskKind = "partial" // of a text its first character, or a hint of its form: j•••@e•••.com, •••1234
+	MaskPartial MaskKind = "partial" // the first character of a text, or a hint of its form: j•••@e•••.com, •••1234
 	MaskHash    MaskKind = "hash"    // 16 hexadecimal digits: equal for equal values of one field, and not reversible
 	MaskNull    MaskKind = "null"    // always null
-	MaskInside  MaskKind = "pattern" // texts leave without the personal data inside of them: "call me at [phone]"
-	// MaskPseudonym is a name made of the key of the record, such as Person 5K2M. A column with it holds the key, never the value, so
-	// that it can be grouped by.
+	MaskInside  MaskKind = "pattern" // texts without the personal data in them: "call me at [phone]"
+	// MaskPseudonym is a name computed from the key of the record, such as Person 5K2M. The column contains the key,
+	// never the value, so that records can be grouped by it.
 	MaskPseudonym MaskKind = "pseudonym"
 )
 
-// Masks reports whether k applies to values of type t. MaskPartial needs text. MaskHash needs a type with one text per value and
-// too many values to try them all. MaskInside needs texts, or JSON that may hold some.
+// Masks reports whether k applies to values of type t. MaskPartial requires text. MaskHash requires a type with one
+// text per value and too many values to try them all. MaskInside requires text, or JSON that may contain text.
 func (k MaskKind) Masks(t schema.Type) bool {
 	switch k {
 	case MaskPartial, MaskPseudonym:
@@ -40,15 +40,15 @@ func (k MaskKind) Masks(t schema.Type) bool {
 	return true
 }
 
-// A Mask says how the values of a field are masked.
+// A Mask describes how the values of a field are masked.
 type Mask struct {
 	Kind     MaskKind
-	Field    string    // "source.Class.field": equal values of two fields have different hashes. Of MaskPseudonym "source.Class", for all fields of a record
-	Word     string    // of MaskPseudonym: the kind of the records, such as Person
-	Patterns []Pattern // of MaskInside: the patterns to replace
+	Field    string    // "source.Class.field": equal values of two fields have different hashes. For MaskPseudonym "source.Class", shared by all fields of a record
+	Word     string    // for MaskPseudonym: the kind of the records, such as Person
+	Patterns []Pattern // for MaskInside: the patterns to replace
 }
 
-// String returns the kind, and the patterns that are replaced.
+// String returns the kind and, for MaskInside, the patterns to replace.
 func (m Mask) String() string {
 	if m.Kind != MaskInside {
 		return string(m.Kind)
@@ -60,11 +60,12 @@ func (m Mask) String() string {
 	return string(m.Kind) + ": " + strings.Join(names, ", ")
 }
 
-// A MaskKey is the secret for hashing values. Anyone with it can find out short values by trying. The zero MaskKey hashes
-// nothing.
+// A MaskKey is the secret for hashing values. Whoever knows it can find short values by trying. The zero MaskKey can't
+// hash.
 type MaskKey struct{ secret []byte }
 
-// NewMaskKey derives a MaskKey from a secret, which may be used for other purposes as well. No secret gives the zero MaskKey.
+// NewMaskKey derives a MaskKey from a secret, which may also be used for other purposes. For an empty secret it returns
+// the zero MaskKey.
 func NewMaskKey(secret []byte) MaskKey {
 	if len(secret) == 0 {
 		return MaskKey{}
@@ -74,8 +75,8 @@ func NewMaskKey(secret []byte) MaskKey {
 	return MaskKey{m.Sum(nil)}
 }
 
-// Under returns a function that applies m, for use by one goroutine. It fails with problem.Internal for MaskHash with the
-// zero MaskKey, and for an unknown kind.
+// Under returns a function that applies m, for use by one goroutine. It fails with problem.Internal for a MaskHash or a
+// MaskPseudonym with the zero MaskKey, and for an unknown kind.
 func (m Mask) Under(k MaskKey) (func(value.Value) value.Value, error) {
 	switch {
 	case m.Kind == MaskPartial:
@@ -92,8 +93,8 @@ func (m Mask) Under(k MaskKey) (func(value.Value) value.Value, error) {
 	return nil, problem.New(problem.Internal, "nothing masks "+m.Field+" as "+string(m.Kind))
 }
 
-// hash returns the first 8 bytes of an HMAC of the field's name and the value, as hex. Equal values of one field have
-// equal hashes, and those of two fields don't.
+// hash returns the first 8 bytes of an HMAC of the field's name and the value, in hex. Equal values have equal hashes
+// within a field, and different hashes in different fields.
 func (m Mask) hash(k MaskKey) func(value.Value) value.Value {
 	h := hmac.New(sha256.New, k.secret)
 	var sum [sha256.Size]byte
@@ -109,7 +110,7 @@ func (m Mask) hash(k MaskKey) func(value.Value) value.Value {
 	}
 }
 
-// comparableText returns v as a text that is the same for equal values of one field.
+// comparableText returns a text of v that is the same for equal values of a field.
 func comparableText(v value.Value) string {
 	text := v.String()
 	if v.Kind() == value.Decimal && strings.Contains(text, ".") && !strings.ContainsAny(text, "eE") {
@@ -118,24 +119,26 @@ func comparableText(v value.Value) string {
 	return text
 }
 
-// Hides reports whether m hides the values of its column, which nothing may use then. A column with a MaskPseudonym holds keys, which are visible.
+// Hides reports whether m hides the values of its column, so that no query may use them. A column with a MaskPseudonym
+// contains keys, which are visible.
 func (m *Mask) Hides() bool { return m != nil && m.Kind != MaskPseudonym }
 
-// Names reports whether m is a MaskPseudonym.
+// Names reports whether m is a MaskPseudonym, so that the column shows names.
 func (m *Mask) Names() bool { return m != nil && m.Kind == MaskPseudonym }
 
 // Nulls reports whether every value of the column is shown as null.
 func (m *Mask) Nulls() bool { return m != nil && m.Kind == MaskNull }
 
-// MaskedFieldError returns the refusal of a use of a masked field, at the JSON pointer at, that would reveal its values.
+// MaskedFieldError returns the error for a use of a masked field that would reveal its values. at is the JSON pointer
+// of the use.
 func MaskedFieldError(field, at string) error {
 	return &problem.Error{Code: problem.InvalidQuery, Kind: "field_masked", Pointer: at,
 		Detail:     problem.Cut(field) + " is masked: it is shown and can't be filtered, sorted, grouped or joined on",
 		Suggestion: "use fields of which get_schema doesn't say masked"}
 }
 
-// Refuse returns the refusal of a use of a field with the mask m, at the JSON pointer at. A pseudonym has uses that others
-// don't have, and the key can stand in its place in all others.
+// Refuse returns the error for a use of a field with the mask m. at is the JSON pointer of the use. For a pseudonym,
+// the error lists the permitted uses and suggests the key for the others.
 func (m *Mask) Refuse(field, at string) error {
 	if !m.Names() {
 		return MaskedFieldError(field, at)

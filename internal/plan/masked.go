@@ -7,13 +7,14 @@ import (
 )
 
 // CheckMasks returns an error if p uses a masked column in a way that Column.Mask doesn't allow. Package typecheck
-// rejects such uses in queries. CheckMasks verifies its result.
+// rejects these uses in queries, and CheckMasks verifies the result of typecheck.
 func CheckMasks(p *Program) error { return (&masks{}).program(p) }
 
-// masks checks the masked columns of a program. around holds the shapes of the enclosing Nests.
+// masks checks the masked columns of a program. around contains the shapes of the enclosing Nests.
 type masks struct{ around []*Shape }
 
-// program checks that no stage of p looks at a masked column, and that no order, from the base to the result, is by one.
+// program checks that no stage of p reads a masked column. It also checks that no order, from the base to the result,
+// uses one.
 func (m *masks) program(p *Program) error {
 	in := &p.Base
 	for _, s := range p.Stages {
@@ -37,7 +38,8 @@ func checkOrder(s *Shape) error {
 	return nil
 }
 
-// stage checks the columns of in that s reads, and that masked columns remain masked in its shape.
+// stage checks the columns of in that s reads. It also checks that masked columns are still masked in the stage's
+// shape.
 func (m *masks) stage(s Stage, in *Shape) error {
 	out := s.Out()
 	switch s := s.(type) {
@@ -88,7 +90,7 @@ func (m *masks) stage(s Stage, in *Shape) error {
 	return fmt.Errorf("masks know no stage %T", s)
 }
 
-// reads returns the expressions that s reads of each record.
+// reads returns the expressions that s reads for each record.
 func (s *Windows) reads() []Expr {
 	var out []Expr
 	for _, c := range s.By {
@@ -103,7 +105,7 @@ func (s *Windows) reads() []Expr {
 	return out
 }
 
-// within returns m for programs over a record of in.
+// within returns m for programs whose outer record has the shape in.
 func (m *masks) within(in *Shape) *masks {
 	return &masks{append(m.around[:len(m.around):len(m.around)], in)}
 }
@@ -117,7 +119,7 @@ func first(errs ...error) error {
 	return nil
 }
 
-// stays checks that the columns of in are in out, starting at column from, with the same masks.
+// stays checks that the columns of in are in out with the same masks, starting at column from.
 func stays(in, out *Shape, from int) error {
 	for i, c := range in.Columns {
 		if out.Columns[from+i].Mask != c.Mask {
@@ -127,7 +129,7 @@ func stays(in, out *Shape, from int) error {
 	return nil
 }
 
-// document checks a shape whose records become objects.
+// document checks a shape whose records become JSON objects.
 func document(s *Shape) error {
 	for _, c := range s.Columns {
 		if c.Path != nil && c.Mask != nil {
@@ -137,7 +139,7 @@ func document(s *Shape) error {
 	return nil
 }
 
-// where checks the columns that a bound filter names.
+// where checks the columns to which a bound filter refers.
 func where(f query.Filter, in *Shape) error {
 	return query.Conditions(f, func(_ query.Filter, path query.Path) error {
 		if i := in.Find(path[0]); i >= 0 && in.Columns[i].Mask != nil {
@@ -147,7 +149,7 @@ func where(f query.Filter, in *Shape) error {
 	})
 }
 
-// passes checks the expressions of the columns of out: a masked column may only be passed on with its mask.
+// passes checks the expressions for the columns of out. A masked column may only be passed on with its mask.
 func (m *masks) passes(list []Expr, in, out *Shape) error {
 	for i, e := range list {
 		if ref, ok := e.(Ref); ok {
@@ -163,7 +165,7 @@ func (m *masks) passes(list []Expr, in, out *Shape) error {
 	return nil
 }
 
-// keys checks the keys of a group: one may be a column with pseudonyms, which keeps them.
+// keys checks the keys of a group. A key may be a column with pseudonyms if the result has the same mask.
 func (m *masks) keys(s *Group, in *Shape) error {
 	for i, e := range s.Keys {
 		if ref, ok := e.(Ref); ok && in.Columns[ref.Column].Mask.Names() {
@@ -179,7 +181,7 @@ func (m *masks) keys(s *Group, in *Shape) error {
 	return nil
 }
 
-// firsts checks that a masked column of which the first value of each group is taken keeps its mask.
+// firsts checks that the mask stays on a masked column if First selects a value of it in each group.
 func (m *masks) firsts(s *Group, in *Shape) error {
 	for i, a := range s.Accumulators {
 		ref, ok := a.X.(Ref)
@@ -190,8 +192,8 @@ func (m *masks) firsts(s *Group, in *Shape) error {
 	return nil
 }
 
-// accumulators checks the accumulators of a group. With firsts it may take the first value of a masked column, which
-// looks at no value.
+// accumulators checks the accumulators of a group. With firsts, First is allowed for a masked column, because its
+// result doesn't depend on the values.
 func (m *masks) accumulators(list []Accumulator, in *Shape, firsts bool) error {
 	for _, a := range list {
 		if _, ok := a.X.(Ref); ok && a.Op == First && firsts {
@@ -207,7 +209,7 @@ func (m *masks) accumulators(list []Accumulator, in *Shape, firsts bool) error {
 	return nil
 }
 
-// pairs checks equalities. The right side of a Nest has only columns in them, no Outers.
+// pairs checks equalities. In a Nest, their right sides contain only columns and no Outers.
 func (m *masks) pairs(list []Pair, in, right *Shape) error {
 	for _, p := range list {
 		if err := first(m.reads(in, p.Left), m.reads(right, p.Right)); err != nil {
@@ -217,7 +219,7 @@ func (m *masks) pairs(list []Pair, in, right *Shape) error {
 	return nil
 }
 
-// reads checks the columns that expressions over in refer to.
+// reads checks the columns of in to which expressions refer.
 func (m *masks) reads(in *Shape, list ...Expr) error {
 	for _, e := range list {
 		masked := false
@@ -243,7 +245,7 @@ func (m *masks) reads(in *Shape, list ...Expr) error {
 	return nil
 }
 
-// operands returns the operands of e. Nil elements are missing ones.
+// operands returns the operands of e. An operand that e lacks is a nil element.
 func operands(e Expr) ([]Expr, error) {
 	switch e := e.(type) {
 	case Ref, Outer, Element, Before, Const:

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestCheckMasks has a row for each forbidden use of a masked column: here the column #1, email.
+// TestCheckMasks has a row for each forbidden use of a masked column. The masked column is #1, email.
 func TestCheckMasks(t *testing.T) {
 	hidden := &Mask{Kind: MaskHash, Field: "app.users.email"}
 	id := Column{Path: query.Path{"id"}, Type: schema.Integer}

@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// A run is a number as people write it: groups of digits with separators between them.
+// A run is a number in the form in which people write it: groups of digits with separators between them.
 type run struct {
 	groups []span // the groups of digits
 	plus   bool   // a + precedes the first group
 }
 
-// digits returns the digits of the groups from to to.
+// digits returns the digits of a range of groups. to is the index after the last group.
 func (r run) digits(text string, from, to int) string {
 	var b strings.Builder
 	for _, g := range r.groups[from:to] {
@@ -23,13 +23,13 @@ func (r run) digits(text string, from, to int) string {
 	return b.String()
 }
 
-// separators are the characters that may stand between groups of digits, besides white space.
+// separators are the characters, besides white space, that may be between groups of digits.
 const separators = "-.()/·‐‑‒–—_"
 
-// widest is the most characters between two groups of digits.
+// widest is the maximum number of characters between two groups of digits.
 const widest = 4
 
-// runs returns the numbers in a text. Groups of digits that only separators part belong to one number.
+// runs returns the numbers in a text. Groups of digits belong to one number if there are only separators between them.
 func runs(text string) []run {
 	var out []run
 	var now run
@@ -60,7 +60,7 @@ func runs(text string) []run {
 // digit reports whether c is a digit.
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// separates reports whether text is a few separators.
+// separates reports whether text consists of at most widest separators.
 func separates(text string) bool {
 	n := 0
 	for _, r := range text {
@@ -71,14 +71,15 @@ func separates(text string) bool {
 	return true
 }
 
-// plus reports whether text ends with a plus sign, perhaps before an opening bracket.
+// plus reports whether text ends with a plus sign. White space and opening brackets may follow the sign.
 func plus(text string) bool {
 	text = strings.TrimRight(text, " (\u00a0")
 	return strings.HasSuffix(text, "+") || strings.HasSuffix(text, "＋") || strings.HasSuffix(text, "%2B") || strings.HasSuffix(text, "%2b")
 }
 
-// cards finds the numbers of payment cards: 13 to 19 digits with a right check digit that begin as a card does. The
-// digits stand together or in groups of at least four. Where two such numbers overlap, it returns both.
+// cards finds the numbers of payment cards: 13 to 19 digits with a valid check digit and a beginning that cards have.
+// The digits form one group, or groups of at least four digits of which the last may be shorter. If two such numbers
+// overlap, the result covers both.
 func cards(text string) []span {
 	var out []span
 	for _, r := range runs(text) {
@@ -101,7 +102,7 @@ func cards(text string) []span {
 	return out
 }
 
-// join adds s, which begins behind the beginning of the last of list, and joins the two if they overlap.
+// join adds s to list, which is in order of the beginnings. If s overlaps the last span of list, join merges the two.
 func join(list []span, s span) []span {
 	if n := len(list); n > 0 && s.from < list[n-1].to {
 		list[n-1].to = max(list[n-1].to, s.to)
@@ -126,7 +127,7 @@ func isCard(digits string) bool {
 	return luhn(digits)
 }
 
-// luhn reports whether the last digit is the check digit of the others.
+// luhn reports whether the last digit is the check digit of the preceding digits.
 func luhn(digits string) bool {
 	sum := 0
 	for i := range len(digits) {
@@ -141,10 +142,10 @@ func luhn(digits string) bool {
 	return sum%10 == 0
 }
 
-// ibanLengths are the lengths of the bank accounts of each country that has IBANs.
+// ibanLengths are the lengths of IBANs by country.
 var ibanLengths = accounts()
 
-// accounts returns the lengths of bank accounts by country.
+// accounts returns the lengths of IBANs by country code.
 func accounts() map[string]int {
 	out := map[string]int{}
 	for _, countries := range []struct {
@@ -161,8 +162,8 @@ func accounts() map[string]int {
 	return out
 }
 
-// ibans finds bank accounts: the code of a country, two check digits, and as many characters as that country has, with separators
-// or without.
+// ibans finds IBANs: a country code, two check digits and the number of characters that the country has. Separators are
+// optional.
 func ibans(text string) []span {
 	var out []span
 	for i := 0; i+15 <= len(text); i++ {
@@ -193,7 +194,8 @@ func next(text string, i int) byte {
 // letter reports whether c is a letter.
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// alphanumerics returns n letters and digits of text from i, in upper case, and where they end. Few separators may part them.
+// alphanumerics returns n letters and digits of text from position i, in upper case, and the position after them. There
+// may be a few separators between them.
 func alphanumerics(text string, i, n int) (string, int) {
 	var b strings.Builder
 	last := i
@@ -211,7 +213,7 @@ func alphanumerics(text string, i, n int) (string, int) {
 	return b.String(), last
 }
 
-// mod97 reports whether the check digits of a bank account are right.
+// mod97 reports whether the check digits of an IBAN are valid.
 func mod97(account string) bool {
 	rest := 0
 	for _, c := range account[4:] + account[:4] {
@@ -229,7 +231,7 @@ var (
 	ipv6 = regexp.MustCompile(`[0-9A-Fa-f:]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*`)
 )
 
-// addresses finds PatternIP addresses.
+// addresses finds the addresses of PatternIP.
 func addresses(text string) []span {
 	var out []span
 	if strings.Count(text, ":") >= 2 {
@@ -257,7 +259,7 @@ func addresses(text string) []span {
 	return merge(out, other)
 }
 
-// isIPv4 reports whether four numbers with dots are an address. Leading zeros are accepted.
+// isIPv4 reports whether text, four numbers with dots, is an address. Leading zeros are accepted.
 func isIPv4(text string) bool {
 	for part := range strings.SplitSeq(text, ".") {
 		if len(part) == 3 && part > "255" {

@@ -8,12 +8,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// hidden replaces the hidden part of a text, whatever its length.
+// hidden replaces the hidden part of a text of any length.
 const hidden = "•••"
 
-// partial masks a text. It leaves the first characters of an e-mail address and of its domain. It leaves the last
-// digits of a long number (4 of 12 or more, 2 of 9 or more). Of any other text it leaves the first character. It hides
-// all of a text that is so short that this would reveal much of it. It never reveals the length of the text.
+// partial masks a text. Of an e-mail address it shows the first character of the name and of the domain. Of a long
+// number it shows the last digits: 4 of 12 or more, 2 of 9 or more. Of any other text it shows the first character. It
+// hides a text completely if the text is too short for this. It never reveals the length of the text.
 func partial(v value.Value) value.Value {
 	if v.IsNull() {
 		return v
@@ -38,8 +38,8 @@ func partial(v value.Value) value.Value {
 	return value.OfString(maskFirst(text, 4))
 }
 
-// maskFirst returns the first character of text, if text has at least least characters and begins with a letter or a
-// digit, followed by hidden.
+// maskFirst returns the first character of text, followed by hidden. It returns only hidden if text has fewer than
+// least characters, or if it doesn't begin with a letter or a digit.
 func maskFirst(text string, least int) string {
 	r, size := utf8.DecodeRuneInString(text)
 	if utf8.RuneCountInString(text) < least || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
@@ -50,11 +50,12 @@ func maskFirst(text string, least int) string {
 
 // address splits an e-mail address.
 func address(text string) (local, domain string, ok bool) {
-	local, domain, _ = strings.Cut(text, "@") // without one, the domain is empty
+	local, domain, _ = strings.Cut(text, "@") // without an at sign, the domain is empty
 	return local, domain, local != "" && strings.Contains(domain, ".") && !strings.ContainsAny(domain, "@/:") && !strings.ContainsFunc(text, unicode.IsSpace)
 }
 
-// number returns the digits of a text that consists of digits and the punctuation of phone and card numbers.
+// number returns the digits of a text. ok is false if the text contains anything but digits and the punctuation of
+// phone and card numbers.
 func number(text string) (digits string, ok bool) {
 	var b strings.Builder
 	for i := range len(text) {

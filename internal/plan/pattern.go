@@ -9,15 +9,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Pattern is a kind of personal data that is found inside a text. Each match is replaced by its name: [email].
+// A Pattern is a kind of personal data that may be in a text. Each match is replaced by the name of the pattern:
+// [email].
 type Pattern string
 
 // The patterns.
 const (
 	PatternEmail Pattern = "email" // an e-mail address
 	PatternPhone Pattern = "phone" // a telephone number: with + or 00, with a leading 0, in a form such as (555) 234-5678, or after a word such as tel
-	PatternIBAN  Pattern = "iban"  // a bank account whose check digits are right
-	PatternCard  Pattern = "card"  // a payment card whose check digit is right
+	PatternIBAN  Pattern = "iban"  // a bank account with valid check digits
+	PatternCard  Pattern = "card"  // a payment card with a valid check digit
 	PatternIP    Pattern = "ip"    // an IPv4 or IPv6 address
 	PatternSSN   Pattern = "ssn"   // a social security number of the United States, with hyphens or spaces
 )
@@ -27,13 +28,13 @@ func AllPatterns() []Pattern {
 	return []Pattern{PatternEmail, PatternPhone, PatternIBAN, PatternCard, PatternIP, PatternSSN}
 }
 
-// finders holds how matches of a pattern are found, in the order in which they run. The forms with check digits come
-// before those without, so that a card isn't taken for a telephone number.
+// finders returns the finders of all patterns in the order in which they run. Patterns with check digits come first, so
+// that a card isn't mistaken for a telephone number.
 func finders() []finder {
 	return []finder{{PatternIBAN, ibans}, {PatternCard, cards}, {PatternEmail, emails}, {PatternIP, addresses}, {PatternSSN, socials}, {PatternPhone, phones}}
 }
 
-// A finder finds the matches of a pattern in a text, in their order and without overlaps.
+// A finder finds the matches of a pattern in a text. The matches are in order and don't overlap.
 type finder struct {
 	pattern Pattern
 	find    func(text string) []span
@@ -42,8 +43,8 @@ type finder struct {
 // A span is a range of bytes of a text.
 type span struct{ from, to int }
 
-// patterns returns a function that replaces matches of m's patterns in texts, also in those inside of JSON. A value without
-// a match stays as it is. A number that matches as a whole becomes a text.
+// patterns returns a function that replaces matches of m's patterns in texts, including texts inside JSON. A value
+// without a match stays unchanged. A number that matches completely becomes a text.
 func (m Mask) patterns() func(value.Value) value.Value {
 	used := slices.DeleteFunc(finders(), func(f finder) bool { return !slices.Contains(m.Patterns, f.pattern) })
 	var apply func(v value.Value) value.Value
@@ -66,7 +67,7 @@ func (m Mask) patterns() func(value.Value) value.Value {
 			}
 			return v
 		}
-		return value.Value{} // nothing can be found in bytes, so they aren't shown
+		return value.Value{} // bytes can't be searched, so they aren't shown
 	}
 	return apply
 }
@@ -80,7 +81,8 @@ func each(list []value.Value, f func(value.Value) value.Value) []value.Value {
 	return out
 }
 
-// inside returns the members of an object with matches replaced in their names and values. Names that become equal are numbered.
+// inside returns the members of an object, with matches replaced in names and values. Names that become equal are
+// numbered.
 func inside(members []value.Member, used []finder, apply func(value.Value) value.Value) []value.Member {
 	out := make([]value.Member, len(members))
 	names := make(map[string]bool, len(members))
@@ -95,7 +97,7 @@ func inside(members []value.Member, used []finder, apply func(value.Value) value
 	return out
 }
 
-// replace replaces the matches of patterns in text.
+// replace replaces the matches of the used patterns in text.
 func replace(used []finder, text string) string {
 	for _, f := range used {
 		spans := f.find(text)
@@ -115,8 +117,8 @@ func replace(used []finder, text string) string {
 	return text
 }
 
-// Marker returns the first marker of m, such as [email], in a text or in texts inside of JSON, or "". For another mask
-// than MaskInside, there is no marker.
+// Marker returns the first marker of m, such as [email], in a text or in texts inside JSON. It returns "" if there is
+// no marker, and for a mask other than MaskInside.
 func (m *Mask) Marker(v value.Value) string {
 	if m == nil || m.Kind != MaskInside || v.IsNull() {
 		return ""
@@ -141,7 +143,8 @@ func MatchPatterns(text string) []Pattern {
 	return out
 }
 
-// CutMaskedText returns a piece of a masked text: at most length characters after the first offset. JSON is cut as it is written.
+// CutMaskedText returns a piece of a masked text: at most length characters after the first offset characters. JSON is
+// cut in its text form.
 func CutMaskedText(v value.Value, offset, length int64) value.Value {
 	if v.IsNull() || v.Kind() == value.Cut {
 		return v
@@ -151,7 +154,7 @@ func CutMaskedText(v value.Value, offset, length int64) value.Value {
 	return value.OfString(strings.Clone(text[:after(text, length)]))
 }
 
-// MaskCharacters returns the number of characters of a masked text, of which CutMasked returns pieces.
+// MaskCharacters returns the number of characters of a masked text, for use with CutMaskedText.
 func MaskCharacters(v value.Value) value.Value {
 	if v.IsNull() || v.Kind() == value.Cut {
 		return v
@@ -159,7 +162,7 @@ func MaskCharacters(v value.Value) value.Value {
 	return value.OfInt(int64(utf8.RuneCountInString(v.String())))
 }
 
-// after returns the number of bytes that the first n characters of text take.
+// after returns the number of bytes of the first n characters of text.
 func after(text string, n int64) int {
 	for i := range text {
 		if n--; n < 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// inside applies all patterns.
+// insideAll returns the function that replaces the matches of all patterns.
 func insideAll(t *testing.T) func(value.Value) value.Value {
 	t.Helper()
 	apply, err := Mask{Kind: MaskInside, Field: "f", Patterns: AllPatterns()}.Under(MaskKey{})
@@ -18,7 +18,7 @@ func insideAll(t *testing.T) func(value.Value) value.Value {
 	return apply
 }
 
-// TestPatterns checks the returned parts of texts with personal data, and that numbers of other kinds stay.
+// TestPatterns checks the masked forms of texts with personal data, and that other numbers stay.
 func TestPatterns(t *testing.T) {
 	apply := insideAll(t)
 	for _, tt := range []struct{ in, out string }{
@@ -79,7 +79,7 @@ func TestPatterns(t *testing.T) {
 		{"wa.me/491711234567", "wa.me/491711234567"},
 		{"my mobile number is 7911 123456", "my mobile number is [phone]"},
 		{"+49‑171‑1234567 +49–171–1234567", "[phone] [phone]"},
-		// the kept part
+		// numbers that aren't personal data
 		{"order 1002003004, #0123456789, ORD-0123456789, INV-2026-0001234", "order 1002003004, #0123456789, ORD-0123456789, INV-2026-0001234"},
 		{"on 2026-11-29 10:20:30 and 01.02.2026 10:30, 29/11/2026 0:15", "on 2026-11-29 10:20:30 and 01.02.2026 10:30, 29/11/2026 0:15"},
 		{"0.123456789 and 12.50 EUR and 1 234 567", "0.123456789 and 12.50 EUR and 1 234 567"},
@@ -93,7 +93,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestPatternsInside checks JSON, numbers and values that hold no text.
+// TestPatternsInside checks JSON, numbers and values that contain no text.
 func TestPatternsInside(t *testing.T) {
 	apply := insideAll(t)
 	for _, tt := range []struct{ in, out string }{
@@ -117,7 +117,7 @@ func TestPatternsInside(t *testing.T) {
 	}
 }
 
-// TestPatternsAlone checks that only the named patterns are replaced.
+// TestPatternsAlone checks that only matches of the named patterns are replaced.
 func TestPatternsAlone(t *testing.T) {
 	const text = "ann@ex.com +49 171 1234567 DE89370400440532013000 4111111111111111 192.0.2.1 123-45-6789"
 	for pattern, want := range map[Pattern]string{
@@ -138,7 +138,7 @@ func TestPatternsAlone(t *testing.T) {
 	}
 }
 
-// TestPatternsBetween puts personal data between random texts: nothing of it may be left, wherever it stands.
+// TestPatternsBetween puts personal data between random texts and checks that all of it is replaced.
 func TestPatternsBetween(t *testing.T) {
 	apply := insideAll(t)
 	data := []string{"secretperson@example.com", "+49 171 7654321", "(555) 765-4321", "4111 1111 1111 1111", "DE89 3704 0044 0532 0130 00", "192.168.77.66"}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// socials finds social security numbers of the United States: 3, 2 and 4 digits that are assigned.
+// socials finds social security numbers of the United States: 3, 2 and 4 digits in ranges that are in use.
 func socials(text string) []span {
 	var out []span
 	for _, r := range runs(text) {
@@ -26,14 +26,14 @@ func socials(text string) []span {
 	return out
 }
 
-// telephones are the words that say that a telephone number follows. fillers may stand between.
+// telephones are words that announce a telephone number. fillers may be between such a word and the number.
 var (
 	telephones = words(`tel tél teléfono telefono telefone telefon téléphone telephone phone phones fon fone fax mobile mobil mob móvil movil cell
 		cellphone celular cel portable handy handynummer rufnummer telefonnummer whatsapp signal sms call ring dial ph телефон тел 電話 电话 手机`)
 	fillers = words(`no nr number num n is me us at on back under unter`)
 )
 
-// words returns the set of the words of a text.
+// words returns the set of words in a text.
 func words(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(text) {
@@ -42,7 +42,8 @@ func words(text string) map[string]bool {
 	return out
 }
 
-// endsWithPhoneWord reports whether a word at the end of text says that a telephone number follows.
+// endsWithPhoneWord reports whether text ends with a word that announces a telephone number, perhaps followed by
+// fillers.
 func endsWithPhoneWord(text string) bool {
 	for range 4 {
 		rest := strings.TrimRightFunc(text, func(r rune) bool { return !word(r) })
@@ -61,9 +62,9 @@ func endsWithPhoneWord(text string) bool {
 	return false
 }
 
-// phones finds telephone numbers. A number counts if it begins with + or 00 and a country, or with 0 and an area. It
-// also counts if it has the form of North America, or if a word such as tel precedes it. Numbers that belong to a
-// longer word, such as order numbers, don't count.
+// phones finds telephone numbers. A number counts if it begins with + or 00 and a country code, or with 0 and an area
+// code. It also counts if it has the North American form, or if a word such as tel precedes it. Numbers in longer
+// words, such as order numbers, don't count.
 func phones(text string) []span {
 	var out []span
 	for _, r := range runs(text) {
@@ -77,7 +78,8 @@ func phones(text string) []span {
 	return out
 }
 
-// start returns where a telephone number begins whose first digit is at i: with the plus sign and the bracket before it.
+// start returns the beginning of a telephone number: the position of a plus sign or a bracket before i, the position of
+// its first digit.
 func start(text string, i int) int {
 	for {
 		r, size := utf8.DecodeLastRuneInString(text[:i])
@@ -92,8 +94,9 @@ func start(text string, i int) int {
 	}
 }
 
-// phone returns the end of the telephone number that begins with group from of a run, or from if there is none. It
-// prefers the longest one that ends the run or is followed by another number, or else the longest.
+// phone returns the end of the telephone number that begins with group from of a run, or from if there is no such
+// number. It prefers the longest number that ends the run or precedes another number. Otherwise it returns the longest
+// number.
 func phone(text string, r run, from int) int {
 	ends := numbers(text, r, from)
 	for _, to := range ends {
@@ -107,7 +110,8 @@ func phone(text string, r run, from int) int {
 	return ends[0]
 }
 
-// numbers returns where telephone numbers that begin with group from of a run may end, the longest one first.
+// numbers returns the possible ends of telephone numbers that begin with group from of a run. The longest number comes
+// first.
 func numbers(text string, r run, from int) []int {
 	first := r.groups[from]
 	if n := 0; !slices.ContainsFunc(r.groups[from:], func(g span) bool { n += g.to - g.from; return n >= 6 }) {
@@ -138,8 +142,8 @@ func numbers(text string, r run, from int) []int {
 	return out
 }
 
-// isPartOfWord reports whether the number at i is a part of a longer word, because a letter, or a letter and a hyphen,
-// precedes it.
+// isPartOfWord reports whether the number at i is part of a longer word. It is if a letter, a digit, or one of these
+// with a hyphen precedes it.
 func isPartOfWord(text string, i int) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:i])
 	if word(before) || before == '#' {
@@ -152,7 +156,7 @@ func isPartOfWord(text string, i int) bool {
 	return false
 }
 
-// continues reports whether the number that ends at i is a part of a longer word because of the text after it.
+// continues reports whether the text after i, the end of a number, makes the number part of a longer word.
 func continues(text string, i int) bool {
 	behind, size := utf8.DecodeRuneInString(text[i:])
 	if word(behind) && !unicode.Is(unicode.Han, behind) {
@@ -175,12 +179,13 @@ func beginsWithDate(text string, groups []span) bool {
 	return a == b && (a == "." || a == "/" || a == "-") && size(1) <= 2 && (size(0) <= 2 && (size(2) == 4 || size(2) == 2 && len(groups) == 3) || size(0) == 4 && size(2) <= 2)
 }
 
-// decimal reports whether groups of digits are one decimal number.
+// decimal reports whether groups of digits form a decimal number.
 func decimal(text string, groups []span) bool {
 	return len(groups) >= 2 && text[groups[0].to:groups[1].from] == "." && text[groups[0].from:groups[0].to] == "0"
 }
 
-// american reports whether groups of digits have the form of a number in North America: 3, 3 and 4 digits, perhaps after a 1.
+// american reports whether groups of digits have the form of a North American number: 3, 3 and 4 digits, with an
+// optional 1 before them.
 func american(text string, groups []span) bool {
 	if len(groups) == 4 && text[groups[0].from:groups[0].to] == "1" {
 		groups = groups[1:]

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// String describes p completely, for tests and explanations: one line for each stage, with its columns.
+// String describes p completely, for tests and explain. It has one line for each stage, with the stage's columns.
 func (p *Program) String() string {
 	var out strings.Builder
 	in := fmt.Sprintf("view %d", p.From)
@@ -30,7 +30,7 @@ func (p *Program) String() string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// String returns the columns of s, hidden ones as #number, and their order.
+// String returns the columns of s and their order. A hidden column is #number.
 func (s Shape) String() string {
 	names := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
@@ -55,7 +55,8 @@ func (s Shape) String() string {
 	return strings.TrimSuffix(text, " by ")
 }
 
-// stageText returns a stage as tests and explain show it: its operands, its columns, and the programs in it, indented by line.
+// stageText returns a stage in the form of tests and explain: its operands, its columns, and its inner programs, with
+// indented lines.
 func stageText(s Stage) string {
 	shape := s.Out().String()
 	switch s := s.(type) {
@@ -132,7 +133,7 @@ func pairs(on []Pair) string {
 	return strings.Join(out, ", ")
 }
 
-// accumulators returns a list of accumulators as text. names is in the order of the constants of Accumulate.
+// accumulators returns a list of accumulators as text. Its names are in the order of the constants of Accumulate.
 func accumulators(list []Accumulator) string {
 	names := [...]string{"sum", "avg", "min", "max", "count", "countDistinct", "first", "last", "push", "addToSet", "stdDevPop", "stdDevSamp", "percentile", "unread"}
 	out := make([]string, len(list))

@@ -9,14 +9,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// letters are the characters of a pseudonym: without vowels, so that no word appears, and without those that look alike.
+// letters are the characters of a pseudonym. There are no vowels, so that no words appear, and no characters that look
+// alike.
 const letters = "23456789BCDFGHJKMNPQRSTVWXZ"
 
 // rounds is the number of rounds of a permutation.
 const rounds = 8
 
-// pseudonym returns a function of the keys of records: it gives each record a name such as Person 5K2M, always the same one. Two keys that
-// are integers from 0 never have the same name. Of other keys, one pair in 10¹¹ has.
+// pseudonym returns a function that maps the key of a record to a name such as Person 5K2M, always the same one. Keys
+// that are integers from 0 never share a name. Of other keys, one pair in 10¹¹ does.
 func (m Mask) pseudonym(k MaskKey) func(value.Value) value.Value {
 	p := permutation{hmac: func(data []byte) [sha256.Size]byte {
 		h := hmac.New(sha256.New, k.secret)
@@ -32,13 +33,13 @@ func (m Mask) pseudonym(k MaskKey) func(value.Value) value.Value {
 	}
 }
 
-// A permutation maps numbers of a length to others of that length, each to its own.
+// A permutation maps a number to another number of the same length. No two numbers map to the same number.
 type permutation struct {
 	hmac func(data []byte) [sha256.Size]byte
 }
 
-// name returns the name for a key. An integer is permuted among those of its length: 4 characters for keys below 531,441, then 6, 8
-// and so on. Another key is hashed, to 9 characters.
+// name returns the name for a key. An integer is permuted among the numbers of its length: 4 characters for keys below
+// 531,441, then 6, 8 and so on. Any other key is hashed to 9 characters.
 func (p permutation) name(key string) string {
 	n, err := strconv.ParseUint(key, 10, 63)
 	if err != nil || strconv.FormatUint(n, 10) != key {
@@ -50,12 +51,12 @@ func (p permutation) name(key string) string {
 	for ; half*half <= n && size < 12; size += 2 {
 		half *= base
 	}
-	if half*half <= n { // longer names would not fit the arithmetic
+	if half*half <= n { // longer names would overflow the arithmetic
 		sum := p.hmac([]byte("text\x00" + key))
 		return spell(binary.BigEndian.Uint64(sum[:]), 13)
 	}
 	left, right := n/half, n%half
-	for round := range rounds { // a Feistel network: each round can be undone, so no two numbers become one
+	for round := range rounds { // a Feistel network: each round is reversible, so no two numbers become equal
 		var data [18]byte
 		data[0], data[1] = byte(size), byte(round)
 		binary.BigEndian.PutUint64(data[2:], right)
@@ -65,7 +66,7 @@ func (p permutation) name(key string) string {
 	return spell(left*half+right, size)
 }
 
-// spell writes n in letters, with size of them.
+// spell writes n in letters as text of this size.
 func spell(n uint64, size int) string {
 	out := make([]byte, size)
 	for i := range out {

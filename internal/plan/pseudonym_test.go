@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestPseudonym checks that each key has a name of its own, always the same, and another one for another class or installation.
+// TestPseudonym checks that each key has its own, constant name. The name differs for another class or installation.
 func TestPseudonym(t *testing.T) {
 	under := func(secret, class string) func(value.Value) value.Value {
 		t.Helper()

@@ -6,16 +6,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// IsInRange reports whether a Double is in the range of arithmetic. A NaN isn't.
+// IsInRange reports whether a Double is in the range of arithmetic. It returns false for a NaN.
 func IsInRange(x float64) bool {
 	size := math.Abs(x)
 	return x == 0 || size >= 1e-150 && size <= 1e150
 }
 
-// mostExponent is the largest exponent of e in size whose power is a Double in the range of arithmetic.
+// mostExponent is the largest size of an exponent of e for which the power is in the range of arithmetic.
 const mostExponent = 345
 
-// Real returns the result of Sqrt, Pow, Ln, Log10 or Exp. y is that of Pow. ok is false for null.
+// Real returns the result of Sqrt, Pow, Ln, Log10 or Exp of x. y is the exponent of Pow. If ok is false, the result is
+// null.
 func Real(op Op, x, y float64) (z float64, ok bool) {
 	if !IsInRange(x) || !IsInRange(y) {
 		return 0, false
@@ -28,7 +29,7 @@ func Real(op Op, x, y float64) (z float64, ok bool) {
 	case Log10:
 		z = math.Log10(x)
 		if n := math.Round(z); math.Abs(n) <= 22 && math.Pow10(int(n)) == x {
-			z = n // the powers of ten are exact
+			z = n // powers of ten have exact logarithms
 		}
 		return z + 0, x > 0
 	case Exp:
@@ -47,7 +48,7 @@ func Real(op Op, x, y float64) (z float64, ok bool) {
 	return 0, false
 }
 
-// RealOf is Real of Doubles that aren't null.
+// RealOf is Real for arguments that are Doubles and not null.
 func RealOf(op Op, args []value.Value) value.Value {
 	z, ok := Real(op, args[0].Float(), args[len(args)-1].Float())
 	if !ok {

@@ -10,17 +10,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Tally describes a count in a column that isn't shown: the stored values of Field that the groups of a record read
-// as null.
+// A Tally describes a count in a column that isn't shown to callers. It counts the stored values of Field that were
+// read as null in the groups of a record.
 type Tally struct {
 	Field *schema.Field
 	In    []string // the columns of the record that are computed from the field
-	Voids bool     // the values aren't read as null: each makes the sum that it is in null
-	// Several is set, and Field is nil, for the column that Guard adds: the place of the guard with each number, from 1.
+	Voids bool     // the values aren't read as null, but each makes its sum null
+	// Several is set, and Field is nil, for the column that Guard adds. It contains the places of the guards, whose
+	// numbers count from 1.
 	Several []string
 }
 
-// Sentence says that n values were counted.
+// Sentence returns a sentence that reports n counted values.
 func (t *Tally) Sentence(n int64) string {
 	in := strings.Join(t.In, ", ")
 	many, is, each := "values", "are", "each is"
@@ -37,9 +38,10 @@ func (t *Tally) Sentence(n int64) string {
 	return fmt.Sprintf("%d %s of %s %s as null in %s: %s %s", n, many, t.Field.Name, count, in, each, t.Field.Beyond)
 }
 
-// Tally adds columns to the result of p, one for each stored field with a Beyond that its groups read. A column counts
-// the values that the groups read as null. The columns come last, and each has a Tally. Only stages that keep the
-// records of a group apart carry a count on. Tally returns a sentence about each field whose values can't be counted.
+// Tally adds columns to the result of p: one for each stored field with a Beyond that its groups read. The column
+// counts the values that the groups read as null. The new columns come last, and each has a Tally. Only stages that
+// keep the records of a group apart can pass on a count. Tally returns a sentence about each field whose values can't
+// be counted.
 func (p *Program) Tally() []string {
 	t := &tallier{p: p, made: map[carried]int{}, unsaid: map[string]*schema.Field{}}
 	for i, s := range p.Stages {
@@ -67,7 +69,7 @@ func sortedKeys(of map[string]*schema.Field) []string {
 	return out
 }
 
-// A tallier adds counts to a program. Levels are numbers of stages that have run.
+// A tallier adds counts to a program. A level is a number of stages that have run.
 type tallier struct {
 	p      *Program
 	from   int // the lowest level from which columns can be added
@@ -75,10 +77,11 @@ type tallier struct {
 	unsaid map[string]*schema.Field
 }
 
-// A carried is a column of the level below that level carries or counts.
+// A carried is a column of the level below that is passed on or counted at level.
 type carried struct{ level, column int }
 
-// A lost is a column that holds stored values some of which are read as null, or, if counted is set, their number.
+// A lost is a column with stored values of which some are read as null. If counted is set, the column contains their
+// number.
 type lost struct {
 	field   *schema.Field
 	column  int
@@ -86,7 +89,7 @@ type lost struct {
 	voids   bool
 }
 
-// count adds the columns to the result.
+// count adds the columns with the counts to the result.
 func (t *tallier) count() {
 	level := len(t.p.Stages)
 	if level == t.from {
@@ -113,12 +116,12 @@ func (t *tallier) count() {
 	out.Columns = slices.Clone(out.Columns)
 	for _, l := range tallies {
 		c := &out.Columns[l.column]
-		c.Path = query.Path{"\x00" + strconv.Itoa(l.column)} // no name has such a character
+		c.Path = query.Path{"\x00" + strconv.Itoa(l.column)} // names can't contain this character
 		c.Tally = &Tally{Field: l.field, In: names[l.column], Voids: l.voids}
 	}
 }
 
-// shape returns the columns at a level.
+// shape returns the shape of the records at a level.
 func (t *tallier) shape(level int) *Shape {
 	if level == 0 {
 		return &t.p.Base
@@ -126,8 +129,8 @@ func (t *tallier) shape(level int) *Shape {
 	return t.p.Stages[level-1].Out()
 }
 
-// of returns the columns at a level that hold the losses of a column there, and adds missing ones. These are the
-// numbers of lost values and, with stored, the stored values for a group that reads them.
+// of returns the columns at a level with the losses of a column of that level. It adds missing columns. The result
+// contains the numbers of lost values. With stored, it also contains the stored values, for a group that reads them.
 func (t *tallier) of(level, column int, stored bool) []lost {
 	shape := t.shape(level)
 	if column >= len(shape.Columns) {
@@ -164,10 +167,10 @@ func (t *tallier) of(level, column int, stored bool) []lost {
 	return nil
 }
 
-// unread reports whether expressions read some values that a field may hold as null.
+// unread reports whether expressions read some stored values of a field as null.
 func unread(f *schema.Field) bool { return f.Beyond != "" && f.Stored == nil }
 
-// carryColumns gives the stage at level the columns that were added to the stage before it.
+// carryColumns adds the columns that were added to the preceding stage to the stage at level.
 func (t *tallier) carryColumns(level int, found []lost) []lost {
 	below, here := t.shape(level-1), t.shape(level)
 	if n := len(here.Columns); n < len(below.Columns) {
@@ -176,7 +179,7 @@ func (t *tallier) carryColumns(level int, found []lost) []lost {
 	return found
 }
 
-// lostInMap returns the losses of a column of a Map, with a column that carries each on.
+// lostInMap returns the losses of a column of a Map. It adds a column for each loss that the Map doesn't pass on yet.
 func (t *tallier) lostInMap(level int, st *Map, column int, stored bool) []lost {
 	var out []lost
 	for _, ref := range columnsIn(st.Columns[column]) {
@@ -198,8 +201,8 @@ func (t *tallier) lostInMap(level int, st *Map, column int, stored bool) []lost 
 	return distinctColumns(out)
 }
 
-// lostInGroup returns the counts of the losses of a in a group. a is one of its accumulators or reads one of its keys. It
-// adds them to all, the accumulators, which are the last columns of shape.
+// lostInGroup returns the counts of the losses of a in a group. a is an accumulator of the group, or it reads a key of
+// the group. lostInGroup appends the counts to all, the accumulators. Their columns are the last columns of shape.
 func (t *tallier) lostInGroup(level int, all *[]Accumulator, shape *Shape, a Accumulator) []lost {
 	if a.X == nil {
 		return nil
@@ -230,13 +233,13 @@ func (t *tallier) lostInGroup(level int, all *[]Accumulator, shape *Shape, a Acc
 	return distinctColumns(out)
 }
 
-// voids reports whether a NaN or an infinity in its column makes an accumulator null.
+// voids reports whether a NaN or an infinity in the column makes the accumulator null.
 func voids(a Accumulator) bool {
 	_, plain := a.X.(Ref)
 	return plain && (a.Op == Sum || a.Op == Avg || a.Op == StdDevPop || a.Op == StdDevSamp)
 }
 
-// distinctColumns returns all with each column once.
+// distinctColumns returns all without repeated columns.
 func distinctColumns(all []lost) []lost {
 	var out []lost
 	for _, l := range all {
@@ -247,7 +250,7 @@ func distinctColumns(all []lost) []lost {
 	return out
 }
 
-// columnsIn returns the columns that e refers to, in order.
+// columnsIn returns the numbers of the columns to which e refers, in order.
 func columnsIn(e Expr) []int {
 	if ref, ok := e.(Ref); ok {
 		return []int{ref.Column}
@@ -270,7 +273,7 @@ func columnsIn(e Expr) []int {
 	return out
 }
 
-// below finds the fields that groups read in stages through which no count is carried, and in their programs.
+// below notes the fields that groups read in stages that can't pass on a count, and in the programs of these stages.
 func (t *tallier) below(in Shape, stages []Stage) {
 	before := in
 	for i, s := range stages {
@@ -297,7 +300,7 @@ func (t *tallier) below(in Shape, stages []Stage) {
 	}
 }
 
-// programs returns the programs of a stage over records of shape in.
+// programs returns the inner programs of a stage. in is the shape of the stage's records.
 func programs(s Stage, in Shape) []*Program {
 	switch s := s.(type) {
 	case *Join:
@@ -322,8 +325,8 @@ func programs(s Stage, in Shape) []*Program {
 	return nil
 }
 
-// noteSourceFields notes the fields from which a column of the result of stages over in is computed. Their values
-// aren't counted.
+// noteSourceFields notes the fields from which a column is computed. The column is in the result of stages over records
+// of shape in. The values of these fields aren't counted.
 func (t *tallier) noteSourceFields(in Shape, stages []Stage, column int) {
 	shape := in
 	if n := len(stages); n > 0 {
@@ -350,7 +353,7 @@ func (t *tallier) noteSourceFields(in Shape, stages []Stage, column int) {
 	switch s := stages[len(stages)-1].(type) {
 	case *Map:
 		read = []Expr{s.Columns[column]}
-	case *Group, *Buckets: // see below
+	case *Group, *Buckets: // handled below
 	case *Union:
 		if column < len(s.Left) {
 			read = []Expr{s.Left[column]}
@@ -379,7 +382,7 @@ func (t *tallier) noteSourceFields(in Shape, stages []Stage, column int) {
 	}
 }
 
-// reads is unknown for each column that e, if any, refers to.
+// reads calls noteSourceFields for each column to which e refers. e may be nil.
 func (t *tallier) reads(in Shape, stages []Stage, e Expr) {
 	if e == nil {
 		return

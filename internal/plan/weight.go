@@ -2,8 +2,8 @@ package plan
 
 import "slices"
 
-// Weight returns how many expressions e consists of, counted up to most: an expression that occurs twice counts twice, as it
-// is written twice.
+// Weight returns the number of expressions in e, counted up to most. An expression that occurs twice counts twice,
+// because it is written twice.
 func Weight(e Expr, most int) int {
 	if e == nil {
 		return 0
@@ -22,7 +22,7 @@ func Weight(e Expr, most int) int {
 	return n
 }
 
-// Reads reports whether e reads a column for which long holds, or may.
+// Reads reports whether e reads, or may read, a column for which long returns true.
 func Reads(e Expr, long func(Ref) bool) bool {
 	if ref, ok := e.(Ref); ok {
 		return long(ref)

@@ -12,8 +12,8 @@ type Scope interface {
 	Arg(v any, cast string) string
 	// Alias returns a name that is unique in the statement.
 	Alias(prefix string) string
-	// Atom returns a text that may be repeated: x itself if it is short, else the name of a column that holds x. It
-	// takes texts over one record: a text over a group (see Accumulate) is repeated as it is.
+	// Atom returns a text that may be repeated: x itself if it is short, otherwise the name of a column that contains
+	// x. Atom is for texts over one record. A text over a group (see Accumulate) is returned unchanged.
 	Atom(x string) string
 	// Column returns column i of the record as expressions see it (see Dialect.StoredValue).
 	Column(i int) string
