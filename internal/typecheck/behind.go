@@ -10,11 +10,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// maxBehind is the most records that the paths of one query join, within SQLite's limit of 64 joined tables.
+// maxBehind is the maximum number of records that the paths of one query join. It is within SQLite's limit of 64 joined
+// tables.
 const maxBehind = 16
 
-// behind makes the fields behind pointers in path available: it joins the record of each pointer, through its view,
-// whose fields become hidden columns. A record is joined only once.
+// behind makes the fields behind the pointers in path available. It joins the record of each pointer, through the view
+// of its class, and adds its fields as hidden columns. A record is joined only once.
 func (r *records) behind(path query.Path, at string) error {
 	for n := 1; n < len(path); n++ {
 		i := r.shape.Find(path[:n].String())
@@ -28,7 +29,7 @@ func (r *records) behind(path query.Path, at string) error {
 		case c.Mask != nil:
 			return c.Mask.Refuse(path[:n].String(), at)
 		case r.shape.Find(path[:n+1].String()) >= 0:
-			continue // it is joined, or a stage has made it an object
+			continue // the record is already joined, or a stage has made an object of it
 		case n > query.MaxHops:
 			return problem.Invalid(at, "%s follows more than %d pointers", path, query.MaxHops)
 		}
@@ -42,7 +43,8 @@ func (r *records) behind(path query.Path, at string) error {
 	return nil
 }
 
-// follow joins the record that column i, called path, points to. rest is the path within that record.
+// follow joins the record to which column i points. path is the name of the column. rest is the path within that
+// record.
 func (r *records) follow(i int, path, rest query.Path, at string) error {
 	c := r.shape.Columns[i]
 	to, err := r.relations.Open(c.Class, at)
@@ -72,7 +74,7 @@ func (r *records) follow(i int, path, rest query.Path, at string) error {
 	if len(j.Shape.Columns) > MaxColumns {
 		return problem.Invalid(at, "the records and those that paths lead to would have %d fields; at most %d", len(j.Shape.Columns), MaxColumns)
 	}
-	if len(to.Key) != 1 || to.Key[0] != c.ClassKey { // several records may hold the same value
+	if len(to.Key) != 1 || to.Key[0] != c.ClassKey { // several records may contain the same value
 		j.Shape.Order = slices.Clone(j.Shape.Order)
 		for _, o := range right.shape.Order {
 			j.Shape.Order = append(j.Shape.Order, plan.Place{Column: width + o.Column, Desc: o.Desc})
@@ -82,7 +84,7 @@ func (r *records) follow(i int, path, rest query.Path, at string) error {
 	return nil
 }
 
-// listIndexNote returns a note if a path has numbers or "length" as parts, which are treated like other names.
+// listIndexNote returns a note if a part of a path is a number or "length". Such parts have no special meaning.
 func listIndexNote(f *schema.Field, path, rest query.Path, at string) string {
 	for _, part := range rest {
 		if part != "" && part[0] >= '0' && part[0] <= '9' {

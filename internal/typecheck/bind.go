@@ -3,15 +3,17 @@
 //	query.Pipeline, views ─Pipeline: names, types→ plan.Program
 //	query.Filter, Scope ─Filter→ query.Filter with operands of the fields' types
 //
-// It sees only the views that policy opens. A name that neither a view nor an earlier stage has is unknown, in the same
-// bytes whether it is hidden or has never existed. Each stage is bound to the columns of the stage before.
+// The package sees only the views that policy opens. A name is unknown if neither a view nor an earlier stage has it.
+// The error for an unknown name is the same whether the name is hidden or doesn't exist. Each stage is bound to the
+// columns of the preceding stage.
 //
-// A Node is an expression whose type may still be open. It is converted to the type that its context wants, or rejected
-// with its JSON pointer. Package sqlbind types the expressions of SELECT statements with Nodes too. A value whose type
-// is known only at run time (JSON, columns without a type) gives null if it is of another type. All other type errors
-// are reported here, so no later step can fail because of the values in a record.
+// A Node is an expression whose type may still be open. It is converted to the type that its context requires, or
+// rejected with its JSON pointer. Package sqlbind also uses Nodes, for the expressions of SELECT statements. JSON
+// values and columns without a type have a type that is known only at run time. Such a value gives null if it has
+// another type than required. All other type errors are reported here, so no later step can fail because of the values
+// in a record.
 //
-// Package hint words the help for wrong queries.
+// Package hint composes the help for wrong queries.
 package typecheck
 
 import (
@@ -24,16 +26,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Relations opens the classes that a query names, as views of one principal.
+// Relations opens the classes to which a query refers, as views of one principal.
 type Relations interface {
-	// Open returns the view of the class called name, or an error in the same bytes whether the class is hidden or has
-	// never existed. at is the JSON pointer of the name.
+	// Open returns the view of the class called name. Otherwise it returns an error, which is the same for a hidden
+	// class and for one that doesn't exist. at is the JSON pointer of the name.
 	Open(name, at string) (*Relation, error)
-	// Named records that a pipeline names a field of a view.
+	// RecordUse records that a pipeline uses a field of a view.
 	RecordUse(*schema.Field)
-	// Allowed returns the values that a field may hold, as documented to the caller, as text, or nil if there is no list.
+	// AllowedValues returns the values that a field may have, as text and as documented to the caller. It returns nil
+	// if there is no list.
 	AllowedValues(*schema.Field) []string
-	// StrictPointers reports whether a condition on a pointer takes nothing but an id and a whole pointer to the right class.
+	// StrictPointers reports whether a condition on a pointer accepts only an id, or a complete pointer to the right
+	// class.
 	StrictPointers() bool
 	// SameClass reports whether two names mean the same class of the query's source, such as "users" and "crm.users".
 	SameClass(a, b string) bool
@@ -41,23 +45,23 @@ type Relations interface {
 
 // A Relation is a view of a class.
 type Relation struct {
-	Number int                   // in the plan's Views
-	Name   string                // of the class, as the caller addresses it
-	Scope  Scope                 // for filters over it
-	Fields []*schema.Field       // the visible ones
+	Number int                   // the index in the plan's Views
+	Name   string                // the name of the class in the caller's spelling
+	Scope  Scope                 // resolves the paths of filters over the view
+	Fields []*schema.Field       // the visible fields
 	Key    []string              // the fields that identify a record, or nil if not all of them are visible
-	Masks  map[string]*plan.Mask // by field, without those that have no mask
+	Masks  map[string]*plan.Mask // by field, only for fields that have a mask
 
-	// Constraints returns the pointers to other views of the caller, and the fields of unique indexes besides the key, all of them visible.
-	// It is nil except for descriptions in information_schema, where few statements ask for it.
+	// Constraints returns the pointers to other views of the caller, and the fields of unique indexes other than the
+	// key. All are visible. It is nil except for descriptions in information_schema, which few statements use.
 	Constraints func() ([]Pointer, [][]string)
 }
 
-// A Pointer is a field that holds the values of a field of another view.
-type Pointer struct{ Field, Target, TargetKey, Unique string } // Unique is the name of the constraint that it refers to
+// A Pointer is a field that contains values of a field of another view.
+type Pointer struct{ Field, Target, TargetKey, Unique string } // Unique is the name of the constraint to which the pointer refers
 
-// Pipeline binds the stages of q to from, the view of its class, and to the views that relations opens. It returns
-// notes on conditions that can't hold. It refuses a pipeline with more costly parts than most.
+// Pipeline binds the stages of q. from is the view of the class of q, and relations opens other views. Pipeline returns
+// the program and notes on conditions that can't hold. It refuses a pipeline that exceeds the limits in most.
 func Pipeline(q *query.Pipeline, from *Relation, relations Relations, most plan.Bounds) (*plan.Program, []string, error) {
 	b := &binder{relations: relations, seed: fmt.Sprintf("%x", q.Digest()), meter: plan.Meter{Bounds: most}}
 	r := b.start(from)
@@ -71,30 +75,30 @@ func Pipeline(q *query.Pipeline, from *Relation, relations Relations, most plan.
 type binder struct {
 	relations Relations
 	notes     []string
-	seed      string // of samples
-	joined    int    // records that paths have joined
+	seed      string // the seed of samples
+	joined    int    // the number of records that paths have joined
 	meter     plan.Meter
 }
 
-// records are the columns that a stage is bound to: those of the stage before, in one program.
+// records are the columns to which a stage is bound: the columns of the preceding stage, in one program.
 type records struct {
 	*binder
 	program *plan.Program
 	shape   *plan.Shape
 	unknown func(path query.Path, at string) error // returns the error for an unknown name
-	keep    []int                                  // columns to keep even if no stage names them
-	key     string                                 // the field that _id means if no column has that name, or ""
-	outer   *records                               // the record for which a Nest's program is computed, or nil outside of one
-	lets    map[string]Node                        // variables over outer
+	keep    []int                                  // columns that stay even if no stage names them
+	key     string                                 // the field to which _id refers if no column has that name, or ""
+	outer   *records                               // the record for which a Nest's program is computed, or nil
+	lets    map[string]Node                        // variables that refer to outer
 	used    bool                                   // the program refers to outer
 }
 
-// Base returns the columns of a view as a program reads them, in the order of its key.
+// Base returns the columns of a view in the form in which a program reads them, in the order of the view's key.
 func Base(from *Relation) plan.Shape {
 	shape := plan.Shape{Columns: make([]plan.Column, len(from.Fields))}
 	for i, f := range from.Fields {
 		c := plan.Column{Path: query.Path{f.Name}, Type: f.Type, Field: f, NotNull: f.NotNull, ID: from.Scope.ID(f.Name), Mask: from.Masks[f.Name]}
-		if c.Mask.Names() { // it is read from the key, and nothing else of the field is
+		if c.Mask.Names() { // a pseudonym is computed from the key: the field itself isn't read
 			key := from.Fields[slices.IndexFunc(from.Fields, func(k *schema.Field) bool { return k.Name == from.Key[0] })]
 			shape.Columns[i] = plan.Column{Path: c.Path, Type: key.Type, Field: key, NotNull: key.NotNull, Mask: c.Mask}
 			continue
@@ -108,9 +112,9 @@ func Base(from *Relation) plan.Shape {
 	for _, k := range from.Key {
 		shape.Order = append(shape.Order, plan.Place{Column: shape.Find(k)})
 	}
-	if from.Key == nil { // order by every field: records equal in all of them can't be told apart
+	if from.Key == nil { // order by all fields: records that are equal in all of them are indistinguishable
 		for i := range shape.Columns {
-			if shape.Columns[i].Mask == nil { // a masked one is null
+			if shape.Columns[i].Mask == nil { // a masked column is null
 				shape.Order = append(shape.Order, plan.Place{Column: i})
 			}
 		}
@@ -118,7 +122,7 @@ func Base(from *Relation) plan.Shape {
 	return shape
 }
 
-// start begins a program over a view.
+// start begins a program over the view from.
 func (b *binder) start(from *Relation) *records {
 	r := &records{binder: b, program: &plan.Program{From: from.Number, Base: Base(from)}}
 	r.shape = &r.program.Base

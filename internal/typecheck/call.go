@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// call binds an operator. Arguments that were left out are null.
+// call binds an operator. Arguments that were omitted are null.
 func call(e query.Call, args []Node) (Node, error) {
 	for i := range args {
 		if err := args[i].CheckComputable(); err != nil {
@@ -23,11 +23,11 @@ func call(e query.Call, args []Node) (Node, error) {
 	return byTypes(e, args)
 }
 
-// An operation types an operator on its arguments.
+// An operation binds an operator to its arguments and determines the type.
 type operation func(query.Call, []Node) (Node, error)
 
-// binders are of the operators whose types depend on their arguments, or that other nodes make. The types of all others
-// are in query.Families.
+// binders contains the operators whose types depend on their arguments, or which become other nodes. The types of all
+// other operators are in query.Families.
 var binders = map[string]operation{
 	"$add": fold(plan.Add), "$subtract": fold(plan.Sub), "$multiply": fold(plan.Mul),
 	"$abs": sized, "$ceil": upOrDown(plan.Ceil), "$floor": upOrDown(plan.Floor), "$round": rounded(plan.Round), "$trunc": rounded(plan.Trunc),
@@ -55,7 +55,7 @@ var binders = map[string]operation{
 	"$toString": convertTo("string"), "$toBool": convertTo("bool"), "$toDate": convertTo("date"), "$convert": conversion, "$type": typeOf,
 }
 
-// byTypes binds an operator whose node and types are in query.Families.
+// byTypes binds an operator whose node and types are listed in query.Families.
 func byTypes(e query.Call, args []Node) (Node, error) {
 	s, _ := query.SignatureOf(e.Op)
 	op, ok := plan.OpOf(s.Node)
@@ -68,7 +68,8 @@ func byTypes(e query.Call, args []Node) (Node, error) {
 	return apply(e, op, s.Gives, args, s.Takes...)
 }
 
-// apply returns an operator on args, each converted to its type in types. The last type applies to all further ones.
+// apply returns an operator on args, each converted to the type at its index in types. The last type also applies to
+// all further arguments.
 func apply(e query.Call, op plan.Op, t schema.Type, args []Node, types ...schema.Type) (Node, error) {
 	out := make([]plan.Expr, len(args))
 	for i := range args {
@@ -80,8 +81,8 @@ func apply(e query.Call, op plan.Op, t schema.Type, args []Node, types ...schema
 	return Node{Expr: plan.Apply{Op: op, Args: out, T: t}}, nil
 }
 
-// pairwise returns an operator of type t on the first two arguments, on that and the third, and so on, each converted to
-// the type from.
+// pairwise returns an operator of type t that combines two arguments at a time. It applies to the first two arguments,
+// then to the result and the third, and so on. Each argument is converted to the type from.
 func pairwise(e query.Call, op plan.Op, t schema.Type, args []Node, from schema.Type) (Node, error) {
 	all, err := args[0].Want(from, e.Op)
 	for i := 1; i < len(args) && err == nil; i++ {
@@ -94,7 +95,7 @@ func pairwise(e query.Call, op plan.Op, t schema.Type, args []Node, from schema.
 
 var places = Node{Expr: plan.Const{Value: value.OfInt(0), T: schema.Integer}, Constant: true}
 
-// minusOne has all bits: subtracting from it turns each over, and no result is beyond 64 bits.
+// minusOne has all bits set. Subtracting a number from it inverts each bit. The result is never beyond 64 bits.
 var minusOne = Node{Expr: plan.Const{Value: value.OfInt(-1), T: schema.Integer}, Constant: true}
 
 // sized binds $abs.
@@ -107,7 +108,7 @@ func turned(e query.Call, args []Node) (Node, error) {
 	return apply(e, plan.Sub, schema.Integer, []Node{minusOne, args[0]}, schema.Integer)
 }
 
-// upOrDown binds $ceil and $floor, which leave an Integer as it is.
+// upOrDown binds $ceil and $floor. An Integer stays unchanged.
 func upOrDown(op plan.Op) operation {
 	return func(e query.Call, args []Node) (Node, error) {
 		t := Number(args)
@@ -119,7 +120,7 @@ func upOrDown(op plan.Op) operation {
 	}
 }
 
-// rounded binds $round and $trunc, which keep the type of their number, to constant places.
+// rounded binds $round and $trunc to a constant number of places. The result has the type of the number.
 func rounded(op plan.Op) operation {
 	return func(e query.Call, args []Node) (Node, error) {
 		t := Number(args[:1])
@@ -149,7 +150,7 @@ func Number(args []Node) schema.Type {
 	return t
 }
 
-// fold binds $add, $subtract and $multiply, including those on dates.
+// fold binds $add, $subtract and $multiply, including sums and differences of dates.
 func fold(op plan.Op) operation {
 	return func(e query.Call, args []Node) (Node, error) {
 		dates := slices.DeleteFunc(slices.Clone(args), func(n Node) bool { return n.Kind() != schema.Date && n.Kind() != schema.Day })
@@ -184,7 +185,7 @@ func moments(e query.Call, args []Node, dates int) (Node, error) {
 	return Node{Expr: x}, err
 }
 
-// conditions binds $and, $or and $not of conditions by Truth: null and 0 are false.
+// conditions binds $and, $or and $not. Their operands are conditions by Truth: null and 0 are false.
 func conditions(op plan.Op) operation {
 	return func(e query.Call, args []Node) (Node, error) {
 		a := plan.Apply{Op: op, T: schema.Boolean}
@@ -199,18 +200,18 @@ func conditions(op plan.Op) operation {
 	}
 }
 
-// ifNull binds $ifNull. That of a pointer stays one if the other value is a constant.
+// ifNull binds $ifNull. If the first value is a pointer and the other a constant, the result is still a pointer.
 func ifNull(e query.Call, args []Node) (Node, error) {
 	all, t, err := Together(args, e.Op)
 	n := Node{Expr: plan.Apply{Op: plan.IfNull, Args: all, T: t}, List: Lists(args)}
-	if first := args[0].Column; first != nil && first.Type == t && args[1].Constant { // of another type it is not an id
+	if first := args[0].Column; first != nil && first.Type == t && args[1].Constant { // a value of another type is not an id
 		n.Column = &plan.Column{ID: first.ID, Class: first.Class, ClassKey: first.ClassKey}
 	}
 	return n, err
 }
 
-// compare binds a comparison of two values in their common type. Null equals only null, whatever the types. $cmp refuses values whose
-// type is known only when the pipeline runs.
+// compare binds a comparison of two values in their common type. Null equals only null, whatever the types. $cmp
+// refuses values whose type is known only at run time.
 func compare(op plan.Op) operation {
 	return func(e query.Call, args []Node) (Node, error) {
 		t := schema.Boolean

@@ -12,13 +12,13 @@ import (
 var targets = map[string]schema.Type{"int": schema.Integer, "long": schema.Integer, "double": schema.Double, "decimal": schema.Decimal,
 	"string": schema.String, "bool": schema.Boolean, "date": schema.Date}
 
-// convertTo binds $toInt … $toDate. A value that can't be converted is null, where MongoDB fails.
+// convertTo binds $toInt … $toDate. A value that can't be converted is null. MongoDB fails in this case.
 func convertTo(name string) operation {
 	return func(e query.Call, args []Node) (Node, error) { return convert(e, &args[0], targets[name]) }
 }
 
-// conversion binds $convert. Its type is a constant, because a column has one type. A value that can't be converted is
-// null, or onError.
+// conversion binds $convert. Its type must be a constant, because a column has one type. A value that can't be
+// converted is null, or onError.
 func conversion(e query.Call, args []Node) (Node, error) {
 	name, _ := args[1].constantText()
 	t, ok := targets[name]
@@ -33,8 +33,8 @@ func conversion(e query.Call, args []Node) (Node, error) {
 	return fallbacks(args, n)
 }
 
-// convert returns n in type t, null where the value has none. Types of which no value converts (an object, a list, bytes, a Boolean to
-// a date) are refused when the query is bound.
+// convert returns n in type t, or null for values that can't be converted. It refuses types that never convert: an
+// object, a list, bytes, and a Boolean to a date.
 func convert(e query.Call, n *Node, t schema.Type) (Node, error) {
 	if n.IsObject() {
 		return Node{}, problem.Invalid(e.At, "%s takes a single value, not an object", e.Op)
@@ -62,7 +62,7 @@ func convert(e query.Call, n *Node, t schema.Type) (Node, error) {
 	return Node{Expr: plan.Convert{X: n.Expr, T: t}}, nil
 }
 
-// fallbacks returns a $convert with its onNull if the input is null, and its onError if the result is.
+// fallbacks returns a $convert that gives onNull if the input is null, and onError if the conversion gives null.
 func fallbacks(args []Node, converted Node) (Node, error) {
 	onError, onNull := args[2], args[3]
 	out, all, err := Together([]Node{onNull, onError, converted}, "$convert")
@@ -73,7 +73,7 @@ func fallbacks(args []Node, converted Node) (Node, error) {
 	return Node{Expr: plan.Case{If: []plan.Expr{input, failed}, Then: out[:2], Else: out[2], T: all}}, nil
 }
 
-// typeOf binds $type. The result is known in advance for all types but JSON.
+// typeOf binds $type. The result is a constant for all types except JSON.
 func typeOf(_ query.Call, args []Node) (Node, error) {
 	n := &args[0]
 	name := func(s string) plan.Expr { return plan.Const{Value: value.OfString(s), T: schema.String} }

@@ -17,16 +17,16 @@ var units = []string{"year", "quarter", "month", "week", "day", "hour", "minute"
 
 var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 
-// offset matches a time zone given as an offset from UTC, as MongoDB writes it.
+// offset matches a time zone that is an offset from UTC, in the form of MongoDB.
 var offset = regexp.MustCompile(`^([+-])(0[0-9]|1[0-4])(?::?([0-5][0-9]))?$`)
 
-// date binds the operators on dates, which all take a timezone.
+// date binds the operators on dates. All of them accept a timezone.
 func date(e query.Call, args []Node) (Node, error) {
 	s, _ := query.SignatureOf(e.Op)
 	return dated{call: e, names: s.Names, args: args}.bind()
 }
 
-// dated is an operator on dates with its arguments by name.
+// dated is an operator on dates, with the names of its arguments.
 type dated struct {
 	call  query.Call
 	names []string
@@ -41,8 +41,8 @@ func (d dated) arg(name string) *Node {
 	return &d.args[i]
 }
 
-// bind returns the operator on its arguments. Units, time zones and formats are constants, which become part of the plan. Describe isn't
-// listed is a part of a date, such as $year.
+// bind returns the operator with its arguments. Units, time zones and formats are constants, which become part of the
+// plan. An operator that isn't listed returns a part of a date, such as $year.
 func (d dated) bind() (Node, error) {
 	zone, err := d.zone()
 	if err != nil {
@@ -100,7 +100,7 @@ func (d dated) zone() (string, error) {
 }
 
 // Zone converts the name of a time zone to the form of package plan: "" for UTC, an offset such as "+05:30", or an IANA
-// name. at is the JSON pointer of the name.
+// name. Errors contain at, the JSON pointer of the name.
 func Zone(name, at string) (string, error) {
 	if m := offset.FindStringSubmatch(name); m != nil {
 		if m[3] == "" {
@@ -121,7 +121,7 @@ func Zone(name, at string) (string, error) {
 	return name, nil
 }
 
-// unit returns the unit, a constant among known.
+// unit returns the unit, which must be a constant from the list known.
 func (d dated) unit(known []string) (string, error) {
 	at := query.Pointer(d.call.At, "unit")
 	name, ok := d.arg("unit").constantText()
@@ -135,7 +135,7 @@ func (d dated) unit(known []string) (string, error) {
 	return name, nil
 }
 
-// weekStart returns the first day of the week, from 0 for Sunday, which is the default, as in MongoDB.
+// weekStart returns the first day of the week, 0 for Sunday. Sunday is the default, as in MongoDB.
 func (d dated) weekStart() (int, error) {
 	n := d.arg("startOfWeek")
 	if n.IsNull() {
@@ -151,7 +151,7 @@ func (d dated) weekStart() (int, error) {
 		Near: problem.Nearest(name, weekdays, 2)}
 }
 
-// shift binds $dateAdd and $dateSubtract, which adds the negative amount.
+// shift binds $dateAdd and $dateSubtract. The latter adds the negative amount.
 func (d dated) shift(x plan.Expr, zone string) (Node, error) {
 	unit, err := d.unit(units)
 	if err != nil {

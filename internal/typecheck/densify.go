@@ -12,8 +12,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// densify binds $densify. It adds a record for each value to each partition, and then drops those whose value another record of the
-// partition has. The result is sorted by partition and field. It omits masked columns, as all stages that make records do.
+// densify binds $densify. It first adds a record for each value to each partition. Then it drops an added record if
+// another record of the partition has the same value. The result is sorted by partition and field. Like all stages that
+// make records, it omits masked columns.
 func (r *records) densify(s query.Densify) error {
 	if err := r.dropMaskedColumns(s.At); err != nil {
 		return err
@@ -59,17 +60,17 @@ type generated struct {
 	by     []int // the columns of the partition
 	field  int
 	values []value.Value
-	own    int // the column that is 1 for a record, 0 for one that was made
+	own    int // the column that is 1 for an input record and 0 for an added record
 }
 
-// plain returns column i of the records as it also holds for records that are made: without a stored field, and
-// possibly null.
+// plain returns column i in a form that also fits added records: without a stored field, and possibly null.
 func (g *generated) plain(i int) plan.Column {
 	c := g.shape.Columns[i]
 	return plan.Column{Path: c.Path, Type: c.Type, List: c.List, ID: c.ID, Class: c.Class, ClassKey: c.ClassKey}
 }
 
-// valueRows returns a program of rows of two columns: 1, and a value. With own, the first value is null and stands for the input record.
+// valueRows returns a program of rows with two columns: 1, and a value. With own, the first value is null and
+// represents the input record.
 func (g *generated) valueRows(own bool) *plan.Program {
 	p := &plan.Program{From: plan.Listed, Base: plan.Shape{Columns: []plan.Column{{Type: schema.Integer, NotNull: true}, {Type: g.shape.Columns[g.field].Type}}}}
 	if own {
@@ -84,7 +85,8 @@ func (g *generated) valueRows(own bool) *plan.Program {
 
 func one(n int64) plan.Expr { return Constant(value.OfInt(n), schema.Integer) }
 
-// inputColumn returns column i of an input record. A masked column is null: it has no name here, and came with a pointer that was joined.
+// inputColumn returns column i of an input record, or null for a masked column. Such a column came from a joined
+// pointer and has no name here.
 func inputColumn(i int, c plan.Column) plan.Expr {
 	if c.Mask != nil {
 		return plan.Const{T: c.Type}
@@ -92,7 +94,7 @@ func inputColumn(i int, c plan.Column) plan.Expr {
 	return plan.Ref{Column: i, T: c.Type}
 }
 
-// appendValues adds the values as records of their own.
+// appendValues appends a record for each value.
 func (g *generated) appendValues() {
 	u := &plan.Union{Right: g.valueRows(false)}
 	for i, c := range g.shape.Columns {
@@ -111,7 +113,7 @@ func (g *generated) appendValues() {
 	g.add(u)
 }
 
-// joinValues joins the values to the first record of each partition, with null for the record itself.
+// joinValues joins the values to the first record of each partition. A null value represents the input record.
 func (g *generated) joinValues() {
 	width := len(g.shape.Columns)
 	w := &plan.Windows{By: g.by, Functions: []plan.Window{{Kind: plan.RowNumber, Accumulator: plan.Accumulator{T: schema.Integer}}}, Shape: *g.shape}
@@ -158,7 +160,7 @@ func (g *generated) joinValues() {
 	g.add(m)
 }
 
-// settle drops the records that were made and have the value of another, and sorts.
+// settle drops an added record if another record has the same value. Then it sorts the result.
 func (g *generated) settle() {
 	total := len(g.shape.Columns)
 	own := plan.Ref{Column: g.own, T: schema.Integer}
@@ -179,7 +181,7 @@ func (g *generated) settle() {
 	g.unknown = g.unknownColumnError
 }
 
-// series returns the values of a $densify, of type t: they ascend, and are query.MaxSeries at most.
+// series returns the values of a $densify in type t. They are in ascending order, at most query.MaxSeries.
 func series(s query.Densify, t schema.Type) ([]value.Value, error) {
 	at := query.Pointer(s.At, "range")
 	bounds := query.Pointer(at, "bounds")
@@ -191,7 +193,7 @@ func series(s query.Densify, t schema.Type) ([]value.Value, error) {
 			return nil, err
 		}
 		if ends[i] = x.(plan.Const).Value; t == schema.Date {
-			ends[i] = value.OfDate(ends[i].Micros()) // of a day, its midnight
+			ends[i] = value.OfDate(ends[i].Micros()) // a day becomes its midnight
 		}
 	}
 	if c, alike := value.Compare(ends[0], ends[1]); !alike || c >= 0 {
@@ -213,7 +215,7 @@ func series(s query.Densify, t schema.Type) ([]value.Value, error) {
 	}
 }
 
-// steps returns the function that computes the value so many steps behind the first.
+// steps returns a function that computes the value n steps after the first value.
 func steps(s query.Densify, t schema.Type, first value.Value) (func(n int64) value.Value, error) {
 	at := query.Pointer(s.At, "range")
 	size, ok := new(big.Rat).SetString(s.Step.String())
@@ -248,10 +250,11 @@ func steps(s query.Densify, t schema.Type, first value.Value) (func(n int64) val
 	}, nil
 }
 
-// decimals are the places of the decimals that $densify makes.
+// decimals is the number of decimal places of the decimals that $densify makes.
 const decimals = 18
 
-// instants returns the function of steps for times, in UTC. Months and years from the last days of a month end where the month ends.
+// instants returns the function of steps for dates, in UTC. From the last days of a month, steps of months and years
+// end at the end of shorter months.
 func instants(s query.Densify, t schema.Type, first value.Value, size *big.Int) (func(n int64) value.Value, error) {
 	months := map[string]int64{"month": 1, "quarter": 3, "year": 12}[s.Unit]
 	micros := map[string]int64{"millisecond": 1e3, "second": 1e6, "minute": 60e6, "hour": 3600e6, "day": 86400e6, "week": 7 * 86400e6}[s.Unit]

@@ -13,35 +13,35 @@ import (
 
 // Names resolves the names in an expression.
 type Names interface {
-	// Field returns the node that a path refers to, or an error for the JSON pointer at.
+	// Field returns the node to which a path refers, or an error with the JSON pointer at.
 	Field(path query.Path, at string) (Node, error)
 	// Record returns the whole record.
 	Record(at string) Node
-	// Outer returns a variable of the enclosing record, and whether there is one of that name.
+	// Outer returns a variable of the enclosing record, and whether a variable with that name exists.
 	Outer(name, at string) (Node, bool)
-	// Keep computes a value once: it returns a column that holds it.
+	// Keep returns a column that contains the value of a node, so that the value is computed only once.
 	Keep(Node) Node
 }
 
-// bind resolves the names in e and determines its type.
+// bind resolves the names in e and determines the type of e.
 func bind(e query.Expr, names Names) (Node, error) { return scope{Names: names}.expr(e) }
 
-// A scope binds expressions: it holds the names, and the elements of the lists being iterated.
+// A scope binds expressions. It contains the names and the elements of the lists over which operators iterate.
 type scope struct {
 	Names
 	elements []element // the innermost last
 	lets     []let     // the innermost last
 }
 
-// A let is a variable of a $let, which is within the first elements of the scope.
+// A let is a variable of a $let. elements is the number of the scope's elements that existed when it was defined.
 type let struct {
 	name     string
 	node     Node
 	elements int
 }
 
-// element is the variable of a list over which an operator iterates. before reports whether the previous result has a
-// name, too ($reduce).
+// element is the variable of a list over which an operator iterates. before reports whether the previous result also
+// has a name, as in $reduce.
 type element struct {
 	name   string
 	before bool
@@ -86,9 +86,9 @@ func (s scope) expr(e query.Expr) (Node, error) {
 	return Node{}, problem.New(problem.Internal, "typed knows no such expression")
 }
 
-// variable resolves $$name and the path behind it, from the inside out. First come the elements of the enclosing lists
-// and the variables of $let between them, and then those of the record around a $lookup's pipeline. The order matters,
-// because an inner name hides an outer one.
+// variable resolves $$name and the path after it, from the inside out. It searches the elements of the enclosing lists
+// and the variables of $let between them. Then it searches the variables of the record around a $lookup's pipeline. The
+// order matters, because an inner name hides an outer one.
 func (s scope) variable(e query.VariableRef) (Node, error) {
 	if e.Name == "ROOT" || e.Name == "CURRENT" {
 		if len(e.Path) > 0 {
@@ -117,7 +117,7 @@ func (s scope) variable(e query.VariableRef) (Node, error) {
 	return Node{}, problem.Invalid(e.At, "unknown variable $$%s", problem.Cut(e.Name))
 }
 
-// members binds an object whose members are known: each keeps its type until the object has to be one value.
+// members binds an object with known members. Each member keeps its type until the object must become a single value.
 func (s scope) members(e query.ObjectExpr) (Node, error) {
 	n := Node{At: e.At}
 	for _, m := range e.Members {
@@ -127,7 +127,7 @@ func (s scope) members(e query.ObjectExpr) (Node, error) {
 		}
 		n.Members = append(n.Members, member{m.Name[0], v})
 	}
-	if n.Members == nil { // the empty object has no members to keep apart
+	if n.Members == nil { // the empty object has no members to keep separate
 		return Node{Expr: plan.Const{Value: value.OfObject(nil), T: schema.JSON}, Constant: true, At: e.At}, nil
 	}
 	return n, nil
@@ -149,8 +149,8 @@ func (s scope) list(e query.ListExpr) (Node, error) {
 	return Node{Expr: l, List: true, At: e.At}, nil
 }
 
-// branches binds $switch and $cond as a Case. Conditions are judged by Truth. The values, with null for a missing default, are
-// converted to their common type.
+// branches binds $switch and $cond as a Case. Conditions are evaluated by Truth. The values are converted to their
+// common type, with null for a missing default.
 func (s scope) branches(e query.Switch) (Node, error) {
 	op := "$switch"
 	if e.Cond {
@@ -205,7 +205,7 @@ func Together(nodes []Node, op string) ([]plan.Expr, schema.Type, error) {
 	return out, t, nil
 }
 
-// Lists reports whether nodes are lists, null aside.
+// Lists reports whether all nodes are lists, apart from nulls. At least one must be a list.
 func Lists(nodes []Node) bool {
 	return slices.ContainsFunc(nodes, func(n Node) bool { return n.List }) &&
 		!slices.ContainsFunc(nodes, func(n Node) bool { return !n.List && !n.IsNull() })
@@ -223,7 +223,7 @@ func (n *Node) CheckComputable() error {
 	return nil
 }
 
-// Truth returns n as a condition: null, false and 0 are false, everything else is true.
+// Truth returns n as a condition. Null, false and 0 are false, and all other values are true.
 func (n *Node) Truth(op string) (plan.Expr, error) {
 	if err := n.CheckComputable(); err != nil {
 		return nil, err
@@ -247,8 +247,8 @@ func (n *Node) Truth(op string) (plan.Expr, error) {
 	}
 }
 
-// over binds $filter, $map and $reduce over a list. The body sees the element and, in $reduce, the result so far.
-// Input, limit and initialValue are bound outside. The result is a list, or JSON for $reduce.
+// over binds $filter, $map and $reduce over a list. The body can use the element and, in $reduce, the result so far.
+// Input, limit and initialValue can't. The result is a list, or JSON for $reduce.
 func (s scope) over(e query.Lambda) (Node, error) {
 	input, err := s.expr(e.Input)
 	if err != nil {
@@ -299,7 +299,7 @@ func (s scope) over(e query.Lambda) (Node, error) {
 	return n, body.CheckComputable()
 }
 
-// Elements returns n as a list, or an error if it is known not to be one.
+// Elements returns n as a list. It returns an error if n is known not to be a list.
 func (n *Node) Elements(op string) (plan.Expr, error) {
 	if n.IsObject() || !Dynamic(n.Kind()) || n.Constant && !n.IsNull() && n.Expr.(plan.Const).Value.Kind() != value.Array {
 		return nil, problem.Invalid(n.At, "%s takes a list, not %s", op, Describe(n))

@@ -9,16 +9,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A filling is a $fill under construction: the stages that it stands for.
+// A filling is a $fill under construction, with the stages that replace it.
 type filling struct {
 	query.Fill
 	records *records
-	sorted  []query.Sort // by the number of the record, or nil before there is one
+	sorted  []query.Sort // the number of the record, or nil before numbers exist
 	stages  []query.Stage
-	helpers []query.Computed // columns to drop in the end
+	helpers []query.Computed // columns to drop at the end
 }
 
-// fill binds $fill as other stages. A value becomes an $ifNull. A method becomes $setWindowFields, which find the nearest values.
+// fill replaces $fill by other stages. A value becomes an $ifNull. A method becomes $setWindowFields stages, which find
+// the nearest values.
 func (r *records) fill(s query.Fill) error {
 	f := &filling{Fill: s, records: r}
 	if slices.ContainsFunc(s.Output, func(out query.Filled) bool { return out.Method != "" }) {
@@ -43,7 +44,7 @@ func (r *records) fill(s query.Fill) error {
 	return r.stages(f.stages)
 }
 
-// helper returns a column whose name no other has.
+// helper returns a new column with an unused name.
 func (f *filling) helper() (string, query.FieldRef) {
 	taken := func(name string) bool {
 		return f.records.shape.Find(name) >= 0 || slices.ContainsFunc(f.records.shape.Columns, func(c plan.Column) bool { return begins(c.Path, query.Path{name}) }) ||
@@ -58,17 +59,17 @@ func (f *filling) helper() (string, query.FieldRef) {
 	return path[0], query.FieldRef{Path: path, At: f.At}
 }
 
-// number adds the stage that numbers the records of each partition. All others sort by the number, so that records which tie stay as
-// they were in each of them.
+// number adds the stage that numbers the records of each partition. All further stages sort by the number. So records
+// with equal values stay in the same order in each stage.
 func (f *filling) number() {
 	name, _ := f.helper()
 	f.window(f.By, query.Window{Accumulator: query.Accumulator{Name: name, Op: "$documentNumber", At: f.At}, First: true, Last: true})
 	f.sorted = []query.Sort{{Path: query.Path{name}}}
 }
 
-// nearest adds stages that compute the nearest value of x that isn't null, and its place in the order. The value is at
-// or before the record, or at or after it. Records between two values have the same number of values before them, so
-// they are one partition.
+// nearest adds stages that compute, for each record, the nearest value of x that isn't null. With before, the value is
+// at or before the record, otherwise at or after it. nearest returns the value and its place in the order. Records
+// between two values have the same number of values before them, so they form one partition.
 func (f *filling) nearest(x query.FieldRef, before bool) (v, place query.FieldRef) {
 	null := query.Call{Op: "$eq", Args: []query.Expr{x, query.Literal{At: f.At}}, At: f.At}
 	one := func(n int64) query.Expr { return query.Literal{Value: value.OfInt(n), At: f.At} }
@@ -77,7 +78,7 @@ func (f *filling) nearest(x query.FieldRef, before bool) (v, place query.FieldRe
 	f.window(f.By, query.Window{Accumulator: query.Accumulator{Name: name, Op: "$sum", X: there, At: f.At}, First: before, Last: !before})
 
 	by := query.ObjectExpr{At: f.At}
-	if f.By != nil { // first, as the records are sorted by it
+	if f.By != nil { // the partition comes first, because the records are sorted by it
 		by.Members = append(by.Members, query.Computed{Name: query.Path{"by"}, Value: f.By, At: f.At})
 	}
 	by.Members = append(by.Members, query.Computed{Name: query.Path{"n"}, Value: count, At: f.At})
@@ -96,7 +97,7 @@ func (f *filling) nearest(x query.FieldRef, before bool) (v, place query.FieldRe
 	return v, place
 }
 
-// window adds a stage over partitions.
+// window adds a $setWindowFields stage.
 func (f *filling) window(by query.Expr, output ...query.Window) {
 	order := f.sorted
 	if order == nil {
@@ -105,10 +106,11 @@ func (f *filling) window(by query.Expr, output ...query.Window) {
 	f.stages = append(f.stages, query.SetWindowFields{By: by, Order: order, Output: output, At: f.At})
 }
 
-// between returns the value on the straight line between the nearest values of x before and after the record, null if either is missing.
+// between returns the value on a straight line between the nearest values of x before and after the record. It is null
+// if either value is missing.
 func (f *filling) between(x query.FieldRef) query.Expr {
 	high, to := f.nearest(x, false)
-	low, from := f.nearest(x, true) // in the end, as it leaves the records in the order of the stage
+	low, from := f.nearest(x, true) // last, because it leaves the records in the order of the stage
 	call := func(op string, args ...query.Expr) query.Expr { return query.Call{Op: op, Args: args, At: f.At} }
 	here := query.FieldRef{Path: f.Order[0].Path, At: f.At}
 	share := call("$divide", call("$subtract", here, from), call("$subtract", to, from))

@@ -11,22 +11,24 @@ import (
 
 // A Scope resolves the paths of a filter.
 type Scope interface {
-	// Field returns the field that path refers to or into. It also returns the key that names the field in a bound
-	// path, and the number of parts of path that name it. Otherwise it returns an error for the JSON pointer at.
+	// Field returns the field to which path refers. It also returns the key of the field in a bound path, and the
+	// number of parts of path that name the field. Any further parts refer to a value inside the field. Otherwise
+	// Field returns an error with the JSON pointer at.
 	Field(path query.Path, at string) (f *schema.Field, key string, parts int, err error)
-	// ID reports whether the field with that key holds ids.
+	// ID reports whether the field with that key contains ids.
 	ID(key string) bool
-	// Pointer returns the target class of a pointer, as the caller addresses it, and the field of that class whose
-	// value it holds. It returns "" if it is not a pointer. A structured field holds a list of such values.
+	// Pointer returns the class to which a pointer refers, in the caller's spelling, and the field of that class whose
+	// value the pointer contains. It returns "" if the field isn't a pointer. A structured field contains a list of
+	// such values.
 	Pointer(key string) (class, field string)
-	// Allowed returns the values that the field may hold, as documented to the caller, as text, or nil if there is no
-	// list.
+	// AllowedValues returns the values that the field may have, as text and as documented to the caller. It returns nil
+	// if there is no list.
 	AllowedValues(key string) []string
 }
 
-// Filter converts every operand of f to the type of the field it is compared with, and replaces comparisons that can't
-// match by Never. Each replacement adds a note, so that an agent doesn't mistake it for a lack of records. relations
-// opens the classes that f names. If it is nil, they are rejected.
+// Filter converts each operand of f to the type of the field with which it is compared. It replaces comparisons that
+// can't match by Never. Each replacement adds a note, so that an agent doesn't conclude that there are no records.
+// relations opens the classes that f names. If relations is nil, Filter rejects such classes.
 func Filter(f query.Filter, s Scope, relations Relations) (query.Filter, []string, error) {
 	b := &filters{scope: s, relations: relations}
 	out, err := b.filter(f)
@@ -38,11 +40,11 @@ type filters struct {
 	scope     Scope
 	relations Relations
 	notes     []string
-	within    bool // the where of an $inQuery
+	within    bool // binds the where of an $inQuery
 }
 
-// filter binds f to the fields of the scope. Operands get the types of their fields. A condition that no value of its
-// field can meet becomes Never, with a note. nil matches all records and stays nil.
+// filter binds f to the fields of the scope. Operands are converted to the types of their fields. A condition that no
+// value of its field can satisfy becomes Never, with a note. A nil filter matches all records and stays nil.
 func (b *filters) filter(f query.Filter) (query.Filter, error) {
 	if q := b.toInQuery(f); q != nil {
 		return b.filter(q)
@@ -109,7 +111,7 @@ func orNever(f query.Filter, can bool) query.Filter {
 	return query.Never{}
 }
 
-// all binds each part. An empty list is an error rather than true or false, because a parser makes none.
+// all binds each part. An empty list is an error, because the parser never makes one.
 func (b *filters) all(parts []query.Filter) ([]query.Filter, error) {
 	if len(parts) == 0 {
 		return nil, problem.New(problem.InvalidQuery, "an empty list of conditions")
@@ -129,14 +131,14 @@ func (b *filters) all(parts []query.Filter) ([]query.Filter, error) {
 type aspect uint8
 
 const (
-	ranges   aspect = iota // parts of it
-	order                  // whether it is less or more
-	equality               // whether it is a value
-	presence               // whether it is null
+	ranges   aspect = iota // compares parts of the value
+	order                  // tests whether the value is less or more
+	equality               // tests whether the value equals another
+	presence               // tests whether the value is null
 )
 
-// target returns the field that a path starts with, and replaces that start by the field's key. Only fields with parts
-// may be followed by further names.
+// target returns the field at the beginning of a path. It replaces that beginning by the field's key. Further names may
+// follow only if the field is structured.
 func (b *filters) target(path *query.Path, at string, about aspect) (*schema.Field, error) {
 	f, key, parts, err := b.scope.Field(*path, at)
 	if err != nil {
@@ -164,9 +166,9 @@ func (b *filters) target(path *query.Path, at string, about aspect) (*schema.Fie
 	return f, nil
 }
 
-// compare binds a comparison of a field with a constant. Null equals only null and is neither above nor below anything.
-// A day that is compared with a Date means its 24 hours. A constant that the field's type can't hold equals nothing, so
-// that Ne holds for all records.
+// compare binds a comparison of a field with a constant. Null equals only null and is neither above nor below other
+// values. For a Date field, a day means its 24 hours. A constant that the field's type can't contain equals no value,
+// so Ne holds for all records.
 func (b *filters) compare(c query.Compare) (query.Filter, error) {
 	about := order
 	switch {
@@ -191,7 +193,7 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 		case query.Gt, query.Lt:
 			return query.Never{}, nil
 		case query.Gte, query.Lte:
-			c.Op = query.Eq // null is at least and at most null, and nothing else is
+			c.Op = query.Eq // null is at least and at most null, and no other value is
 		}
 		return c, nil
 	}
@@ -227,8 +229,8 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 	return c, nil
 }
 
-// in binds $in and $nin, each value as compare does. It omits values that the field can't hold, with a note. Days that
-// are compared with a Date become ranges of their own beside the list.
+// in binds $in and $nin. It binds each value as compare does. It omits values that the field can't contain, with a
+// note. For a Date field, days become separate ranges beside the list.
 func (b *filters) in(in query.In) (query.Filter, error) {
 	f, err := b.target(&in.Path, in.At, equality)
 	if err != nil {
@@ -314,8 +316,8 @@ func (b *filters) canMatchList(path *query.Path, at, op string) (bool, error) {
 	return false, nil
 }
 
-// bindGeo binds $geoWithin and $near, which JSON and columns of points can satisfy. Behind a list of pointers there are
-// several distances.
+// bindGeo binds $geoWithin and $near. Fields of JSON and columns of points can satisfy them. Behind a list of pointers
+// there would be several distances, so $near is refused.
 func (b *filters) bindGeo(g query.GeoWithin) (query.Filter, error) {
 	f, err := b.target(&g.Path, g.At, equality)
 	if err == nil && g.Near && b.within {
@@ -337,7 +339,7 @@ func (b *filters) bindGeo(g query.GeoWithin) (query.Filter, error) {
 	return g, err
 }
 
-// note adds a note that a comparison with v matches nothing, and why: f holds ids, or another type.
+// note adds a note that a comparison with v matches nothing. It names the reason: f contains ids or has another type.
 func (b *filters) note(at string, f *schema.Field, v value.Value) {
 	what, instead := v.Kind().String(), ""
 	if class, _ := b.scope.Pointer(f.Name); class != "" && b.relations != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// fromParts binds $dateFromParts: a fixed instant, shifted by each part.
+// fromParts binds $dateFromParts as a fixed instant, shifted by each part.
 func (d dated) fromParts(zone string) (Node, error) {
 	if err := d.universal(zone); err != nil {
 		return Node{}, err
@@ -36,7 +36,7 @@ func (d dated) fromParts(zone string) (Node, error) {
 	return Node{Expr: x}, nil
 }
 
-// read binds $dateFromString: $toDate of a text, with other values for null and for texts that are not dates.
+// read binds $dateFromString: $toDate of a text. It uses other values for null and for texts that are not dates.
 func (d dated) read(zone string) (Node, error) {
 	if err := d.universal(zone); err != nil {
 		return Node{}, err

@@ -22,8 +22,8 @@ func (r *records) group(s query.Group) error {
 	return r.addGroup(definition{path: id_, node: key, at: s.At}, s.Accumulators)
 }
 
-// grouping binds the key of a group. A plain path in it may name a field with pseudonyms. A group by these is one by
-// the key of the record, and its key is returned as a pseudonym.
+// grouping binds the key of a group. If the key is a plain path, it may be a field with pseudonyms. The records are
+// then grouped by their key, which is returned as a pseudonym.
 func (r *records) grouping(e query.Expr) (Node, error) {
 	switch e := e.(type) {
 	case query.FieldRef:
@@ -36,7 +36,7 @@ func (r *records) grouping(e query.Expr) (Node, error) {
 	return bind(e, r)
 }
 
-// addGroup adds a Group by the columns of key. A constant key makes one group of all records.
+// addGroup adds a Group by the columns of key. A constant key makes a single group of all records.
 func (r *records) addGroup(key definition, accumulators []query.Accumulator) error {
 	g := &plan.Group{}
 	constant := key.node.Constant
@@ -49,7 +49,7 @@ func (r *records) addGroup(key definition, accumulators []query.Accumulator) err
 		}
 		for i, e := range m.stage.Columns {
 			c := m.stage.Shape.Columns[i]
-			if c.Type == schema.Opaque && c.Field != nil && c.Field.Form != "" { // grouped by the text that answers show
+			if c.Type == schema.Opaque && c.Field != nil && c.Field.Form != "" { // grouped by its text in answers
 				e, c.Type = plan.Convert{X: e, T: schema.String}, schema.String
 			}
 			k := Node{Expr: e, At: key.at}
@@ -81,7 +81,7 @@ func (r *records) addGroup(key definition, accumulators []query.Accumulator) err
 	return nil
 }
 
-// plain adds a note for a constant key that is the name of a field. Such a key makes one group of all records.
+// plain adds a note for a constant key that is the name of a field. Such a key makes a single group of all records.
 func (r *records) plain(key definition) {
 	c, _ := key.node.Expr.(plan.Const)
 	if name := c.Value.Text(); name != "" && r.shape.Find(name) >= 0 {
@@ -89,8 +89,8 @@ func (r *records) plain(key definition) {
 	}
 }
 
-// accumulate binds accumulators, each as a column. An accumulator of an object becomes one for each of its members. It
-// returns the lists of percentiles, whose elements are hidden columns of the stage.
+// accumulate binds accumulators, each as a column. An accumulator of an object becomes one accumulator for each member.
+// The function returns the lists of percentiles, whose elements are hidden columns of the stage.
 func (r *records) accumulate(out *[]plan.Accumulator, shape *plan.Shape, accumulators []query.Accumulator) (lists []definition, err error) {
 	for _, a := range accumulators {
 		n := Node{At: a.At, Expr: plan.Const{T: schema.JSON}, Constant: true}
@@ -122,9 +122,9 @@ func (r *records) accumulate(out *[]plan.Accumulator, shape *plan.Shape, accumul
 	return lists, nil
 }
 
-// accumulator binds a with its operand n, and calls add for each column that it makes, at path. It makes one for each
-// point of a $percentile, else one. A sum of 1 is a count. Sums keep the type of their numbers, averages and deviations
-// are Doubles, lists are JSON.
+// accumulator binds a with its operand n. It calls add for each column at path: one for each point of a $percentile,
+// otherwise one. A sum of 1 is a count. Sums have the type of their numbers, averages and deviations are Doubles, and
+// lists are JSON.
 func accumulator(a query.Accumulator, path query.Path, n *Node, add func(plan.Accumulator, plan.Column)) error {
 	c := plan.Column{Path: path}
 	acc := plan.Accumulator{}
@@ -179,7 +179,7 @@ func accumulator(a query.Accumulator, path query.Path, n *Node, add func(plan.Ac
 	return err
 }
 
-// bindSelection binds the accumulators that select one of the values, whose type is unchanged.
+// bindSelection binds the accumulators that select one of the values. The type of the value stays.
 func bindSelection(a query.Accumulator, path query.Path, n *Node, add func(plan.Accumulator, plan.Column)) error {
 	ops := map[string]plan.Accumulate{"$min": plan.Min, "$max": plan.Max, "$first": plan.First, "$last": plan.Last}
 	acc := plan.Accumulator{Op: ops[a.Op]}
@@ -217,7 +217,7 @@ func bindSelection(a query.Accumulator, path query.Path, n *Node, add func(plan.
 	return nil
 }
 
-// sortByCount binds $sortByCount as a group and a sort by its count, as MongoDB defines it.
+// sortByCount binds $sortByCount as a group, sorted by its count, as MongoDB defines it.
 func (r *records) sortByCount(s query.SortByCount) error {
 	key, err := r.grouping(s.By)
 	if err != nil {
@@ -238,8 +238,9 @@ func outputOrCount(output []query.Accumulator, at string) []query.Accumulator {
 	return output
 }
 
-// bucket binds $bucket as a Group by a Case: the group of a record is the lower bound of its bucket. Without a default, MongoDB fails
-// for a record outside of all buckets. Here such records are filtered out first, because no expression may fail over a record's value.
+// bucket binds $bucket as a Group by a Case. The key of a group is the lower bound of its bucket. Without a default,
+// MongoDB fails for a record outside of all buckets. Here such records are filtered out first, because no expression
+// may fail because of a record's value.
 func (r *records) bucket(s query.Bucket) error {
 	by, err := bind(s.By, r)
 	if err != nil {
@@ -279,7 +280,7 @@ func (r *records) bucket(s query.Bucket) error {
 	return r.addGroup(definition{path: id_, node: Node{Expr: c, At: s.At}, at: s.At}, outputOrCount(s.Output, s.At))
 }
 
-// bucketAuto binds $bucketAuto as Buckets: the group has the columns _id.min and _id.max, by the first of which the result is ordered.
+// bucketAuto binds $bucketAuto as Buckets. The result has the columns _id.min and _id.max and is ordered by _id.min.
 func (r *records) bucketAuto(s query.BucketAuto) error {
 	by, err := bind(s.By, r)
 	if err != nil {

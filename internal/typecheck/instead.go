@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// instead returns how to write a constant that is compared with a value of another type, or "" where nothing is known
-// of it. Operators of pipelines have a dollar, and constants as JSON writes them.
+// instead returns how to write a constant that is compared with a value of another type. It returns "" if no better
+// form is known. If op begins with a dollar, it is of a pipeline, and constants are written as in JSON.
 func instead(x, y *Node, op string) string {
 	quote := "'"
 	if strings.HasPrefix(op, "$") {
@@ -46,7 +46,8 @@ var (
 	yearFirst   = regexp.MustCompile(`^(\d{4})(?:([-/.])(\d{1,2})[-/.](\d{1,2})|(\d{2})(\d{2}))$`)
 )
 
-// dateInstead returns how to write a text that isn't a date in ISO 8601 as one. A year or a month has a first day, and a first day after it.
+// dateInstead returns how to write a date that isn't in ISO 8601. For a year or a month, it suggests its first day and
+// the first day after it.
 func dateInstead(text, quote string) string {
 	text = strings.TrimSpace(text)
 	if m := yearOrMonth.FindStringSubmatch(text); m != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// compareJSON binds a comparison with a value within JSON of which k is known.
+// compareJSON binds a comparison with a value inside JSON. k describes that value.
 func (b *filters) compareJSON(c query.Compare, k *plan.Known) (query.Filter, error) {
 	v, ok, err := b.inJSON(c.At, k, c.Value)
 	if err != nil {
@@ -34,7 +34,8 @@ func (b *filters) knowledge(path query.Path) *plan.Known {
 	return nil
 }
 
-// single returns the Known of the single value, or of each element of the list, at a bound path, or nil.
+// single returns the Known of the single value at a bound path, or of each element if the value is a list. It returns
+// nil if nothing is known.
 func (b *filters) single(path query.Path) *plan.Known {
 	k := b.knowledge(path)
 	for k != nil && k.List {
@@ -46,8 +47,8 @@ func (b *filters) single(path query.Path) *plan.Known {
 	return k
 }
 
-// inJSON returns v as a value of which k is known is written in JSON, and whether the two can be equal. Dates are texts there, whose
-// order is not that of the dates.
+// inJSON returns v in the form that a value described by k has in JSON. It also reports whether the two can be equal.
+// Dates are texts in JSON, and such texts don't sort in the order of the dates.
 func (b *filters) inJSON(at string, k *plan.Known, v value.Value) (value.Value, bool, error) {
 	if k.Class != "" {
 		v = b.pointerID(k.Class, v)

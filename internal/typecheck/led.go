@@ -6,10 +6,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// toInQuery turns a condition on a field behind a pointer into an $inQuery on the pointer. It is for scopes that join no
-// records, as in the where of an $inQuery, and for fields behind a list of pointers. A condition behind a list holds if
-// it holds for one of the records. led returns nil for other conditions. A condition that null satisfies also holds
-// without a record. So led looks for the records that don't satisfy it.
+// toInQuery turns a condition on a field behind a pointer into an $inQuery on the pointer. This is for scopes that join
+// no records, such as the where of an $inQuery, and for fields behind a list of pointers. A condition behind a list
+// holds if it holds for at least one of the records. toInQuery returns nil for other conditions. A condition that null
+// satisfies also holds without a record. So toInQuery excludes the records that don't satisfy it.
 func (b *filters) toInQuery(f query.Filter) query.Filter {
 	c, ok := f.(query.Condition)
 	if !ok {
@@ -37,8 +37,8 @@ func (b *filters) toInQuery(f query.Filter) query.Filter {
 	return q
 }
 
-// lists returns the class that the list of pointers at the start of path leads to, and the number of parts that name the
-// list. It returns "" if there is none, or if nothing follows.
+// lists returns the class of the list of pointers at the beginning of path, and the number of parts that name the list.
+// It returns "" if there is no such list, or if path ends with the list.
 func (b *filters) lists(path query.Path, at string) (class string, parts int) {
 	f, key, parts, err := b.scope.Field(path, at)
 	if err != nil || !f.Type.IsStructured() || parts == len(path) {

@@ -6,8 +6,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// let binds a $let. It computes each variable once, in a column, because expressions within expressions would grow
-// without bound. Over an element of a list, which is in no column, a variable can only be the element or a part of it.
+// let binds a $let. It computes each variable once, in a column. Otherwise nested expressions would grow without limit.
+// Inside an operator over a list, where a value can't be put in a column, a variable can only be the element or a part
+// of it.
 func (s scope) let(e query.Let) (Node, error) {
 	inner := s
 	inner.lets = s.lets[:len(s.lets):len(s.lets)]
@@ -20,7 +21,7 @@ func (s scope) let(e query.Let) (Node, error) {
 			return Node{}, err
 		}
 		switch below(n.Expr).(type) {
-		case plan.Ref, plan.Outer, plan.Const, plan.Element, plan.Before: // short, and repeated as it is
+		case plan.Ref, plan.Outer, plan.Const, plan.Element, plan.Before: // short enough to repeat
 		default:
 			if n.IsObject() || len(s.elements) > 0 {
 				return Node{}, problem.UnsupportedError(v.At, "a variable of $let holds a single value, and within $map, $filter and $reduce a path; write the expression where the variable stands")
@@ -32,7 +33,7 @@ func (s scope) let(e query.Let) (Node, error) {
 	return inner.expr(e.In)
 }
 
-// below returns the expression of which e is a part.
+// below returns the expression to whose value the parts in e refer.
 func below(e plan.Expr) plan.Expr {
 	if p, ok := e.(plan.Part); ok {
 		return below(p.X)
@@ -40,8 +41,8 @@ func below(e plan.Expr) plan.Expr {
 	return e
 }
 
-// letOf returns the variable of a $let within the first elements of the scope, as a node of this scope, and whether
-// there is one.
+// letOf returns a variable of a $let, as a node of this scope, and whether it exists. It searches the variables that
+// were defined within this number of elements.
 func (s scope) letOf(e query.VariableRef, elements int) (Node, bool) {
 	for i := len(s.lets) - 1; i >= 0; i-- {
 		l := s.lets[i]
@@ -57,7 +58,7 @@ func (s scope) letOf(e query.VariableRef, elements int) (Node, bool) {
 	return Node{}, false
 }
 
-// deeper returns a variable as seen from within more lists.
+// deeper returns a variable for use inside as many more lists.
 func deeper(e plan.Expr, by int) plan.Expr {
 	switch e := e.(type) {
 	case plan.Element:

@@ -9,13 +9,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// joins reports whether a $lookup and the $unwind after it form a join. Then its stages process each record by itself,
-// and the list isn't used otherwise.
+// joins reports whether a $lookup and the $unwind after it form a join. This requires that its stages process each
+// record separately, and that the list has no other use.
 func joins(l query.Lookup, u query.Unwind) bool {
 	return slices.Equal(u.Path, query.ParsePath(l.As)) && u.Index == "" && l.Local != nil && len(l.Let) == 0 && recordwise(l.Stages)
 }
 
-// recordwise reports whether stages process each record by itself.
+// recordwise reports whether the stages process each record separately.
 func recordwise(stages []query.Stage) bool {
 	return !slices.ContainsFunc(stages, func(s query.Stage) bool {
 		switch s.(type) {
@@ -26,7 +26,7 @@ func recordwise(stages []query.Stage) bool {
 	})
 }
 
-// right binds the class of a $lookup and its foreign column.
+// right opens the class of a $lookup and binds its foreign column.
 func (r *records) right(l query.Lookup) (*records, Node, error) {
 	from, err := r.relations.Open(l.From, query.Pointer(l.At, "from"))
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *records) right(l query.Lookup) (*records, Node, error) {
 	return right, foreign, nil
 }
 
-// local returns the value by which records are looked up.
+// local returns the local value of a lookup.
 func (r *records) local(l query.Lookup) (Node, error) {
 	n, err := r.Field(l.Local, query.Pointer(l.At, "localField"))
 	if err == nil && n.List {
@@ -62,8 +62,8 @@ func pair(local, foreign Node) (plan.Pair, error) {
 	return plan.Pair{Left: x, Right: y}, err
 }
 
-// bindLookupStages binds the stages of a lookup, which yield documents or columns, and returns the foreign value as a column of the
-// result.
+// bindLookupStages binds the stages of a lookup, which yield documents or columns. It returns the foreign value as a
+// column of the result.
 func (right *records) bindLookupStages(l query.Lookup, foreign Node, documents bool) (Node, error) {
 	at := right.addHiddenColumns([]Node{foreign})
 	right.keep = at
@@ -78,9 +78,9 @@ func (right *records) bindLookupStages(l query.Lookup, foreign Node, documents b
 	return right.column(right.keep[0], query.Pointer(l.At, "foreignField")), nil
 }
 
-// join binds a $lookup with the $unwind of its list as one Join, which a database runs much faster than lists. The right columns follow
-// those of r, below the path as. With u.Keep a record without a match stays, so that right columns may be null and the object may be
-// absent.
+// join binds a $lookup with the $unwind of its list as one Join, which a database runs much faster than lists. The
+// right columns follow the columns of r, under the path in l.As. With u.Keep, a record without a match stays. Then
+// right columns may be null, and the object may be absent.
 func (r *records) join(l query.Lookup, u query.Unwind) error {
 	local, err := r.local(l)
 	if err != nil {
@@ -125,22 +125,22 @@ func (r *records) join(l query.Lookup, u query.Unwind) error {
 	return nil
 }
 
-// lookup binds a $lookup that stays a list, as a Nest. An equality over stages that process each record by itself is a
-// join by key. With variables, or stages such as $sort and $limit, the program of the right side is correlated, so it
-// is computed for each record.
+// lookup binds a $lookup as a Nest if its list stays. An equality is a join by key if the stages process each record
+// separately. With variables, or with stages such as $sort and $limit, the program of the right side is correlated.
+// Then it is computed for each record.
 func (r *records) lookup(l query.Lookup) error {
 	right, foreign, err := r.right(l)
 	if err != nil {
 		return err
 	}
 	n := &plan.Nest{}
-	var values []Node // the values that the list depends on: the local value, then the variables
+	var values []Node // the values on which the list depends: the local value, then the variables
 	if l.Local != nil {
 		local, err := r.local(l)
 		if err != nil {
 			return err
 		}
-		if local.IsObject() { // its members are columns. It is compared as one document
+		if local.IsObject() { // its members are columns, but it is compared as one document
 			if _, err := pair(local, foreign); err != nil {
 				return err
 			}
@@ -175,7 +175,8 @@ func (r *records) lookup(l query.Lookup) error {
 	return nil
 }
 
-// bindCorrelatedStages binds stages that depend on the outer record: its local value and variables become columns.
+// bindCorrelatedStages binds stages that depend on the outer record. The local value and the variables of that record
+// become columns.
 func (r *records) bindCorrelatedStages(l query.Lookup, right *records, foreign Node, values []Node) error {
 	at := r.addHiddenColumns(values)
 	right.lets = map[string]Node{}
@@ -200,13 +201,13 @@ func (r *records) bindCorrelatedStages(l query.Lookup, right *records, foreign N
 	return right.dropMaskedColumns(l.At)
 }
 
-// listKnowledge returns the Known of a list of these records.
+// listKnowledge returns the Known of a list of the records in r.
 func (r *records) listKnowledge() *plan.Known {
 	whole := r.Record("")
 	return plan.ListOf(whole.Knowledge())
 }
 
-// nest adds a stage that appends a list column called as, of which known is known.
+// nest adds a stage that appends a list as a column with the path as. known describes the contents of the list.
 func (r *records) nest(s plan.Stage, shape *plan.Shape, as query.Path, known *plan.Known) {
 	*shape = r.without(as)
 	shape.Columns = append(shape.Columns, plan.Column{Path: as, Type: schema.JSON, List: true, NotNull: true, Known: known})
@@ -214,8 +215,9 @@ func (r *records) nest(s plan.Stage, shape *plan.Shape, as query.Path, known *pl
 	r.unknown = r.unknownColumnError
 }
 
-// graphLookup binds $graphLookup as a Closure over the class s.From as the caller sees it, filtered by restrictSearchWithMatch. The
-// three values that are followed are of one known type, so that equality means the same at every step. A list or JSON is refused.
+// graphLookup binds $graphLookup as a Closure. It opens s.From as the caller's view and filters it by
+// restrictSearchWithMatch. The three followed values have one known type, so that equality means the same at every
+// step. A list or JSON is refused.
 func (r *records) graphLookup(s query.GraphLookup) error {
 	from, err := r.relations.Open(s.From, query.Pointer(s.At, "from"))
 	if err != nil {
@@ -268,7 +270,7 @@ func (r *records) graphLookup(s query.GraphLookup) error {
 	return nil
 }
 
-// without returns the columns with those at path or below it hidden.
+// without returns the shape with the columns at path or below it hidden.
 func (r *records) without(path query.Path) plan.Shape {
 	out := *r.shape
 	out.Columns = slices.Clone(out.Columns)

@@ -11,14 +11,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Models write comparisons that no value of the field can meet. This file finds the comparison that they mean. All of
-// it is noted, and only in queries of callers: a rule that can't match is a mistake of its owner.
+// Agents write comparisons that no value of the field can satisfy. This file finds the intended comparison. Each change
+// adds a note. It applies only to callers' queries: a rule that can't match is a mistake of the rule's author.
 
-// mostMeant is the most operators that an object is taken as. query counts the object as one condition.
+// mostMeant is the maximum number of operators in an object that is read as conditions. Package query counts the object
+// as one condition.
 const mostMeant = 4
 
-// intendedFilter returns the condition that a comparison of a single value with a list or an object means. {"status": ["a",
-// "b"]} means $in, and {"total": {">": 5}} means $gt. It returns nil for other comparisons.
+// intendedFilter returns the intended condition for a comparison of a single value with a list or an object. {"status":
+// ["a", "b"]} means $in, and {"total": {">": 5}} means $gt. It returns nil for other comparisons.
 func (b *filters) intendedFilter(c query.Compare, f *schema.Field) (query.Filter, error) {
 	if b.relations == nil || c.Op > query.Ne || f.Type.IsStructured() || f.Type == schema.Any {
 		return nil, nil
@@ -50,13 +51,13 @@ func (b *filters) intendedFilter(c query.Compare, f *schema.Field) (query.Filter
 	return nil, nil
 }
 
-// Keyed is a Scope for the filter on a key that ids become. Also returns the other values that the text of an id, or of
-// a part of one, stands for.
+// Keyed is a Scope for the filter on a key that is made from ids. Also returns the other values that the text of an id,
+// or of a part of an id, may represent.
 type Keyed interface {
 	Also(f *schema.Field, text string, fits bool) []value.Value
 }
 
-// also returns the other values that an id stands for. Nil in any other condition.
+// also returns the other values that an id may represent. It returns nil in any other condition.
 func (b *filters) also(f *schema.Field, v value.Value, fits bool) []value.Value {
 	if s, ok := b.scope.(Keyed); ok && v.Kind() == value.String {
 		return s.Also(f, v.Text(), fits)
@@ -64,8 +65,8 @@ func (b *filters) also(f *schema.Field, v value.Value, fits bool) []value.Value 
 	return nil
 }
 
-// contains returns the condition of $contains on the field at a path. A list must have the text as an element, or a
-// text must contain it.
+// contains returns the condition of $contains on the field at a path. A list must contain the text as an element. A
+// text must contain it as a part.
 func (b *filters) contains(r query.Regex) (query.Filter, error) {
 	path := r.Path
 	f, err := b.target(&path, r.At, ranges)
@@ -84,8 +85,8 @@ func (b *filters) contains(r query.Regex) (query.Filter, error) {
 	return orNever(r, ok), err
 }
 
-// asType converts a text with a number or a boolean to the type of a field that holds these. For a boolean, it also
-// converts 0 and 1. It returns false if v doesn't stand for one.
+// asType converts a text to the type of a field of numbers or booleans. For a boolean, it also converts 0 and 1. It
+// returns false if v doesn't represent such a value.
 func (b *filters) asType(at string, f *schema.Field, v value.Value) (value.Value, bool) {
 	if b.relations == nil {
 		return v, false

@@ -25,11 +25,11 @@ func (record) ID(string) bool                  { return false }
 func (record) Pointer(string) (string, string) { return "", "" }
 func (record) AllowedValues(string) []string   { return nil }
 
-// Relations without other classes.
+// alone is a Relations without other classes.
 type alone struct{ typecheck.Relations }
 
-// TestMeant has a row for each comparison that means another, of a field that it can and of one that it can't be meant of. Rules of owners
-// (without relations) are taken as they are written.
+// TestMeant has rows for comparisons that mean another one: with a field for which the meaning applies, and with a
+// field for which it doesn't. Owners' rules (without relations) are bound exactly as written.
 func TestMeant(t *testing.T) {
 	fields := record{"t": schema.String, "n": schema.Integer, "b": schema.Boolean, "l": schema.Array, "j": schema.JSON, "d": schema.Double}
 	for _, tt := range []struct{ where, want, rule string }{

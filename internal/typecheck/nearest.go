@@ -6,7 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Nearest rounds to a whole number: a half of a Double to the even one, a half of a Decimal away from zero.
+// Nearest rounds to a whole number. The half of a Double is rounded to the even number, and the half of a Decimal away
+// from zero.
 func Nearest(x plan.Expr, t schema.Type) plan.Expr {
 	zero := plan.Const{Value: value.OfInt(0), T: schema.Integer}
 	of := func(o plan.Op, args ...plan.Expr) plan.Expr { return plan.Apply{Op: o, Args: args, T: t} }

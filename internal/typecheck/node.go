@@ -11,16 +11,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Node is an expression whose type may still be open. A constant gets the type that its context requires. An object
-// with known members keeps them separate as long as possible, so each keeps its type.
+// A Node is an expression whose type may still be open. A constant gets the type that its context requires. The members
+// of an object with known members stay separate as long as possible, so that each keeps its type.
 type Node struct {
 	Expr     plan.Expr    // nil for an object
-	Column   *plan.Column // the column of a plain reference, or whose ids it may hold
-	Constant bool         // Expr is a Const as written
+	Column   *plan.Column // the column of a plain reference, or the column whose ids Expr may contain
+	Constant bool         // Expr is a Const as the query contains it
 	List     bool         // JSON that is always a list or null
 	Known    *plan.Known  // the known contents of JSON, or nil
-	Members  []member     // of an object
-	Optional bool         // the object is null if all of its members are
+	Members  []member     // the members of an object
+	Optional bool         // the object is null if all its members are null
 	At       string       // the JSON pointer
 }
 
@@ -30,18 +30,19 @@ type member struct {
 	Node Node
 }
 
-// Literal returns the constant v at the JSON pointer at.
+// Literal returns the constant v. at is its JSON pointer.
 func Literal(v value.Value, at string) Node {
 	return Node{Expr: plan.Const{Value: v, T: Natural(v)}, Constant: true, List: v.Kind() == value.Array, At: at}
 }
 
-// Compute replaces the expression of n by e, which is computed from it: n is then neither the constant as written nor the column.
+// Compute replaces the expression of n by e, which is computed from it. Then n is no longer a constant as written or a
+// column.
 func (n *Node) Compute(e plan.Expr) { n.Expr, n.Column, n.Constant, n.Known = e, nil, false, nil }
 
-// Elsewhere replaces the expression of n by e, which reads the same value from another place.
+// Elsewhere replaces the expression of n by e, which reads the same value from a different place.
 func (n *Node) Elsewhere(e plan.Expr) { n.Expr, n.Constant = e, false }
 
-// Become makes n another constant.
+// Become turns n into another constant.
 func (n *Node) Become(v value.Value, t schema.Type) {
 	n.Known = nil
 	n.Expr, n.Column, n.Constant, n.List = plan.Const{Value: v, T: t}, nil, true, v.Kind() == value.Array || n.List && v.IsNull()
@@ -56,7 +57,7 @@ func (n *Node) IsNull() bool {
 	return ok && c.Value.IsNull()
 }
 
-// Part returns the part rest of n, which is called path.
+// Part returns the part rest of n. path is the path of n.
 func Part(n Node, path, rest query.Path, at string) (Node, error) {
 	whole := func() query.Path { return append(slices.Clone(path), rest...) }
 	switch {
@@ -84,9 +85,9 @@ func Part(n Node, path, rest query.Path, at string) (Node, error) {
 	return Node{Expr: plan.Part{X: n.Expr, Path: slices.Clone(rest)}, Known: known, At: at}, nil
 }
 
-// Within returns the knowledge about the part rest of a JSON value called path, of which k is known. It returns an
-// error if there can be no such part. Every element of a list has the same members, so a wrong name would match nothing
-// in silence.
+// Within returns the knowledge about the part rest of a JSON value. path is the path of the value, and k describes it.
+// Within returns an error if there can be no such part. All elements of a list have the same members, so without the
+// error a wrong name would silently match nothing.
 func Within(k *plan.Known, path, rest query.Path, at string) (*plan.Known, error) {
 	known, n, ok := k.At(rest)
 	if ok {
@@ -107,7 +108,7 @@ func Within(k *plan.Known, path, rest query.Path, at string) (*plan.Known, error
 		Near:   problem.Nearest(rest[n], known.Names(), 3)}
 }
 
-// Knowledge returns the Known of n once it is JSON.
+// Knowledge returns the Known of n after its conversion to JSON.
 func (n *Node) Knowledge() *plan.Known {
 	switch {
 	case n.IsObject():
@@ -128,7 +129,7 @@ func (n *Node) Knowledge() *plan.Known {
 	return k
 }
 
-// parts returns the list of the values at path in the elements of a list, without those that have none.
+// parts returns the list of the values at path in the elements of a list. Elements without such a value are omitted.
 func parts(list plan.Expr, path query.Path) plan.Expr {
 	all := plan.Over{Do: plan.MapEach, Input: list, Body: plan.Part{X: plan.Element{}, Path: path}}
 	some := plan.Apply{Op: plan.Not, Args: []plan.Expr{isNull(plan.Element{})}, T: schema.Boolean}
@@ -158,7 +159,7 @@ func (n *Node) JSON() plan.Expr {
 	return plan.ToJSON{X: n.Expr}
 }
 
-// absent returns the condition that all members of an object are null.
+// absent returns the condition that all members of the object n are null.
 func (n *Node) absent() plan.Expr {
 	var nulls []plan.Expr
 	var walk func(n *Node)
@@ -194,7 +195,7 @@ func isNull(x plan.Expr) plan.Expr {
 	return plan.Apply{Op: plan.IsNull, Args: []plan.Expr{x}, T: schema.Boolean}
 }
 
-// Constant returns v as a constant of type t, which it fits. In JSON, dates and bytes become text.
+// Constant returns v as a constant of type t. v must fit t. In JSON, dates and bytes become text.
 func Constant(v value.Value, t schema.Type) plan.Const {
 	switch v.Kind() {
 	case value.Date, value.Day, value.Bytes:
@@ -245,7 +246,7 @@ func wider(x, y schema.Type) schema.Type {
 // Dynamic reports whether the actual type of a value of type t is known only at run time.
 func Dynamic(t schema.Type) bool { return t == schema.JSON || t == schema.Any }
 
-// a returns the name of a type with its article.
+// a returns the name of a type with its article, for messages.
 func a(t schema.Type) string {
 	switch t {
 	case schema.Integer, schema.Any, schema.Array, schema.Opaque:

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The notes here point out conditions that may not mean what their author intended. They are made for callers' filters
-// only, not for those of rules, and depend only on the query and on what get_schema documents.
+// The notes here report conditions whose meaning may not be the intended one. They are only for callers' filters, not
+// for filters of rules. They depend only on the query and on what get_schema documents.
 
 // say adds a note once. "" means no note.
 func (b *filters) say(note string) {
@@ -22,7 +22,7 @@ func (b *filters) say(note string) {
 	}
 }
 
-// maxListed is the most allowed values that a note lists.
+// maxListed is the maximum number of allowed values that a note lists.
 const maxListed = 12
 
 // noteUnknownValues adds a note for values that are not among the allowed values of a field.
@@ -38,7 +38,8 @@ func (b *filters) noteUnknownValues(at string, f *schema.Field, path query.Path,
 	}
 }
 
-// UnknownValueNote says that v is not one of the allowed values of a field, and which are near. It returns "" if v is allowed.
+// UnknownValueNote returns a note that v is not an allowed value of a field. The note contains similar allowed values.
+// It is "" if v is allowed.
 func UnknownValueNote(f *schema.Field, allowed []string, v value.Value) string {
 	text := v.String()
 	if allowed == nil || v.IsNull() || v.Kind() == value.Object || slices.Contains(allowed, text) {
@@ -58,9 +59,9 @@ func UnknownValueNote(f *schema.Field, allowed []string, v value.Value) string {
 	return fmt.Sprintf("%q is none of the values of %s, which are %s%s", problem.Cut(text), f.Name, known, problem.DidYouMean(near))
 }
 
-// noteMixedTypes adds a note for a value that is compared with a field of several types, because it only matches values of one
-// type. A text with a date or a number doesn't match the date or the number. The note depends only on the field's type,
-// and doesn't reveal the values of records.
+// noteMixedTypes adds a note for a comparison with a field of several types, because the value matches only values of
+// its own type. A text with a date or a number doesn't match the date or the number. The note depends only on the
+// field's type and doesn't reveal the values of records.
 func (b *filters) noteMixedTypes(at string, f *schema.Field, path query.Path, op query.Op, v value.Value) {
 	if b.relations != nil && len(path) == 1 {
 		b.say(strays(b.scope, f, at))
@@ -81,11 +82,11 @@ func (b *filters) noteMixedTypes(at string, f *schema.Field, path query.Path, op
 		at, f.Name, alone, op, convert, "$"+f.Name, with))
 }
 
-// A Whole is a Scope that knows whether its principal sees every record.
+// A Whole is a Scope that can report whether its principal sees every record.
 type Whole interface{ Whole() bool }
 
-// strays returns the note of a condition on a field some of whose values are of another type, or "". Only a caller who
-// sees every record learns how many, because the number depends on all of them.
+// strays returns a note for a condition on a field with some values of another type. It returns "" for other fields.
+// Only a caller who sees every record learns the number of such values, because it depends on all records.
 func strays(s Scope, f *schema.Field, at string) string {
 	if f.Strays == 0 {
 		return ""
@@ -96,7 +97,7 @@ func strays(s Scope, f *schema.Field, at string) string {
 	return fmt.Sprintf("%s: some values of %s are not of type %s; this condition does not compare them", at, f.Name, f.Type)
 }
 
-// numeral reports whether a text is a number as JSON writes it.
+// numeral reports whether text is a number in JSON syntax.
 func numeral(text string) bool {
 	v, err := value.Read([]byte(text), 0)
 	return err == nil && v.IsNumber()
@@ -115,7 +116,7 @@ func (b *filters) noteSlashes(f query.Regex) {
 	b.say(fmt.Sprintf("%s: the slashes of %s are looked for as well; without them it is %s}", f.At, f.Pattern, instead))
 }
 
-// day reports whether a date field is compared with a day, and returns the midnight UTC at which that starts.
+// day reports whether a date field is compared with a day. It returns the beginning of the day, midnight UTC.
 func (b *filters) day(at string, f *schema.Field, path query.Path, v value.Value) (time.Time, bool) {
 	if b.relations == nil || f.Type != schema.Date || len(path) > 1 || v.Kind() != value.String {
 		return time.Time{}, false
@@ -128,7 +129,7 @@ func (b *filters) day(at string, f *schema.Field, path query.Path, v value.Value
 	return time.UnixMicro(day.Micros()).UTC(), true
 }
 
-// whole returns the comparison c with all of a day.
+// whole returns the comparison c with all instants of a day.
 func whole(c query.Compare, day time.Time) query.Filter {
 	begin, end := c, c
 	begin.Op, begin.Value = query.Gte, value.OfTime(day)

@@ -13,7 +13,7 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 	target, _ := b.scope.Pointer(f.Name)
 	inside := len(path) > 1 || f.Type.IsStructured()
 	if _, ok := v.Get("__type"); ok && target == "" && inside {
-		return v, true // a pointer in a list or an object is stored as it is written
+		return v, true // a pointer in a list or an object is stored as written
 	} else if ok {
 		if target == "" {
 			return v, false
@@ -64,8 +64,8 @@ func (b *filters) operand(f *schema.Field, path query.Path, v value.Value) (valu
 	return v, false
 }
 
-// member converts v, which is compared with the elements of the list of pointers called name, to the kind of their
-// keys. Ids are texts in answers.
+// member converts v, which is compared with the elements of a list of pointers, to the kind of their keys. The list is
+// the field called name. Ids are texts in answers.
 func (b *filters) member(name string, v value.Value) value.Value {
 	class, key := b.scope.Pointer(name)
 	if b.relations == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// TestOperatorsAreBound checks that each operator of query.Families has a binder, or a node with types: one of the two.
+// TestOperatorsAreBound checks that each operator of query.Families has either a binder or a node with types.
 func TestOperatorsAreBound(t *testing.T) {
 	bound := map[string]bool{}
 	for _, s := range query.Signatures {

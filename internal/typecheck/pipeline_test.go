@@ -18,13 +18,13 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// shop holds the views of the tests, numbered in the order in which they are opened.
+// shop contains the views of the tests, numbered in the order in which they are opened.
 type shop struct {
 	opened []string
 	masks  map[string]map[string]*plan.Mask // by class
 }
 
-// masks are those of the views in testdata/masks.txt.
+// masks are the masks of the views in testdata/masks.txt, by class and field.
 var masks = map[string]map[string]*plan.Mask{
 	"orders":    {"status": {Kind: plan.MaskPartial}, "meta": {Kind: plan.MaskNull}, "loose": {Kind: plan.MaskNull}, "tags": {Kind: plan.MaskNull}},
 	"customers": {"name": {Kind: plan.MaskHash}},
@@ -95,8 +95,8 @@ func (v view) Pointer(key string) (class, field string) {
 	return v.pointers[key], "id"
 }
 
-// TestPipelines checks pipelines from files: each line that begins with > is a pipeline over orders, followed by its
-// program or its error.
+// TestPipelines checks pipelines from files. Each line that begins with > contains a pipeline over orders. The program
+// or the error follows.
 func TestPipelines(t *testing.T) {
 	for _, file := range []string{"testdata/stages.txt", "testdata/expressions.txt", "testdata/refusals.txt", "testdata/masks.txt", "testdata/known.txt"} {
 		t.Run(file, func(t *testing.T) {

@@ -11,15 +11,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// stored is the form in which Parse stores a pointer in MongoDB: "Class$id".
+// stored is the form in which Parse Server stores a pointer in MongoDB: "Class$id".
 var stored = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.]*)\$(.+)$`)
 
-// names reports whether a class that a pointer names is its target.
+// names reports whether a pointer's class name refers to the target class.
 func (b *filters) names(class, target string) bool {
 	return class == target || b.relations != nil && b.relations.SameClass(class, target)
 }
 
-// pointerID returns the id in a pointer to a record of class, written as a whole pointer, as {"objectId": id}, {"id": id} or "class$id".
+// pointerID returns the id in a pointer to a record of class. It accepts a complete pointer, {"objectId": id}, {"id":
+// id} and "class$id".
 func (b *filters) pointerID(class string, v value.Value) value.Value {
 	if members := v.Members(); len(members) == 1 && slices.Contains([]string{"objectId", "id", "_id"}, members[0].Name) {
 		return members[0].Value
@@ -34,8 +35,8 @@ func (b *filters) pointerID(class string, v value.Value) value.Value {
 	return v
 }
 
-// checkPointerForm adds a note for a pointer that the caller writes in the form in which Parse stores it. With strict pointers it
-// refuses every form but an id and a whole pointer to the right class.
+// checkPointerForm adds a note for a pointer in the form in which Parse Server stores it. With strict pointers, it
+// accepts only an id, or a complete pointer to the right class.
 func (b *filters) checkPointerForm(at string, f *schema.Field, path query.Path, v value.Value) error {
 	target, _ := b.scope.Pointer(f.Name)
 	if target == "" || len(path) > 1 || b.relations == nil || f.Type.IsStructured() {

@@ -9,10 +9,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// MaxColumns is the most columns between two stages, within PostgreSQL's limit of 1,664.
+// MaxColumns is the maximum number of columns between two stages. It is within PostgreSQL's limit of 1,664.
 const MaxColumns = 1000
 
-// A definition is a column, or an object of columns, and its expression.
+// A definition is the path and the expression of a column or of an object of columns.
 type definition struct {
 	path query.Path
 	node Node
@@ -25,7 +25,8 @@ type mapping struct {
 	stage plan.Map
 }
 
-// project adds a Map for the definitions. Columns that the order needs are kept, hidden if no definition keeps them.
+// project adds a Map for the definitions. Columns that the order requires stay, but are hidden if no definition
+// contains them.
 func (r *records) project(defs []definition) error {
 	m := &mapping{records: r}
 	for _, d := range defs {
@@ -83,7 +84,7 @@ func columnFor(n *Node, path query.Path) plan.Column {
 	return c
 }
 
-// carry keeps the columns that the order needs, and those in keep.
+// carry keeps the columns that the order requires, and the columns in keep.
 func (m *mapping) carry() {
 	at := func(i int) int {
 		for j, e := range m.stage.Columns {
@@ -127,12 +128,12 @@ func (m *mapping) passes(path query.Path) bool {
 	return false
 }
 
-// begins reports whether path is prefix or below it.
+// begins reports whether path begins with prefix.
 func begins(path, prefix query.Path) bool {
 	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }
 
-// all returns definitions of all columns unchanged, objects as a whole, except those in without.
+// all returns definitions of all columns except the columns in without. Columns stay unchanged, and objects stay whole.
 func (r *records) all(without ...query.Path) []definition {
 	var defs []definition
 	whole, _ := r.below(nil, "", true)
@@ -142,7 +143,7 @@ func (r *records) all(without ...query.Path) []definition {
 			if begins(path, w) {
 				return
 			}
-			if begins(w, path) && n.IsObject() { // the rest of an object without some part is not null as a whole
+			if begins(w, path) && n.IsObject() { // an object that lost a part is not null as a whole
 				for _, m := range n.Members {
 					walk(append(slices.Clone(path), m.Name), m.Node)
 				}
@@ -157,7 +158,8 @@ func (r *records) all(without ...query.Path) []definition {
 	return defs
 }
 
-// addHiddenColumns adds hidden columns for expressions that are not columns yet, and returns the column numbers of all nodes.
+// addHiddenColumns adds hidden columns for expressions that are not columns yet. It returns the column numbers of all
+// nodes.
 func (r *records) addHiddenColumns(nodes []Node) []int {
 	out := make([]int, len(nodes))
 	var fresh []int
@@ -185,8 +187,8 @@ func (r *records) addHiddenColumns(nodes []Node) []int {
 	return out
 }
 
-// projectStage binds a $project that keeps fields: _id stays unless it is excluded or named, and only if there is such a column. A
-// masked column may be passed on as it is, but no expression may hold one: see passed and find.
+// projectStage binds a $project that keeps fields. If there is a column _id, it stays unless it is excluded or named. A
+// masked column may be passed on unchanged, but no expression may contain one.
 func (r *records) projectStage(s query.Project) error {
 	if s.Drop {
 		return r.unset(s.Fields)
@@ -219,7 +221,8 @@ func (r *records) projectStage(s query.Project) error {
 	return r.project(defs)
 }
 
-// output rejects a value that can't be a Column. Only the database knows its type, and it isn't passed on unchanged.
+// output rejects a value that can't be a Column: its type is known only to the database, and it isn't passed on
+// unchanged.
 func output(n *Node) error {
 	if _, plain := n.Expr.(plan.Ref); plain || n.IsObject() {
 		return nil
@@ -227,14 +230,14 @@ func output(n *Node) error {
 	return n.CheckComputable()
 }
 
-// unset binds the fields that a $project drops as a projection of all others. A part of a JSON value can't be dropped. _id may be named
-// where there is none. An error is returned if no field would be left.
+// unset binds the fields that a $project drops, as a projection of all other fields. A part of a JSON value can't be
+// dropped. _id is accepted even if it doesn't exist. An error is returned if no field would remain.
 func (r *records) unset(fields []query.Computed) error {
 	var without []query.Path
 	for _, f := range fields {
 		n, err := r.find(f.Name, f.At, true)
 		switch {
-		case f.Name.String() == "_id" && (err != nil || r.alias("_id")): // often written without need
+		case f.Name.String() == "_id" && (err != nil || r.alias("_id")): // often written unnecessarily
 			continue
 		case err != nil:
 			return err
@@ -256,8 +259,8 @@ func (r *records) holds(path query.Path) bool {
 	return i >= 0 && r.shape.Columns[i].Path != nil
 }
 
-// addFields binds $addFields. A name that exists is replaced at its place, and new ones come last. A name inside of a
-// JSON column changes that column as a whole.
+// addFields binds $addFields. A new value for an existing name replaces the column at its position. New names come
+// last. A name inside a JSON column changes that column as a whole.
 func (r *records) addFields(s query.AddFields) error {
 	var names []query.Path
 	for _, f := range s.Fields {
@@ -281,7 +284,8 @@ func (r *records) addFields(s query.AddFields) error {
 	return r.project(r.sortDefinitions(defs))
 }
 
-// sortDefinitions sorts definitions by the positions of their names in the records. New ones come last, in their order.
+// sortDefinitions sorts definitions by the positions of their names in the records. New names come last, in their
+// order.
 func (r *records) sortDefinitions(defs []definition) []definition {
 	var names []string
 	for _, c := range r.shape.Columns {
@@ -299,7 +303,8 @@ func (r *records) sortDefinitions(defs []definition) []definition {
 	return defs
 }
 
-// within turns a definition inside a JSON column into one of the whole column, which replaces the existing one.
+// within turns a definition inside a JSON column into a definition of the whole column. It replaces the existing
+// definition.
 func (r *records) within(d definition, defs *[]definition) (definition, error) {
 	for n := len(d.path) - 1; n > 0; n-- {
 		i := slices.IndexFunc(*defs, func(have definition) bool { return slices.Equal(have.path, d.path[:n]) && !have.node.IsObject() })

@@ -15,13 +15,13 @@ func (r *records) column(i int, at string) Node {
 	return Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List, Known: c.Known, At: at}
 }
 
-// Field implements Names: it returns an unmasked column, the object of the columns below a path, or a part of a
-// JSON column.
+// Field implements Names. It returns an unmasked column, the object of the columns below a path, or a part of a JSON
+// column.
 func (r *records) Field(path query.Path, at string) (Node, error) {
 	return r.find(path, at, false)
 }
 
-// find is Field, but with masked set it also returns masked columns, to be passed on unchanged.
+// find is Field, but with masked set it also returns masked columns, which may only be passed on unchanged.
 func (r *records) find(path query.Path, at string, masked bool) (Node, error) {
 	if r.alias(path[0]) {
 		path = append(query.Path{r.key}, path[1:]...)
@@ -60,7 +60,7 @@ func (r *records) find(path query.Path, at string, masked bool) (Node, error) {
 	return Node{}, r.unknown(path, at)
 }
 
-// alias reports whether name is a common name for the key, and not a column.
+// alias reports whether name is _id or objectId and refers to the key, because no column has this name.
 func (r *records) alias(name string) bool {
 	return (name == "_id" || name == "objectId") && r.key != "" && r.shape.Find(name) < 0 && r.shape.Find(r.key) >= 0 &&
 		!slices.ContainsFunc(r.shape.Columns, func(c plan.Column) bool { return begins(c.Path, query.Path{name}) })
@@ -73,8 +73,8 @@ func (b *binder) note(text string) {
 	}
 }
 
-// bindColumnExpr binds an expression that defines columns: a plain path may refer to masked columns, which are passed on
-// unchanged.
+// bindColumnExpr binds an expression that defines columns. A plain path may refer to masked columns, which are passed
+// on unchanged.
 func (r *records) bindColumnExpr(e query.Expr) (Node, error) {
 	if plain, ok := e.(query.FieldRef); ok {
 		return r.find(plain.Path, plain.At, true)
@@ -82,7 +82,7 @@ func (r *records) bindColumnExpr(e query.Expr) (Node, error) {
 	return bind(e, r)
 }
 
-// Record implements Names: the record without its masked columns.
+// Record implements Names. It returns the record without its masked columns.
 func (r *records) Record(at string) Node {
 	if n, ok := r.below(nil, at, false); ok {
 		return n
@@ -90,7 +90,7 @@ func (r *records) Record(at string) Node {
 	return Literal(value.OfObject(nil), at)
 }
 
-// dropMaskedColumns drops the masked columns, so that no document made of a whole record contains one.
+// dropMaskedColumns drops the masked columns, so that a document made of a whole record doesn't contain them.
 func (r *records) dropMaskedColumns(at string) error {
 	i := slices.IndexFunc(r.shape.Columns, func(c plan.Column) bool { return c.Path != nil && c.Mask != nil })
 	if i < 0 {
@@ -107,7 +107,7 @@ func (r *records) dropMaskedColumns(at string) error {
 	return r.project(defs)
 }
 
-// Outer implements Names: the variables of the enclosing lookups are columns of their records.
+// Outer implements Names. The variables of the enclosing lookups are columns of their records.
 func (r *records) Outer(name, at string) (Node, bool) {
 	up := 1
 	for of := r; of.outer != nil; of, up = of.outer, up+1 {
@@ -134,8 +134,8 @@ func (r *records) Keep(n Node) Node {
 	return kept
 }
 
-// below returns the object of the columns whose paths begin with path, with or without masked ones, and whether there
-// are any.
+// below returns the object of the columns whose paths begin with path, and whether there are such columns. With masked,
+// it includes masked columns.
 func (r *records) below(path query.Path, at string, masked bool) (Node, bool) {
 	object := Node{At: at, Optional: slices.ContainsFunc(r.shape.Optional, func(o query.Path) bool { return slices.Equal(o, path) })}
 	for i := range r.shape.Columns {

@@ -9,10 +9,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// columns is the Scope of the columns of records.
+// columns is the Scope for the columns of records.
 type columns struct{ *records }
 
-// Field implements Scope. A computed column is returned as a field that no class has.
+// Field implements Scope. For a computed column, it returns a field that belongs to no class.
 func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, error) {
 	if s.alias(path[0]) {
 		path = append(query.Path{s.key}, path[1:]...)
@@ -80,7 +80,7 @@ func (s columns) AllowedValues(key string) []string {
 	return nil
 }
 
-// inQuery binds the condition that a value exists in another class.
+// inQuery binds the condition that a value exists in a field of another class.
 func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	op := "$inQuery"
 	if f.Key != nil {
@@ -97,7 +97,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	// $inQuery compares the pointer with the key of its class. $select names the field of any class.
+	// $inQuery compares the pointer with the key of its class. $select names a field of any class.
 	pointed := f.Key == nil
 	if pointed {
 		class, key := b.scope.Pointer(field.Name)
@@ -114,7 +114,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	if len(f.Path) > 1 || len(f.Key) > 1 || field.Type.IsStructured() && !list || target.Type.IsStructured() {
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: f.At, Detail: op + " compares whole fields, not JSON or parts of it"}
 	}
-	// The inner where is bound to the other class as its view shows it, and joins no records: see led.
+	// The inner where is bound to the caller's view of the other class. It joins no records: see toInQuery.
 	inner := &filters{scope: other.Scope, relations: b.relations, within: true}
 	if f.Where, err = inner.filter(f.Where); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 		}
 		return query.Never{}, nil
 	}
-	f.Key = query.Path{name} // _id and objectId mean the key of the class
+	f.Key = query.Path{name} // _id and objectId refer to the key of the class
 	f.View = other.Number + 1
 	return f, nil
 }
@@ -141,20 +141,20 @@ func comparable(x, y schema.Type) bool {
 	return x == y && x != schema.Opaque || Numeric(x) && Numeric(y) || date(x) && date(y)
 }
 
-// inElement binds a filter over the elements of a JSON array, of which known is known.
+// inElement binds a filter over the elements of a JSON array. known describes the elements.
 func inElement(f query.Filter, known *plan.Known) (query.Filter, []string, error) {
 	b := &filters{scope: elementScope{&schema.Field{Type: schema.JSON}, known}}
 	out, err := b.filter(f)
 	return out, b.notes, err
 }
 
-// elementScope is the scope of an element of a JSON array: every path refers to JSON.
+// elementScope is the scope of an element of a JSON array. Every path refers to JSON.
 type elementScope struct {
 	any     *schema.Field
 	element *plan.Known
 }
 
-// Field implements Scope. A member that no element has is an error.
+// Field implements Scope. It returns an error for a member that no element can have.
 func (s elementScope) Field(path query.Path, at string) (*schema.Field, string, int, error) {
 	if _, err := Within(s.element, query.Path{"the element"}, path, at); err != nil {
 		return nil, "", 0, err

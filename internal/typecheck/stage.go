@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// stages binds a list of stages. A $lookup followed by an $unwind of its list becomes a join, whose columns keep their
+// stages binds a list of stages. A $lookup and a following $unwind of its list become a join, whose columns keep their
 // types.
 func (r *records) stages(list []query.Stage) error {
 	for i := 0; i < len(list); i++ {
@@ -34,8 +34,8 @@ func (r *records) stages(list []query.Stage) error {
 	return nil
 }
 
-// stage binds one stage to the columns of the stage before and adds it to the program. An unknown kind is an internal error, as the
-// parser makes none.
+// stage binds one stage to the columns of the preceding stage and adds it to the program. The parser makes only known
+// kinds of stages, so an unknown kind is an internal error.
 func (r *records) stage(s query.Stage) error {
 	if err := r.costs(s); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (r *records) stage(s query.Stage) error {
 	return problem.New(problem.Internal, fmt.Sprintf("bind knows no stage %T", s))
 }
 
-// costs counts the cost of a stage.
+// costs counts the costly parts of a stage.
 func (r *records) costs(s query.Stage) error {
 	switch s := s.(type) {
 	case query.Lookup:
@@ -105,7 +105,7 @@ func (r *records) costs(s query.Stage) error {
 		return r.meter.Add(plan.CostlySet, 1, s.At)
 	case query.SetWindowFields:
 		return r.meter.Add(plan.CostlyWindow, len(s.Output), s.At)
-	case query.Densify: // see appended and joined
+	case query.Densify: // see appendValues and joinValues
 		made, windows := plan.CostlySet, 1
 		if len(s.By) > 0 {
 			made, windows = plan.CostlyJoin, 2
@@ -115,8 +115,8 @@ func (r *records) costs(s query.Stage) error {
 	return nil
 }
 
-// match binds $match: Where over fields, which an index can serve, and If, the condition of $expr over computed values. The paths of
-// Where may lead behind pointers, whose columns are joined to the shape first.
+// match binds $match. Where is over fields, for which an index can be used. If is the condition of $expr over computed
+// values. The paths of Where may lead behind pointers. The columns behind them are joined to the shape first.
 func (r *records) match(s query.Match) error {
 	f := &plan.Filter{}
 	in := &filters{scope: columns{r}, relations: r.relations}
@@ -168,7 +168,7 @@ func (r *records) sort(s query.SortStage) error {
 	return nil
 }
 
-// sorting binds the fields of an order. An object sorts by its members in turn.
+// sorting binds the fields of an order. An object sorts by each of its members in turn.
 func (r *records) sorting(order []query.Sort, at string) (nodes []Node, desc []bool, err error) {
 	var add func(n Node, down bool) error
 	add = func(n Node, down bool) error {
@@ -195,8 +195,8 @@ func (r *records) sorting(order []query.Sort, at string) (nodes []Node, desc []b
 	return nodes, desc, nil
 }
 
-// unwind binds $unwind: the plan's stage appends two columns, the element and its index, which then take the places of the list and of
-// includeArrayIndex. The index joins the order, so that the elements of a record come in theirs.
+// unwind binds $unwind. The plan's stage appends two columns, the element and its index. They then replace the list and
+// includeArrayIndex. The index becomes part of the order, so that the elements of a record stay in order.
 func (r *records) unwind(s query.Unwind) error {
 	n, err := r.Field(s.Path, s.At)
 	if err != nil {
@@ -231,7 +231,8 @@ func (r *records) unwind(s query.Unwind) error {
 	return r.project(r.sortDefinitions(defs))
 }
 
-// elementPointer returns an element of a list of pointers as a pointer: null if it is not a key of the class.
+// elementPointer returns an element of a list of pointers as a pointer. It is null if the element is not a key of the
+// class.
 func (r *records) elementPointer(list *plan.Column, element Node) (Node, error) {
 	to, err := r.relations.Open(list.Class, element.At)
 	if err != nil {
@@ -243,13 +244,14 @@ func (r *records) elementPointer(list *plan.Column, element Node) (Node, error) 
 	}
 	t := f.Type
 	if t == schema.UUID {
-		t = schema.String // as it is in a list
+		t = schema.String // the form of a UUID in a list
 	}
 	x, err := element.Want(t, "$unwind")
 	return Node{Expr: x, Column: &plan.Column{ID: to.Scope.ID(list.ClassKey), Class: list.Class, ClassKey: list.ClassKey}, At: element.At}, err
 }
 
-// replaceRoot binds $replaceRoot as a projection of the members of the new root, which must be known: columns have types.
+// replaceRoot binds $replaceRoot as a projection of the members of the new root. The members must be known, because
+// columns have types.
 func (r *records) replaceRoot(s query.ReplaceRoot) error {
 	n, err := r.bindColumnExpr(s.Root)
 	if err != nil {
@@ -265,8 +267,8 @@ func (r *records) replaceRoot(s query.ReplaceRoot) error {
 	return r.project(defs)
 }
 
-// facet binds $facet: each branch is a program over the input of the stage, and its records become one JSON list. Masked columns don't
-// enter such a list.
+// facet binds $facet. Each branch is a program over the input of the stage, and its records become one JSON list. The
+// lists contain no masked columns.
 func (r *records) facet(s query.Facet) error {
 	f := &plan.Facet{}
 	for _, b := range s.Branches {
@@ -286,7 +288,7 @@ func (r *records) facet(s query.Facet) error {
 	return nil
 }
 
-// unionWith gives both sides the same columns, with their common types. A missing column is null.
+// unionWith gives both sides the same columns with their common types. A column that a side lacks is null there.
 func (r *records) unionWith(s query.UnionWith) error {
 	other, err := r.relations.Open(s.Class, query.Pointer(s.At, "coll"))
 	if err != nil {
@@ -303,7 +305,7 @@ func (r *records) unionWith(s query.UnionWith) error {
 			paths = append(paths, p)
 		}
 	}
-	// A name that one side lacks is null there. A name can't be an object here and a value there.
+	// A name that one side lacks is null there. A name must not be an object on one side and a value on the other.
 	absent := Node{Expr: plan.Const{T: schema.JSON}, Constant: true, At: s.At}
 	for i, p := range paths {
 		if slices.ContainsFunc(paths[:i], func(have query.Path) bool { return begins(have, p) || begins(p, have) }) {
@@ -326,7 +328,7 @@ func (r *records) unionWith(s query.UnionWith) error {
 		}
 		u.Shape.Columns = append(u.Shape.Columns, c)
 	}
-	// The side and the place in it, hidden columns, order the result: the left side first.
+	// The result is ordered by two hidden columns: the side, left first, and the position in that side.
 	n := len(paths)
 	u.Shape.Columns = append(u.Shape.Columns, plan.Column{Type: schema.Integer, NotNull: true}, plan.Column{Type: schema.Integer, NotNull: true})
 	u.Shape.Order = []plan.Place{{Column: n}, {Column: n + 1}}
@@ -335,10 +337,10 @@ func (r *records) unionWith(s query.UnionWith) error {
 	return nil
 }
 
-// unionColumn returns the column for both sides of a union, and false if it is not masked equally on both. It holds ids if
-// both sides do.
+// unionColumn returns the column for both sides of a union. It returns false if one side is masked and the other isn't,
+// or has another mask. The column contains ids if both sides do.
 func unionColumn(path query.Path, t schema.Type, sides []Node) (c plan.Column, ok bool) {
-	c = plan.Column{Path: path, Type: t, List: Lists(sides), ID: t != schema.JSON} // Known is lost: the sides may differ
+	c = plan.Column{Path: path, Type: t, List: Lists(sides), ID: t != schema.JSON} // Known is nil, because the sides may differ
 	for _, n := range sides {
 		if n.Column != nil && n.Column.Mask != nil {
 			c.Mask = n.Column.Mask
@@ -360,7 +362,7 @@ func unionColumn(path query.Path, t schema.Type, sides []Node) (c plan.Column, o
 	return c, true
 }
 
-// unlike returns the error for a union of masked values with others.
+// unlike returns the error for a union of masked values with other values.
 func unlike(path query.Path, at string) error {
 	return &problem.Error{Code: problem.InvalidQuery, Kind: "field_masked", Pointer: at,
 		Detail:     fmt.Sprintf("%s is masked, and not the same field on both sides", path),
@@ -377,7 +379,7 @@ func visible(s *plan.Shape) []query.Path {
 	return out
 }
 
-// boundaries returns the bounds of a $bucket as constants that can be compared with By.
+// boundaries returns the bounds of a $bucket as constants.
 func boundaries(s query.Bucket) []Node {
 	out := make([]Node, len(s.Boundaries))
 	for i, v := range s.Boundaries {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// states are words for how far work has come, in order: not begun, under way, over, given up.
+// states are words for stages of work, in this order: not begun, in progress, finished, given up.
 var states = [...]string{
 	"open new todo backlog planned pending queued waiting unstarted notstarted draft ready triage reported created",
 	"open active inprogress progress doing started working review inreview ongoing current assigned blocked testing",
@@ -14,7 +14,7 @@ var states = [...]string{
 	"closed cancelled canceled rejected declined abandoned dropped wontfix wontdo duplicate invalid",
 }
 
-// alike returns the allowed values, at most three, that name the same state as text: "open" is what isn't over.
+// alike returns at most three allowed values that name the same state as text. "open" means not finished.
 func alike(text string, allowed []string) (out []string) {
 	for _, words := range states {
 		if !names(words, text) {
@@ -29,7 +29,7 @@ func alike(text string, allowed []string) (out []string) {
 	return out[:min(len(out), 3)]
 }
 
-// names reports whether text is one of words, without case, spaces and marks.
+// names reports whether text is one of words. It ignores case, spaces and punctuation.
 func names(words, text string) bool {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {

@@ -11,7 +11,7 @@ import (
 // blanks are the characters that $trim removes by default: ASCII white space, without NUL.
 const blanks = " \t\n\v\f\r"
 
-// trim binds $trim, $ltrim and $rtrim, whose chars are a constant.
+// trim binds $trim, $ltrim and $rtrim. Their chars must be a constant.
 func trim(op plan.Op) operation {
 	return func(e query.Call, args []Node) (Node, error) {
 		chars, ok := args[1].constantText()
@@ -51,7 +51,8 @@ func matches(e query.Call, args []Node) (Node, error) {
 	return Node{Expr: plan.Matches{X: x, Regex: r}}, err
 }
 
-// regexOperands returns the input and the regex of an operator, with the pattern checked as for a $regex in a where object.
+// regexOperands returns the input and the regex of an operator. It checks the pattern in the same way as a $regex in a
+// where object.
 func regexOperands(e query.Call, args []Node) (plan.Expr, query.Regex, error) {
 	x, err := args[0].Want(schema.String, e.Op)
 	if err != nil {
@@ -66,7 +67,8 @@ func regexOperands(e query.Call, args []Node) (plan.Expr, query.Regex, error) {
 	return x, r, err
 }
 
-// bindRegexFind binds $regexFind and $regexFindAll. Describe they return has the members match, idx and captures, and no others.
+// bindRegexFind binds $regexFind and $regexFindAll. The objects that they return have the members match, idx and
+// captures, and no others.
 func bindRegexFind(e query.Call, args []Node) (Node, error) {
 	x, r, err := regexOperands(e, args)
 	if err != nil {
@@ -85,7 +87,7 @@ func bindRegexFind(e query.Call, args []Node) (Node, error) {
 	return Node{Expr: a, List: true, Known: plan.ListOf(one)}, err
 }
 
-// inList binds $in, which asks whether a value equals an element.
+// inList binds $in, which tests whether a value equals an element.
 func inList(e query.Call, args []Node) (Node, error) {
 	items, err := args[1].Elements(e.Op)
 	if err != nil {
@@ -98,7 +100,7 @@ func inList(e query.Call, args []Node) (Node, error) {
 	return Node{Expr: plan.Apply{Op: plan.InList, Args: []plan.Expr{needle.JSON(), items}, T: schema.Boolean}}, nil
 }
 
-// isArray binds $isArray, which is a constant for a value whose type is known.
+// isArray binds $isArray. The result is a constant if the type of the value is known.
 func isArray(_ query.Call, args []Node) (Node, error) {
 	if !args[0].IsObject() && Dynamic(args[0].Kind()) {
 		return Node{Expr: plan.Apply{Op: plan.IsList, Args: []plan.Expr{args[0].JSON()}, T: schema.Boolean}}, nil
@@ -120,7 +122,7 @@ func objectOf(e query.Call, args []Node) (Node, error) {
 	return Node{Expr: plan.Apply{Op: plan.Gather, Args: []plan.Expr{items}, T: schema.JSON}}, err
 }
 
-// overList binds an operator over the elements of a list. Several arguments are made into a list.
+// overList binds an operator over the elements of a list. Several arguments become a list.
 func overList(op plan.Op, t schema.Type) operation {
 	return func(e query.Call, args []Node) (Node, error) {
 		if len(args) > 1 {
@@ -135,8 +137,9 @@ func overList(op plan.Op, t schema.Type) operation {
 	}
 }
 
-// fromList binds $first, $last, $arrayElemAt and $slice. A negative index counts from the end. $slice with one number n takes the first n
-// elements, or the last -n if it is negative. Elements are JSON, as their types aren't declared.
+// fromList binds $first, $last, $arrayElemAt and $slice. A negative index counts from the end. $slice with a single
+// number n returns the first n elements, or the last -n if n is negative. Elements are JSON, because they have no
+// declared types.
 func fromList(e query.Call, args []Node) (Node, error) {
 	items, err := args[0].Elements(e.Op)
 	if err != nil {
@@ -167,7 +170,7 @@ func fromList(e query.Call, args []Node) (Node, error) {
 			}
 		}
 		a.Args[2] = n
-		if c, ok := n.(plan.Const); len(args) == 2 && ok && c.Value.Int() < 0 { // the last ones
+		if c, ok := n.(plan.Const); len(args) == 2 && ok && c.Value.Int() < 0 { // the last elements
 			a.Args[1], a.Args[2] = n, at(-c.Value.Int())
 		}
 		return Node{Expr: a, List: true, Known: args[0].Known}, nil
@@ -175,7 +178,7 @@ func fromList(e query.Call, args []Node) (Node, error) {
 	return Node{Expr: a, Known: args[0].Known.Of()}, nil
 }
 
-// whole returns n as a whole number. Another number is null.
+// whole returns n as a whole number. It is null for any other number.
 func (n *Node) whole(op string) (plan.Expr, error) {
 	if k := n.Kind(); !n.IsObject() && !n.Constant && (k == schema.Double || k == schema.Decimal) {
 		return plan.As{X: n.JSON(), T: schema.Integer}, nil
@@ -183,7 +186,7 @@ func (n *Node) whole(op string) (plan.Expr, error) {
 	return n.Want(schema.Integer, op)
 }
 
-// sets binds $concatArrays, and the operators on lists as sets: each distinct element is at its first place.
+// sets binds $concatArrays and the set operators on lists. In a set, each distinct element is at its first position.
 func sets(e query.Call, args []Node) (Node, error) {
 	all := make([]plan.Expr, len(args))
 	for i := range args {
@@ -212,7 +215,7 @@ func sets(e query.Call, args []Node) (Node, error) {
 	return Node{Expr: x, List: true}, nil
 }
 
-// merge binds $mergeObjects of objects with known members: later members replace earlier ones.
+// merge binds $mergeObjects for objects with known members. Later members replace earlier ones.
 func merge(e query.Call, args []Node) (Node, error) {
 	out := Node{At: e.At}
 	for _, n := range args {

@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ID returns the value of type t that the text of an id stands for: ids are texts in answers. It returns false for a text that no
-// answer shows for such a value, such as 042 for an integer.
+// ID returns the value of type t for the text of an id, because ids are texts in answers. It returns false for a text
+// that no answer contains, such as 042 for an integer.
 func ID(t schema.Type, text string) (value.Value, bool) {
 	switch t {
 	case schema.Integer:
@@ -20,7 +20,7 @@ func ID(t schema.Type, text string) (value.Value, bool) {
 		if text == "true" || text == "false" {
 			return value.OfBool(text == "true"), true
 		}
-		return ID(schema.Integer, text) // a database without booleans keeps other integers as well
+		return ID(schema.Integer, text) // a database without booleans may store other integers in a boolean column
 	}
 	return value.OfString(text), t == schema.String
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Want returns n as a value of type t, as operand of op, or an error that says what n is. A value whose type is known
-// only at run time gives null if it is of another type.
+// Want returns n as a value of type t, for use as an operand of op. Otherwise it returns an error that describes n. If
+// the type of n is known only at run time, a value of another type gives null.
 func (n *Node) Want(t schema.Type, op string) (plan.Expr, error) {
 	if t == schema.JSON {
 		return n.JSON(), nil
@@ -46,7 +46,7 @@ func (n *Node) Want(t schema.Type, op string) (plan.Expr, error) {
 	return nil, problem.Invalid(n.At, "%s takes %s here, not %s", op, operandName(t), a(from))
 }
 
-// operandName names a type as an operand, for messages.
+// operandName returns the name of a type as an operand, for messages.
 func operandName(t schema.Type) string {
 	switch t {
 	case schema.Integer:
@@ -57,7 +57,7 @@ func operandName(t schema.Type) string {
 	return a(t)
 }
 
-// fit converts a constant to type t, and reports whether it can.
+// fit converts a constant to type t, and reports whether that is possible.
 func fit(v value.Value, t schema.Type) (value.Value, bool) {
 	if v.IsNull() {
 		return v, true
@@ -87,8 +87,8 @@ func fit(v value.Value, t schema.Type) (value.Value, bool) {
 	return v, false
 }
 
-// dollar says how to write a field, for an operator of pipelines that is given its name. It returns "" if v isn't the
-// name of a field.
+// dollar returns the hint that a field requires a dollar, if an operator of pipelines has v, the name of a field, as an
+// operand. Otherwise it returns "".
 func dollar(op string, v value.Value) string {
 	if _, err := query.CheckPath(v.Text(), ""); err != nil || !strings.HasPrefix(op, "$") || strings.ContainsAny(v.Text(), " $") {
 		return ""
@@ -104,8 +104,8 @@ func quoteValue(v value.Value) string {
 	return text
 }
 
-// AsID returns constant n converted to the type of the column with, which it is compared with, if that column holds
-// ids. Agents write ids as text, and pointers also as objects.
+// AsID converts the constant n to the type of the column with which it is compared, if that column contains ids. Agents
+// write ids as text, and pointers also as objects.
 func AsID(n Node, with *plan.Column) Node {
 	v := n.Expr.(plan.Const).Value
 	if class, ok := v.Get("className"); ok && with != nil && class.Text() == with.Class {
@@ -120,8 +120,8 @@ func AsID(n Node, with *plan.Column) Node {
 	return n
 }
 
-// single returns n, a value within JSON whose type is known, as a value of that type. The bool reports whether it is an
-// id that is a text there.
+// single returns n, a value inside JSON with a known type, as a value of that type. The bool reports whether it is an
+// id that is text in JSON.
 func (n Node) single() (Node, bool) {
 	k := n.Known
 	if k == nil || k.List || k.Members != nil || n.List || n.IsObject() || n.Expr.Type() != schema.JSON {
@@ -139,7 +139,7 @@ func (n Node) single() (Node, bool) {
 	return Node{Expr: plan.As{X: n.Expr, T: t}, At: n.At}, id
 }
 
-// asText returns n, which is compared with an id that is a text, as a text.
+// asText returns n as text. n is compared with an id that is text.
 func (n Node) asText() Node {
 	switch {
 	case n.IsObject() || n.IsNull():
@@ -183,7 +183,7 @@ func Alike(x, y Node, op string) (plan.Expr, plan.Expr, error) {
 	return ex, ey, err
 }
 
-// meet returns the type in which two operands can be compared.
+// meet returns the type in which two operands can be compared, and whether there is one.
 func meet(x, y *Node) (schema.Type, bool) {
 	tx, ty := x.Kind(), y.Kind()
 	switch {
@@ -212,15 +212,15 @@ func meet(x, y *Node) (schema.Type, bool) {
 	case slices.Contains(dates, ty) && x.dateText():
 		return schema.Date, true
 	case tx == schema.UUID && y.uuid(), ty == schema.UUID && x.uuid():
-		return schema.UUID, true // case-insensitively
+		return schema.UUID, true // without regard to case
 	case slices.Contains(texts, tx) && slices.Contains(texts, ty):
 		return schema.String, true
 	}
 	return 0, false
 }
 
-// inJSON returns the type in which a JSON value is compared with one of type t, and whether it can be compared.
-// Integers are compared as decimals, to be exact.
+// inJSON returns the type in which a JSON value is compared with a value of type t, and whether they can be compared.
+// Integers are compared as decimals, which is exact.
 func inJSON(t schema.Type) (schema.Type, bool) {
 	switch t {
 	case schema.Integer:
@@ -253,7 +253,7 @@ func (n *Node) Kind() schema.Type {
 	return n.Expr.Type()
 }
 
-// dateText reports whether n is a constant text with a date.
+// dateText reports whether n is a constant text that contains a date.
 func (n *Node) dateText() bool {
 	if !n.Constant {
 		return false
@@ -262,7 +262,7 @@ func (n *Node) dateText() bool {
 	return ok
 }
 
-// uuid reports whether n is a constant text with a UUID.
+// uuid reports whether n is a constant text that contains a UUID.
 func (n *Node) uuid() bool {
 	if !n.Constant {
 		return false
@@ -284,7 +284,7 @@ func Describe(n *Node) string {
 	return a(n.Expr.Type())
 }
 
-// common returns the common type of nodes: JSON if they differ.
+// common returns the common type of nodes. It is JSON if their types differ.
 func common(nodes []Node) schema.Type {
 	var t schema.Type
 	found := false

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// setWindowFields adds a Windows. The records come by partition, each in the order of the stage.
+// setWindowFields adds a Windows. The records are sorted by partition, and within each by the order of the stage.
 func (r *records) setWindowFields(s query.SetWindowFields) error {
 	nodes, desc, err := r.sorting(s.Order, query.Pointer(s.At, "sortBy"))
 	if err != nil {
@@ -34,7 +34,7 @@ func (r *records) setWindowFields(s query.SetWindowFields) error {
 			return err
 		}
 	}
-	// The result comes by partition and order. A column that is in both counts once.
+	// The result is sorted by partition and order. A column in both is used once.
 	at := r.addHiddenColumns(append(slices.Clone(by), nodes...))
 	w.By = at[:len(by)]
 	var order []plan.Place
@@ -48,7 +48,7 @@ func (r *records) setWindowFields(s query.SetWindowFields) error {
 			w.Order = append(w.Order, p)
 		}
 	}
-	// An output takes the place of a column of its name.
+	// An output replaces a column with its name.
 	for _, f := range s.Output {
 		next := r.without(query.Path{f.Name})
 		r.shape = &next
@@ -58,7 +58,7 @@ func (r *records) setWindowFields(s query.SetWindowFields) error {
 	w.Shape.Order = append(order, slices.DeleteFunc(slices.Clone(w.Shape.Order), func(before plan.Place) bool {
 		return slices.Contains(at, before.Column)
 	})...)
-	for i := range added { // records that are equal in all else differ in these
+	for i := range added { // records that are equal in all other columns may differ in these
 		w.Shape.Order = append(w.Shape.Order, plan.Place{Column: len(w.Shape.Columns) - len(added) + i})
 	}
 	r.add(w)
@@ -66,7 +66,7 @@ func (r *records) setWindowFields(s query.SetWindowFields) error {
 	return nil
 }
 
-// bindPartition binds the partition: the members of an object each, nothing for a constant.
+// bindPartition binds the partition. An object gives one column for each member, and a constant gives none.
 func (r *records) bindPartition(s query.SetWindowFields) ([]Node, error) {
 	n, err := bind(s.By, r)
 	if err != nil || n.Constant {
@@ -89,7 +89,7 @@ func (r *records) bindPartition(s query.SetWindowFields) ([]Node, error) {
 	return out, nil
 }
 
-// function binds one function, whose columns are below path.
+// function binds one window function. path is the path of its columns.
 func (r *records) function(f query.Window, path query.Path, add func(plan.Window, plan.Column)) error {
 	n := Node{At: f.At, Expr: plan.Const{T: schema.JSON}, Constant: true}
 	if f.X != nil {
@@ -118,8 +118,8 @@ func (r *records) function(f query.Window, path query.Path, add func(plan.Window
 	return err
 }
 
-// shift binds $shift as a Window: the value f.By records further, f.Default beyond the ends of the partition, null without one. The
-// value and the default are converted to their common type.
+// shift binds $shift as a Window. The result is the value f.By records further. Beyond the ends of the partition it is
+// f.Default, or null without a default. The value and the default are converted to their common type.
 func shift(f query.Window, path query.Path, n *Node, add func(plan.Window, plan.Column)) error {
 	if n.IsObject() {
 		return problem.Invalid(f.At, "$shift takes a single value, not an object")
