@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// digits matches a whole number as convert accepts it.
+// digits matches the form of a whole number that convert accepts.
 var digits = regexp.MustCompile(`^[+-]?[0-9]+$`)
 
 // Widen returns a number in a wider type, a day as the instant of its midnight, or a UUID as text.
@@ -21,14 +21,14 @@ func Widen(v value.Value, t schema.Type) value.Value {
 	case t == schema.Decimal && v.IsNumber():
 		return convert(v, t)
 	case t == schema.Double && v.Kind() == value.Float:
-		return Double(v.Float()) // also a NaN and the infinities
+		return Double(v.Float()) // also for a NaN and the infinities
 	case t == schema.Double && v.IsNumber():
 		return convert(v, t)
 	}
 	return v
 }
 
-// Cast returns the result of a plan.Cast of v: v if it is of that type, else null.
+// Cast returns the result of a plan.As of v: v if it has that type, otherwise null.
 func Cast(v value.Value, t schema.Type) value.Value {
 	switch k := v.Kind(); {
 	case t == schema.String && k == value.String, t == schema.Boolean && k == value.Bool:
@@ -45,8 +45,8 @@ func Cast(v value.Value, t schema.Type) value.Value {
 	return value.Value{}
 }
 
-// converting returns the form in which a value of JSON is converted: numbers that aren't whole are Doubles, except when
-// converted to Decimal.
+// converting returns v, a value in JSON, in the form for a conversion. A number that isn't whole becomes a Double,
+// except for a conversion to Decimal.
 func converting(v value.Value, to schema.Type) value.Value {
 	if v.Kind() != value.Decimal || to == schema.Decimal {
 		return v
@@ -57,14 +57,14 @@ func converting(v value.Value, to schema.Type) value.Value {
 	return Widen(v, schema.Double)
 }
 
-// convert returns v in another type, null if that is impossible.
+// convert returns v in another type. It returns null if that is impossible.
 func convert(v value.Value, t schema.Type) value.Value {
 	switch t {
 	case schema.Integer:
 		if v.Kind() == value.String && !digits.MatchString(v.Text()) {
 			return value.Value{}
 		}
-		if v.Kind() == value.Float { // its exact value, not the one it is written as
+		if v.Kind() == value.Float { // the exact value, not the value of its shortest text
 			n, ok := value.OfFloat(math.Trunc(v.Float())).AsInt()
 			if !ok {
 				return value.Value{}
@@ -78,7 +78,7 @@ func convert(v value.Value, t schema.Type) value.Value {
 		if v.Kind() == value.Float {
 			return v
 		}
-		if v.Kind() == value.String && number.MatchString(v.Text()) { // the exponent may be of any size
+		if v.Kind() == value.String && number.MatchString(v.Text()) { // the exponent may have any size
 			return finite(strconv.ParseFloat(strings.TrimPrefix(v.Text(), "+"), 64))
 		}
 		if d, ok := decimalFrom(v); ok {
@@ -105,7 +105,7 @@ func finite(f float64, err error) value.Value {
 	return Double(f)
 }
 
-// decimalFrom returns the number that v converts to.
+// decimalFrom returns the number to which v is converted.
 func decimalFrom(v value.Value) (Number, bool) {
 	switch v.Kind() {
 	case value.String:
@@ -121,7 +121,7 @@ func decimalFrom(v value.Value) (Number, bool) {
 	return NumberOf(v)
 }
 
-// textValue returns the text that v converts to.
+// textValue returns the text to which v is converted.
 func textValue(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Null, value.Bytes, value.Array, value.Object:
@@ -136,7 +136,7 @@ func textValue(v value.Value) value.Value {
 	return value.OfString(v.String())
 }
 
-// truth returns the boolean that v converts to.
+// truth returns the boolean to which v is converted.
 func truth(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Bool:
@@ -149,7 +149,7 @@ func truth(v value.Value) value.Value {
 	return value.Value{}
 }
 
-// dateFrom returns the instant that v converts to.
+// dateFrom returns the instant to which v is converted.
 func dateFrom(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.String:

@@ -37,8 +37,8 @@ func (at *place) date(e plan.Expr) value.Value {
 	return value.Value{}
 }
 
-// onClock returns of(t) for the local time t of a date in a zone. It returns null if x isn't a date, or if t is outside
-// of the years 1 to 9999.
+// onClock calls a function with the local time of a date in a zone, and returns the result. It returns null if x isn't
+// a date, or if the local time is outside of the years 1 to 9999.
 func (at *place) onClock(x plan.Expr, zone string, of func(time.Time) value.Value) value.Value {
 	v := at.eval(x)
 	location, err := at.parseZone(zone)
@@ -55,7 +55,7 @@ func (at *place) onClock(x plan.Expr, zone string, of func(time.Time) value.Valu
 	return of(t)
 }
 
-// parseZone parses a zone: "" for UTC, an offset or a name.
+// parseZone parses a zone: "" for UTC, an offset, or a name.
 func (r *reading) parseZone(zone string) (*time.Location, error) {
 	if t, err := time.Parse("-07:00", zone); err == nil {
 		_, seconds := t.Zone()
@@ -72,10 +72,10 @@ func (r *reading) parseZone(zone string) (*time.Location, error) {
 	return l, err
 }
 
-// instant returns t as a value: null outside of the years 1 to 9999.
+// instant returns t as a value. It returns null outside of the years 1 to 9999.
 func instant(t time.Time) value.Value { return dateOf(t.UnixMicro()) }
 
-// datePart returns the part of t that MongoDB's operator of the same name gives, as in source/sqlite.
+// datePart returns a part of t, as MongoDB's operator of the same name and source/sqlite do.
 func (at *place) datePart(t time.Time, part string) value.Value {
 	isoYear, isoWeek := t.ISOWeek()
 	n, ok := map[string]int{"year": t.Year(), "month": int(t.Month()), "dayOfMonth": t.Day(), "dayOfYear": t.YearDay(),
@@ -90,7 +90,7 @@ func (at *place) datePart(t time.Time, part string) value.Value {
 // isoWeekday returns the day of the week, from 1 on Monday to 7 on Sunday.
 func isoWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
 
-// begin returns the instant at which the unit that contains t begins, in t's zone.
+// begin returns the beginning of the unit that contains t, in t's zone.
 func (at *place) begin(t time.Time, unit string, weekStart int) time.Time {
 	year, month, day := t.Date()
 	switch unit {
@@ -110,19 +110,19 @@ func (at *place) begin(t time.Time, unit string, weekStart int) time.Time {
 		at.fail("dates have no unit %q", unit)
 		return t
 	}
-	// In local time with t's offset, so not across a change of the offset.
+	// These units begin in local time with t's offset, even if the offset has changed since.
 	midnight := time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second +
 		time.Duration(t.Nanosecond())
 	return t.Add(-(midnight % length))
 }
 
-// clock returns the midnight of a day in a zone.
+// clock returns the instant of midnight of a day in a zone.
 func clock(year int, month time.Month, day int, zone *time.Location) time.Time {
 	return showing(time.Date(year, month, day, 0, 0, 0, 0, time.UTC), zone)
 }
 
-// showing returns the instant whose local time in zone is shown, which is in UTC: the first of two. A skipped local time
-// is read with the offset before the gap.
+// showing returns the instant whose local time in zone is shown. shown is given in UTC. If there are two such instants,
+// it returns the first. A skipped local time is read with the offset before the gap.
 func showing(shown time.Time, zone *time.Location) time.Time {
 	var before, first time.Time
 	// No zone changes its offset twice within a day, so only the offsets a day before and after are possible.
@@ -158,7 +158,8 @@ var formats = map[byte]func(time.Time) string{
 	'%': func(time.Time) string { return "%" },
 }
 
-// dateText writes t by MongoDB's conversions. An unknown one fails the reading: the binder has checked the format.
+// dateText formats t with MongoDB's format specifiers. An unknown specifier fails the reading, because the binder has
+// already checked the format.
 func (at *place) dateText(t time.Time, format string) value.Value {
 	var out strings.Builder
 	for i := 0; i < len(format); i++ {
@@ -176,7 +177,7 @@ func (at *place) dateText(t time.Time, format string) value.Value {
 	return value.OfString(out.String())
 }
 
-// addUnits returns the instant that is n units after t. Days and longer units count by the calendar of t's zone.
+// addUnits returns the instant that is n units after t. Days and longer units follow the calendar of t's zone.
 func (at *place) addUnits(t time.Time, n int64, unit string) value.Value {
 	if lengths := map[string]time.Duration{"hour": time.Hour, "minute": time.Minute, "second": time.Second, "millisecond": time.Millisecond}; lengths[unit] > 0 {
 		length := lengths[unit].Microseconds()
@@ -207,14 +208,14 @@ const (
 	maxMicros = maxDays * 24 * int64(time.Hour/time.Microsecond)
 )
 
-// between returns how many times a unit begins after from, up to to.
+// between returns the number of times that a unit begins after from, up to and including to.
 func (at *place) between(from, to time.Time, e plan.DateDiff) value.Value {
 	months := func(t time.Time) int64 { return int64(t.Year())*12 + int64(t.Month()) - 1 }
 	days := func(t time.Time) int64 {
 		year, month, day := t.Date()
 		return time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60)
 	}
-	// Monday is 1 and 1970-01-01 was a Thursday. No date has fewer days than this.
+	// Monday is 1, and 1970-01-01 was a Thursday. The addition makes the number positive for every date.
 	weeks := func(t time.Time) int64 { return (days(t) + 4 - int64(e.WeekStart) + 7*200_000) / 7 }
 	switch e.Unit {
 	case "year":
@@ -231,7 +232,7 @@ func (at *place) between(from, to time.Time, e plan.DateDiff) value.Value {
 	length := map[string]int64{"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "millisecond": 1000}[e.Unit]
 	apart := at.begin(to, e.Unit, e.WeekStart).UnixMicro() - at.begin(from, e.Unit, e.WeekStart).UnixMicro()
 	if length == 0 {
-		return value.Value{} // begin has reported that there is no such unit
+		return value.Value{} // begin has reported the unknown unit
 	}
 	return value.OfInt(apart / length)
 }

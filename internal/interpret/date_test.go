@@ -58,7 +58,7 @@ func TestDateTrunc(t *testing.T) {
 		{"2026-08-15T12:34:56Z", "year", oslo, 0, "2025-12-31T23:00:00Z"}, {"2026-03-29T12:00:00Z", "day", oslo, 0, "2026-03-28T23:00:00Z"},
 		{"2026-10-25T12:00:00Z", "day", oslo, 0, "2026-10-24T22:00:00Z"}, {"2026-10-25T00:30:00Z", "hour", oslo, 0, "2026-10-25T00:00:00Z"},
 		{"2026-10-25T01:30:00Z", "hour", oslo, 0, "2026-10-25T01:00:00Z"}, {"2026-11-01T12:00:00Z", "month", newYork, 0, "2026-11-01T04:00:00Z"},
-		// The clock goes from midnight to one, and from one back to midnight.
+		// The clock goes from midnight to one o'clock, and from one o'clock back to midnight.
 		{"2018-11-04T12:00:00Z", "day", "America/Sao_Paulo", 0, "2018-11-04T03:00:00Z"}, {"2026-11-01T12:00:00Z", "day", "America/Havana", 0, "2026-11-01T04:00:00Z"},
 		{"0001-01-01", "week", "", 0, "null"}, {"0001-01-01", "week", "", 1, "0001-01-01T00:00:00Z"}, {"0001-01-01T12:00:00Z", "day", "+05:30", 0, "null"},
 		{"null", "day", "", 0, "null"},
@@ -92,7 +92,7 @@ func TestDateShift(t *testing.T) {
 		{"2026-01-31T12:00:00.000001Z", "-2", "week", "", "2026-01-17T12:00:00.000001Z"}, {"2026-02-28", "1", "day", "", "2026-03-01T00:00:00Z"},
 		{"2026-01-01", "-1", "hour", "", "2025-12-31T23:00:00Z"}, {"2026-01-01", "90", "minute", oslo, "2026-01-01T01:30:00Z"},
 		{"2026-01-01", "1", "second", "", "2026-01-01T00:00:01Z"}, {"2026-01-01", "1", "millisecond", "", "2026-01-01T00:00:00.001Z"},
-		// 02:30 is skipped in Oslo on 2026-03-29, and is there twice on 2026-10-25.
+		// In Oslo, 02:30 is skipped on 2026-03-29 and occurs twice on 2026-10-25.
 		{"2026-03-28T01:30:00Z", "1", "day", oslo, "2026-03-29T01:30:00Z"}, {"2026-03-28T01:30:00Z", "24", "hour", oslo, "2026-03-29T01:30:00Z"},
 		{"2026-03-28T11:00:00Z", "1", "day", oslo, "2026-03-29T10:00:00Z"}, {"2026-10-24T00:30:00Z", "1", "day", oslo, "2026-10-25T00:30:00Z"},
 		{"2026-10-26T01:30:00Z", "-1", "day", oslo, "2026-10-25T00:30:00Z"}, {"2026-09-25T00:30:00Z", "1", "month", oslo, "2026-10-25T00:30:00Z"},
@@ -134,8 +134,8 @@ func TestDateDiff(t *testing.T) {
 		evaluation{millis("1969-12-31T23:59:59.9985Z", "1970-01-01"), "-1"}, evaluation{millis("null", "1970-01-01"), "null"}))
 }
 
-// TestUnits checks that the operators are consistent. A unit begins at or before the dates in it and ends after them.
-// The difference of two dates is the number of units from the beginning of the one to that of the other.
+// TestUnits checks that the operators are consistent. A unit begins at or before each date in it and ends after it. The
+// difference of two dates is the number of units between the beginnings of their units.
 func TestUnits(t *testing.T) {
 	first, last := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro(), time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	zones := []string{"", "+05:30", "-11:00", oslo, newYork, "America/Havana", "America/Sao_Paulo", "Asia/Kathmandu"}

@@ -16,13 +16,14 @@ type Number struct {
 	places int
 }
 
-// number matches a number as JSON writes it, and the other forms that convert accepts.
+// number matches a number in JSON syntax, and the other forms that convert accepts.
 var number = regexp.MustCompile(`^([+-]?)(?:([0-9]+)(?:\.([0-9]+))?|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?$`)
 
-// maxExponent keeps numbers in text small enough to compute with. The exponent of every double is far below it.
+// maxExponent limits numbers in text to a size with which computations are fast. The exponent of every double is far
+// smaller.
 const maxExponent = 1000
 
-// NumberText parses a number as convert does from text.
+// NumberText parses a number in the form that convert accepts.
 func NumberText(s string) (Number, bool) {
 	m := number.FindStringSubmatch(s)
 	if m == nil {
@@ -39,8 +40,8 @@ func NumberText(s string) (Number, bool) {
 	return Number{units, len(fraction) - exponent}, ok
 }
 
-// NumberOf returns a number exactly: a double as it is written in the fewest digits. It returns false for values that
-// aren't numbers, NaN and the infinities.
+// NumberOf returns a number exactly. A double has the value of its shortest decimal form. The bool is false for NaN,
+// the infinities and values that aren't numbers.
 func NumberOf(v value.Value) (Number, bool) {
 	switch v.Kind() {
 	case value.Int:
@@ -57,7 +58,7 @@ var ten = big.NewInt(10)
 
 func power(n int) *big.Int { return new(big.Int).Exp(ten, big.NewInt(int64(n)), nil) }
 
-// at returns the units of d at a larger number of places.
+// at returns the units of d with a larger number of places.
 func (d Number) at(places int) *big.Int {
 	return new(big.Int).Mul(d.units, power(places-d.places))
 }
@@ -81,7 +82,7 @@ func (d Number) Times(e Number) Number {
 // Abs returns d without its sign.
 func (d Number) Abs() Number { return Number{new(big.Int).Abs(d.units), d.places} }
 
-// A rounding is how digits are removed.
+// A rounding is a way to remove digits.
 type rounding uint8
 
 // The roundings.
@@ -92,7 +93,7 @@ const (
 	Down                        // towards negative infinity
 )
 
-// Round returns d with at most that many places after the point. Negative places are before it.
+// Round returns d with at most this number of places after the point. Negative places are before the point.
 func (d Number) Round(places int, how rounding) Number {
 	if d.places <= places {
 		return d
@@ -137,7 +138,7 @@ func (d Number) String() string {
 // Decimal returns d as a Decimal.
 func (d Number) Decimal() value.Value { return value.OfDecimal(d.String()) }
 
-// Integer returns d truncated towards zero, null beyond 64 bits.
+// Integer returns d truncated towards zero. It returns null beyond 64 bits.
 func (d Number) Integer() value.Value {
 	n := d.Round(0, cutRounding).at(0)
 	if !n.IsInt64() {
@@ -146,7 +147,7 @@ func (d Number) Integer() value.Value {
 	return value.OfInt(n.Int64())
 }
 
-// Double returns the double nearest to d, null beyond the largest.
+// Double returns the double nearest to d. It returns null beyond the largest double.
 func (d Number) Double() value.Value {
 	f, err := strconv.ParseFloat(d.units.String()+"e"+strconv.Itoa(-d.places), 64)
 	if err != nil {
@@ -163,7 +164,7 @@ func (d Number) To(t schema.Type) value.Value {
 	return d.Decimal()
 }
 
-// Double returns a Double without the sign of zero.
+// Double returns f as a Double. Negative zero becomes zero.
 func Double(f float64) value.Value {
 	if f == 0 {
 		return value.OfFloat(0)

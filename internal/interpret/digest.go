@@ -6,10 +6,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A directory finds values by their digests. The zero directory is empty.
+// A directory maps digests to the numbers of values. The zero directory is empty.
 type directory map[uint64][]int
 
-// add adds the number n of a value with a digest.
+// add adds the number n of a value with this digest.
 func (d *directory) add(digest uint64, n int) {
 	if *d == nil {
 		*d = directory{}
@@ -26,7 +26,7 @@ func digests(vs []value.Value) uint64 {
 	return d
 }
 
-// distinct returns the values of a list without nulls and repetitions, in their order.
+// distinct returns the values of a list without nulls and repetitions, in order.
 func distinct(vs []value.Value) []value.Value {
 	var seen directory
 	out := []value.Value{}

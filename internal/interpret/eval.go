@@ -53,7 +53,7 @@ func (at *place) eval(e plan.Expr) value.Value {
 	return at.unary(e)
 }
 
-// unary returns the value of an expression that is null if one of its operands is.
+// unary returns the value of an expression that is null if an operand is null.
 func (at *place) unary(e plan.Expr) value.Value {
 	switch e := e.(type) {
 	case plan.Part:
@@ -78,7 +78,7 @@ func (at *place) unary(e plan.Expr) value.Value {
 	return at.date(e)
 }
 
-// constant returns the value of a Const as expressions see it.
+// constant returns the value of a Const as expressions read it.
 func constant(e plan.Const) value.Value {
 	switch e.T {
 	case schema.JSON:
@@ -107,7 +107,7 @@ func (at *place) over(up int) over {
 	return at.overs[len(at.overs)-1-up]
 }
 
-// overEach computes something for each element of a list.
+// overEach evaluates an Over: it computes the body for each element of a list.
 func (at *place) overEach(e plan.Over) value.Value {
 	list := at.eval(e.Input)
 	if list.Kind() != value.Array {
@@ -119,7 +119,7 @@ func (at *place) overEach(e plan.Over) value.Value {
 	most := len(list.List())
 	if e.Limit != nil {
 		limit := at.eval(e.Limit)
-		if limit.Int() < 1 { // also if null
+		if limit.Int() < 1 { // also for null
 			return value.Value{}
 		}
 		most = int(min(limit.Int(), int64(most)))
@@ -136,15 +136,15 @@ func (at *place) overEach(e plan.Over) value.Value {
 	return plan.BoundedList(out, plan.MostOver)
 }
 
-// member returns the value at path, through objects only.
+// member returns the value at path. The path leads only through objects.
 func member(v value.Value, path query.Path) value.Value {
 	for _, name := range path {
-		v, _ = v.Get(name) // null if there is none
+		v, _ = v.Get(name) // null if there is no such member
 	}
 	return v
 }
 
-// setPart returns x with the value at path replaced by v.
+// setPart returns x with v in place of the value at path.
 func setPart(x value.Value, path query.Path, v value.Value) value.Value {
 	if len(path) == 0 {
 		return v

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// lit returns a constant of a type: "null", or JSON, where strings also write dates, days and bytes (in base64).
+// lit returns a constant of a type: "null" or JSON. JSON strings also represent dates, days and bytes (in base64).
 func lit(text string, t schema.Type) plan.Expr {
 	v, err := value.Read([]byte(text), 0)
 	if err != nil {
@@ -51,7 +51,8 @@ func typed(v value.Value, t schema.Type) value.Value {
 	return v
 }
 
-// shown writes a value with its kind if JSON doesn't show it: 1 and 1d and 1f are an integer, a decimal and a double.
+// shown returns a value as text, with its kind if JSON doesn't show it. For example, 1, 1d and 1f are an integer, a
+// decimal and a double.
 func shown(v value.Value) string {
 	text := string(v.AppendJSON(nil))
 	switch v.Kind() {
@@ -76,7 +77,7 @@ func of(op plan.Op, t schema.Type, texts ...string) plan.Expr {
 	return e
 }
 
-// on applies an operator to constants whose types follow from their texts: text, integers, JSON for all others.
+// on applies an operator to constants, whose types follow from their texts: text, integers, and JSON for all others.
 func on(op plan.Op, texts ...string) plan.Expr {
 	e := plan.Apply{Op: op, T: schema.String}
 	for _, text := range texts {
@@ -166,7 +167,7 @@ func TestArithmetic(t *testing.T) {
 		{places(plan.Round, i, "9223372036854775807", "-1"), "null"},
 		{places(plan.Round, i, "7", "2"), "7"},
 		{places(plan.Round, i, "7", "-20"), "0"},
-		{places(plan.Round, f, "2.675", "2"), "2.68f"}, // as it is written, not as it is held
+		{places(plan.Round, f, "2.675", "2"), "2.68f"}, // rounded by its decimal form
 		{places(plan.Round, f, "-0.5", "0"), "-1f"},
 		{places(plan.Round, f, "-0.4", "0"), "0f"},
 		{places(plan.Trunc, f, "-1.99", "1"), "-1.9f"},
@@ -318,7 +319,7 @@ func TestLists(t *testing.T) {
 		{on(plan.JoinLists, "[1]", "[]", "[[2]]"), "[1,[2]]"},
 		{on(plan.JoinLists, "[1]", "{}"), "null"},
 		{on(plan.JoinLists, "[1]", "null"), "null"},
-		{on(plan.SumList, `[0.1,0.2,"5",null,true]`), "0.3f"}, // exact, not 0.30000000000000004
+		{on(plan.SumList, `[0.1,0.2,"5",null,true]`), "0.3f"}, // exact, rather than 0.30000000000000004
 		{on(plan.SumList, "[]"), "0f"},
 		{on(plan.SumList, "[1e308,1e308]"), "null"},
 		{on(plan.SumList, "[9007199254740993]"), "9007199254740992f"},

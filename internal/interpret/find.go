@@ -31,7 +31,7 @@ func (r *reading) matching() ([]value.Row, error) {
 	}), nil
 }
 
-// follow reads the records that the pointers of records may lead to, join by join.
+// follow reads the records to which the pointers of records may lead, join by join.
 func (r *reading) follow(records []value.Row) error {
 	r.targets = make([]targets, len(r.plan.Joins))
 	for i, j := range r.plan.Joins {
@@ -57,7 +57,7 @@ func (r *reading) follow(records []value.Row) error {
 	return nil
 }
 
-// A led is a record of the plan's class, with the records that its pointers lead to.
+// A led is a record of the plan's class with the records to which its pointers lead.
 type led struct {
 	plan *policy.Plan
 	own  record
@@ -79,7 +79,7 @@ func (j led) leaves(path query.Path) []value.Value {
 	return leaves(j.at(join).value(f.Name), path[1:])
 }
 
-// followPointers finds the records that the pointers of a record lead to.
+// followPointers finds the records to which the pointers of a record lead.
 func (r *reading) followPointers(row value.Row) led {
 	out := led{r.plan, record{r.plan.View.Class(), row}, make([]record, len(r.plan.Joins))}
 	for i, j := range r.plan.Joins {
@@ -96,7 +96,7 @@ func (r *reading) followPointers(row value.Row) led {
 	return out
 }
 
-// page returns the records that remain after the plan's order, position, skip and limit.
+// page returns the records that remain after the plan's order, position, skip and limit are applied.
 func (r *reading) page(records []value.Row) []value.Row {
 	plan := r.plan
 	place := func(row value.Row) []value.Value {
@@ -125,12 +125,12 @@ func (r *reading) page(records []value.Row) []value.Row {
 	return records[:min(plan.Limit+1, len(records))]
 }
 
-// rows yields the columns and the order's values of records, each with the records that its pointers lead to.
+// rows yields the columns and the order's values for each record. Columns may be in records to which the pointers lead.
 func (r *reading) rows(records []value.Row) iter.Seq2[value.Row, error] {
 	return r.inTurn(records, r.columns)
 }
 
-// inTurn yields the row that leaves returns for each record, until yield returns false.
+// inTurn yields the result of leaves for each record, until yield returns false.
 func (r *reading) inTurn(records []value.Row, leaves func(value.Row) value.Row) iter.Seq2[value.Row, error] {
 	return func(yield func(value.Row, error) bool) {
 		for _, row := range records {
@@ -145,9 +145,9 @@ func (r *reading) inTurn(records []value.Row, leaves func(value.Row) value.Row) 
 	}
 }
 
-// within returns a value of a row, cut if it is longer than the plan allows.
+// within returns a value of a row. It returns a value.Cut if the value is longer than the plan allows.
 func (r *reading) within(v value.Value) value.Value {
-	n := len(v.Text()) // of bytes as they are
+	n := len(v.Text()) // for bytes, their own length
 	if v.Kind() != value.Bytes {
 		n = len(v.String())
 	}
@@ -157,7 +157,8 @@ func (r *reading) within(v value.Value) value.Value {
 	return v
 }
 
-// columns returns the plan's columns of a record, and then the values of its order if that is unique, for the next page's place.
+// columns returns the plan's columns of a record. If the order is unique, its values follow, for the position of the
+// next page.
 func (r *reading) columns(row value.Row) value.Row {
 	of := r.followPointers(row)
 	out := Leaving(r.plan, func(join int, f *schema.Field, p *policy.Piece) value.Value {
@@ -171,21 +172,21 @@ func (r *reading) columns(row value.Row) value.Row {
 	return out
 }
 
-// place returns the value of a term of the order.
+// place returns a record's value for one term of the order.
 func (j led) place(o policy.Order) value.Value {
 	v := j.at(o.Join).value(o.Field.Name)
 	if o.Near == nil {
 		return v
 	}
-	for _, at := range leaves(v, o.Near.Path[1:]) { // one, since the record satisfies the condition
+	for _, at := range leaves(v, o.Near.Path[1:]) { // a single value, because the record satisfies the condition
 		return o.Near.Distance(at)
 	}
 	return value.Value{}
 }
 
 // Leaving returns the row of a record of a plan: its columns and, if the order is unique, the values of the order. The
-// function of returns the value of a field behind a join, or a piece of it. It may return only values that the
-// principal may see.
+// function of is called for the value of a field behind a join, or a piece of that value. It may return only values
+// that the principal may see.
 func Leaving(p *policy.Plan, of func(join int, f *schema.Field, piece *policy.Piece) value.Value) value.Row {
 	out := make(value.Row, 0, len(p.Columns)+len(p.Order))
 	for _, c := range p.Columns {
@@ -199,7 +200,8 @@ func Leaving(p *policy.Plan, of func(join int, f *schema.Field, piece *policy.Pi
 	return out
 }
 
-// part returns the value at path in v, or null. For a list, it returns the list of the values at path in its elements.
+// part returns the value at path in v, or null. If v is a list, it returns the list of the values at path in the
+// elements.
 func part(v value.Value, path query.Path) value.Value {
 	if len(path) == 0 || v.Kind() == value.Cut {
 		return v
@@ -218,7 +220,7 @@ func part(v value.Value, path query.Path) value.Value {
 	return part(inner, path[1:])
 }
 
-// targets are the records that a pointer may lead to.
+// targets are the records to which a pointer may lead.
 type targets struct {
 	rows  []value.Row
 	byKey directory

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// findMatches returns the parts of x that an expression matches, or the first of them.
+// findMatches returns the list of the matches of an expression in x, or only the first match.
 func findMatches(x, expression string, all bool) value.Value {
 	re, err := regexp.Compile(expression)
 	if err != nil || len(x) > plan.MostSearched {
@@ -19,7 +19,7 @@ func findMatches(x, expression string, all bool) value.Value {
 		most = plan.MostMatches + 1
 	}
 	var list []value.Value
-	end, before := 0, 0 // where the last part began, and the characters before it
+	end, before := 0, 0 // the beginning of the last match, and the number of characters before it
 	for _, at := range re.FindAllStringSubmatchIndex(x, most) {
 		before += utf8.RuneCountInString(x[end:at[0]])
 		end = at[0]
@@ -34,7 +34,8 @@ func findMatches(x, expression string, all bool) value.Value {
 	return list[0]
 }
 
-// matchPart returns the part of x at some places, those of the whole and then those of each group, behind a number of characters.
+// matchPart returns a match in x as an object. at contains the positions of the match, followed by the positions of
+// each group. before is the number of characters before the match.
 func matchPart(x string, at []int, before int) value.Value {
 	groups := []value.Value{}
 	for i := 2; i < len(at); i += 2 {

@@ -10,12 +10,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// alike reports whether two values are the same group key: null is the same as null.
+// alike reports whether two values are the same group key. Null is the same as null.
 func alike(a, b value.Value) bool { return value.Equal(a, b) }
 
-// group evaluates a Group. Groups come in the order of their first records, and the records of each in order, which First, Last and
-// Push depend on. The stage's own order is applied later. Groups are found by a digest of their keys and then compared, so a collision
-// does no harm.
+// group evaluates a Group. Groups are in the order of their first records. The records of a group are in order, on
+// which First, Last and Push depend. The order of the stage is applied later. Groups are found by a digest of their
+// keys and then compared, so a collision of digests does no harm.
 func (r *reading) group(s *plan.Group, in records) []value.Row {
 	type group struct {
 		keys    []value.Value
@@ -49,8 +49,9 @@ func (r *reading) group(s *plan.Group, in records) []value.Row {
 	return out
 }
 
-// buckets evaluates $bucketAuto: a record whose value has r lesser ones among n is in bucket r·N/n, so that equal values share a
-// bucket. The upper bound of a bucket is the least value of the next, that of the last the greatest value. A big.Int holds the product.
+// buckets evaluates $bucketAuto. A record is in bucket r·N/n if r of n records have lesser values, so equal values are
+// in the same bucket. The upper bound of a bucket is the least value of the next bucket. For the last bucket, it is the
+// greatest value. The product is computed as a big.Int.
 func (r *reading) buckets(s *plan.Buckets, in records) []value.Row {
 	type member struct {
 		by  value.Value
@@ -92,7 +93,7 @@ func (r *reading) buckets(s *plan.Buckets, in records) []value.Row {
 	return out
 }
 
-// accumulateGroup computes accumulators over the rows of a group, which are in order.
+// accumulateGroup computes accumulators over the rows of a group. The rows are in order.
 func (in records) accumulateGroup(as []plan.Accumulator, rows []value.Row) value.Row {
 	out := make(value.Row, len(as))
 	for i, a := range as {
@@ -113,7 +114,8 @@ func (in records) accumulateGroup(as []plan.Accumulator, rows []value.Row) value
 	return out
 }
 
-// unread counts the rows in which the column x holds a value that expressions read as null, or a Double that isn't finite.
+// unread counts the rows in which the column x contains a value that expressions read as null. For doubles, it counts
+// those that aren't finite.
 func (in records) unread(x plan.Expr, rows []value.Row) value.Value {
 	ref, ok := x.(plan.Ref)
 	if !ok {
@@ -131,8 +133,8 @@ func (in records) unread(x plan.Expr, rows []value.Row) value.Value {
 	return value.OfInt(n)
 }
 
-// accumulate applies accumulator a to the values of a group, in order. Push, AddToSet, First and Last see nulls. The others leave them
-// out. Counts of nothing are 0, a percentile of nothing is null.
+// accumulate applies accumulator a to the values of a group, in order. Push, AddToSet, First and Last include nulls.
+// The other accumulators ignore nulls. Without values, counts are 0 and a percentile is null.
 func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Value {
 	switch a.Op {
 	case plan.Push:
@@ -173,7 +175,7 @@ func (in records) accumulate(a plan.Accumulator, values []value.Value) value.Val
 	return value.Value{}
 }
 
-// listOrNull returns the list of values, null if it is too large.
+// listOrNull returns the list of values, or null if it is too large.
 func (r *reading) listOrNull(values []value.Value) value.Value {
 	return plan.BoundedList(values, plan.ListBytes(r.plan.Program))
 }
@@ -188,7 +190,7 @@ func set(values []value.Value) value.Value {
 	return value.OfArray(all)
 }
 
-// extreme returns the least value if sign is 1, the greatest if it is -1.
+// extreme returns the least value for sign 1, and the greatest for sign -1.
 func extreme(values []value.Value, sign int) value.Value {
 	if len(values) == 0 {
 		return value.Value{}
@@ -196,7 +198,7 @@ func extreme(values []value.Value, sign int) value.Value {
 	return slices.MinFunc(values, func(a, b value.Value) int { return sign * orderJSON(a, b) })
 }
 
-// total returns the exact sum of numbers, and false if one of them is a NaN or infinite.
+// total returns the exact sum of numbers. It returns false if a number is NaN or infinite.
 func total(numbers []value.Value) (Number, bool) {
 	all, _ := NumberOf(value.OfInt(0))
 	for _, v := range numbers {
@@ -221,7 +223,7 @@ func sum(numbers []value.Value, t schema.Type) value.Value {
 	return all.To(t)
 }
 
-// average returns the exact sum as a double, divided by the count.
+// average returns the exact sum, rounded to a double, divided by the number of values.
 func average(numbers []value.Value) value.Value {
 	all := sum(numbers, schema.Double)
 	if len(numbers) == 0 || all.IsNull() {
@@ -230,13 +232,13 @@ func average(numbers []value.Value) value.Value {
 	return Double(all.Float() / float64(len(numbers)))
 }
 
-// deviation returns the standard deviation with n-free in the divisor.
+// deviation returns the standard deviation. The divisor is the number of values minus free.
 func deviation(values []value.Value, free int) value.Value {
 	n := len(values)
 	if n <= free {
 		return value.Value{}
 	}
-	const bits = 4000 // enough for the squares of all operands of arithmetic
+	const bits = 4000 // enough for the square of each operand of arithmetic
 	mean, squares := new(big.Float).SetPrec(bits), new(big.Float).SetPrec(bits)
 	of := func(v value.Value) *big.Float { return new(big.Float).SetPrec(bits).SetFloat64(v.Float()) }
 	for _, v := range values {

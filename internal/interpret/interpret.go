@@ -3,14 +3,14 @@
 //	Plan, Records of its views ─Rows→ rows
 //	Plan, records of a source's command ─Narrow or Continue→ rows
 //
-// It is the oracle of the tests, through source/memory. It also runs the part of a query that a source's backend can't
-// run, within a Budget of records and bytes. It is written from docs/query-language.md and the comments of package
-// plan, never from the output of a compiler. It refuses parts of a plan that it doesn't know.
+// The tests use it as their oracle, through source/memory. It also runs the part of a query that a source's backend
+// can't run, within a Budget of records and bytes. It implements docs/query-language.md and the comments of package
+// plan. It never follows the output of a compiler. It refuses unknown parts of a plan.
 //
-// Matching and Holds evaluate a filter over the records of a class, and Visible returns the records of a view.
+// Holds and Matching evaluate a filter over records of a class. Visible returns the records of a view.
 //
-// Values are converted between types exactly, as package plan defines it. Where a value has no equivalent, the result
-// is null. A text that an expression makes has at most 4 MiB. A longer one is null.
+// Values are converted between types exactly, as package plan defines it. The result is null if a value has no
+// equivalent. A text that an expression makes has at most 4 MiB. A longer text becomes null.
 package interpret
 
 import (
@@ -28,27 +28,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Need says which records of a view an evaluation needs. It needs all of them if Key is "", else those whose field
-// Key equals one of In.
+// A Need describes the records of a view that an evaluation requires. It requires all records if Key is "". Otherwise
+// it requires the records whose field Key equals one of In.
 type Need struct {
 	View *policy.View
 	Key  string
 	In   []value.Value
 }
 
-// Records returns at least the records of a view that are needed, in any order, and none that the view doesn't show. A
-// row holds the values of the fields of the view's class, in their order. Those of fields that the view hides may be
+// Records returns at least the required records of a view, in any order. It returns only records that the view shows. A
+// row contains the values of the fields of the view's class, in order. Values of fields that the view hides may be
 // null.
 type Records func(context.Context, Need) ([]value.Row, error)
 
-// A Prefix is the part of a Plan's Program that the source has already run. It has the number of its stages, and the
-// records after them, with all columns of their shape.
+// A Prefix is the part of a Plan's Program that the source has already run: the number of stages, and the resulting
+// records with all columns of their shape.
 type Prefix struct {
 	Stages int
 	Rows   []value.Row
 }
 
-// Rows evaluates a plan over the records of its views. The rows are those of source.Source.
+// Rows evaluates a plan over the records of its views. It returns rows in the form of source.Source.
 func Rows(ctx context.Context, of *policy.Plan, from Records) (iter.Seq2[value.Row, error], error) {
 	r := &reading{ctx: ctx, records: from, plan: of}
 	if of.Program != nil {
@@ -66,7 +66,7 @@ func Rows(ctx context.Context, of *policy.Plan, from Records) (iter.Seq2[value.R
 	return r.rows(r.page(records)), nil
 }
 
-// Continue evaluates the stages of a plan's Program that follow a Prefix.
+// Continue evaluates the stages of a plan's Program after a Prefix.
 func Continue(ctx context.Context, of *policy.Plan, from Records, done Prefix) (iter.Seq2[value.Row, error], error) {
 	r := &reading{ctx: ctx, records: from, plan: of}
 	p := *of.Program
@@ -77,7 +77,7 @@ func Continue(ctx context.Context, of *policy.Plan, from Records, done Prefix) (
 	return r.rest(&p, given{input: done.Rows})
 }
 
-// rest yields the records that a Program ends with.
+// rest yields the records that result from a Program.
 func (r *reading) rest(p *plan.Program, g given) (iter.Seq2[value.Row, error], error) {
 	records, err := r.leaving(p, g)
 	if err != nil {
@@ -86,19 +86,20 @@ func (r *reading) rest(p *plan.Program, g given) (iter.Seq2[value.Row, error], e
 	return r.inTurn(records, func(row value.Row) value.Row { return row }), nil
 }
 
-// Visible returns the records of a view, from all the records of its class and of those its predicate refers to.
+// Visible returns the records of a view. The function all returns all records of a class, for the view's class and for
+// classes in its predicate.
 func Visible(ctx context.Context, v *policy.View, all func(*schema.Class) ([]value.Row, error)) ([]value.Row, error) {
 	r := &reading{ctx: ctx, plan: &policy.Plan{}}
 	return r.visible(v, all)
 }
 
-// Holds reports whether a filter over the fields of a class holds for one of its records.
+// Holds reports whether a filter over the fields of a class holds for a record.
 func Holds(ctx context.Context, f query.Filter, c *schema.Class, row value.Row) (bool, error) {
 	kept, err := (&reading{ctx: ctx, plan: &policy.Plan{}}).keep([]value.Row{row}, f, rootsOf(c))
 	return len(kept) == 1, err
 }
 
-// Matching returns the records of a class for which a filter over its fields holds, in their order.
+// Matching returns the records of a class for which a filter over its fields holds, in order.
 func Matching(ctx context.Context, f query.Filter, c *schema.Class, rows []value.Row) ([]value.Row, error) {
 	return (&reading{ctx: ctx, plan: &policy.Plan{}}).keep(rows, f, rootsOf(c))
 }
@@ -108,23 +109,23 @@ type reading struct {
 	ctx     context.Context
 	records Records
 	plan    *policy.Plan
-	targets []targets // by join: the records that it may lead to
+	targets []targets // by join: the records to which it may lead
 	fetched map[fetched][]value.Row
-	err     error // why a Program can't be evaluated
+	err     error // the reason why a Program can't be evaluated
 	zones   map[string]*time.Location
-	written []byte   // the result so far of a Reduce, to count it
+	written []byte   // the result so far of a Reduce, to measure its size
 	joined  textJoin // memory for the next Reduce that joins texts
 }
 
-// A fetched names a Need whose records have been read. In is the first of its values.
+// A fetched identifies a Need whose records have been read. in is the first of its values.
 type fetched struct {
 	view *policy.View
 	key  string
 	in   *value.Value
 }
 
-// view returns the records of a view. It reads them once for each Need: a list that is made for each record asks for the
-// same ones each time.
+// view returns the records of a view. It reads them once for each Need, because a list that is made for each record
+// requires the same records each time.
 func (r *reading) view(n Need) ([]value.Row, error) {
 	name := fetched{view: n.View, key: n.Key}
 	if n.Key != "" {
@@ -147,7 +148,7 @@ func (r *reading) view(n Need) ([]value.Row, error) {
 	return rows, err
 }
 
-// visible returns the records of a class for which every layer of a view holds.
+// visible returns the records of a class that satisfy all layers of a view.
 func (r *reading) visible(v *policy.View, all func(*schema.Class) ([]value.Row, error)) ([]value.Row, error) {
 	c := v.Class()
 	records, err := all(c)
@@ -178,7 +179,7 @@ func (r *reading) through(records []value.Row, c *schema.Class, t *policy.Throug
 	})
 }
 
-// rootsOf returns a function that makes a record of a class the root of paths.
+// rootsOf returns a function that makes the root of paths from a record of a class.
 func rootsOf(c *schema.Class) func(value.Row) rooted {
 	return func(row value.Row) rooted { return record{c, row} }
 }
@@ -191,7 +192,7 @@ func (r *reading) keep(records []value.Row, f query.Filter, root func(value.Row)
 	return r.only(records, func(row value.Row) bool { return test(root(row)) })
 }
 
-// only returns the records for which the function holds returns true.
+// only returns the records for which holds returns true.
 func (r *reading) only(records []value.Row, holds func(value.Row) bool) (kept []value.Row, err error) {
 	for _, row := range records {
 		if err := ContextError(r.ctx); err != nil {
@@ -204,7 +205,7 @@ func (r *reading) only(records []value.Row, holds func(value.Row) bool) (kept []
 	return kept, nil
 }
 
-// A record is the values of one record of a class. A nil row is the missing record of a dangling pointer.
+// A record is the values of one record of a class. Its row is nil if a pointer leads to no record.
 type record struct {
 	class *schema.Class
 	row   value.Row
@@ -226,7 +227,7 @@ func same(a, b value.Value) bool {
 	return alike && c == 0
 }
 
-// ContextError returns the error of a context that has ended, or nil.
+// ContextError returns an error if the context has ended, otherwise nil.
 func ContextError(ctx context.Context) error {
 	switch err := ctx.Err(); {
 	case err == nil:

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestDigest checks that equal values have equal digests, and that unequal ones rarely do.
+// TestDigest checks that equal values have equal digests, and that different values rarely do.
 func TestDigest(t *testing.T) {
 	object := func(names ...string) value.Value {
 		var members []value.Member
@@ -49,7 +49,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestContinue evaluates a Program from each of its stages on, which gives the same records.
+// TestContinue evaluates a Program from each of its stages on. The resulting records are the same.
 func TestContinue(t *testing.T) {
 	base := columns([]int{1}, "id integer", "x integer")
 	at := func(n string) query.Filter {
@@ -78,7 +78,7 @@ func TestContinue(t *testing.T) {
 	}
 }
 
-// TestNeeds checks that a join asks only for the records that it can find.
+// TestNeeds checks that a join requests only records that it can match.
 func TestNeeds(t *testing.T) {
 	s, p := shop(t)
 	for _, tt := range []struct{ class, stages, want string }{

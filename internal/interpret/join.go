@@ -9,14 +9,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A pairing is the records to join with, and the values by which they are compared.
+// A pairing is the records of the right side of a join, with the values by which they are compared.
 type pairing struct {
 	rows   []value.Row
 	keys   [][]value.Value // by row: the right sides of the pairs
 	byKeys directory
 }
 
-// right evaluates a Program, and the right sides of pairs over its records. Records that g doesn't need may be
+// right evaluates a Program and the right sides of pairs over its records. Records that g doesn't require may be
 // missing.
 func (r *reading) right(p *plan.Program, on []plan.Pair, g given) pairing {
 	out := pairing{rows: r.program(p, g)}
@@ -33,9 +33,9 @@ func (r *reading) right(p *plan.Program, on []plan.Pair, g given) pairing {
 	return out
 }
 
-// joinKeys returns the keys of the records that a Program needs to find records for left. Their field, in one of the
-// pairs, has the value of a record in left. The stages between the view and the pair may only leave out records, each
-// by itself.
+// joinKeys returns the keys by which a Program can find the records that match left. The key is a field in one of the
+// pairs, and its values are from the records of left. This requires that the Program reads a view, and that its stages
+// are only filters.
 func joinKeys(p *plan.Program, on []plan.Pair, left records) given {
 	if p.From == plan.Input || slices.ContainsFunc(p.Stages, func(s plan.Stage) bool { _, ok := s.(*plan.Filter); return !ok }) {
 		return given{}
@@ -54,7 +54,7 @@ func joinKeys(p *plan.Program, on []plan.Pair, left records) given {
 	return given{}
 }
 
-// matching returns the rows for which all pairs are equal. Null equals nothing.
+// matching returns the rows for which all pairs are equal. Null doesn't equal anything.
 func (p pairing) matching(on []plan.Pair, at *place) []value.Row {
 	left := make([]value.Value, len(on))
 	for i, pair := range on {
@@ -70,8 +70,8 @@ func (p pairing) matching(on []plan.Pair, at *place) []value.Row {
 }
 
 // join evaluates a Join. It pairs each record with each record of the right side for which all pairs are equal and s.If
-// holds. The order is that of the left and then of the right side. With s.Keep, a record without a match gets one with
-// nulls.
+// holds. The result is in the order of the left side, then of the right side. With s.Keep, a record without a match is
+// paired with nulls.
 func (r *reading) join(s *plan.Join, in records) []value.Row {
 	g := joinKeys(s.Right, s.On, in)
 	g.outer = in.outer
@@ -93,9 +93,10 @@ func (r *reading) join(s *plan.Join, in records) []value.Row {
 	})
 }
 
-// probe evaluates a sub-query for each record: whether it has a record, or the value of its one visible column, null without a record.
-// More than one record fails the reading, as SQL requires of a scalar sub-query. A sub-query that took no value of a record is the same
-// for all others, and isn't evaluated again.
+// probe evaluates a sub-query for each record. The result is whether the sub-query has a record, or the value of its
+// one visible column, which is null without a record. More than one record fails the reading, because SQL requires at
+// most one. A sub-query that reads no value of the outer record has the same result for all records, so it runs only
+// once.
 func (r *reading) probe(s *plan.Probe, in records) []value.Row {
 	shape := s.Right.Out()
 	column := slices.IndexFunc(shape.Columns, func(c plan.Column) bool { return c.Path != nil })
@@ -119,14 +120,14 @@ func (r *reading) probe(s *plan.Probe, in records) []value.Row {
 	})
 }
 
-// nest evaluates a Nest: each record with the list of the right side's records that match it. The right side is computed once, or, if
-// it is correlated, for each record.
+// nest evaluates a Nest. It adds to each record the list of the right side's matching records. The right side is
+// computed for each record if it is correlated, otherwise only once.
 func (r *reading) nest(s *plan.Nest, in records) []value.Row {
 	shape := new(s.Right.Out())
 	var right pairing
 	g := joinKeys(s.Right, s.On, in)
 	if !s.Correlated {
-		// It doesn't refer to the record, so any record will do.
+		// It doesn't refer to the outer record, so a place without a record is enough.
 		g.outer = &place{reading: r, shape: in.shape, outer: in.outer}
 		right = r.right(s.Right, s.On, g)
 	}
@@ -139,8 +140,8 @@ func (r *reading) nest(s *plan.Nest, in records) []value.Row {
 	})
 }
 
-// closure evaluates $graphLookup breadth first. Each step adds the records whose To equals a value of the step before.
-// There are at most s.Depth steps after the first. No record is added twice, so a cycle ends.
+// closure evaluates $graphLookup breadth first. Each step adds the records whose To equals a value of the preceding
+// step. There are at most s.Depth steps after the first. No record is added twice, so a cycle ends.
 func (r *reading) closure(s *plan.Closure, in records) []value.Row {
 	shape := s.Right.Out()
 	rows := r.program(s.Right, given{outer: in.outer})
@@ -201,7 +202,7 @@ func object(shape *plan.Shape, row value.Row) value.Value {
 	return nestColumns(places, nil, shape.Optional)
 }
 
-// A columnAt is a value and the rest of its path.
+// A columnAt is a value with the rest of its path.
 type columnAt struct {
 	path query.Path
 	v    value.Value

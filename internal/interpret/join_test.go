@@ -14,13 +14,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A world is views of classes, by number.
+// A world is the views of some classes, by number.
 type world struct {
 	*reading
 	classes []schema.Class
 }
 
-// worldOf makes classes of shapes, each with its records as lines of JSON.
+// worldOf makes classes from shapes. The records of each are lines of JSON.
 func worldOf(t *testing.T, names []string, shapes []plan.Shape, rows [][]value.Row) world {
 	t.Helper()
 	w := world{reading: &reading{ctx: t.Context(), plan: &policy.Plan{Program: &plan.Program{}}}}
@@ -70,7 +70,7 @@ func (w world) gives(t *testing.T, p *plan.Program, want string) {
 	}
 }
 
-// people refer to each other: boss is the id of another one, which may be missing.
+// people refer to each other: boss is the id of another person, who may be missing.
 func people(t *testing.T) world {
 	people := columns([]int{1}, "id integer", "name string", "boss integer")
 	pets := columns([]int{1}, "id integer", "owner integer", "born date")
@@ -102,13 +102,13 @@ func TestJoin(t *testing.T) {
 3 "Cid" 4 null null null
 4 "Dag" 3 null null null
 5 "Eva" 9 null null null`)
-	// Null equals nothing, not even null.
+	// Null doesn't equal anything, not even null.
 	keep.On = []plan.Pair{{Left: plan.Ref{Column: 2, T: schema.Integer}, Right: plan.Ref{Column: 1, T: schema.Integer}}}
 	keep.Keep = false
 	w.gives(t, w.over(0, &keep), "")
 }
 
-// TestJoinOfEverything joins records with each other, and is refused before the records of the join take much memory.
+// TestJoinOfEverything joins all records with each other. The join is refused before its records use much memory.
 func TestJoinOfEverything(t *testing.T) {
 	shape := columns([]int{0}, "id integer", "name string")
 	rows := make([]value.Row, 4000)
@@ -133,7 +133,7 @@ func TestNest(t *testing.T) {
 	w.gives(t, w.over(0, first, &plan.Nest{Right: pets, On: on, Shape: shape}), `1 "Ann" null []
 2 "Bob" 1 [{"id":"10","owner":2,"born":null},{"id":"12","owner":2,"born":"2026-01-31T08:00:00Z"}]`)
 
-	// The pets of each, at most one, and inside of it the name of the record around it, seen through another list.
+	// At most one pet of each person. It contains the name of the outer record, which is two lists away.
 	newest := w.over(1)
 	newest.Base.Order = []plan.Place{{Column: 0, Desc: true}}
 	eq := plan.Apply{Op: plan.Eq, T: schema.Boolean, Args: []plan.Expr{plan.Ref{Column: 1, T: schema.Integer}, plan.Outer{Up: 1, Column: 0, T: schema.Integer}}}
@@ -174,7 +174,7 @@ func TestClosure(t *testing.T) {
 3 "Cid" 4 [{"id":4}]
 4 "Dag" 3 [{"id":3}]
 5 "Eva" 9 []`)
-	// Down the tree, where one step reaches several: in Right's order, here descending.
+	// Down the tree, one step reaches several records. They are in Right's order, here descending.
 	down := &plan.Closure{Right: w.over(0), Start: lit("3", schema.Integer), From: 0, To: 2, Depth: 5, DepthName: "n", Shape: columns(nil, "id integer", "below json")}
 	down.Right.Base.Order = []plan.Place{{Column: 0, Desc: true}}
 	one := &plan.Map{Columns: []plan.Expr{plan.Ref{Column: 0, T: schema.Integer}}, Shape: columns([]int{1}, "id integer")}
@@ -196,7 +196,7 @@ func TestUnion(t *testing.T) {
 10 null 1 3`)
 }
 
-// TestStored tests columns that hold values of another type than their own.
+// TestStored tests columns that contain values of another type than the column.
 func TestStored(t *testing.T) {
 	shape := columns([]int{1}, "id integer", "i integer", "x double", "s string", "b boolean", "at date", "on day", "u uuid", "j json")
 	at := time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC).UnixMicro()

@@ -9,7 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// seenDate returns a Date or a Day in a column of type t: the midnight of a day, and the day of a midnight.
+// seenDate returns a Date or a Day as a column of type t shows it. A Day in a column of dates is its midnight, and a
+// midnight in a column of days is the Day.
 func seenDate(t schema.Type, v value.Value) value.Value {
 	if v.Kind() != value.Date && v.Kind() != value.Day {
 		return value.Value{}
@@ -26,7 +27,7 @@ func seenDate(t schema.Type, v value.Value) value.Value {
 
 const day = int64(24 * time.Hour / time.Microsecond)
 
-// dateOf returns an instant in the years 1 to 9999, null outside of them.
+// dateOf returns an instant. It returns null outside of the years 1 to 9999.
 func dateOf(micros int64) value.Value {
 	if t := time.UnixMicro(micros).UTC(); t.Year() < 1 || t.Year() > 9999 {
 		return value.Value{}
@@ -34,7 +35,8 @@ func dateOf(micros int64) value.Value {
 	return value.OfDate(micros)
 }
 
-// JSON returns v as JSON holds it: values without a JSON type become text, and numbers Int or Decimal.
+// JSON returns v in the form that it has in JSON. Values without a JSON type become text, and numbers become Int or
+// Decimal.
 func JSON(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Date, value.Day, value.Bytes:

@@ -19,7 +19,7 @@ func ConcatLists(lists []value.Value) value.Value {
 	return value.OfArray(all)
 }
 
-// Part returns at most length elements starting with from.
+// Part returns at most length elements of list, starting at index from. A negative from counts from the end.
 func Part(list []value.Value, from, length int64) value.Value {
 	n := int64(len(list))
 	if from < 0 {
@@ -29,7 +29,7 @@ func Part(list []value.Value, from, length int64) value.Value {
 	return value.OfArray(list[:min(length, int64(len(list)))])
 }
 
-// Pairs returns the members of an object as {k, v}, in the order of their names.
+// Pairs returns the members of an object as objects {k, v}, ordered by name.
 func Pairs(object value.Value) value.Value {
 	if object.Kind() != value.Object {
 		return value.Value{}
@@ -44,7 +44,7 @@ func Pairs(object value.Value) value.Value {
 	return value.OfArray(out)
 }
 
-// objectFromPairs returns the object of pairs, or null if one isn't a pair.
+// objectFromPairs returns the object with the given pairs as members. It returns null if an element isn't a pair.
 func objectFromPairs(list []value.Value) value.Value {
 	members, last := []value.Member{}, map[string]int{}
 	for _, e := range list {

@@ -8,10 +8,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ofLists returns the values of the operators on lists, none of whose operands is null.
+// ofLists returns the value of an operator on lists. Its operands are not null. The bool is false for another operator.
 func ofLists(e plan.Apply, args []value.Value) (value.Value, bool) {
 	list, is := args[0].List(), args[0].Kind() == value.Array
-	var v value.Value // null if it isn't a list
+	var v value.Value // null if the operand isn't a list
 	switch e.Op {
 	case plan.JoinLists:
 		v = ConcatLists(args)
@@ -53,7 +53,7 @@ func ofLists(e plan.Apply, args []value.Value) (value.Value, bool) {
 	return v, true
 }
 
-// ofNumbers computes over the numbers in a list, each as a Double.
+// ofNumbers computes an operator over the numbers in a list, each as a Double.
 func ofNumbers(op plan.Op, list []value.Value) value.Value {
 	var numbers []value.Value
 	for _, e := range list {
@@ -74,7 +74,7 @@ func ofNumbers(op plan.Op, list []value.Value) value.Value {
 	return slices.MaxFunc(numbers, value.Order)
 }
 
-// within returns the distinct elements of list that other has, or hasn't.
+// within returns the distinct elements of list that are in other, or, if has is false, those that are not.
 func within(list, other []value.Value, has bool) []value.Value {
 	var kept, there directory
 	for i, e := range other {

@@ -10,23 +10,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Narrowed evaluates the part of a plan's Program that a source leaves, over records that it receives one by one. It
-// immediately runs the stages that need one record at a time: leading filters, computed columns, and the values for
-// groups. For the others it keeps only the columns that later stages read. It isn't safe for concurrent use.
+// A Narrowed evaluates the remaining part of a plan's Program, after the part that a source has run. It receives
+// records one by one. It immediately runs the stages that process one record at a time: leading filters, computed
+// columns, and the values for groups. For other stages it keeps only the columns that later stages read. It isn't safe
+// for concurrent use.
 type Narrowed struct {
 	r      *reading
 	budget *Budget
-	name   string // of the view that the Program begins with
+	name   string // the name of the Program's first view
 	steps  []step
 	rest   plan.Program
 	live   []bool // the columns that rest reads
 	rows   []value.Row
 }
 
-// A step is a stage that makes at most one record of each, by itself, or false.
+// A step is a stage that makes at most one record from each record. It returns false if it makes none.
 type step func(value.Row) (value.Row, bool)
 
-// Narrow begins the evaluation of the stages that follow the first done ones. The records of other views are read from from.
+// Narrow begins the evaluation after the first done stages. Records of other views are read from from.
 func Narrow(ctx context.Context, of *policy.Plan, done int, from Records, b *Budget) (*Narrowed, error) {
 	n := &Narrowed{r: &reading{ctx: ctx, records: from, plan: of}, budget: b, rest: *of.Program}
 	if n.rest.From >= 0 && n.rest.From < len(of.Views) {
@@ -59,7 +60,7 @@ func Narrow(ctx context.Context, of *policy.Plan, done int, from Records, b *Bud
 	return n, nil
 }
 
-// Take takes a record, with the columns of the shape after the stages that were done. Its error says that the budget is used up.
+// Take accepts a record with the columns after the stages that have run. It returns an error if the budget is used up.
 func (n *Narrowed) Take(row value.Row) error {
 	if err := n.budget.met(n.name); err != nil {
 		return err
@@ -84,13 +85,13 @@ func (n *Narrowed) Take(row value.Row) error {
 	return n.budget.keep(n.name, row)
 }
 
-// Rows evaluates the rest over the records that were taken.
+// Rows evaluates the remaining stages over the accepted records.
 func (n *Narrowed) Rows() (iter.Seq2[value.Row, error], error) {
 	return n.r.rest(&n.rest, given{input: n.rows})
 }
 
 // step returns the function of a stage for each record of a shape. It returns false for a stage that doesn't process
-// each record by itself.
+// each record separately.
 func (r *reading) step(s plan.Stage, in plan.Shape) (step, bool) {
 	from := records{reading: r, shape: &in}
 	switch s := s.(type) {
@@ -103,8 +104,8 @@ func (r *reading) step(s plan.Stage, in plan.Shape) (step, bool) {
 	return nil, false
 }
 
-// ingredients splits a stage that groups into one that computes the grouped values and one that groups them. It returns
-// nil for another stage. The records are in order only where a group depends on it.
+// ingredients splits a stage that groups into two stages: one that computes the grouped values, and one that groups
+// them. It returns nil for other stages. The records are in order only if a group depends on the order.
 func ingredients(s plan.Stage, in *plan.Shape) (*plan.Map, plan.Stage) {
 	m := &making{in: in}
 	switch s := s.(type) {
@@ -132,7 +133,7 @@ type making struct {
 	ordered bool // the result depends on the order of the records
 }
 
-// add makes a column of an expression, and returns the reference to it. A column that is passed on is one for all who do.
+// add makes a column from an expression and returns a reference to the column. Equal references share one column.
 func (m *making) add(e plan.Expr) plan.Expr {
 	if e == nil {
 		return nil
@@ -163,7 +164,7 @@ func (m *making) accumulators(list []plan.Accumulator) []plan.Accumulator {
 	return out
 }
 
-// stage returns the Map, with the columns of the order where it counts.
+// stage returns the Map. It includes the columns of the order if the result depends on the order.
 func (m *making) stage() *plan.Map {
 	if m.ordered {
 		for _, o := range m.in.Order {

@@ -13,7 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// narrowed plans a pipeline over the orders of shop, and begins to evaluate it over records that come one by one.
+// narrowed plans a pipeline over the orders of shop. It begins to evaluate the pipeline over records that arrive one by
+// one.
 func narrowed(t *testing.T, p *policy.Policy, from classRows, pipeline string, b *Budget) (*policy.Plan, *Narrowed, Records) {
 	t.Helper()
 	v, err := value.Read([]byte(pipeline), 0)
@@ -40,7 +41,7 @@ func narrowed(t *testing.T, p *policy.Policy, from classRows, pipeline string, b
 	return &planned, n, records
 }
 
-// TestNarrow compares what is computed record by record with what is computed over all of them.
+// TestNarrow compares results that are computed record by record with results over all records.
 func TestNarrow(t *testing.T) {
 	from, p := shop(t)
 	for _, pipeline := range []string{
@@ -79,7 +80,7 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// base returns the visible records that a plan's Program begins with.
+// base returns the visible records of the first view of a plan's Program.
 func base(t *testing.T, planned *policy.Plan, from classRows) []value.Row {
 	t.Helper()
 	r := &reading{ctx: t.Context(), records: from.records, plan: planned}
@@ -102,8 +103,8 @@ func listed(t *testing.T, rows iter.Seq2[value.Row, error]) string {
 	return strings.Join(out, "\n")
 }
 
-// TestNarrowKeeps tests that only columns that later stages read count in the budget. A long text doesn't count if only
-// its length is grouped, or if no stage reads it. It counts if records are sorted by it.
+// TestNarrowKeeps checks that only columns that later stages read count in the budget. A long text counts if records
+// are sorted by it. It doesn't count if no stage reads it, or if only its length is grouped.
 func TestNarrowKeeps(t *testing.T) {
 	for _, tt := range []struct {
 		pipeline string
@@ -138,7 +139,7 @@ func TestNarrowKeeps(t *testing.T) {
 	}
 }
 
-// TestLive tests which columns a pipeline depends on.
+// TestLive checks the columns on which a pipeline depends.
 func TestLive(t *testing.T) {
 	from, p := shop(t)
 	for pipeline, want := range map[string]string{

@@ -44,7 +44,7 @@ func (at *place) apply(e plan.Apply) value.Value {
 	return value.Value{}
 }
 
-// ofNull returns the values of the operators that are never null, and whether e is one.
+// ofNull returns the value of an operator that is never null, and whether e is such an operator.
 func ofNull(e plan.Apply, args []value.Value) (value.Value, bool) {
 	switch e.Op {
 	case plan.Eq, plan.Ne, plan.Gt, plan.Gte, plan.Lt, plan.Lte:
@@ -80,7 +80,8 @@ func ofNull(e plan.Apply, args []value.Value) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// beside compares x and y: numbers as doubles where one is a double, and values of different types by value.Order.
+// beside compares x and y. Numbers are compared as doubles if one is a double. Values of different types are compared
+// by value.Order.
 func beside(x, y value.Value) int {
 	if order, alike := value.Compare(x, y); alike {
 		return order
@@ -110,7 +111,7 @@ func comparisonHolds(op plan.Op, x, y value.Value, t schema.Type) bool {
 	return order < 0 || equal
 }
 
-// arithmetic returns the values of the operators on numbers and dates.
+// arithmetic returns the value of an operator on numbers or dates. The bool is false for another operator.
 func arithmetic(e plan.Apply, args []value.Value) (value.Value, bool) {
 	x := args[0]
 	switch e.Op {
@@ -145,8 +146,8 @@ func arithmetic(e plan.Apply, args []value.Value) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// binary applies an operator to two numbers that aren't null. Integers and Decimals are computed exactly and become null where t can't
-// hold the result. Mod takes integers and is null for a zero divisor.
+// binary applies an operator to two numbers that aren't null. Integers and Decimals are computed exactly. The result is
+// null if t can't represent it. Mod applies to integers and is null for a divisor of zero.
 func binary(op plan.Op, t schema.Type, x, y value.Value) value.Value {
 	if t == schema.Double {
 		return doubles(op, x.Float(), y.Float())
@@ -169,14 +170,14 @@ func binary(op plan.Op, t schema.Type, x, y value.Value) value.Value {
 		a = a.Minus(b)
 	case plan.Mul:
 		a = a.Times(b)
-	default: // Div is of Doubles
+	default: // Div is only for Doubles
 		return value.Value{}
 	}
 	return a.To(t)
 }
 
-// doubles applies an operator to two Doubles. It is null for a zero divisor, and for numbers out of the range of
-// arithmetic (plan.IsInRange), where the backends differ.
+// doubles applies an operator to two Doubles. The result is null for a divisor of zero. It is also null for numbers out
+// of the range of arithmetic (plan.IsInRange), because backends differ there.
 func doubles(op plan.Op, x, y float64) value.Value {
 	if !plan.IsInRange(x) || !plan.IsInRange(y) {
 		return value.Value{}

@@ -8,7 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Piece returns v, or a piece of a text, of JSON as it is written, or of bytes, or the number of characters or bytes.
+// Piece returns a piece of v: of a text, of bytes, or of JSON in its text form. With p.Size, it returns the number of
+// characters or bytes. It returns v if p is nil.
 func Piece(v value.Value, p *policy.Piece) value.Value {
 	if p == nil || v.IsNull() {
 		return v

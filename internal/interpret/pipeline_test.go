@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A classRows is the records of classes, by name.
+// A classRows contains the records of classes, by name.
 type classRows struct{ rows map[string][]value.Row }
 
 // Read evaluates a permit over the records.
@@ -29,7 +29,7 @@ func (h classRows) records(ctx context.Context, n Need) ([]value.Row, error) {
 	return Visible(ctx, n.View, func(c *schema.Class) ([]value.Row, error) { return h.rows[c.Name], nil })
 }
 
-// shop returns a source with deleted orders, which are visible to no principal, and neither are their notes.
+// shop returns a source with orders and notes. Deleted orders and their notes are hidden from every principal.
 func shop(t *testing.T) (classRows, *policy.Policy) {
 	t.Helper()
 	orders := columns([]int{1}, "id integer", "customer integer", "total decimal", "at date", "lines json", "gone boolean", "note string")
@@ -78,7 +78,7 @@ func ask(t *testing.T, s classRows, p *policy.Policy, text string) (iter.Seq2[va
 	return s.Read(t.Context(), permit)
 }
 
-// TestPipelines reads pipelines through views, and at most one record more than the limit.
+// TestPipelines reads pipelines through views. Each returns at most limit + 1 records.
 func TestPipelines(t *testing.T) {
 	s, p := shop(t)
 	for _, tt := range []struct{ pipeline, want string }{

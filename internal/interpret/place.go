@@ -9,27 +9,28 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A place is the context of an expression: a record, and the lists around it.
+// A place is the context of an expression: a record, and the lists around the record.
 type place struct {
 	*reading
 	shape *plan.Shape
 	row   value.Row
 	outer *place // the record for which a Nest makes its list
 	overs []over // the elements of the surrounding Overs, the innermost last
-	used  bool   // a query inside has taken a value of the record
+	used  bool   // a query inside has read a value of the record
 }
 
-// An over holds the values that the body of an Over can refer to.
+// An over contains the values to which the body of an Over can refer.
 type over struct{ element, before value.Value }
 
-// within returns at with one more Over.
+// within returns a copy of at with one more Over.
 func (at *place) within(o over) *place {
 	inner := *at
 	inner.overs = append(slices.Clip(at.overs), o)
 	return &inner
 }
 
-// leaves makes a record between stages the root of paths: their first part is a column's key. Filters see stored values.
+// leaves returns the values at a path of a filter. The path begins with the key of a column. Filters read stored
+// values.
 func (at *place) leaves(path query.Path) []value.Value {
 	i := at.shape.Find(path[0])
 	if i < 0 {
@@ -39,12 +40,12 @@ func (at *place) leaves(path query.Path) []value.Value {
 	return leaves(at.row[i], path[1:])
 }
 
-// column returns the value of column i as expressions see it.
+// column returns the value of column i as expressions read it.
 func (at *place) column(i int) value.Value {
 	return columnValue(&at.shape.Columns[i], at.row[i])
 }
 
-// above returns the record around the Nest that is up levels out, from 1.
+// above returns the outer record of a surrounding Nest. The nearest Nest has up 1.
 func (at *place) above(up int) *place {
 	for range up {
 		if at = at.outer; at == nil {
@@ -54,7 +55,7 @@ func (at *place) above(up int) *place {
 	return at
 }
 
-// columnValue returns the value v of a column as expressions see it: null if v isn't of the column's type.
+// columnValue returns the value v of a column as expressions read it. It is null if v isn't of the column's type.
 func columnValue(c *plan.Column, v value.Value) value.Value {
 	if c.Field == nil {
 		return v

@@ -29,7 +29,7 @@ type element struct{ value.Value }
 
 func (e element) leaves(path query.Path) []value.Value { return leaves(e.Value, path) }
 
-// leaves follows a path into v. A list is replaced by the objects in it.
+// leaves returns the values at path in v. In a list, the path continues in each object of the list.
 func leaves(v value.Value, path query.Path) []value.Value {
 	if len(path) == 0 {
 		return []value.Value{v}
@@ -50,14 +50,15 @@ func leaves(v value.Value, path query.Path) []value.Value {
 	return nil
 }
 
-// An aim is the path of a condition, and whether the condition is about the whole value there: see query.Whole.
+// An aim is the path of a condition. whole reports whether the condition is about the whole value at the path: see
+// query.Whole.
 type aim struct {
 	path  query.Path
 	whole bool
 }
 
-// some reports whether holds is true for a value at the path, or for an element of a list there. The whole value is
-// not an element, and it isn't in a list.
+// some reports whether holds is true for a value at the path, or for an element of a list at the path. If the condition
+// is about the whole value, elements don't count, and the value must not be inside a list.
 func (a aim) some(r rooted, holds func(value.Value) bool) bool {
 	if a.whole {
 		return !a.crossesList(r) && slices.ContainsFunc(r.leaves(a.path), holds)
@@ -65,7 +66,7 @@ func (a aim) some(r rooted, holds func(value.Value) bool) bool {
 	return someCandidate(r.leaves(a.path), holds)
 }
 
-// crossesList reports whether the path goes through a list.
+// crossesList reports whether the path continues inside a list.
 func (a aim) crossesList(r rooted) bool {
 	for n := 1; n < len(a.path); n++ {
 		if slices.ContainsFunc(r.leaves(a.path[:n]), func(v value.Value) bool { return v.Kind() == value.Array }) {
@@ -90,7 +91,7 @@ func someCandidate(of []value.Value, holds func(value.Value) bool) bool {
 	})
 }
 
-// predicate makes a test of a filter.
+// predicate makes a test from a filter.
 func (r *reading) predicate(f query.Filter) (test, error) {
 	switch f := f.(type) {
 	case query.And:
@@ -119,7 +120,7 @@ func (r *reading) predicate(f query.Filter) (test, error) {
 	return r.inner(f)
 }
 
-// inner makes the tests of the parts of a value.
+// inner makes the test of a condition on the value at a path.
 func (r *reading) inner(f query.Filter) (test, error) {
 	switch f := f.(type) {
 	case query.Exists:
@@ -163,7 +164,7 @@ func (r *reading) inner(f query.Filter) (test, error) {
 	return nil, problem.New(problem.Internal, fmt.Sprintf("interpret: there is no filter %T", f))
 }
 
-// inQuery makes a test of whether a value is the key of a record of another view.
+// inQuery makes a test that a value is the key of a record in another view.
 func (r *reading) inQuery(f query.InQuery) (test, error) {
 	if f.View < 1 || f.View > len(r.plan.Views) || len(f.Key) == 0 {
 		return nil, problem.New(problem.Internal, fmt.Sprintf("the plan has no view %d with a key %q", f.View, f.Key))
@@ -185,7 +186,7 @@ func (r *reading) inQuery(f query.InQuery) (test, error) {
 	}, err
 }
 
-// predicates makes a test of each part. An empty list is an error rather than true or false, because a parser makes none.
+// predicates makes a test from each part. An empty list is an error, because the parser never makes one.
 func (r *reading) predicates(parts []query.Filter) ([]test, error) {
 	if len(parts) == 0 {
 		return nil, problem.New(problem.InvalidQuery, "an empty list of conditions")
@@ -200,8 +201,8 @@ func (r *reading) predicates(parts []query.Filter) ([]test, error) {
 	return out, nil
 }
 
-// comparison makes the test of a comparison. Eq and the orders hold if one value at the path, or one element of a list there, meets
-// them, as in MongoDB. Ne holds if none equals. Values of different types aren't ordered.
+// comparison makes the test of a comparison. As in MongoDB, Eq and the orders hold if a value at the path, or an
+// element of a list there, satisfies them. Ne holds if no value is equal. Values of different types aren't ordered.
 func comparison(f query.Compare) test {
 	at := aim{f.Path, f.Whole}
 	switch f.Op {

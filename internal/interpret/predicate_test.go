@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestDocumentation tests the examples of docs/query-language.md: a where object, the documents that it finds, and
-// after "not" those that it doesn't.
+// TestDocumentation tests the examples of docs/query-language.md. An example is a where object, the documents that
+// match it and, after "not", documents that don't match.
 func TestDocumentation(t *testing.T) {
 	page, err := os.ReadFile("../../docs/query-language.md")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-// documented evaluates a where object whose paths start in a document.
+// documented returns a function that evaluates a where object for a document, in which its paths start.
 func documented(t *testing.T, where string) func(document string) bool {
 	t.Helper()
 	read := func(text string) value.Value {

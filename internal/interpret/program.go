@@ -14,24 +14,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A given is the input of a Program besides the plan's views.
+// A given is the input of a Program, in addition to the plan's views.
 type given struct {
 	input []value.Row // the records that a Facet passes to its branches
 	outer *place      // the record for which a Nest makes its list
 
-	// Unless key is "", the Program needs only those records of its first view whose field key equals one of in.
+	// If key isn't "", the Program requires only the records of its first view whose field key equals one of in.
 	key string
 	in  []value.Value
 }
 
-// fail keeps the first reason to stop. A reading that has one yields nothing.
+// fail records the first reason to stop. A reading with such a reason yields nothing.
 func (r *reading) fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = problem.New(problem.Internal, fmt.Sprintf(format, args...))
 	}
 }
 
-// shouldStop reports whether there is a reason to stop, or the caller no longer waits.
+// shouldStop reports whether there is a reason to stop, or whether the caller's context has ended.
 func (r *reading) shouldStop() bool {
 	if r.err == nil {
 		r.err = ContextError(r.ctx)
@@ -39,7 +39,7 @@ func (r *reading) shouldStop() bool {
 	return r.err != nil
 }
 
-// leaving returns the visible columns of a Program's records, up to one more than the plan's limit.
+// leaving returns the visible columns of a Program's records, at most limit + 1 records.
 func (r *reading) leaving(p *plan.Program, g given) ([]value.Row, error) {
 	rows := r.program(p, g)
 	if r.err != nil {
@@ -52,7 +52,7 @@ func (r *reading) leaving(p *plan.Program, g given) ([]value.Row, error) {
 		for c := range shape.Columns {
 			if shape.Columns[c].Path != nil {
 				v := r.within(row[c])
-				if column := &shape.Columns[c]; v.IsNull() && column.List && column.NotNull { // it was too large
+				if column := &shape.Columns[c]; v.IsNull() && column.List && column.NotNull { // the list was too large
 					v = value.OfCut(value.Unmeasured)
 				}
 				out[i] = append(out[i], v)
@@ -79,7 +79,7 @@ func (r *reading) program(p *plan.Program, g given) []value.Row {
 	return rows
 }
 
-// from returns the records with which p begins.
+// from returns the records at the beginning of p.
 func (r *reading) from(p *plan.Program, g given) []value.Row {
 	if p.From == plan.Input {
 		return g.input
@@ -111,7 +111,7 @@ func (r *reading) from(p *plan.Program, g given) []value.Row {
 	return rows
 }
 
-// sortRows returns rows in the order of their shape.
+// sortRows sorts rows in the order of their shape.
 func sortRows(shape *plan.Shape, rows []value.Row) []value.Row {
 	compare := func(a, b value.Row) int {
 		for _, p := range shape.Order {
@@ -135,7 +135,7 @@ func sortRows(shape *plan.Shape, rows []value.Row) []value.Row {
 	return rows
 }
 
-// orderJSON compares JSON values. All objects are equal, and all lists.
+// orderJSON compares JSON values. All objects are equal, and all lists are equal.
 func orderJSON(a, b value.Value) int {
 	if k := a.Kind(); k == b.Kind() && (k == value.Object || k == value.Array) {
 		return 0
@@ -151,12 +151,12 @@ type records struct {
 	given
 }
 
-// at returns the place of expressions over one of the records.
+// at returns the place for expressions over one of the records.
 func (in *records) at(row value.Row) *place {
 	return &place{reading: in.reading, shape: in.shape, row: row, outer: in.outer}
 }
 
-// stage returns the records that a stage makes of its input.
+// stage returns the records that a stage makes from its input.
 func (r *reading) stage(s plan.Stage, in records) []value.Row {
 	switch s := s.(type) {
 	case *plan.Filter:
@@ -192,11 +192,11 @@ func (r *reading) stage(s plan.Stage, in records) []value.Row {
 	return nil
 }
 
-// maxStageValues is the most values that a stage makes of records. A Budget bounds the records that are read, but a
+// maxStageValues is the maximum number of values that a stage makes. A Budget limits the records that are read, but a
 // join multiplies them.
 const maxStageValues = 4_000_000
 
-// each returns the rows that of makes of each record in turn.
+// each returns the rows that the function of makes from each record in turn.
 func (r *reading) each(in records, of func(*place) []value.Row) []value.Row {
 	var out []value.Row
 	values := 0
@@ -232,21 +232,21 @@ func (r *reading) filter(s *plan.Filter, in records) []value.Row {
 	})
 }
 
-// condition returns whether Where and If of a Filter hold for a record. A condition that is null doesn't. It is false if the reading
-// has a reason to stop.
+// condition returns a function that reports whether Where and If of a Filter hold for a record. A condition that is
+// null doesn't hold. The bool is false if the condition can't be evaluated.
 func (r *reading) condition(s *plan.Filter) (func(*place) bool, bool) {
 	where := func(rooted) bool { return true }
 	if s.Where != nil {
 		var err error
 		if where, err = r.predicate(s.Where); err != nil {
-			r.err = cmp.Or(r.err, err) // the first one says why
+			r.err = cmp.Or(r.err, err) // the first error is the reason
 			return nil, false
 		}
 	}
 	return func(at *place) bool { return where(at) && (s.If == nil || at.eval(s.If).Bool()) }, true
 }
 
-// columns computes the columns of a shape. A Ref passes on the stored value, unless its column is computed.
+// columns computes the columns of a shape. For a column with a Field, a Ref passes on the stored value.
 func (at *place) columns(es []plan.Expr, shape *plan.Shape) value.Row {
 	out := make(value.Row, len(es))
 	for i, e := range es {
@@ -267,8 +267,8 @@ func slice(s *plan.Slice, rows []value.Row) []value.Row {
 	return rows
 }
 
-// unwind returns the records of at's: one for each element of its list, with the element and its index. A value that
-// is not a list is an element itself, as in MongoDB. Without elements the record stays only with s.Keep, with nulls.
+// unwind returns a record for each element of the list of at's record, with the element and its index. As in MongoDB, a
+// value that isn't a list is itself an element. With s.Keep, a record without elements stays, with nulls.
 func unwind(s *plan.Unwind, at *place) []value.Row {
 	list := at.eval(s.List)
 	elements := list.List()
@@ -285,7 +285,8 @@ func unwind(s *plan.Unwind, at *place) []value.Row {
 	return out
 }
 
-// union evaluates a Union: the columns of both sides, followed by the number of the side and the place in it, which order the result.
+// union evaluates a Union. The columns of each side are followed by the number of the side and the position in that
+// side, which order the result.
 func (r *reading) union(s *plan.Union, in records) []value.Row {
 	right := records{reading: r, shape: new(s.Right.Out()), rows: r.program(s.Right, given{outer: in.outer}), given: in.given}
 	var out []value.Row
@@ -312,7 +313,7 @@ func (r *reading) facet(s *plan.Facet, in records) []value.Row {
 	return []value.Row{row}
 }
 
-// sample selects by a digest, so that the same records give the same sample in every source.
+// sample selects records by a digest, so that the same records give the same sample in every source.
 func sample(s *plan.Sample, in records) []value.Row {
 	type drawn struct {
 		digest string
@@ -337,7 +338,7 @@ func sample(s *plan.Sample, in records) []value.Row {
 	return out
 }
 
-// digestText returns the text of a column in a digest.
+// digestText returns the text of a column for a digest.
 func digestText(c *plan.Column, v value.Value) string {
 	switch v = columnValue(c, v); {
 	case c.Type == schema.Any || c.Type == schema.Opaque:

@@ -18,8 +18,8 @@ import (
 var typeNames = map[string]schema.Type{"any": schema.Any, "string": schema.String, "integer": schema.Integer, "double": schema.Double,
 	"decimal": schema.Decimal, "boolean": schema.Boolean, "date": schema.Date, "day": schema.Day, "uuid": schema.UUID, "bytes": schema.Bytes, "json": schema.JSON}
 
-// columns makes a shape of columns "name type". The name "-" makes a hidden one. order lists the columns to sort by: 1
-// is the first, -1 the first descending.
+// columns makes a shape of columns "name type". The name "-" makes a hidden column. order lists the columns to sort by:
+// 1 is the first column, -1 the first in descending order.
 func columns(order []int, of ...string) plan.Shape {
 	var s plan.Shape
 	for _, c := range of {
@@ -126,7 +126,7 @@ func TestGroup(t *testing.T) {
 		"b" 2f 1e+308f 5e+307f 1.1d`,
 		group(plan.Avg, 3, plan.Sum, 4, plan.Avg, 4, plan.Sum, 5))
 	stages(t, sales, "", "", group(plan.Avg, 3))
-	// In the order of the records: by id.
+	// The values are in the order of the records, by id.
 	stages(t, sales, salesRows, `
 		null null 5d [null,[2]] [null,[2]]
 		"a" 0.1d 123456789012345678901234567890d [1,1.0] [1]
@@ -201,7 +201,7 @@ func TestBuckets(t *testing.T) {
 	stages(t, base, lines, "1 3 2 [2,4]\n3 5 2 [3,5]\n5 5 1 [1]", buckets(3))
 	stages(t, base, lines, "1 5 5 [1,2,3,4,5]", buckets(1))
 	stages(t, base, lines, "1 2 1 [2]\n2 3 1 [4]\n3 4 1 [3]\n4 5 1 [5]\n5 5 1 [1]", buckets(100))
-	// Equal values are in one range, and ranges without records are left out.
+	// Equal values are in the same range, and ranges without records are omitted.
 	stages(t, base, "[1,1]\n[2,1]\n[3,1]\n[4,2]", "1 2 3 [1,2,3]\n2 2 1 [4]", buckets(4))
 	stages(t, base, "[1,null]\n[2,7]\n[3,null]", "null 7 2 [1,3]\n7 7 1 [2]", buckets(2))
 	stages(t, base, "", "", buckets(2))
@@ -258,13 +258,13 @@ func TestFacetAndSample(t *testing.T) {
 	stages(t, base, lines, `[{"id":1,"x":2},{"id":2,"x":null}] []`, facet)
 	stages(t, base, "", "[] []", facet)
 
-	// The md5 of s1, s2 and s3 begin with 8d, fa and c0.
+	// The md5 of s1, s2 and s3 begins with 8d, fa and c0.
 	sample := func(n int64) *plan.Sample { return &plan.Sample{N: n, Seed: "s", Shape: base} }
 	stages(t, base, lines, "1 2\n2 null\n3 1", sample(9))
 	stages(t, base, lines, "1 2\n3 1", sample(2))
 	stages(t, base, lines, "1 2", sample(1))
 	stages(t, base, lines, "", sample(0))
-	// That of 71.5, U+001F, 1 begins with 6c, that of 7, U+001F, 2 with 6d.
+	// The md5 of 71.5, U+001F, 1 begins with 6c. The md5 of 7, U+001F, 2 begins with 6d.
 	two := columns([]int{2, 1}, "id integer", "d decimal")
 	stages(t, two, "[1,1.50]\n[2,null]", "1 1.50d", &plan.Sample{N: 1, Seed: "7", Shape: two})
 }
@@ -279,10 +279,10 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// reader may read everything.
+// reader is a principal that may read everything.
 var reader = identity.Principal{ID: "test", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
 
-// TestFirstFailure checks that a condition which can't be evaluated doesn't hide why the evaluation had ended before.
+// TestFirstFailure checks that a condition that can't be evaluated doesn't replace the first reason to stop.
 func TestFirstFailure(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -5,9 +5,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Reads returns which fields of a view a find or a count reads, and which of them it needs whole. The query finds,
-// orders or joins by the latter. Of the other fields it needs only the part that is returned. For a view that isn't its
-// own or that of a join, and for pipelines, it returns all fields.
+// Reads reports which fields of a view a find or a count reads, and which of them it requires whole. It filters, orders
+// or joins by the whole fields. Of other fields, it requires only the part that is returned. For pipelines, and for
+// views other than the plan's and its joins', both functions return true for all fields.
 func Reads(p *policy.Plan, v *policy.View) (read, whole func(name string) bool) {
 	if p.Program != nil {
 		return all, all
@@ -16,7 +16,7 @@ func Reads(p *policy.Plan, v *policy.View) (read, whole func(name string) bool) 
 	for _, j := range p.Joins {
 		known = known || v == j.View
 	}
-	needs := map[string]bool{} // and whether whole
+	needs := map[string]bool{} // the value reports whether the whole field is required
 	use := func(join int, name string, whole bool) {
 		if join < 0 && v == p.View || join >= 0 && v == p.Joins[join].View {
 			needs[name] = needs[name] || whole

@@ -5,12 +5,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// reduce computes one value of the elements of a list, one after the other.
+// reduce computes one value from the elements of a list, one element after the other.
 func (at *place) reduce(e plan.Over, list []value.Value) value.Value {
 	so := at.nullIfTooLarge(at.eval(e.Initial))
 	if parts, ok := joining(nil, e.Body); ok && len(list) > 0 {
 		j := at.joined
-		at.joined = textJoin{} // a part can be another Reduce
+		at.joined = textJoin{} // a part can contain another Reduce
 		j.Begin(so)
 		for _, element := range list {
 			j.Next(parts, at.within(over{element: element}).eval)
@@ -24,7 +24,7 @@ func (at *place) reduce(e plan.Over, list []value.Value) value.Value {
 	return so
 }
 
-// nullIfTooLarge returns the result so far of a Reduce, null if it is larger than that may be.
+// nullIfTooLarge returns so, the result so far of a Reduce. It returns null if so is larger than plan.MostBefore.
 func (at *place) nullIfTooLarge(so value.Value) value.Value {
 	if len(so.Text()) > plan.MostBefore {
 		return value.Value{}

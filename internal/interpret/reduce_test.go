@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// joinedBy returns a Reduce that joins texts, and the same one in a form that is evaluated as any other.
+// joinedBy returns a Reduce that joins texts, and an equivalent Reduce that isn't optimised.
 func joinedBy(input, initial value.Value, parts ...plan.Expr) (quick, plain plan.Over) {
 	body := plan.ToJSON{X: plan.Apply{Op: plan.Concat, T: schema.String, Args: parts}}
 	quick = plan.Over{Do: plan.ReduceEach, Input: plan.Const{Value: input, T: schema.JSON}, Initial: plan.Const{Value: initial, T: schema.JSON}, Body: body}
@@ -19,7 +19,7 @@ func joinedBy(input, initial value.Value, parts ...plan.Expr) (quick, plain plan
 	return quick, plain
 }
 
-// TestJoinedTexts compares a Reduce that joins texts with what any Reduce gives.
+// TestJoinedTexts compares a Reduce that joins texts with the equivalent general Reduce.
 func TestJoinedTexts(t *testing.T) {
 	text := func(e plan.Expr) plan.Expr { return plan.As{X: e, T: schema.String} }
 	concat := func(es ...plan.Expr) plan.Expr {
@@ -66,12 +66,13 @@ func TestJoinedTexts(t *testing.T) {
 	}
 }
 
-// TestJoinedTextsTakeNoMemory doubles a text until it is too large, for one record after another.
+// TestJoinedTextsTakeNoMemory doubles a text until it is too large, for one record after another, and measures the
+// memory.
 func TestJoinedTextsTakeNoMemory(t *testing.T) {
 	before := plan.As{X: plan.Before{}, T: schema.String}
 	double, _ := joinedBy(value.OfArray(make([]value.Value, 40)), value.OfString(strings.Repeat("a", 2000)), before, before)
 	at := &place{reading: &reading{ctx: t.Context()}}
-	at.eval(double) // which makes the memory that is used again
+	at.eval(double) // this allocates the memory that later calls reuse
 	const times = 20
 	var begun, ended runtime.MemStats
 	runtime.ReadMemStats(&begun)

@@ -8,9 +8,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// matchesSearch reports whether a record matches a search, only by the definition of search.Query. An index of a database may
-// find more, such as other forms of a word, and letters with and without accents. It may also ignore words that are too
-// common, which count like all others here.
+// matchesSearch reports whether a record matches a search, strictly by the definition of search.Query. A database's
+// index may find more: other forms of a word, and letters with and without accents. It may also ignore very common
+// words, which count like all other words here.
 func matchesSearch(s *policy.Search, of record) bool {
 	var texts []string
 	for _, in := range s.In {
@@ -25,5 +25,5 @@ func matchesSearch(s *policy.Search, of record) bool {
 	return !slices.ContainsFunc(s.Terms, func(t string) bool { return !somewhere(t) }) && !slices.ContainsFunc(s.Without, somewhere)
 }
 
-// line joins words by spaces, with one at each end.
+// line joins words with spaces. A space is also at each end.
 func line(words []string) string { return " " + strings.Join(words, " ") + " " }

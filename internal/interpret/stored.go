@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// DecodeValue converts v, as the source holds it, to the type that the rules declare for its field. It returns null if
-// the value isn't in the field's form.
+// DecodeValue converts v, a value stored in the source, to the type that the rules declare for its field. It returns
+// null if the value isn't in the field's form.
 func DecodeValue(f *schema.Field, v value.Value) value.Value {
 	text, whole := v.Kind() == value.String, v.Kind() == value.Int
 	switch form := f.Stored.Form; form {
@@ -36,8 +36,8 @@ func DecodeValue(f *schema.Field, v value.Value) value.Value {
 	return value.Value{}
 }
 
-// EncodeValue converts v to the form in which the source holds it. v has the type that the rules declare for f. The
-// text is the reason why the source can't hold v, or "".
+// EncodeValue converts v to the form in which the source stores it. v has the type that the rules declare for f. If the
+// source can't store v, the text is the reason, otherwise "".
 func EncodeValue(f *schema.Field, v value.Value) (value.Value, string) {
 	if v.IsNull() {
 		return v, ""
@@ -64,7 +64,7 @@ func EncodeValue(f *schema.Field, v value.Value) (value.Value, string) {
 	return v, "is held in a form that can't be written"
 }
 
-// heldDate is Held for an instant.
+// heldDate is EncodeValue for an instant.
 func heldDate(f *schema.Field, v value.Value) (value.Value, string) {
 	if read, ok := value.OfDateText(v.Text()); ok && v.Kind() == value.String {
 		v = read

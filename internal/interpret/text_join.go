@@ -5,8 +5,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// joining appends the texts that the body of a Reduce joins. It reports whether the body only joins texts. Each must be
-// plan.Before, the result so far, or must not depend on it.
+// joining appends the texts that the body of a Reduce joins. It reports whether the body only joins texts. Each text
+// must be plan.Before, the result so far, or must not depend on it.
 func joining(parts []plan.Expr, body plan.Expr) ([]plan.Expr, bool) {
 	if json, is := body.(plan.ToJSON); is {
 		body = json.X
@@ -33,12 +33,12 @@ func joining(parts []plan.Expr, body plan.Expr) ([]plan.Expr, bool) {
 	return parts, true
 }
 
-// A textJoin is the result so far of a Reduce that joins texts, in memory that is used again. A new text for each
-// element would make garbage of a hundred times the last text, faster than it is collected. The zero textJoin is ready
-// for Begin.
+// A textJoin is the result so far of a Reduce that joins texts, in memory that is reused. With a new text for each
+// element, the garbage would be a hundred times larger than the last text, and would grow faster than it is collected.
+// The zero textJoin is ready for Begin.
 type textJoin struct {
 	made, next, quoted []byte
-	known              bool // it is a text, and no larger than the result so far may be
+	known              bool // the result is a text, and not too large
 }
 
 // Begin sets the initial value.
@@ -48,7 +48,7 @@ func (j *textJoin) Begin(so value.Value) {
 	}
 }
 
-// Next joins the parts for an element of the list.
+// Next joins the parts for one element of the list.
 func (j *textJoin) Next(parts []plan.Expr, eval func(plan.Expr) value.Value) {
 	next, all := j.next[:0], true
 	for i := 0; i < len(parts) && all; i++ {

@@ -13,7 +13,7 @@ import (
 // longest is the maximum size of a text that an expression makes, in bytes, as in SQLite.
 const longest = 4 << 20
 
-// apply returns the values of the operators on texts, none of whose operands is null, or false for another operator.
+// apply returns the value of an operator on texts. Its operands are not null. The bool is false for another operator.
 func apply(e plan.Apply, args []value.Value) (value.Value, bool) {
 	x := args[0].Text()
 	operand := func(i int) string { return args[i].Text() }
@@ -66,7 +66,7 @@ func apply(e plan.Apply, args []value.Value) (value.Value, bool) {
 	return value.OfString(x), true
 }
 
-// lower and upper change only letters of ASCII, as every database can.
+// lower changes only ASCII letters, as every database can.
 func lower(c rune) rune {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
@@ -81,7 +81,7 @@ func upper(c rune) rune {
 	return c
 }
 
-// capitalize returns the words of x with a first letter in upper case.
+// capitalize returns x with the first letter of each word in upper case and the other letters in lower case.
 func capitalize(x string) string {
 	inside := false
 	return strings.Map(func(c rune) rune {
@@ -94,7 +94,8 @@ func capitalize(x string) string {
 	}, x)
 }
 
-// replaceMatches returns x with another text in place of each match of an expression.
+// replaceMatches returns x with each match of an expression replaced by another text. Without all, it replaces only the
+// first match.
 func replaceMatches(x, expression, with string, all bool) value.Value {
 	re, err := regexp.Compile(expression)
 	if err != nil {
@@ -137,7 +138,7 @@ func concatTexts(args []value.Value) value.Value {
 	return value.OfString(out.String())
 }
 
-// split returns the parts of a text, or null if there are so many that they would take more than four times longest.
+// split returns the parts of a text. It returns null if the parts would use more than four times longest in memory.
 func split(x, separator string) value.Value {
 	const each = 64
 	if each*strings.Count(x, separator) > 4*longest {
@@ -150,7 +151,7 @@ func split(x, separator string) value.Value {
 	return value.OfArray(parts)
 }
 
-// substring returns length code points of x, starting at from.
+// substring returns length code points of x, starting at code point from. A negative length means all that follow.
 func substring(x string, from, length int64) value.Value {
 	if from < 0 {
 		return value.Value{}
@@ -159,10 +160,10 @@ func substring(x string, from, length int64) value.Value {
 	if length >= 0 {
 		x = x[:after(x, length)]
 	}
-	return value.OfString(strings.Clone(x)) // the text that contains it may be much longer
+	return value.OfString(strings.Clone(x)) // a copy, because the original text may be much longer
 }
 
-// after returns where in a text n characters end, or the text does.
+// after returns the position in text after its first n characters, or the end of text.
 func after(text string, n int64) (at int) {
 	for ; n > 0 && at < len(text); n-- {
 		_, size := utf8.DecodeRuneInString(text[at:])

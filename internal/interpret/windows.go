@@ -39,10 +39,10 @@ func (r *reading) windows(s *plan.Windows, in records) []value.Row {
 	return out
 }
 
-// window is windows for one partition.
+// window computes the functions of s for one partition.
 func (r *reading) window(s *plan.Windows, in records, rows []value.Row) []value.Row {
 	rows = sortRows(&plan.Shape{Columns: in.shape.Columns, Order: s.Order}, rows)
-	peers := make([]int, len(rows)) // the first record that is equal in the order
+	peers := make([]int, len(rows)) // the index of the first record that is equal in the order
 	dense := make([]int, len(rows))
 	for i := range rows {
 		peers[i], dense[i] = i, 1
@@ -94,7 +94,8 @@ func level(shape *plan.Shape, order []plan.Place, a, b value.Row) bool {
 	})
 }
 
-// offsetValues returns the value of the record f.Offset further for each of rows, f.Default beyond the ends, null without one.
+// offsetValues returns, for each of rows, the value of the record f.Offset further. Beyond the ends it is f.Default, or
+// null without a default.
 func offsetValues(f plan.Window, in records, rows []value.Row) []value.Value {
 	out := make([]value.Value, len(rows))
 	for i, row := range rows {
