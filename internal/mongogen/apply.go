@@ -7,17 +7,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// comparisons are the operators whose meaning is the server's for values of one type.
+// comparisons are the operators that the server evaluates with the same meaning, for values of one type.
 var comparisons = map[plan.Op]string{plan.Eq: "$eq", plan.Ne: "$ne"}
 
-// less writes that a is less than b, where null is less than everything else. It doesn't rely on the server's order of
+// less writes that a is less than b. Null is less than all other values. It doesn't rely on the server's order of
 // types.
 func less(a, b any) bson.D {
 	return of("$let", "vars", bson.D{{Key: "a", Value: a}, {Key: "b", Value: b}}, "in",
 		op("$and", op("$ne", "$$b", nil), op("$or", op("$eq", "$$a", nil), op("$lt", "$$a", "$$b"))))
 }
 
-// hasSameOrder reports whether the server orders the values of a type as expressions do.
+// hasSameOrder reports whether the server orders the values of a type in the same way as expressions do.
 func hasSameOrder(t schema.Type) bool {
 	switch t {
 	case schema.String, schema.Integer, schema.Double, schema.Boolean, schema.Date:
@@ -81,8 +81,8 @@ func unlessNull(x any, in func(x string) any) any {
 	return let(x, func(x string) any { return cond3(op("$eq", x, nil), nil, in(x)) })
 }
 
-// arithmetic writes operators on numbers: Integers that leave 64 bits become doubles on the server, and are null. Doubles
-// are computed only within a range in which nothing is lost silently.
+// arithmetic writes operators on numbers. On the server, an Integer beyond 64 bits becomes a double, which the
+// expression turns into null. Doubles are computed only within a range in which no precision is lost silently.
 func arithmetic(e plan.Apply, args []any) (any, bool) {
 	name := map[plan.Op]string{plan.Add: "$add", plan.Sub: "$subtract", plan.Mul: "$multiply", plan.Div: "$divide"}[e.Op]
 	if name == "" || e.T != schema.Integer && e.T != schema.Double || e.Op == plan.Div && e.T != schema.Double {
@@ -104,7 +104,7 @@ func arithmetic(e plan.Apply, args []any) (any, bool) {
 	return so, len(args) > 1
 }
 
-// operand is a test of whether a double is in the range of arithmetic.
+// operand tests whether a double is in the range of arithmetic.
 func operand(x string) bson.D {
 	size := bson.D{{Key: "$abs", Value: x}}
 	return op("$or", op("$eq", x, literal(0.0)), op("$and", op("$gte", size, literal(1e-150)), op("$lte", size, literal(1e150))))

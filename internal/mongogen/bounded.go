@@ -13,11 +13,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// short is the size of BSON that is decoded before it is known how long its text is.
+// short is the size of BSON that is decoded without a previous check of the length of its text.
 const short = 16 << 10
 
-// BoundedBSON is DecodeBSON for a value that is returned only up to most bytes, as text, bytes or JSON. A longer one is
-// the Cut of its length. It is not copied.
+// BoundedBSON is DecodeBSON for a value that is returned only up to most bytes of text, bytes or JSON. A longer value
+// becomes a Cut with its length, and is not copied.
 func BoundedBSON(v bson.RawValue, t schema.Type, most int) value.Value {
 	if len(v.Value) > min(short, most) {
 		if n := length(v, t); n > int64(most) {
@@ -36,7 +36,8 @@ func BoundedBSON(v bson.RawValue, t schema.Type, most int) value.Value {
 	return out
 }
 
-// length returns the length of a value's text or bytes without making them, or 0 for a value that is never long.
+// length returns the length of a value's text or bytes without creating them. It returns 0 for types that are never
+// long.
 func length(v bson.RawValue, t schema.Type) int64 {
 	raw, text := data(v)
 	switch {
@@ -50,8 +51,7 @@ func length(v bson.RawValue, t schema.Type) int64 {
 	return int64(len(raw))
 }
 
-// data returns the bytes of a text, or those of a binary value that stays bytes, as the document holds them. It returns
-// nil for other values.
+// data returns the stored bytes of a text, or of a binary value that stays bytes. It returns nil for other values.
 func data(v bson.RawValue) (raw []byte, text bool) {
 	switch v.Type {
 	case bson.TypeString:
@@ -66,13 +66,13 @@ func data(v bson.RawValue) (raw []byte, text bool) {
 	return nil, false
 }
 
-// lengthOf returns the length of a value as JSON.
+// lengthOf returns the length of a value in JSON.
 func lengthOf(v bson.RawValue, depth int) (n int64) {
 	write(v, depth, func(text []byte) { n += int64(len(text)) })
 	return n
 }
 
-// write passes the JSON of a value to out, bit by bit. Of members with one name all are written.
+// write passes the JSON of a value to out, piece by piece. It writes all members that share a name.
 func write(v bson.RawValue, depth int, out func(text []byte)) {
 	switch v.Type {
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
@@ -103,7 +103,8 @@ func write(v bson.RawValue, depth int, out func(text []byte)) {
 	out(interpret.JSON(decode(v, max(depth, 1))).AppendJSON(nil))
 }
 
-// bsonParts yields the names and values of a document or a list, one by one, up to the first damage. Names may repeat.
+// bsonParts yields the names and values of a document or a list, one by one, up to the first damaged element. Names may
+// repeat.
 func bsonParts(v bson.RawValue) func(yield func(string, bson.RawValue) bool) {
 	return func(yield func(string, bson.RawValue) bool) {
 		if len(v.Value) < 5 {
@@ -123,10 +124,10 @@ func bsonParts(v bson.RawValue) func(yield func(string, bson.RawValue) bool) {
 	}
 }
 
-// chunk is how much of a text is quoted at once to count its length.
+// chunk is the number of bytes of a text that are quoted at once to count its length.
 const chunk = 4 << 10
 
-// quote passes a valid text as a JSON string to out.
+// quote passes a valid text to out as a JSON string.
 func quote(text []byte, out func([]byte)) {
 	out([]byte{'"'})
 	var some []byte
@@ -142,27 +143,27 @@ func quote(text []byte, out func([]byte)) {
 	out([]byte{'"'})
 }
 
-// BSONWeight returns about how many bytes a value takes in memory once it is decoded, without decoding it.
+// BSONWeight estimates how many bytes of memory a value uses after decoding, without decoding it.
 func BSONWeight(v bson.RawValue) int64 {
-	const each = 3 * 64 // of the value, its name and its form as JSON
+	const each = 3 * 64 // for the value, its name and its JSON form
 	n := each + int64(len(v.Value))
 	if v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray {
 		for _, e := range bsonParts(v) {
-			n += BSONWeight(e) - int64(len(e.Value)) // which is in the document that holds it
+			n += BSONWeight(e) - int64(len(e.Value)) // counted in the containing document
 		}
 	}
 	return n
 }
 
-// A BSONRange is Length characters of a text or of JSON, or bytes, after the first From. If Size is set, it is their
-// number.
+// A BSONRange is Length characters of a text or of JSON, or Length bytes, after the first From. If Size is set, it is
+// the number of all characters or bytes.
 type BSONRange struct {
 	From, Length int64
 	Size         bool
 }
 
-// BSONPiece returns a range of a text, of bytes or of JSON as it is written, without the rest. It returns false for a
-// value of another type.
+// BSONPiece returns a range of a text, of bytes or of JSON, without decoding the rest. It returns false for a value of
+// another type.
 func BSONPiece(v bson.RawValue, t schema.Type, p BSONRange) (value.Value, bool) {
 	raw, text := data(v)
 	switch {
@@ -203,7 +204,7 @@ func pieceOfJSON(v bson.RawValue, p BSONRange) value.Value {
 	return value.OfString(string(piece))
 }
 
-// after returns where in a text n characters end, or the text does.
+// after returns the position in text after its first n characters, or the end of text.
 func after(text []byte, n int64) (at int) {
 	for ; n > 0 && at < len(text); n-- {
 		_, size := utf8.DecodeRune(text[at:])

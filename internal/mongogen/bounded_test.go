@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// long are values of every kind that can be long, with the type of their field.
+// long are values of every kind that can be long, with the types of their fields.
 var long = []struct {
 	v any
 	t schema.Type
@@ -28,7 +28,7 @@ var long = []struct {
 	{nil, schema.String},
 }
 
-// text returns the text of a value as answers measure it: bytes as they are, JSON as it is written.
+// text returns the text by which answers measure a value: bytes unchanged, and JSON in its text form.
 func text(v value.Value) string {
 	if v.Kind() == value.Bytes {
 		return v.Text()
@@ -36,8 +36,8 @@ func text(v value.Value) string {
 	return v.String()
 }
 
-// TestBounded compares cut values with decoded ones. A value is whole up to its length, and a Cut of that length below
-// it.
+// TestBounded compares cut values with decoded values. A value is whole if the limit is at least its length. Below, it
+// is a Cut with that length.
 func TestBounded(t *testing.T) {
 	for i, tt := range long {
 		v := raw(t, tt.v)
@@ -55,7 +55,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestPiece compares pieces that are read from a document with pieces of the decoded value.
+// TestPiece compares pieces from a document with pieces of the decoded value.
 func TestPiece(t *testing.T) {
 	for i, tt := range long {
 		v := raw(t, tt.v)
@@ -87,7 +87,7 @@ func TestPiece(t *testing.T) {
 	}
 }
 
-// TestWeight tests that a list of many small values weighs as much as the memory of its values. That is many times the
+// TestWeight checks that the weight of a list of many small values is the memory of its values, which is many times the
 // stored size.
 func TestWeight(t *testing.T) {
 	list := bson.A{}

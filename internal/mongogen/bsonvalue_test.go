@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// raw returns the first member of a document as it is stored.
+// raw returns the first member of a document in its stored form.
 func raw(t *testing.T, v any) bson.RawValue {
 	t.Helper()
 	doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
@@ -96,7 +96,7 @@ func TestDecodeHostile(t *testing.T) {
 	}
 }
 
-// TestTexts checks that a text finds every stored value that is decoded as it in JSON, and no other.
+// TestTexts checks that a text finds every stored value that is decoded to this text in JSON, and no other value.
 func TestTexts(t *testing.T) {
 	id, _ := bson.ObjectIDFromHex("65f0a1b2c3d4e5f60718293a")
 	for _, v := range []any{"x", id, bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}, bson.Binary{Data: []byte("abc")}, bson.DateTime(1500), bson.DateTime(0)} {

@@ -1,18 +1,18 @@
-// Package mongogen writes the commands by which MongoDB, and servers that speak its protocol, run a Permit.
+// Package mongogen writes the commands with which MongoDB, and servers with the same protocol, run a Permit.
 //
 //	policy.Plan ─Writer: view first, then stages→ Command ─source/mongodb→ documents ─DecodeBSON→ values
 //
-// It does no I/O. Where the plan names a class, it writes the view first: a $match of the view's predicate and a
-// $project of the visible fields. Hidden fields and records have no part in the rest of the pipeline. Values are always
-// operands, in expressions under $literal. Nameable checks every name of a member. Every expression is total: none can
-// raise an error, whatever a record holds.
+// The package does no I/O. Where the plan names a class, it first writes the view: a $match of the view's predicate and
+// a $project of the visible fields. The rest of the pipeline has no access to hidden fields and records. Values are
+// always operands. In expressions they are under $literal. Nameable checks every name of a member. Expressions never
+// raise an error, whatever a record contains.
 //
-// A stage that a server can't run with the same meaning isn't written. A Command says how far it goes, and package
-// interpret runs the rest over its records.
+// A stage that a server can't run with the same meaning isn't written. A Command contains the number of stages that it
+// runs, and package interpret runs the remaining stages over its records.
 //
-// Values are converted from and to BSON. A value keeps the type that it is stored with, whatever the type of its field.
-// The one exception is a whole number in a field of Integers: it is an Int even if it is stored as a double. Many
-// drivers store all numbers so.
+// The package converts values from and to BSON. A value keeps its stored type, whatever the type of its field. The one
+// exception is a whole number in a field of Integers: it is an Int even if it is stored as a double. Many drivers store
+// all numbers as doubles.
 package mongogen
 
 import (
@@ -33,13 +33,13 @@ import (
 // A Level is a set of features of a server.
 type Level uint8
 
-// The levels. The zero Level is the lesser one.
+// The levels. The zero Level has the fewest features.
 const (
 	FerretDB Level = iota // find, $match, $sort, $skip, $limit, $project of fields, $count
 	MongoDB               // 7.0 and later: the whole aggregation language
 )
 
-// String returns the name of l as explanations show it.
+// String returns the name of l for explain.
 func (l Level) String() string {
 	if l == MongoDB {
 		return "MongoDB"
@@ -51,10 +51,11 @@ func (l Level) String() string {
 type Command struct {
 	Collection string
 	Pipeline   bson.A
-	Columns    []Column // of a document, in turn
-	// Stages is how many stages of the plan's Program it runs.
+	Columns    []Column // the members of a document, in order
+	// Stages is the number of stages of the plan's Program that the command runs.
 	Stages int
-	// Whole means that no other record is needed, so that there are at most as many as the plan asks for, and one more.
+	// Whole means that no further records are needed. The result has at most one record more than the limit of the
+	// plan.
 	Whole bool
 }
 
@@ -63,21 +64,21 @@ type Column struct {
 	Name     string
 	Type     schema.Type
 	Computed bool // it is not a field of the class
-	Shown    bool // it is returned, and nothing else depends on it
+	Shown    bool // it is only returned, and nothing else depends on it
 }
 
-// Keys returns the values of the key of a Through that its view shows, for servers without $lookup.
+// Keys returns the key values of the records that the view of a Through shows. Servers without $lookup need them.
 type Keys func(*policy.Through) (bson.A, error)
 
 // A Writer writes the commands of one plan.
 type Writer struct {
 	Level Level
 	Plan  *policy.Plan
-	Keys  Keys // must be set for FerretDB
+	Keys  Keys // required for FerretDB
 }
 
-// Records writes the command that reads the needed records of a view. For the view of a find or a count, it reads only
-// records that the caller's filter may find. If it can, it reads at most a page.
+// Records writes the command that reads the required records of a view. For the view of a find or a count, it reads
+// only records that the caller's filter may match. If possible, it reads at most a page.
 func (w *Writer) Records(n interpret.Need) (Command, error) {
 	c := n.View.Class()
 	extra := []cond{}
@@ -111,7 +112,8 @@ func (w *Writer) Records(n interpret.Need) (Command, error) {
 	return out, nil
 }
 
-// Count writes the command that counts the records of a plan, or false if the records must be read to count them.
+// Count writes the command that counts the records of a plan. It returns false if counting requires reading the
+// records.
 func (w *Writer) Count() (Command, bool, error) {
 	c := w.Plan.View.Class()
 	where := w.own(c, w.Plan.Where)
@@ -134,7 +136,7 @@ func exact(conds []cond) bool {
 	return true
 }
 
-// own writes a filter over the records of a plan's view, and those that their pointers lead to.
+// own writes a filter over the records of a plan's view. Conditions on records behind pointers aren't written.
 func (w *Writer) own(c *schema.Class, f query.Filter) cond {
 	return matcher{w.Level, func(key string) (string, *schema.Field) {
 		if join, field := w.Plan.Column(key); join >= 0 || field == nil {
@@ -144,7 +146,7 @@ func (w *Writer) own(c *schema.Class, f query.Filter) cond {
 	}}.match(f)
 }
 
-// needCond writes the condition that the key of a Need is one of its values.
+// needCond writes the condition that the field Key of a Need has one of its values.
 func (w *Writer) needCond(c *schema.Class, n interpret.Need) cond {
 	return matcher{w.Level, membersOf(c)}.in(query.In{Path: query.Path{n.Key}, Values: n.In})
 }
@@ -177,7 +179,7 @@ func Key(l Level, c *schema.Class, id []value.Value) (bson.D, error) {
 	return bson.D{{Key: "$and", Value: docs}}, nil
 }
 
-// Nameable reports whether name can be written as the name of a member. No other is ever written.
+// Nameable reports whether name can be a member's name in a command. Other names are never written.
 func Nameable(name string) bool {
 	return name != "" && !strings.HasPrefix(name, "$") && !strings.ContainsAny(name, ".\x00")
 }
@@ -185,8 +187,8 @@ func Nameable(name string) bool {
 // stage is one stage of a pipeline.
 func stage(name string, operand any) bson.D { return bson.D{{Key: name, Value: operand}} }
 
-// view writes the stages that leave the visible fields of a view's records. extra are further conditions, only over
-// visible fields.
+// view writes the stages that yield the visible fields of a view's records. extra contains further conditions, which
+// may only be over visible fields.
 func (w *Writer) view(v *policy.View, extra []cond, search *policy.Search) (bson.A, error) {
 	c := v.Class()
 	var docs, joins bson.A
@@ -228,8 +230,9 @@ func (w *Writer) view(v *policy.View, extra []cond, search *policy.Search) (bson
 // Atlas is the Config of an index of Atlas Search.
 const Atlas = "atlas"
 
-// searching writes the stage that finds candidates by an index. The gateway then decides which of them match. Atlas
-// Search takes no part of the view. The stages that follow are the view, and nothing counts or orders before them.
+// searching writes the stage that finds candidates by an index. The gateway later decides which candidates match. A
+// stage of Atlas Search contains no conditions of the view. The stages of the view follow it before anything counts or
+// orders records.
 func searching(s *policy.Search) bson.D {
 	x := s.In[0]
 	if x.Index.Config != Atlas {
@@ -242,7 +245,7 @@ func searching(s *policy.Search) bson.D {
 	return stage("$search", bson.D{{Key: "index", Value: x.Index.Name}, {Key: "compound", Value: bson.D{{Key: "filter", Value: each}}}})
 }
 
-// searchTerms writes terms for a text index. In quotes each is required.
+// searchTerms writes terms for a text index. A quoted term is required.
 func searchTerms(s *policy.Search) string {
 	var out []string
 	for _, t := range s.Terms {
@@ -253,7 +256,7 @@ func searchTerms(s *policy.Search) string {
 
 func all(string) bool { return true }
 
-// visible writes the projection of those fields of a view that are read.
+// visible writes the projection of the fields of a view for which read returns true.
 func visible(v *policy.View, read func(name string) bool) bson.D {
 	out := bson.D{}
 	own := false
@@ -264,7 +267,7 @@ func visible(v *policy.View, read func(name string) bool) bson.D {
 		}
 	}
 	if len(out) == 0 {
-		return bson.D{{Key: "_id", Value: int32(1)}} // no field is read from it
+		return bson.D{{Key: "_id", Value: int32(1)}} // a document without fields to read
 	}
 	if !own {
 		out = append(out, bson.E{Key: "_id", Value: int32(0)})
@@ -275,8 +278,8 @@ func visible(v *policy.View, read func(name string) bool) bson.D {
 // joined is the member that holds the records found by a Through until they are projected away.
 const joined = "~through"
 
-// through writes the condition that a pointer leads into a view: before the projection of the view, and the stages after
-// the condition.
+// through writes the condition that a pointer leads into a view. It returns the condition before the view's projection,
+// and the stages after the condition.
 func (w *Writer) through(t *policy.Through) (bson.D, bson.A, error) {
 	if !Nameable(t.Field) || !Nameable(t.Key) {
 		return nil, nil, problem.New(problem.Unsupported, "a rule names a field that can't be named in this source")
@@ -289,7 +292,7 @@ func (w *Writer) through(t *policy.Through) (bson.D, bson.A, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	stages = stages[:len(stages)-1] // the key may be hidden
+	stages = stages[:len(stages)-1] // the last stage would hide the key
 	same := bson.D{{Key: "$eq", Value: bson.A{"$" + t.Key, "$$k"}}}
 	stages = append(stages, stage("$match", bson.D{{Key: "$expr", Value: same}}), stage("$limit", int64(1)), stage("$project", bson.D{{Key: "_id", Value: int32(1)}}))
 	lookup := bson.D{{Key: "from", Value: t.View.Class().Table}, {Key: "let", Value: bson.D{{Key: "k", Value: "$" + t.Field}}}, {Key: "pipeline", Value: stages}, {Key: "as", Value: joined}}
@@ -297,7 +300,7 @@ func (w *Writer) through(t *policy.Through) (bson.D, bson.A, error) {
 		bson.A{stage("$lookup", lookup), stage("$match", bson.D{{Key: joined, Value: bson.D{{Key: "$ne", Value: bson.A{}}}}})}, nil
 }
 
-// order writes the order of a plan, or false if the server's isn't the same.
+// order writes the order of a plan. It returns false if the server's order differs.
 func (w *Writer) order() (bson.D, bool) {
 	by := bson.D{}
 	for _, o := range w.Plan.Order {
@@ -316,7 +319,7 @@ func term(name string, desc bool) bson.E {
 	return bson.E{Key: name, Value: int32(1)}
 }
 
-// sortable reports whether a server orders the values of a field as the query language does.
+// sortable reports whether a server orders the values of a field in the same way as the query language.
 func sortable(f *schema.Field) bool {
 	if !Nameable(f.Name) {
 		return false
@@ -330,7 +333,7 @@ func sortable(f *schema.Field) bool {
 	return false
 }
 
-// sortableColumn reports the same of a column between stages.
+// sortableColumn is sortable for a column between stages.
 func sortableColumn(c *plan.Column) bool {
 	if c.Field != nil {
 		return sortable(c.Field)
@@ -338,7 +341,8 @@ func sortableColumn(c *plan.Column) bool {
 	return sortable(&schema.Field{Name: "x", Type: c.Type})
 }
 
-// KeysOf writes the command that reads the keys to which a Through leads. Unless only is nil, it reads only those.
+// KeysOf writes the command that reads the keys to which a Through leads. If only isn't nil, it reads only the keys in
+// it.
 func (w *Writer) KeysOf(t *policy.Through, only []value.Value) (Command, error) {
 	var extra []cond
 	if only != nil {
@@ -358,8 +362,8 @@ func (w *Writer) KeysOf(t *policy.Through, only []value.Value) (Command, error) 
 	return Command{Collection: t.View.Class().Table, Pipeline: stages}, nil
 }
 
-// Find writes the first command of a find or a count whose records must be read. The text lists the parts that the
-// gateway does with them, except for following pointers.
+// Find writes the first command of a find or a count that requires reading the records. The text lists the parts of the
+// query that the gateway runs on them, except for following pointers.
 func (w *Writer) Find() (Command, string, error) {
 	c, err := w.Records(interpret.Need{View: w.Plan.View})
 	if err != nil || c.Whole {

@@ -13,11 +13,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// maxDepth is the nesting that MongoDB allows. Deeper values are cut.
+// maxDepth is the maximum nesting that MongoDB allows. Deeper values are cut.
 const maxDepth = 100
 
-// DecodeBSON returns a stored value of a field of type t. ObjectIds and UUIDs become text, and, in a field of JSON or of
-// lists, everything else that JSON doesn't have as well. BSON that can't be read is a Cut.
+// DecodeBSON returns a stored value of a field of type t. ObjectIds and UUIDs become text. In a field of JSON or of
+// lists, all other values without a JSON type also become text. Unreadable BSON becomes a Cut.
 func DecodeBSON(v bson.RawValue, t schema.Type) value.Value {
 	out := decode(v, 0)
 	switch {
@@ -33,14 +33,14 @@ func DecodeBSON(v bson.RawValue, t schema.Type) value.Value {
 	return out
 }
 
-// ComputedBSON is DecodeBSON for a value that a server has computed. It may be a whole number among doubles or decimals, which expressions
-// take for numbers of type t.
+// ComputedBSON is DecodeBSON for a value that a server has computed. Among doubles or decimals, it may be a whole
+// number, which expressions read as a number of type t.
 func ComputedBSON(v bson.RawValue, t schema.Type) value.Value {
 	return interpret.Widen(DecodeBSON(v, t), t)
 }
 
-// decode returns v as a value: ObjectIDs as hex, dates as dates, numbers exactly. A damaged value is one that was cut, with its size. A
-// type that only the database knows is the text of its extended JSON.
+// decode returns v as a value: ObjectIDs in hex, dates as dates, and numbers exactly. A damaged value becomes a Cut
+// with its size. A value of a type that only the database knows becomes its extended JSON.
 func decode(v bson.RawValue, depth int) value.Value {
 	switch v.Type {
 	case bson.TypeNull, bson.TypeUndefined, 0:
@@ -80,7 +80,7 @@ func decode(v bson.RawValue, depth int) value.Value {
 	case bson.TypeBinary:
 		if kind, data, ok := v.BinaryOK(); ok {
 			if depth > 0 && kind != 0 && kind != uuidSubtype {
-				break // its text in JSON must not be that of other bytes
+				break // its text in JSON must differ from the text of other bytes
 			}
 			return binary(kind, data)
 		}
@@ -109,7 +109,7 @@ func decimal(d bson.Decimal128) value.Value {
 	return value.OfDecimal(d.String())
 }
 
-// date returns an instant of milliseconds, or text if it is outside of the range of a Date.
+// date returns an instant in milliseconds. It returns text if the instant is outside of the range of a Date.
 func date(ms int64) value.Value {
 	if ms > math.MaxInt64/1000 || ms < math.MinInt64/1000 {
 		return value.OfString("Date(" + strconv.FormatInt(ms, 10) + ")")
@@ -127,7 +127,7 @@ func binary(kind byte, data []byte) value.Value {
 	return value.OfString(strings.Join([]string{x[:8], x[8:12], x[12:16], x[16:20], x[20:]}, "-"))
 }
 
-// object decodes a document. Of members with the same name the first counts, as in MongoDB's own expressions.
+// object decodes a document. If members share a name, the first one counts, as in MongoDB's own expressions.
 func object(doc bson.Raw, depth int) value.Value {
 	elements, err := doc.Elements()
 	if err != nil || depth >= maxDepth {
@@ -143,7 +143,7 @@ func object(doc bson.Raw, depth int) value.Value {
 	return value.OfObject(members)
 }
 
-// array decodes a list. One that is damaged or nests too deep is cut, with its size in bytes.
+// array decodes a list. A list that is damaged or too deep becomes a Cut with its size in bytes.
 func array(list bson.RawArray, depth int) value.Value {
 	values, err := list.Values()
 	if err != nil || depth >= maxDepth {

@@ -14,17 +14,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ObjectID is the Native of a field that holds only ObjectIds. Natives of fields with several types are joined by "|".
+// ObjectID is the Native of a field that contains only ObjectIds. The Native of a field with several types has their
+// names joined by "|".
 const ObjectID = "objectId"
 
-// bsonHolds reports whether the values of a field are, as far as its description says, of a BSON type, as $type names it.
+// bsonHolds reports whether the values of a field may have a BSON type, according to its description. native is the
+// type's name for $type.
 func bsonHolds(f *schema.Field, native string) bool {
 	return slices.Contains(strings.Split(f.Native, "|"), native)
 }
 
-// number returns a number as BSON compares it exactly with the values of a field. For a field of Doubles it is a
-// double. Otherwise it is a long, a double with the same decimal value, or a Decimal128. It reports false if none is
-// exact.
+// number returns a number in the BSON form that compares exactly with the values of a field. For a field of Doubles it
+// is a double. Otherwise it is a long, a double with the same decimal value, or a Decimal128. It returns false if there
+// is no exact form.
 func number(v value.Value, t schema.Type, decimals bool) (any, bool) {
 	f, _ := v.AsFloat()
 	switch {
@@ -53,7 +55,8 @@ func number(v value.Value, t schema.Type, decimals bool) (any, bool) {
 	return d, ok && back.String() == exact.String()
 }
 
-// scalar returns a value other than null as BSON, for a field of type t, or false if it has no exact form.
+// scalar returns a value that isn't null as BSON, for a field of type t. It returns false if the value has no exact
+// form.
 func scalar(v value.Value, t schema.Type, decimals bool) (any, bool) {
 	switch v.Kind() {
 	case value.Bool:
@@ -80,13 +83,13 @@ func UUID(text string) (any, bool) {
 	return bson.Binary{Subtype: uuidSubtype, Data: raw}, err == nil && len(raw) == 16 && len(text) == 36
 }
 
-// oid returns the ObjectId that is written as text. DecodeBSON returns it as the same text.
+// oid returns the ObjectId whose text is text. It returns false if DecodeBSON would return another text for it.
 func oid(text string) (bson.ObjectID, bool) {
 	id, err := bson.ObjectIDFromHex(text)
 	return id, err == nil && id.Hex() == text
 }
 
-// texts returns all values of BSON that DecodeBSON returns as a text in a field of JSON.
+// texts returns all BSON values that DecodeBSON returns as this text in a field of JSON.
 func texts(text string) []any {
 	out := []any{text}
 	if id, ok := oid(text); ok {
@@ -105,8 +108,7 @@ func texts(text string) []any {
 }
 
 // StoredBSON returns a value in the form in which a field of a class stores it, for a new or changed document. It
-// converts ObjectIds and UUIDs from their text, and JSON to documents. It reports false for a value without an exact
-// form.
+// converts texts to ObjectIds and UUIDs, and JSON to documents. It returns false for a value without an exact form.
 func StoredBSON(v value.Value, f *schema.Field) (any, bool) {
 	switch {
 	case v.IsNull():
@@ -126,13 +128,13 @@ func StoredBSON(v value.Value, f *schema.Field) (any, bool) {
 	}
 	x, ok := scalar(v, f.Type, true)
 	if !ok && v.Kind() == value.Int {
-		return v.Int(), true // more digits than a double has
+		return v.Int(), true // it has more digits than a double
 	}
 	return x, ok
 }
 
-// nestedBSON returns v as BSON inside of a document, where no field's type says what a text means. It returns false for a value without an
-// exact form, and for a name with NUL.
+// nestedBSON returns v as BSON inside a document, where no field has a type that explains a text. It returns false for
+// a value without an exact form, and for a name with NUL.
 func nestedBSON(v value.Value) (any, bool) {
 	switch v.Kind() {
 	case value.Null:

@@ -13,10 +13,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// op is an expression with an operator and its operands.
+// op writes an operator with its operands.
 func op(name string, args ...any) bson.D { return bson.D{{Key: name, Value: bson.A(args)}} }
 
-// of is an operator whose operand is a document.
+// of writes an operator whose operand is a document.
 func of(name string, members ...any) bson.D {
 	doc := bson.D{}
 	for i := 0; i < len(members); i += 2 {
@@ -29,7 +29,7 @@ func literal(v any) bson.D { return bson.D{{Key: "$literal", Value: v}} }
 
 func cond3(test, then, otherwise any) bson.D { return op("$cond", test, then, otherwise) }
 
-// isType is a test of the type of x, as $type names it.
+// isType tests the type of x by the names that $type uses.
 func isType(x any, names ...string) bson.D {
 	typ := bson.D{{Key: "$type", Value: x}}
 	if len(names) == 1 {
@@ -42,17 +42,18 @@ func isType(x any, names ...string) bson.D {
 	return op("$in", typ, literal(list))
 }
 
-// to converts x, and is null where that is impossible.
+// to writes a conversion of x. The result is null if the conversion is impossible.
 func to(x any, typ string) bson.D {
 	return of("$convert", "input", x, "to", literal(typ), "onError", nil, "onNull", nil)
 }
 
-// let names x, so that it is computed once.
+// let gives x a name, so that it is computed only once.
 func let(x any, in func(x string) any) bson.D {
 	return of("$let", "vars", bson.D{{Key: "x", Value: x}}, "in", in("$$x"))
 }
 
-// expr writes an expression, or false if the server's has another meaning. Its value is never missing.
+// expr writes an expression whose value is never missing. It returns false if the server's expression has another
+// meaning.
 func (f *flow) expr(e plan.Expr) (any, bool) {
 	if f.w.Level != MongoDB {
 		return nil, false
@@ -77,7 +78,7 @@ func (f *flow) expr(e plan.Expr) (any, bool) {
 		if t := e.X.Type(); t == schema.Decimal || t == schema.Bytes || t == schema.UUID || t == schema.Day {
 			return nil, false
 		}
-		return f.expr(e.X) // values that JSON doesn't have become text when they are decoded
+		return f.expr(e.X) // decoding turns values without a JSON type into text
 	case plan.Part:
 		return f.part(e)
 	case plan.As:
@@ -88,7 +89,7 @@ func (f *flow) expr(e plan.Expr) (any, bool) {
 	return f.date(e)
 }
 
-// coerceConst returns the value of a constant as expressions see it.
+// coerceConst returns the value of a constant as expressions read it.
 func coerceConst(e plan.Const) value.Value {
 	if e.T == schema.Double {
 		return interpret.Widen(e.Value, schema.Double)
@@ -96,7 +97,8 @@ func coerceConst(e plan.Const) value.Value {
 	return e.Value
 }
 
-// columnExpression writes the value of a column as expressions see it: null unless it is of the column's type.
+// columnExpression writes the value of a column as expressions read it. It is null if the value isn't of the column's
+// type.
 func (f *flow) columnExpression(i int) (any, bool) {
 	c := &f.shape.Columns[i]
 	if !Nameable(f.names[i]) || c.Mask != nil {
@@ -127,13 +129,13 @@ func (f *flow) columnExpression(i int) (any, bool) {
 	return nil, false
 }
 
-// The dates that expressions know.
+// The first and the last date that expressions support.
 var (
 	firstDate = bson.NewDateTimeFromTime(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC))
 	lastDate  = bson.NewDateTimeFromTime(time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC))
 )
 
-// all translates the expressions es for MongoDB. It returns false if MongoDB can't compute one of them exactly.
+// all writes the expressions es. It returns false if MongoDB can't compute one of them exactly.
 func (f *flow) all(es []plan.Expr) ([]any, bool) {
 	out := make([]any, len(es))
 	for i, e := range es {
@@ -145,7 +147,7 @@ func (f *flow) all(es []plan.Expr) ([]any, bool) {
 	return out, true
 }
 
-// cases writes a Case as nested $cond, or false if MongoDB can't compute a part exactly.
+// cases writes a Case as nested $cond. It returns false if MongoDB can't compute a part exactly.
 func (f *flow) cases(e plan.Case) (any, bool) {
 	out := any(literal(nil))
 	if e.Else != nil {
@@ -165,7 +167,7 @@ func (f *flow) cases(e plan.Case) (any, bool) {
 	return out, true
 }
 
-// part follows a path through objects.
+// part writes the value at a path, which leads through objects.
 func (f *flow) part(e plan.Part) (any, bool) {
 	x, ok := f.expr(e.X)
 	for _, name := range e.Path {
@@ -179,7 +181,7 @@ func (f *flow) part(e plan.Part) (any, bool) {
 	return x, ok
 }
 
-// as writes the value of JSON if it is of a type. A nested date or id is text, as it is when it is decoded.
+// as writes a JSON value, or null if it isn't of the type. A nested date or id becomes text, as in decoding.
 func (f *flow) as(e plan.As) (any, bool) {
 	x, ok := f.expr(e.X)
 	if !ok || e.X.Type() == schema.Any {
@@ -200,14 +202,14 @@ func (f *flow) as(e plan.As) (any, bool) {
 	return nil, false
 }
 
-// isoText writes a date as AppendText does: with milliseconds only if there are some, without zeros at their end.
+// isoText writes a date in the form of AppendText: with milliseconds only if they aren't 0, and without trailing zeros.
 func isoText(x string) any {
 	fraction := of("$rtrim", "input", of("$dateToString", "date", x, "format", ".%L"), "chars", literal("0"))
 	whole := of("$dateToString", "date", x, "format", "%Y-%m-%dT%H:%M:%S")
 	return op("$concat", whole, cond3(op("$eq", bson.D{{Key: "$millisecond", Value: x}}, literal(int64(0))), literal(""), fraction), literal("Z"))
 }
 
-// object writes an object. One without members, or with a name that can't be one in MongoDB, isn't possible.
+// object writes an object. It returns false for an object without members, or with a name that MongoDB can't have.
 func (f *flow) object(e plan.Object) (any, bool) {
 	values, ok := f.all(e.Values)
 	if !ok {
@@ -228,7 +230,7 @@ var parts = map[string]string{"year": "$year", "month": "$month", "dayOfMonth": 
 	"isoDayOfWeek": "$isoDayOfWeek", "isoWeek": "$isoWeek", "isoWeekYear": "$isoWeekYear", "hour": "$hour", "minute": "$minute", "second": "$second",
 	"millisecond": "$millisecond"}
 
-// weekdays are the names of the first days of weeks.
+// weekdays are the names of the days on which a week may begin.
 var weekdays = [...]string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 
 // date writes an expression over dates.
@@ -238,7 +240,8 @@ func (f *flow) date(e plan.Expr) (any, bool) {
 		name, known := parts[e.Part]
 		return f.onClock(e.X, e.Zone, known, func(x, zone any) any { return ofDate(name, x, zone) })
 	case plan.DateTrunc:
-		// A shorter unit begins with the offset of the date. The server's begins with the offset of the beginning.
+		// Here, a unit shorter than a day begins with the zone offset of the date. On the server, it begins with the
+		// offset of the beginning.
 		known := e.Zone == "" || e.Unit != "hour" && e.Unit != "minute" && e.Unit != "second"
 		return f.onClock(e.X, e.Zone, known && e.WeekStart >= 0 && e.WeekStart < 7, func(x, zone any) any {
 			return let(ofDate("$dateTrunc", x, zone, "unit", e.Unit, "startOfWeek", weekdays[e.WeekStart]), func(began string) any {
@@ -253,7 +256,7 @@ func (f *flow) date(e plan.Expr) (any, bool) {
 	return nil, false
 }
 
-// ofDate is an operator over a date in a zone. Nil is UTC.
+// ofDate writes an operator on a date in a zone. A nil zone means UTC.
 func ofDate(name string, x, zone any, members ...any) bson.D {
 	if zone != nil {
 		members = append(members, "timezone", zone)
@@ -261,7 +264,7 @@ func ofDate(name string, x, zone any, members ...any) bson.D {
 	return of(name, append([]any{"date", x}, members...)...)
 }
 
-// onClock writes in(x) for a date whose local year is one of 1 to 9999, else null.
+// onClock writes in(x) for a date whose local year is within 1 to 9999, and null for other dates.
 func (f *flow) onClock(e plan.Expr, zone string, known bool, in func(x, zone any) any) (any, bool) {
 	x, ok := f.expr(e)
 	if !ok || !known {
@@ -270,7 +273,7 @@ func (f *flow) onClock(e plan.Expr, zone string, known bool, in func(x, zone any
 	if zone == "" {
 		return let(x, func(x string) any { return cond3(op("$eq", x, nil), nil, in(x, nil)) }), true
 	}
-	at := zone // an offset or an IANA name, which no field path can be
+	at := zone // an offset or an IANA name: neither can be read as a field path
 	return let(x, func(x string) any {
 		year := of("$year", "date", x, "timezone", at)
 		inside := op("$and", op("$ne", x, nil), op("$gte", year, literal(int64(1))), op("$lte", year, literal(int64(9999))))

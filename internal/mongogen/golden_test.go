@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden commands")
 
-// classes are orders of organisations, and notes on them.
+// classes are orders of organisations and notes about the orders.
 var classes = []schema.Class{
 	{Source: "shop", Name: "notes", Table: "notes", Key: []string{"_id"}, Relations: []schema.Relation{{Fields: []string{"order"}, Target: "orders", TargetFields: []string{"_id"}}},
 		Fields: []schema.Field{{Name: "_id", Type: schema.String, Native: "objectId"}, {Name: "order", Type: schema.String, Native: "objectId"}, {Name: "text", Type: schema.String, Native: "string"}}},
@@ -29,7 +29,7 @@ var classes = []schema.Class{
 			{Name: "n", Type: schema.Integer}, {Name: "at", Type: schema.Date}, {Name: "lines", Type: schema.Array}, {Name: "address", Type: schema.JSON}, {Name: "secretNote", Type: schema.String}, {Name: "gone", Type: schema.Boolean}}},
 }
 
-// asked are the queries of the golden commands: a class, and a where object or stages.
+// asked are the queries of the golden commands. Each has a class, and a where object or stages.
 var asked = []struct{ class, text string }{
 	{"orders", `{"status": "paid", "total": {"$gt": 10.5}}`},
 	{"orders", `{"address.city": "Oslo", "$or": [{"n": null}, {"at": {"$lt": "2026-01-31T08:00:00Z"}}]}`},
@@ -46,7 +46,7 @@ var asked = []struct{ class, text string }{
 	{"orders", `[{"$facet": {"a": [{"$count": "n"}]}}]`},
 }
 
-// TestGolden compares the commands with those of testdata, which a person can read.
+// TestGolden compares the commands with the readable commands in testdata.
 func TestGolden(t *testing.T) {
 	var out strings.Builder
 	for _, level := range []Level{MongoDB, FerretDB} {
@@ -123,7 +123,7 @@ func permitOf(t *testing.T, class, text string) policy.Permit {
 	return permit
 }
 
-// TestInexactRule checks that a class whose rule the server can't evaluate exactly is refused, not read.
+// TestInexactRule checks that a class is refused, and not read, if the server can't evaluate its rule exactly.
 func TestInexactRule(t *testing.T) {
 	regex, err := query.ParseWhere(value.OfObject([]value.Member{{Name: "status", Value: value.OfObject([]value.Member{{Name: "$regex", Value: value.OfString("x")}})}}), "")
 	if err != nil {

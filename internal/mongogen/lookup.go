@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// right writes the pipeline of a $lookup: the view of the joined class, its stages, and the equalities with variables.
-// The variables hold the values of the record. right returns them.
+// right writes the pipeline of a $lookup: the view of the joined class, its stages, and equalities with variables. It
+// also returns the variables, which contain the values of the record.
 func (f *flow) right(p *plan.Program, on []plan.Pair) (*flow, bson.D, bool) {
 	if f.w.Level != MongoDB || p.From < 0 || p.From >= len(f.w.Plan.Views) || len(on) == 0 {
 		return nil, nil, false
@@ -46,12 +46,12 @@ func (f *flow) right(p *plan.Program, on []plan.Pair) (*flow, bson.D, bool) {
 	return r, vars, true
 }
 
-// lookup writes a $lookup of r into a member.
+// lookup writes a $lookup with the pipeline of r. The result is in the member as.
 func (f *flow) lookup(p *plan.Program, r *flow, vars bson.D, as string) {
 	f.add("$lookup", bson.D{{Key: "from", Value: f.w.Plan.Views[p.From].Class().Table}, {Key: "let", Value: vars}, {Key: "pipeline", Value: r.stages}, {Key: "as", Value: as}})
 }
 
-// nest writes the list of the records of another view that equal each record.
+// nest writes the list of the records of another view that match each record.
 func (f *flow) nest(s *plan.Nest) bool {
 	if s.Correlated || len(s.Right.Out().Optional) > 0 {
 		return false
@@ -93,14 +93,14 @@ func (f *flow) document() (any, bool) {
 	return root.doc()
 }
 
-// A member is a value of an object, or an object.
+// A member is a value in an object. It may itself be an object.
 type member struct {
 	names []string
 	of    map[string]*member
 	x     any
 }
 
-// set sets the value at path, or false if a name can't be one in MongoDB, or if path is at or below another value.
+// set sets the value at path. It returns false if a name isn't Nameable, or if path is at or below another value.
 func (m *member) set(path query.Path, x any) bool {
 	for _, name := range path {
 		if !Nameable(name) || m.x != nil {
@@ -119,7 +119,7 @@ func (m *member) set(path query.Path, x any) bool {
 	return m.of == nil
 }
 
-// doc returns the expression of the member, or false for an object without members.
+// doc returns the expression of the member. It returns false for an object without members.
 func (m *member) doc() (any, bool) {
 	if m.x != nil {
 		return m.x, true
@@ -135,7 +135,7 @@ func (m *member) doc() (any, bool) {
 	return out, len(out) > 0
 }
 
-// join writes a record for each pair of equal records.
+// join writes a record for each matching pair of records.
 func (f *flow) join(s *plan.Join) bool {
 	if s.If != nil {
 		return false

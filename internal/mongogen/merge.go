@@ -11,14 +11,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// MergeBSON returns an object or a list as BSON, for a field that holds was, or the zero RawValue. A part that equals
-// the value at the same place of was keeps its BSON type. JSON has no dates, ids or decimals, and shows them as text.
-// bad says why the value can't be stored, or is "".
+// MergeBSON returns an object or a list as BSON. was is the field's old value, or the zero RawValue. JSON shows dates,
+// ids and decimals as text. A part of v that equals the value at the same place in was keeps its BSON type. If the
+// value can't be stored, bad is the reason, otherwise "".
 func MergeBSON(v value.Value, was bson.RawValue) (out any, bad string) { return mergeValue(v, was, 1) }
 
-// mergeValue returns v as BSON. Parts of was, the stored value, that v doesn't change keep their types: ObjectIDs and
-// dates are texts in v. ObjectIDs and dates, which are texts in v, keep their types. The text says why v can't be
-// stored, or is "".
+// mergeValue returns v as BSON. Unchanged parts of was, the stored value, keep their types, such as ObjectIDs and
+// dates, which are texts in v. If v can't be stored, the text is the reason, otherwise "".
 func mergeValue(v value.Value, was bson.RawValue, depth int) (any, string) {
 	if was.Type != 0 && value.Equal(DecodeBSON(was, schema.JSON), v) {
 		return was, ""
@@ -52,7 +51,7 @@ func mergeValue(v value.Value, was bson.RawValue, depth int) (any, string) {
 	return x, ""
 }
 
-// mergedList is merged for a list: elements are matched by their places.
+// mergedList is mergeValue for a list. Elements are matched by position.
 func mergedList(v value.Value, was bson.RawValue, depth int) (any, string) {
 	var old []bson.RawValue
 	if list, ok := was.ArrayOK(); ok {

@@ -14,31 +14,31 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A cond is a filter in the query language of MongoDB. It finds every record for which the filter holds. If exact is set,
-// it finds no other. A nil doc finds all records.
+// A cond is a filter in the query language of MongoDB. It matches every record for which the original filter holds. If
+// exact is set, it matches no other records. A nil doc matches all records.
 type cond struct {
 	doc   bson.D
 	exact bool
 }
 
 var (
-	anything = cond{}                                                                                     // that can't be said
+	anything = cond{}                                                                                     // a condition that can't be written
 	always   = cond{exact: true}                                                                          // no condition
 	never    = cond{doc: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{}}}}}, exact: true} // no record
 )
 
-// columns returns the name of the member that holds the values of a column, by the column's key, and the field that
-// describes them. It returns "" if there is none.
+// columns returns the name of the member for a column and the field that describes its values. key is the key of the
+// column. The name is "" if there is no such column.
 type columns func(key string) (name string, f *schema.Field)
 
-// A matcher writes filters in the query language.
+// A matcher writes filters in MongoDB's query language.
 type matcher struct {
 	level   Level
 	columns columns
 }
 
-// match writes a filter. Only conditions whose meaning is the same are exact. A comparison with a part of JSON isn't
-// exact if a stored value that is not in JSON may satisfy it in another way.
+// match writes a filter. The result is exact only for conditions with the same meaning. A comparison with a part of
+// JSON isn't exact if a stored value without a JSON type may satisfy it in another way.
 func (m matcher) match(f query.Filter) cond {
 	switch f := f.(type) {
 	case nil:
@@ -71,7 +71,7 @@ func (m matcher) match(f query.Filter) cond {
 	return anything
 }
 
-// all joins conditions that must all hold.
+// all combines conditions that must all hold.
 func (m matcher) all(parts []query.Filter) cond {
 	out := always
 	var docs bson.A
@@ -92,7 +92,8 @@ func (m matcher) all(parts []query.Filter) cond {
 	return out
 }
 
-// some returns a condition for one of parts. If one can't be sent, the whole must hold for all records, and isn't exact.
+// some returns the condition that at least one of parts holds. If one part can't be written, the result matches all
+// records and isn't exact.
 func (m matcher) some(parts []query.Filter) cond {
 	out := always
 	var docs bson.A
@@ -100,7 +101,7 @@ func (m matcher) some(parts []query.Filter) cond {
 		c := m.match(p)
 		out.exact = out.exact && c.exact
 		if c.doc == nil {
-			return cond{exact: c.exact} // of everything, or of an unknown part
+			return cond{exact: c.exact} // exact for a part that matches all records, otherwise the part is unknown
 		}
 		docs = append(docs, c.doc)
 	}
@@ -108,7 +109,8 @@ func (m matcher) some(parts []query.Filter) cond {
 	return out
 }
 
-// not returns a condition for records for which part doesn't hold. Only an exact one can be negated: another holds for too many.
+// not returns a condition for records that don't satisfy part. Only an exact condition can be negated, because an
+// inexact one matches too many records.
 func (m matcher) not(part query.Filter) cond {
 	c := m.match(part)
 	switch {
@@ -120,16 +122,16 @@ func (m matcher) not(part query.Filter) cond {
 	return cond{doc: bson.D{{Key: "$nor", Value: bson.A{c.doc}}}, exact: true}
 }
 
-// A spot is where a condition applies.
+// A spot is the place to which a condition applies.
 type spot struct {
 	name   string // dotted
 	field  *schema.Field
 	inside bool // a part of JSON, or an element of a list
 }
 
-// withoutLists adds a condition to c if the whole value is compared (see query.Whole). Then neither the value at the spot
-// nor a value on the way to it may be a list. The query language of MongoDB looks into every list. A document may hold
-// a list in a field of any type.
+// withoutLists adds a condition to c if the whole value is compared (see query.Whole). Then neither the value at the
+// spot nor a value on its path may be a list. This is needed because MongoDB's query language searches every list, and
+// a document may have a list in a field of any type.
 func (s spot) withoutLists(whole bool, c cond) cond {
 	if !whole || c.doc == nil || s.name == "_id" { // an _id is never a list
 		return c
@@ -144,12 +146,13 @@ func (s spot) withoutLists(whole bool, c cond) cond {
 	return c
 }
 
-// noList writes that a value isn't a list with elements: it has no first one. FerretDB doesn't find lists by $type.
+// noList writes that a value isn't a list with elements: it has no first element. FerretDB doesn't find lists by $type.
 func noList(name string) bson.D {
 	return bson.D{{Key: name + ".0", Value: bson.D{{Key: "$exists", Value: false}}}}
 }
 
-// at returns the spot of a path, and whether the query language follows it as ours does: by names, not by positions.
+// at returns the spot of a path. It returns false if the query language follows the path differently: by positions in
+// lists, not only by names.
 func (m matcher) at(path query.Path) (spot, bool) {
 	if len(path) == 0 {
 		return spot{}, false
@@ -172,7 +175,8 @@ func numeric(name string) bool {
 	return err == nil
 }
 
-// compare returns a condition for a comparison: equality by in, inequality by not, an order by the type of the value.
+// compare returns the condition of a comparison. It uses in for equality, not for inequality, and rangeCond for an
+// order.
 func (m matcher) compare(f query.Compare) cond {
 	switch {
 	case f.Op == query.Ne:
@@ -201,14 +205,14 @@ func (m matcher) rangeCond(s spot, op query.Op, v value.Value) cond {
 	}
 	doc := bson.D{{Key: s.name, Value: bson.D{{Key: rangeOps[op], Value: x}}}}
 	switch {
-	case s.inside && v.Kind() == value.String: // dates and ids are text in JSON
+	case s.inside && v.Kind() == value.String: // JSON shows dates and ids as text
 		special := bson.D{{Key: s.name, Value: bson.D{{Key: "$type", Value: bson.A{"date", "objectId", "binData", "timestamp", "regex", "double", "decimal"}}}}}
 		if m.level == FerretDB {
 			return anything // it doesn't look into lists by type
 		}
 		return cond{doc: bson.D{{Key: "$or", Value: bson.A{doc, special}}}}
 	case s.inside:
-		return cond{doc: doc} // an infinity is text in JSON
+		return cond{doc: doc} // JSON shows an infinity as text
 	case s.field.Type == schema.Any:
 		return cond{doc: doc}
 	}
@@ -218,7 +222,7 @@ func (m matcher) rangeCond(s spot, op query.Op, v value.Value) cond {
 // plainText reports whether the texts of a field are stored as strings.
 func plainText(f *schema.Field) bool { return !bsonHolds(f, ObjectID) }
 
-// in writes that a value, or an element of a list, equals one of a list.
+// in writes that a value, or an element of a list, equals one of several values.
 func (m matcher) in(f query.In) cond {
 	s, ok := m.at(f.Path)
 	if !ok {
@@ -238,7 +242,8 @@ func (m matcher) in(f query.In) cond {
 	return s.withoutLists(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$in", Value: list}}}}, exact: true})
 }
 
-// element writes that a whole element of a list equals one of a list of values. Other conditions on elements aren't written.
+// element writes that a whole element of a list equals one of several values. Other conditions on elements aren't
+// written.
 func (m matcher) element(f query.ElemMatch) cond {
 	s, ok := m.at(f.Path)
 	in, is := f.Match.(query.In)
@@ -265,12 +270,12 @@ func (m matcher) equals(s spot, v value.Value) ([]any, bool) {
 	case v.IsNull():
 		return []any{nil}, true
 	case v.Kind() == value.Array || v.Kind() == value.Object:
-		return nil, false // the order of members counts in MongoDB
+		return nil, false // the order of members matters in MongoDB
 	case v.Kind() == value.Bytes:
-		return nil, false // of any subtype
+		return nil, false // the subtype of the stored bytes is unknown
 	case s.inside && v.Kind() == value.String:
 		if _, err := strconv.ParseFloat(v.Text(), 64); err == nil && !finite(v.Text()) {
-			return nil, false // an infinity, or no number, which are text in JSON
+			return nil, false // JSON shows infinities and NaN as text
 		}
 		return texts(v.Text()), true
 	case v.Kind() == value.String && s.field.Type == schema.Any:
@@ -284,7 +289,7 @@ func (m matcher) equals(s spot, v value.Value) ([]any, bool) {
 		return []any{v.Text()}, true
 	case v.IsNumber() && (s.inside || s.field.Type == schema.Double):
 		if x, ok := v.AsFloat(); !ok || math.Abs(x) >= 1<<53 {
-			return nil, false // doubles compare by the digits that they are written with
+			return nil, false // doubles are compared by their decimal form
 		}
 	}
 	x, ok := scalar(v, s.field.Type, m.level == MongoDB)
@@ -299,7 +304,7 @@ func finite(number string) bool {
 	return err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
 }
 
-// exists writes that a value isn't null. $ne looks into lists, where a null is an element.
+// exists writes that a value isn't null. For a whole value it can't use $ne, which also tests the elements of a list.
 func (m matcher) exists(f query.Exists) cond {
 	s, ok := m.at(f.Path)
 	if !ok || s.inside {
@@ -315,7 +320,7 @@ func (m matcher) exists(f query.Exists) cond {
 	return cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$ne", Value: nil}}}}, exact: true}
 }
 
-// startsWith writes a regular expression without options, which an index can serve.
+// startsWith writes a regular expression without options, for which an index can be used.
 func (m matcher) startsWith(f query.StartsWith) cond {
 	s, ok := m.at(f.Path)
 	if !ok || s.inside || s.field.Type != schema.String || !plainText(s.field) || !portable(f.Prefix) {
@@ -324,13 +329,14 @@ func (m matcher) startsWith(f query.StartsWith) cond {
 	return s.withoutLists(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$regex", Value: "^" + regexp.QuoteMeta(f.Prefix)}}}}, exact: true})
 }
 
-// portable reports whether a text means itself in regular expressions of every kind, once its special characters are
-// quoted.
+// portable reports whether a text, with its special characters quoted, matches only itself in regular expressions of
+// every kind.
 func portable(text string) bool {
 	return !slices.ContainsFunc([]rune(text), func(r rune) bool { return r < ' ' || r > 0xFFFF || r == '\uFFFD' })
 }
 
-// regex writes a regular expression for FerretDB, which evaluates them as we do. MongoDB evaluates another language.
+// regex writes a regular expression for FerretDB, whose regular expressions are the same as ours. MongoDB's are
+// different.
 func (m matcher) regex(f query.Regex) cond {
 	s, ok := m.at(f.Path)
 	if !ok || s.inside || m.level != FerretDB || s.field.Type != schema.String || !plainText(s.field) {

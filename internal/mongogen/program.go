@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Program writes the longest part of the plan's Program that the server runs with the same meaning. The documents hold
-// all columns of the shape after it.
+// Program writes the longest beginning of the plan's Program that the server runs with the same meaning. The documents
+// contain all columns of the resulting shape.
 func (w *Writer) Program() (Command, error) {
 	p := w.Plan.Program
 	if p.From < 0 || p.From >= len(w.Plan.Views) {
@@ -52,7 +52,7 @@ func (w *Writer) Program() (Command, error) {
 	return out, nil
 }
 
-// live reports which of the columns that a Program begins with anything depends on.
+// live reports which columns of the Program's base the result depends on.
 func (f *flow) live(p *plan.Program) func(name string) bool {
 	live := p.Live()
 	return func(name string) bool {
@@ -66,13 +66,13 @@ type flow struct {
 	w      *Writer
 	stages bson.A
 	shape  *plan.Shape
-	names  []string // of the members that hold the columns
+	names  []string // the names of the members for the columns
 }
 
 func (f *flow) add(name string, operand any) { f.stages = append(f.stages, stage(name, operand)) }
 
-// leading returns the conditions of the filters that a Program begins with, and how many of them are exact. Stages
-// after an inexact one can't run in MongoDB.
+// leading returns the conditions of the filters at the beginning of a Program, and their number. Stages after an
+// inexact condition can't run in MongoDB.
 func (f *flow) leading(stages []plan.Stage) (int, []cond) {
 	var out []cond
 	for i, s := range stages {
@@ -82,7 +82,7 @@ func (f *flow) leading(stages []plan.Stage) (int, []cond) {
 		}
 		is := f.match(filter.Where)
 		if !is.exact && f.w.Level == MongoDB {
-			return i, out // it may be written as an expression
+			return i, out // the condition may be written as an expression instead
 		}
 		out = append(out, is)
 		if !is.exact {
@@ -92,7 +92,7 @@ func (f *flow) leading(stages []plan.Stage) (int, []cond) {
 	return len(stages), out
 }
 
-// match writes a filter over the columns.
+// match writes a filter over the columns of the flow.
 func (f *flow) match(where query.Filter) cond {
 	return matcher{f.w.Level, func(key string) (string, *schema.Field) {
 		i := f.shape.Find(key)
@@ -127,7 +127,7 @@ func (f *flow) stage(s plan.Stage) bool {
 	return false
 }
 
-// filter writes a condition. One that isn't exact still leaves out records, but must be evaluated again.
+// filter writes a condition. An inexact condition still reduces the number of records, but must be evaluated again.
 func (f *flow) filter(s *plan.Filter) bool {
 	is := f.match(s.Where)
 	if is.doc != nil {
@@ -143,7 +143,7 @@ func (f *flow) filter(s *plan.Filter) bool {
 	return ok
 }
 
-// slice writes skip and limit over the total order, or false for a limit of 0, which MongoDB refuses.
+// slice writes skip and limit over the total order. It returns false for a limit of 0, which MongoDB refuses.
 func (f *flow) slice(s *plan.Slice) bool {
 	by, ok := f.order(f.shape)
 	if !ok || s.Limit == 0 {
@@ -159,7 +159,7 @@ func (f *flow) slice(s *plan.Slice) bool {
 	return true
 }
 
-// order writes the order of a shape, or false if the server's isn't the same.
+// order writes the order of a shape. It returns false if the server's order differs.
 func (f *flow) order(s *plan.Shape) (bson.D, bool) {
 	by := bson.D{}
 	for _, p := range s.Order {
@@ -171,8 +171,8 @@ func (f *flow) order(s *plan.Shape) (bson.D, bool) {
 	return by, len(by) > 0
 }
 
-// Text returns a command as a person reads it: extended JSON, a stage in each line. Values are left out: an operand of a
-// comparison is shown as ?.
+// Text returns a command as readable text: extended JSON with one stage in each line. Values are omitted: an operand of
+// a comparison is shown as ?.
 func (c Command) Text() string {
 	out := c.Collection + ".aggregate([\n"
 	for _, s := range c.Pipeline {
@@ -181,12 +181,12 @@ func (c Command) Text() string {
 	return out + "])"
 }
 
-// redactStage writes a stage of a command without its values: the operands of $literal, and those of a $match that are
-// not documents, are replaced. Names of operators, members and variables stay.
+// redactStage writes a stage of a command without its values. It replaces the operands of $literal, and the operands in
+// a $match that aren't documents. Names of operators, members and variables stay.
 func redactStage(v any) string { return redactPart(v, false) }
 
-// redactPart is redactStage for a part of a stage: constants in a $match and in $literal are "?", as they may be
-// values of a caller.
+// redactPart is redactStage for a part of a stage. Constants in a $match and in $literal become "?", because they may
+// be a caller's values.
 func redactPart(v any, match bool) string {
 	switch v := v.(type) {
 	case bson.D:

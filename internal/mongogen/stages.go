@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// memberNames returns the names of the members that hold the columns of a shape. It uses the name of the column if it has one
-// that no other column has, or else a name that no column can have.
+// memberNames returns the names of the members for the columns of a shape. It uses the name of the column if it is
+// unique and Nameable. Otherwise it uses a name that no column can have.
 func memberNames(s *plan.Shape) []string {
 	out := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
@@ -62,7 +62,7 @@ func (f *flow) writeMap(s *plan.Map) bool {
 	return true
 }
 
-// unwind writes one record for each element of a list.
+// unwind writes a stage that yields one record for each element of a list.
 func (f *flow) unwind(s *plan.Unwind) bool {
 	list, ok := f.expr(s.List)
 	if !ok || f.w.Level != MongoDB || slices.ContainsFunc(f.names, func(n string) bool { return !Nameable(n) }) {
@@ -76,17 +76,17 @@ func (f *flow) unwind(s *plan.Unwind) bool {
 	f.project(names, append(slices.Clone(values), list))
 	f.add("$unwind", bson.D{{Key: "path", Value: "$~list"}, {Key: "includeArrayIndex", Value: "~at"}, {Key: "preserveNullAndEmptyArrays", Value: s.Keep}})
 	element := op("$ifNull", "$~list", nil)
-	at := op("$ifNull", "$~at", cond3(op("$eq", element, nil), nil, literal(int64(0)))) // of a value that is not a list
+	at := op("$ifNull", "$~at", cond3(op("$eq", element, nil), nil, literal(int64(0)))) // for a value that is not a list
 	f.project(memberNames(&s.Shape), append(values, element, at))
 	return true
 }
 
-// group writes groups and their accumulators.
+// group writes a group and its accumulators.
 func (f *flow) group(s *plan.Group) bool {
 	if f.w.Level != MongoDB {
 		return false
 	}
-	// Keys of a document that has no order in MongoDB as here can't be grouped by there.
+	// Only keys of types with the same order in MongoDB and here can be grouped there.
 	keys, ok := f.all(s.Keys)
 	if !ok || slices.ContainsFunc(s.Keys, func(e plan.Expr) bool { return !hasSameOrder(e.Type()) }) {
 		return false
@@ -110,7 +110,7 @@ func (f *flow) group(s *plan.Group) bool {
 		}
 		values = append(values, v)
 	}
-	// First, Last and Push read the records in order.
+	// First, Last and Push read the records in their order.
 	if g.ordered {
 		sort, ok := f.order(f.shape)
 		if !ok {
@@ -118,7 +118,7 @@ func (f *flow) group(s *plan.Group) bool {
 		}
 		f.add("$sort", sort)
 	}
-	if s.Always { // a record also where there is none
+	if s.Always { // one record even without input records
 		f.add("$facet", bson.D{{Key: "~all", Value: bson.A{stage("$group", g.doc)}}})
 		f.add("$project", bson.D{{Key: "~all", Value: cond3(op("$eq", bson.D{{Key: "$size", Value: "$~all"}}, literal(int64(0))), literal(bson.A{g.none}), "$~all")}})
 		f.add("$unwind", "$~all")
@@ -134,18 +134,18 @@ func (f *flow) group(s *plan.Group) bool {
 type accumulators struct {
 	*flow
 	doc     bson.D
-	none    bson.D // the members of a group without records
+	none    bson.D // the members of a group of no records
 	ordered bool   // the records must be in order
 }
 
-// set adds a member of the group.
+// set adds a member to the group.
 func (g *accumulators) set(name, operator string, x, none any) string {
 	g.doc = append(g.doc, bson.E{Key: name, Value: bson.D{{Key: operator, Value: x}}})
 	g.none = append(g.none, bson.E{Key: name, Value: none})
 	return "$" + name
 }
 
-// add writes accumulator i, and returns the expression of its value after the group.
+// add writes accumulator i. It returns the expression of its value after the group.
 func (g *accumulators) add(i int, a plan.Accumulator) (any, bool) {
 	name := "a" + strconv.Itoa(i)
 	if a.X == nil {
@@ -186,11 +186,12 @@ func (g *accumulators) add(i int, a plan.Accumulator) (any, bool) {
 
 func notNull(x any) any { return cond3(op("$eq", x, nil), literal(int64(0)), literal(int64(1))) }
 
-// sum adds exactly, in decimals of 34 digits: Doubles by their shortest decimal. The result is null beyond its type.
+// sum adds exactly, in decimals of 34 digits. A Double counts by its shortest decimal form. The result is null if its
+// type can't represent it.
 func (g *accumulators) sum(name string, x any, from, as schema.Type) (any, bool) {
 	decimal := to(x, "decimal")
 	if from == schema.Double {
-		decimal = to(bson.D{{Key: "$toString", Value: x}}, "decimal") // a double itself would be cut to 15 digits
+		decimal = to(bson.D{{Key: "$toString", Value: x}}, "decimal") // a double itself would be rounded to 15 digits
 	}
 	total := g.set(name, "$sum", decimal, int64(0))
 	switch {
