@@ -275,7 +275,7 @@ func visible(v *policy.View, read func(name string) bool) bson.D {
 	return out
 }
 
-// joined is the member that holds the records found by a Through until they are projected away.
+// joined is the member for the records found by a Through, until a later stage removes it.
 const joined = "~through"
 
 // through writes the condition that a pointer leads into a view. It returns the condition before the view's projection,

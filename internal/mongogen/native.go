@@ -208,7 +208,7 @@ func (m matcher) rangeCond(s spot, op query.Op, v value.Value) cond {
 	case s.inside && v.Kind() == value.String: // JSON shows dates and ids as text
 		special := bson.D{{Key: s.name, Value: bson.D{{Key: "$type", Value: bson.A{"date", "objectId", "binData", "timestamp", "regex", "double", "decimal"}}}}}
 		if m.level == FerretDB {
-			return anything // it doesn't look into lists by type
+			return anything // it doesn't search lists by type
 		}
 		return cond{doc: bson.D{{Key: "$or", Value: bson.A{doc, special}}}}
 	case s.inside:
