@@ -10,7 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// bindAggregate binds a call of an aggregate over the records that b knows. The flags of the second result are those of its value.
+// bindAggregate binds a call of an aggregate over the records of b. The second result has the flags of the aggregate's
+// value.
 func bindAggregate(b *Binder, c *sqlparse.Call) (Aggregate, node, error) {
 	switch c.Name {
 	case "percentile_cont", "percentile_disc", "median", "mode":
@@ -27,18 +28,19 @@ type aggregateBinder struct{ *Binder }
 
 func first(refs []plan.Expr) plan.Expr { return refs[0] }
 
-// An Aggregate holds the accumulators that a group computes for a call.
+// An Aggregate contains the accumulators that a group computes for a call.
 type Aggregate struct {
 	Accumulators []plan.Accumulator
-	Value        func(refs []plan.Expr) plan.Expr // of the accumulators
-	List         bool                             // it is a list or null
+	Value        func(refs []plan.Expr) plan.Expr // computes the value from the accumulators
+	List         bool                             // the value is a list or null
 }
 
 func one(op plan.Accumulate, x plan.Expr, t schema.Type) Aggregate {
 	return Aggregate{Accumulators: []plan.Accumulator{{Op: op, X: x, T: t}}, Value: func(refs []plan.Expr) plan.Expr { return refs[0] }}
 }
 
-// aggregate binds a call of an aggregate function by its name. The Node has the flags of its value, a day or a length of time.
+// aggregate binds a call of an aggregate function by its name. The node has the flags of the value, such as a day or a
+// length of time.
 func (b *aggregateBinder) aggregate(c *sqlparse.Call) (Aggregate, node, error) {
 	switch c.Name {
 	case "percentile_cont", "percentile_disc", "median", "mode":
@@ -92,7 +94,7 @@ func (b *aggregateBinder) aggregate(c *sqlparse.Call) (Aggregate, node, error) {
 	return Aggregate{}, node{}, unsupportedError(c.At, "", "%s isn't there", c.Name)
 }
 
-// bindArrayAgg binds array_agg: the list of the values, nulls among them, or null for no records.
+// bindArrayAgg binds array_agg: the list of all values including nulls, or null if there are no records.
 func (b *aggregateBinder) bindArrayAgg(c *sqlparse.Call, x *node) (Aggregate, error) {
 	op := plan.Push
 	if c.Distinct {
@@ -110,7 +112,7 @@ func (b *aggregateBinder) bindArrayAgg(c *sqlparse.Call, x *node) (Aggregate, er
 		Value: func(refs []plan.Expr) plan.Expr { return firstOf(someOf(refs, schema.JSON), limit, false) }}, err
 }
 
-// whole marks a number of records.
+// whole are the marks of a number of records.
 var whole = Marks{Number: bigint}
 
 // aggregateType returns the PostgreSQL type of the result of a numeric aggregate.
@@ -124,7 +126,8 @@ func aggregateType(aggregate string, of numberType) numberType {
 	return of.Average()
 }
 
-// extreme binds max_by and min_by: the first x in the order of y, which package sqlparse gives the records, or null where every y is.
+// extreme binds max_by and min_by: the first x in the order of y, or null if every y is null. Package sqlparse orders
+// the records.
 func (b *aggregateBinder) extreme(c *sqlparse.Call, args []node) (Aggregate, error) {
 	if len(args) != 2 {
 		return Aggregate{}, invalid(c.At, "%s takes 2 arguments", c.Name)
@@ -137,7 +140,7 @@ func (b *aggregateBinder) extreme(c *sqlparse.Call, args []node) (Aggregate, err
 		Value: func(refs []plan.Expr) plan.Expr { return someOf(refs, x.Type()) }}, nil
 }
 
-// arguments binds the arguments of an aggregate. With FILTER, the first is null where the condition doesn't hold.
+// arguments binds the arguments of an aggregate. With FILTER, the first argument is null if the condition doesn't hold.
 func (b *aggregateBinder) arguments(c *sqlparse.Call) ([]node, error) {
 	var args []node
 	var err error
@@ -151,7 +154,7 @@ func (b *aggregateBinder) arguments(c *sqlparse.Call) ([]node, error) {
 		}
 		args = append(args, x)
 	}
-	if c.Name == "count" && c.Distinct && len(args) > 1 { // MySQL's, which counts no record where one of them is null
+	if c.Name == "count" && c.Distinct && len(args) > 1 { // as in MySQL, a record doesn't count if one of its values is null
 		var there []plan.Expr
 		for i := range args {
 			there = append(there, Not(args[i].Nothing()))
@@ -173,7 +176,8 @@ func (b *aggregateBinder) arguments(c *sqlparse.Call) ([]node, error) {
 	return args, err
 }
 
-// bindArgument binds an argument. count(DISTINCT (a, b)) counts the lists of both, which aren't null where one of them is.
+// bindArgument binds an argument. count(DISTINCT (a, b)) counts lists of both values. A list isn't null if one of them
+// is null.
 func (b *aggregateBinder) bindArgument(c *sqlparse.Call, e sqlparse.Expr) (node, error) {
 	if t, row := e.(*sqlparse.Tuple); row && c.Name == "count" && c.Distinct {
 		return b.Value(&sqlparse.Array{Items: t.Items, At: t.At})
@@ -181,7 +185,7 @@ func (b *aggregateBinder) bindArgument(c *sqlparse.Call, e sqlparse.Expr) (node,
 	return b.Value(e)
 }
 
-// applyFilter returns x, null where the condition of FILTER doesn't hold.
+// applyFilter returns x, or null if the condition of FILTER doesn't hold.
 func (b *aggregateBinder) applyFilter(c *sqlparse.Call, x node) (node, error) {
 	if c.Filter == nil {
 		return x, nil
@@ -213,14 +217,14 @@ func (b *aggregateBinder) count(c *sqlparse.Call, args []node) (Aggregate, error
 	return one(plan.Count, x, schema.Integer), nil
 }
 
-// someOf returns the first of refs, null where the second, the number of values, is 0.
+// someOf returns the first of refs, or null if the second, the number of values, is 0.
 func someOf(refs []plan.Expr, t schema.Type) plan.Expr {
 	none := plan.Apply{Op: plan.Same, Args: []plan.Expr{refs[1], Whole(0)}, T: schema.Boolean}
 	return plan.Case{If: []plan.Expr{none}, Then: []plan.Expr{plan.Const{T: t}}, Else: refs[0], T: t}
 }
 
-// sums binds sum, avg, total, and the standard deviations and variances. A sum is null for no values, as SQL has it, where plan.Sum is
-// 0: hence the count beside it. A variance is the square of the deviation.
+// sums binds sum, avg, total, and the standard deviations and variances. In SQL, a sum of no values is null, but
+// plan.Sum is 0. So a sum also counts the values. A variance is the square of the deviation.
 func (b *aggregateBinder) sums(c *sqlparse.Call, x *node) (Aggregate, error) {
 	if x.Span && c.Name[0] == 'v' {
 		return Aggregate{}, unsupportedError(c.At, "extract(epoch FROM …) gives seconds", "%s can't take lengths of time", c.Name)
@@ -228,7 +232,7 @@ func (b *aggregateBinder) sums(c *sqlparse.Call, x *node) (Aggregate, error) {
 	if x.Kind() == schema.String && !x.IsNull() {
 		return Aggregate{}, unsupportedError(c.At, fmt.Sprintf("write %s(CAST(… AS double precision)) if the texts are numbers", c.Name), "%s takes numbers, not texts", c.Name)
 	}
-	if x.Kind() == schema.Boolean && (c.Name == "sum" || c.Name == "avg" || c.Name == "total") { // how many are true, as MySQL and SQLite have it
+	if x.Kind() == schema.Boolean && (c.Name == "sum" || c.Name == "avg" || c.Name == "total") { // the number of true values, as in MySQL and SQLite
 		x.Compute(plan.Convert{X: x.Expr, T: schema.Integer})
 	}
 	t := schema.Double
@@ -250,7 +254,7 @@ func (b *aggregateBinder) sums(c *sqlparse.Call, x *node) (Aggregate, error) {
 		return Aggregate{Accumulators: []plan.Accumulator{{Op: plan.Sum, X: e, T: t}, {Op: plan.Count, X: e, T: schema.Integer}}, Value: func(refs []plan.Expr) plan.Expr {
 			return someOf(refs, t)
 		}}, nil
-	case "total": // SQLite's sum: a Double, 0 for no values
+	case "total": // SQLite's sum: a Double, and 0 for no values
 		return one(plan.Sum, plan.Widen{X: e, T: schema.Double}, schema.Double), nil
 	}
 	op := plan.StdDevSamp
@@ -266,10 +270,10 @@ func (b *aggregateBinder) sums(c *sqlparse.Call, x *node) (Aggregate, error) {
 	return a, nil
 }
 
-// mostSeparator is the greatest length of a separator. It limits the size that separators add to a list.
+// mostSeparator is the maximum length of a separator, which limits how much separators add to the size of a list.
 const mostSeparator = 32
 
-// bindStringAgg binds string_agg: the texts that aren't null, in order, with a separator between them.
+// bindStringAgg binds string_agg: the texts that aren't null, in order, joined by a separator.
 func (b *aggregateBinder) bindStringAgg(c *sqlparse.Call, args []node) (Aggregate, error) {
 	separator := ","
 	if len(args) == 2 {
@@ -301,7 +305,7 @@ func (b *aggregateBinder) bindStringAgg(c *sqlparse.Call, args []node) (Aggregat
 	return a, nil
 }
 
-// limit returns how many of its values an aggregate keeps, 0 for all.
+// limit returns how many of its values an aggregate keeps, or 0 for all values.
 func (b *aggregateBinder) limit(c *sqlparse.Call) (int64, error) {
 	if c.Limit == nil {
 		return 0, nil
@@ -317,7 +321,7 @@ func (b *aggregateBinder) limit(c *sqlparse.Call) (int64, error) {
 	return n, nil
 }
 
-// firstOf returns the first elements of a list, all of them if limit is 0. With there nulls aren't counted.
+// firstOf returns the first elements of a list, or all elements if limit is 0. With there, it skips nulls.
 func firstOf(list plan.Expr, limit int64, there bool) plan.Expr {
 	if limit == 0 {
 		return list

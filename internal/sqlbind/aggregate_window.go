@@ -7,18 +7,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Windowed holds the functions that a window computes for a call.
+// A Windowed contains the window functions that a stage computes for a call.
 type Windowed struct {
 	Functions []plan.Window
-	Value     func(refs []plan.Expr) plan.Expr // of the functions
-	Flags     node                             // those of the value
+	Value     func(refs []plan.Expr) plan.Expr // computes the value from the functions
+	Flags     node                             // the flags of the value
 }
 
 func windowFunction(flags node, value func([]plan.Expr) plan.Expr, fs ...plan.Window) Windowed {
 	return Windowed{fs, value, flags}
 }
 
-// window binds a call over the window w of the records that b knows.
+// window binds a call over the window w of the records of b.
 func window(b *Binder, c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) {
 	return (&aggregateBinder{b}).window(c, w)
 }
@@ -32,8 +32,9 @@ func counting() plan.Window {
 	return plan.Window{Accumulator: plan.Accumulator{Op: plan.Count, T: schema.Integer}, Frame: plan.Frame{First: true, Last: true}}
 }
 
-// window binds a window function. percent_rank is (rank - 1) / (records - 1), 0 for one record. cume_dist is the records up to the last
-// peer over all, by PostgreSQL's definitions. Other names are aggregates over a frame.
+// window binds a window function. By PostgreSQL's definitions, percent_rank is (rank - 1) / (records - 1), or 0 for a
+// single record. cume_dist is the number of records up to the last peer, divided by the number of all records. Any
+// other name is an aggregate over a frame.
 func (b *aggregateBinder) window(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) {
 	switch c.Name {
 	case "row_number", "rank", "dense_rank":
@@ -68,12 +69,13 @@ func (b *aggregateBinder) window(c *sqlparse.Call, w *sqlparse.Window) (Windowed
 	return b.bindOverFrame(c, w)
 }
 
-// WindowNames returns the names of the functions that need a window.
+// WindowNames returns the names of the functions that require a window.
 func WindowNames() []string {
 	return []string{"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value", "nth_value"}
 }
 
-// ntile numbers as many ranges as asked for, of which the first ones are larger by one.
+// ntile numbers ranges of a partition. The argument is the number of ranges. The first ranges are larger by one record
+// if the division has a remainder.
 func (b *aggregateBinder) ntile(c *sqlparse.Call) (Windowed, error) {
 	n := int64(0)
 	if len(c.Args) == 1 {
@@ -173,7 +175,7 @@ func (b *aggregateBinder) end(c *sqlparse.Call, w *sqlparse.Window) (Windowed, e
 		if !ok || n < 1 {
 			return Windowed{}, invalid(c.Args[1].Pos(), "nth_value takes a constant whole number of 1 or more")
 		}
-		if f.Offset = n - 1; frame.Peers { // in a frame up to the last of equal records. Their order is that of the partition
+		if f.Offset = n - 1; frame.Peers { // in a frame up to the last of equal records, the order of the records is the order of the partition
 			f.Frame = plan.Frame{First: true, Last: true}
 			size := plan.Window{Accumulator: plan.Accumulator{Op: plan.Count, T: schema.Integer}, Frame: frame}
 			return windowFunction(WithoutExpr(&x), func(refs []plan.Expr) plan.Expr {

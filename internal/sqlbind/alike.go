@@ -10,10 +10,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Alike returns two values in a type in which they can be compared: lengths of time only with each other.
+// Alike returns two values in a type in which they can be compared. A length of time can be compared only with another
+// one.
 func (b *Binder) Alike(x, y *node, sign string) (plan.Expr, plan.Expr, error) {
 	for _, pair := range [][2]*node{{x, y}, {y, x}} {
-		if s, ok := intervalOf(pair[1]); ok && pair[0].Days && !isNumeral(pair[1]) { // a - b > '7 days', where both are days
+		if s, ok := intervalOf(pair[1]); ok && pair[0].Days && !isNumeral(pair[1]) { // a - b > '7 days', with a and b both days
 			*pair[1] = s
 			pair[0].Compute(plan.Apply{Op: plan.Mul, Args: []plan.Expr{pair[0].Expr, Whole(Millis("day"))}, T: schema.Integer})
 			pair[0].Span, pair[0].Days = true, false
@@ -45,7 +46,7 @@ func (b *Binder) Alike(x, y *node, sign string) (plan.Expr, plan.Expr, error) {
 	return typecheck.Alike(x.Node, y.Node, sign)
 }
 
-// alikeTexts makes a text and a number that are compared with each other alike.
+// alikeTexts converts a text and a number that are compared with each other to one type.
 func (b *Binder) alikeTexts(sign string, x, y *node) error {
 	for _, pair := range [][2]*node{{x, y}, {y, x}} {
 		text, number := pair[0], pair[1]
@@ -55,14 +56,14 @@ func (b *Binder) alikeTexts(sign string, x, y *node) error {
 		k, constant := text.Expr.(plan.Const)
 		if n, whole := number.Expr.(plan.Const); !constant && whole && number.Kind() == schema.Integer {
 			b.noteDigits(sign, text)
-			number.Node = typecheck.Literal(value.OfString(n.Value.String()), number.At) // as SQLite does for a column of texts
+			number.Node = typecheck.Literal(value.OfString(n.Value.String()), number.At) // as in SQLite for a column of texts
 			break
 		}
 		if !constant {
 			return unsupportedAt(text.At, "to compare numbers write CAST(… AS double precision); to compare texts write the number in single quotes",
 				"%s can't compare %s with %s", sign, typecheck.Describe(&text.Node), typecheck.Describe(&number.Node))
 		}
-		if v, err := value.Read([]byte(strings.TrimSpace(k.Value.Text())), 1); err == nil && v.IsNumber() { // as PostgreSQL reads '5' beside a number
+		if v, err := value.Read([]byte(strings.TrimSpace(k.Value.Text())), 1); err == nil && v.IsNumber() { // as PostgreSQL reads '5' in a comparison with a number
 			text.Node = typecheck.Literal(v, text.At)
 		}
 	}
@@ -79,7 +80,7 @@ func isNumeral(x *node) bool {
 	return err == nil && v.IsNumber()
 }
 
-// lengthInstead returns the replacement of a comparison of a length of time with something else.
+// lengthInstead returns how to write a comparison of a length of time with another type.
 func lengthInstead(length, other *node) string {
 	k, constant := length.Expr.(plan.Const)
 	switch {
@@ -94,15 +95,15 @@ func lengthInstead(length, other *node) string {
 	return "compare with an interval: interval '1 day'"
 }
 
-// booleans are the texts that PostgreSQL reads as booleans, besides their beginnings.
+// booleans are the texts that PostgreSQL reads as booleans. A sufficiently long beginning is enough.
 var booleans = []struct {
 	text  string
-	least int // how many letters of it are enough
+	least int // the minimum length of a beginning
 	is    bool
 }{{"true", 1, true}, {"false", 1, false}, {"yes", 1, true}, {"no", 1, false}, {"on", 2, true}, {"off", 2, false}, {"1", 1, true}, {"0", 1, false}}
 
-// asBoolean makes y, a constant that is compared with the boolean x, a boolean. It takes 1 and 0, which databases
-// without booleans have, and the texts that PostgreSQL takes.
+// asBoolean converts y, a constant that is compared with the boolean x, to a boolean. It accepts 1 and 0, which
+// databases without booleans use, and the texts that PostgreSQL accepts.
 func asBoolean(x, y *node) {
 	if x.IsObject() || x.Kind() != schema.Boolean || !y.Constant || y.IsNull() {
 		return

@@ -7,11 +7,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// long is the length from which a list of constants is one value, which a source takes as one argument.
+// long is the length from which a list of constants becomes one value, which a source receives as one argument.
 const long = 50
 
-// amongConstants binds IN with a long list of texts, or of whole numbers, for an expression of their type. It reports whether
-// e is one.
+// amongConstants binds IN with a long list of texts or of whole numbers, for an expression of the same type. It reports
+// whether e has this form.
 func (b *Binder) amongConstants(e *sqlparse.In) (cond, bool, error) {
 	if len(e.List) < long {
 		return cond{}, false, nil
@@ -49,7 +49,7 @@ func (b *Binder) amongConstants(e *sqlparse.In) (cond, bool, error) {
 	return cond{Test(plan.And, there, in), none}, true, err
 }
 
-// flat adds y to x, which may be the same operator already.
+// flat combines x and y with an operator. If x already has this operator, y becomes another operand of it.
 func flat(o plan.Op, x, y plan.Expr) plan.Expr {
 	if a, ok := x.(plan.Apply); ok && a.Op == o {
 		a.Args = append(a.Args[:len(a.Args):len(a.Args)], y)

@@ -48,7 +48,8 @@ func (b *Binder) arithmetic(sign string, x, y node, p sqlparse.Pos) (node, error
 	return n, nil
 }
 
-// bits binds &, | and # (one or the other), and ~ with -1 as y, of whole numbers. A number that is read from JSON is null if it has a fraction.
+// bits binds &, |, # (exclusive or) and ~ on whole numbers. For ~, y is -1. A number from JSON becomes null if it has a
+// fraction.
 func (b *Binder) bits(sign string, x, y node, p sqlparse.Pos) (node, error) {
 	if n, done, err := b.withTimes(sign, &x, &y, p); done || err != nil {
 		return n, err

@@ -2,22 +2,22 @@
 //
 //	*sqlparse.Query ─Bind: names, types→ plan.Program
 //
-// The program is the one that pipelines become. Masks, tenants, canonical filters, totality, limits and the oracle hold
-// for it without more. Every table is opened by Tables, as a view. A name that no view has is refused in the same bytes
-// whether it is hidden or has never existed.
+// A program is the same as for pipelines, so masks, tenants, canonical filters, limits and the test oracle apply to it
+// too, and expressions never fail. Tables opens every table, as a view. The error for an unknown table or column is the
+// same whether the name is hidden or doesn't exist.
 //
 // A Binder binds expressions. It resolves names with Names, which each SELECT implements for its records, and
-// determines types with package typecheck. SQL's conditions have three values. A condition is therefore bound as two
-// conditions of package plan: one for true and one for false.
+// determines types with package typecheck. Conditions in SQL have three values. So a condition is bound as two
+// conditions of package plan: one that holds if it is true, and one that holds if it is false.
 //
-// An Aggregate is the accumulators of plan that a call needs, and the expression that makes its value of theirs.
-// Functions that plan lacks are written as programs of plan: of texts, numbers, times, JSON and lists. Numbers follow
-// PostgreSQL, such as whether / leaves a fraction. A path into JSON becomes a program too:
+// An Aggregate consists of the accumulators of plan that a call needs, and the expression that computes its value from
+// them. Functions that plan lacks are written as expressions of plan, for texts, numbers, times, JSON and lists.
+// Numbers follow PostgreSQL: for example, whether / gives a fraction. A path into JSON also becomes an expression:
 //
 //	x #> '{tags,0}', JSON_VALUE(x, '$.tags[0]') → element 0 of the member tags of x
 //
-// Conditions on stored columns also become filters, which a source can serve from an index. The tables of
-// information_schema and pg_catalog contain only the views that the caller may read.
+// Conditions on stored columns also become filters, for which a source can use an index. The tables of
+// information_schema and pg_catalog contain only views that the caller may read.
 package sqlbind
 
 import (
@@ -36,24 +36,24 @@ import (
 
 // Options are the values that a statement doesn't contain.
 type Options struct {
-	Now    time.Time              // of now() and CURRENT_DATE
+	Now    time.Time              // for now() and CURRENT_DATE
 	Params map[string]value.Value // by name: "1" for $1, "status" for :status
-	Bounds plan.Bounds            // the most of each costly part
+	Bounds plan.Bounds            // the maximum number of each costly part
 }
 
 // A Bound is a statement bound to views.
 type Bound struct {
 	Program   *plan.Program
-	Limit     int64 // the statement's own closing limit, or -1
-	Single    bool  // the result has one record at most
-	Catalogue bool  // it reads information_schema or pg_catalog
+	Limit     int64 // the LIMIT at the end of the statement, or -1
+	Single    bool  // the result has at most one record
+	Catalogue bool  // the statement reads information_schema or pg_catalog
 	Guards    []plan.Guard
-	// Notes are for the caller and say how the statement was read. Gathered are the columns with a list or a joined
-	// text of a group.
+	// Notes tell the caller how the statement was read. Gathered are the columns with a list or a joined text of a
+	// group.
 	Notes, Gathered []string
 }
 
-// Bind binds a statement. Errors name the line and the column.
+// Bind binds a statement. Errors contain the line and the column.
 func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
 	b := &binder{tables: tables, o: o, meter: plan.Meter{Bounds: o.Bounds}}
 	r, err := b.query(q, nil, nil)
@@ -74,7 +74,7 @@ func Bind(q *sqlparse.Query, tables Tables, o Options) (Bound, error) {
 	return out, nil
 }
 
-// flaggedColumns returns the columns that are days or lengths of time, and adds notes about the lengths of time.
+// flaggedColumns returns the columns of days or of lengths of time. It adds a note for each length of time.
 func (r *rel) flaggedColumns() (out []Flagged) {
 	for _, c := range r.cols {
 		if c.Day || c.Span {
@@ -87,7 +87,8 @@ func (r *rel) flaggedColumns() (out []Flagged) {
 	return out
 }
 
-// The bounds of a statement after the queries of its WITH clauses are put where they are named. SQLite joins 64 tables.
+// The maximum numbers of queries and tables of a statement. A query in WITH counts each time it is named. SQLite can
+// join 64 tables.
 const maxQueries, maxTables = 200, 40
 
 // A binder binds one statement.
@@ -95,50 +96,50 @@ type binder struct {
 	tables Tables
 	o      Options
 	known  statement
-	alias  int // numbers of FROM items without a name
-	asked  int // queries bound so far, each as often as it is named
-	opened int // tables opened so far
+	alias  int // the number of FROM items without a name
+	asked  int // the number of queries bound so far: a query counts each time it is named
+	opened int // the number of tables opened so far
 	meter  plan.Meter
 
-	keyless bool // one of them has no key
+	keyless bool // a table has no key
 	guards  []plan.Guard
 
-	where     []sqlparse.Expr // the conditions of the SELECT whose FROM is being bound
-	catalogue bool            // a table of information_schema or pg_catalog was opened
+	where     []sqlparse.Expr // the conditions of the SELECT while its FROM is bound
+	catalogue bool            // a table of information_schema or pg_catalog is read
 }
 
-// with are the queries of WITH clauses in force.
+// with is a query of a WITH clause that can be named. around contains the other queries.
 type with struct {
 	sqlparse.CTE
 	around *with
-	scope  *with // those that the query itself sees
+	scope  *with // the queries that the query itself can name
 }
 
-// A rel is a list of records with names for their columns: a program under construction.
+// A rel is a list of records with named columns. It contains a program under construction.
 type rel struct {
 	*binder
 	program  *plan.Program
 	shape    *plan.Shape
 	cols     []col
-	outer    *rel            // the record around a correlated sub-query, or nil
+	outer    *rel            // the outer record of a correlated sub-query, or nil
 	with     *with           // for sub-queries in expressions
 	used     bool            // the program refers to outer
-	single   bool            // it has one record at most
-	computed map[string]node // by key: the values that a group or a window has computed
+	single   bool            // there is at most one record
+	computed map[string]node // the values that a group or a window has computed, by key
 	windows  []sqlparse.NamedWindow
-	affirmed bool // of the condition that is being bound, only whether it is true counts
+	affirmed bool // the condition to bind is only tested for being true
 	depends  plan.Dependencies
 }
 
-// A col is a column that can be named.
+// A col is a column with a name.
 type col struct {
 	Marks
 	table    string // the alias of its FROM item
 	name     string
-	at       int  // its number in the shape, or -1 if a group has left it out
+	at       int  // its number in the shape, or -1 if a group has removed it
 	key      bool // part of the key of its table
-	hidden   bool // USING has merged it into another: only a qualified name finds it
-	unlisted bool // another name of a column: * leaves it out
+	hidden   bool // USING has merged it into another column, so only a qualified name finds it
+	unlisted bool // a second name for a column, which * omits
 }
 
 func (b *binder) table(from *typecheck.Relation, alias string, outer *rel, w *with) *rel {
@@ -151,14 +152,14 @@ func (b *binder) table(from *typecheck.Relation, alias string, outer *rel, w *wi
 	return r
 }
 
-// fromRows returns a rel that begins with constant records.
+// fromRows returns a rel over constant records.
 func (b *binder) fromRows(rows []value.Row, types []schema.Type, outer *rel, w *with) *rel {
 	r := &rel{binder: b, outer: outer, with: w, program: &plan.Program{From: plan.Listed, Rows: rows}, single: len(rows) == 1}
 	for _, t := range types {
 		r.program.Base.Columns = append(r.program.Base.Columns, plan.Column{Type: t})
 	}
 	r.shape = &r.program.Base
-	if len(rows) > 1 { // they keep their order
+	if len(rows) > 1 { // the records keep their order
 		n := len(types)
 		r.shape.Columns = append(r.shape.Columns, plan.Column{Type: schema.Integer, NotNull: true})
 		r.shape.Order = []plan.Place{{Column: n}}
@@ -180,7 +181,7 @@ func (r *rel) column(i int, p sqlparse.Pos) typecheck.Node {
 	return typecheck.Node{Expr: plan.Ref{Column: i, T: c.Type}, Column: c, List: c.List, At: At(p)}
 }
 
-// find returns the column that a name means, and how many queries out it is.
+// find returns the column for a name, and the number of queries between the name and the column's query.
 func (r *rel) find(n *sqlparse.Name) (up int, c *col, err error) {
 	parts := n.Parts
 	for len(parts) > 2 { // schema.table.column
@@ -202,7 +203,7 @@ func (r *rel) find(n *sqlparse.Name) (up int, c *col, err error) {
 	return 0, nil, r.unknownColumnError(n, parts)
 }
 
-// matching returns the columns that parts name.
+// matching returns the columns to which parts refer.
 func (r *rel) matching(parts []sqlparse.Ident) []*col {
 	name := parts[len(parts)-1]
 	for _, same := range []func(i sqlparse.Ident, s string) bool{exact, equalFold} {
@@ -223,7 +224,7 @@ func (r *rel) matching(parts []sqlparse.Ident) []*col {
 func exact(i sqlparse.Ident, s string) bool     { return i.Text == s }
 func equalFold(i sqlparse.Ident, s string) bool { return strings.EqualFold(i.Text, s) }
 
-// unknownColumnError returns the error for a name that no column has.
+// unknownColumnError returns the error for a name without a column.
 func (r *rel) unknownColumnError(n *sqlparse.Name, parts []sqlparse.Ident) error {
 	var names, tables []string
 	for at := r; at != nil; at = at.outer {
@@ -248,7 +249,7 @@ func (r *rel) unknownColumnError(n *sqlparse.Name, parts []sqlparse.Ident) error
 	return refusal
 }
 
-// Column implements Names: a column of this query or of one around it.
+// Column implements Names. The column is in this query or in an outer one.
 func (r *rel) Column(n *sqlparse.Name) (node, error) {
 	x, err := r.PassColumn(n)
 	if err == nil && x.Column != nil && x.Column.Mask != nil {
@@ -296,7 +297,8 @@ func (r *rel) PassColumn(n *sqlparse.Name) (node, error) {
 	return node{Node: x, Marks: c.Marks}, nil
 }
 
-// ensureColumns returns the numbers of the columns that hold xs, and adds hidden ones for those that no column holds.
+// ensureColumns returns the numbers of the columns that contain xs. It adds hidden columns for values that are in no
+// column.
 func (r *rel) ensureColumns(xs []node) []int {
 	out := make([]int, len(xs))
 	m := r.same()

@@ -15,39 +15,40 @@ import (
 
 // Names resolves the references of an expression.
 type Names interface {
-	// Column returns the node of a name. It refuses a column with a mask.
+	// Column returns the node of a name. It refuses a masked column.
 	Column(*sqlparse.Name) (node, error)
-	// Passed is Column for a column that is only passed on. It may have a mask.
+	// PassColumn is Column for a column that is only passed on. The column may be masked.
 	PassColumn(*sqlparse.Name) (node, error)
-	// Computed returns the value that a group or a window has computed for an expression, and whether there is one.
+	// ComputedValue returns the value that a group or a window has computed for an expression, and whether there is
+	// such a value.
 	ComputedValue(sqlparse.Expr) (node, bool)
 	// Exists returns whether a query has a record.
 	Exists(*sqlparse.Exists) (plan.Expr, error)
-	// In compares x with the values of a query: whether sign holds for any of them.
+	// In returns the condition that the comparison sign holds between x and any value of a query.
 	In(sign string, x sqlparse.Expr, q *sqlparse.Query, at sqlparse.Pos) (cond, error)
 	// Scalar returns the value of a query.
 	Scalar(*sqlparse.Sub) (node, error)
 }
 
-// A Binder binds expressions over the records that Names knows.
+// A Binder binds expressions over the records of Names.
 type Binder struct {
 	Names
-	Now    time.Time              // of now() and CURRENT_DATE
+	Now    time.Time              // for now() and CURRENT_DATE
 	Params map[string]value.Value // by name: "1" for $1, "status" for :status
 	Known  *statement
 }
 
-// A statement is the state that the Binders of one statement share. It has the functions by name, made on first use,
-// and how many expressions were bound.
+// A statement is the state that the Binders of one statement share. all contains the functions by name and is created
+// on first use. bound counts the bound expressions.
 type statement struct {
 	Notes    []string // notes for the caller about how the statement was read
-	Gathered []string // the columns of its SELECTs that hold a list or a joined text of a group
+	Gathered []string // the columns of its SELECTs with a list or a joined text of a group
 	all      map[string]function
 	noted    map[string]bool
 	bound    int
 }
 
-// Note notes something about a place. For each topic the first place counts.
+// Note adds a note about a place. Only the first note of each topic is kept.
 func (s *statement) Note(at, topic, format string, args ...any) {
 	if s.noted == nil {
 		s.noted = map[string]bool{}
@@ -58,11 +59,11 @@ func (s *statement) Note(at, topic, format string, args ...any) {
 	}
 }
 
-// The bounds of expressions. One can be bound, or written, more often than it occurs in the text. The X of an IN is
-// bound for each value of the list.
+// The limits of expressions. An expression may be bound or written more often than it occurs in the text. For example,
+// the X of an IN is bound for each value of the list.
 const maxBound, maxSize = 50_000, 5_000
 
-// checkSize counts an expression, and returns an error if it is too large.
+// checkSize counts an expression. It returns an error if the expression is too large or there are too many.
 func (b *Binder) checkSize(at sqlparse.Pos, es ...plan.Expr) error {
 	b.Known.bound++
 	size := 0
@@ -75,21 +76,21 @@ func (b *Binder) checkSize(at sqlparse.Pos, es ...plan.Expr) error {
 	return nil
 }
 
-// Marks hold facts about a value that its type doesn't. With Day it is a Date at midnight that is shown as a day. With
-// Span it is a length of time. That is an Integer in milliseconds, a Double for an average, or perhaps months for a
-// constant. With Days it is an Integer that counts the days between two days. Number is PostgreSQL's type of a number.
+// Marks are facts about a value that its type doesn't contain. Day marks a Date at midnight that is shown as a day.
+// Span marks a length of time: an Integer in milliseconds, or a Double for an average. A constant may also have months.
+// Days marks an Integer that is the number of days between two days. Number is PostgreSQL's type of a number.
 type Marks struct {
 	Day, Span, Days bool
 	Number          numberType
 }
 
-// ofColumn returns the marks of a column by the name of its type in the database.
+// ofColumn returns the marks of a column. native is its type in the database.
 func ofColumn(native string) Marks { return Marks{Number: numberOfColumn(native)} }
 
-// number returns PostgreSQL's type of x as a number.
+// number returns PostgreSQL's numeric type of x.
 func (x *node) number() numberType { return x.Number.Of(x.Kind()) }
 
-// numberOf returns PostgreSQL's type of a value that is computed from numbers, or is one of them.
+// numberOf returns PostgreSQL's numeric type of a value that is computed from list or is one of list.
 func numberOf(list ...node) (t numberType) {
 	for i := range list {
 		t = max(t, list[i].number())
@@ -97,15 +98,15 @@ func numberOf(list ...node) (t numberType) {
 	return t
 }
 
-// A node is a typed expression. With Wholes it is a list of whole numbers.
+// A node is a typed expression. Wholes marks a list of whole numbers.
 type node struct {
 	typecheck.Node
 	Marks
 	Wholes bool
-	Months int64 // of a constant length of time, besides the milliseconds
+	Months int64 // for a constant length of time: its months, in addition to the milliseconds
 }
 
-// Item returns e, an element of the list x, in the type that all elements of x are known to have.
+// Item returns e, an element of the list x, converted to the known type of the elements.
 func (x *node) Item(e plan.Expr) plan.Expr {
 	if f := x.Column; x.Wholes || f != nil && f.Field != nil && f.Type == schema.Array && slices.Contains([]string{"int2", "int4", "int8"}, f.Field.Native) {
 		return plan.Convert{X: e, T: schema.Integer}
@@ -113,15 +114,15 @@ func (x *node) Item(e plan.Expr) plan.Expr {
 	return e
 }
 
-// At returns a place as the text that placed moves into a message.
+// At returns a place as text. sqlparse.WithPlace later puts it into the error message.
 func At(p sqlparse.Pos) string { return fmt.Sprintf("line %d, column %d", p.Line, p.Column) }
 
-// invalid returns the error for a place in the statement.
+// invalid returns the error for an invalid form at a place in the statement.
 func invalid(p sqlparse.Pos, format string, args ...any) *problem.Error {
 	return problem.Invalid(At(p), format, args...)
 }
 
-// unsupportedError returns the error for a form that the language doesn't support, with the form to write.
+// unsupportedError returns the error for an unsupported form. instead is the form to write.
 func unsupportedError(p sqlparse.Pos, instead, format string, args ...any) *problem.Error {
 	return &problem.Error{Code: problem.Unsupported, Pointer: At(p), Detail: fmt.Sprintf(format, args...), Suggestion: instead}
 }
@@ -134,7 +135,7 @@ func computedOf(x plan.Expr, p sqlparse.Pos) node {
 	return node{Node: typecheck.Node{Expr: x, At: At(p)}}
 }
 
-// JSONOr returns the expression of x: an object with known members as JSON.
+// JSONOr returns the expression of x, as JSON if x is an object with known members or of type Any.
 func (x *node) JSONOr() plan.Expr {
 	if x.IsObject() || x.Expr.Type() == schema.Any {
 		return x.JSON()
@@ -146,7 +147,7 @@ func (x *node) JSONOr() plan.Expr {
 func (b *Binder) Constant(e sqlparse.Expr) (value.Value, error) {
 	alone := b.Alone()
 	if n, ok := e.(*sqlparse.Name); ok && len(n.Parts) == 1 && n.Parts[0].Quoted {
-		alone = b // a text in double quotes, if no column has the name
+		alone = b // an unknown name in double quotes is a text
 	}
 	n, err := alone.Value(e)
 	if err != nil {
@@ -162,12 +163,12 @@ func (b *Binder) Constant(e sqlparse.Expr) (value.Value, error) {
 // Whole returns a constant whole number.
 func Whole(n int64) plan.Const { return plan.Const{Value: value.OfInt(n), T: schema.Integer} }
 
-// Alone returns a binder that knows no names, for constants.
+// Alone returns a binder for constants, in which no names are known.
 func (b *Binder) Alone() *Binder {
 	return &Binder{Names: nothing{}, Now: b.Now, Params: b.Params, Known: b.Known}
 }
 
-// nothing is the Names of a constant expression.
+// nothing is the Names for a constant expression.
 type nothing struct{}
 
 func (nothing) Column(n *sqlparse.Name) (node, error) {
@@ -185,7 +186,7 @@ func (nothing) Scalar(e *sqlparse.Sub) (node, error) {
 	return node{}, invalid(e.At, "a constant is expected here, not a sub-query; ask for the value first, and write it")
 }
 
-// WithoutExpr returns x without its expression, as a value that is passed on keeps it.
+// WithoutExpr returns the marks of x, and the facts about its column that stay with a value.
 func WithoutExpr(x *node) node {
 	n := node{Marks: x.Marks}
 	n.List = x.List
@@ -195,7 +196,7 @@ func WithoutExpr(x *node) node {
 	return n
 }
 
-// isComputed reports whether e is a value that a group or a window has computed.
+// isComputed reports whether a group or a window has computed the value of e.
 func (b *Binder) isComputed(e sqlparse.Expr) bool {
 	_, ok := b.Names.ComputedValue(e)
 	return ok

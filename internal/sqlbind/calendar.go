@@ -5,7 +5,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
-// nameOf binds a function that names a part of a date.
+// nameOf binds a function that returns the name of a part of a date.
 func nameOf(t *timeNames) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		d, err := f.date(&a[0], f.Call.Name)
@@ -13,7 +13,7 @@ func nameOf(t *timeNames) func(*called, []node) (node, error) {
 	}
 }
 
-// partOfAge binds extract and date_part of age(x, y), the only form of age that has a value here, or false for other calls.
+// partOfAge binds extract and date_part of age(x, y), the only supported use of age. It returns false for other calls.
 func (b *Binder) partOfAge(c *sqlparse.Call) (node, bool, error) {
 	if c.Name != "extract" && c.Name != "date_part" || len(c.Args) != 2 {
 		return node{}, false, nil
@@ -30,7 +30,7 @@ func (b *Binder) partOfAge(c *sqlparse.Call) (node, bool, error) {
 	if !ok {
 		return node{}, false, nil
 	}
-	ends := []plan.Expr{b.today().Expr} // of age(x)
+	ends := []plan.Expr{b.today().Expr} // for age(x)
 	for _, e := range age.Args {
 		x, err := b.Value(e)
 		if err != nil {

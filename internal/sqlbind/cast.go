@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// cast binds a conversion. A value that can't be converted is null.
+// cast binds a conversion. A value that can't be converted becomes null.
 func (b *Binder) cast(e *sqlparse.Cast) (node, error) {
 	x, err := b.Value(e.X)
 	if err != nil {
@@ -68,9 +68,9 @@ func (b *Binder) cast(e *sqlparse.Cast) (node, error) {
 	return n, nil
 }
 
-// convertTo returns x in type t, by its type. Null stays null, and times and lengths of time are refused. Texts become
-// booleans by PostgreSQL's spellings. A fraction becomes an Integer by rounding, where a pipeline's $toInt truncates. A
-// value that has no t is null, not an error.
+// convertTo returns x in type t. Null stays null. Times and lengths of time are refused. Texts become booleans by
+// PostgreSQL's spellings. A fraction is rounded to an Integer, but a pipeline's $toInt truncates it. A value that can't
+// be converted becomes null, without an error.
 func (b *Binder) convertTo(x *node, t schema.Type, e *sqlparse.Cast) (plan.Expr, error) {
 	from := x.Kind()
 	switch {
@@ -85,7 +85,7 @@ func (b *Binder) convertTo(x *node, t schema.Type, e *sqlparse.Cast) (plan.Expr,
 	case from == schema.Any:
 		return plan.Convert{X: x.JSON(), T: t}, nil
 	}
-	if from == schema.Double && t == schema.Integer || from == schema.Decimal && t == schema.Integer { // rounded, as PostgreSQL does
+	if from == schema.Double && t == schema.Integer || from == schema.Decimal && t == schema.Integer { // rounded, as in PostgreSQL
 		wide := plan.Expr(x.Expr)
 		if k, ok := wide.(plan.Const); ok {
 			wide = typecheck.Constant(k.Value, from)
@@ -101,7 +101,7 @@ func (b *Binder) convertTo(x *node, t schema.Type, e *sqlparse.Cast) (plan.Expr,
 	return plan.Convert{X: x.Expr, T: t}, nil
 }
 
-// textTruth reads a text as a boolean, as PostgreSQL does. Other texts are null.
+// textTruth reads a text as a boolean, as PostgreSQL does. It is null for other texts.
 func textTruth(x plan.Expr) plan.Expr {
 	x = plan.Apply{Op: plan.Lower, Args: []plan.Expr{x}, T: schema.String}
 	oneOf := func(words ...string) plan.Expr {

@@ -21,7 +21,7 @@ func among(f *called, a []node) (node, error) {
 	return n, err
 }
 
-// common returns the marks of the common value of list, in which nulls without a type say nothing.
+// common returns the marks of the common value of list. Nulls without a type don't count.
 func common(list []node) Marks {
 	known := slices.DeleteFunc(slices.Clone(list), func(x node) bool { return x.IsNull() && x.Constant })
 	return Marks{Day: len(known) > 0 && !slices.ContainsFunc(known, func(x node) bool { return !x.Day }), Number: numberOf(known...)}
@@ -39,7 +39,7 @@ func timeless(of func(*called, []node) (node, error)) func(*called, []node) (nod
 	}
 }
 
-// extreme returns the greatest or the least argument, nulls left out.
+// extreme returns the greatest or the least argument. It ignores nulls.
 func extreme(o plan.Op) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		values := make([]typecheck.Node, len(a))
@@ -62,9 +62,9 @@ func extreme(o plan.Op) func(*called, []node) (node, error) {
 	}
 }
 
-// ofValues returns the functions that choose among values of any type (coalesce, greatest, nullif, iif) and those over
-// JSON and lists. They have the names that PostgreSQL, SQLite, MySQL and SQL Server use. max and min of two or more
-// arguments are SQLite's scalar forms.
+// ofValues returns the functions that choose among values of any type (coalesce, greatest, nullif, iif), and the
+// functions on JSON and lists. The names are from PostgreSQL, SQLite, MySQL and SQL Server. max and min with two or
+// more arguments are SQLite's scalar forms.
 func ofValues() map[string]function {
 	return map[string]function{
 		"coalesce": {1, -1, timeless(among)}, "ifnull": {2, 2, timeless(among)}, "nvl": {2, 2, timeless(among)},
@@ -98,7 +98,7 @@ func choose(f *called, a []node) (node, error) {
 	return f.caseOf(&sqlparse.Case{When: f.Call.Args[:1], Then: f.Call.Args[1:2], Else: f.Call.Args[2], At: f.place()})
 }
 
-// buildObject binds json_build_object: an object of constant names and values, which alternate.
+// buildObject binds json_build_object, whose arguments are constant names and values in turn.
 func buildObject(f *called, a []node) (node, error) {
 	var o plan.Object
 	for i := 0; i < len(a); i += 2 {
@@ -139,7 +139,8 @@ func extractJSON(asText bool) func(*called, []node) (node, error) {
 	}
 }
 
-// extractPath binds json_extract_path: constant names and indexes, as JSON or as a text.
+// extractPath binds json_extract_path, whose arguments are constant names and indexes. It returns JSON, or a text with
+// asText.
 func extractPath(asText bool) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		var x plan.Expr = a[0].JSON()
@@ -159,14 +160,14 @@ func listLength(f *called, a []node) (node, error) {
 	return computedOf(plan.Apply{Op: plan.Size, Args: []plan.Expr{items}, T: schema.Integer}, f.place()), err
 }
 
-// arrayLength is listLength, null for a list without elements.
+// arrayLength is listLength, but null for an empty list.
 func arrayLength(f *called, a []node) (node, error) {
 	n, err := listLength(f, a)
 	n.Compute(plan.Case{If: []plan.Expr{Test(plan.Same, n.Expr, Whole(0))}, Then: []plan.Expr{plan.Const{T: schema.Integer}}, Else: n.Expr, T: schema.Integer})
 	return n, err
 }
 
-// kindOf binds json_typeof: the kind of a JSON value by PostgreSQL's names, where TypeOf has MongoDB's bool.
+// kindOf binds json_typeof: the kind of a JSON value by PostgreSQL's names. TypeOf uses MongoDB's name bool instead.
 func kindOf(f *called, a []node) (node, error) {
 	if !typecheck.Dynamic(a[0].Kind()) {
 		return node{}, invalid(f.place(), "%s takes JSON", f.Call.Name)
@@ -182,8 +183,8 @@ func kindOf(f *called, a []node) (node, error) {
 	return computedOf(c, f.place()), nil
 }
 
-// caseOf binds both forms of CASE. CASE x WHEN y is x = y. A branch is taken only where its condition is true, not
-// where it is unknown. All values are converted to their common type. Without ELSE the value is null.
+// caseOf binds both forms of CASE. CASE x WHEN y means x = y. A branch applies only if its condition is true, not if it
+// is unknown. All values are converted to their common type. Without ELSE, the value is null.
 func (b *Binder) caseOf(e *sqlparse.Case) (node, error) {
 	c := plan.Case{}
 	var values []typecheck.Node

@@ -9,7 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A cond is a condition: Yes holds if it is true, No if it is false. Neither is ever null, and at most one holds.
+// A cond is a condition. Yes holds if it is true, No if it is false. Neither is ever null. If the condition is unknown,
+// neither holds.
 type cond struct{ Yes, No plan.Expr }
 
 // constantly returns a constant condition.
@@ -26,7 +27,7 @@ func Not(x plan.Expr) plan.Expr { return Test(plan.Not, x) }
 // isNull returns the condition that x is null.
 func isNull(x plan.Expr) plan.Expr { return Test(plan.IsNull, x) }
 
-// All returns the condition that every x holds, or nil.
+// All returns the condition that every x holds, or nil if there are none.
 func All(xs []plan.Expr) plan.Expr {
 	switch len(xs) {
 	case 0:
@@ -37,14 +38,14 @@ func All(xs []plan.Expr) plan.Expr {
 	return Test(plan.And, xs...)
 }
 
-// Always is the condition that holds.
+// Always is a condition that is always true.
 var Always = cond{constantly(true), constantly(false)}
 
 // And returns the condition that a and b hold.
 func (a cond) And(b cond) cond { return cond{Test(plan.And, a.Yes, b.Yes), Test(plan.Or, a.No, b.No)} }
 func or(a, b cond) cond        { return cond{Test(plan.Or, a.Yes, b.Yes), Test(plan.And, a.No, b.No)} }
 
-// NegateIf returns the negation of c if not is set, or else c.
+// NegateIf returns the negation of c if not is set, otherwise c.
 func (c cond) NegateIf(not bool) cond {
 	if not {
 		return cond{c.No, c.Yes}
@@ -52,12 +53,12 @@ func (c cond) NegateIf(not bool) cond {
 	return c
 }
 
-// sure returns the condition that is true or false, never unknown.
+// sure returns the condition x, which is never unknown.
 func sure(x plan.Expr) cond { return cond{x, Not(x)} }
 
 var unknown = cond{constantly(false), constantly(false)}
 
-// value returns c as a Boolean that is null if it is unknown.
+// value returns c as a Boolean. It is null if the condition is unknown.
 func (c cond) value() plan.Expr {
 	return plan.Case{If: []plan.Expr{c.Yes, c.No}, Then: []plan.Expr{constantly(true), constantly(false)}, Else: plan.Const{T: schema.Boolean}, T: schema.Boolean}
 }
@@ -71,8 +72,8 @@ func (b *Binder) Cond(e sqlparse.Expr) (cond, error) {
 	return c, err
 }
 
-// condition binds e by its kind. A value that a group or window has computed, and an expression that isn't a condition
-// by its form, go to truth.
+// condition binds e by its kind. truth binds values that a group or a window has computed, and expressions that don't
+// have the form of a condition.
 func (b *Binder) condition(e sqlparse.Expr) (cond, error) {
 	if _, ok := b.Names.ComputedValue(e); ok {
 		return b.truth(e)
@@ -129,7 +130,7 @@ func (b *Binder) truth(e sqlparse.Expr) (cond, error) {
 	case typecheck.Dynamic(t): // a JSON true or false
 		b := plan.As{X: x.JSON(), T: schema.Boolean}
 		return cond{Test(plan.Same, b, constantly(true)), Test(plan.Same, b, constantly(false))}, nil
-	case typecheck.Numeric(t): // as SQLite and MySQL take it
+	case typecheck.Numeric(t): // as in SQLite and MySQL
 		return b.Compare("<>", x, literal(value.OfInt(0), e.Pos()), e.Pos())
 	}
 	return cond{}, invalid(e.Pos(), "a condition is expected here, not %s", typecheck.Describe(&x.Node))
@@ -150,7 +151,7 @@ func (b *Binder) logic(e *sqlparse.Binary) (cond, error) {
 	return or(x, y), nil
 }
 
-// comparison binds x op y. Lists in parentheses are compared member by member.
+// comparison binds a comparison of x with y. Lists in parentheses are compared member by member.
 func (b *Binder) comparison(sign string, x, y sqlparse.Expr, p sqlparse.Pos) (cond, error) {
 	xs, isX := x.(*sqlparse.Tuple)
 	ys, isY := y.(*sqlparse.Tuple)
@@ -202,14 +203,14 @@ func (b *Binder) Compare(sign string, x, y node, p sqlparse.Pos) (cond, error) {
 	case ">=":
 		c = cond{Test(plan.UpTo, ey, ex), Test(plan.Under, ex, ey)}
 	}
-	if ex.Type() == schema.JSON { // whose comparisons take null as a value
+	if ex.Type() == schema.JSON { // comparisons of JSON treat null as a value
 		there := Test(plan.And, Not(isNull(ex)), Not(isNull(ey)))
 		c = cond{Test(plan.And, there, c.Yes), Test(plan.And, there, c.No)}
 	}
 	return c, nil
 }
 
-// suggesting adds a suggestion to an error that has none and names no near word.
+// suggesting adds a suggestion to an error that has neither a suggestion nor a similar name.
 func suggesting(err error, suggestion string) error {
 	if p := problem.Of(err); p.Suggestion == "" && p.Near == nil {
 		p.Suggestion = suggestion
@@ -217,11 +218,12 @@ func suggesting(err error, suggestion string) error {
 	return err
 }
 
-// is binds IS [NOT] NULL, TRUE, FALSE, UNKNOWN and DISTINCT FROM, which are never unknown. IS NULL takes columns that Value refuses.
+// is binds IS [NOT] NULL, TRUE, FALSE, UNKNOWN and DISTINCT FROM, which are never unknown. IS NULL accepts columns that
+// Value refuses.
 func (b *Binder) is(e *sqlparse.Is) (cond, error) {
 	switch e.What {
 	case "null":
-		if n, ok := e.X.(*sqlparse.Name); ok && !b.isComputed(n) { // also of a type that only the database knows
+		if n, ok := e.X.(*sqlparse.Name); ok && !b.isComputed(n) { // also for a column of a type that only the database knows
 			x, err := b.Names.PassColumn(n)
 			if err != nil {
 				return cond{}, err
@@ -262,7 +264,7 @@ func (b *Binder) is(e *sqlparse.Is) (cond, error) {
 	return sure(holds).NegateIf(e.Not), err
 }
 
-// between binds BETWEEN as two comparisons. With SYMMETRIC, the bounds may come in either order.
+// between binds BETWEEN as two comparisons. With SYMMETRIC, the bounds may be in either order.
 func (b *Binder) between(e *sqlparse.Between) (cond, error) {
 	bounded := func(low, high sqlparse.Expr) (cond, error) {
 		x, err := b.comparison(">=", e.X, low, e.At)
@@ -281,8 +283,8 @@ func (b *Binder) between(e *sqlparse.Between) (cond, error) {
 	return c.NegateIf(e.Not), err
 }
 
-// in binds IN. A list becomes equalities. A query becomes a sub-query for an equal value and, where the answer can be
-// false, one for a value that may be equal.
+// in binds IN. A list becomes equalities. A query becomes a sub-query for an equal value. If the result may also be
+// false, a second sub-query looks for a value that may be equal.
 func (b *Binder) in(e *sqlparse.In) (cond, error) {
 	if e.Query != nil {
 		c, err := b.Names.In("=", e.X, e.Query, e.At)
@@ -306,8 +308,8 @@ func (b *Binder) in(e *sqlparse.In) (cond, error) {
 	return out.NegateIf(e.Not), nil
 }
 
-// any binds x op ANY or ALL of ARRAY[…] or a query. Only = also takes a list. As in PostgreSQL, the answer may be
-// unknown if there is a null.
+// any binds a comparison with ANY or ALL of ARRAY[…] or of a query. Only = also accepts a list. As in PostgreSQL, the
+// result may be unknown if there is a null.
 func (b *Binder) any(e *sqlparse.Any) (cond, error) {
 	sign, negate := e.Op, false
 	if e.All { // x = ALL q is NOT (x <> ANY q)

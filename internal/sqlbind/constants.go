@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// constants returns the records of a VALUES list, which b binds by itself, and the types of their columns.
+// constants returns the records of a VALUES list and the types of their columns. b binds each value without names.
 func constants(b *Binder, v *sqlparse.Values) ([]value.Row, []schema.Type, error) {
 	width := len(v.Rows[0])
 	nodes := make([][]typecheck.Node, width) // by column

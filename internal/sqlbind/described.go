@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// catalogueTable returns a table of information_schema or of pg_catalog, made of the caller's own views. Only the records that
-// the WHERE around it may keep are made. The WHERE itself is still evaluated.
+// catalogueTable returns a table of information_schema or pg_catalog, made from the caller's own views. It creates only
+// records that the surrounding WHERE may match. The WHERE itself is evaluated later.
 func (b *binder) catalogueTable(name, alias sqlparse.Ident, catalogue string, outer *rel, w *with) (*rel, error) {
 	t, names := describedTable(catalogue, name.Text, b.whereValues(alias), b.tables.All)
 	if t == nil {
@@ -31,7 +31,7 @@ func (b *binder) catalogueTable(name, alias sqlparse.Ident, catalogue string, ou
 	return r, nil
 }
 
-// whereValues returns the texts and patterns to which the WHERE around a FROM item compares its columns.
+// whereValues returns the texts and patterns with which the surrounding WHERE compares the columns of a FROM item.
 func (b *binder) whereValues(alias sqlparse.Ident) Wanted {
 	out := Wanted{}
 	for _, part := range b.where {
@@ -59,14 +59,14 @@ func (b *binder) whereValues(alias sqlparse.Ident) Wanted {
 	return out
 }
 
-// among adds to w that a column has one of the values, if these are texts.
+// among records in w that a column equals one of the values, if all values are texts.
 func (b *binder) among(w Wanted, column string, values []sqlparse.Expr) {
 	if texts, ok := b.texts(values); ok {
 		w.Among(column, texts)
 	}
 }
 
-// columnOf returns the name of a column of the FROM item called alias, or "" for any other expression.
+// columnOf returns the name of a column of the FROM item called alias. It returns "" for any other expression.
 func columnOf(e sqlparse.Expr, alias sqlparse.Ident) string {
 	n, ok := e.(*sqlparse.Name)
 	if !ok || len(n.Parts) > 1 && !equalFold(n.Parts[len(n.Parts)-2], alias.Text) {
@@ -80,7 +80,7 @@ func isName(e sqlparse.Expr) bool {
 	return ok
 }
 
-// texts returns the texts that constants and parameters are, or false if one of them is something else.
+// texts returns the texts of constants and parameters. It returns false if one of them isn't a text.
 func (b *binder) texts(values []sqlparse.Expr) ([]string, bool) {
 	out := []string{}
 	for _, v := range values {

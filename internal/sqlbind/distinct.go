@@ -34,7 +34,7 @@ func (r *rel) distinctOn(s *sqlparse.Select, outputs []output, order []sqlparse.
 		}
 		all = append(all, x)
 	}
-	if err := r.sort(terms); err != nil { // columns only come behind those that on and all refer to
+	if err := r.sort(terms); err != nil { // it only adds columns after those to which on and all refer
 		return err
 	}
 	r.firsts(on, all, outputs)
@@ -45,7 +45,7 @@ func (r *rel) distinctOn(s *sqlparse.Select, outputs []output, order []sqlparse.
 	return r.sort(after)
 }
 
-// firsts groups by on. The first record of a group gives the outputs.
+// firsts groups the records by on. The outputs are the values of the first record in each group.
 func (r *rel) firsts(on, all []node, outputs []output) {
 	g := &plan.Group{}
 	for i := range on {
@@ -71,7 +71,7 @@ func (r *rel) firsts(on, all []node, outputs []output) {
 	}
 }
 
-// distinct adds the select list of a SELECT DISTINCT, whose order may only name columns of the list.
+// distinct adds the select list of a SELECT DISTINCT. Its order may only use columns of the list.
 func (r *rel) distinct(outputs []output, order []sqlparse.Order) error {
 	keys := make([]string, len(outputs))
 	for i, o := range outputs {
@@ -103,7 +103,7 @@ func (r *rel) distinct(outputs []output, order []sqlparse.Order) error {
 	return r.sort(terms)
 }
 
-// distinctRecords keeps one of the records whose visible columns are equal. The visible columns are the first ones.
+// distinctRecords keeps one record of each set with equal visible columns. The visible columns come first.
 func (r *rel) distinctRecords() error {
 	for _, c := range r.shape.Columns {
 		if c.Path != nil && c.Mask.Hides() {

@@ -9,14 +9,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A noter notes for a statement. Field returns the field that a column holds, nil for another name.
+// A noter adds notes to a statement. Field returns the field of a column, or nil for another name.
 type noter struct {
 	Field func(*sqlparse.Name) *schema.Field
 	Known *statement
 }
 
-// In notes the enums that are ordered in x. They come in the order of their letters, where the database has the order
-// in which they are declared. Nothing is noted if both are the same.
+// In adds notes about enums that x compares by order. Here enums are ordered alphabetically. Databases use the declared
+// order. There is no note if both orders are the same.
 func (n noter) In(x any) {
 	sqlparse.Walk(x, func(e sqlparse.Expr) bool {
 		switch e := e.(type) {
@@ -40,7 +40,7 @@ func (n noter) In(x any) {
 	})
 }
 
-// Order notes the enums among the terms of an ORDER BY, and in them.
+// Order adds notes about enums in the terms of an ORDER BY.
 func (n noter) Order(order []sqlparse.Order) {
 	n.terms(order)
 	n.In(order)
@@ -52,7 +52,7 @@ func (n noter) terms(order []sqlparse.Order) {
 	}
 }
 
-// enums notes the columns among list that hold enums whose declared order isn't that of their letters.
+// enums adds notes about the columns in list that are enums with a declared order that isn't alphabetical.
 func (n noter) enums(list ...sqlparse.Expr) {
 	for _, e := range list {
 		name, ok := e.(*sqlparse.Name)

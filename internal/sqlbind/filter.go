@@ -9,35 +9,35 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Columns are the columns that a condition may name.
+// Columns are the columns that a condition may use.
 type Columns interface {
-	// Stored returns the stored column that e names, if it can be compared, or nil.
+	// StoredColumn returns the stored column to which e refers, if it can be compared, otherwise nil.
 	StoredColumn(e sqlparse.Expr) *plan.Column
 
-	// Allowed returns the values that a field may have, or nil for any.
+	// AllowedValues returns the values that a field may have, or nil for any values.
 	AllowedValues(*schema.Field) []string
 
 	// Note adds a note about a place to the answer.
 	Note(at, text string)
 
-	// Alone binds an expression that names no columns.
+	// Alone binds an expression without column names.
 	Alone(e sqlparse.Expr) (node, error)
 }
 
-// comparable reports whether a column is a stored one that constants can be compared with.
+// comparable reports whether c is a stored column that can be compared with constants.
 func comparable(c *plan.Column) bool {
 	switch c.Type {
 	case schema.String, schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date, schema.UUID:
 		return c.Field != nil && c.Mask == nil && c.Path != nil
 	case schema.Opaque:
 		return c.Field != nil && c.Field.Form != "" && c.Mask == nil && c.Path != nil
-	case schema.Day: // only an Endless one, for values that no expression can hold: see special
+	case schema.Day: // only an Endless one, for values that no expression can contain: see special
 		return c.Field != nil && c.Field.Endless && c.Mask == nil && c.Path != nil
 	}
 	return false
 }
 
-// noteImpossibleValues notes which of the values that a column is compared with for equality it never has.
+// noteImpossibleValues adds notes about values that a column is compared with for equality but never has.
 func noteImpossibleValues(r Columns, c *plan.Column, at string, values ...value.Value) {
 	for _, v := range values {
 		if wrong := typecheck.UnknownValueNote(c.Field, r.AllowedValues(c.Field), v); wrong != "" {
@@ -81,7 +81,8 @@ func filterOf(r Columns, e sqlparse.Expr) (query.Filter, error) {
 	return nil, nil
 }
 
-// either returns a filter for an OR of conditions of which one compares a column as no expression can, or nil for any other.
+// either returns a filter for an OR in which a condition compares a column as no expression can. It returns nil for any
+// other OR.
 func either(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 	left, err := filterOf(r, e.L)
 	if left == nil || err != nil {
@@ -94,8 +95,8 @@ func either(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 	return query.Or{left, right}, nil
 }
 
-// sees reports whether a condition, which is a filter, compares a column of a type that only the database knows. It
-// also reports a comparison with a date outside of the years that expressions have.
+// sees reports whether a condition, which is a filter, can't be an expression. It compares a column of a type that only
+// the database knows, or a date outside of the years that expressions support.
 func sees(r Columns, e sqlparse.Expr) bool {
 	var x, y sqlparse.Expr
 	switch e := e.(type) {
@@ -123,9 +124,8 @@ func sees(r Columns, e sqlparse.Expr) bool {
 	return ok
 }
 
-// special returns the text of a constant for a column if no expression can compare the two. Then only the database
-// knows the type of the column, or the constant is NaN or infinite. A date outside of the years 1 to 9999 is special,
-// too.
+// special returns the text of a constant if no expression can compare the constant with the column. This applies to a
+// column of a type that only the database knows, to NaN, infinities, and dates outside of the years 1 to 9999.
 func special(c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
 	if cast, ok := e.(*sqlparse.Cast); ok {
 		e = cast.X
@@ -148,7 +148,7 @@ func special(c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
 	return v, ok && v.Kind() == value.String
 }
 
-// filterMidnight notes the meaning of a bare day beside a column of times.
+// filterMidnight adds a note about the meaning of a day without a time in a comparison with a column of times.
 func filterMidnight(r Columns, c *plan.Column, sign string, constant sqlparse.Expr) {
 	if c.Type != schema.Date {
 		return
@@ -164,8 +164,8 @@ var written = map[query.Op]string{query.Eq: "=", query.Ne: "<>", query.Lte: "<="
 
 var signs = map[string]query.Op{"=": query.Eq, "<>": query.Ne, "<": query.Lt, "<=": query.Lte, ">": query.Gt, ">=": query.Gte}
 
-// comparison returns a filter for a comparison of a stored column with a constant, on either side, which an index may
-// serve. It returns nil for another e, which is then an expression of the plan.
+// comparison returns a filter for a comparison of a stored column with a constant, for which an index can be used. The
+// constant may be on either side. For any other e it returns nil, and e becomes an expression of the plan.
 func comparison(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 	sign, ok := signs[e.Op]
 	if !ok {
@@ -189,14 +189,14 @@ func comparison(r Columns, e *sqlparse.Binary) (query.Filter, error) {
 		noteImpossibleValues(r, c, f.At, v)
 	}
 	filterMidnight(r, c, written[sign], y)
-	if sign == query.Ne { // which holds for null in a filter
+	if sign == query.Ne { // in a filter, Ne also holds for null
 		return query.And{f, query.Exists{Path: c.Path, Want: true}}, nil
 	}
 	return f, nil
 }
 
-// in returns a filter for IN over a stored column with constants, or nil if e is something else. NOT IN doesn't hold
-// for null in SQL, hence the Exists.
+// in returns a filter for IN over a stored column with constants, or nil if e is something else. In SQL, NOT IN doesn't
+// hold for null, so the filter also has an Exists.
 func in(r Columns, e *sqlparse.In) (query.Filter, error) {
 	c := r.StoredColumn(e.X)
 	if c == nil || e.Query != nil {
@@ -220,7 +220,7 @@ func in(r Columns, e *sqlparse.In) (query.Filter, error) {
 	return among, nil
 }
 
-// operand returns a constant as a value of a column's type, and whether it is one that isn't null.
+// operand returns a constant as a value of a column's type. It returns false if e isn't a constant, or is null.
 func operand(r Columns, c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
 	if v, ok := special(c, e); ok || c.Type == schema.Opaque || c.Type == schema.Day {
 		return v, ok
@@ -243,13 +243,13 @@ func operand(r Columns, c *plan.Column, e sqlparse.Expr) (value.Value, bool) {
 	if !ok || k.Value.IsNull() {
 		return value.Value{}, false
 	}
-	if c.Type == schema.Date { // a bare day is its midnight
+	if c.Type == schema.Date { // a day without a time means its midnight
 		return value.OfDate(k.Value.Micros()), true
 	}
 	return k.Value, true
 }
 
-// selectsOne reports whether the first stages of p keep one record at most, because they name the key.
+// selectsOne reports whether the first stages of p keep at most one record, because they fix the value of the key.
 func selectsOne(p *plan.Program) bool {
 	if len(p.Base.Order) != 1 || p.From < 0 {
 		return false
@@ -267,7 +267,7 @@ func selectsOne(p *plan.Program) bool {
 			}
 			continue
 		}
-		// The key is the same as a value of the record around: a correlated sub-query.
+		// The key equals a value of the outer record, in a correlated sub-query.
 		tests := []plan.Expr{f.If}
 		if a, ok := f.If.(plan.Apply); ok && a.Op == plan.And {
 			tests = a.Args

@@ -6,21 +6,22 @@ import (
 	"strings"
 )
 
-// A Letter is a piece of a format of to_char, strftime or DATE_FORMAT, and its replacement. The replacement is a format
-// of plan.DateText, or a text of a timeNames.
+// A Letter is a part of a format of to_char, strftime or DATE_FORMAT, with its replacement: a format of plan.DateText,
+// or the text from a timeNames.
 type Letter struct {
 	Theirs, Ours string
 	Table        *timeNames
 }
 
-// A timeNames holds a text for each value of a part of a time: Width characters each, for From first.
+// A timeNames contains a text for each value of a part of a time. Each text has Width characters. The first text is for
+// the value From.
 type timeNames struct {
 	Part  string // of plan.DatePart
 	From  int64
 	Width int64
 	Texts string
-	Trim  bool  // without the spaces at both ends
-	Cycle int64 // if not 0, after so many values the texts begin again
+	Trim  bool  // spaces at both ends are removed
+	Cycle int64 // if not 0, the texts repeat after this number of values
 }
 
 // A piece is a part of a format: a format of plan.DateText, or a timeNames.
@@ -40,7 +41,7 @@ var (
 	dayName   = table("dayOfWeek", 1, 9, dayNames).withTrim()
 )
 
-// table makes a timeNames of texts, each padded or cut to width.
+// table makes a timeNames from texts. Each text is padded or cut to width.
 func table(part string, from, width int64, texts []string) *timeNames {
 	t := &timeNames{Part: part, From: from, Width: width}
 	for _, text := range texts {
@@ -54,7 +55,7 @@ func (t timeNames) withTrim() *timeNames {
 	return &t
 }
 
-// timeNumbers are those from 1, with a space before one digit.
+// timeNumbers returns the numbers from 1 to most. Numbers with one digit begin with a space.
 func timeNumbers(part string, most int) *timeNames {
 	var texts []string
 	for n := range most {
@@ -63,7 +64,7 @@ func timeNumbers(part string, most int) *timeNames {
 	return table(part, 1, 2, texts)
 }
 
-// hours12 are the hours of a clock of twelve hours.
+// hours12 returns the hours of a twelve-hour clock.
 func hours12() *timeNames {
 	return table("hour", 0, 2, strings.Fields(strings.Repeat("12 01 02 03 04 05 06 07 08 09 10 11 ", 2)))
 }
@@ -72,7 +73,7 @@ func halves(am, pm string) *timeNames {
 	return table("hour", 0, 2, append(slices.Repeat([]string{am}, 12), slices.Repeat([]string{pm}, 12)...))
 }
 
-// twoDigits are the last two digits of the year.
+// twoDigits returns the last two digits of the year.
 func twoDigits() *timeNames {
 	var texts []string
 	for n := range 100 {
@@ -83,7 +84,7 @@ func twoDigits() *timeNames {
 	return t
 }
 
-// weekdays are the digits for the days from Sunday.
+// weekdays returns digits for the days of the week, from Sunday.
 func weekdays(digits string) *timeNames { return table("dayOfWeek", 1, 1, strings.Split(digits, "")) }
 
 // nameLetters are the letters of to_char for names, in three cases.
@@ -118,7 +119,7 @@ var mysqlFormat = append(plain("%Y %Y %m %m %d %d %H %H %i %M %s %S %S %S %j %j 
 	Letter{"%c", "", timeNumbers("month", 12).withTrim()}, Letter{"%e", "", timeNumbers("dayOfMonth", 31).withTrim()}, Letter{"%w", "", weekdays("0123456")},
 	Letter{"%y", "", twoDigits()}, Letter{"%h", "", hours12()}, Letter{"%I", "", hours12()}, Letter{"%p", "", halves("AM", "PM")})
 
-// plain makes letters of pairs of words: theirs, and a format of plan.DateText.
+// plain makes letters from pairs of words: the foreign format, and the format of plan.DateText.
 func plain(pairs string) []Letter {
 	words := strings.Fields(pairs)
 	var out []Letter
@@ -128,7 +129,7 @@ func plain(pairs string) []Letter {
 	return out
 }
 
-// Format returns the pieces of a format, or the beginning of a part that isn't known.
+// Format returns the pieces of a format. If a part is unknown, it returns the beginning of that part.
 func Format(text string, letters []Letter) (pieces []piece, unknown string) {
 	postgres := letters[0].Theirs[0] != '%'
 	add := func(format string) {

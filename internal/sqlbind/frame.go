@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
-// frameOf returns the frame of a window. Without one, it is the partition, or, in an order, the beginning up to the
-// record and those that are equal to it.
+// frameOf returns the frame of a window. Without an explicit frame it is the whole partition. With an order, it ends
+// with the record and those equal to it.
 func frameOf(w *sqlparse.Window) (plan.Frame, error) {
 	f := w.Frame
 	switch {
@@ -27,7 +27,7 @@ func frameOf(w *sqlparse.Window) (plan.Frame, error) {
 	if f.Unit != "rows" {
 		return plan.Frame{}, unsupportedError(f.At, "use ROWS BETWEEN …, or join the table with itself: SELECT a.id, sum(b.x) FROM t AS a JOIN t AS b ON b.day BETWEEN a.day - interval '6 days' AND a.day GROUP BY a.id", "a frame of %s with these ends isn't there", strings.ToUpper(f.Unit))
 	}
-	// ROWS with constant ends: a start may be open downwards and an end upwards only.
+	// ROWS with constant ends. Only a start may be UNBOUNDED PRECEDING, and only an end UNBOUNDED FOLLOWING.
 	var out plan.Frame
 	for _, end := range []struct {
 		sqlparse.Bound

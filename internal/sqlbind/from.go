@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// from binds the FROM of a SELECT: one record without columns if there is none.
+// from binds the FROM of a SELECT. Without FROM, the result is one record without columns.
 func (b *binder) from(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
 	if s.From == nil {
 		return b.fromRows([]value.Row{{}}, nil, outer, w), nil
@@ -53,7 +53,7 @@ func (b *binder) from(s *sqlparse.Select, outer *rel, w *with) (*rel, error) {
 	return r, nil
 }
 
-// begins returns where a FROM item of a list is, or at if its kind has no place.
+// begins returns the place of a FROM item. It returns at for kinds without a place.
 func begins(f sqlparse.From, at sqlparse.Pos) sqlparse.Pos {
 	switch f := f.(type) {
 	case *sqlparse.Table:
@@ -66,8 +66,8 @@ func begins(f sqlparse.From, at sqlparse.Pos) sqlparse.Pos {
 	return at
 }
 
-// fromItem binds one FROM item. Its columns are those that the caller sees of a class, or those of a query. outer is the query around,
-// whose columns a sub-query may name, but not a query in FROM.
+// fromItem binds one FROM item. Its columns are the columns of a class that the caller sees, or the columns of a query.
+// outer is the outer query. A sub-query may use its columns, but a query in FROM may not.
 func (b *binder) fromItem(f sqlparse.From, outer *rel, w *with) (*rel, error) {
 	switch f := f.(type) {
 	case *sqlparse.Table:
@@ -137,9 +137,9 @@ func (b *binder) openTable(t *sqlparse.Table, outer *rel, w *with) (*rel, error)
 	return r, b.applyAlias(r, t.Alias, name)
 }
 
-// applyAlias gives the columns of r the name of their FROM item.
+// applyAlias sets the name of the FROM item for the columns of r.
 func (b *binder) applyAlias(r *rel, a sqlparse.Alias, name string) error {
-	r.depends = nil // they number the columns of the query inside
+	r.depends = nil // they refer to the columns of the inner query
 	if a.Name != nil {
 		name = a.Name.Text
 	}
@@ -186,7 +186,7 @@ func (b *binder) fromFunction(f *sqlparse.Function, outer *rel, w *with) (*rel, 
 	if none {
 		r.add(&plan.Filter{If: constantly(false), Shape: *r.shape})
 	}
-	if f.Alias.Name != nil && f.Alias.Columns == nil { // generate_series(…) AS n names the column, too
+	if f.Alias.Name != nil && f.Alias.Columns == nil { // generate_series(…) AS n also names the column
 		f.Alias.Columns = []sqlparse.Ident{*f.Alias.Name}
 	}
 	return r, b.applyAlias(r, f.Alias, "generate_series")

@@ -14,13 +14,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A function binds a name with arguments.
+// A function binds a call of a function.
 type function struct {
-	least, most int // arguments. A most of -1 means any number
+	least, most int // the numbers of arguments. A most of -1 means any number
 	bind        func(f *called, a []node) (node, error)
 }
 
-// A called is a call with the records it is over.
+// A called is a call together with the Binder for its records.
 type called struct {
 	*Binder
 	*sqlparse.Call
@@ -28,7 +28,7 @@ type called struct {
 
 func (f *called) place() sqlparse.Pos { return f.Call.At }
 
-// operator returns an operator on the arguments, each converted to its type in types.
+// operator returns an operator on the arguments. Each argument is converted to the type at its index in types.
 func (f *called) operator(o plan.Op, t schema.Type, a []node, types ...schema.Type) (node, error) {
 	args := make([]plan.Expr, len(a))
 	for i := range a {
@@ -45,7 +45,7 @@ func (f *called) operator(o plan.Op, t schema.Type, a []node, types ...schema.Ty
 	return computedOf(plan.Apply{Op: o, Args: args, T: t}, f.place()), nil
 }
 
-// call binds a call of a scalar function, that is, one that is not an aggregate.
+// call binds a call of a scalar function, as opposed to an aggregate.
 func (b *Binder) call(c *sqlparse.Call) (node, error) {
 	if c.Over != nil {
 		return node{}, invalid(c.At, "a window function can only be in the select list and in ORDER BY")
@@ -95,7 +95,7 @@ func plural(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
-// FunctionNames returns the names of the functions of single records and of the aggregates, sorted.
+// FunctionNames returns the names of the scalar functions and of the aggregates, sorted.
 func FunctionNames() []string {
 	names := append(slices.Collect(maps.Keys(functions())), slices.Collect(maps.Keys(sqlparse.Aggregates))...)
 	slices.Sort(names)
@@ -136,7 +136,8 @@ func texts(o plan.Op, t schema.Type) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) { return f.operator(o, t, a, schema.String) }
 }
 
-// bindTrim binds a function that removes characters, a space unless a constant text names others.
+// bindTrim binds a function that removes characters at the ends. The default is a space. A constant text can name other
+// characters.
 func bindTrim(o plan.Op) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		if len(a) == 1 {
@@ -149,7 +150,7 @@ func bindTrim(o plan.Op) func(*called, []node) (node, error) {
 	}
 }
 
-// indexOf returns the position of the second text in the first, from 1, or 0.
+// indexOf binds a function that returns the position of the second text in the first, from 1, or 0 if it doesn't occur.
 func indexOf(swap bool) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		if swap {
@@ -164,7 +165,7 @@ func indexOf(swap bool) func(*called, []node) (node, error) {
 	}
 }
 
-// substring takes the characters from a position, from 1, which may lie before the text.
+// substring returns the characters from a position. Positions count from 1, but may also be before the text.
 func substring(f *called, a []node) (node, error) {
 	if len(a) == 2 && a[1].Kind() == schema.String {
 		return node{}, unsupportedError(f.place(), "split_part(x, '@', 2) takes what is between separators, regexp_replace(x, '[^0-9]+', '', 'g') leaves out what isn't wanted, and x ~ '…' tests a text", "substring with a regular expression isn't there")
@@ -195,7 +196,7 @@ func substring(f *called, a []node) (node, error) {
 	return computedOf(textFrom(x, start, n, len(a) == 3), f.place()), nil
 }
 
-// side takes characters from the left or the right. A negative count leaves characters out at the other end.
+// side returns characters from the left or the right. A negative count omits characters at the other end.
 func side(right bool) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		x, err := f.Text(&a[0], f.Call.Name)
@@ -210,9 +211,9 @@ func side(right bool) func(*called, []node) (node, error) {
 	}
 }
 
-// ofText returns the functions of texts, which count characters from 1. Package plan has no operators for starts_with
-// and split_part. The first is true where the prefix is found at 0. The second takes an element of Split, counted from
-// the end if n is negative.
+// ofText returns the functions on texts. They count characters from 1. Package plan has no operators for starts_with
+// and split_part. starts_with is true if the prefix is found at position 0. split_part is an element of Split, counted
+// from the end if n is negative.
 func ofText() map[string]function {
 	return map[string]function{
 		"lower": {1, 1, texts(plan.Lower, schema.String)}, "lcase": {1, 1, texts(plan.Lower, schema.String)},
@@ -259,7 +260,7 @@ func ofText() map[string]function {
 	}
 }
 
-// concatWith joins the texts after the first that aren't null, with the first between them.
+// concatWith joins all texts after the first that aren't null. The first text is the separator.
 func concatWith(f *called, a []node) (node, error) {
 	k, ok := a[0].Expr.(plan.Const)
 	if !ok || k.Value.Kind() != value.String {
@@ -276,8 +277,9 @@ func concatWith(f *called, a []node) (node, error) {
 	return computedOf(withText(k, all), f.place()), nil
 }
 
-// numbers binds a function whose result has the type of its argument, so that a Decimal stays exact. A whole number is its own ceiling
-// and its own rounding. The places are a constant within ±20: SQL text holds it, and a dialect must be able to write it.
+// numbers binds a function whose result has the type of its argument, so that a Decimal stays exact. A whole number is
+// its own ceiling and rounding. The number of places must be a constant from -20 to 20, because it becomes part of the
+// SQL text.
 func numbers(o plan.Op) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		t, number := typecheck.Number([]typecheck.Node{a[0].Node}), a[0].number()
@@ -308,7 +310,7 @@ func numbers(o plan.Op) func(*called, []node) (node, error) {
 	}
 }
 
-// reals is a function of Doubles.
+// reals binds a function on Doubles.
 func reals(o plan.Op) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		n, err := f.operator(o, schema.Double, a, schema.Double)
@@ -317,7 +319,7 @@ func reals(o plan.Op) func(*called, []node) (node, error) {
 	}
 }
 
-// ofNumbers returns the functions of numbers. log is the logarithm to base 10, as in PostgreSQL and SQLite.
+// ofNumbers returns the functions on numbers. As in PostgreSQL and SQLite, log is the logarithm to base 10.
 func ofNumbers() map[string]function {
 	return map[string]function{
 		"abs": {1, 1, numbers(plan.Abs)}, "ceil": {1, 1, numbers(plan.Ceil)}, "ceiling": {1, 1, numbers(plan.Ceil)}, "floor": {1, 1, numbers(plan.Floor)},
@@ -325,7 +327,7 @@ func ofNumbers() map[string]function {
 		"power": {2, 2, reals(plan.Pow)}, "pow": {2, 2, reals(plan.Pow)},
 		"round": {1, 2, numbers(plan.Round)}, "trunc": {1, 2, numbers(plan.Trunc)}, "truncate": {1, 2, numbers(plan.Trunc)},
 		"mod": {2, 2, func(f *called, a []node) (node, error) { return f.arithmetic("%", a[0], a[1], f.place()) }},
-		"div": {2, 2, func(f *called, a []node) (node, error) { // numeric in PostgreSQL, where MySQL's operator is a whole number
+		"div": {2, 2, func(f *called, a []node) (node, error) { // numeric in PostgreSQL, but a whole number in MySQL
 			n, err := f.arithmetic("div", a[0], a[1], f.place())
 			n.Number = numeric
 			return n, err

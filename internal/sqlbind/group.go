@@ -19,7 +19,7 @@ func (r *rel) key(e sqlparse.Expr) string {
 	})
 }
 
-// groups adds the groups of a SELECT, if it has any: by GROUP BY, or all records for an aggregate.
+// groups adds the groups of a SELECT. Without GROUP BY, an aggregate makes a single group of all records.
 func (r *rel) groups(s *sqlparse.Select, outputs []output, order []sqlparse.Order) error {
 	over := []any{s.Having, s.Qualify}
 	for _, o := range outputs {
@@ -65,7 +65,8 @@ func (r *rel) groups(s *sqlparse.Select, outputs []output, order []sqlparse.Orde
 	return nil
 }
 
-// groupAllKeys returns the outputs that GROUP BY ALL groups by: those without an aggregate or a window, and no constants.
+// groupAllKeys returns the outputs by which GROUP BY ALL groups: outputs without aggregates and windows that aren't
+// constants.
 func groupAllKeys(outputs []output) []sqlparse.Expr {
 	var by []sqlparse.Expr
 	for _, o := range outputs {
@@ -84,16 +85,16 @@ func groupAllKeys(outputs []output) []sqlparse.Expr {
 type grouping struct {
 	*rel
 	stage  plan.Group
-	keys   []string // of stage.Keys
-	flags  []node   // likewise
+	keys   []string // by index of stage.Keys
+	flags  []node   // by index of stage.Keys
 	calls  []aggregation
 	taken  []taken
-	fixed  map[int]bool // the columns that have one value in each group
-	set    bool         // it is one of several grouping sets
+	fixed  map[int]bool // the columns with a single value in each group
+	set    bool         // one of several grouping sets
 	sorted string       // the key of the order in which lists are made
 }
 
-// An aggregation is a call with the place of its first accumulator and the function that makes its value from them.
+// An aggregation is a call with the index of its first accumulator and the function that computes its value.
 type aggregation struct {
 	key   string
 	from  int
@@ -102,10 +103,10 @@ type aggregation struct {
 	at    sqlparse.Pos
 }
 
-// A taken column is one that the keys determine.
+// A taken is a column whose value is determined by the keys.
 type taken struct{ column, accumulator int }
 
-// key adds e to the keys of the group, once for expressions that mean the same. It can't have an aggregate in it.
+// key adds e to the keys of the group, unless an equivalent expression is already a key. e can't contain an aggregate.
 func (g *grouping) key(e sqlparse.Expr) error {
 	if c := sqlparse.AggregateIn(e); c != nil {
 		return invalid(c.At, "%s(…) can't be in GROUP BY", c.Name)
@@ -146,8 +147,8 @@ func (g *grouping) aggregatesIn(x any) error {
 	return err
 }
 
-// call binds the aggregate c, known by its key k, and adds its accumulators to the stage. An aggregate over only
-// columns of the query around would belong to that query, as in PostgreSQL, and is refused.
+// call binds the aggregate c and adds its accumulators to the stage. k is the key of c. An aggregate over only columns
+// of an outer query would belong to that query in PostgreSQL, so it is refused.
 func (g *grouping) call(c *sqlparse.Call, k string) error {
 	if n := g.around(c); n != nil {
 		return unsupportedError(n.Pos(), "compute it in the query around this one",
@@ -173,7 +174,7 @@ func (g *grouping) call(c *sqlparse.Call, k string) error {
 	return nil
 }
 
-// around returns a column that c is over, if all of them are columns of the queries around, or else nil.
+// around returns a column in c if all columns in c belong to outer queries. Otherwise it returns nil.
 func (g *grouping) around(c *sqlparse.Call) *sqlparse.Name {
 	var out *sqlparse.Name
 	own := false
@@ -192,10 +193,11 @@ func (g *grouping) around(c *sqlparse.Call) *sqlparse.Name {
 	return out
 }
 
-// distinctOrder checks the order of different values: they come in their own, ascending, or in none that shows.
+// distinctOrder checks the order of distinct values. Only the values' own ascending order, or an order without effect,
+// is supported.
 func (g *grouping) distinctOrder(c *sqlparse.Call) error {
 	if !slices.Contains([]string{"string_agg", "listagg", "group_concat", "array_agg", "json_agg", "jsonb_agg", "json_group_array"}, c.Name) {
-		return nil // a number of them, or the least
+		return nil // the result doesn't depend on the order
 	}
 	first := c.Order[0]
 	if len(c.Order) == 1 && len(c.Args) > 0 && g.rel.key(first.X) == g.rel.key(c.Args[0]) && !first.Desc && first.Nulls == "" {
@@ -205,7 +207,7 @@ func (g *grouping) distinctOrder(c *sqlparse.Call) error {
 		"%s(DISTINCT …) comes in the ascending order of its values, and in no other", c.Name)
 }
 
-// inOrder sorts the records as an aggregate takes them. There is one order for all of them.
+// inOrder sorts the records for the order of an aggregate. All aggregates must have the same order.
 func (g *grouping) inOrder(c *sqlparse.Call) error {
 	k := ""
 	var terms []term
@@ -224,8 +226,8 @@ func (g *grouping) inOrder(c *sqlparse.Call) error {
 	return g.sort(terms)
 }
 
-// addDependentColumns adds the columns outside of aggregates that the keys determine, because the key of their table is among
-// them.
+// addDependentColumns adds columns outside of aggregates that the keys determine, because the key of the columns' table
+// is among the keys.
 func (g *grouping) addDependentColumns(x any) error {
 	var err error
 	sqlparse.Walk(x, func(e sqlparse.Expr) bool {
@@ -248,13 +250,13 @@ func (g *grouping) addDependentColumns(x any) error {
 	return err
 }
 
-// take lets n be used outside of aggregates if the keys determine it, as a primary key among them does (PostgreSQL's
-// functional dependency). It is then the least of its equal values in a group. For a masked column, whose values
-// nothing compares, it is the first. An unknown name is left to be found later.
+// take allows n outside of aggregates if the keys determine it, for example because a primary key is among them
+// (PostgreSQL's functional dependency). All values of n in a group are equal, so the stage computes the least. For a
+// masked column, whose values can't be compared, it is the first. Another function reports an unknown name.
 func (g *grouping) take(n *sqlparse.Name) error {
 	up, c, err := g.find(n)
 	if err != nil || up > 0 || c.at < 0 {
-		return nil // found later, with its error
+		return nil // a later step returns the error
 	}
 	if slices.ContainsFunc(g.taken, func(t taken) bool { return t.column == c.at }) {
 		return nil
@@ -293,7 +295,7 @@ func (g *grouping) fixes(column int) bool {
 	return g.fixed[column]
 }
 
-// finish adds the Group. From now on keys, aggregates and determined columns are computed. No other column has a value.
+// finish adds the Group. After it, only keys, aggregates and the columns that the keys determine have values.
 func (g *grouping) finish(always bool) {
 	g.stage.Always = always
 	group(&g.stage, g.shape.Columns)
@@ -304,7 +306,7 @@ func (g *grouping) finish(always bool) {
 	g.rel.single = g.rel.single || always
 }
 
-// columns finds the columns that keep a value.
+// columns finds the columns that keep a value after the group.
 func (g *grouping) columns(width int) {
 	r := g.rel
 	for i := range r.cols {
@@ -323,7 +325,7 @@ func (g *grouping) columns(width int) {
 	}
 }
 
-// values sets the values of keys and aggregates.
+// values sets the computed values of keys and aggregates.
 func (g *grouping) values(width int) {
 	r := g.rel
 	r.computed = map[string]node{}

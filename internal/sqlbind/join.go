@@ -44,7 +44,7 @@ func (b *binder) join(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(r.cols, func(x, y col) int { // those of the left side come first, as written
+	slices.SortStableFunc(r.cols, func(x, y col) int { // the columns of the left side come first, as written
 		switch {
 		case x.at >= n && y.at < n:
 			return -1
@@ -96,7 +96,7 @@ func (b *binder) pair(left, right *rel, j *sqlparse.Join) (*rel, error) {
 	return r, nil
 }
 
-// rename gives each column of a join that can be named a path of its own, for filters.
+// rename gives each named column of a join a unique path, for filters.
 func (r *rel) rename() {
 	for i := range r.shape.Columns {
 		r.shape.Columns[i].Path, r.shape.Columns[i].Behind = nil, nil
@@ -106,7 +106,7 @@ func (r *rel) rename() {
 	}
 }
 
-// using adds the equalities of USING and NATURAL. The column is named once from then on.
+// using adds the equalities of USING and NATURAL. After the join, the two columns have one unqualified name.
 func (r *rel) using(left, right *rel, j *sqlparse.Join, st *plan.Join) error {
 	names := j.Using
 	if j.Natural {
@@ -141,7 +141,8 @@ func (r *rel) using(left, right *rel, j *sqlparse.Join, st *plan.Join) error {
 	return nil
 }
 
-// on binds the condition of a join: equalities of a value of each side are pairs, the rest is a condition over both.
+// on binds the condition of a join. Equalities between values of the two sides become pairs. The rest becomes a
+// condition over both sides.
 func (r *rel) on(left, right *rel, e sqlparse.Expr, st *plan.Join) error {
 	var rest []plan.Expr
 	for _, part := range sqlparse.Conjuncts(e) {
@@ -166,7 +167,7 @@ func (r *rel) on(left, right *rel, e sqlparse.Expr, st *plan.Join) error {
 	return nil
 }
 
-// addPair adds part to the pairs of a join if it is an equality of a value of each side.
+// addPair adds part to the pairs of a join if it is an equality between values of the two sides.
 func addPair(left, right *rel, part sqlparse.Expr, st *plan.Join) (bool, error) {
 	eq, ok := part.(*sqlparse.Binary)
 	if !ok || eq.Op != "=" {
@@ -198,14 +199,16 @@ func addPair(left, right *rel, part sqlparse.Expr, st *plan.Join) (bool, error) 
 	return true, nil
 }
 
-// sideOf returns the side whose columns e names: 1 or 2, or 0 if it names none, both, or is more than names and constants.
+// sideOf returns the side to which the columns in e belong: 1 or 2. It returns 0 for no columns or both sides, and for
+// other forms than names and constants.
 func sideOf(left, right *rel, e sqlparse.Expr) int {
 	return sqlparse.Side(e, func(parts []sqlparse.Ident) (inLeft, inRight bool) {
 		return left.matching(parts) != nil, right.matching(parts) != nil
 	})
 }
 
-// fullJoin is a left join, followed by the records of the right side that no record of the left one matches.
+// fullJoin binds a FULL JOIN as a left join, followed by the records of the right side that match no record of the left
+// side.
 func (b *binder) fullJoin(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 	if j.Natural || j.Using != nil {
 		return nil, unsupportedError(j.At, "write ON, and coalesce(a.x, b.x) for the columns", "FULL JOIN … USING isn't there")
@@ -216,7 +219,7 @@ func (b *binder) fullJoin(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.meter.Add(plan.CostlyJoin, 1, At(j.At)); err != nil { // the records of the right side that the join leaves out
+	if err := b.meter.Add(plan.CostlyJoin, 1, At(j.At)); err != nil { // for the right side's records without a match
 		return nil, err
 	}
 	right, err := b.fromItem(j.Right, outer, w)
@@ -235,7 +238,7 @@ func (b *binder) fullJoin(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 		return nil, err
 	}
 	right.add(&plan.Filter{If: Not(none), Shape: *right.shape})
-	u := &plan.Union{Right: right.program} // a column of the join is null on the right side, or a column of that side
+	u := &plan.Union{Right: right.program} // the left side's columns are null in the added records
 	width := len(r.cols) - len(right.cols)
 	for i, c := range r.cols {
 		column := r.shape.Columns[c.at]
@@ -257,7 +260,7 @@ func (b *binder) fullJoin(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 	return r, nil
 }
 
-// sides adds a union, whose last columns are the side and the position.
+// sides adds a union. Its last two columns are the side and the position.
 func (r *rel) sides(u *plan.Union) {
 	r.depends = nil
 	n := len(u.Shape.Columns)

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// member binds x -> y, a member of an object or an element of a list, as text for ->>.
+// member binds x -> y: a member of an object or an element of a list. With asText, it binds ->>, which returns text.
 func (b *Binder) member(x, y node, asText bool, p sqlparse.Pos) (node, error) {
 	k, ok := y.Expr.(plan.Const)
 	if !ok || !typecheck.Dynamic(x.Kind()) {
@@ -23,7 +23,7 @@ func (b *Binder) member(x, y node, asText bool, p sqlparse.Pos) (node, error) {
 	return node{}, invalid(p, "-> takes a constant name or number on its right")
 }
 
-// leaf returns JSON, unchanged or as text.
+// leaf returns x, which is JSON, unchanged or as text.
 func leaf(x plan.Expr, asText bool) node {
 	if asText {
 		x = plan.Convert{X: x, T: schema.String}
