@@ -87,7 +87,7 @@ func twoDigits() *timeNames {
 // weekdays returns digits for the days of the week, from Sunday.
 func weekdays(digits string) *timeNames { return table("dayOfWeek", 1, 1, strings.Split(digits, "")) }
 
-// nameLetters are the letters of to_char for names, in three cases.
+// nameLetters returns the letters of to_char for names, in upper case, capitalised and in lower case.
 func nameLetters(letter, short, part string, names []string) []Letter {
 	var out []Letter
 	for _, as := range []func(string) string{strings.ToUpper, strings.Clone, strings.ToLower} {

@@ -10,18 +10,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A lateral is a query in FROM that refers to the records beside it.
+// A lateral is a query in FROM that refers to the records of preceding FROM items.
 type lateral struct {
-	*rel  // the records beside it, then those of both
+	*rel  // the records of the preceding items, later joined with the records of the query
 	query *sqlparse.Query
 	s     *sqlparse.Select
-	keep  bool // a record for which the query has none stays
-	width int  // how many columns that can be named are beside it
+	keep  bool // a record without a match in the query stays
+	width int  // the number of named columns of the preceding items
 }
 
-// joinLateral joins r with the records of a query that refers to those of r. A query that aggregates all records, or
-// reads none, becomes a value for each column. Another query becomes a join with the records that it reads, and its
-// WHERE is the condition. With a LIMIT, the records are numbered for each record of r.
+// joinLateral joins r with the records of a query that refers to the records of r. A query that aggregates all records,
+// or has no FROM, becomes a value for each column. Any other query becomes a join with the records that it reads. The
+// WHERE of the query is the condition of the join. With a LIMIT, the records for each record of r are numbered.
 func (r *rel) joinLateral(d *sqlparse.Derived, j *sqlparse.Join) error {
 	keep, on, err := listJoin(j)
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *rel) joinLateral(d *sqlparse.Derived, j *sqlparse.Join) error {
 	return r.where(on)
 }
 
-// values adds a value for each column of a query that has one record.
+// values adds a value for each column of a query with exactly one record.
 func (l *lateral) values() ([]col, error) {
 	if n, ok := l.query.Limit.(*sqlparse.Number); l.query.Offset != nil || l.query.Limit != nil && (!ok || n.Text == "0") {
 		return nil, unsupportedError(l.s.At, "leave LIMIT and OFFSET out", "this LATERAL query has one record")
@@ -92,12 +92,12 @@ func (l *lateral) values() ([]col, error) {
 	return made, nil
 }
 
-// addColumn adds a column for x, and returns it under name.
+// addColumn adds a column that contains x. It returns the column with this name.
 func (l *lateral) addColumn(name string, x node) col {
 	return col{name: name, at: l.ensureColumns([]node{x})[0], Marks: x.Marks}
 }
 
-// records joins with the records that the query reads. A name means a column of the query first.
+// records joins with the records that the query reads. In the query, a name refers first to the query's own columns.
 func (l *lateral) records(beside []col) ([]col, error) {
 	by, err := l.identity()
 	if err != nil {
@@ -107,12 +107,12 @@ func (l *lateral) records(beside []col) ([]col, error) {
 	if err != nil {
 		return nil, err
 	}
-	there := inner.ensureColumns([]node{literal(value.OfInt(1), l.s.At)})[0] + len(l.shape.Columns) // null where nothing was found
+	there := inner.ensureColumns([]node{literal(value.OfInt(1), l.s.At)})[0] + len(l.shape.Columns) // null if there is no match
 	for i := range l.cols {
 		c := &l.cols[i]
 		c.hidden = c.hidden || inner.matching([]sqlparse.Ident{{Text: c.name}}) != nil
 		if slices.ContainsFunc(inner.cols, func(own col) bool { return strings.EqualFold(own.table, c.table) }) {
-			c.table = "" // the alias means the table of the query
+			c.table = "" // the alias refers to the query's table
 		}
 	}
 	j := &sqlparse.Join{Kind: "inner", At: l.s.At}
@@ -127,7 +127,7 @@ func (l *lateral) records(beside []col) ([]col, error) {
 			return nil, err
 		}
 	}
-	for i := range beside { // a star means the columns of the query
+	for i := range beside { // a star refers only to the query's columns
 		l.cols[i].hidden = true
 	}
 	outputs, err := l.outputs(l.s.Items)
@@ -151,7 +151,7 @@ func (l *lateral) records(beside []col) ([]col, error) {
 	return made, nil
 }
 
-// output binds an item of the select list. Where nothing was found it is null.
+// output binds an item of the select list. It is null if there is no match.
 func (l *lateral) output(e sqlparse.Expr, there int) (node, error) {
 	n, plain := e.(*sqlparse.Name)
 	if plain {
@@ -170,7 +170,8 @@ func (l *lateral) output(e sqlparse.Expr, there int) (node, error) {
 	return x, err
 }
 
-// identity returns the columns that tell the records of l apart: those of its order, or their number, where two may be equal in it.
+// identity returns columns that distinguish the records of l: the columns of the order, or a number if records may be
+// equal in the order.
 func (l *lateral) identity() ([]int, error) {
 	var by []int
 	if !l.keyless && !slices.ContainsFunc(l.shape.Order, func(p plan.Place) bool { return l.shape.Columns[p.Column].Type == schema.JSON }) {
@@ -183,7 +184,7 @@ func (l *lateral) identity() ([]int, error) {
 	return []int{n}, err
 }
 
-// numberRecords numbers the records of each partition, and returns the column with the number.
+// numberRecords numbers the records of each partition. It returns the column with the number.
 func (l *lateral) numberRecords(by []int, order []plan.Place) (int, error) {
 	if err := l.meter.Add(plan.CostlyWindow, 1, At(l.s.At)); err != nil {
 		return 0, err
@@ -194,7 +195,7 @@ func (l *lateral) numberRecords(by []int, order []plan.Place) (int, error) {
 	return len(l.shape.Columns) - 1, nil
 }
 
-// limitRecords keeps the records that LIMIT and OFFSET keep, of those for each record beside the query.
+// limitRecords applies the query's LIMIT and OFFSET separately for each record of the preceding items.
 func (l *lateral) limitRecords(by []int, outputs []output) error {
 	bounds, err := l.bounds(l.query)
 	if err != nil || bounds.Limit < 0 && bounds.Skip == 0 {

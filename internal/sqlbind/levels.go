@@ -9,16 +9,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// levels groups by each of several sets of keys. The records are read once for each set, and united. The keys that a
-// set leaves out are null in its groups. GROUPING tells them from keys that are null.
+// levels groups by several sets of keys. The records are read once for each set, and the groups are united. A key that
+// is not in a set is null in the groups of the set. GROUPING distinguishes it from a key whose value is null.
 type levels struct {
 	s      *sqlparse.Select
 	by     []sqlparse.Expr
-	over   []any     // the expressions that may have an aggregate
-	merged *grouping // the first set. Its records are those of all
-	keys   []string  // of all sets
+	over   []any     // the expressions that may contain an aggregate
+	merged *grouping // the grouping of the first set, to whose records the others are appended
+	keys   []string  // the keys of all sets
 	flags  []node
-	sets   [][]int // by number of key
+	sets   [][]int // the sets, each as the numbers of its keys
 }
 
 // levels adds the groups of GROUPING SETS.
@@ -52,7 +52,8 @@ func (r *rel) levels(s *sqlparse.Select, by []sqlparse.Expr, over []any) error {
 	return l.grouping(r)
 }
 
-// add groups part by one set, and appends the groups to those of the sets before. Each has the columns of all sets, and its number.
+// add groups part by one set and appends the groups to the groups of the preceding sets. Each group has the keys of all
+// sets and the number of its set.
 func (l *levels) add(part *rel, set []int, alone bool) error {
 	g := &grouping{rel: part, set: true}
 	for _, e := range l.by {
@@ -99,7 +100,7 @@ func (l *levels) add(part *rel, set []int, alone bool) error {
 	return nil
 }
 
-// grouping computes the calls of GROUPING: a bit for each argument, 1 where the set leaves it out.
+// grouping computes the calls of GROUPING. Each argument gives a bit, which is 1 if the argument is not in the set.
 func (l *levels) grouping(r *rel) error {
 	set := plan.Ref{Column: len(l.keys) + len(l.merged.stage.Accumulators), T: schema.Integer}
 	for _, c := range sqlparse.Groupings(l.over) {

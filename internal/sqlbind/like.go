@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// like binds LIKE and matches with regular expressions, whose patterns are constants.
+// like binds LIKE and matches of regular expressions. Their patterns are constants.
 func (b *Binder) like(e *sqlparse.Like) (cond, error) {
 	x, err := b.Value(e.X)
 	if err != nil {

@@ -18,7 +18,7 @@ func (r *rel) joinElements(f *sqlparse.Function, j *sqlparse.Join) error {
 	return r.where(on)
 }
 
-// unwind makes a record of each element of a list.
+// unwind makes a record from each element of a list.
 func (r *rel) unwind(f *sqlparse.Function, keep bool) error {
 	e, err := bindList(r.exprs(), f, r.shape, keep)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// listFunction returns f if it is such a function, nil otherwise.
+// listFunction returns f as a function that yields the elements of a list, such as unnest, or nil if it is something
+// else.
 func listFunction(f sqlparse.From) *sqlparse.Function {
 	fn, ok := f.(*sqlparse.Function)
 	if ok && (fn.Call.Name == "unnest" || strings.HasSuffix(strings.TrimSuffix(fn.Call.Name, "_text"), "_array_elements")) {
@@ -19,7 +20,8 @@ func listFunction(f sqlparse.From) *sqlparse.Function {
 	return nil
 }
 
-// listJoin returns the meaning of a join with a list: whether records without elements stay, and the condition, or nil.
+// listJoin returns the meaning of a join with a list: whether records without elements stay, and the condition. The
+// condition is nil for ON true.
 func listJoin(j *sqlparse.Join) (keep bool, on sqlparse.Expr, err error) {
 	on = j.On
 	if w, ok := on.(*sqlparse.Word); ok && w.Text == "true" {
@@ -31,22 +33,22 @@ func listJoin(j *sqlparse.Join) (keep bool, on sqlparse.Expr, err error) {
 	return j.Kind == "left", on, nil
 }
 
-// elements are the records of a list.
+// elements are the records for the elements of a list.
 type elements struct {
 	Stage   *plan.Unwind
-	Columns []node // over the Stage: the element, then its number from 1
+	Columns []node // over the Stage: the element, and its number from 1
 	Table   string // the name in FROM
 	Names   []Name
 }
 
-// A Name is a name of a column of elements. One that is Unlisted is left out by *.
+// A Name is the name of a column of elements. A star omits a column that is Unlisted.
 type Name struct {
 	Text     string
 	Column   int
 	Unlisted bool
 }
 
-// bindList binds f over records of a shape. With keep, a record without elements stays, with null in their place.
+// bindList binds f over records of a shape. With keep, a record without elements stays, and the new columns are null.
 func bindList(b *Binder, f *sqlparse.Function, shape *plan.Shape, keep bool) (elements, error) {
 	c := f.Call
 	if len(c.Args) != 1 {
@@ -63,7 +65,7 @@ func bindList(b *Binder, f *sqlparse.Function, shape *plan.Shape, keep bool) (el
 	if err != nil {
 		return elements{}, err
 	}
-	if !x.List { // a value that is not a list has no elements
+	if !x.List { // a value that isn't a list has no elements
 		size := plan.Apply{Op: plan.Size, Args: []plan.Expr{list}, T: schema.Integer}
 		list = plan.Case{If: []plan.Expr{isNull(size)}, Then: []plan.Expr{plan.Const{T: schema.JSON}}, Else: list, T: schema.JSON}
 	}
@@ -82,7 +84,7 @@ func bindList(b *Binder, f *sqlparse.Function, shape *plan.Shape, keep bool) (el
 	return e, e.name(f)
 }
 
-// name names the columns as PostgreSQL does. An alias without columns names the element, too.
+// name names the columns as PostgreSQL does. An alias without column names also names the element.
 func (e *elements) name(f *sqlparse.Function) error {
 	e.Table, e.Names = f.Call.Name, []Name{{Text: "value"}, {Text: "ordinality", Column: 1}}
 	if f.Alias.Name != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ofParts returns the functions that divide texts, and those that replace a part by a text.
+// ofParts returns the functions that split texts, and the functions that replace a part of a text.
 func ofParts() map[string]function {
 	return map[string]function{
 		"string_to_array": {2, 2, bindStringToArray},
@@ -21,7 +21,7 @@ func ofParts() map[string]function {
 	}
 }
 
-// beginning binds list[1:n], the first elements of a list.
+// beginning binds list[1:n], the first n elements of a list.
 func (b *Binder) beginning(x node, e *sqlparse.Index) (node, error) {
 	from, err := b.Constant(e.I)
 	if err != nil {
@@ -53,7 +53,7 @@ func separator(f *called, x node) (plan.Const, error) {
 	return k, nil
 }
 
-// bindStringToArray binds string_to_array: the parts of a text between separators, none of an empty text.
+// bindStringToArray binds string_to_array: the parts of a text between separators. An empty text has no parts.
 func bindStringToArray(f *called, a []node) (node, error) {
 	x, err := f.Text(&a[0], f.Call.Name)
 	if err != nil {
@@ -68,11 +68,11 @@ func bindStringToArray(f *called, a []node) (node, error) {
 	return node{Node: typecheck.Node{Expr: parts, List: true, At: At(f.place())}}, nil
 }
 
-// mostParts is the most parts of a text that substring_index takes: the text is written once for each.
+// mostParts is the maximum number of parts for substring_index, because the text is written once for each part.
 const mostParts = 4
 
-// upToSeparator binds substring_index: the text before separator n, or, if n is negative, after separator -n from the
-// end.
+// upToSeparator binds substring_index: the text before separator n. If n is negative, it is the text after separator
+// -n, counted from the end.
 func upToSeparator(f *called, a []node) (node, error) {
 	x, err := f.Text(&a[0], f.Call.Name)
 	if err != nil {
@@ -90,8 +90,8 @@ func upToSeparator(f *called, a []node) (node, error) {
 	return computedOf(splitParts(x, by, n), f.place()), nil
 }
 
-// overlaid binds overlay, which replaces characters of a text by another text. MySQL's insert leaves a text as it is if
-// it has no character at that place.
+// overlaid binds overlay, which replaces characters of a text by another text. MySQL's insert leaves a text unchanged
+// if it has no character at that position.
 func overlaid(insert bool) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		if insert {
@@ -128,7 +128,8 @@ func overlaid(insert bool) func(*called, []node) (node, error) {
 	}
 }
 
-// bindTranslate binds translate with constant characters as one replacement for each. The order of replacements must not matter.
+// bindTranslate binds translate with constant characters as one replacement for each character. It refuses characters
+// for which the order of replacements matters.
 func bindTranslate(f *called, a []node) (node, error) {
 	x, err := f.Text(&a[0], f.Call.Name)
 	if err != nil {
@@ -148,7 +149,7 @@ func bindTranslate(f *called, a []node) (node, error) {
 	}
 	seen := ""
 	for i, r := range from {
-		if strings.ContainsRune(seen, r) { // the first one counts
+		if strings.ContainsRune(seen, r) { // only the first occurrence counts
 			continue
 		}
 		seen += string(r)

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A term is a term of an order. Nulls is "first", "last" or "".
+// A term is one term of an order. Nulls is "first", "last" or "".
 type term struct {
 	X     node
 	Desc  bool
@@ -30,7 +30,7 @@ func Same(shape *plan.Shape) *mapping {
 	return m
 }
 
-// Column returns the number of the column that holds x. If there is none, it adds a hidden one.
+// Column returns the number of the column that contains x. If there is no such column, it adds a hidden one.
 func (m *mapping) Column(x plan.Expr, c plan.Column) int {
 	if ref, ok := x.(plan.Ref); ok {
 		for i, have := range m.Columns {
@@ -45,8 +45,8 @@ func (m *mapping) Column(x plan.Expr, c plan.Column) int {
 	return len(m.Columns) - 1
 }
 
-// Order sets the order of m, a mapping of records of a shape: by terms, then as they were. Null is the least value, as
-// in pipelines. NULLS LAST and NULLS FIRST change that.
+// Order sets the order of m, a mapping of records of a shape. The records are sorted by terms and then by the previous
+// order. Null is the least value, as in pipelines, unless NULLS LAST or NULLS FIRST changes that.
 func (m *mapping) Order(shape *plan.Shape, terms []term) {
 	has := map[int]bool{}
 	put := func(i int, desc bool) {
@@ -73,7 +73,7 @@ func (m *mapping) Order(shape *plan.Shape, terms []term) {
 	}
 }
 
-// definedColumn returns the column that x, the expression of n, defines.
+// definedColumn returns the description of a column for x, the expression of n.
 func definedColumn(n *node, x plan.Expr) plan.Column {
 	if _, plain := x.(plan.Ref); plain && n.Column != nil {
 		return *n.Column
@@ -85,7 +85,7 @@ func definedColumn(n *node, x plan.Expr) plan.Column {
 	return c
 }
 
-// groupColumn returns the column of a group's key e over column c.
+// groupColumn returns the description of a column for e, a key of a group. c is the column that e reads.
 func groupColumn(c plan.Column, e plan.Expr) plan.Column {
 	out := plan.Column{Path: c.Path, Type: e.Type(), List: c.List, NotNull: c.NotNull, ID: c.ID, Class: c.Class, ClassKey: c.ClassKey}
 	if _, plain := e.(plan.Ref); plain && c.Mask.Names() {
@@ -101,7 +101,8 @@ type Flagged struct {
 	Day    bool
 }
 
-// selectMap returns a map that makes texts of days and seconds of lengths of time, or nil if there is nothing to do. The order keeps the values.
+// selectMap returns a map that turns days into texts and lengths of time into seconds. It returns nil if there are
+// none. The order still uses the original values.
 func selectMap(shape *plan.Shape, flagged []Flagged) *mapping {
 	if flagged == nil {
 		return nil

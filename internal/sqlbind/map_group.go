@@ -10,9 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// level returns the columns of all grouping sets over the groups of one, whose keys are own among keys. These are the
-// keys, null where the set isn't grouped by them, and the accumulators. The last column of the shape is for the number
-// of the set. before are the columns of the sets before.
+// level returns the expressions and the shape that give the groups of one grouping set the columns of all sets. keys
+// contains the keys of all sets, and own the indexes of this set's keys. A key that isn't in the set is null. The
+// accumulators follow. The last column is for the number of the set. before are the columns of the preceding sets.
 func level(g *plan.Group, own []int, keys []plan.Expr, before []plan.Column) ([]plan.Expr, plan.Shape) {
 	var all []plan.Expr
 	var shape plan.Shape
@@ -35,7 +35,7 @@ func level(g *plan.Group, own []int, keys []plan.Expr, before []plan.Column) ([]
 	return all, shape
 }
 
-// group sets the shape of g, a group of records with the columns before.
+// group sets the shape of g, a group of records with the columns in before.
 func group(g *plan.Group, before []plan.Column) {
 	for i, e := range g.Keys {
 		c := plan.Column{Type: e.Type()}
@@ -60,7 +60,7 @@ func group(g *plan.Group, before []plan.Column) {
 	}
 }
 
-// distinct returns a group by those of the columns that have a name.
+// distinct returns a group by the columns that have names.
 func distinct(columns []plan.Column) *plan.Group {
 	g := &plan.Group{}
 	for i := range columns {

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
-// by adds the keys of the group. A masked column among them is not a key: it is taken if the others determine it.
+// by adds the keys of the group. A masked column can't be a key. It is taken if the other keys determine it.
 func (g *grouping) by(list []sqlparse.Expr) error {
 	var masked []*sqlparse.Name
 	for _, e := range list {
@@ -30,7 +30,7 @@ func (g *grouping) by(list []sqlparse.Expr) error {
 	return nil
 }
 
-// maskedColumn returns e if it is a masked column of this query whose values can't be a key, or else nil.
+// maskedColumn returns e if it is a masked column of this query whose values can't be a key, otherwise nil.
 func (g *grouping) maskedColumn(e sqlparse.Expr) *sqlparse.Name {
 	n, ok := e.(*sqlparse.Name)
 	if !ok {
@@ -43,8 +43,8 @@ func (g *grouping) maskedColumn(e sqlparse.Expr) *sqlparse.Name {
 	return n
 }
 
-// pseudonym binds e if it is a column with pseudonyms. A group by these is one by the key of the record, and its key is
-// returned as a pseudonym. Grouping sets have no such keys.
+// pseudonym binds e if it is a column with pseudonyms. A group by pseudonyms is a group by the key of the record, which
+// is returned as a pseudonym. Grouping sets can't have such keys.
 func (g *grouping) pseudonym(e sqlparse.Expr) (node, bool) {
 	n, ok := e.(*sqlparse.Name)
 	if !ok || g.set {
@@ -55,8 +55,8 @@ func (g *grouping) pseudonym(e sqlparse.Expr) (node, bool) {
 	return x, err == nil && ref && x.Column != nil && x.Column.Mask.Names()
 }
 
-// namesIn makes the pseudonyms in over, outside of aggregates, keys of the group if its keys determine them: SELECT id, name
-// … GROUP BY id. The groups are the same with them, and a key is the only part of a group that can keep a pseudonym.
+// namesIn makes pseudonyms in over keys of the group, if they are outside of aggregates and the group's keys determine
+// them: SELECT id, name … GROUP BY id. The groups stay the same. Only a key of a group can keep a pseudonym.
 func (g *grouping) namesIn(over []any) error {
 	var names []*sqlparse.Name
 	sqlparse.Walk(over, func(e sqlparse.Expr) bool {
@@ -71,7 +71,7 @@ func (g *grouping) namesIn(over []any) error {
 	for _, n := range names {
 		up, c, err := g.find(n)
 		if err != nil || up > 0 || c.at < 0 || !g.shape.Columns[c.at].Mask.Names() || slices.Contains(g.keys, g.rel.key(n)) || !g.fixes(c.at) {
-			continue // the error is found later
+			continue // a later step returns the error
 		}
 		if err := g.key(n); err != nil {
 			return err

@@ -9,11 +9,11 @@ import (
 )
 
 // aggregate binds an aggregate. A mode has two steps. A window counts how often each value of a group occurs. Then the
-// first value is taken, the most frequent values first.
+// aggregate selects the first value, in descending order of these counts.
 func (g *grouping) aggregate(c *sqlparse.Call) (Aggregate, node, error) {
 	none := Aggregate{}
 	if c.Name == "count" && len(c.Args) == 1 && c.Filter == nil {
-		if x, ok := g.pseudonym(c.Args[0]); ok { // each stands for the key of a record
+		if x, ok := g.pseudonym(c.Args[0]); ok { // each pseudonym represents the key of a record
 			count := plan.Accumulator{Op: plan.Count, X: x.Expr, T: schema.Integer}
 			if c.Distinct {
 				count.Op = plan.CountDistinct

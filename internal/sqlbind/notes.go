@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// noteDigits notes that a text is compared with the digits of a number.
+// noteDigits adds a note that a text is compared with the digits of a number.
 func (b *Binder) noteDigits(sign string, x *node) {
 	if sign == "<" || sign == "<=" || sign == ">" || sign == ">=" {
 		b.Known.Note(x.At, "order of digits", "%s and the number are compared as texts: '10' comes before '9'; CAST(… AS double precision) compares numbers", typecheck.Describe(&x.Node))
@@ -20,8 +20,8 @@ func (b *Binder) noteDigits(sign string, x *node) {
 	b.Known.Note(x.At, "digits", "%s is compared with the digits of the number: '07' isn't 7", typecheck.Describe(&x.Node))
 }
 
-// noteTypes notes that a constant is compared with a field of several types, because it only matches values of one
-// type. The note depends on the type of the field, never on records.
+// noteTypes adds a note for a comparison of a constant with a field of several types, because it matches only values of
+// its own type. The note depends on the type of the field and never on records.
 func (b *Binder) noteTypes(x, constant *node) {
 	k, ok := constant.Expr.(plan.Const)
 	if !ok || x.Column == nil || x.Column.Field == nil || x.Kind() != schema.Any {
@@ -45,7 +45,7 @@ func (b *Binder) noteTypes(x, constant *node) {
 	b.Known.Note(x.At, "types "+name, "%s may hold values of several types. This compares it with %s; CAST(%s AS %s) compares all of them", name, alone, name, cast)
 }
 
-// noteMidnight notes the meaning of a bare day beside a column of times.
+// noteMidnight adds a note about the meaning of a day without a time in a comparison with a column of times.
 func (b *Binder) noteMidnight(sign string, x, y *node) {
 	if turned, ok := map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}[sign]; ok && x.Constant {
 		x, y, sign = y, x, turned
@@ -58,9 +58,9 @@ func (b *Binder) noteMidnight(sign string, x, y *node) {
 	}
 }
 
-// midnight returns a note that a bare day is its midnight beside a column of times, where that leaves out or adds a
-// day. x <= '2025-05-31' and BETWEEN end before the day, x > '2025-05-31' begins within it, and x = '2025-05-31' finds
-// its first moment. It returns "" for everything else.
+// midnight returns a note that a day without a time means midnight in a comparison with a column of times. It returns
+// the note only if this excludes or includes a day unexpectedly. x <= '2025-05-31' and BETWEEN end before the day, x >
+// '2025-05-31' begins in it, and x = '2025-05-31' matches only its first moment. Otherwise it returns "".
 func midnight(name, sign string, constant *node) string {
 	k, ok := constant.Expr.(plan.Const)
 	if !ok {

@@ -10,16 +10,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Tables opens the classes that a statement names.
+// Tables opens the classes to which a statement refers.
 type Tables interface {
 	typecheck.Relations
-	// All returns the views of the source that the statement reads, ordered by name. They aren't opened: their Number
-	// is meaningless.
+	// All returns the views of the source that the statement reads, ordered by name. They aren't opened, so their
+	// Number has no meaning.
 	All() []*typecheck.Relation
 }
 
-// openTables opens the class that a name means. The name may be exact, have the name of a schema before it, or, without
-// quotes, be in another case.
+// openTables opens the class for a name. The name may be exact or qualified with a schema. Without quotes, its case may
+// differ.
 func openTables(tables Tables, name []sqlparse.Ident) (*typecheck.Relation, error) {
 	parts := make([]string, len(name))
 	for i, p := range name {
@@ -28,7 +28,7 @@ func openTables(tables Tables, name []sqlparse.Ident) (*typecheck.Relation, erro
 	whole, last := strings.Join(parts, "."), name[len(name)-1]
 	place := At(name[0].At)
 	from, err := tables.Open(whole, place)
-	if err == nil || problem.CodeOf(err) == problem.InvalidArgument { // several sources have it
+	if err == nil || problem.CodeOf(err) == problem.InvalidArgument { // several sources have this class
 		return from, err
 	}
 	candidates := []string{}
@@ -44,7 +44,7 @@ func openTables(tables Tables, name []sqlparse.Ident) (*typecheck.Relation, erro
 		}
 	}
 	if low := strings.ToLower(whole); len(alike) > 1 && slices.Contains(alike, low) {
-		alike = []string{low} // as PostgreSQL reads a name without quotes
+		alike = []string{low} // PostgreSQL reads a name without quotes as lower case
 	}
 	if len(alike) > 1 && len(candidates) == 0 {
 		return nil, &problem.Error{Code: problem.InvalidQuery, Kind: "ambiguous_class", Pointer: place, Near: alike,

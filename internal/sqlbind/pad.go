@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// upTo returns a constant whole number from 0 to most. A negative one is 0.
+// upTo returns a constant whole number of at most most. A negative number becomes 0.
 func upTo(f *called, x node, most int64) (int64, error) {
 	k, ok := x.Expr.(plan.Const)
 	n, whole := k.Value.AsInt()
@@ -20,7 +20,7 @@ func upTo(f *called, x node, most int64) (int64, error) {
 	return max(n, 0), nil
 }
 
-// bindPad binds lpad and rpad: it fills a text up to a length, on the left or on the right. A longer one is cut.
+// bindPad binds lpad and rpad, which fill a text up to a length, on the left or on the right. A longer text is cut.
 func bindPad(left bool) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		x, err := f.Text(&a[0], f.Call.Name)
@@ -43,7 +43,8 @@ func bindPad(left bool) func(*called, []node) (node, error) {
 	}
 }
 
-// bindRepeat binds repeat: of a constant text any number of times, of another one a constant number.
+// bindRepeat binds repeat. A constant text can be repeated any number of times, any other text only a constant number
+// of times.
 func bindRepeat(f *called, a []node) (node, error) {
 	x, err := f.Text(&a[0], "repeat")
 	if err != nil {
@@ -57,7 +58,7 @@ func bindRepeat(f *called, a []node) (node, error) {
 	return computedOf(copies(x, n), f.place()), err
 }
 
-// atTimeZone binds x AT TIME ZONE z: the time on clocks in the zone at the instant x, as if it were UTC.
+// atTimeZone binds x AT TIME ZONE z: the local time in the zone at the instant x, returned as if it were UTC.
 func (b *Binder) atTimeZone(e *sqlparse.Binary) (node, error) {
 	instead := "a time here is an instant: write x AT TIME ZONE 'Europe/Oslo' for what clocks show there, and date_trunc('day', x, 'Europe/Oslo') for the instant at which its day begins"
 	placed := false

@@ -14,20 +14,20 @@ func Integers(op plan.Op, x, y plan.Expr) plan.Expr {
 	return plan.Apply{Op: op, Args: []plan.Expr{x, y}, T: schema.Integer}
 }
 
-// timeSeconds returns an Integer of milliseconds as a Double of seconds.
+// timeSeconds converts an Integer in milliseconds to a Double in seconds.
 func timeSeconds(ms plan.Expr) plan.Expr {
 	thousand := plan.Const{Value: value.OfFloat(1000), T: schema.Double}
 	return plan.Apply{Op: plan.Div, Args: []plan.Expr{plan.Widen{X: ms, T: schema.Double}, thousand}, T: schema.Double}
 }
 
-// fromSeconds returns the Date that lies a Double of seconds after 1970 began, in milliseconds.
+// fromSeconds returns the Date that is x seconds after the beginning of 1970, rounded to milliseconds. x is a Double.
 func fromSeconds(x plan.Expr) plan.Expr {
 	ms := plan.Apply{Op: plan.Mul, Args: []plan.Expr{x, plan.Const{Value: value.OfFloat(1000), T: schema.Double}}, T: schema.Double}
 	return plan.DateShift{X: plan.Const{Value: value.OfDate(0), T: schema.Date}, Amount: wholeMillis(ms), Unit: "millisecond"}
 }
 
-// timePart returns a part of a Date by its name in SQL, or nil for an unknown name. It is an Integer, or a Double for
-// the epoch and the second.
+// timePart returns a part of a Date by its SQL name, or nil for an unknown name. The part is an Integer. The epoch and
+// the second are Doubles.
 func timePart(name string, d plan.Expr) plan.Expr {
 	get := func(part string) plan.Expr { return plan.DatePart{X: d, Part: part} }
 	since := Integers(plan.Millis, d, plan.Const{Value: value.OfDate(0), T: schema.Date})
@@ -40,7 +40,7 @@ func timePart(name string, d plan.Expr) plan.Expr {
 		return timeSeconds(since)
 	case "second":
 		minute := timeWhole(Millis("minute"))
-		return timeSeconds(Integers(plan.Mod, Integers(plan.Add, Integers(plan.Mod, since, minute), minute), minute)) // negative before 1970
+		return timeSeconds(Integers(plan.Mod, Integers(plan.Add, Integers(plan.Mod, since, minute), minute), minute)) // the remainder is negative before 1970
 	}
 	part := map[string]string{"year": "year", "month": "month", "hour": "hour", "minute": "minute", "day": "dayOfMonth", "dayofmonth": "dayOfMonth", "doy": "dayOfYear",
 		"dayofyear": "dayOfYear", "dayofweek": "dayOfWeek", "isodow": "isoDayOfWeek", "week": "isoWeek", "isoweek": "isoWeek", "isoyear": "isoWeekYear"}[name]
@@ -50,7 +50,7 @@ func timePart(name string, d plan.Expr) plan.Expr {
 	return get(part)
 }
 
-// wholeMillis returns a length of time in milliseconds as an Integer: an average of some is a Double.
+// wholeMillis returns a length of time in milliseconds as an Integer. An average of lengths is a Double.
 func wholeMillis(ms plan.Expr) plan.Expr {
 	if ms.Type() != schema.Double {
 		return ms
@@ -58,8 +58,8 @@ func wholeMillis(ms plan.Expr) plan.Expr {
 	return plan.Convert{X: plan.Apply{Op: plan.Round, Args: []plan.Expr{ms, timeWhole(0)}, T: schema.Double}, T: schema.Integer}
 }
 
-// partOfLength returns a part of a length of time in milliseconds, or nil for an unknown name. It counts days as
-// postgresFormat does for the difference of two times.
+// partOfLength returns a part of a length of time in milliseconds, or nil for an unknown name. As in PostgreSQL, the
+// difference of two times counts in days and not in months.
 func partOfLength(name string, ms plan.Expr) plan.Expr {
 	if name == "epoch" {
 		return timeSeconds(ms)
@@ -79,7 +79,7 @@ func partOfLength(name string, ms plan.Expr) plan.Expr {
 	return nil
 }
 
-// julianDay returns the days and parts of a day since noon of November 24 in the year -4713, as sqliteFormat counts.
+// julianDay returns the days since noon of November 24 in the year -4713, with a fraction, as in SQLite.
 func julianDay(d plan.Expr) plan.Expr {
 	number := func(x float64) plan.Expr { return plan.Const{Value: value.OfFloat(x), T: schema.Double} }
 	since := Integers(plan.Millis, d, plan.Const{Value: value.OfDate(0), T: schema.Date})
@@ -87,7 +87,7 @@ func julianDay(d plan.Expr) plan.Expr {
 	return plan.Apply{Op: plan.Add, Args: []plan.Expr{days, number(2440587.5)}, T: schema.Double}
 }
 
-// Clock returns the time on clocks in a zone at the instant d, as if it were UTC.
+// Clock returns the local time in a zone at the instant d, as if it were UTC.
 func Clock(d plan.Expr, zone string) plan.Expr {
 	shown := func(zone string) plan.Expr {
 		return plan.Convert{X: plan.DateText{X: d, Format: "%Y-%m-%dT%H:%M:%S.%LZ", Zone: zone}, T: schema.Date}
@@ -95,7 +95,7 @@ func Clock(d plan.Expr, zone string) plan.Expr {
 	return plan.DateShift{X: d, Amount: Integers(plan.Millis, shown(zone), shown("")), Unit: "millisecond"}
 }
 
-// writeTime returns a Date in a format.
+// writeTime formats a Date.
 func writeTime(d plan.Expr, pieces []piece) plan.Expr {
 	all := make([]plan.Expr, len(pieces))
 	for i, p := range pieces {
@@ -112,7 +112,7 @@ func writeTime(d plan.Expr, pieces []piece) plan.Expr {
 	return plan.Apply{Op: plan.Concat, Args: all, T: schema.String}
 }
 
-// Of returns the text of t for a Date.
+// Of returns the text in t for a Date.
 func (t *timeNames) Of(d plan.Expr) plan.Expr {
 	text := func(op plan.Op, args ...plan.Expr) plan.Expr {
 		return plan.Apply{Op: op, Args: args, T: schema.String}
@@ -130,7 +130,7 @@ func (t *timeNames) Of(d plan.Expr) plan.Expr {
 	return name
 }
 
-// wholeMonths returns how many whole months lie between two Dates. It is below zero if the second is the earlier one.
+// wholeMonths returns the number of whole months between two Dates. It is negative if the second Date is earlier.
 func wholeMonths(from, to plan.Expr) plan.Expr {
 	under := func(x, y plan.Expr) plan.Expr {
 		return plan.Apply{Op: plan.Under, Args: []plan.Expr{x, y}, T: schema.Boolean}
@@ -139,7 +139,7 @@ func wholeMonths(from, to plan.Expr) plan.Expr {
 		between := func(part string) plan.Expr {
 			return Integers(plan.Sub, plan.DatePart{X: to, Part: part}, plan.DatePart{X: from, Part: part})
 		}
-		since := func(d plan.Expr) plan.Expr { // the month began
+		since := func(d plan.Expr) plan.Expr { // the time since the beginning of the month
 			return Integers(plan.Millis, d, plan.DateTrunc{X: d, Unit: "month", WeekStart: 1})
 		}
 		begun := Integers(plan.Add, Integers(plan.Mul, between("year"), timeWhole(12)), between("month"))

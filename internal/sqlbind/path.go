@@ -11,16 +11,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// jsonMember returns the member of x called name.
+// jsonMember returns the member of x with this name.
 func jsonMember(x plan.Expr, name string) plan.Expr { return plan.Part{X: x, Path: query.Path{name}} }
 
-// jsonElement returns the element of x at an index, from 0, or from the end if it is negative.
+// jsonElement returns the element of x at an index from 0. A negative index counts from the end.
 func jsonElement(x plan.Expr, n int64) plan.Expr {
 	at := plan.Const{Value: value.OfInt(n), T: schema.Integer}
 	return plan.Apply{Op: plan.ElemAt, Args: []plan.Expr{x, at}, T: schema.JSON}
 }
 
-// jsonStep returns the member of x called name, or, if that is a whole number, the element.
+// jsonStep returns the member of x with this name. If the name is a whole number, it returns the element at this index.
 func jsonStep(x plan.Expr, name string) plan.Expr {
 	if n, err := strconv.ParseInt(name, 10, 64); err == nil && strconv.FormatInt(n, 10) == name {
 		return jsonElement(x, n)
@@ -28,7 +28,7 @@ func jsonStep(x plan.Expr, name string) plan.Expr {
 	return jsonMember(x, name)
 }
 
-// JSONRoute follows a path as #> has it, such as {a,b,0}. It returns false for another text.
+// JSONRoute returns the value at a path in the form of #>, such as {a,b,0}. It returns false for an invalid path.
 func JSONRoute(x plan.Expr, path string) (plan.Expr, bool) {
 	names, ok := sqlparse.Elements(path)
 	for _, name := range names {
@@ -40,8 +40,8 @@ func JSONRoute(x plan.Expr, path string) (plan.Expr, bool) {
 	return x, ok
 }
 
-// JSONPath follows a path as JSON_VALUE has it, such as $.a."b c"[0]. It is false for another text, also for a path to several values
-// ($.a[*]) and one with a condition.
+// JSONPath returns the value at a path in the form of JSON_VALUE, such as $.a."b c"[0]. It returns false for an invalid
+// path, a path to several values ($.a[*]), and a path with a condition.
 func JSONPath(x plan.Expr, path string) (plan.Expr, bool) {
 	rest, ok := strings.CutPrefix(path, "$")
 	for ok && rest != "" {
@@ -50,7 +50,7 @@ func JSONPath(x plan.Expr, path string) (plan.Expr, bool) {
 	return x, ok
 }
 
-// step follows the first step of a path.
+// step returns the value after the first step of a path, and the rest of the path.
 func step(x plan.Expr, path string) (to plan.Expr, rest string, ok bool) {
 	if after, is := strings.CutPrefix(path, "["); is {
 		inside, rest, closed := strings.Cut(after, "]")
@@ -69,7 +69,7 @@ func step(x plan.Expr, path string) (to plan.Expr, rest string, ok bool) {
 	return jsonMember(x, name), rest, ok && name != "" && !strings.ContainsAny(name, `*?@()"']`)
 }
 
-// cutQuotedName cuts a quoted name off the beginning of s. A \ precedes a quote in the name.
+// cutQuotedName returns the quoted name at the beginning of s, and the rest of s. In the name, a \ escapes a quote.
 func cutQuotedName(s string) (name, rest string, ok bool) {
 	if !strings.HasPrefix(s, `"`) && !strings.HasPrefix(s, "'") {
 		return "", s, false

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlbind"
 )
 
-// shown returns a program of members and elements as a path.
+// shown returns an expression of members and elements as a path.
 func shown(t *testing.T, x plan.Expr) string {
 	t.Helper()
 	switch x := x.(type) {
@@ -27,7 +27,7 @@ func TestPaths(t *testing.T) {
 	path, route := sqlbind.JSONPath, sqlbind.JSONRoute
 	for _, tt := range []struct {
 		follow     func(plan.Expr, string) (plan.Expr, bool)
-		text, want string // want is "" for no path
+		text, want string // want is "" for an invalid path
 	}{
 		{path, "$", "x"},
 		{path, "$.a.b[0][-1]", `x."a"."b"[0][-1]`},

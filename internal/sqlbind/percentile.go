@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// percentile binds percentile_disc and percentile_cont. Median is the latter at one half.
+// percentile binds percentile_disc, percentile_cont and median. Median is percentile_cont(0.5).
 func (b *aggregateBinder) percentile(c *sqlparse.Call) (Aggregate, node, error) {
 	fail := func(err error) (Aggregate, node, error) { return Aggregate{}, node{}, err }
 	if c.Name == "mode" {
@@ -24,7 +24,7 @@ func (b *aggregateBinder) percentile(c *sqlparse.Call) (Aggregate, node, error) 
 		if len(c.Args) != 1 || len(c.Within) != 1 {
 			return fail(invalid(c.At, "write %s(0.9) WITHIN GROUP (ORDER BY x)", c.Name))
 		}
-		// The share is a constant in millionths, in which plan.Points counts.
+		// The share is a constant with at most 6 places, because plan.Points counts in millionths.
 		v, err := b.Constant(c.Args[0])
 		if err != nil {
 			return fail(err)
@@ -56,7 +56,7 @@ func (b *aggregateBinder) percentile(c *sqlparse.Call) (Aggregate, node, error) 
 	at := func(e plan.Expr, p int64) plan.Accumulator {
 		return plan.Accumulator{Op: plan.Percentile, X: e, T: e.Type(), Point: p}
 	}
-	// percentile_disc is a value of the group. percentile_cont lies between two of them, by their distance.
+	// percentile_disc is a value of the group. percentile_cont is computed from the two values around the place.
 	if c.Name == "percentile_disc" {
 		return Aggregate{Accumulators: []plan.Accumulator{at(e, point)}, Value: first}, WithoutExpr(&x), nil
 	}
@@ -70,7 +70,8 @@ func (b *aggregateBinder) percentile(c *sqlparse.Call) (Aggregate, node, error) 
 	}}, node{}, nil
 }
 
-// percentiles binds percentile_cont over a list of shares: a list of values, null if there are none.
+// percentiles binds percentile_cont with a list of shares. The result is a list of values, or null if there are no
+// values.
 func (b *aggregateBinder) percentiles(c *sqlparse.Call, shares *sqlparse.Array) (Aggregate, node, error) {
 	var all Aggregate
 	var parts []Aggregate
@@ -95,8 +96,8 @@ func (b *aggregateBinder) percentiles(c *sqlparse.Call, shares *sqlparse.Array) 
 	return all, node{}, nil
 }
 
-// between returns the value at a point of a line from the first to the second of refs, which are the values around it.
-// The third is the number of all values.
+// between interpolates between the first two of refs, which are the values around a point. The third of refs is the
+// number of all values.
 func between(refs []plan.Expr, point int64) plan.Expr {
 	of := func(op plan.Op, t schema.Type, x, y plan.Expr) plan.Expr {
 		return plan.Apply{Op: op, Args: []plan.Expr{x, y}, T: t}

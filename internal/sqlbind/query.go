@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// query binds a query inside of outer.
+// query binds a query. outer is the outer query, or nil.
 func (b *binder) query(q *sqlparse.Query, outer *rel, w *with) (*rel, error) {
 	if b.asked++; b.asked > maxQueries {
 		return nil, invalid(q.At, "the statement has more than %d queries, each counted as often as it is named", maxQueries)
@@ -28,7 +28,7 @@ func (b *binder) query(q *sqlparse.Query, outer *rel, w *with) (*rel, error) {
 	return r, r.limit(q)
 }
 
-// body binds the body of q. Only a SELECT takes the ORDER BY with it, which may name columns that it doesn't select.
+// body binds the body of q. Only the ORDER BY of a SELECT may use columns that aren't selected.
 func (b *binder) body(q *sqlparse.Query, outer *rel, w *with) (*rel, error) {
 	switch body := q.Body.(type) {
 	case *sqlparse.Select:
@@ -73,7 +73,7 @@ func (r *rel) limit(q *sqlparse.Query) error {
 	return err
 }
 
-// bounds reads the LIMIT, -1 for none, and the OFFSET of q.
+// bounds reads the LIMIT and the OFFSET of q. Without a LIMIT, it returns -1.
 func (r *rel) bounds(q *sqlparse.Query) (*plan.Slice, error) {
 	s := &plan.Slice{Limit: -1}
 	for _, part := range []struct {
@@ -119,7 +119,7 @@ func (r *rel) orderBy(list []sqlparse.Order) error {
 	return r.sort(terms)
 }
 
-// ordinal returns the column that a number in ORDER BY means, or nil if e is not a number.
+// ordinal returns the column for a number in ORDER BY, or nil if e is not a number.
 func (r *rel) ordinal(e sqlparse.Expr) (*node, error) {
 	n, ok := e.(*sqlparse.Number)
 	if !ok {
@@ -133,7 +133,7 @@ func (r *rel) ordinal(e sqlparse.Expr) (*node, error) {
 	return &x, err
 }
 
-// sort orders the records by terms, then by their order so far.
+// sort orders the records by terms, then by the previous order.
 func (r *rel) sort(terms []term) error {
 	m := r.same()
 	m.Order(r.shape, terms)

@@ -11,11 +11,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// mostSteps is how far a recursive query follows a pointer.
+// mostSteps is the maximum number of times that a recursive query follows a pointer.
 const mostSteps = 1000
 
-// A descent binds a recursive query that follows one pointer. One end of the pointer is the key of the table. So from
-// each record of the beginning, every other one is reached on one path, and the query is a closure.
+// A descent binds a recursive query that follows one pointer. One end of the pointer is the key of the table. So there
+// is only one path from each start record to any other record, and the query can be a closure.
 type descent struct {
 	*binder
 	*sqlparse.Descent
@@ -58,7 +58,8 @@ func (b *binder) recursive(c *with) (*rel, error) {
 	return b.unite(first, reached, d.Union)
 }
 
-// owns returns the function that reports whether the table of the step of c has a column, or the query doesn't have it either.
+// owns returns a function for a table and a name. It reports whether the table of the step has a column with this name,
+// or whether the recursive query has no such column.
 func (b *binder) owns(c *with) func(*sqlparse.Table, sqlparse.Ident) bool {
 	titles := c.titles()
 	var columns []col
@@ -70,7 +71,7 @@ func (b *binder) owns(c *with) func(*sqlparse.Table, sqlparse.Ident) bool {
 		if !opened {
 			table, err := b.openTable(t, nil, c.scope)
 			if err != nil {
-				return true // the error is returned where the table is read
+				return true // the error is returned when the table is read
 			}
 			columns, opened = table.cols, true
 		}
@@ -78,7 +79,7 @@ func (b *binder) owns(c *with) func(*sqlparse.Table, sqlparse.Ident) bool {
 	}
 }
 
-// titles returns the names of the columns of a query, in lower case, as far as its text has them.
+// titles returns the names of the columns of a query in lower case, as far as the text contains them.
 func (c *with) titles() (names []string) {
 	for _, n := range c.Columns {
 		names = append(names, strings.ToLower(n.Text))
@@ -100,12 +101,12 @@ func (c *with) titles() (names []string) {
 	return names
 }
 
-// columnIndex returns the number of the column of r that n means.
+// columnIndex returns the index of the column of r to which n refers.
 func (d *descent) columnIndex(r *rel, n *sqlparse.Name) int {
 	return slices.IndexFunc(r.cols, func(c col) bool { return equalFold(n.Parts[len(n.Parts)-1], c.name) })
 }
 
-// openStepTable opens the table, with its conditions.
+// openStepTable opens the table of the step. It refuses a table that isn't a plain view.
 func (d *descent) openStepTable(c *with) (*rel, error) {
 	r, err := d.openTable(d.Table, nil, c.scope)
 	if err != nil {
@@ -117,8 +118,8 @@ func (d *descent) openStepTable(c *with) (*rel, error) {
 	return r, nil
 }
 
-// nodes returns the records that can be reached, each with its key as k. They are the right side of a closure from
-// column from to column to. The last result is the column of the key.
+// nodes returns the reachable records with their keys as k. They are the right side of a closure from column from to
+// column to. id is the column of the key.
 func (d *descent) nodes(next *sqlparse.Name, c *with) (r *rel, from, to, id int, err error) {
 	if r, err = d.openStepTable(c); err != nil {
 		return nil, 0, 0, 0, err
@@ -157,7 +158,7 @@ func (d *descent) nodes(next *sqlparse.Name, c *with) (r *rel, from, to, id int,
 	return r, at[0], at[1], id, nil
 }
 
-// follow makes r, the beginning, the records that are reached from it.
+// follow replaces the records of r, the start records, by the records reachable from them.
 func (d *descent) follow(r *rel, c *with) error {
 	start := d.columnIndex(r, d.Of)
 	if start < 0 {
@@ -190,7 +191,7 @@ func (d *descent) follow(r *rel, c *with) error {
 	return d.read(r, c, n+1, id)
 }
 
-// depth returns how many steps follow the first one.
+// depth returns the maximum number of steps after the first.
 func (d *descent) depth(r *rel) (int64, error) {
 	if d.Below == nil {
 		return mostSteps, nil
@@ -215,7 +216,7 @@ func (d *descent) depth(r *rel) (int64, error) {
 	return min(n-k-1, mostSteps), nil
 }
 
-// counts reports whether column i is the number of the step: one more than before.
+// counts reports whether column i is the number of the step: one more than in the preceding step.
 func (d *descent) counts(r *rel, i int) bool {
 	e, ok := d.Step.Items[i].X.(*sqlparse.Binary)
 	if !ok || e.Op != "+" {
@@ -230,8 +231,8 @@ func (d *descent) counts(r *rel, i int) bool {
 	return isNumber && one.Text == "1" && n != nil && d.columnIndex(r, n) == i
 }
 
-// read joins the records that were reached, elements of column element, with the table, and gives them the columns of
-// the step.
+// read joins the reached records with the table. The reached records are elements in the column element. The result has
+// the columns of the step.
 func (d *descent) read(r *rel, c *with, element, id int) error {
 	table, err := d.openStepTable(c)
 	if err != nil {
@@ -249,10 +250,10 @@ func (d *descent) read(r *rel, c *with, element, id int) error {
 	default:
 		return d.refuse(d.Link.Pos(), "the key of the table is neither a whole number, a text nor a UUID")
 	}
-	// The join finds the records again by their keys, k of each element. d is the depth at which it was reached.
+	// The join finds the records by their keys, member k of each element. Member d is the depth of a record.
 	j := &plan.Join{Right: table.program, On: []plan.Pair{on}}
 	j.Shape.Columns = append(slices.Clone(r.shape.Columns), table.shape.Columns...)
-	for i := range j.Shape.Columns { // they are named by their numbers from now on
+	for i := range j.Shape.Columns { // from now on, columns are referred to by number
 		j.Shape.Columns[i].Path, j.Shape.Columns[i].Behind = nil, nil
 	}
 	j.Shape.Order = slices.Clone(r.shape.Order)
@@ -275,8 +276,8 @@ func (d *descent) read(r *rel, c *with, element, id int) error {
 	return nil
 }
 
-// output returns column i of a record that was reached. It is a column of the table, a column of the record of the
-// beginning, or the number of the step. The columns of the table are the last ones of r.
+// output binds column i of a reached record. It is a column of the table, a column of the start record, or the number
+// of the step. The columns of the table are the last columns of r.
 func (d *descent) output(i int, r, table *rel, steps plan.Expr) (plan.Expr, plan.Column, error) {
 	e, at := d.Step.Items[i].X, r.cols[i].at
 	n, isName := e.(*sqlparse.Name)

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// expression returns a constant text as a regular expression. Its dot matches each character, as in PostgreSQL, and a pattern without one
-// stays as it is written.
+// expression returns a constant text as a regular expression. As in PostgreSQL, a dot matches each character, including
+// newlines. A pattern without a dot stays unchanged.
 func expression(text, options, at string) (query.Regex, error) {
 	if strings.Contains(text, ".") {
 		text = "(?s:" + text + ")"
@@ -19,8 +19,8 @@ func expression(text, options, at string) (query.Regex, error) {
 	return query.ParseRegex(text, options, at)
 }
 
-// rewritten binds regexp_replace: the first part of a text that an expression matches is replaced, with the flag g every part. The
-// expression is one of which every database finds the same parts.
+// rewritten binds regexp_replace, which replaces the first match of an expression in a text. With the flag g, it
+// replaces all matches. Only expressions for which every database finds the same matches are accepted.
 func rewritten(f *called, a []node) (node, error) {
 	x, err := f.Text(&a[0], f.Call.Name)
 	if err != nil {
@@ -56,8 +56,8 @@ func rewritten(f *called, a []node) (node, error) {
 	return computedOf(applyText(plan.ReplaceMatches, args...), f.place()), nil
 }
 
-// textOfList binds array_to_string: the elements of a list as texts, with another between them. Nulls are left out, or shown as the third
-// argument.
+// textOfList binds array_to_string: the elements of a list as texts, joined by a separator. Nulls are omitted, or
+// replaced by the third argument.
 func textOfList(f *called, a []node) (node, error) {
 	items, err := a[0].Elements(f.Call.Name)
 	if err != nil {

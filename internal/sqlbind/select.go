@@ -17,7 +17,7 @@ type output struct {
 	name string
 }
 
-// bindSelect binds one SELECT and the ORDER BY that follows it.
+// bindSelect binds one SELECT with its ORDER BY.
 func (b *binder) bindSelect(s *sqlparse.Select, order []sqlparse.Order, outer *rel, w *with) (*rel, error) {
 	r, err := b.bindFromWhere(s, outer, w)
 	if err != nil {
@@ -29,7 +29,7 @@ func (b *binder) bindSelect(s *sqlparse.Select, order []sqlparse.Order, outer *r
 		return nil, err
 	}
 	sqlparse.Replace(&s.Having, func(n *sqlparse.Name) sqlparse.Expr {
-		if _, _, err := r.find(n); err == nil { // a column, of this query or of one around it
+		if _, _, err := r.find(n); err == nil { // a column of this query or of an outer query
 			return nil
 		}
 		if x := resolveOutput(n, outputs, r, false); x != sqlparse.Expr(n) {
@@ -84,8 +84,8 @@ func (b *binder) bindFromWhere(s *sqlparse.Select, outer *rel, w *with) (*rel, e
 	return r, explainWhereError(s, r.where(s.Where))
 }
 
-// explainWhereError adds an explanation to the error for an unknown column in WHERE if the select list gives that name
-// to a value.
+// explainWhereError adds a hint to the error for an unknown column in WHERE, if the select list gives that name to a
+// value.
 func explainWhereError(s *sqlparse.Select, err error) error {
 	var unknown *problem.Error
 	if !errors.As(err, &unknown) || unknown.Kind != "unknown_field" {
@@ -100,8 +100,8 @@ func explainWhereError(s *sqlparse.Select, err error) error {
 	return err
 }
 
-// resolveOutput returns the expression of an output that e, in ORDER BY or GROUP BY, names or numbers, or else e. In ORDER BY
-// a name means an output first, in GROUP BY a column.
+// resolveOutput returns the output to which e, in ORDER BY or GROUP BY, refers by name or number. Otherwise it returns
+// e. In ORDER BY, a name refers first to an output. In GROUP BY, it refers first to a column.
 func resolveOutput(e sqlparse.Expr, outputs []output, r *rel, ordering bool) sqlparse.Expr {
 	switch e := e.(type) {
 	case *sqlparse.Number:
@@ -123,7 +123,7 @@ func resolveOutput(e sqlparse.Expr, outputs []output, r *rel, ordering bool) sql
 	return e
 }
 
-// outputs expands the stars of a select list and names its columns.
+// outputs expands the stars of a select list and names the columns.
 func (r *rel) outputs(items []sqlparse.Item) ([]output, error) {
 	var out []output
 	for _, it := range items {
@@ -164,7 +164,7 @@ func (r *rel) outputs(items []sqlparse.Item) ([]output, error) {
 	return out, nil
 }
 
-// checkExcept checks that a star has the columns that it is to leave out, in one table or several.
+// checkExcept checks that the columns that a star excludes exist.
 func (r *rel) checkExcept(star *sqlparse.Star) error {
 	for _, n := range star.Except {
 		if slices.ContainsFunc(r.cols, func(c col) bool {
@@ -179,10 +179,10 @@ func (r *rel) checkExcept(star *sqlparse.Star) error {
 	return nil
 }
 
-// maxColumns is the most columns of a select list, within PostgreSQL's limit of 1,664.
+// maxColumns is the maximum number of columns in a select list. It is within PostgreSQL's limit of 1,664.
 const maxColumns = 800
 
-// nameOf names a column as PostgreSQL does.
+// nameOf returns the name of an output column, as PostgreSQL does.
 func (r *rel) nameOf(it sqlparse.Item) string {
 	name, of := it.Title()
 	if of != nil {
@@ -193,7 +193,7 @@ func (r *rel) nameOf(it sqlparse.Item) string {
 	return name
 }
 
-// project adds the select list, and orders by order, then by the order so far.
+// project adds the select list. It sorts by order and then by the previous order.
 func (r *rel) project(outputs []output, order []sqlparse.Order) error {
 	m, err := r.selection(outputs)
 	if err != nil {
@@ -221,14 +221,14 @@ func (r *rel) terms(order []sqlparse.Order) ([]term, error) {
 	return terms, nil
 }
 
-// A selection is a mapping whose first columns are those of a select list.
+// A selection is a mapping that begins with the columns of a select list.
 type selection struct {
 	mapping
 	marks []Marks
 }
 
-// selection binds the outputs of a select list as columns. A plain name is passed on as it is, so it may be masked.
-// Objects become JSON, and so do values of a type that only the database knows.
+// selection binds the outputs of a select list as columns. A plain name is passed on unchanged, so it may be masked.
+// Objects, and values of a type that only the database knows, become JSON.
 func (r *rel) selection(outputs []output) (*selection, error) {
 	m := &selection{}
 	for _, o := range outputs {
@@ -254,7 +254,7 @@ func (r *rel) selection(outputs []output) (*selection, error) {
 	return m, nil
 }
 
-// finish adds m. Its outputs are the columns that can be named from now on.
+// finish adds m. From now on, its outputs are the named columns.
 func (r *rel) finish(m *selection, outputs []output) {
 	r.add(&m.Map)
 	r.setColumns(outputs, m.marks)
@@ -267,7 +267,7 @@ func (r *rel) setColumns(outputs []output, marks []Marks) {
 	}
 }
 
-// field returns the field whose stored value a column of r holds, or nil for another name.
+// field returns the field whose stored value is in a column of r. It returns nil for any other name.
 func (r *rel) field(n *sqlparse.Name) *schema.Field {
 	up, c, err := r.find(n)
 	if err != nil || up > 0 || c.at < 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Series returns the values of a generate_series and their type, and whether they are days.
+// Series returns the values of a generate_series, their type, and whether they are days.
 func (b *Binder) Series(c *sqlparse.Call) (rows []value.Row, t schema.Type, days bool, err error) {
 	if len(c.Args) < 2 || len(c.Args) > 3 {
 		return nil, 0, false, invalid(c.At, "generate_series takes 2 or 3 arguments")
@@ -32,7 +32,8 @@ func (b *Binder) Series(c *sqlparse.Call) (rows []value.Row, t schema.Type, days
 	return rows, schema.Date, args[0].Day && args[1].Day, err
 }
 
-// integers returns the values of generate_series over whole numbers. More than query.MaxSeries values, and a step of 0, are errors.
+// integers returns the values of generate_series over whole numbers. It fails for a step of 0 and for more than
+// query.MaxSeries values.
 func integers(f *called, a []node) ([]value.Row, error) {
 	step := int64(1)
 	if len(a) == 3 {
@@ -50,9 +51,9 @@ func integers(f *called, a []node) ([]value.Row, error) {
 	return rows, nil
 }
 
-// moments returns the values of generate_series over times, both ends included. As in PostgreSQL, each is the one
-// before and a step. So months from January 31 go on from the 28th or 29th of February. A step may lead backward, but
-// must lead somewhere.
+// moments returns the values of generate_series over times, including both ends. As in PostgreSQL, each value is the
+// preceding value plus a step. So after January 31, steps of a month continue from February 28 or 29. A step may be
+// negative but not 0.
 func moments(f *called, a []node) ([]value.Row, error) {
 	by := span(0, Millis("day"))
 	if len(a) == 3 {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// bindSetOp binds UNION, INTERSECT and EXCEPT. The names are those of the left side.
+// bindSetOp binds UNION, INTERSECT and EXCEPT. The columns have the names of the left side.
 func (b *binder) bindSetOp(s *sqlparse.SetOp, outer *rel, w *with) (*rel, error) {
 	if s.All && s.Op != "union" {
 		return nil, unsupportedError(s.At, "leave ALL out", "%s ALL isn't there", strings.ToUpper(s.Op))
@@ -68,7 +68,7 @@ func uniteColumn(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (pla
 		if columns[n] = sides[n].Column; columns[n].Mask.Hides() {
 			return plan.Column{}, unsupportedError(s.At, "read each side by itself", "%s can't combine the masked column %s", strings.ToUpper(s.Op), r.cols[i].name)
 		}
-		if k, ok := r.program.Constant(r.cols[i].at); ok && k.T == schema.JSON && k.Value.IsNull() { // it takes the other side's type
+		if k, ok := r.program.Constant(r.cols[i].at); ok && k.T == schema.JSON && k.Value.IsNull() { // the column gets the type of the other side
 			sides[n].Become(k.Value, k.T)
 		}
 	}
@@ -91,7 +91,7 @@ func uniteColumn(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (pla
 	l.Span, l.Number = l.Span || r.Span, max(l.Number.Of(sides[0].Kind()), r.Number.Of(sides[1].Kind()))
 	u.Left, u.Added = append(u.Left, es[0]), append(u.Added, es[1])
 	c := plan.Column{Path: query.Path{left.cols[i].name}, Type: t, List: typecheck.Lists(sides[:]), ID: columns[0].ID && columns[1].ID}
-	if named { // each side holds keys of one class
+	if named { // both sides contain keys of the same class
 		c.Mask, c.Field = columns[0].Mask, columns[0].Field
 	}
 	if columns[0].Class == columns[1].Class {
@@ -100,7 +100,7 @@ func uniteColumn(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (pla
 	return c, nil
 }
 
-// distinctSides groups the records of both sides and keeps those that op keeps.
+// distinctSides groups the records of both sides. It keeps the groups that the set operation selects.
 func (r *rel) distinctSides(s *sqlparse.SetOp) error {
 	side := len(r.shape.Columns) - 2
 	g := distinct(r.shape.Columns[:side])

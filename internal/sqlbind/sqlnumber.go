@@ -9,20 +9,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A numberType is PostgreSQL's type of a number, in the order in which an operator on two of them chooses its own.
+// A numberType is PostgreSQL's type of a number. The order is significant: an operator on two numbers gives the greater
+// type.
 type numberType uint8
 
-// The types. ownNumber follows from the type in which a number is computed: an Integer is an integer, a Decimal is
-// numeric, a Double is double precision. The others differ from it: an average of whole numbers is a Double here, and
-// numeric in PostgreSQL.
+// The types. ownNumber means that the type follows from the type of the computation: Integer is integer, Decimal is
+// numeric, Double is double precision. The other types differ from it. For example, an average of whole numbers is a
+// Double here, but numeric in PostgreSQL.
 const (
 	ownNumber numberType = iota
-	bigint               // its sum is numeric
-	numeric              // it divides to a fraction, and halves are rounded away from zero
-	floating             // double precision: it divides to a fraction, and halves are rounded to the even number
+	bigint               // the sum is numeric
+	numeric              // division gives a fraction, and halves are rounded away from zero
+	floating             // double precision: division gives a fraction, and halves are rounded to the even number
 )
 
-// Of returns the type of a number that is computed in t, and ownNumber for whole numbers that are an integer.
+// Of returns the type of a number that is computed in t. It is ownNumber for an integer.
 func (n numberType) Of(t schema.Type) numberType {
 	switch {
 	case n == ownNumber && t == schema.Decimal:
@@ -33,9 +34,9 @@ func (n numberType) Of(t schema.Type) numberType {
 	return n
 }
 
-// namedNumber returns the type in which numbers of a database's type are computed, and PostgreSQL's type for them. name
-// is that of the database's type in lower case. It is false for names of other types. INT64, LONG, SIGNED and UNSIGNED
-// are the whole numbers of BigQuery, Spark and MySQL, of 64 bits.
+// namedNumber returns the type of computation and PostgreSQL's type for numbers of a database's type. name is the
+// database's type in lower case. The bool is false for other types. INT64, LONG, SIGNED and UNSIGNED are types of
+// BigQuery, Spark and MySQL for whole numbers of 64 bits.
 func namedNumber(name string) (schema.Type, numberType, bool) {
 	switch name {
 	case "int", "integer", "smallint", "int2", "int4", "int32", "tinyint":
@@ -50,7 +51,7 @@ func namedNumber(name string) (schema.Type, numberType, bool) {
 	return 0, ownNumber, false
 }
 
-// numberOfColumn returns the type of a column by the name of its type in the database.
+// numberOfColumn returns the type of a column. native is its type in the database.
 func numberOfColumn(native string) numberType {
 	_, n, _ := namedNumber(strings.ToLower(native))
 	return n
@@ -75,7 +76,7 @@ func numberOfConstant(v value.Value) numberType {
 	return ownNumber
 }
 
-// Sum returns the type of a sum: that of integers is a bigint, and that of bigints numeric.
+// Sum returns the type of a sum. A sum of integers is bigint, and a sum of bigints is numeric.
 func (n numberType) Sum() numberType {
 	if n == ownNumber || n == bigint {
 		return n + 1
@@ -83,11 +84,11 @@ func (n numberType) Sum() numberType {
 	return n
 }
 
-// Average returns the type of an average, a deviation or a variance, and of a number that is rounded to some places.
+// Average returns the type of an average, a deviation, a variance, or a number rounded to some places.
 func (n numberType) Average() numberType { return max(n, numeric) }
 
-// Real returns the result type of functions that PostgreSQL has only for numeric and double precision, such as floor
-// and sqrt.
+// Real returns the result type of functions that PostgreSQL defines only for numeric and double precision, such as
+// floor and sqrt.
 func (n numberType) Real() numberType {
 	if n == numeric {
 		return n
@@ -95,8 +96,8 @@ func (n numberType) Real() numberType {
 	return floating
 }
 
-// ComparisonType returns the type to which n is converted when it is compared with another number. both is the type for the
-// two of them.
+// ComparisonType returns the type to which n is converted in a comparison with another number. both is the common type
+// of the two numbers.
 func (n numberType) ComparisonType(both numberType) numberType {
 	if both < numeric {
 		return n
@@ -104,7 +105,7 @@ func (n numberType) ComparisonType(both numberType) numberType {
 	return both
 }
 
-// quotient returns x / y, of whole numbers as a whole number, which is cut towards zero.
+// quotient returns x / y. The quotient of whole numbers is truncated towards zero.
 func quotient(x, y plan.Expr, t schema.Type) plan.Expr {
 	of := func(o plan.Op, a, b plan.Expr) plan.Expr { return plan.Apply{Op: o, Args: []plan.Expr{a, b}, T: t} }
 	if t != schema.Integer {
@@ -116,20 +117,20 @@ func quotient(x, y plan.Expr, t schema.Type) plan.Expr {
 	return plan.Case{If: []plan.Expr{numberTest(plan.Same, y, numberWhole(-1))}, Then: []plan.Expr{of(plan.Sub, numberWhole(0), x)}, Else: of(plan.Quo, x, y), T: t}
 }
 
-// signOf returns -1, 0 or 1 as the number x is less than zero, zero or greater. For null it returns null, because none
-// of the three tests holds.
+// signOf returns -1, 0 or 1 if the number x is less than, equal to or greater than zero. It is null for null, because
+// none of the three tests holds.
 func signOf(x, zero plan.Expr) plan.Expr {
 	return plan.Case{If: []plan.Expr{numberTest(plan.Under, x, zero), numberTest(plan.Under, zero, x), numberTest(plan.Same, x, zero)},
 		Then: []plan.Expr{numberWhole(-1), numberWhole(1), numberWhole(0)}, Else: plan.Const{T: schema.Integer}, T: schema.Integer}
 }
 
-// bucketOf numbers the part of a range, of n equal parts, in which the Double x lies. It is 0 below the range, and one
-// more than the parts above. A range whose first bound is the greater one is counted downwards.
+// bucketOf returns the number of the part that contains the Double x, if a range is divided into n equal parts. It is 0
+// before the range and n + 1 after it. A range with a greater first bound counts downwards.
 func bucketOf(x plan.Expr, from, to float64, n int64) plan.Expr {
 	of := func(o plan.Op, x, y plan.Expr) plan.Expr {
 		return plan.Apply{Op: o, Args: []plan.Expr{x, y}, T: schema.Double}
 	}
-	if from > to { // the same range of -x, upwards
+	if from > to { // the same range of -x, counted upwards
 		x, from, to = of(plan.Sub, double(0), x), -from, -to
 	}
 	at := of(plan.Div, of(plan.Mul, of(plan.Sub, x, double(from)), double(float64(n))), double(to-from))
@@ -140,8 +141,8 @@ func bucketOf(x plan.Expr, from, to float64, n int64) plan.Expr {
 		Then: []plan.Expr{plan.Const{T: schema.Integer}, numberWhole(0), numberWhole(n + 1), numberWhole(n)}, Else: inside, T: schema.Integer}
 }
 
-// series returns the whole numbers from one to another by a step that isn't 0, both ends included, one per row. It
-// returns none if the step leads away from the end. It is false for more than most numbers.
+// series returns the whole numbers from one end to the other, one per row, including both ends. step isn't 0. There are
+// no rows if the step leads away from the end. The bool is false for more than most numbers.
 func series(from, to, step int64, most int) ([]value.Row, bool) {
 	var rows []value.Row
 	for n := from; step > 0 && n <= to || step < 0 && n >= to; {
@@ -151,7 +152,7 @@ func series(from, to, step int64, most int) ([]value.Row, bool) {
 		rows = append(rows, value.Row{value.OfInt(n)})
 		next := n + step
 		if (next > n) != (step > 0) {
-			break // past the whole numbers of 64 bits
+			break // beyond 64 bits
 		}
 		n = next
 	}

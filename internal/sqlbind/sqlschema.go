@@ -10,32 +10,33 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Table is one of them: its columns, and its records.
+// A Table is a table of a catalogue: its columns and its records.
 type Table struct {
 	Names []string
 	Types []schema.Type
 	Rows  []value.Row
 }
 
-// A Wanted tells which records are needed: those of whose columns all tests hold, by column. More records may be made.
+// A Wanted describes the required records of a table. By column, it contains tests that the text of the column must
+// satisfy. A table may contain more records.
 type Wanted map[string][]func(text string) bool
 
-// Among adds that a column has one of the texts. Case is ignored.
+// Among adds a test that a column has one of the texts. It ignores case.
 func (w Wanted) Among(column string, texts []string) {
 	w[column] = append(w[column], func(text string) bool {
 		return slices.ContainsFunc(texts, func(t string) bool { return strings.EqualFold(t, text) })
 	})
 }
 
-// Like adds that a column matches a pattern of LIKE without escapes. Case is ignored.
+// Like adds a test that a column matches a pattern of LIKE without escapes. It ignores case.
 func (w Wanted) Like(column, pattern string) {
 	of := []rune(strings.ToLower(pattern))
 	w[column] = append(w[column], func(text string) bool { return like([]rune(strings.ToLower(text)), of) })
 }
 
-// like reports whether text matches a pattern, in which % is any text and _ any character.
+// like reports whether text matches a pattern. In the pattern, % matches any text and _ any character.
 func like(text, pattern []rune) bool {
-	at, back, from := 0, -1, 0 // back is after the last %, which begins at from in text
+	at, back, from := 0, -1, 0 // back is the position after the last %, which matches from position from in text
 	for i := 0; i < len(text); {
 		switch {
 		case at < len(pattern) && pattern[at] == '%':
@@ -57,7 +58,7 @@ func like(text, pattern []rune) bool {
 	return at == len(pattern)
 }
 
-// has reports whether a record with this text in a column may be needed.
+// has reports whether a record with this text in a column may be required.
 func (w Wanted) has(column, text string) bool {
 	for _, test := range w[column] {
 		if !test(text) {
@@ -67,14 +68,14 @@ func (w Wanted) has(column, text string) bool {
 	return true
 }
 
-// A described is a table of a catalogue. It has the names of its columns, of which those in numbers are integers, and
-// the records of a view.
+// A described is a table of a catalogue: the names of its columns, and a function that adds the records for a view.
+// Columns in schemaNumbers are integers.
 type described struct {
 	names []string
 	of    func(t *typecheck.Relation, add func(...value.Value))
 }
 
-// schemaNumbers are the columns of integers.
+// schemaNumbers are the names of columns with integers.
 var schemaNumbers = []string{"ordinal_position", "position_in_unique_constraint"}
 
 var catalogues = map[string]map[string]described{
@@ -102,7 +103,7 @@ var catalogues = map[string]map[string]described{
 			for _, c := range constraints(t) {
 				for i, column := range c.columns {
 					of := t.Name
-					if c.target != "" { // as PostgreSQL says it: the columns that the constraint refers to
+					if c.target != "" { // as in PostgreSQL: the columns to which the constraint refers
 						of, column = c.target, c.targets[i]
 					}
 					add(text("public"), text(of), text(column), text("public"), text(c.name))
@@ -133,16 +134,16 @@ const (
 	foreignKey = "FOREIGN KEY"
 )
 
-// A constraint is a key, a unique index or a pointer of a view. target and targets are of a pointer only.
+// A constraint is a key, a unique index or a pointer of a view. Only a pointer has target and targets.
 type constraint struct {
 	name, kind string
 	columns    []string
 	target     string
 	targets    []string
-	unique     string // the name of the constraint that it refers to
+	unique     string // the name of the constraint to which a pointer refers
 }
 
-// constraints returns the constraints of a view whose fields are all visible.
+// constraints returns the constraints of a view. All their fields are visible.
 func constraints(t *typecheck.Relation) []constraint {
 	var out []constraint
 	if t.Key != nil {
@@ -174,8 +175,8 @@ func describeKeys(t *typecheck.Relation, add func(...value.Value)) {
 	}
 }
 
-// describeColumns adds the visible fields of a view, with PostgreSQL's names of types. PostgreSQL has no column mask: it is the kind of a field's
-// mask, and null for a field that is shown as it is.
+// describeColumns adds the visible fields of a view with PostgreSQL's names of types. PostgreSQL has no column mask. It
+// contains the kind of a field's mask, or null for a field without a mask.
 func describeColumns(t *typecheck.Relation, add func(...value.Value)) {
 	for i, f := range t.Fields {
 		nullable := "YES"
@@ -192,7 +193,8 @@ func describeColumns(t *typecheck.Relation, add func(...value.Value)) {
 
 func text(s string) value.Value { return value.OfString(s) }
 
-// describedTable returns a table with at least the wanted records of the views, or nil and the names of the tables that are there.
+// describedTable returns a table with at least the wanted records for the views. If there is no such table, it returns
+// nil and the names of the existing tables.
 func describedTable(catalogue, name string, wanted Wanted, views func() []*typecheck.Relation) (*Table, []string) {
 	d, ok := catalogues[catalogue][strings.ToLower(name)]
 	if !ok {
@@ -207,7 +209,7 @@ func describedTable(catalogue, name string, wanted Wanted, views func() []*typec
 		t.Types = append(t.Types, is)
 	}
 	for _, v := range views() {
-		if !strings.EqualFold(name, "constraint_column_usage") && (!wanted.has("table_name", v.Name) || !wanted.has("tablename", v.Name)) { // its tables may be others
+		if !strings.EqualFold(name, "constraint_column_usage") && (!wanted.has("table_name", v.Name) || !wanted.has("tablename", v.Name)) { // this table's rows may be about other tables
 			continue
 		}
 		d.of(v, func(cells ...value.Value) {
@@ -216,7 +218,7 @@ func describedTable(catalogue, name string, wanted Wanted, views func() []*typec
 					return
 				}
 			}
-			t.Rows = append(t.Rows, append(make(value.Row, 0, len(cells)+1), cells...)) // with room for its place
+			t.Rows = append(t.Rows, append(make(value.Row, 0, len(cells)+1), cells...)) // with room for a position
 		})
 	}
 	return t, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// maxTextLength is the most characters that padText and repeatText make.
+// maxTextLength is the maximum number of characters that padText and repeatText make.
 const maxTextLength = 1000
 
 // textConst returns a constant text.
@@ -31,12 +31,12 @@ func test(o plan.Op, args ...plan.Expr) plan.Expr {
 	return plan.Apply{Op: o, Args: args, T: schema.Boolean}
 }
 
-// choice returns then where a condition holds.
+// choice returns then if a condition holds, and otherwise the third argument.
 func choice(holds, then, otherwise plan.Expr) plan.Expr {
 	return plan.Case{If: []plan.Expr{holds}, Then: []plan.Expr{then}, Else: otherwise, T: then.Type()}
 }
 
-// textSide takes n characters of x from the left or the right. A negative n leaves as many out at the other end.
+// textSide returns n characters of x from the left or the right. A negative n omits -n characters at the other end.
 func textSide(x, n plan.Expr, right bool) plan.Expr {
 	length := number(plan.Length, x)
 	atLeast0 := func(e plan.Expr) plan.Expr { return choice(test(plan.Under, e, stringWhole(0)), stringWhole(0), e) }
@@ -49,8 +49,8 @@ func textSide(x, n plan.Expr, right bool) plan.Expr {
 	return applyText(plan.Substr, x, start, count)
 }
 
-// textFrom takes n characters of x, or all, from a position that is counted from 0. It is null for a negative position
-// or a negative n.
+// textFrom returns n characters of x from a position that counts from 0. Without counted, it returns all of them. It is
+// null for a negative position or a negative n.
 func textFrom(x, start, n plan.Expr, counted bool) plan.Expr {
 	valid := test(plan.UpTo, stringWhole(0), start)
 	if counted {
@@ -59,8 +59,8 @@ func textFrom(x, start, n plan.Expr, counted bool) plan.Expr {
 	return choice(valid, applyText(plan.Substr, x, start, n), null())
 }
 
-// asText is x as concat and concat_ws have it, where x is the text of a value. For a Boolean it is the first letter, as
-// in PostgreSQL.
+// asText returns x, the text of a value, in the form of concat and concat_ws. As in PostgreSQL, the form of a Boolean
+// is its first letter.
 func asText(x plan.Expr, truth bool) plan.Expr {
 	if truth {
 		return applyText(plan.Substr, x, stringWhole(0), stringWhole(1))
@@ -68,16 +68,16 @@ func asText(x plan.Expr, truth bool) plan.Expr {
 	return x
 }
 
-// withText joins those of all that aren't null, with a constant text between them.
+// withText joins the texts of all that aren't null. between is the separator.
 func withText(between plan.Const, all []plan.Expr) plan.Expr {
-	parts := make([]plan.Expr, len(all)) // each with the separator before it
+	parts := make([]plan.Expr, len(all)) // each text with the separator before it
 	for i, x := range all {
 		parts[i] = applyText(plan.IfNull, applyText(plan.Concat, between, x), textConst(""))
 	}
 	return applyText(plan.Substr, applyText(plan.Concat, parts...), stringWhole(int64(len([]rune(between.Value.Text())))), stringWhole(-1))
 }
 
-// padText fills x up to n characters, on the left or on the right. A longer one is cut.
+// padText fills x up to n characters, on the left or on the right. A longer text is cut.
 func padText(x plan.Expr, n int64, fill string, left bool) plan.Expr {
 	cut := applyText(plan.Substr, x, stringWhole(0), stringWhole(n))
 	if fill == "" {
@@ -91,7 +91,7 @@ func padText(x plan.Expr, n int64, fill string, left bool) plan.Expr {
 	return choice(test(plan.Under, length, stringWhole(n)), applyText(plan.Concat, both...), cut)
 }
 
-// repeatText is a constant text, not the empty one, n times. It is null beyond maxTextLength characters.
+// repeatText returns n copies of a constant text that isn't empty. It is null beyond maxTextLength characters.
 func repeatText(text string, n plan.Expr) plan.Expr {
 	size := int64(len([]rune(text)))
 	most := maxTextLength / size
@@ -99,16 +99,17 @@ func repeatText(text string, n plan.Expr) plan.Expr {
 	return plan.Case{If: []plan.Expr{test(plan.Under, n, stringWhole(1)), test(plan.UpTo, n, stringWhole(most))}, Then: []plan.Expr{textConst(""), all}, Else: null(), T: schema.String}
 }
 
-// copies is x n times.
+// copies returns n copies of x.
 func copies(x plan.Expr, n int64) plan.Expr {
-	all := []plan.Expr{applyText(plan.Substr, x, stringWhole(0), stringWhole(0))} // null for null
+	all := []plan.Expr{applyText(plan.Substr, x, stringWhole(0), stringWhole(0))} // null if x is null
 	for range n {
 		all = append(all, x)
 	}
 	return applyText(plan.Concat, all...)
 }
 
-// splitPart is part n of x between separators, from 1, or from the end if it is negative, or "".
+// splitPart returns part n of x between separators, counted from 1, or from the end if n is negative. It is "" if there
+// is no such part.
 func splitPart(x plan.Expr, separator plan.Const, n plan.Expr) plan.Expr {
 	parts := plan.Apply{Op: plan.Split, Args: []plan.Expr{x, separator}, T: schema.JSON}
 	from := choice(test(plan.Under, n, stringWhole(0)), n, number(plan.Sub, n, stringWhole(1)))
@@ -119,8 +120,9 @@ func splitPart(x plan.Expr, separator plan.Const, n plan.Expr) plan.Expr {
 	return applyText(plan.IfNull, part, choice(test(plan.IsNull, x), null(), textConst("")))
 }
 
-// joinList is the elements of a list as texts with another between them. element is one of them in its type. Nulls are left out, or shown as
-// the text ofNull, if that is one. A list or an object among them has no such text, and makes the result null.
+// joinList returns the elements of a list as texts, joined by a separator. element is plan.Element in the type of the
+// elements. Nulls are omitted, or replaced by the text ofNull if it isn't null. A list or an object among the elements
+// has no text and makes the result null.
 func joinList(items, element plan.Expr, separator plan.Const, ofNull value.Value) plan.Expr {
 	is := func(kind string) plan.Expr {
 		return test(plan.Eq, applyText(plan.TypeOf, plan.Element{}), textConst(kind))
@@ -135,7 +137,8 @@ func joinList(items, element plan.Expr, separator plan.Const, ofNull value.Value
 	return choice(test(plan.Same, number(plan.Size, deep), stringWhole(0)), applyText(plan.IfNull, joined, textConst("")), null())
 }
 
-// splitParts is the first n parts of x between separators, or, if n is negative, its last -n parts, with the separators between them.
+// splitParts returns the first n parts of x between separators, including the separators between them. A negative n
+// returns the last -n parts.
 func splitParts(x plan.Expr, separator plan.Const, n int64) plan.Expr {
 	first, count := min(n, 1), max(n, -n)
 	var all []plan.Expr
@@ -152,8 +155,8 @@ func splitParts(x plan.Expr, separator plan.Const, n int64) plan.Expr {
 	return choice(test(plan.UpTo, number(plan.Size, parts), stringWhole(count)), x, applyText(plan.Concat, all...))
 }
 
-// overlayText is x with length characters from number from, counted from 1, replaced by y. withText within it is x if x
-// has fewer characters than from.
+// overlayText replaces length characters of x by y. from is the position of the first of them, counted from 1. With
+// within, x stays unchanged if it has fewer characters than from.
 func overlayText(x, y plan.Expr, from, length int64, within bool) plan.Expr {
 	out := applyText(plan.Concat, applyText(plan.Substr, x, stringWhole(0), stringWhole(from-1)), y, applyText(plan.Substr, x, stringWhole(from-1+length), stringWhole(-1)))
 	if within {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// millis are the lengths of the units of time that have one.
+// millis contains the lengths of the units with a fixed length, in milliseconds.
 var millis = map[string]int64{"millisecond": 1, "second": 1000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000, "week": 7 * 86_400_000}
 
-// months are those of the other units.
+// months contains the lengths of the other units, in months.
 var months = map[string]int64{"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
 
 // unitNames are the names of units in SQL dialects.
@@ -19,7 +19,7 @@ var unitNames = map[string]string{"ms": "millisecond", "milliseconds": "millisec
 	"d": "day", "dd": "day", "days": "day", "w": "week", "wk": "week", "weeks": "week", "mon": "month", "mons": "month", "mm": "month", "months": "month",
 	"qq": "quarter", "quarters": "quarter", "y": "year", "yy": "year", "yyyy": "year", "yr": "year", "years": "year", "decades": "decade", "centuries": "century"}
 
-// Unit returns the unit that a name means, or "".
+// Unit returns the unit for a name, or "".
 func Unit(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if u, ok := unitNames[name]; ok {
@@ -31,14 +31,15 @@ func Unit(name string) string {
 	return ""
 }
 
-// Millis returns the length of a unit in milliseconds, 0 if it has no fixed one.
+// Millis returns the length of a unit in milliseconds, or 0 if it has no fixed length.
 func Millis(unit string) int64 { return millis[unit] }
 
-// Months returns the length of a unit in months, 0 for a shorter one.
+// Months returns the length of a unit in months, or 0 for a shorter unit.
 func Months(unit string) int64 { return months[unit] }
 
-// Interval reads a length of time such as "1 year 2 days", "-3 hours" or "01:30:00": months, and milliseconds. Parts of months are days, and
-// parts of longer units whole months, as in postgresFormat.
+// Interval parses a length of time such as "1 year 2 days", "-3 hours" or "01:30:00". It returns months and
+// milliseconds. As in PostgreSQL, a fraction of a month becomes days, and a fraction of a longer unit becomes whole
+// months.
 func Interval(text string) (month, ms int64, ok bool) {
 	fields := strings.Fields(strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(text), " ago"), "@ "))
 	ago := strings.HasSuffix(strings.ToLower(text), " ago")
@@ -52,7 +53,7 @@ func Interval(text string) (month, ms int64, ok bool) {
 			ms += d
 			continue
 		}
-		// A number and its unit, with a space between or without. A bare number is seconds.
+		// A number and its unit, with an optional space between them. A number without a unit means seconds.
 		digits := strings.TrimLeft(f, "+-0123456789.")
 		n, err := strconv.ParseFloat(strings.TrimSuffix(f, digits), 64)
 		if err != nil {
@@ -70,7 +71,7 @@ func Interval(text string) (month, ms int64, ok bool) {
 		switch {
 		case u == "" || n > 1e9 || n < -1e9:
 			return 0, 0, false
-		case u == "month": // a part of a month is that part of 30 days
+		case u == "month": // a fraction of a month is that fraction of 30 days
 			whole := math.Trunc(n)
 			month += int64(whole)
 			ms += int64(math.Round((n - whole) * 30 * float64(millis["day"])))
@@ -86,7 +87,7 @@ func Interval(text string) (month, ms int64, ok bool) {
 	return month, ms, len(fields) > 0
 }
 
-// clock reads hours, minutes and seconds.
+// clock parses hours, minutes and seconds. It returns milliseconds.
 func clock(s string) (int64, bool) {
 	sign := int64(1)
 	if rest, ok := strings.CutPrefix(s, "-"); ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// inner binds a sub-query in an expression over r, at p, and counts it.
+// inner binds a sub-query in an expression over r and counts it. p is the place of the sub-query.
 func (r *rel) inner(q *sqlparse.Query, p sqlparse.Pos) (*rel, error) {
 	if err := r.meter.Add(plan.CostlyQuery, 1, At(p)); err != nil {
 		return nil, err
@@ -21,14 +21,14 @@ func (r *rel) Exists(e *sqlparse.Exists) (plan.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range sub.shape.Columns { // they are never read, so a masked one may be among them
+	for i := range sub.shape.Columns { // they are never read, so masked columns are allowed
 		sub.shape.Columns[i].Path = nil
 	}
 	return r.probe(sub, true, e.At)
 }
 
-// In implements Names with two sub-queries: one asks for a value for which sign holds, the other for one for which
-// it could hold.
+// In implements Names with two sub-queries. One tests for a value for which the comparison holds. The other tests for a
+// value for which it may hold.
 func (r *rel) In(sign string, x sqlparse.Expr, q *sqlparse.Query, p sqlparse.Pos) (cond, error) {
 	xs := []sqlparse.Expr{x}
 	if t, ok := x.(*sqlparse.Tuple); ok {
@@ -67,14 +67,14 @@ func (r *rel) In(sign string, x sqlparse.Expr, q *sqlparse.Query, p sqlparse.Pos
 	return cond{Yes: yes, No: Not(perhaps)}, err
 }
 
-// compareColumn compares x, over r, with column i of sub, which is within r.
+// compareColumn compares x, an expression over r, with column i of sub, a sub-query of r.
 func (r *rel) compareColumn(sign string, x sqlparse.Expr, sub *rel, i int, p sqlparse.Pos) (cond, error) {
 	c := sub.cols[i]
 	y := node{Node: sub.column(c.at, p), Marks: c.Marks}
 	if y.Column.Mask != nil {
 		return cond{}, unsupportedError(p, "", "a masked column can't be compared")
 	}
-	// The value is bound outside, and referred to from within.
+	// The value is bound in the outer query. The sub-query refers to it.
 	out, err := r.value(x)
 	if err != nil {
 		return cond{}, err
@@ -86,7 +86,7 @@ func (r *rel) compareColumn(sign string, x sqlparse.Expr, sub *rel, i int, p sql
 	return r.exprs().Compare(sign, out, y, p)
 }
 
-// probe adds the column that a sub-query yields for each record, and returns it.
+// probe adds the column with the result of a sub-query for each record. It returns the column.
 func (r *rel) probe(sub *rel, exists bool, p sqlparse.Pos) (plan.Expr, error) {
 	s := &plan.Probe{Right: sub.program, Exists: exists, Shape: *r.shape}
 	c := plan.Column{Type: schema.Boolean, NotNull: true}
@@ -134,8 +134,9 @@ func (r *rel) Scalar(e *sqlparse.Sub) (node, error) {
 	return n, nil
 }
 
-// guard makes a second record of a sub-query, which is used as a value, an error when the statement runs. The records around a correlated one
-// are those that r has at this point. If they depend on a further record around them, the sub-query is refused.
+// guard adds a check that reports an error at run time if a sub-query that is used as a value has a second record. The
+// outer records of a correlated sub-query are the records of r at this point. If these depend on a further outer
+// record, the sub-query is refused.
 func (r *rel) guard(e *sqlparse.Sub, sub *rel) error {
 	if sub.used && r.used {
 		return unsupportedError(e.At, "write IN (SELECT …) to compare with each, add LIMIT 1, or take an aggregate such as max(…)",
@@ -158,8 +159,8 @@ func (r *rel) guard(e *sqlparse.Sub, sub *rel) error {
 	return nil
 }
 
-// around returns the first record of r for which sub, a program that refers to it, has more than one record. They are counted: MariaDB
-// can't skip records inside of a sub-query that refers to the record around it.
+// around returns a program for the first record of r for which sub has more than one record. sub is a program that
+// refers to this record. It counts the records, because MariaDB can't skip records inside a correlated sub-query.
 func (r *rel) around(sub *rel) *plan.Program {
 	g := &plan.Group{Accumulators: []plan.Accumulator{{Op: plan.Count, T: schema.Integer}}, Always: true}
 	group(g, sub.shape.Columns)

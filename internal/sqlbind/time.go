@@ -12,20 +12,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A length of time is a node with Span: milliseconds, and for a constant perhaps months, which have no fixed length.
+// A length of time is a node with Span. It contains milliseconds. A constant may also have months, which have no fixed
+// length.
 
 // span returns a constant length of time.
 func span(month, ms int64) node {
 	return node{Node: typecheck.Node{Expr: Whole(ms), Constant: true}, Marks: Marks{Span: true}, Months: month}
 }
 
-// interval reads a length of time.
+// interval parses a length of time.
 func interval(text string) (node, bool) {
 	month, ms, ok := Interval(text)
 	return span(month, ms), ok
 }
 
-// intervalOf returns x as a length of time if it is one, or a constant text that means one.
+// intervalOf returns x as a length of time, if it is one or a constant text that represents one.
 func intervalOf(x *node) (node, bool) {
 	if x.Span {
 		return *x, true
@@ -40,7 +41,7 @@ func intervalOf(x *node) (node, bool) {
 // isTime reports whether x is a Date or a Day.
 func isTime(x *node) bool { return x.Kind() == schema.Date || x.Kind() == schema.Day }
 
-// date returns x as a Date: also a text.
+// date returns x as a Date. It also converts texts.
 func (b *Binder) date(x *node, what string) (plan.Expr, error) {
 	if x.IsNull() {
 		return plan.Const{T: schema.Date}, nil
@@ -61,7 +62,7 @@ func (b *Binder) date(x *node, what string) (plan.Expr, error) {
 	return x.Want(schema.Date, what)
 }
 
-// asDay returns the day of x.
+// asDay returns x as a day.
 func (b *Binder) asDay(x node, p sqlparse.Pos) (node, error) {
 	d, err := b.date(&x, "date")
 	if err != nil {
@@ -78,9 +79,9 @@ func (b *Binder) asDay(x node, p sqlparse.Pos) (node, error) {
 	return n, nil
 }
 
-// withTimes binds arithmetic with dates and lengths of time, and reports whether it was.
+// withTimes binds arithmetic with dates and lengths of time. It reports whether the operands are of these types.
 func (b *Binder) withTimes(sign string, x, y *node, p sqlparse.Pos) (node, bool, error) {
-	// A constant text beside a time is a time or a length of time.
+	// A constant text next to a time is a time or a length of time.
 	if isTime(x) && y.Constant && y.Kind() == schema.String {
 		if d, ok := intervalOf(y); ok {
 			*y = d
@@ -118,7 +119,7 @@ func (b *Binder) withTimes(sign string, x, y *node, p sqlparse.Pos) (node, bool,
 		return n, true, err
 	case isTime(x) && isTime(y) && sign == "-":
 		return b.between2(x, y, p)
-	case (x.Day || x.Kind() == schema.Day) && typecheck.Numeric(y.Kind()) && (sign == "+" || sign == "-"): // a day and a number of days
+	case (x.Day || x.Kind() == schema.Day) && typecheck.Numeric(y.Kind()) && (sign == "+" || sign == "-"): // a day plus or minus a number of days
 		x.Day = true
 		n, err := b.shiftByUnits(*x, *y, "day", sign == "-", p)
 		return n, true, err
@@ -128,7 +129,7 @@ func (b *Binder) withTimes(sign string, x, y *node, p sqlparse.Pos) (node, bool,
 	return node{}, false, nil
 }
 
-// between2 returns the time from y to x: the number of days between days, else a length of time.
+// between2 returns the time from y to x: a number of days if both are days, otherwise a length of time.
 func (b *Binder) between2(x, y *node, p sqlparse.Pos) (node, bool, error) {
 	ex, err := b.date(x, "-")
 	if err != nil {
@@ -173,7 +174,7 @@ func (b *Binder) scaleSpan(sign string, x, by *node, p sqlparse.Pos) (node, bool
 	return n, true, nil
 }
 
-// addSpan adds a length of time to a date, or subtracts it.
+// addSpan adds a length of time to a date. With back, it subtracts it.
 func (b *Binder) addSpan(x, by node, back bool, p sqlparse.Pos) (node, error) {
 	e, err := b.date(&x, "+")
 	if err != nil {
@@ -217,7 +218,7 @@ func (b *Binder) addSpan(x, by node, back bool, p sqlparse.Pos) (node, error) {
 	return computedOf(plan.DateShift{X: e, Amount: amount, Unit: "millisecond"}, p), nil
 }
 
-// shiftByUnits adds a number of units to a date.
+// shiftByUnits adds a number of units to a date. With back, it subtracts them.
 func (b *Binder) shiftByUnits(x, n node, u string, back bool, p sqlparse.Pos) (node, error) {
 	if k, ok := n.Expr.(plan.Const); ok {
 		if whole, is := k.Value.AsInt(); is && whole > -1e9 && whole < 1e9 {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// datePartFunction binds a function that takes one part of a date, a whole number.
+// datePartFunction returns a function for one part of a date, a whole number.
 func datePartFunction(name string) function {
 	return function{1, 1, func(f *called, a []node) (node, error) {
 		n, err := f.part(name, a[0], f.place())
@@ -21,15 +21,14 @@ func datePartFunction(name string) function {
 	}}
 }
 
-// now binds a function whose value is the time of the call.
+// now is a function that returns the time of the call.
 var now = function{0, 1, func(f *called, _ []node) (node, error) { return moment(f.Now.UnixMicro()), nil }}
 
-// today binds a function whose value is the day of the call.
+// today is a function that returns the day of the call.
 var today = function{0, 0, func(f *called, _ []node) (node, error) { return f.today(), nil }}
 
-// ofTime returns the functions that read the clock, take parts of times, truncate, convert and format them. They have
-// the names of PostgreSQL, SQLite, MySQL and SQL Server. Every reading of the clock in a statement is the same time,
-// that of the call.
+// ofTime returns the functions that read the clock, extract parts of times, and truncate, convert and format times. The
+// names are from PostgreSQL, SQLite, MySQL and SQL Server. Within a statement, all of them use the time of the call.
 func ofTime() map[string]function {
 	return map[string]function{
 		"now": now, "getdate": now, "sysdate": now, "statement_timestamp": now, "transaction_timestamp": now, "clock_timestamp": now, "curdate": today, "today": today,
@@ -51,11 +50,11 @@ func ofTime() map[string]function {
 			switch t := a[0].Kind(); {
 			case t == schema.Integer: // seconds since 1970
 				return f.shiftByUnits(moment(0), a[0], "second", false, f.place())
-			case typecheck.Numeric(t): // and parts of them
+			case typecheck.Numeric(t): // with a fraction
 				x, err := a[0].Want(schema.Double, "to_timestamp")
 				return computedOf(fromSeconds(x), f.place()), err
 			}
-			if typecheck.Dynamic(a[0].Kind()) && !a[0].IsNull() { // a number of it would be taken for milliseconds
+			if typecheck.Dynamic(a[0].Kind()) && !a[0].IsNull() { // a JSON number would be read as milliseconds
 				return node{}, unsupportedError(f.place(), "cast it: x::bigint for seconds since 1970, x::timestamp for a date", "to_timestamp takes a number or a text, and the type of this isn't known before it is read")
 			}
 			d, err := f.date(&a[0], "to_timestamp")
@@ -94,7 +93,7 @@ func toDate(f *called, a []node) (node, error) {
 	return f.asDay(a[0], f.place())
 }
 
-// international refuses a format that isn't a beginning of the one in which texts are read as times.
+// international refuses a format unless it is a beginning of the format in which texts are read as times.
 func international(f *called, a []node) error {
 	if len(a) == 1 {
 		return nil
@@ -108,13 +107,13 @@ func international(f *called, a []node) error {
 		"%s reads texts such as 2026-12-31 and 2026-12-31 18:30:00, with a format that says so (YYYY-MM-DD HH24:MI:SS)", f.Call.Name)
 }
 
-// seconds binds the whole seconds since 1970.
+// seconds binds the number of whole seconds since 1970.
 func seconds(f *called, a []node) (node, error) {
 	n, err := f.part("epoch", a[0], f.place())
 	return computedOf(plan.Convert{X: n.Expr, T: schema.Integer}, f.place()), err
 }
 
-// betweenTimes are the functions that move a time, or tell how far two are apart.
+// betweenTimes returns the functions that shift a time or compute the difference of two times.
 func betweenTimes() map[string]function {
 	return map[string]function{
 		"date_add": {2, 2, func(f *called, a []node) (node, error) { return f.arithmetic("+", asTime(f, a[0]), a[1], f.place()) }},
@@ -140,7 +139,7 @@ func betweenTimes() map[string]function {
 	}
 }
 
-// asTime returns a constant text as a time.
+// asTime converts a constant text to a time.
 func asTime(f *called, x node) node {
 	if isTime(&x) {
 		return x
@@ -162,8 +161,8 @@ func namedPart(f *called, a []node) (node, error) {
 	return n, err
 }
 
-// bindDateTrunc binds date_trunc(unit, time [, zone]). Weeks begin on Monday, as in PostgreSQL. Unit and zone are constants: they become
-// part of the plan, and a value of a record can't choose them.
+// bindDateTrunc binds date_trunc(unit, time [, zone]). As in PostgreSQL, weeks begin on Monday. Unit and zone must be
+// constants, because they become part of the plan.
 func bindDateTrunc(f *called, a []node) (node, error) {
 	k, ok := a[0].Expr.(plan.Const)
 	u := Unit(k.Value.Text())
@@ -207,7 +206,7 @@ func bindDateModifiers(f *called, a []node, isDay bool) (node, error) {
 				return node{}, problem.Invalid(m.At, "unknown modifier %q", problem.Cut(text))
 			}
 			x = computedOf(plan.DateTrunc{X: x.Expr, Unit: u, WeekStart: 1}, f.place())
-		case text == "utc" || text == "localtime": // all times are in UTC
+		case text == "utc" || text == "localtime": // all times are already in UTC
 		case ok:
 			if x, err = f.addSpan(x, by, false, f.place()); err != nil {
 				return node{}, err
@@ -222,7 +221,8 @@ func bindDateModifiers(f *called, a []node, isDay bool) (node, error) {
 	return x, nil
 }
 
-// bindDateFormat binds a function that writes a date in a format, which is argument number at%2, the date the other.
+// bindDateFormat binds a function that formats a date. dateAt, 0 or 1, is the index of the date among the first two
+// arguments. The other one is the format.
 func bindDateFormat(letters []Letter, dateAt int) func(*called, []node) (node, error) {
 	return func(f *called, a []node) (node, error) {
 		x, pattern := a[dateAt], a[1-dateAt]
@@ -267,8 +267,8 @@ func addUnits(f *called, a []node) (node, error) {
 	return f.shiftByUnits(asTime(f, a[2]), a[1], u, false, f.place())
 }
 
-// differing binds DATEDIFF: days from the second to the first date as in MySQL. With a unit, it is the number of the
-// unit's beginnings from the first to the second date, as in SQL Server.
+// differing binds DATEDIFF. As in MySQL, it returns the days from the second to the first date. With a unit, as in SQL
+// Server, it returns how many times the unit begins between the first and the second date.
 func differing(f *called, a []node) (node, error) {
 	u := "day"
 	if len(a) == 3 {
@@ -286,7 +286,7 @@ func differing(f *called, a []node) (node, error) {
 	return computedOf(plan.DateDiff{From: from, To: to, Unit: u}, f.place()), err
 }
 
-// bindTimestampDiff binds TIMESTAMPDIFF: whole units from the second to the third argument.
+// bindTimestampDiff binds TIMESTAMPDIFF: the number of whole units from the second to the third argument.
 func bindTimestampDiff(f *called, a []node) (node, error) {
 	u, err := unitOf(f, a[0])
 	if err != nil {

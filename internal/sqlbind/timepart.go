@@ -43,7 +43,7 @@ func (b *Binder) partOfSpan(name string, x node, p sqlparse.Pos) (node, error) {
 	return node{}, unsupportedError(p, "extract(epoch FROM …) gives all of it in seconds", "a length of time has no part %q here", problem.Cut(name))
 }
 
-// format reads a constant format.
+// format parses a constant format.
 func format(x *node, letters []Letter, what string) ([]piece, error) {
 	k, ok := x.Expr.(plan.Const)
 	if !ok || k.Value.Kind() != value.String {
@@ -62,8 +62,8 @@ func format(x *node, letters []Letter, what string) ([]piece, error) {
 	return out, nil
 }
 
-// formatInstead returns the expressions for the parts of a time that a format doesn't know, by their letters in
-// strftime, DATE_FORMAT and to_char.
+// formatInstead returns what to write for a part of a format that isn't supported. It knows the letters of strftime,
+// DATE_FORMAT and to_char.
 func formatInstead(unknown string) string {
 	for _, known := range []struct{ letters, instead string }{
 		{"%W %U %u %v %V %X WW W ww w", "weeks are those of ISO 8601, from Monday: to_char(x, 'IYYY-IW'), extract(week FROM x) or date_trunc('week', x)"},

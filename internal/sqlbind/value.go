@@ -28,15 +28,15 @@ func (b *Binder) Value(e sqlparse.Expr) (node, error) {
 		return node{}, err
 	}
 	x.At = At(e.Pos())
-	// A null with a type keeps it. Any other constant may take the type that its context wants.
+	// A null with a type keeps the type. Any other constant may get the type that its context requires.
 	if k, ok := x.Expr.(plan.Const); ok && (k.T == schema.JSON || !k.Value.IsNull()) {
 		x.Become(k.Value, k.T)
 	}
 	return x, nil
 }
 
-// expression binds e by its kind. A condition used as a value is a Boolean, null where the condition is unknown. The default is reached
-// only if sqlparse has a kind that isn't listed here.
+// expression binds e by its kind. A condition that is used as a value becomes a Boolean, which is null if the condition
+// is unknown. The default case handles only a new kind of sqlparse that isn't listed here.
 func (b *Binder) expression(e sqlparse.Expr) (node, error) {
 	switch e := e.(type) {
 	case *sqlparse.Name:
@@ -96,8 +96,9 @@ func (b *Binder) expression(e sqlparse.Expr) (node, error) {
 	return node{}, problem.New(problem.Internal, fmt.Sprintf("sqlbind knows no %T", e))
 }
 
-// constantText binds a text constant: 'x', or with a type before it, as in DATE '2026-01-31', TIMESTAMP '…' and
-// INTERVAL '7 days'. A date's text must be ISO 8601, because other forms depend on the settings of a server.
+// constantText binds a text constant: 'x', or a text with a type, as in DATE '2026-01-31', TIMESTAMP '…' and INTERVAL
+// '7 days'. The text of a date must be in ISO 8601, because the meaning of other forms depends on the settings of a
+// server.
 func (b *Binder) constantText(e *sqlparse.String) (node, error) {
 	switch e.Type {
 	case "":
@@ -125,7 +126,8 @@ func moment(micros int64) node {
 	return node{Node: typecheck.Node{Expr: plan.Const{Value: value.OfDate(micros), T: schema.Date}, Constant: true}}
 }
 
-// word binds a constant that is a word. The time is that of the call. Names of users don't exist.
+// word binds a constant that is a word, such as current_date. The time is the time of the call. Names of users aren't
+// supported.
 func (b *Binder) word(e *sqlparse.Word) (node, error) {
 	switch e.Text {
 	case "true", "false":
@@ -161,8 +163,8 @@ func (b *Binder) param(e *sqlparse.Param) (node, error) {
 	return literal(v, e.At), nil
 }
 
-// unary binds NOT and signs. A minus before a constant number belongs to the constant, so that -9223372036854775808 is
-// an Integer and places that take only constants take -1.
+// unary binds NOT and signs. A minus before a constant number becomes part of the constant. So -9223372036854775808 is
+// an Integer, and -1 is accepted where a constant is required.
 func (b *Binder) unary(e *sqlparse.Unary) (node, error) {
 	if e.Op == "not" {
 		c, err := b.Cond(e)
@@ -175,7 +177,7 @@ func (b *Binder) unary(e *sqlparse.Unary) (node, error) {
 	if err != nil || e.Op == "+" {
 		return x, err
 	}
-	if e.Op == "~" { // the bits turned around, in two's complement
+	if e.Op == "~" { // all bits inverted, in two's complement
 		return b.bits("~", x, literal(value.OfInt(-1), e.At), e.At)
 	}
 	if k, ok := x.Expr.(plan.Const); ok && k.Value.IsNumber() && !x.Span {
@@ -193,8 +195,8 @@ func (b *Binder) unary(e *sqlparse.Unary) (node, error) {
 	return b.arithmetic("-", node{Node: typecheck.Literal(value.OfInt(0), At(e.At)), Marks: Marks{Span: x.Span}}, x, e.At)
 }
 
-// binary binds an operator by its sign: conditions as Booleans, arithmetic, concatenation, and PostgreSQL's operators on JSON, where ->
-// gives JSON and ->> a text. An operator that doesn't exist is an error at its place.
+// binary binds an operator by its sign: conditions as Booleans, arithmetic, concatenation, and PostgreSQL's operators
+// on JSON. -> gives JSON, and ->> gives text. It returns an error for an unknown operator.
 func (b *Binder) binary(e *sqlparse.Binary) (node, error) {
 	switch e.Op {
 	case "and", "or", "=", "<>", "<", "<=", ">", ">=":
@@ -231,7 +233,7 @@ func (b *Binder) binary(e *sqlparse.Binary) (node, error) {
 	return node{}, unsupportedError(e.At, hint.SQLOperator(e.Op), "the operator %s isn't there", e.Op)
 }
 
-// together converts values to their common type, which SQL requires.
+// together converts values to their common type. SQL requires that they have one.
 func (b *Binder) together(values []typecheck.Node, what string, p sqlparse.Pos) ([]plan.Expr, schema.Type, error) {
 	all, t, err := typecheck.Together(values, what)
 	if err != nil || t != schema.JSON {
@@ -248,8 +250,8 @@ func (b *Binder) together(values []typecheck.Node, what string, p sqlparse.Pos) 
 	return all, t, nil
 }
 
-// index binds x[i]. With a text as i it is a member of an object, and with a number an element of a list, counted from
-// 1. A missing member or element is null.
+// index binds x[i]. If i is a text, it is a member of an object. If i is a number, it is an element of a list, counted
+// from 1. A missing member or element is null.
 func (b *Binder) index(e *sqlparse.Index) (node, error) {
 	x, err := b.Value(e.X)
 	if err != nil {
@@ -273,12 +275,12 @@ func (b *Binder) index(e *sqlparse.Index) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	// An element is counted from 1. There is no element before the first.
+	// Elements are counted from 1. Index 0 and negative indexes have no element.
 	from0 := plan.Case{If: []plan.Expr{Test(plan.Under, Whole(0), n)}, Then: []plan.Expr{plan.Apply{Op: plan.Sub, Args: []plan.Expr{n, Whole(1)}, T: schema.Integer}}, T: schema.Integer, Else: plan.Const{T: schema.Integer}}
 	return computedOf(x.Item(plan.Apply{Op: plan.ElemAt, Args: []plan.Expr{items, from0}, T: schema.JSON}), e.At), nil
 }
 
-// Text returns x as a text: numbers, dates and booleans are converted.
+// Text returns x as text. It converts numbers, dates and booleans.
 func (b *Binder) Text(x *node, what string) (plan.Expr, error) {
 	if x.Span {
 		return nil, unsupportedAt(x.At, "extract(epoch FROM …) gives seconds", "%s takes a text, not a length of time", what)
@@ -302,8 +304,8 @@ func (b *Binder) Text(x *node, what string) (plan.Expr, error) {
 	return plan.Convert{X: x.Expr, T: schema.String}, nil
 }
 
-// Element returns x as an element of a list that what makes. It returns a day as text, and a key as the number that it
-// is, where pipelines have a text.
+// Element returns x as an element of a list. A day becomes text. A key stays a number, although it is text in
+// pipelines. Errors contain what, the name of the function that makes the list.
 func (x *node) Element(what string) (plan.Expr, error) {
 	switch {
 	case x.Span:
@@ -320,9 +322,9 @@ func unsupportedAt(place, instead, format string, args ...any) *problem.Error {
 	return &problem.Error{Code: problem.Unsupported, Pointer: place, Detail: fmt.Sprintf(format, args...), Suggestion: instead}
 }
 
-// concat joins texts. Null makes the result null, or, with skip, is left out.
+// concat joins texts. A null makes the result null. With skip, nulls are ignored.
 func (b *Binder) concat(list []node, skip bool, p sqlparse.Pos) (node, error) {
-	if !skip && slices.ContainsFunc(list, func(n node) bool { return n.List }) { // lists, as PostgreSQL's || joins them
+	if !skip && slices.ContainsFunc(list, func(n node) bool { return n.List }) { // lists are joined, as with PostgreSQL's ||
 		a := plan.Apply{Op: plan.JoinLists, T: schema.JSON}
 		for i := range list {
 			items, err := list[i].Elements("||")

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// where keeps the records for which e is true. The conditions that compare a column with constants come first, so that
-// indexes serve them.
+// where keeps the records for which e is true. Conditions that compare a column with constants come first, so that
+// indexes can be used.
 func (r *rel) where(e sqlparse.Expr) error {
 	var filters query.And
 	var equalities, rest []sqlparse.Expr
@@ -36,7 +36,7 @@ func (r *rel) where(e sqlparse.Expr) error {
 		r.add(&plan.Filter{Where: filters, Shape: *r.shape})
 	}
 	var holds []plan.Expr
-	for _, part := range append(equalities, rest...) { // the equalities while the joins are the last stages
+	for _, part := range append(equalities, rest...) { // equalities come first, while the joins are still the last stages
 		r.affirmed = sqlparse.Affirms(part)
 		c, err := r.cond(part)
 		r.affirmed = false
@@ -53,7 +53,7 @@ func (r *rel) where(e sqlparse.Expr) error {
 	return nil
 }
 
-// equal adds the dependencies of a condition that two columns are equal, and reports whether e is one.
+// equal adds the dependencies that follow from an equality of two columns. It reports whether e is such a condition.
 func (r *rel) equal(e sqlparse.Expr) bool {
 	eq, ok := e.(*sqlparse.Binary)
 	if !ok || eq.Op != "=" {
@@ -73,7 +73,7 @@ func (r *rel) equal(e sqlparse.Expr) bool {
 	return true
 }
 
-// exprs returns the binder of expressions over r.
+// exprs returns the Binder for expressions over r.
 func (r *rel) exprs() *Binder {
 	return &Binder{Names: r, Now: r.o.Now, Params: r.o.Params, Known: &r.known}
 }
@@ -88,7 +88,7 @@ func (r *rel) ComputedValue(e sqlparse.Expr) (node, bool) {
 		return node{}, false
 	}
 	x, ok := r.computed[r.key(e)]
-	if ok && x.Column != nil && x.Column.Mask != nil { // Passed and Column decide about it
+	if ok && x.Column != nil && x.Column.Mask != nil { // PassColumn and Column handle masked columns
 		return node{}, false
 	}
 	return x, ok
@@ -118,10 +118,10 @@ func (r *rel) StoredColumn(e sqlparse.Expr) *plan.Column {
 	return column
 }
 
-// AllowedValues and Note implement Columns.
+// AllowedValues implements Columns.
 func (r *rel) AllowedValues(f *schema.Field) []string { return r.tables.AllowedValues(f) }
 
-// Note notes a value that a column never has.
+// Note implements Columns.
 func (r *rel) Note(at, text string) { r.known.Note(at, text, "%s", text) }
 
 // Alone implements Columns.

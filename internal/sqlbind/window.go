@@ -9,7 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// addWindows adds the window functions in a select list, its order and its QUALIFY: a stage for each partition and order.
+// addWindows adds the window functions of a select list, its order and its QUALIFY. It adds one stage for each
+// partition and order.
 func (r *rel) addWindows(outputs []output, order []sqlparse.Order, qualify sqlparse.Expr) error {
 	var calls []*sqlparse.Call
 	collect := func(x any) {
@@ -59,10 +60,10 @@ func (r *rel) addWindows(outputs []output, order []sqlparse.Order, qualify sqlpa
 	return nil
 }
 
-// window returns the window of a call, with a named one in its place.
+// window returns the window of a call. A named window is replaced by its definition.
 func (r *rel) window(c *sqlparse.Call) (*sqlparse.Window, error) { return c.Over.Among(r.windows) }
 
-// windowKey returns a text that is the same for windows with the same partitions in the same order.
+// windowKey returns a text that is the same for windows with the same partition and order.
 func (r *rel) windowKey(w *sqlparse.Window) string {
 	k := ""
 	for _, e := range w.Partition {
@@ -74,7 +75,7 @@ func (r *rel) windowKey(w *sqlparse.Window) string {
 	return k
 }
 
-// windowStage adds one stage for calls over w.
+// windowStage adds one stage for the calls over w.
 func (r *rel) windowStage(w *sqlparse.Window, calls []*sqlparse.Call) error {
 	var by []node
 	for _, e := range w.Partition {
@@ -109,7 +110,7 @@ func (r *rel) windowStage(w *sqlparse.Window, calls []*sqlparse.Call) error {
 	return nil
 }
 
-// windowTerms returns the terms of the order of a window, with those that put null where it is to be.
+// windowTerms returns the terms of the order of a window. They include terms that put nulls in the requested position.
 func (r *rel) windowTerms(order []sqlparse.Order) (terms []node, desc []bool, err error) {
 	for _, o := range order {
 		x, err := r.value(o.X)
@@ -133,7 +134,7 @@ type windowing struct {
 	made  []windowCall
 }
 
-// A windowCall is a call, with the place of its first function.
+// A windowCall is a call with the index of its first function.
 type windowCall struct {
 	key  string
 	from int
@@ -141,7 +142,7 @@ type windowCall struct {
 	call *sqlparse.Call
 }
 
-// function adds the functions of a call.
+// function adds the window functions of a call.
 func (s *windowing) function(c *sqlparse.Call, w *sqlparse.Window) error {
 	of, err := window(s.exprs(), c, w)
 	if err != nil {
@@ -152,7 +153,7 @@ func (s *windowing) function(c *sqlparse.Call, w *sqlparse.Window) error {
 	return nil
 }
 
-// finish adds the stage, and the values of its calls.
+// finish adds the stage and the values of its calls.
 func (s *windowing) finish() {
 	r := s.rel
 	width := len(r.shape.Columns)
@@ -160,7 +161,7 @@ func (s *windowing) finish() {
 	s.stage.Shape.Columns = slices.Clone(r.shape.Columns)
 	s.stage.Shape.Order = slices.Clone(r.shape.Order)
 	for i, f := range s.stage.Functions {
-		s.stage.Shape.Order = append(s.stage.Shape.Order, plan.Place{Column: width + i}) // records that are equal in all else differ in it
+		s.stage.Shape.Order = append(s.stage.Shape.Order, plan.Place{Column: width + i}) // records that are equal in all other columns may differ in it
 		s.stage.Shape.Columns = append(s.stage.Shape.Columns, plan.Column{Path: query.Path{fmt.Sprintf("window %d.%d", len(r.program.Stages), i)}, Type: f.T})
 	}
 	r.add(s.stage)
