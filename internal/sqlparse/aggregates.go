@@ -1,6 +1,6 @@
 package sqlparse
 
-// Aggregates are the functions over the records of a group.
+// Aggregates are the names of the functions over the records of a group.
 var Aggregates = map[string]bool{"count": true, "sum": true, "avg": true, "min": true, "max": true, "total": true, "string_agg": true, "group_concat": true,
 	"listagg": true, "array_agg": true, "json_agg": true, "jsonb_agg": true, "json_group_array": true, "bool_and": true, "bool_or": true, "every": true,
 	"stddev": true, "stddev_samp": true, "stddev_pop": true, "std": true, "variance": true, "var_samp": true, "var_pop": true,

@@ -2,8 +2,8 @@ package sqlparse
 
 import "strings"
 
-// Elements reads the text of an array, as PostgreSQL writes it: {a,"b c",NULL}. A nil is a NULL. It returns false for another text, and for
-// lists in a list.
+// Elements parses the text of an array in PostgreSQL's form: {a,"b c",NULL}. A nil element is a NULL. It returns false
+// for any other text, and for a list inside a list.
 func Elements(array string) (items []*string, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(array), "{")
 	if ok && strings.TrimSpace(rest) == "}" {
@@ -28,7 +28,7 @@ func Elements(array string) (items []*string, ok bool) {
 	return items, ok
 }
 
-// element reads one element of the text of an array, up to the mark behind it.
+// element parses one element of the text of an array. rest begins with the character after the element.
 func element(s string) (item string, isQuoted bool, rest string, ok bool) {
 	if !strings.HasPrefix(s, `"`) {
 		n := strings.IndexAny(s, `,}"\{`)
@@ -51,7 +51,7 @@ func element(s string) (item string, isQuoted bool, rest string, ok bool) {
 	return "", false, "", false
 }
 
-// list reads ARRAY[…] or ARRAY(query), of which t is the word, or nil if neither follows.
+// list parses ARRAY[…] or ARRAY(query). t is the word ARRAY. It returns nil if neither bracket follows.
 func (p *parser) list(t *token) Expr {
 	switch p.ahead(1).low {
 	case "[":
@@ -74,9 +74,9 @@ func (p *parser) list(t *token) Expr {
 	return nil
 }
 
-// listOf returns ARRAY(query): the list of the values of a query, in its order. If the query returns no records, the
-// list is empty. If possible, the aggregate is in the query itself, because some databases don't let a query in FROM
-// refer to the record around it.
+// listOf returns ARRAY(query): the list of the values of a query, in its order. Without records the list is empty. If
+// possible, the aggregate is added to the query itself, because in some databases a query in FROM can't refer to the
+// outer record.
 func listOf(q *Query, at Pos) Expr {
 	list := &Call{Name: "array_agg", At: at}
 	if s, ok := q.Body.(*Select); ok && q.plain(s) {
@@ -91,7 +91,8 @@ func listOf(q *Query, at Pos) Expr {
 	return &Call{Name: "coalesce", Args: []Expr{&Sub{Query: q, At: at}, &Array{At: at}}, At: at}
 }
 
-// plain reports whether q is one list of values without groups, limits and windows, whose order names columns of its tables.
+// plain reports whether q selects a list of values, has no groups, limits or windows, and orders only by columns of its
+// tables.
 func (q *Query) plain(s *Select) bool {
 	if len(q.With) > 0 || q.Limit != nil || q.Offset != nil || s.Distinct || s.On != nil || s.Top != nil || s.Group != nil || s.GroupAll || s.Having != nil || s.Qualify != nil || len(s.Items) != 1 {
 		return false

@@ -2,18 +2,19 @@
 //
 //	text ─lexer→ tokens ─parser→ *Query
 //
-// The grammar is PostgreSQL's SELECT, with the spellings of other databases where they have one meaning only: backticks,
-// [brackets], TOP n, LIMIT a, b. Everything else that SQL can say is refused by name, with its line and column. The
-// package resolves no names: package sqlbind does, over the views of one principal.
+// The grammar is PostgreSQL's SELECT. It also accepts spellings of other databases if they have only one meaning:
+// backticks, [brackets], TOP n, and LIMIT a, b. Any other SQL is refused by name, with its line and column. The package
+// doesn't resolve names. Package sqlbind does, over the views of one principal.
 //
-// RewriteIdioms turns forms of other databases that have one meaning into PostgreSQL's, so that nothing else knows them:
+// RewriteIdioms turns unambiguous forms of other databases into PostgreSQL's forms, so that no other code has to know
+// them:
 //
 //	NVL2(a, b, c) → CASE WHEN a IS NOT NULL THEN b ELSE c END
 package sqlparse
 
 import "strings"
 
-// A Pos is a place in the text: line and column from 1, in characters.
+// A Pos is a place in the text: line and column, both from 1, in characters.
 type Pos struct{ Line, Column int }
 
 // A Query is a SELECT with its set operations, order and limit.
@@ -40,14 +41,14 @@ type Body interface{ isBody() }
 // A Select is one SELECT.
 type Select struct {
 	Distinct bool
-	On       []Expr // of DISTINCT ON
+	On       []Expr // the expressions of DISTINCT ON
 	Top      Expr   // the limit of a SELECT TOP n, or nil
 	Items    []Item
 	From     []From // joined by commas
 	Where    Expr
 	Group    []Expr
-	Sets     [][]int // of GROUPING SETS, ROLLUP and CUBE: which of Group each groups by, or nil for one set of all
-	GroupAll bool    // by each item without an aggregate
+	Sets     [][]int // the sets of GROUPING SETS, ROLLUP or CUBE, as indexes of Group, or nil for a single set with all of Group
+	GroupAll bool    // GROUP BY ALL: by each item without an aggregate
 	Having   Expr
 	Qualify  Expr // tests the results of the window functions, or nil
 	Windows  []NamedWindow
@@ -77,10 +78,11 @@ func (*Query) isBody()  {}
 type Item struct {
 	X     Expr   // a Star for * and t.*
 	Alias *Ident // may be nil
-	Text  string // X as written, on one line
+	Text  string // X as written, without line breaks
 }
 
-// Title returns the name of the column that it makes, and the column that it is named after, or nil.
+// Title returns the name of the item's column. If the name comes from a column in X, it also returns that column,
+// otherwise nil.
 func (it Item) Title() (string, *Name) {
 	if it.Alias != nil {
 		return it.Alias.Text, nil
@@ -116,7 +118,7 @@ type Order struct {
 	Nulls string // "first", "last" or ""
 }
 
-// An Ident is a name. A name that isn't quoted matches without regard to case.
+// An Ident is a name. An unquoted name matches without regard to case.
 type Ident struct {
 	Text   string
 	Quoted bool
@@ -139,13 +141,14 @@ type (
 		Alias   Alias
 		At      Pos
 	}
-	// Function is a function in FROM, such as generate_series. With Ordinality it numbers its records.
+	// Function is a function in FROM, such as generate_series. With Ordinality, its records are numbered.
 	Function struct {
 		Call       *Call
 		Ordinality bool
 		Alias      Alias
 	}
-	// Join is a join of kind "inner", "left", "right", "full" or "cross". A Bare one is a cross join without ON.
+	// Join is a join of kind "inner", "left", "right", "full" or "cross". Bare marks a join without ON, which is a
+	// cross join.
 	Join struct {
 		Kind        string
 		Bare        bool
@@ -190,7 +193,7 @@ type Frame struct {
 	At         Pos
 }
 
-// A Bound is an end of a frame: Offset is nil for UNBOUNDED and CURRENT ROW.
+// A Bound is one end of a frame. Offset is nil for UNBOUNDED and CURRENT ROW.
 type Bound struct {
 	Current   bool
 	Unbounded bool
@@ -202,7 +205,7 @@ type Bound struct {
 type Expr interface{ Pos() Pos }
 
 type (
-	// Name is a column, perhaps qualified.
+	// Name is a column name with optional qualifiers.
 	Name struct{ Parts []Ident }
 	// Star is * or t.*, without the columns of Except.
 	Star struct {
@@ -215,12 +218,12 @@ type (
 		Text string
 		At   Pos
 	}
-	// String is a string constant. Type is the type of a typed one, such as "date" in DATE '2024-01-01'.
+	// String is a string constant. Type is the type of a typed constant, such as "date" in DATE '2024-01-01'.
 	String struct {
 		Text, Type string
 		At         Pos
 	}
-	// Word is TRUE, FALSE, NULL, or a value without parentheses such as CURRENT_DATE, in lower case.
+	// Word is TRUE, FALSE, NULL, or a function without parentheses such as CURRENT_DATE, in lower case.
 	Word struct {
 		Text string
 		At   Pos
@@ -236,7 +239,9 @@ type (
 		X  Expr
 		At Pos
 	}
-	// Binary is an operator between two operands, in lower case: "and", "or", "=", "||", "->", "at time zone" ….
+	// Binary is an operator with two operands. Op is in lower case: "and", "or", "=", "
+	//
+	// ", "->", "at time zone" ….
 	Binary struct {
 		Op   string
 		L, R Expr
@@ -282,14 +287,14 @@ type (
 		List  Expr
 		At    Pos
 	}
-	// Case is a CASE. Operand is nil if it has none.
+	// Case is a CASE. Operand is nil if the CASE has no operand.
 	Case struct {
 		Operand    Expr
 		When, Then []Expr
 		Else       Expr
 		At         Pos
 	}
-	// Cast converts X to a type, in lower case, with its arguments: "numeric(10,2)".
+	// Cast converts X to Type, which is in lower case and includes arguments: "numeric(10,2)".
 	Cast struct {
 		X    Expr
 		Type string
@@ -303,7 +308,7 @@ type (
 		Distinct bool
 		Order    []Order
 		Within   []Order // WITHIN GROUP
-		Limit    Expr    // of the values that array_agg and string_agg gather, or nil
+		Limit    Expr    // limits the values that array_agg and string_agg collect, or nil
 		Filter   Expr
 		Over     *Window
 		At       Pos
@@ -330,7 +335,7 @@ type (
 	}
 	// Index is X[I], or X[I:To].
 	Index struct {
-		X, I, To Expr // To is nil for an element
+		X, I, To Expr // To is nil for a single element
 		At       Pos
 	}
 )

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// call reads a function with its arguments.
+// call parses a function call.
 func (p *parser) call() Expr {
 	t := p.next()
 	c := &Call{Name: strings.ToLower(t.text), At: t.at}
@@ -44,7 +44,7 @@ func (p *parser) call() Expr {
 	return p.after(c)
 }
 
-// lengths reads the parts of make_interval(days => x, hours => y), and returns their sum.
+// lengths parses the arguments of make_interval(days => x, hours => y) and returns their sum.
 func (p *parser) lengths(c *Call) Expr {
 	var sum Expr
 	p.commas(func() {
@@ -61,9 +61,9 @@ func (p *parser) lengths(c *Call) Expr {
 	return sum
 }
 
-// special reads the arguments of the functions that have words between them.
+// special parses the arguments of functions with keywords between the arguments. It returns false for other functions.
 func (p *parser) special(c *Call) bool {
-	field := func() { // a field as a word is a string
+	field := func() { // a field, written as a word, becomes a string
 		t := p.next()
 		c.Args = append(c.Args, &String{Text: strings.ToLower(t.text), At: t.at})
 	}
@@ -120,7 +120,7 @@ func (p *parser) special(c *Call) bool {
 	return true
 }
 
-// overlay reads the arguments of overlay(x PLACING y FROM n [FOR m]), or those of a call with commas.
+// overlay parses the arguments of overlay(x PLACING y FROM n [FOR m]), or arguments with commas.
 func (p *parser) overlay() []Expr {
 	args := p.exprs()
 	if p.word("placing") {
@@ -134,13 +134,13 @@ func (p *parser) overlay() []Expr {
 	return args
 }
 
-// units are the units of time as functions of other databases name them.
+// units are the names of units of time in functions of other databases.
 var units = wordsOf("year years yy yyyy quarter qq month months mm week weeks wk day days dd hour hours hh minute minutes mi second seconds ss")
 
-// gathers are the aggregates that put values behind one another.
+// gathers are the aggregates that collect values into a list or a text.
 var gathers = wordsOf("string_agg listagg group_concat array_agg json_agg jsonb_agg json_group_array")
 
-// after reads WITHIN GROUP, FILTER and OVER.
+// after parses WITHIN GROUP, FILTER and OVER.
 func (p *parser) after(c *Call) Expr {
 	if p.word("within", "group") {
 		p.mark("(")
@@ -177,7 +177,7 @@ func (p *parser) after(c *Call) Expr {
 	return c
 }
 
-// typedConstant reads a typed constant such as DATE '2024-01-01' or INTERVAL 7 DAY, or returns nil if there is none.
+// typedConstant parses a typed constant such as DATE '2024-01-01' or INTERVAL 7 DAY. It returns nil if there is none.
 func (p *parser) typedConstant(t *token) Expr {
 	n := p.ahead(1)
 	if n.kind == text {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A form is a function of another database, with the numbers of arguments for which it has a meaning here. take returns
-// nil for a call that means nothing: it is refused by its name later.
+// A form is a function of another database, with the numbers of arguments that are supported. take returns nil for a
+// call without a meaning here. Such a call is refused later by its name.
 type form struct {
 	least, most int
 	take        func(t *taker, c *Call) Expr
@@ -19,7 +19,7 @@ func call(c *Call, name string, args ...Expr) *Call {
 	return &out
 }
 
-// aliasOf returns the form of a function that has another name here.
+// aliasOf returns the form of a function that only has a different name here.
 func aliasOf(name string, arguments int) form {
 	return form{arguments, arguments, func(_ *taker, c *Call) Expr { return call(c, name, c.Args...) }}
 }
@@ -30,13 +30,13 @@ func isNull(x Expr, not bool, at Pos) Expr {
 	return &Is{X: x, What: "null", Not: not, At: at}
 }
 
-// calls are the functions of BigQuery, Snowflake, SQL Server, MySQL, Oracle, ClickHouse and Spark that are taken.
+// calls are the supported functions of BigQuery, Snowflake, SQL Server, MySQL, Oracle, ClickHouse and Spark.
 var calls = map[string]form{
 	"nvl2": {3, 3, func(_ *taker, c *Call) Expr {
 		return &Case{When: []Expr{isNull(c.Args[0], true, c.At)}, Then: c.Args[1:2], Else: c.Args[2], At: c.At}
 	}},
 	"isnull": {1, 2, func(_ *taker, c *Call) Expr {
-		if len(c.Args) == 1 { // MySQL. SQL Server's has two
+		if len(c.Args) == 1 { // MySQL's form: SQL Server's has two arguments
 			return isNull(c.Args[0], false, c.At)
 		}
 		return call(c, "coalesce", c.Args...)
@@ -80,7 +80,7 @@ func IdiomNames() []string {
 	return slices.Compact(names)
 }
 
-// formOf returns the form called name.
+// formOf returns the form with this name, and whether it exists.
 func formOf(name string) (form, bool) {
 	if of, ok := calls[name]; ok {
 		return of, true
@@ -89,8 +89,8 @@ func formOf(name string) (form, bool) {
 	return of, ok
 }
 
-// rewriteDecode rewrites Oracle's DECODE(x, a, r, …, else) as a CASE. It takes null for equal to null, so only
-// constants are compared with.
+// rewriteDecode rewrites Oracle's DECODE(x, a, r, …, else) as a CASE. In DECODE, null equals null. A CASE differs in
+// this, so only comparisons with constants are rewritten.
 func rewriteDecode(_ *taker, c *Call) Expr {
 	out := &Case{Operand: c.Args[0], At: c.At}
 	rest := c.Args[1:]
@@ -124,7 +124,7 @@ func distinct(_ *taker, c *Call) Expr {
 	return out
 }
 
-// extreme is max_by(x, y), the x of the record with the greatest y: records are taken in the order of y.
+// extreme rewrites max_by(x, y), the x of the record with the greatest y, and min_by. The records are sorted by y.
 func extreme(name string, desc bool) func(*taker, *Call) Expr {
 	return func(_ *taker, c *Call) Expr {
 		out := call(c, name, c.Args...)
@@ -135,7 +135,7 @@ func extreme(name string, desc bool) func(*taker, *Call) Expr {
 	}
 }
 
-// matching is REGEXP_LIKE(text, pattern [, 'i']).
+// matching rewrites REGEXP_LIKE(text, pattern [, 'i']) as a Like.
 func matching(_ *taker, c *Call) Expr {
 	out := &Like{Op: "~", X: c.Args[0], Pattern: c.Args[1], At: c.At}
 	if len(c.Args) == 3 {
@@ -166,10 +166,10 @@ func rewriteConvert(_ *taker, c *Call) Expr {
 	return nil
 }
 
-// types are those that CONVERT takes as words.
+// types are the types that CONVERT accepts as words.
 var types = map[string]bool{"date": true, "datetime": true, "int": true, "integer": true, "bigint": true, "signed": true, "unsigned": true, "float": true, "real": true, "decimal": true, "numeric": true, "char": true, "varchar": true, "nvarchar": true}
 
-// idiomWord returns e in lower case if it is a word by itself, or a call such as varchar(10), or else "".
+// idiomWord returns e in lower case if it is a single unquoted word, otherwise "".
 func idiomWord(e Expr) string {
 	switch e := e.(type) {
 	case *Name:
@@ -177,17 +177,18 @@ func idiomWord(e Expr) string {
 			return strings.ToLower(e.Parts[0].Text)
 		}
 	case *Call:
-		if e.Name == "varchar" || e.Name == "nvarchar" || e.Name == "char" { // a shorter text would be cut
+		if e.Name == "varchar" || e.Name == "nvarchar" || e.Name == "char" { // the conversion would cut a longer text
 			return ""
 		}
 	}
 	return ""
 }
 
-// idiomUnits are the parts of a time that functions take as words.
+// idiomUnits are the parts of a time that functions accept as words.
 var idiomUnits = map[string]bool{"year": true, "quarter": true, "month": true, "week": true, "isoweek": true, "day": true, "hour": true, "minute": true, "second": true}
 
-// unit returns the unit in e as a text, or nil. Where words name units, a week begins on Sunday.
+// unit returns the unit in e as a text constant, or nil if it isn't a unit. It refuses the word WEEK, because a week
+// begins on Sunday where units are words.
 func (t *taker) unit(e Expr) Expr {
 	u := idiomWord(e)
 	if !idiomUnits[u] {
@@ -210,7 +211,8 @@ func rewriteDateTrunc(t *taker, c *Call) Expr {
 	return nil
 }
 
-// differing is BigQuery's DATE_DIFF(end, begin, DAY), by a function that takes the unit and the beginning first.
+// differing rewrites BigQuery's DATE_DIFF(end, begin, DAY) as a call of a function whose arguments are the unit, the
+// beginning and the end.
 func differing(name string) func(*taker, *Call) Expr {
 	return func(t *taker, c *Call) Expr {
 		if u := t.unit(c.Args[2]); u != nil {

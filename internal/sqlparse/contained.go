@@ -4,8 +4,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// rewriteContainment rewrites PostgreSQL's containment: list @> ARRAY[…], list && '{a,b}', and json @> '{"a": 1}', of
-// a column and constants. The column is named once for each constant, but is no more than a name.
+// rewriteContainment rewrites PostgreSQL's containment with a column and constants: list @> ARRAY[…], list && '{a,b}',
+// and json @> '{"a": 1}'. The result repeats the column for each constant, but the column is only a name.
 func (t *taker) rewriteContainment(e *Binary) Expr {
 	whole, part := e.L, e.R
 	switch e.Op {
@@ -50,8 +50,8 @@ func (t *taker) rewriteContainment(e *Binary) Expr {
 	return e
 }
 
-// words returns the list that PostgreSQL reads from the text of an array. The elements of the other list, which aren't
-// known here, say whether 2 is a text or a number in '{2}'. So a text with such an element is left as it is.
+// words returns the list in the text of an array, as PostgreSQL reads it. In '{2}', the 2 may be a text or a number,
+// depending on the other list, whose type isn't known here. A text with such an element stays unchanged.
 func words(e Expr) Expr {
 	list, ok := parseArrayText(e).(*Array)
 	if !ok {
@@ -69,10 +69,10 @@ func words(e Expr) Expr {
 	return list
 }
 
-// most is how many constants are tested one by one.
+// most is the maximum number of constants that are tested one by one.
 const most = 50
 
-// elements tests each element of part by itself. A null among the elements of the column doesn't make the answer unknown.
+// elements tests each element of part separately. A null in the column's list doesn't make the result unknown.
 func elements(column *Name, part *Array, op string, at Pos) Expr {
 	if len(part.Items) > most {
 		return &Binary{Op: "@>", L: column, R: part, At: at}
@@ -94,8 +94,8 @@ func elements(column *Name, part *Array, op string, at Pos) Expr {
 	return &Case{When: null, Then: []Expr{&Word{Text: "null", At: at}}, Else: all, At: at}
 }
 
-// members tests each member of an object of texts, numbers and booleans. Other constants are left as they are: the operator
-// is refused then.
+// members tests each member of an object. Members are texts, numbers and booleans. For other constants, the operator
+// stays unchanged and is refused later.
 func members(column *Name, s *String, e *Binary) Expr {
 	v, err := value.Read([]byte(s.Text), 2)
 	if err == nil && v.Kind() == value.Array && len(v.List()) > 0 {

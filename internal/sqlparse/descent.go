@@ -2,23 +2,23 @@ package sqlparse
 
 import "strings"
 
-// A Descent is the parts of a recursive query that follows one pointer of a table:
+// A Descent contains the parts of a recursive query that follows one pointer of a table:
 //
 //	WITH RECURSIVE t AS (SELECT … FROM … UNION [ALL] SELECT x.…, t.… FROM table x JOIN t ON x.a = t.b)
 type Descent struct {
 	Union     *SetOp
 	Step      *Select
-	Table     *Table  // that the step reads
-	Own, Self string  // its alias, and that of the query itself
+	Table     *Table  // the table that the step reads
+	Own, Self string  // the alias of the table, and the name of the query itself
 	Link, Of  *Name   // a and b
 	Rest      Expr    // the other conditions on the table, or nil
-	Below     *Binary // the bound of a column of the query, or nil
+	Below     *Binary // the condition that limits a column of the query, or nil
 
 	own func(*Table, Ident) bool // reports whether the table has a column
 }
 
-// DescentOf returns the parts of a recursive query that follows a pointer. For another query it returns the place and
-// the reason. The table of the step owns each name without an alias for which own returns true.
+// DescentOf returns the parts of a recursive query that follows a pointer. For any other query it returns the place and
+// the reason. own reports whether the step's table has a column. A name without an alias then refers to the table.
 func DescentOf(c CTE, own func(*Table, Ident) bool) (d *Descent, at Pos, why string) {
 	d = &Descent{own: own}
 	q := c.Query
@@ -59,7 +59,7 @@ func DescentOf(c CTE, own func(*Table, Ident) bool) (d *Descent, at Pos, why str
 	return d, at, why
 }
 
-// conditions finds the pointer that is followed, and the bound.
+// conditions finds the pointer to follow and the limit.
 func (d *Descent) conditions(all []Expr) (at Pos, why string) {
 	for _, e := range all {
 		c, _ := e.(*Binary)
@@ -92,8 +92,8 @@ func (d *Descent) conditions(all []Expr) (at Pos, why string) {
 	return Pos{}, ""
 }
 
-// Column returns e if it is a column of the alias, else nil. A name without an alias is the table's if the table has it, and otherwise the
-// query's.
+// Column returns e if it is a column of the alias, otherwise nil. A name without an alias belongs to the table if the
+// table has such a column, otherwise to the query.
 func (d *Descent) Column(e Expr, alias string) *Name {
 	n, ok := e.(*Name)
 	if !ok || len(n.Parts) > 2 {
@@ -111,7 +111,7 @@ func (d *Descent) Column(e Expr, alias string) *Name {
 	return n
 }
 
-// mentions reports whether e has a column of the query itself, or a query of its own.
+// mentions reports whether e contains a column of the recursive query, or a sub-query.
 func (d *Descent) mentions(e Expr) bool {
 	found := hasSubquery(e)
 	Walk(e, func(e Expr) bool {

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// expr reads an expression.
+// expr parses an expression.
 func (p *parser) expr() Expr { return p.binary(0) }
 
-// strength returns the operator at this place and how tightly it binds, as in PostgreSQL, 0 for none. It reads nothing:
+// strength returns the operator at the current token and how tightly it binds, as in PostgreSQL. It returns 0 if there
+// is none. It consumes no tokens:
 //
 //	1 OR · 2 AND · 3 NOT · 4 IS, comparisons · 5 BETWEEN IN LIKE ~ · 6 other operators · 7 + - · 8 * / % · 9 ^ · 10 AT TIME ZONE, COLLATE · 11 unary · 12 :: []
 func (p *parser) strength() (op string, level int) {
@@ -58,7 +59,7 @@ func (p *parser) strength() (op string, level int) {
 	return "", 0
 }
 
-// binary reads operators that bind more tightly than level.
+// binary parses operators that bind more tightly than level.
 func (p *parser) binary(level int) Expr {
 	defer p.enter()()
 	x := p.unary(level)
@@ -72,7 +73,7 @@ func (p *parser) binary(level int) Expr {
 	}
 }
 
-// operator reads op and its right operand.
+// operator parses op and its right operand.
 func (p *parser) operator(x Expr, op string, strong int) Expr {
 	at := p.peek().at
 	switch op {
@@ -108,7 +109,7 @@ func (p *parser) operator(x Expr, op string, strong int) Expr {
 		}
 	case "?":
 		p.i++
-		for _, more := range []string{"|", "&"} { // ?| and ?&. As one mark, ?||'%' would have another meaning
+		for _, more := range []string{"|", "&"} { // ?| and ?& are two symbols: as a single symbol, ?||'%' would have another meaning
 			if p.symbol(more) {
 				op += more
 			}
@@ -119,8 +120,8 @@ func (p *parser) operator(x Expr, op string, strong int) Expr {
 	return &Binary{Op: op, L: x, R: p.binary(strong), At: at}
 }
 
-// unary reads an expression with NOT or signs before it. NOT binds weakly, so it is allowed only where level permits
-// it. Signs bind above every binary operator.
+// unary parses an expression with an optional NOT or sign. NOT binds weakly, so it is allowed only if level permits.
+// Signs bind more tightly than binary operators.
 func (p *parser) unary(level int) Expr {
 	t := p.peek()
 	switch {
@@ -130,13 +131,13 @@ func (p *parser) unary(level int) Expr {
 	case t.kind == symbol && (t.low == "-" || t.low == "+"):
 		p.i++
 		return p.postfix(&Unary{Op: t.low, X: p.binary(10), At: t.at})
-	case p.symbol("~"): // as loose as any other operator: ~a + b is ~(a + b)
+	case p.symbol("~"): // as weak as any other operator: ~a + b is ~(a + b)
 		return &Unary{Op: "~", X: p.binary(6), At: t.at}
 	}
 	return p.postfix(p.primary())
 }
 
-// postfix reads ::type and [index].
+// postfix parses ::type and [index].
 func (p *parser) postfix(x Expr) Expr {
 	for {
 		at := p.peek().at
@@ -162,7 +163,7 @@ func (p *parser) postfix(x Expr) Expr {
 	}
 }
 
-// typeName reads a type, in lower case.
+// typeName parses the name of a type and returns it in lower case.
 func (p *parser) typeName() string {
 	t := p.peek()
 	if t.kind != word && t.kind != quoted {
@@ -201,7 +202,7 @@ func (p *parser) typeName() string {
 	return name
 }
 
-// primary reads a constant, a name, a call, or the contents of parentheses.
+// primary parses a constant, a name, a call, or the contents of parentheses.
 func (p *parser) primary() Expr {
 	t := p.peek()
 	switch t.kind {
@@ -229,9 +230,9 @@ func (p *parser) primary() Expr {
 	return nil
 }
 
-// symbolExpr reads an expression that begins with a symbol: *, a parameter, or parentheses, which hold a query, one
-// expression, or a tuple. It looks ahead before it takes a parenthesis: in ((SELECT 1) + 2) the outer one isn't that
-// of the query.
+// symbolExpr parses an expression that begins with a symbol: *, a parameter or parentheses. Parentheses contain a
+// query, an expression or a tuple. It looks ahead first, because in ((SELECT 1) + 2) the outer parenthesis doesn't
+// belong to the query.
 func (p *parser) symbolExpr() Expr {
 	t := p.peek()
 	switch {
@@ -261,7 +262,7 @@ func (p *parser) symbolExpr() Expr {
 	return nil
 }
 
-// keyword reads an expression that begins with a word.
+// keyword parses an expression that begins with a word.
 func (p *parser) keyword() Expr {
 	t := p.peek()
 	called := p.ahead(1).kind == symbol && p.ahead(1).low == "("
@@ -313,7 +314,7 @@ func (p *parser) keyword() Expr {
 	return p.nameOrCall()
 }
 
-// nameOrCall reads a name with its qualifiers, table.*, or a call whose name has a schema.
+// nameOrCall parses a name with its qualifiers, table.*, or a call of a function with a schema.
 func (p *parser) nameOrCall() Expr {
 	n := &Name{Parts: []Ident{p.part()}}
 	for p.symbol(".") {
@@ -329,7 +330,7 @@ func (p *parser) nameOrCall() Expr {
 	return n
 }
 
-// caseOf reads CASE [operand] WHEN … THEN … [ELSE …] END. There is at least one WHEN.
+// caseOf parses CASE [operand] WHEN … THEN … [ELSE …] END. At least one WHEN is required.
 func (p *parser) caseOf() Expr {
 	c := &Case{At: p.next().at}
 	if !p.is("when") {

@@ -2,7 +2,8 @@ package sqlparse
 
 import "strings"
 
-// First returns the name of the first table in q that no WITH clause of q defines, as written, or "" if there is none.
+// First returns the name of the first table in q that isn't a query of a WITH clause. It returns the name as written,
+// or "" if there is none.
 func (q *Query) First() string {
 	var defined []string
 	for _, c := range q.With {
@@ -20,7 +21,7 @@ func (q *Query) First() string {
 	return name
 }
 
-// firstIn returns the first table of b in reading order, without sub-queries in expressions, or "" if there is none.
+// firstIn returns the first table of b in reading order, or "". It doesn't search sub-queries in expressions.
 func firstIn(b Body) string {
 	switch b := b.(type) {
 	case *Select:
@@ -40,7 +41,7 @@ func firstIn(b Body) string {
 	return ""
 }
 
-// firstOf returns the first table of one FROM item, its parts joined by points, or "" for a function.
+// firstOf returns the name of the first table in a FROM item, with dots between its parts, or "" for a function.
 func firstOf(f From) string {
 	switch f := f.(type) {
 	case *Table:
@@ -63,7 +64,7 @@ func firstOf(f From) string {
 	return ""
 }
 
-// RefersTo reports whether a table in a FROM of q, or of a query in it, is called name.
+// RefersTo reports whether a FROM item of q, or of a query in its FROM, is a table with this name.
 func (q *Query) RefersTo(name Ident) bool {
 	var inBody func(b Body) bool
 	var inFrom func(f From) bool

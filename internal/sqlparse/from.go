@@ -1,6 +1,6 @@
 package sqlparse
 
-// from reads a FROM item with its joins.
+// from parses a FROM item with its joins.
 func (p *parser) from() From {
 	defer p.enter()()
 	left := p.fromItem()
@@ -42,7 +42,7 @@ func (p *parser) from() From {
 			p.mark("(")
 			p.commas(func() { j.Using = append(j.Using, p.part()) })
 			p.mark(")")
-		case j.Kind == "inner": // as SQLite and MySQL take it
+		case j.Kind == "inner": // as in SQLite and MySQL
 			j.Kind, j.Bare = "cross", true
 		default:
 			p.fail(t.at, "an outer join needs ON or USING")
@@ -51,7 +51,8 @@ func (p *parser) from() From {
 	}
 }
 
-// applyJoin reads CROSS APPLY or OUTER APPLY, as SQL Server and Oracle have them, and returns the kind of join, or "".
+// applyJoin parses CROSS APPLY or OUTER APPLY of SQL Server and Oracle. It returns the kind of join, or "" if neither
+// follows.
 func (p *parser) applyJoin() string {
 	switch {
 	case p.word("cross", "apply"):
@@ -62,7 +63,7 @@ func (p *parser) applyJoin() string {
 	return ""
 }
 
-// lateral reads a FROM item that refers to those before it.
+// lateral parses a FROM item that may refer to preceding items.
 func (p *parser) lateral() From {
 	f := p.fromItem()
 	if d, ok := f.(*Derived); ok {
@@ -71,8 +72,8 @@ func (p *parser) lateral() From {
 	return f
 }
 
-// fromItem reads one FROM item: a query, a join in parentheses, a function with arguments, or a table. A parenthesis begins a query
-// only if a query follows it and all further ones.
+// fromItem parses one FROM item: a query, a join in parentheses, a function with arguments, or a table. A parenthesis
+// begins a query only if a query follows it and any further parentheses.
 func (p *parser) fromItem() From {
 	t := p.peek()
 	lateral := p.word("lateral")
@@ -107,8 +108,8 @@ func (p *parser) queryNext() bool {
 	return t.kind == word && (t.low == "select" || t.low == "with" || t.low == "values" || t.low == "table")
 }
 
-// table reads the name of a table, of one part or several with points between, and its alias. ONLY is read and means nothing: views
-// have no inheritance. A keyword is a name after the first point.
+// table parses the name of a table, with optional qualifiers, and its alias. It ignores ONLY, because views have no
+// inheritance. After the first dot, a keyword is a name.
 func (p *parser) table() From {
 	p.word("only")
 	tb := &Table{Name: []Ident{p.tableName()}}
@@ -122,7 +123,7 @@ func (p *parser) table() From {
 	return tb
 }
 
-// part reads a name after a point: keywords are names there.
+// part parses a name after a dot. There, keywords are names.
 func (p *parser) part() Ident {
 	t := p.peek()
 	if t.kind == word || t.kind == quoted {
@@ -133,7 +134,7 @@ func (p *parser) part() Ident {
 	return Ident{}
 }
 
-// fromAlias reads [AS] name [(column, …)]. It skips types in the list, because the query gives them.
+// fromAlias parses [AS] name [(column, …)]. It skips types in the list, because the query determines them.
 func (p *parser) fromAlias() Alias {
 	var a Alias
 	if a.Name = p.alias(); a.Name != nil && p.symbol("(") {

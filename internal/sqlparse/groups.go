@@ -2,18 +2,18 @@ package sqlparse
 
 import "slices"
 
-// maxSets is the most grouping sets of a SELECT: each is a query of its own.
+// maxSets is the maximum number of grouping sets of a SELECT. Each set becomes a separate query.
 const maxSets = 32
 
-// groups reads the list after GROUP BY. ROLLUP, CUBE and GROUPING SETS become the sets that they stand for. Several of
-// them are combined, each set of one with each set of the others, as in PostgreSQL.
+// groups parses the list after GROUP BY. ROLLUP, CUBE and GROUPING SETS become sets. If there are several of them, each
+// set of one is combined with each set of the others, as in PostgreSQL.
 func (p *parser) groups(s *Select) {
 	g := &groups{parser: p, of: s}
 	sets := [][]int{{}}
 	p.commas(func() { sets = g.combineSets(sets, g.item()) })
 	at := p.peek().at
 	switch {
-	case p.word("with", "rollup"): // as MySQL has it
+	case p.word("with", "rollup"): // as in MySQL
 		sets = rollupSets(g.alone)
 	case p.word("with", "cube"):
 		sets = g.cubeSets(g.alone, at)
@@ -23,14 +23,14 @@ func (p *parser) groups(s *Select) {
 	}
 }
 
-// groups reads the elements of a GROUP BY into a Select.
+// groups parses the elements of a GROUP BY into a Select.
 type groups struct {
 	*parser
 	of    *Select
 	alone [][]int // the elements that are expressions
 }
 
-// item reads an element, and returns the sets that it stands for: of an expression, one.
+// item parses an element and returns its sets. An expression has one set.
 func (g *groups) item() [][]int {
 	defer g.enter()()
 	at := g.peek().at
@@ -53,7 +53,7 @@ func (g *groups) item() [][]int {
 	return [][]int{e}
 }
 
-// elements reads the list of a ROLLUP or a CUBE.
+// elements parses the list of a ROLLUP or a CUBE.
 func (g *groups) elements() [][]int {
 	g.i += 2
 	var all [][]int
@@ -62,7 +62,7 @@ func (g *groups) elements() [][]int {
 	return all
 }
 
-// element reads one expression, or several in parentheses that are taken together, or () for none.
+// element parses one expression, several expressions in parentheses that belong together, or () for no expression.
 func (g *groups) element() []int {
 	if n := g.ahead(1); g.peek().kind == symbol && g.peek().low == "(" && n.kind == symbol && n.low == ")" {
 		g.i += 2
@@ -80,7 +80,7 @@ func (g *groups) element() []int {
 	return out
 }
 
-// rollupSets returns the sets of ROLLUP: all elements, all but the last, and so on down to none.
+// rollupSets returns the sets of ROLLUP: all elements, all except the last, and so on, down to no elements.
 func rollupSets(elements [][]int) [][]int {
 	var sets [][]int
 	for n := len(elements); n >= 0; n-- {
@@ -89,7 +89,7 @@ func rollupSets(elements [][]int) [][]int {
 	return sets
 }
 
-// cubeSets returns the sets of CUBE: every choice among the elements.
+// cubeSets returns the sets of CUBE: every subset of the elements.
 func (g *groups) cubeSets(elements [][]int, at Pos) [][]int {
 	sets := [][]int{{}}
 	for i := len(elements) - 1; i >= 0; i-- {
@@ -102,7 +102,7 @@ func (g *groups) cubeSets(elements [][]int, at Pos) [][]int {
 	return sets
 }
 
-// combineSets returns every set of one list together with every one of another.
+// combineSets combines every set of one list with every set of another.
 func (g *groups) combineSets(a, b [][]int) [][]int {
 	var sets [][]int
 	for _, x := range a {

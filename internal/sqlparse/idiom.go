@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// RewriteIdioms replaces the idioms in q by their meaning. An idiom with a part whose meaning isn't known is an error.
+// RewriteIdioms replaces each idiom in q by its meaning. It returns an error for an idiom with an unknown part.
 func RewriteIdioms(q *Query) error {
 	t := &taker{}
 	t.in(reflect.ValueOf(q))
 	return t.err
 }
 
-// A taker has the first error.
+// A taker rewrites idioms and keeps the first error.
 type taker struct{ err error }
 
 func (t *taker) fail(at Pos, suggestion, format string, args ...any) {
@@ -24,7 +24,7 @@ func (t *taker) fail(at Pos, suggestion, format string, args ...any) {
 	}
 }
 
-// in replaces the expressions in v, from the inside out. It also goes through queries inside of expressions.
+// in replaces the expressions in v, starting with the innermost. It includes queries inside expressions.
 func (t *taker) in(v reflect.Value) {
 	if !v.IsValid() {
 		return
@@ -62,7 +62,7 @@ func (t *taker) in(v reflect.Value) {
 	}
 }
 
-// item replaces the expression of a select list, whose column keeps the name of the written expression.
+// item replaces the expression of an item in a select list. The column keeps the name that it has as written.
 func (t *taker) item(v reflect.Value) {
 	it := v.Addr().Interface().(*Item)
 	before, named := it.Title()
@@ -72,7 +72,7 @@ func (t *taker) item(v reflect.Value) {
 	}
 }
 
-// expression returns the meaning of e.
+// expression returns the meaning of e, or e if it isn't an idiom.
 func (t *taker) expression(e Expr) Expr {
 	switch e := e.(type) {
 	case *Call:
@@ -92,7 +92,8 @@ func (t *taker) expression(e Expr) Expr {
 	return e
 }
 
-// expandQualify replaces each name in QUALIFY with the window of the select list that it stands for.
+// expandQualify replaces a name in QUALIFY by the item of the select list with that name, if the item has a window
+// function.
 func expandQualify(s *Select) {
 	if s.Qualify == nil {
 		return

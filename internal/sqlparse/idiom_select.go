@@ -4,14 +4,14 @@ import (
 	"strings"
 )
 
-// spread are the functions that make records of a list.
+// spread are the functions that make records from a list.
 var spread = map[string]bool{"unnest": true, "generate_series": true, "jsonb_array_elements": true, "json_array_elements": true, "jsonb_array_elements_text": true, "json_array_elements_text": true}
 
-// moveListToFrom moves a list that an item of s spreads over records into FROM. The meaning stays the same as long as no
-// window function counts the records, and no other item spreads a list.
+// moveListToFrom moves a list that an item of s turns into records to FROM. The meaning stays the same unless a window
+// function counts the records or another item also turns a list into records.
 func (t *taker) moveListToFrom(s *Select) {
 	var list *Item
-	var at *Expr // the list, in the item
+	var at *Expr // the list in the item
 	for i := range s.Items {
 		x := &s.Items[i].X
 		for cast, is := (*x).(*Cast); is; cast, is = (*x).(*Cast) {
@@ -48,7 +48,8 @@ func (t *taker) moveListToFrom(s *Select) {
 
 func idiomKey(e Expr) string { return Key(e, (*Name).Written) }
 
-// hasListAggregate reports whether x gathers a list of the records of a group: such a list is spread after the groups are made.
+// hasListAggregate reports whether x collects a list in each group. Such a list becomes records only after the groups
+// are made.
 func hasListAggregate(x any) bool {
 	found := false
 	Walk(x, func(e Expr) bool {

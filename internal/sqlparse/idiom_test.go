@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
-// TestMeanings checks that an idiom becomes the statement of its meaning.
+// TestMeanings checks that a statement with an idiom becomes the statement with its meaning.
 func TestMeanings(t *testing.T) {
 	for _, tt := range []struct{ idiom, means string }{
 		{"nvl2(a, 1, 2)", "CASE WHEN a IS NOT NULL THEN 1 ELSE 2 END"},
@@ -59,7 +59,7 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
-// TestRefused checks the errors of idioms that are taken in part.
+// TestRefused checks the errors of idioms that are supported only in part.
 func TestRefused(t *testing.T) {
 	for _, tt := range []struct{ idiom, want string }{
 		{"format('%d', a)", "line 1, column 15: format takes %s, %1$s and %% here"},
@@ -79,7 +79,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// taken returns a text that is the same for expressions that mean the same.
+// taken returns a text that is the same for expressions with the same meaning.
 func taken(t *testing.T, expr string) string {
 	t.Helper()
 	q, err := sqlparse.Parse("SELECT " + expr + " AS x FROM t")
@@ -99,7 +99,7 @@ func taken(t *testing.T, expr string) string {
 	return text
 }
 
-// TestGrowth checks that the meaning of idioms isn't longer than a few times their text, however they are nested.
+// TestGrowth checks that the meaning of nested idioms is only a few times longer than their text.
 func TestGrowth(t *testing.T) {
 	for _, idiom := range []string{"nvl2(@, 1, 2)", "isnull(@, 1)", "decode(@, 1, 2, 3, 4, 5)", "safe_divide(@, 2)", "last_day(@)", "date_trunc(@, MONTH)", "regexp_like(@, 'a')", "isnull(@)", "format('%s, %s', @, b)"} {
 		text := "a"

@@ -9,12 +9,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// The bounds of a statement.
+// The limits of a statement.
 const (
 	MaxText   = 64 << 10 // bytes
-	MaxDepth  = 60       // nesting of expressions and queries
+	MaxDepth  = 60       // nesting depth of expressions and queries
 	MaxNodes  = 5000     // expressions
-	MaxValues = 10_000   // constants in the lists of IN, ARRAY and VALUES, which are not expressions here
+	MaxValues = 10_000   // constants in the lists of IN, ARRAY and VALUES, which don't count as expressions
 )
 
 // A kind is the kind of a token.
@@ -33,33 +33,33 @@ const (
 // A token is a piece of the text.
 type token struct {
 	kind kind
-	text string // the value: of a quoted name or a string without its quotes
-	low  string // a word in lower case, a symbol
+	text string // the value: a quoted name or a string is without its quotes
+	low  string // a word in lower case, or a symbol
 	at   Pos
 	from int // offsets in the text
 	to   int
 	head rune // the quote of a quoted name
 }
 
-// symbols are the operators and marks, the longest first.
+// symbols are the operators and punctuation marks, the longest first.
 var symbols = []string{"->>", "#>>", "<->", "!~*", "->", "#>", "!~", "~*", "::", "<=", ">=", "<>", "!=", "||", "&&", "@>", "@?", "@@", "<@", "==",
 	"(", ")", "[", "]", ",", ";", ".", "+", "-", "*", "/", "%", "<", ">", "=", "~", "^", "?", "&", "|", "#", ":"}
 
-// Faultf returns the error for the place at in a statement.
+// Faultf returns an error for the place at in a statement.
 func Faultf(at Pos, format string, args ...any) *problem.Error {
 	return &problem.Error{Code: problem.InvalidQuery, Pointer: "/sql",
 		Detail: fmt.Sprintf("line %d, column %d: ", at.Line, at.Column) + fmt.Sprintf(format, args...)}
 }
 
-// A lexer is at offset i of src. line and column, from 1, are those of i, for messages.
+// A lexer is at offset i of src. line and column are the place of i, from 1, for messages.
 type lexer struct {
 	src          string
 	i            int
 	line, column int
-	joined       bool // the token before ends here, so that a bracket is an index
+	joined       bool // the preceding token ends here, so that a bracket begins an index
 }
 
-// tokens splits src, which ends with a token of kind end.
+// tokens splits src into tokens. The last token has the kind end.
 func tokens(src string) ([]token, error) {
 	if len(src) > MaxText {
 		return nil, Faultf(Pos{1, 1}, "the statement has %d bytes; at most %d", len(src), MaxText)
@@ -93,7 +93,7 @@ func tokens(src string) ([]token, error) {
 
 func (l *lexer) pos() Pos { return Pos{l.line, l.column} }
 
-// skip moves n bytes on.
+// skip advances by n bytes.
 func (l *lexer) skip(n int) {
 	for _, r := range l.src[l.i : l.i+n] {
 		if l.column++; r == '\n' {
@@ -130,7 +130,7 @@ func (l *lexer) space() error {
 	return nil
 }
 
-// commentEnd returns the length of the comment that s begins with, or -1.
+// commentEnd returns the length of the comment at the beginning of s, or -1 if the comment has no end.
 func commentEnd(s string) int {
 	depth := 0
 	for i := 0; i+1 < len(s); i++ {
@@ -201,7 +201,7 @@ func (l *lexer) next() (token, error) {
 	return t, f
 }
 
-// startsWithBracketName reports whether s begins with a name in brackets, as SQL Server writes it, and not with an index.
+// startsWithBracketName reports whether s begins with a name in brackets, as in SQL Server, and not with an index.
 func startsWithBracketName(s string) bool {
 	n := strings.IndexByte(s, ']')
 	if n < 2 {
@@ -215,7 +215,7 @@ func startsWithBracketName(s string) bool {
 	return true
 }
 
-// quote reads the text between two quotes. Quotes inside are doubled.
+// quote parses the text between two quotes. A quote inside is doubled.
 func (l *lexer) quote(t token, k kind, q byte, what string) (token, error) {
 	rest := l.src[l.i:]
 	for i := 1; i < len(rest); i++ {
@@ -237,7 +237,7 @@ func (l *lexer) quote(t token, k kind, q byte, what string) (token, error) {
 	return t, Faultf(t.at, "this %s has no end; close it with %c", what, q)
 }
 
-// readEscapeString reads E'…', whose escapes are those of C.
+// readEscapeString parses E'…', which has the escapes of C.
 func (l *lexer) readEscapeString(t token) (token, error) {
 	rest := l.src[l.i+2:]
 	var b strings.Builder
@@ -265,7 +265,7 @@ func (l *lexer) readEscapeString(t token) (token, error) {
 	return t, Faultf(t.at, "this string has no end; close it with '")
 }
 
-// dollar reads a parameter $1, or a string between $tag$ and $tag$.
+// dollar parses a parameter $1, or a string between $tag$ and $tag$.
 func (l *lexer) dollar(t token) (token, error) {
 	rest := l.src[l.i+1:]
 	n := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
@@ -292,8 +292,8 @@ func (l *lexer) dollar(t token) (token, error) {
 	return t, nil
 }
 
-// number reads digits with an optional point and exponent. It reads PostgreSQL's 1_000 without the underscores. A
-// letter directly after is an error, as in PostgreSQL 15: 1a isn't 1 with the alias a.
+// number parses digits with an optional point and exponent. As in PostgreSQL, 1_000 is 1000. As in PostgreSQL 15, a
+// letter directly after the number is an error: 1a isn't 1 with the alias a.
 func (l *lexer) number(t token) (token, error) {
 	rest := l.src[l.i:]
 	i := 0

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// small are functions of PostgreSQL, SQLite and MariaDB that are a few others.
+// small are functions of PostgreSQL, SQLite and MariaDB that can be written with a few other functions.
 var small = map[string]form{
 	"from_unixtime": aliasOf("to_timestamp", 1), "eomonth": {1, 1, lastDay},
 	"utc_timestamp": aliasOf("now", 0), "sysdatetime": aliasOf("now", 0), "getutcdate": aliasOf("now", 0), "utc_date": aliasOf("today", 0),
@@ -69,12 +69,12 @@ func operation(op string, l, r Expr) Expr {
 	return &Binary{Op: op, L: l, R: r, At: l.Pos()}
 }
 
-// asArray returns the array whose only element is x.
+// asArray returns an array with x as its only element.
 func asArray(x Expr) Expr {
 	return &Array{Items: []Expr{x}, At: x.Pos()}
 }
 
-// madeDate is make_date(year, month, day), by its text.
+// madeDate rewrites make_date(year, month, day) as a cast of the text of the date.
 func madeDate(_ *taker, c *Call) Expr {
 	part := func(i int, width string) Expr {
 		return call(c, "lpad", &Cast{X: &Cast{X: c.Args[i], Type: "integer", At: c.At}, Type: "text", At: c.At}, idiomNumber(width, c.At), idiomText("0", c.At))
@@ -84,7 +84,7 @@ func madeDate(_ *taker, c *Call) Expr {
 	return &Cast{X: all, Type: "date", At: c.At}
 }
 
-// ending tests whether a text ends with a constant one.
+// ending rewrites a test that a text ends with a constant text.
 func ending(_ *taker, c *Call) Expr {
 	end, ok := c.Args[1].(*String)
 	if !ok {
@@ -93,7 +93,7 @@ func ending(_ *taker, c *Call) Expr {
 	return operation("=", call(c, "right", c.Args[0], idiomNumber(strconv.Itoa(utf8.RuneCountInString(end.Text)), c.At)), end)
 }
 
-// split takes a function that divides at an expression, if that is a text that stands for itself.
+// split rewrites a function that splits at a regular expression, if the expression matches only itself.
 func split(by func(*Call) Expr) func(*taker, *Call) Expr {
 	return func(_ *taker, c *Call) Expr {
 		if s, ok := c.Args[1].(*String); !ok || !literal(s.Text) {
@@ -103,7 +103,7 @@ func split(by func(*Call) Expr) func(*taker, *Call) Expr {
 	}
 }
 
-// literal reports whether a regular expression matches nothing but itself.
+// literal reports whether a regular expression matches only itself.
 func literal(expression string) bool {
 	for _, r := range expression {
 		switch r {
@@ -114,7 +114,7 @@ func literal(expression string) bool {
 	return expression != ""
 }
 
-// rewriteElt rewrites ELT(n, a, b) as a CASE: the argument with the number n.
+// rewriteElt rewrites ELT(n, a, b), which returns argument number n, as a CASE.
 func rewriteElt(_ *taker, c *Call) Expr {
 	out := &Case{Operand: c.Args[0], At: c.At}
 	for i, x := range c.Args[1:] {
@@ -123,7 +123,7 @@ func rewriteElt(_ *taker, c *Call) Expr {
 	return out
 }
 
-// placeAmong is FIELD(x, a, b): the number of the argument that x is, or 0.
+// placeAmong rewrites FIELD(x, a, b) as a CASE. Its value is the number of the argument that equals x, or 0.
 func placeAmong(_ *taker, c *Call) Expr {
 	out := &Case{Operand: c.Args[0], At: c.At, Else: idiomNumber("0", c.At)}
 	for i, x := range c.Args[1:] {
@@ -132,7 +132,7 @@ func placeAmong(_ *taker, c *Call) Expr {
 	return out
 }
 
-// counting is num_nulls and num_nonnulls: how many arguments are null, or are not.
+// counting rewrites num_nulls and num_nonnulls, the number of arguments that are null or not null.
 func counting(there bool) func(*taker, *Call) Expr {
 	return func(_ *taker, c *Call) Expr {
 		var sum Expr

@@ -2,7 +2,7 @@ package sqlparse
 
 import "strings"
 
-// JSON returns the number in JSON's form.
+// JSON returns the number in JSON syntax.
 func (e *Number) JSON() string {
 	s := strings.TrimLeft(e.Text, "0")
 	if s == "" || s[0] == '.' || s[0] == 'e' || s[0] == 'E' {

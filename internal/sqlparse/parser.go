@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Parse parses a statement: one SELECT, WITH or VALUES, perhaps ended by a semicolon.
+// Parse parses one statement: a SELECT, WITH or VALUES, with an optional semicolon at the end.
 func Parse(src string) (q *Query, err error) {
 	all, err := tokens(src)
 	if err != nil {
@@ -32,7 +32,7 @@ func Parse(src string) (q *Query, err error) {
 		if p.all[p.i-1].low == ";" {
 			p.fail(p.peek().at, "one statement at a time; send what follows the semicolon by itself")
 		}
-		if t := &p.all[p.i-1]; t.kind == word && !reserved[p.peek().low] { // an alias that was meant to be a word of the language
+		if t := &p.all[p.i-1]; t.kind == word && !reserved[p.peek().low] { // the alias may be a misspelled keyword
 			if near := problem.Nearest(t.low, keywords, 1); len(near) > 0 && near[0] != t.low {
 				f := Faultf(t.at, "%s has no meaning here", excerpt(p.src[t.from:]))
 				f.Near = near
@@ -44,7 +44,7 @@ func Parse(src string) (q *Query, err error) {
 	return q, nil
 }
 
-// A parser reads tokens. It panics with a *problem.Error, which Parse returns.
+// A parser consumes tokens. It panics with a *problem.Error, which Parse returns.
 type parser struct {
 	src   string
 	all   []token
@@ -52,12 +52,12 @@ type parser struct {
 	depth int
 	nodes int
 
-	values int // constants in lists
+	values int // the number of constants in lists
 }
 
 func (p *parser) peek() *token { return &p.all[p.i] }
 
-// ahead returns the token n places on.
+// ahead returns the token n places ahead.
 func (p *parser) ahead(n int) *token { return &p.all[min(p.i+n, len(p.all)-1)] }
 
 func (p *parser) next() *token {
@@ -70,7 +70,7 @@ func (p *parser) next() *token {
 
 func (p *parser) fail(at Pos, format string, args ...any) { panic(Faultf(at, format, args...)) }
 
-// failExpecting fails at the current token, with an excerpt of the text.
+// failExpecting fails at the current token. The error contains an excerpt of the text.
 func (p *parser) failExpecting(wanted string) {
 	t := p.peek()
 	if t.kind == end {
@@ -86,8 +86,8 @@ func (p *parser) failExpecting(wanted string) {
 	panic(f)
 }
 
-// instead returns how to replace the construct of another SQL at this place, or "". Its first word may have been taken
-// for an alias: FROM t PIVOT (sum(a) …, FROM t START WITH ….
+// instead returns how to replace a construct of another SQL dialect at this place, or "". The parser may have read its
+// first word as an alias: FROM t PIVOT (sum(a) …, FROM t START WITH ….
 func (p *parser) instead() string {
 	if t := p.peek(); t.kind == word && t.low != "with" && t.low != "by" {
 		return hint.SQLWord(t.low)
@@ -103,10 +103,10 @@ func (p *parser) instead() string {
 	return ""
 }
 
-// keywords are the words that a misspelled one may have meant.
+// keywords are the words that are suggested for a misspelled keyword.
 var keywords = []string{"select", "from", "where", "group", "order", "having", "limit", "offset", "join", "left", "inner", "union", "case", "when", "then", "else", "end"}
 
-// excerpt returns the beginning of s on one line, in quotes.
+// excerpt returns the beginning of s in quotes, without line breaks.
 func excerpt(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 30 {
@@ -115,7 +115,7 @@ func excerpt(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// enter counts a level of nesting and an expression. The result leaves the level.
+// enter counts a level of nesting and an expression. The returned function leaves the level.
 func (p *parser) enter() func() {
 	p.depth++
 	p.count()
@@ -125,14 +125,14 @@ func (p *parser) enter() func() {
 	return func() { p.depth-- }
 }
 
-// count counts an expression, or another part of the statement.
+// count counts an expression or another part of the statement.
 func (p *parser) count() {
 	if p.nodes++; p.nodes > MaxNodes {
 		p.fail(p.peek().at, "the statement has more than %d expressions", MaxNodes)
 	}
 }
 
-// is reports whether the words are next.
+// is reports whether the next tokens are these words.
 func (p *parser) is(words ...string) bool {
 	for n, w := range words {
 		if t := p.ahead(n); t.kind != word || t.low != w {
@@ -142,7 +142,7 @@ func (p *parser) is(words ...string) bool {
 	return true
 }
 
-// word takes the words if they are next.
+// word consumes these words if they are the next tokens.
 func (p *parser) word(words ...string) bool {
 	if !p.is(words...) {
 		return false
@@ -151,7 +151,7 @@ func (p *parser) word(words ...string) bool {
 	return true
 }
 
-// oneOf takes one of the words, and returns it, or "".
+// oneOf consumes the next token if it is one of the words, and returns it. Otherwise it returns "".
 func (p *parser) oneOf(words ...string) string {
 	if t := p.peek(); t.kind == word && slices.Contains(words, t.low) {
 		p.i++
@@ -180,7 +180,7 @@ func (p *parser) mark(s string) {
 	}
 }
 
-// commas reads a list.
+// commas parses a list with commas. one parses an element.
 func (p *parser) commas(one func()) {
 	one()
 	for p.symbol(",") {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// FuzzParse checks that no text makes the parser fail otherwise than with an error that names a place.
+// FuzzParse checks that the parser either accepts a text or returns an error with a place.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"SELECT 1", "SELECT a.b, count(*) FILTER (WHERE x > 1) OVER (PARTITION BY y ORDER BY z ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM t AS a LEFT JOIN u USING (id) WHERE NOT x IN (SELECT 1) GROUP BY 1 HAVING true ORDER BY 1 NULLS LAST LIMIT 3 OFFSET 2",
 		"WITH a AS (SELECT 1) VALUES (1, 'x''y'), ($1, E'\\n') UNION ALL (SELECT ARRAY[1][2], x::numeric(10,2)[], CASE x WHEN 1 THEN 2 END)", "SELECT $$a$$ || $t$b$t$ /* c /* d */ */ -- e",
@@ -27,7 +27,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestBounds checks that a statement is bounded in size, depth and expressions.
+// TestBounds checks the limits on the size, the depth and the expressions of a statement.
 func TestBounds(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
 		"bytes":       {"SELECT '" + strings.Repeat("x", sqlparse.MaxText) + "'", "line 1, column 1: the statement has 65545 bytes; at most 65536"},

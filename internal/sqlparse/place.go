@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// WithPlace returns err with the place in its text.
+// WithPlace returns err with its place moved into the text of the error.
 func WithPlace(err error) error {
 	p := problem.Of(err)
 	if !strings.HasPrefix(p.Pointer, "line ") {
@@ -17,7 +17,7 @@ func WithPlace(err error) error {
 	return &moved
 }
 
-// Written returns the name as text, cut if it is long.
+// Written returns the name as text. Long parts are cut.
 func (e *Name) Written() string {
 	parts := make([]string, len(e.Parts))
 	for i, p := range e.Parts {
@@ -26,8 +26,8 @@ func (e *Name) Written() string {
 	return strings.Join(parts, ".")
 }
 
-// Mode returns the argument of a mode: mode() WITHIN GROUP (ORDER BY x), or mode(x), as in other databases. X is nil if
-// the call is neither.
+// Mode returns the argument of a mode: mode() WITHIN GROUP (ORDER BY x), or mode(x) as in other databases. X is nil for
+// any other call.
 func (e *Call) Mode() Order {
 	of := e.Within
 	switch {

@@ -2,7 +2,7 @@ package sqlparse
 
 import "strings"
 
-// isTest reads IS ….
+// isTest parses IS ….
 func (p *parser) isTest(x Expr) Expr {
 	at := p.peek().at
 	switch p.next().low {
@@ -16,13 +16,13 @@ func (p *parser) isTest(x Expr) Expr {
 	case e.What != "":
 	case p.word("distinct", "from"):
 		e.What, e.Y = "distinct", p.binary(5)
-	default: // x IS y, as SQLite takes it, is IS NOT DISTINCT FROM
+	default: // SQLite's x IS y means IS NOT DISTINCT FROM
 		e.What, e.Y, e.Not = "distinct", p.binary(5), !e.Not
 	}
 	return e
 }
 
-// test reads [NOT] BETWEEN, IN, LIKE ….
+// test parses [NOT] BETWEEN, IN, LIKE ….
 func (p *parser) test(x Expr) Expr {
 	not := p.word("not")
 	t := p.next()
@@ -70,11 +70,11 @@ func (p *parser) test(x Expr) Expr {
 	return e
 }
 
-// mostPatterns is how many patterns LIKE ANY takes: each becomes a LIKE of its own.
+// mostPatterns is the maximum number of patterns of LIKE ANY. Each pattern becomes a separate LIKE.
 const mostPatterns = 50
 
-// likeAny reads the patterns of LIKE ANY (ARRAY['a%', 'b%']) or LIKE ANY ('a%', 'b%') as several LIKE joined with OR, or, for ALL, with AND. The
-// column is named once for each.
+// likeAny parses the patterns of LIKE ANY (ARRAY['a%', 'b%']) or LIKE ANY ('a%', 'b%'). They become several LIKE joined
+// with OR, or with AND for ALL. Each repeats the column.
 func (p *parser) likeAny(e *Like, quantifier string) Expr {
 	if _, column := e.X.(*Name); !column {
 		p.fail(e.At, "LIKE %s takes a column on its left; join several LIKE", strings.ToUpper(quantifier))

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// reserved are the words that can't be names without quotes, except for where only a name can stand.
+// reserved are the words that can't be names without quotes, except in places where only a name is possible.
 var reserved = wordsOf("all and any array as asc between both case cast check collate column constraint create cross current_date " +
 	"current_time current_timestamp default desc distinct do else end except exists false fetch for foreign from full grant group having " +
 	"in inner intersect into is isnull join lateral leading left like ilike similar limit localtime localtimestamp minus natural not notnull null offset on only or order " +
@@ -30,12 +30,11 @@ func (p *parser) name(what string) Ident {
 	return Ident{}
 }
 
-// constants are the words that are values, whatever follows.
+// constants are the words that are always values.
 var constants = wordsOf("true false null current_date current_timestamp current_time localtime localtimestamp")
 
-// reservedName reports whether the word at this place, where an expression begins, is a column although it has a
-// meaning elsewhere. Then an operator, a comma or the end of the list follows it, as in SELECT "end", count(*) without
-// the quotes.
+// reservedName reports whether the word at the beginning of an expression is a column, although it is reserved. It is a
+// column if an operator, a comma or the end of the list follows. An example is SELECT end, count(*).
 func (p *parser) reservedName() bool {
 	t, n := p.peek(), p.ahead(1)
 	special := reserved[t.low] || t.low == "exists" || t.low == "cast" || t.low == "try_cast" || t.low == "safe_cast"
@@ -51,10 +50,10 @@ func (p *parser) reservedName() bool {
 	return n.kind == symbol && slices.Contains([]string{",", ")", "=", "<", ">", "<=", ">=", "<>", "!=", "*", "/", "%", "||", "::", "."}, n.low)
 }
 
-// structural are the reserved words that a mistake leaves at a wrong place more often than that they are names.
+// structural are the reserved words that are misplaced by mistake more often than they are meant as names.
 var structural = wordsOf("select from where and or on join having union with by then when else as not null true false")
 
-// quoteInstead returns how to write a reserved word as a name, or "" for all other tokens.
+// quoteInstead returns how to write a reserved word as a name. It returns "" for all other tokens.
 func quoteInstead(t *token) string {
 	if t.kind != word || !reserved[t.low] || structural[t.low] {
 		return ""
@@ -62,10 +61,11 @@ func quoteInstead(t *token) string {
 	return `if ` + t.text + ` is a name, write it in double quotes: "` + t.text + `"`
 }
 
-// tables are the reserved words that other applications have for tables.
+// tables are the reserved words that applications use as names of tables.
 var tables = wordsOf("case cast check column constraint default desc end foreign grant group limit offset order primary references table unique window")
 
-// tableName reads the first part of the name of a table: a reserved word too, where it has no meaning.
+// tableName parses the first part of the name of a table. It accepts a reserved word if the word has no meaning at this
+// place.
 func (p *parser) tableName() Ident {
 	if t, n := p.peek(), p.ahead(1); t.kind == word && tables[t.low] && n.low != "by" && n.kind != number && n.kind != param {
 		return p.part()

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// selectClauses reads the clauses after SELECT in the order that SQL requires. at is the place of the word. It refuses
-// clauses that aren't supported (INTO) by name, and names the replacement.
+// selectClauses parses the clauses after SELECT in the order that SQL requires. at is the place of SELECT. For
+// unsupported clauses, such as INTO, the error contains the name and the replacement.
 func (p *parser) selectClauses(at Pos) *Select {
 	s := &Select{At: at}
 	p.top(s)
@@ -59,7 +59,7 @@ func (p *parser) selectClauses(at Pos) *Select {
 	return s
 }
 
-// top reads TOP n, as SQL Server has it, which is a LIMIT. Elsewhere top is a name.
+// top parses SQL Server's TOP n, which is a LIMIT. In other positions, top is a name.
 func (p *parser) top(s *Select) {
 	n := p.ahead(1)
 	if s.Top == nil && p.is("top") && (n.kind == number || n.kind == param || n.kind == symbol && (n.low == "(" || n.low == "?" || n.low == ":")) {
@@ -68,7 +68,7 @@ func (p *parser) top(s *Select) {
 	}
 }
 
-// item reads one item of a select list, with its text, which names the column if nothing else does.
+// item parses one item of a select list with its text. The text is the name of the column if there is no other name.
 func (p *parser) item() Item {
 	from := p.peek().from
 	x := p.expr()
@@ -81,7 +81,7 @@ func (p *parser) item() Item {
 	return it
 }
 
-// except reads the columns that * EXCEPT (a, b) and * EXCLUDE a leave out. An EXCEPT before a query is that of sets.
+// except parses the columns that * EXCEPT (a, b) or * EXCLUDE a omits. An EXCEPT before a query is a set operation.
 func (p *parser) except(star *Star) {
 	open, after := p.ahead(1), p.ahead(2)
 	listed := open.kind == symbol && open.low == "(" && (after.kind == quoted || after.kind == word && !reserved[after.low] && after.low != "values")
@@ -102,11 +102,11 @@ func (p *parser) clauseEnds() bool {
 		t.kind == word && slices.Contains([]string{"having", "qualify", "window", "order", "limit", "offset", "fetch", "union", "intersect", "except", "minus"}, t.low)
 }
 
-// alias reads [AS] name, or nothing.
+// alias parses [AS] name, or nothing.
 func (p *parser) alias() *Ident {
 	if p.word("as") {
 		t := p.peek()
-		if t.kind == text { // 'alias' is taken by MySQL and SQLite
+		if t.kind == text { // MySQL and SQLite accept 'alias'
 			p.i++
 			return &Ident{Text: t.text, Quoted: true, At: t.at}
 		}

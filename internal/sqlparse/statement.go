@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// others are the statements that aren't queries.
+// others are the statements that aren't queries, with the help for each.
 var others = map[string]string{
 	"insert": writes, "update": writes, "delete": writes, "merge": writes, "replace": writes, "upsert": writes, "truncate": writes,
 	"create": "", "alter": "", "drop": "", "grant": "", "revoke": "", "comment": "", "copy": "", "call": "", "do": "", "execute": "", "exec": "", "prepare": "",
@@ -18,7 +18,7 @@ var others = map[string]string{
 
 const writes = "changes are proposed with the tools for changes, and a person reviews them"
 
-// statement refuses a statement that is not a query, by name.
+// statement refuses a statement that is not a query, by its name.
 func (p *parser) statement() {
 	t := p.peek()
 	if t.kind != word {
@@ -37,7 +37,7 @@ func (p *parser) refuse(t *token) {
 	panic(f)
 }
 
-// query reads WITH … body ORDER BY … LIMIT ….
+// query parses WITH … body ORDER BY … LIMIT ….
 func (p *parser) query() *Query {
 	defer p.enter()()
 	q := &Query{At: p.peek().at}
@@ -77,8 +77,8 @@ func (p *parser) query() *Query {
 	return q
 }
 
-// limits reads LIMIT, OFFSET and FETCH FIRST in any order, each at most once, with MySQL's LIMIT offset, count. FETCH FIRST ROW without
-// a number takes one row.
+// limits parses LIMIT, OFFSET and FETCH FIRST in any order, each at most once. It also accepts MySQL's LIMIT offset,
+// count. FETCH FIRST ROW without a number means one row.
 func (p *parser) limits(q *Query) {
 	for {
 		at := p.peek()
@@ -121,7 +121,7 @@ func (p *parser) once(have Expr, at *token) {
 	}
 }
 
-// body reads set operations. INTERSECT binds more tightly than the others.
+// body parses set operations. INTERSECT binds more tightly than the other operations.
 func (p *parser) body(level int) Body {
 	defer p.enter()()
 	left := p.single()
@@ -145,7 +145,7 @@ func (p *parser) body(level int) Body {
 	}
 }
 
-// single reads one SELECT, VALUES, TABLE, or a query in parentheses.
+// single parses one SELECT, VALUES, TABLE, or a query in parentheses.
 func (p *parser) single() Body {
 	t := p.peek()
 	switch {
@@ -171,7 +171,7 @@ func (p *parser) single() Body {
 	return nil
 }
 
-// order reads the expressions of an ORDER BY with their directions.
+// order parses the expressions of an ORDER BY with their directions.
 func (p *parser) order() []Order {
 	var out []Order
 	p.commas(func() {
@@ -195,7 +195,8 @@ func (p *parser) order() []Order {
 // byPoints are the collations that compare texts by code points, as all comparisons here do.
 var byPoints = wordsOf("c c.utf8 c.utf-8 posix ucs_basic binary utf8mb4_bin utf8_bin pg_c_utf8")
 
-// collation reads the name of a collation, behind the COLLATE at t. Any other than the one that holds for all texts is refused.
+// collation parses the name of a collation after COLLATE, which is at t. It refuses all collations that don't compare
+// by code points.
 func (p *parser) collation(t *token) {
 	names := []string{p.part().Text}
 	for p.symbol(".") { // pg_catalog."C"
@@ -217,7 +218,7 @@ func (p *parser) exprs() []Expr {
 	return out
 }
 
-// items reads the elements of a list, in which a constant by itself isn't counted as an expression.
+// items parses the elements of a list. A constant element doesn't count as an expression.
 func (p *parser) items() []Expr {
 	var out []Expr
 	p.commas(func() {
@@ -234,8 +235,8 @@ func (p *parser) items() []Expr {
 	return out
 }
 
-// window reads the parentheses of OVER or WINDOW: a base window, PARTITION BY, ORDER BY and a frame. A frame that has
-// only a start ends at the current row. Each part is optional.
+// window parses the parentheses of OVER or WINDOW: a base window, PARTITION BY, ORDER BY and a frame. Each part is
+// optional. A frame with only a start ends at the current row.
 func (p *parser) window() *Window {
 	w := &Window{At: p.peek().at}
 	p.mark("(")
@@ -268,7 +269,7 @@ func (p *parser) window() *Window {
 	return w
 }
 
-// frameEnd reads one end of a frame. Its offset is read up to the strength of operators, so that PRECEDING and FOLLOWING end it.
+// frameEnd parses one end of a frame. The offset ends before PRECEDING or FOLLOWING.
 func (p *parser) frameEnd() Bound {
 	switch {
 	case p.word("current", "row"):

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// parseArrayText returns the list that PostgreSQL reads from the text of an array: '{a,"b c",NULL}' is ARRAY['a', 'b c', NULL]. Another text, also that of
-// an empty list, and another expression are left as they are.
+// parseArrayText returns the list in the text of an array, as PostgreSQL reads it: '{a,"b c",NULL}' is ARRAY['a', 'b
+// c', NULL]. It returns any other text or expression unchanged, and also the text of an empty list.
 func parseArrayText(e Expr) Expr {
 	s, ok := e.(*String)
 	if !ok || s.Type != "" {
@@ -27,9 +27,8 @@ func parseArrayText(e Expr) Expr {
 	return out
 }
 
-// rewriteFormat rewrites PostgreSQL's format('%s of %2$s', a, b) as the joined texts, with a null as the empty text.
-// Other directives than %s and %% and other widths are for texts that are SQL or columns of a terminal: they don't
-// exist.
+// rewriteFormat rewrites PostgreSQL's format('%s of %2$s', a, b) as joined texts. A null becomes the empty text.
+// Directives other than %s and %% are for SQL text, and widths are for columns of a terminal. They aren't supported.
 func rewriteFormat(t *taker, c *Call) Expr {
 	pattern, ok := c.Args[0].(*String)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Walk calls visit for each expression in x, which is an Expr or contains some, from the outside in. It goes into those
-// for which visit returns true. It doesn't go into sub-queries.
+// Walk calls visit for each expression in x, the outermost first. x is an Expr or contains some. It continues inside an
+// expression if visit returns true. It doesn't enter sub-queries.
 func Walk(x any, visit func(Expr) bool) { walk(reflect.ValueOf(x), visit) }
 
 // HasWindow reports whether x has a window function outside of its sub-queries.
@@ -22,9 +22,9 @@ func HasWindow(x any) bool {
 	return found
 }
 
-// walk calls visit for the expressions in v, and goes into every field, element and interface. It doesn't go into a
-// Query, whose names are those of another scope. Reflection keeps it complete when a kind of expression gets a new
-// field.
+// walk calls visit for the expressions in v and in all its fields, elements and interfaces. It doesn't enter a Query,
+// because its names belong to another scope. It uses reflection, so new fields of expressions are included
+// automatically.
 func walk(v reflect.Value, visit func(Expr) bool) {
 	if !v.IsValid() || v.Type() == reflect.TypeFor[*Query]() {
 		return
@@ -49,15 +49,15 @@ func walk(v reflect.Value, visit func(Expr) bool) {
 	}
 }
 
-// Key returns a text that is the same for expressions that mean the same. name is that of a column.
+// Key returns a text that is the same for expressions with the same meaning. name returns the text for a column.
 func Key(x Expr, name func(*Name) string) string {
 	var b strings.Builder
 	key(&b, reflect.ValueOf(x), name)
 	return b.String()
 }
 
-// key writes v to b: the names of types, fields in order and values in quotes, so that no two different expressions give one text.
-// Positions are left out, and names are written by name, as t.x and x may be one column.
+// key writes v to b: the names of types, fields in order, and values in quotes. So different expressions have different
+// texts. It omits positions. It writes column names with the function name, because t.x and x may be the same column.
 func key(b *strings.Builder, v reflect.Value, name func(*Name) string) {
 	if !v.IsValid() || v.Type() == reflect.TypeFor[Pos]() {
 		return
@@ -91,7 +91,7 @@ func key(b *strings.Builder, v reflect.Value, name func(*Name) string) {
 	}
 }
 
-// Conjuncts returns the parts of e that AND joins, or none for nil.
+// Conjuncts returns the parts of e that are joined by AND. It returns none for nil.
 func Conjuncts(e Expr) []Expr {
 	if e == nil {
 		return nil
@@ -102,8 +102,8 @@ func Conjuncts(e Expr) []Expr {
 	return []Expr{e}
 }
 
-// Affirms reports whether the conditions of e on queries are only parts of AND and OR. Then e is true if enough of them
-// are, and it doesn't matter whether the others are false or unknown.
+// Affirms reports whether the conditions of e on queries are only parts of AND and OR. Then e is true if enough of
+// these conditions are true. It makes no difference whether the others are false or unknown.
 func Affirms(e Expr) bool {
 	switch e := e.(type) {
 	case *Binary:
@@ -118,7 +118,7 @@ func Affirms(e Expr) bool {
 	return !hasSubquery(e)
 }
 
-// hasSubquery reports whether e has a sub-query or a condition that may hold one.
+// hasSubquery reports whether e contains a sub-query, or a condition that may contain one.
 func hasSubquery(e Expr) bool {
 	found := false
 	Walk(e, func(e Expr) bool {
@@ -131,8 +131,9 @@ func hasSubquery(e Expr) bool {
 	return found
 }
 
-// Gathering returns the name of a column that gathers values, or nil. Its expression has a list or a joined text of the
-// values of a group, which has a bound. It may also have a column that inner queries gathered.
+// Gathering returns the name of a column that collects values, or nil. The expression of the column contains a list or
+// a joined text of the values of a group, which have a maximum size, or a column in which an inner query collects
+// values.
 func Gathering(it Item, name string, inner []string) (gathered []string) {
 	Walk(it.X, func(e Expr) bool {
 		switch e := e.(type) {
@@ -151,7 +152,7 @@ func Gathering(it Item, name string, inner []string) (gathered []string) {
 	return gathered
 }
 
-// Among returns e as an IN, if it is X = ANY of elements. Nil otherwise.
+// Among returns e as an IN, if it is X = ANY of a list of elements. Otherwise it returns nil.
 func (e *Any) Among() *In {
 	if l, ok := e.List.(*Array); ok && e.Op == "=" && !e.All && len(l.Items) > 0 {
 		return &In{X: e.X, List: l.Items, At: e.At}
@@ -159,8 +160,8 @@ func (e *Any) Among() *In {
 	return nil
 }
 
-// Side returns the side whose columns e names: 1 or 2, or 0 if it names none, both, or is more than names and
-// constants. in says on which sides a name is.
+// Side returns the side to which the columns in e belong: 1 or 2. It returns 0 for no columns or both sides, and for
+// other forms than names and constants. in reports on which sides a name exists.
 func Side(e Expr, in func(parts []Ident) (left, right bool)) int {
 	side := 0
 	Walk(e, func(e Expr) bool {
@@ -200,11 +201,11 @@ func Groupings(x any) []*Call {
 	return out
 }
 
-// Replace replaces each name in x by the result of of, but not in queries inside of x, where a name may mean something
-// else. A name for which it returns nil stays.
+// Replace replaces each name in x by the result of of. If the result is nil, the name stays. It doesn't enter queries
+// inside x, where a name may have another meaning.
 func Replace(x *Expr, of func(*Name) Expr) { replace(reflect.ValueOf(x), of) }
 
-// replace is Replace within v. It goes into everything but queries, and sets the interfaces that hold names.
+// replace is Replace within v. It enters everything except queries, and sets the interfaces that contain names.
 func replace(v reflect.Value, of func(*Name) Expr) {
 	switch v.Kind() {
 	case reflect.Interface:

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Among returns w with its name replaced by the named window.
+// Among returns w with its base window replaced by the definition of that window.
 func (w *Window) Among(named []NamedWindow) (*Window, error) {
 	if w.Base == nil {
 		return w, nil
