@@ -9,16 +9,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An Area is a box or a circle. Coordinates are degrees, the longitude first.
+// An Area is a box or a circle. Coordinates are in degrees, with the longitude first.
 type Area struct {
 	From   [2]float64 // the south-west corner of a box, or the center of a circle
 	To     [2]float64 // the north-east corner of a box
-	Round  bool       // a circle
+	Round  bool       // it is a circle
 	Radius float64    // of a circle, in radians
-	Least  float64    // the least distance from the center of a circle, in radians
+	Least  float64    // the minimum distance from the center of a circle, in radians
 }
 
-// Earth is the radius of the earth at the equator, in metres, and WholeEarth the radius of a circle that has all points.
+// Earth is the radius of the earth at the equator, in metres. WholeEarth is the radius, in radians, of a circle that
+// contains all points.
 const (
 	Earth      = 6378100
 	WholeEarth = 3.15
@@ -72,7 +73,7 @@ func (a Area) Value() value.Value {
 	return value.OfObject([]value.Member{{Name: "$box", Value: value.OfArray([]value.Value{point(a.From), point(a.To)})}})
 }
 
-// Point returns the longitude and the latitude of a point in one of the forms that Holds knows.
+// Point returns the longitude and the latitude of a point in one of the forms that Holds accepts.
 func Point(v value.Value) ([2]float64, error) {
 	p, ok := pointOf(v)
 	if !ok {
@@ -97,7 +98,7 @@ func point(p [2]float64) value.Value {
 	return value.OfArray([]value.Value{value.OfFloat(p[0]), value.OfFloat(p[1])})
 }
 
-// String returns the area as a text that ReadArea reads.
+// String returns the area as text that ReadArea can parse.
 func (a Area) String() string {
 	numbers := []float64{a.From[0], a.From[1], a.To[0], a.To[1]}
 	if a.Round {
@@ -113,7 +114,7 @@ func (a Area) String() string {
 	return strings.Join(parts, " ")
 }
 
-// ReadArea returns the area that String wrote.
+// ReadArea parses a text that String returned.
 func ReadArea(text string) (Area, bool) {
 	var numbers []float64
 	for part := range strings.FieldsSeq(text) {
@@ -134,8 +135,9 @@ func ReadArea(text string) (Area, bool) {
 	return Area{}, false
 }
 
-// Holds reports whether v is a point on the area: GeoJSON, a pair [longitude, latitude], or an object with both by name. The edge belongs
-// to the area. A box is one of degrees. Distances are those on a sphere, by the haversine formula.
+// Holds reports whether v is a point in the area. A point is GeoJSON, a pair [longitude, latitude], or an object with
+// both by name. The edge belongs to the area. The sides of a box follow degrees. Distances are on a sphere, by the
+// haversine formula.
 func (a Area) Holds(v value.Value) bool {
 	p, ok := pointOf(v)
 	if !ok {
@@ -148,8 +150,9 @@ func (a Area) Holds(v value.Value) bool {
 	return a.Least <= d && d <= a.Radius
 }
 
-// Distance returns how far the point v is from a.From, in billionths of a radian, each about 6 mm. It is a whole number so that two
-// processors that compute the same formula agree on it, and a cursor keeps it. It is null if v isn't a point.
+// Distance returns the distance of the point v from a.From in billionths of a radian. One of them is about 6 mm. A
+// whole number is the same on all processors for the same formula, and a cursor can store it exactly. Distance is null
+// if v isn't a point.
 func (a Area) Distance(v value.Value) value.Value {
 	p, ok := pointOf(v)
 	if !ok {
@@ -161,7 +164,7 @@ func (a Area) Distance(v value.Value) value.Value {
 // HoldsText is Holds for a point in the text of PostgreSQL, (1.5,2), or of MariaDB, POINT(1.5 2).
 func (a Area) HoldsText(v value.Value) bool { return a.Holds(PointOfText(v)) }
 
-// PointOfText returns the pair of a point in the text of PostgreSQL or MariaDB, null if v isn't one.
+// PointOfText returns the pair of a point in the text of PostgreSQL or MariaDB. It is null if v isn't a point.
 func PointOfText(v value.Value) value.Value {
 	text, between := strings.TrimSuffix(v.Text(), ")"), ","
 	if known, ok := strings.CutPrefix(text, "POINT"); ok {
@@ -176,7 +179,7 @@ func PointOfText(v value.Value) value.Value {
 	return point([2]float64{lng, lat})
 }
 
-// pointOf returns the point that a stored value stands for.
+// pointOf returns the point that a stored value represents.
 func pointOf(v value.Value) ([2]float64, bool) {
 	if v.Kind() == value.Array {
 		return pair(v)
@@ -198,7 +201,7 @@ func pointOf(v value.Value) ([2]float64, bool) {
 	return [2]float64{}, false
 }
 
-// pair returns the point of a list of two numbers.
+// pair returns the point in a list of two numbers.
 func pair(v value.Value) (p [2]float64, ok bool) {
 	if len(v.List()) != 2 {
 		return p, false
@@ -213,7 +216,7 @@ func pair(v value.Value) (p [2]float64, ok bool) {
 	return p, true
 }
 
-// distance returns the angle between two points as the center of the earth sees it.
+// distance returns the angle between two points at the center of the earth, in radians.
 func distance(a, b [2]float64) float64 {
 	const degree = math.Pi / 180
 	y, x := math.Sin((b[1]-a[1])*degree/2), math.Sin((b[0]-a[0])*degree/2)

@@ -74,7 +74,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestDistance checks the order by distance, the ring between two distances, and that a ring is written and read.
+// TestDistance checks the order by distance, a ring between two distances, and the text of a ring.
 func TestDistance(t *testing.T) {
 	ring := Area{From: [2]float64{10.7522, 59.9139}, Round: true, Radius: 0.05, Least: 0.01}
 	for text, want := range map[string]string{`[10.7522, 59.9139]`: "0", `[5.3221, 60.3913]`: "47883647", `{"latitude":55.6761,"longitude":12.5683}`: "75860705", `[10]`: "", `null`: ""} {

@@ -7,7 +7,8 @@ import (
 	"unicode"
 )
 
-// A step of an expression matches between min and max characters of a set, given as ranges. max is -1 for any number.
+// A step of an expression matches between min and max characters of a set, which is a list of ranges. max is -1 for any
+// number.
 type step struct {
 	set      []rune
 	min, max int
@@ -15,8 +16,9 @@ type step struct {
 
 var errInexact = errors.New("what it matches isn't the same in every database: write single characters and classes with *, +, ? or {m,n}, each followed by none of its own characters, and | between parts that begin differently")
 
-// ExactPattern returns an error unless every engine finds the same parts of a text, whether it takes the first
-// alternative or the longest. They do so if the next character determines how to go on, and if no part is empty.
+// ExactPattern returns an error unless every regular expression engine finds the same matches in a text. Some engines
+// prefer the first alternative, others the longest match. The matches are the same if the next character always
+// determines how to continue, and if no match is empty.
 func ExactPattern(text string) error {
 	tree, err := ParsePattern(text, "")
 	if err != nil {
@@ -52,7 +54,7 @@ func ExactPattern(text string) error {
 	return nil
 }
 
-// CheckCaptures returns an error unless every engine also finds the same texts of the groups: see ExactPattern.
+// CheckCaptures returns an error unless every engine also finds the same texts for the groups: see ExactPattern.
 func CheckCaptures(text string) error {
 	if err := ExactPattern(text); err != nil {
 		return err
@@ -77,7 +79,7 @@ func PatternGroups(text string) int {
 	return tree.MaxCap()
 }
 
-// MatchesEmpty reports whether an expression matches an empty text, or may match an empty part of one.
+// MatchesEmpty reports whether an expression may match an empty text, or an empty part of a text.
 func MatchesEmpty(tree *syntax.Regexp) bool {
 	switch tree.Op {
 	case syntax.OpLiteral, syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL, syntax.OpNoMatch:
@@ -94,7 +96,8 @@ func MatchesEmpty(tree *syntax.Regexp) bool {
 	return true
 }
 
-// bothEnds reports whether branches are ^C+ and C+$ of one set C: where both begin, they match the same.
+// bothEnds reports whether branches are ^C+ and C+$ with the same set C. Both have the same match if both match at the
+// same place.
 func bothEnds(branches []*syntax.Regexp) bool {
 	if len(branches) != 2 {
 		return false
@@ -122,7 +125,7 @@ func bare(re *syntax.Regexp) *syntax.Regexp {
 	return re
 }
 
-// stepsOf returns the steps of an expression without alternatives, which may begin with ^ and end with $.
+// stepsOf returns the steps of an expression without alternatives. The expression may begin with ^ and end with $.
 func stepsOf(re *syntax.Regexp) ([]step, error) {
 	parts := []*syntax.Regexp{re}
 	if re.Op == syntax.OpConcat {
@@ -134,7 +137,7 @@ func stepsOf(re *syntax.Regexp) ([]step, error) {
 		case p.Op == syntax.OpBeginText && i == 0, p.Op == syntax.OpEndText && i == len(parts)-1, p.Op == syntax.OpEmptyMatch:
 		case p.Op == syntax.OpConcat:
 			inside, err := stepsOf(p)
-			if err != nil || len(inside) < len(p.Sub) { // an anchor inside of a group
+			if err != nil || len(inside) < len(p.Sub) { // an anchor inside a group
 				return nil, errInexact
 			}
 			all = append(all, inside...)
@@ -153,7 +156,7 @@ func stepsOf(re *syntax.Regexp) ([]step, error) {
 	return all, nil
 }
 
-// single returns the step of one character, or of a greedy repetition of one.
+// single returns the step of a single character, or of a greedy repetition of one.
 func single(re *syntax.Regexp) (step, bool) {
 	if re = bare(re); len(re.Sub) == 1 {
 		s, ok := single(re.Sub[0])
@@ -183,7 +186,7 @@ func single(re *syntax.Regexp) (step, bool) {
 	return step{}, false
 }
 
-// literal returns the set of a character, and of those that it folds to.
+// literal returns the set of a character. With FoldCase, the set includes the other cases of the character.
 func literal(r rune, flags syntax.Flags) []rune {
 	set := []rune{r, r}
 	if flags&syntax.FoldCase != 0 {
@@ -194,7 +197,7 @@ func literal(r rune, flags syntax.Flags) []rune {
 	return set
 }
 
-// first returns the characters with which steps can begin.
+// first returns the characters with which the text of steps can begin.
 func first(steps []step) (set []rune) {
 	for _, s := range steps {
 		if set = append(set, s.set...); s.min > 0 {

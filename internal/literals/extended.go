@@ -8,13 +8,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// shell matches a value as MongoDB's shell writes it: ObjectId("…"), ISODate("…"), NumberLong(5), UUID('…').
+// shell matches a value in the syntax of MongoDB's shell: ObjectId("…"), ISODate("…"), NumberLong(5), UUID('…').
 var shell = regexp.MustCompile(`^(?:new )?(ObjectId|ISODate|Date|NumberLong|Long|NumberInt|Int32|NumberDecimal|Decimal128|Double|UUID)\((?:"([^"]*)"|'([^']*)'|(-?[0-9.]+))\)$`)
 
 var hexadecimal = regexp.MustCompile(`^[0-9a-fA-F]{24}$`)
 
-// ParseMongoLiteral returns the plain value that v stands for as extended JSON, {"$date": "…"}, or as MongoDB's shell writes it,
-// ISODate("…"). It returns false for any other value, and for one that isn't of the type in its name.
+// ParseMongoLiteral returns the plain value of v, if v is extended JSON, such as {"$date": "…"}, or a literal of
+// MongoDB's shell, such as ISODate("…"). It returns false for any other value, and if the value isn't of the named
+// type.
 func ParseMongoLiteral(v value.Value) (value.Value, bool) {
 	switch members := v.Members(); {
 	case v.Kind() == value.Object && len(members) == 1:
@@ -29,7 +30,7 @@ func ParseMongoLiteral(v value.Value) (value.Value, bool) {
 	return v, false
 }
 
-// shellValue returns the value of a call in MongoDB's shell.
+// shellValue returns the value of a call in MongoDB's shell. It returns false if the text isn't valid for the name.
 func shellValue(name, text string) (value.Value, bool) {
 	v := value.OfString(text)
 	switch name {
@@ -65,7 +66,7 @@ func extendedValue(m value.Member) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// instant returns the date that a text in ISO 8601, or a number of milliseconds since 1970, writes.
+// instant returns the date for a text in ISO 8601 or for a number of milliseconds since 1970.
 func instant(v value.Value) (value.Value, bool) {
 	if v.Kind() == value.String {
 		return value.OfDateText(v.Text())
@@ -77,7 +78,7 @@ func instant(v value.Value) (value.Value, bool) {
 	return value.OfTime(time.UnixMilli(millis)), true
 }
 
-// numeral returns a number that may be written as a text.
+// numeral returns a number, which may also be written as text.
 func numeral(v value.Value) (value.Value, bool) {
 	if v.IsNumber() {
 		return v, true

@@ -2,7 +2,8 @@ package literals
 
 import "strings"
 
-// LikePattern returns the regular expression of a LIKE pattern. escape is -1 for none.
+// LikePattern returns the regular expression for a LIKE pattern. An escape of -1 means that there is no escape
+// character.
 func LikePattern(text string, escape rune) string {
 	var b strings.Builder
 	escaped := false
@@ -22,7 +23,7 @@ func LikePattern(text string, escape rune) string {
 		}
 	}
 	s := b.String()
-	if rest, ok := strings.CutSuffix(s, "(?s:.*)"); ok { // a prefix, or anything within
+	if rest, ok := strings.CutSuffix(s, "(?s:.*)"); ok { // the pattern matches a prefix or an inner part
 		s = rest
 	} else {
 		s += `\z`

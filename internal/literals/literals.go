@@ -2,16 +2,16 @@
 //
 //	constant, JSON pointer ─check→ value, pattern, search, area or path, or a *problem.Error
 //
-// Packages query, sqlbind and policy share it, so every query language accepts the same constants. Value parses a value
-// to compare with. Name, Path and Variable check names. Sane rejects numbers that databases can't store.
+// Packages query, sqlbind and policy share this package, so all query languages accept the same constants. Value parses
+// a value for a comparison. Name, Path and Variable check names. Sane rejects numbers that databases can't store.
 //
-// CheckPattern accepts the regular expressions that every source accepts and none needs excessive time for.
-// ExactPattern accepts those of which every engine finds the same parts of a text.
+// CheckPattern accepts regular expressions that every source supports and that no source evaluates in excessive time.
+// ExactPattern accepts those for which every engine finds the same matches in a text.
 //
-// ParseSearch parses a full-text query: words, "quoted phrases", and -words to exclude. The result has no operators of
-// a database's own query syntax, so no input can make a database fail.
+// ParseSearch parses a full-text query: words, "quoted phrases", and -words to exclude. The result contains no
+// operators of a database's own query syntax, so no input can make a database fail.
 //
-// An Area is a part of the surface of the earth. Package sqlgen writes the same formula for its distances.
+// An Area is a part of the earth's surface. Package sqlgen writes the same formula for distances.
 package literals
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Value parses a value to compare with. {__type: Date, iso} becomes a date. {__type: Pointer, className, objectId} is
-// unchanged, because its meaning depends on the field.
+// Value parses a value for a comparison. {__type: Date, iso} becomes a date. {__type: Pointer, className, objectId}
+// stays unchanged, because its meaning depends on the field.
 func Value(v value.Value, at string) (value.Value, error) {
 	if v.Kind() != value.Object {
 		return v, Sane(v, at)
@@ -52,7 +52,7 @@ func Value(v value.Value, at string) (value.Value, error) {
 		Detail: fmt.Sprintf("unknown __type %q", problem.Cut(typ.String())), Near: []string{"Date", "Pointer"}}
 }
 
-// plain rejects operators inside a literal object, because they would be read as member names.
+// plain rejects operators inside a literal object, because a database would read them as names of members.
 func plain(v value.Value, at string) error {
 	if err := Sane(v, at); err != nil {
 		return err
@@ -69,7 +69,7 @@ func plain(v value.Value, at string) error {
 	return nil
 }
 
-// Sane rejects numbers that databases can't store: more than 1,000 digits, or an exponent beyond ±999.
+// Sane rejects numbers that databases can't store: numbers with more than 1,000 digits or an exponent beyond ±999.
 func Sane(v value.Value, at string) error {
 	for i, e := range v.List() {
 		if err := plain(e, fmt.Sprintf("%s/%d", at, i)); err != nil {
@@ -104,7 +104,8 @@ func Finite(v value.Value, at string) error {
 	return nil
 }
 
-// Pointer returns the JSON pointer (RFC 6901) of the member or element token below at.
+// Pointer returns the JSON pointer (RFC 6901) of a member or an element of the value at at. token is the name or the
+// index.
 func Pointer(at, token string) string {
 	return at + "/" + strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }

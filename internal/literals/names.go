@@ -11,11 +11,11 @@ import (
 
 // The limits of a path.
 const (
-	MaxPath    = 8   // parts of one path
-	maxSegment = 128 // bytes of one part
+	MaxPath    = 8   // parts of a path
+	maxSegment = 128 // bytes of a part
 )
 
-// Path splits and checks the dotted path s at the JSON pointer at.
+// Path splits and checks the dotted path s. at is its JSON pointer, for errors.
 func Path(s, at string) ([]string, error) {
 	path := strings.Split(s, ".")
 	if len(path) > MaxPath {
@@ -55,7 +55,7 @@ func Variable(s, at string) error {
 	return nil
 }
 
-// Object rejects anything but an object with known keys, as the operand of name.
+// Object rejects any value except an object with only known keys. name is the operator that has v as its operand.
 func Object(v value.Value, name, at string, known []string) error {
 	if v.Kind() != value.Object {
 		return problem.Invalid(at, "%s takes an object with %s, not %s", name, joinNames(known), Kind(v))

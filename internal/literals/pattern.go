@@ -10,12 +10,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// MaxPattern is the most characters of a regular expression.
+// MaxPattern is the maximum number of characters of a regular expression.
 const MaxPattern = 256
 
-// CheckPattern returns a valid pattern and its options, with the options s and x applied and removed. A valid pattern
-// has RE2 syntax, at most MaxPattern characters, and no quantifier of varying length inside another. The error is a
-// sentence for the caller.
+// CheckPattern returns a valid pattern and its options. It applies the options s and x to the pattern and removes them.
+// A valid pattern has RE2 syntax, at most MaxPattern characters, and no quantifier of varying length inside another
+// one. The error is a sentence for the caller.
 func CheckPattern(text, options string) (pattern, flags string, err error) {
 	if len([]rune(text)) > MaxPattern {
 		return "", "", fmt.Errorf("a regular expression has at most %d characters", MaxPattern)
@@ -63,8 +63,8 @@ func ParsePattern(pattern, flags string) (*syntax.Regexp, error) {
 	return syntax.Parse(pattern, mode)
 }
 
-// hasNestedRepeats reports whether a repetition of varying length is inside of another one, which makes backtracking engines take exponential
-// time.
+// hasNestedRepeats reports whether a repetition of varying length is inside another repetition. Backtracking engines
+// evaluate such expressions in exponential time.
 func hasNestedRepeats(tree *syntax.Regexp, inside bool) bool {
 	varies := tree.Op == syntax.OpStar || tree.Op == syntax.OpPlus || tree.Op == syntax.OpRepeat && tree.Min != tree.Max
 	if inside && varies {

@@ -14,18 +14,18 @@ const (
 	maxSearchTerms = 16  // words and phrases
 )
 
-// A Search matches records in which every one of Terms is found, each in some field, and none of Without in any. A term
-// is a word or a phrase with at least one letter or digit. A phrase matches its words next to each other in that order.
-// Case is ignored. The index determines what a word is, beyond ASCII letters and digits, and whether other word forms
-// match.
+// A Search matches records that contain each of Terms in at least one field and none of Without in any field. A term is
+// a word or a phrase with at least one letter or digit. A phrase matches if its words are next to each other in the
+// same order. Case is ignored. The index determines what a word is, beyond ASCII letters and digits, and whether other
+// word forms match.
 type Search struct {
-	Terms   []string // one or more
+	Terms   []string // at least one
 	Without []string
-	Fields  []string // the fields to search, or empty for all that have an index
+	Fields  []string // the fields to search, or empty for all fields with an index
 }
 
-// ParseSearch parses text, whose JSON pointer is at. Terms without a letter or digit are dropped. A text without a term to
-// find is a problem.InvalidArgument.
+// ParseSearch parses text. at is the JSON pointer of text, for errors. Terms without a letter or digit are ignored. A
+// text without a term to find is a problem.InvalidArgument.
 func ParseSearch(text, at string) (*Search, error) {
 	if len(text) > maxSearchText {
 		return nil, refuse(at, fmt.Sprintf("query has at most %d bytes; got %d", maxSearchText, len(text)))
@@ -39,7 +39,7 @@ func ParseSearch(text, at string) (*Search, error) {
 		}
 		var term string
 		if term, rest, _ = strings.Cut(body, end); !quoted {
-			// A quote ends a word, so that a phrase may follow without a space.
+			// A quote ends a word, so a phrase may follow without a space.
 			if word, _, found := strings.Cut(term, `"`); found {
 				term, rest = word, body[len(word):]
 			}
@@ -69,7 +69,8 @@ func (q *Search) String() string {
 	return fmt.Sprintf("%q -%q %q", q.Terms, q.Without, q.Fields)
 }
 
-// SearchWords returns the words of a text: its runs of letters and digits, with ASCII letters in lower case.
+// SearchWords returns the words of a text, which are its sequences of letters and digits. ASCII letters are in lower
+// case.
 func SearchWords(text string) []string {
 	lower := strings.Map(func(c rune) rune {
 		if 'A' <= c && c <= 'Z' {
@@ -82,7 +83,7 @@ func SearchWords(text string) []string {
 
 func wordly(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
 
-// normalizeSpace replaces white space and control characters by spaces, and trims them at the ends.
+// normalizeSpace replaces white space and control characters by spaces, and removes spaces at both ends.
 func normalizeSpace(text string) string {
 	return strings.TrimSpace(strings.Map(func(c rune) rune {
 		if unicode.IsSpace(c) || unicode.IsControl(c) {

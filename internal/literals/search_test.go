@@ -56,7 +56,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that no input panics, and that a query always has terms.
+// FuzzParse checks that no input causes a panic, and that a query always has terms.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{`a "b c" -d`, `-"`, `"`, "\x00", "-- -a", "a\"\"b", "\xff-\""} {
 		f.Add(s)
