@@ -20,7 +20,7 @@ const (
 	pairs   = "(avg(x * y) - avg(x) * avg(y)) is the covariance where neither is null; divide it by var_pop(x) for the slope, by stddev_pop(x) * stddev_pop(y) for the correlation"
 )
 
-// functions are the functions that models write, with their replacements.
+// functions are the functions that models often write but that don't exist, with their replacements.
 var functions = []struct{ instead, names string }{
 	{sample, "random rand newid tablesample"},
 	{search, "to_tsvector to_tsquery plainto_tsquery websearch_to_tsquery ts_rank match contains freetext similarity word_similarity levenshtein soundex difference metaphone dmetaphone"},

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// search is how words are found.
+// search is the help for searching words.
 const search = "x ILIKE '%a%' finds a part of a text, x ~ '…' what an expression matches"
 
-// SQLOperator returns how to do without an operator, or "" where nothing says the same.
+// SQLOperator returns how to replace an operator that isn't supported. It returns "" if there is no replacement.
 func SQLOperator(op string) string {
 	keys := "json->'a' IS NOT NULL tells whether an object has a member that isn't null; join such tests with OR or AND"
 	return map[string]string{
@@ -19,7 +19,8 @@ func SQLOperator(op string) string {
 	}[op]
 }
 
-// SQLWord returns how to do without a word of another SQL where the parser meets it and expects something else, or "".
+// SQLWord returns how to replace a word of another SQL dialect that the parser finds where it expects something else.
+// It returns "" for other words.
 func SQLWord(word string) string {
 	return map[string]string{
 		"pivot": "sum(x) FILTER (WHERE status = 'paid') AS paid, and one such item for each other column", "unpivot": "UNION ALL of one SELECT for each column",
@@ -30,7 +31,8 @@ func SQLWord(word string) string {
 	}[word]
 }
 
-// SQLFunction returns how to do without a function that models write and that doesn't exist, or "".
+// SQLFunction returns how to replace a function that models write and that doesn't exist. It returns "" for other
+// functions.
 func SQLFunction(name string) string {
 	for _, f := range functions {
 		if slices.Contains(strings.Fields(f.names), name) {

@@ -11,7 +11,7 @@ import (
 //go:embed later.txt
 var later string
 
-// Operator returns the error for name, which is not in known. kind is its category, as in later.txt.
+// Operator returns the error for name, which is not in known. kind is the category of name in later.txt.
 func Operator(kind, name, at string, known []string) error {
 	switch name {
 	case "$out", "$merge":

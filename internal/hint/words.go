@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Word returns the operator of conditions for a word that other languages have for it, such as ">=", "gte", "equals" or
-// "not in", or "". It accepts any case, with or without $. For a word without an operator of its own it returns the
-// name under which Rewrite takes it: $between, $like, $isNull and others.
+// Word returns the operator of conditions for a word of another language, such as ">=", "gte", "equals" or "not in". It
+// returns "" for an unknown word. It accepts any case, with or without $. For a word without an equivalent operator, it
+// returns the name that Rewrite replaces: $between, $like, $isNull and others.
 func Word(word string) string {
 	word = strings.NewReplacer("_", "", " ", "", "-", "").Replace(strings.ToLower(strings.TrimPrefix(word, "$")))
 	switch word {
@@ -63,16 +63,16 @@ func Word(word string) string {
 	return ""
 }
 
-// Rewrite returns v, an object of operators at the JSON pointer at, with the operators of other languages replaced by
-// ours. It also returns notes for replacements that a reader may not expect. It doesn't replace an operator if v
-// already has the new name, or if the operator has no meaning.
+// Rewrite returns v, an object of operators, with the operators of other languages replaced by ours. at is the JSON
+// pointer of v. It also returns notes for replacements that a reader may not expect. It doesn't replace an operator if
+// v already contains the new one, or if the operator has no meaning.
 func Rewrite(v value.Value, at string) (value.Value, []string) {
 	var out []value.Member
 	var notes []string
 	for i, m := range v.Members() {
 		made, note := operator(m)
 		if slices.ContainsFunc(made, func(n value.Member) bool { return has(v.Members(), n.Name) || has(out, n.Name) }) {
-			made, note = nil, "" // $options of one would hold for both
+			made, note = nil, "" // the $options of one would apply to both
 		}
 		if note != "" {
 			notes = append(notes, at+"/"+m.Name+": "+note)
@@ -96,8 +96,8 @@ func has(members []value.Member, name string) bool {
 	return slices.ContainsFunc(members, func(m value.Member) bool { return m.Name == name })
 }
 
-// operator returns the meaning of the operator m, in operators of the language. It returns nil if m is one of those, or
-// unknown.
+// operator returns the meaning of the operator m in operators of the language. It returns nil if m is already such an
+// operator, or is unknown.
 func operator(m value.Member) (out []value.Member, note string) {
 	if m.Name == "" || m.Name[0] != '$' {
 		return nil, ""
@@ -132,7 +132,7 @@ func operator(m value.Member) (out []value.Member, note string) {
 	return nil, ""
 }
 
-// regex returns $regex with its options, and a note about its meaning.
+// regex returns $regex with its options, and a note that explains it.
 func regex(of value.Member, expr string, fold bool) ([]value.Member, string) {
 	out := one("$regex", value.OfString(expr))
 	if fold {

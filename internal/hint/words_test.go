@@ -7,7 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestMeantOnce checks that two operators that become the same one aren't mixed: the option of one would hold for both.
+// TestMeantOnce checks that two operators with the same replacement aren't combined: the option of one would apply to
+// both.
 func TestMeantOnce(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"$ilike":"a","$endsWith":"B"}`:  `{"$regex":"\\Aa\\z","$options":"i","$endsWith":"B"}`,
