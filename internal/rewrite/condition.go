@@ -5,8 +5,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// whereFromList returns the where object for a list of conditions, each with a field, an operator and a value, which must all
-// hold. It refuses a where that is not an object. Other values are unchanged.
+// whereFromList returns the where object for a list of conditions that must all hold. Each has a field, an operator and
+// a value. It refuses other values that are not objects. Objects stay unchanged.
 func (w *writing) whereFromList(v value.Value, at string) value.Value {
 	if v.Kind() == value.Object {
 		return v
@@ -27,10 +27,10 @@ func (w *writing) whereFromList(v value.Value, at string) value.Value {
 	return only("$and", value.OfArray(parts))
 }
 
-// triple returns the condition of {"field": "total", "op": ">", "value": 5}.
+// triple returns the condition for {"field": "total", "op": ">", "value": 5}.
 func triple(v value.Value) (value.Value, bool) {
 	var field, op string
-	operand := value.OfBool(true) // of is null
+	operand := value.OfBool(true) // the operand of "is null"
 	for _, m := range v.Members() {
 		switch m.Name {
 		case "field", "column", "key", "name", "property", "attribute":

@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Query returns v, a where object or a pipeline at the JSON pointer at, rewritten for the query language. notes
-// describe rewrites that a reader may not expect. now is the instant of $$NOW. The contents of $literal are unchanged.
+// Query returns v, a where object or a pipeline, rewritten for the query language. at is the JSON pointer of v. notes
+// describe changes that a reader may not expect. now is the instant of $$NOW. The contents of $literal stay unchanged.
 func Query(v value.Value, at string, now time.Time) (out value.Value, notes []string, err error) {
 	w := &writing{now: now.UTC()}
 	out = w.value(v, at)
@@ -30,15 +30,15 @@ func Where(v value.Value, at string, now time.Time) (out value.Value, notes []st
 	return out, w.notes, w.err
 }
 
-// A writing rewrites one document. now is the same for all of it. err is the first fault.
+// A writing rewrites one document. now is the same for the whole document. err is the first error.
 type writing struct {
 	now   time.Time
 	notes []string
 	err   error
 }
 
-// value returns v in the form of the language. It replaces and notes forms that models write, such as "$$NOW" and
-// extended JSON. It doesn't change the contents of a $literal.
+// value returns v in the form of the query language. It replaces forms that models write, such as "$$NOW" and extended
+// JSON, and adds notes. It doesn't change the contents of a $literal.
 func (w *writing) value(v value.Value, at string) value.Value {
 	switch v.Kind() {
 	case value.String:
@@ -77,7 +77,7 @@ func (w *writing) value(v value.Value, at string) value.Value {
 }
 
 // rewriteRelatedTo replaces {"$relatedTo": {"object": pointer, "key": field}} in v by a condition over the class of the
-// relation. On Parse Server, this operator matches the records that a record is related to.
+// relation. On Parse Server, this operator matches the records in the relation field of another record.
 func (w *writing) rewriteRelatedTo(v, related value.Value, at string) value.Value {
 	object, _ := related.Get("object")
 	class, _ := object.Get("className")
@@ -106,7 +106,8 @@ func (w *writing) rewriteRelatedTo(v, related value.Value, at string) value.Valu
 	return only("$and", value.OfArray(parts))
 }
 
-// unwrapValue returns the value of a known single-operator object, and reports whether it is one.
+// unwrapValue returns the plain value of an object with a single known operator, and whether m is the member of such an
+// object.
 func (w *writing) unwrapValue(m value.Member, at string) (value.Value, bool) {
 	inner := m.Value
 	switch m.Name {
@@ -197,7 +198,7 @@ func relative(now time.Time, text string) (time.Time, bool) {
 	return now, false
 }
 
-// number returns a number, also one written as text.
+// number returns a number, which may also be written as text.
 func number(v value.Value) (value.Value, bool) {
 	if v.Kind() == value.String {
 		read, err := value.Read([]byte(v.Text()), 0)
