@@ -2,12 +2,12 @@
 //
 //	raw rows of a source, Permit ─Apply: masks, ids as text→ Rows → result
 //
-// It runs between source and result, and is the last step that holds a Permit. Only this package makes non-empty Rows,
-// so a page can't contain values that didn't pass through it. A row that doesn't have the width promised by the permit
-// is refused.
+// The package runs between source and result. It is the last step with access to a Permit. Only this package makes
+// non-empty Rows, so an answer can't contain values that didn't pass through it. It refuses a row without the width
+// that the permit promises.
 //
-// Sources return raw values. Apply masks them by package plan, and masks come last because nothing has read the values
-// before. It converts ids to text, so that no client rounds them.
+// Sources return raw values. Apply masks them with the masks of package plan. Masks come last, because no earlier step
+// may depend on the raw values. Apply also converts ids to text, so that no client rounds them.
 package redact
 
 import (
@@ -20,24 +20,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Rows are rows that may be returned. Only this package makes non-empty ones.
+// Rows are rows that may be returned. Only this package makes non-empty Rows.
 type Rows struct {
 	plan    *policy.Plan
 	tallies []policy.Column
 	seq     iter.Seq2[Row, error]
 }
 
-// A Row is a record that may be returned. It has the values of the plan's columns, its place in the plan's order (nil
-// if the order isn't unique), and the numbers of Tallies. It is valid until the next one is read.
+// A Row is a record that may be returned. Values are the values of the plan's columns. Place is the position in the
+// plan's order, or nil if the order isn't unique. Counts are the numbers for Tallies. A Row is valid until the next Row
+// is read.
 type Row struct{ Values, Place, Counts value.Row }
 
-// Tallies returns the columns of Row.Counts, each with a Tally. They aren't columns of the plan.
+// Tallies returns the columns of Row.Counts. Each has a Tally. They aren't columns of the plan.
 func (r Rows) Tallies() []policy.Column { return r.tallies }
 
-// Plan returns the plan of the read, or nil for the zero Rows. Its columns are those that are returned.
+// Plan returns the plan of the read, or nil for the zero Rows. Its columns are the returned columns.
 func (r Rows) Plan() *policy.Plan { return r.plan }
 
-// All yields the rows, or none for the zero Rows.
+// All yields the rows. It yields none for the zero Rows.
 func (r Rows) All() iter.Seq2[Row, error] {
 	if r.seq == nil {
 		return func(func(Row, error) bool) {}
@@ -45,17 +46,17 @@ func (r Rows) All() iter.Seq2[Row, error] {
 	return r.seq
 }
 
-// A veil is a masked column.
+// A veil is the mask of a column.
 type veil struct {
 	column int
 	mask   func(value.Value) value.Value
-	piece  *policy.Piece // the piece of the masked value that is returned, or nil for all of it
+	piece  *policy.Piece // the piece of the masked value to return, or nil for the whole value
 }
 
-// apply returns v as it may be returned.
+// apply returns the masked form of v.
 func (m veil) apply(v value.Value) value.Value {
 	if v.Kind() == value.Cut {
-		return value.OfCut(0) // its size would reveal something
+		return value.OfCut(0) // the size would reveal something about the value
 	}
 	v = m.mask(v)
 	switch {
@@ -67,7 +68,7 @@ func (m veil) apply(v value.Value) value.Value {
 	return plan.CutMaskedText(v, m.piece.Offset, m.piece.Length)
 }
 
-// veils returns the masks of a plan's columns under key.
+// veils returns the masks of a plan's columns. key is the key of masks.
 func veils(plan *policy.Plan, key plan.MaskKey) ([]veil, error) {
 	var out []veil
 	for i, c := range plan.Columns {
@@ -83,7 +84,8 @@ func veils(plan *policy.Plan, key plan.MaskKey) ([]veil, error) {
 	return out, nil
 }
 
-// Apply returns the rows that p permits. key is the key of masks. It may be zero if no column is hashed.
+// Apply returns the rows that p permits. key is the key of masks. It may be zero if no column has a hash or a
+// pseudonym.
 func Apply(p policy.Permit, key plan.MaskKey, rows iter.Seq2[value.Row, error]) (Rows, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -106,7 +108,8 @@ func Apply(p policy.Permit, key plan.MaskKey, rows iter.Seq2[value.Row, error]) 
 		shown, tallies = len(columns), plan.Columns[len(columns):]
 		plan.Columns = columns
 	}
-	// Keys leave as text, as the answer's ids. Masks come last, over raw values, as nothing has read them before.
+	// Keys become text, like the ids of an answer. Masks come last, over raw values, because no earlier step depends on
+	// the values.
 	return Rows{&plan, tallies, func(yield func(Row, error) bool) {
 		for row, err := range rows {
 			if err == nil && len(row) != width+places {

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestMasks checks the rows returned for raw rows, of finds and of pipelines.
+// TestMasks checks the returned rows for raw rows of finds and of pipelines.
 func TestMasks(t *testing.T) {
 	class := schema.Class{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer},
 		{Name: "email", Type: schema.String}, {Name: "phone", Type: schema.String}, {Name: "notes", Type: schema.JSON}}}
@@ -81,7 +81,7 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-// TestRows has a row for each form of rows that a plan can promise, and for forms that it doesn't.
+// TestRows has a row for each form of rows that a plan can promise, and for other forms.
 func TestRows(t *testing.T) {
 	key := []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "name", Type: schema.String}}
 	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"people": {}, "log": {}}}, []schema.Class{{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: key},
@@ -97,7 +97,7 @@ func TestRows(t *testing.T) {
 		name string
 		ask  query.Query
 		rows []value.Row
-		end  error // after the rows
+		end  error // the error after the rows
 		want string
 	}{
 		{"with places", people, []value.Row{{one, ann, one}, {null, null, null}}, nil, `["1","ann"][1] [null,null][null] `},
@@ -160,8 +160,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestPieces checks that a text is masked before a piece of it is cut. No border of a piece shows a part of the
-// replaced text.
+// TestPieces checks that a text is masked before a piece of it is cut. So no piece can show a part of the replaced
+// text.
 func TestPieces(t *testing.T) {
 	class := schema.Class{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "notes", Type: schema.String}}}
 	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"people": {MaskTexts: []policy.Pattern{"email"}}}}, []schema.Class{class})
@@ -210,8 +210,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestCut checks that a value that was too large to be read stays a Cut. Its size must not replace an id, and must not
-// show for a masked field.
+// TestCut checks that a value that was too large to read stays a Cut. The size must not replace an id, and must not be
+// visible for a masked field.
 func TestCut(t *testing.T) {
 	class := schema.Class{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "email", Type: schema.String}, {Name: "notes", Type: schema.String}}}
 	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"people": {Mask: map[string]policy.Mask{"email": policy.Partial}}}}, []schema.Class{class})
