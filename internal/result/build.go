@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A builder makes a page of rows. It holds at most one more row than fits the budget.
+// A builder makes a page of rows. It stores at most one row more than fit the budget.
 type builder struct {
 	plan   *policy.Plan
 	budget int
@@ -20,27 +20,27 @@ type builder struct {
 	tree   *node
 	page   *Page
 	read   int
-	passed int       // bytes of records counted after the cut
+	passed int       // the size in bytes of the records that were counted after the cut
 	key    []int     // the columns of the id
 	heavy  []int     // the dropped columns, in the order of Page.Dropped
 	spare  value.Row // memory for further records
 	last   value.Row // the place of the last record shown
-	end    value.Row // its values, if its place doesn't identify it
-	run    int       // how many records like it end the records shown
+	end    value.Row // the values of the last record, if its place doesn't identify it
+	run    int       // the number of records at the end of the page that equal the last one
 
-	limit   int    // the most records of the page
-	skipped int    // records of earlier pages that were read again
+	limit   int    // the maximum number of records on the page
+	skipped int    // the number of records of earlier pages that were read again
 	scratch []byte // memory for digests
 
 	tallies []policy.Column
-	counts  []int64 // of the records shown, by tally
+	counts  []int64 // the sums over the shown records, by tally
 }
 
-// mostPassed is how many bytes are read after a cut, only to count the records.
+// mostPassed is the maximum number of bytes that are read after a cut only to count records.
 const mostPassed = 8 << 20
 
-// build reads rows into b's page until the plan's limit. From the first record that doesn't fit the budget on, records
-// are only counted, and only for mostPassed bytes. The count isn't worth reading a large table. Rows without a plan are
+// build reads rows into b's page until the plan's limit. It only counts the records after the first one that doesn't
+// fit the budget, up to mostPassed bytes, because counting isn't worth reading a large table. Rows without a plan are
 // refused: see redact.
 func build(rows redact.Rows, b *builder) (*Page, error) {
 	plan := rows.Plan()
@@ -76,7 +76,7 @@ func build(rows redact.Rows, b *builder) (*Page, error) {
 	return b.finish(), nil
 }
 
-// add adds a record, and then makes the page fit the budget.
+// add adds a record and then makes the page fit the budget.
 func (b *builder) add(row redact.Row) error {
 	p := b.page
 	p.rows = append(p.rows, b.keep(row.Values))
@@ -114,7 +114,7 @@ func (b *builder) add(row redact.Row) error {
 	return nil
 }
 
-// keep returns a copy of a record, in memory that many records share.
+// keep returns a copy of a record. Many copies share one allocation.
 func (b *builder) keep(row value.Row) value.Row {
 	if len(b.spare) < len(row) {
 		b.spare = make(value.Row, len(row)*min(64, b.page.Count+1))
@@ -131,7 +131,7 @@ func (b *builder) cut(row redact.Row) error {
 	switch {
 	case b.whole, p.Count == 1 && b.plan.Program != nil:
 		return b.tooLarge()
-	case p.Count == 1: // nothing left but its key
+	case p.Count == 1: // nothing is left except the key of the record
 		b.note(row)
 		return nil
 	}
@@ -141,8 +141,8 @@ func (b *builder) cut(row redact.Row) error {
 	return nil
 }
 
-// heaviest returns the column to drop next, or -1. With several records, a field is dropped only if it is half of the
-// page and others remain. Otherwise fewer records are better than fewer fields.
+// heaviest returns the column to drop next, or -1. If there are several records, it drops a field only if the field is
+// half of the page and other fields remain. Otherwise fewer records are better than fewer fields.
 func (b *builder) heaviest() int {
 	if b.plan.Program != nil {
 		return -1
@@ -167,7 +167,8 @@ func (b *builder) heaviest() int {
 	return -1
 }
 
-// droppable reports whether a column is shown and can be dropped. The key can't, since the record is read by it.
+// droppable reports whether a column is shown and can be dropped. The key can't be dropped, because callers read the
+// record by its key.
 func (b *builder) droppable(i int) bool {
 	n := b.tree.leaf(i)
 	return n != nil && !n.dropped && !slices.Contains(b.key, i) && b.tree.showsColumn(i)
@@ -186,14 +187,15 @@ func (b *builder) drop(i int) {
 	p.json = p.json[:0]
 	for r, row := range p.rows {
 		b.forget(len(b.heavy)-1, row, i)
-		if r < len(p.ends) { // the last one isn't encoded yet
+		if r < len(p.ends) { // the last record isn't encoded yet
 			p.json = b.tree.append(p.json, row)
 			p.ends[r] = len(p.json)
 		}
 	}
 }
 
-// forget removes the value of column i, the n-th dropped, from a record, and notes its length.
+// forget removes the value of column i from a record and records the value's length. n is the index of the column in
+// Page.Dropped.
 func (b *builder) forget(n int, row value.Row, i int) {
 	large := &b.page.Dropped[n]
 	large.Bytes = max(large.Bytes, int64(valueSize(row[i])))
@@ -213,7 +215,7 @@ func valueSize(v value.Value) int {
 	return len(v.AppendJSON(nil))
 }
 
-// keyOf returns the columns of a record's key, or none for a pipeline, whose records have no id.
+// keyOf returns the columns of a record's key. It returns none for a pipeline, because its records have no id.
 func keyOf(plan *policy.Plan) []int {
 	if plan.Program != nil {
 		return nil
@@ -229,7 +231,7 @@ func keyOf(plan *policy.Plan) []int {
 	return out
 }
 
-// id returns the id of a record: its key as a text. A key of several fields is a JSON list. A class without a key has "".
+// id returns the id of a record: its key as text. A key of several fields is a JSON list. Without a key, the id is "".
 func (b *builder) id(row value.Row) string {
 	switch len(b.key) {
 	case 0:
@@ -244,7 +246,8 @@ func (b *builder) id(row value.Row) string {
 	return value.OfArray(parts).String()
 }
 
-// finish drops the columns that aren't shown, and sets where the next page begins. p.whole keeps the columns that lists of pointers need.
+// finish removes the columns that aren't shown, and sets the position of the next page. p.whole keeps all columns for
+// lists of pointers.
 func (b *builder) finish() *Page {
 	p := b.page
 	shown := make([]bool, len(b.plan.Columns))
@@ -282,8 +285,9 @@ func (b *builder) finish() *Page {
 	return p
 }
 
-// missing notes which lists and joined texts of groups are null because they may be over their bound. It also notes
-// which stored values groups count as null. The notes depend only on the statement and on the records of the page.
+// missing adds notes about lists and joined texts of groups that are null, possibly because they are too large. It also
+// adds notes about stored values that groups count as null. The notes depend only on the statement and on the records
+// of the page.
 func (b *builder) missing() {
 	p := b.page
 	for i, name := range p.Columns {
@@ -297,7 +301,8 @@ func (b *builder) missing() {
 	}
 }
 
-// maskedToNull says which of the columns that a plan returns are masked to null, or "". It depends on the plan only.
+// maskedToNull returns a note that names the returned columns that are masked to null, or "". The note depends only on
+// the plan.
 func maskedToNull(p *policy.Plan) string {
 	var names []string
 	for _, c := range p.Columns {
@@ -314,7 +319,7 @@ func maskedToNull(p *policy.Plan) string {
 	return strings.Join(names, ", ") + " are masked: they are shown as null whatever they hold"
 }
 
-// addCounts adds the numbers of one record.
+// addCounts adds the counts of one record.
 func addCounts(counts []int64, row value.Row) {
 	for i, v := range row {
 		n, _ := v.AsInt()
@@ -322,7 +327,7 @@ func addCounts(counts []int64, row value.Row) {
 	}
 }
 
-// unread says which stored values the records count as null, and how many.
+// unread returns a sentence for each tally with a count above 0: which stored values were read as null, and how many.
 func unread(tallies []policy.Column, counts []int64) []string {
 	var out []string
 	for i, n := range counts {
@@ -333,12 +338,13 @@ func unread(tallies []policy.Column, counts []int64) []string {
 	return out
 }
 
-// nullOf says why a list or a joined text of a group may be null.
+// nullOf returns a note that explains why a list or a joined text of a group may be null.
 func nullOf(name string) string {
 	return name + " is null for a group without values, and for one with more than about 4 MB of them: narrow the group with WHERE, gather left(x, 100), or count(x)"
 }
 
-// tooLarge refuses a page that can't be cut. The error ranks the fields by size and names those to request instead.
+// tooLarge returns the error for a page that can't be cut. The error lists the fields by size and suggests fields to
+// request instead.
 func (b *builder) tooLarge() error {
 	totals := make([]int, len(b.tree.children))
 	bytes := 0
@@ -370,8 +376,8 @@ func (b *builder) tooLarge() error {
 	return refusal
 }
 
-// heaviest returns the fields to drop, with their sizes, until the rest of total bytes fits into budget. It also
-// returns the names of the others, quoted and in order.
+// heaviest returns the fields to drop, with their sizes, so that the remaining fields fit into budget. total is the
+// size of all fields. It also returns the names of the remaining fields, quoted and in order.
 func heaviest(fields []size, total, budget int) (heavy, keep []string) {
 	ranked := slices.Clone(fields)
 	slices.SortStableFunc(ranked, func(x, y size) int { return y.bytes - x.bytes })

@@ -14,22 +14,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// life is how long a cursor is valid.
+// life is the time for which a cursor is valid.
 const life = time.Hour
 
-// Sealer encrypts positions for agents to keep. Others can't read, make or modify a cursor. It is valid only for one
-// principal, query and version of the rules, for life. Agents write cursors out, so they are short. A cursor is a tag
-// of 12 bytes and the position in a binary form. The tag is also the nonce of the rest (a synthetic nonce).
+// Sealer encrypts positions as cursors for agents. Nobody else can read, create or change a cursor. A cursor is valid
+// for only one principal, query and version of the rules, for the time life. Cursors are short, because agents write
+// them out. A cursor consists of a tag of 12 bytes and the position in binary form. The tag is also the nonce for the
+// encryption (a synthetic nonce).
 type Sealer struct {
 	block cipher.Block
-	tags  []byte // the key of the tags
+	tags  []byte // the key for tags
 	now   func() time.Time
 }
 
 // tagSize is the number of bytes of a tag.
 const tagSize = 12
 
-// NewSealer returns Sealer with a secret of 32 bytes. now is the clock. Nil means time.Now.
+// NewSealer returns a Sealer with a secret of 32 bytes. now is the clock. A nil clock means time.Now.
 func NewSealer(secret []byte, now func() time.Time) (*Sealer, error) {
 	if len(secret) != 32 {
 		return nil, fmt.Errorf("a cursor secret has 32 bytes, not %d", len(secret))
@@ -46,8 +47,8 @@ func NewSealer(secret []byte, now func() time.Time) (*Sealer, error) {
 	return &Sealer{block, derive("cursor tag"), now}, err
 }
 
-// tag authenticates a place that is bound to a call and expires at a minute since 1970. Equal places have equal tags,
-// and so equal cursors. Different places have different nonces.
+// tag authenticates a place. The tag also depends on bound, which identifies a call, and on expires, in minutes since
+// 1970. Equal places have equal tags, so they have equal cursors. Different places have different nonces.
 func (c *Sealer) tag(bound [32]byte, expires int64, place []byte) []byte {
 	m := hmac.New(sha256.New, c.tags)
 	m.Write(binary.BigEndian.AppendUint64(bound[:], uint64(expires)))
@@ -57,14 +58,14 @@ func (c *Sealer) tag(bound [32]byte, expires int64, place []byte) []byte {
 
 // crypt encrypts or decrypts text in place.
 func (c *Sealer) crypt(tag, text []byte) {
-	nonce := make([]byte, aes.BlockSize) // the tag, and a counter
+	nonce := make([]byte, aes.BlockSize) // the tag, followed by a counter
 	copy(nonce, tag)
 	cipher.NewCTR(c.block, nonce).XORKeyStream(text, text)
 }
 
-// Seal returns the cursor of a position. bound identifies the principal, the query and the rules.
+// Seal returns the cursor for a position. bound identifies the principal, the query and the rules.
 func (c *Sealer) Seal(at policy.Position, bound [32]byte) string {
-	// Rounded up to a minute, so that the same page requested within one has the same cursor.
+	// Rounded up to a minute, so that repeated requests for a page within a minute have the same cursor.
 	expires := c.now().Add(life+time.Minute).Unix() / 60
 	place := appendPlace(nil, at)
 	tag := c.tag(bound, expires, place)
@@ -73,8 +74,8 @@ func (c *Sealer) Seal(at policy.Position, bound [32]byte) string {
 	return base64.RawURLEncoding.EncodeToString(sealed)
 }
 
-// Open returns the position of a cursor sealed with the same bound. Every invalid cursor gives the same
-// problem.InvalidArgument, except an expired one.
+// Open returns the position in a cursor that was sealed with the same bound. The problem.InvalidArgument is the same
+// for every invalid cursor, except for an expired one.
 func (c *Sealer) Open(cursor string, bound [32]byte) (policy.Position, error) {
 	bad := &problem.Error{Code: problem.InvalidArgument, Pointer: "/cursor",
 		Detail:     "the cursor does not belong to this call",
@@ -85,13 +86,14 @@ func (c *Sealer) Open(cursor string, bound [32]byte) (policy.Position, error) {
 	}
 	tag, text := sealed[:tagSize], sealed[tagSize:]
 	c.crypt(tag, text)
-	// A cursor has the last 16 bits of the minute. The tag was made with all of the nearest one that has them.
+	// A cursor contains the last 16 bits of the minute. The tag is checked with the nearest complete minute that has
+	// these bits.
 	now := c.now().Unix() / 60
 	expires := now + int64(int16(binary.BigEndian.Uint16(text)-uint16(now)))
 	if !hmac.Equal(tag, c.tag(bound, expires, text[2:])) {
 		return policy.Position{}, bad
 	}
-	// Clocks of replicas differ, and a clock that is set back must not make a cursor good for long.
+	// Clocks of replicas differ. A clock that is set back must not extend the life of a cursor much.
 	if left := time.Unix(expires*60, 0).Sub(c.now()); left <= -time.Second || left > 2*life {
 		return policy.Position{}, &problem.Error{Code: problem.InvalidArgument, Pointer: "/cursor",
 			Detail: "the cursor has expired", Suggestion: "start again without a cursor"}

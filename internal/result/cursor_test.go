@@ -87,7 +87,7 @@ func TestCursor(t *testing.T) {
 		}
 		now = now.Add(back)
 	}
-	now = now.Add(1 << 16 * time.Minute) // the same last bits of the minute
+	now = now.Add(1 << 16 * time.Minute) // the last 16 bits of the minute are the same
 	if _, err := c.Open(sealed, mine); problem.Of(err).Detail != "the cursor does not belong to this call" {
 		t.Errorf("after 46 days: %v", err)
 	}
@@ -96,7 +96,7 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// FuzzPlace checks that no bytes make reading a place panic.
+// FuzzPlace checks that decoding a place never panics.
 func FuzzPlace(f *testing.F) {
 	f.Add(appendPlace(nil, policy.Position{After: []value.Value{value.OfInt(1), value.OfDate(5), value.OfString("a"), value.OfFloat(1)}}))
 	f.Add([]byte{1, 3, 1})

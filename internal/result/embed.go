@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ListValues returns the values, once each, in the lists of column i, in the order of the records.
+// ListValues returns the distinct values in the lists of column i, in the order of the records.
 func (p *Page) ListValues(i int) []value.Value {
 	var out []value.Value
 	seen := map[string]bool{}
@@ -21,16 +21,16 @@ func (p *Page) ListValues(i int) []value.Value {
 	return out
 }
 
-// Embed replaces the values in the lists of column i by the records that records has for their texts. It stops when the
-// page would exceed its budget. It returns how many values stay because there is no room. Values without a record stay
-// as well.
+// Embed replaces the values in the lists of column i by records. records contains the records by the text of the value.
+// Embed stops before the page exceeds its budget. It returns the number of values that stay for lack of room. Values
+// without a record stay as well.
 func (p *Page) Embed(i int, records map[string]value.Value) (left int) {
 	room := p.budget - len(p.json)
 	sizes := make(map[string]int, len(records))
 	for text, record := range records {
 		sizes[text] = len(record.AppendJSON(nil))
 	}
-	place := 0 // of the column in rows
+	place := 0 // the index of the column in rows
 	for _, shown := range p.shown[:i] {
 		if shown {
 			place++

@@ -12,31 +12,32 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Selection is a column of an export: the value at Path in a record, through objects, included records and JSON.
+// A Selection is a column of an export: the value at Path in a record. The path leads through objects, included records
+// and JSON.
 type Selection struct {
 	Path   []string
 	Header string // "" means Path
-	At     string // its JSON pointer, for messages
+	At     string // the JSON pointer of the selection, for messages
 }
 
 // ExportOptions configure an Export.
 type ExportOptions struct {
-	Format   Format            // CSV, Markdown, Table or JSONLines. A Table is held in memory until its end
-	Columns  []Selection       // nil means all
-	Budget   int               // maximum bytes of the output. 0 means unlimited
+	Format   Format            // CSV, Markdown, Table or JSONLines. A Table is in memory until the end
+	Columns  []Selection       // nil means all columns
+	Budget   int               // the maximum size of the output in bytes. 0 means no limit
 	Progress func(records int) // called after each record. It may be nil
 }
 
 // Exported describes the output.
 type Exported struct {
 	Headers []string
-	Count   int  // number of records written
-	More    bool // the plan's limit left out records
+	Count   int  // the number of written records
+	More    bool // more records exist than the plan's limit
 	Notes   []string
 }
 
-// Export writes rows to out, one at a time. Over the budget it stops with a problem.BudgetExceeded that ranks the
-// columns by size. A column that the records don't have gives a problem.InvalidArgument.
+// Export writes rows to out, one at a time. If the output exceeds the budget, it stops with a problem.BudgetExceeded
+// that lists the columns by size. For an unknown column, it returns a problem.InvalidArgument.
 func Export(out io.Writer, rows redact.Rows, o ExportOptions) (Exported, error) {
 	plan := rows.Plan()
 	if plan == nil {
@@ -88,24 +89,24 @@ type exporter struct {
 	tree    *node
 	sheet   *sheet
 	columns []selected
-	sizes   []size        // by column, of the output
-	whole   bool          // records are written as JSON, without chosen columns
-	missing []int         // the lists and joined texts of groups that are null in a record
-	written int           // bytes
+	sizes   []size        // the size of the output, by column
+	whole   bool          // records are written as JSON, without selected columns
+	missing []int         // the columns with lists and joined texts of groups that are null in some record
+	written int           // the number of written bytes
 	line    []byte        // reused for each record
-	cells   []value.Value // likewise
+	cells   []value.Value // reused for each record
 	text    []byte        // reused for each cell
 	done    Exported
 }
 
-// selected is a resolved Selection: a member of the record, and the path within its JSON.
+// selected is a resolved Selection: a member of the record, and a path inside its JSON.
 type selected struct {
 	node *node
 	part []string
 }
 
-// choose resolves the chosen columns, or takes all that are shown. Headers are unique. JSON lines without chosen columns keep the
-// records as they are.
+// choose resolves the selected columns. By default it selects all shown columns. Headers are unique. JSON lines without
+// selected columns contain the records unchanged.
 func (e *exporter) choose() error {
 	if e.Columns == nil {
 		e.whole = e.Format == JSONLines
@@ -143,7 +144,7 @@ func (e *exporter) choose() error {
 	return nil
 }
 
-// find resolves path: to a member of the record, or to a part of a JSON member.
+// find resolves path to a member of the record or to a part of a JSON member.
 func (e *exporter) find(path []string) (selected, bool) {
 	for i := len(path); i > 0; i-- {
 		n := e.tree.find(path[:i])
@@ -155,7 +156,8 @@ func (e *exporter) find(path []string) (selected, bool) {
 	return selected{}, false
 }
 
-// unknownColumnError returns the error for a column that the records don't have, with the nearest names, or else with the first twenty.
+// unknownColumnError returns the error for an unknown column. It contains similar names, or the first twenty names if
+// there are none.
 func (e *exporter) unknownColumnError(c Selection) error {
 	var names []string
 	for i, column := range e.plan.Columns {
@@ -210,7 +212,8 @@ func (e *exporter) add(row value.Row) error {
 	return nil
 }
 
-// appendColumns appends the chosen columns of a record, and counts their texts. Of CSV, the most frequent, each text is made once.
+// appendColumns appends the selected columns of a record and measures their texts. For CSV, the most frequent format,
+// it creates each text only once.
 func (e *exporter) appendColumns(dst []byte, row value.Row) []byte {
 	for i, c := range e.columns {
 		v := c.node.value(row).Part(c.part)
@@ -238,7 +241,7 @@ func (e *exporter) appendColumns(dst []byte, row value.Row) []byte {
 	return e.sheet.append(dst, e.cells)
 }
 
-// tooLong refuses a record with a truncated value, since an export must be complete.
+// tooLong returns an error for a record with a truncated value, because an export must be complete.
 func (e *exporter) tooLong(row value.Row) error {
 	for i, v := range row {
 		if v.Kind() != value.Cut || !e.whole && !slices.ContainsFunc(e.columns, func(s selected) bool { return slices.Contains(s.node.columns, i) }) {
@@ -257,7 +260,7 @@ func (e *exporter) tooLong(row value.Row) error {
 	return nil
 }
 
-// object appends the chosen columns as a JSON object.
+// object appends the selected columns as a JSON object.
 func (e *exporter) object(dst []byte) []byte {
 	for i, name := range e.done.Headers {
 		open := byte(',')
@@ -270,8 +273,8 @@ func (e *exporter) object(dst []byte) []byte {
 	return append(dst, "}\n"...)
 }
 
-// write writes b unless that exceeds the budget. A file that was cut would look complete, so the export fails, with the
-// columns that would fit. A Table is held until its end, so its cells count as well.
+// write writes b unless the output would exceed the budget. A truncated file would look complete, so the export then
+// fails. The error suggests columns that would fit. A Table stays in memory until the end, so its cells count as well.
 func (e *exporter) write(b []byte) error {
 	e.written += len(b)
 	total := 0
@@ -279,7 +282,7 @@ func (e *exporter) write(b []byte) error {
 		total += s.bytes
 	}
 	if e.Budget > 0 && (e.written > e.Budget || e.Format == Table && total > e.Budget) {
-		// The records so far show which columns are heavy. Suggest dropping half of their size.
+		// The records so far show which columns are large. Suggest columns with half of the total size.
 		heavy, keep := heaviest(e.sizes, total, total/2)
 		p := &problem.Error{Code: problem.BudgetExceeded, Suggestion: "ask for fewer records",
 			Detail: fmt.Sprintf("the output is over the budget of %d bytes (records that fit: %d); the largest columns are %s", e.Budget, e.done.Count, strings.Join(heavy, ", "))}

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestGathered checks that a page and an export say once why a joined text may be null, and only where one is.
+// TestGathered checks that a page and an export explain once why a joined text may be null, and only if one is null.
 func TestGathered(t *testing.T) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, []schema.Class{{Source: "s", Name: "notes", Table: "notes", Key: []string{"id"},
 		Fields: []schema.Field{{Name: "id", Type: schema.Integer}, {Name: "text", Type: schema.String}}}})

@@ -10,18 +10,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// most is the number of records that are asked for at once.
+// most is the maximum number of records of one query for labels.
 const most = 1000
 
-// Labels are records whose labels are asked for: those of Class whose Key has one of Values.
+// Labels describes records whose labels are requested: the records of Class with a Key in Values.
 type Labels struct {
-	Class  string        // as the caller addresses it, or "source.Class"
-	Key    string        // a field of Class, as of policy.Relation.TargetKey. "" means its id
-	Values []value.Value // ids, as texts or as the source has them
-	Raw    bool          // also records that the canonical filter leaves out
+	Class  string        // in the caller's spelling, or "source.Class"
+	Key    string        // a field of Class, as in policy.Relation.TargetKey. "" means the id
+	Values []value.Value // ids, as texts or in the types of the source
+	Raw    bool          // include records that the canonical filter excludes
 }
 
-// Query returns the query for the labels of records of v, which is Class, or nil if there are none for the caller.
+// Query returns the query for the labels of records of v, the view of Class. It returns nil if the caller can't see
+// labels.
 func (of Labels) Query(v *policy.View) *query.Find {
 	key := of.Key
 	if own := v.Key(); key == "" && len(own) == 1 {
@@ -32,7 +33,7 @@ func (of Labels) Query(v *policy.View) *query.Find {
 		return nil
 	}
 	values := slices.Clone(of.Values[:min(len(of.Values), most)])
-	for i, id := range values { // ids are texts in answers, whatever type the source has
+	for i, id := range values { // ids are texts in answers, whatever type the source uses
 		if n, err := value.Read([]byte(id.Text()), 0); f.Type == schema.Integer && err == nil && n.Kind() == value.Int {
 			values[i] = n
 		}
@@ -41,7 +42,8 @@ func (of Labels) Query(v *policy.View) *query.Find {
 		Keys: []query.Path{{key}, {v.Label()}}, Limit: most, Raw: of.Raw}
 }
 
-// ReadLabels returns the labels in the rows of q, a Query, by the text of their key. A record without one is left out.
+// ReadLabels returns the labels in the rows of q by the text of the record's key. q is the result of Query. Records
+// without a label are omitted.
 func ReadLabels(rows redact.Rows, q *query.Find) (map[string]string, error) {
 	plan := rows.Plan()
 	at := func(path query.Path) int {

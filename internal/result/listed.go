@@ -8,15 +8,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// listedMost is the number of records that the lists of one column are followed to.
+// listedMost is the maximum number of records to which the lists of one column are followed.
 const listedMost = 1000
 
-// A ReadPage answers a query as the principal that the page is for.
+// A ReadPage answers a query for the principal of the page.
 type ReadPage func(*query.Find) (*Page, error)
 
-// Embed replaces the keys in the lists of pointers of a page by the records that they lead to. It keeps a key if read
-// doesn't find its record, or if the budget of the page is used up. It returns the number of records read, and notes on
-// those left out, which the page has as well.
+// Embed replaces the keys in the lists of pointers of a page by the records to which they lead. A key stays if read
+// doesn't find its record, or if the budget of the page is used up. Embed returns the number of records read, and notes
+// about omitted records. It also adds these notes to the page.
 func Embed(page *Page, read ReadPage) (records int, notes []string, err error) {
 	for _, l := range page.Lists {
 		keys := page.ListValues(l.Column)
@@ -41,8 +41,8 @@ func Embed(page *Page, read ReadPage) (records int, notes []string, err error) {
 	return records, notes, nil
 }
 
-// behind returns the records behind a list of pointers that have one of keys, by the text of their key. It also returns
-// the number of records read.
+// behind returns the records behind a list of pointers, by the text of their keys. keys are the keys to read. It also
+// returns the number of records read.
 func behind(l policy.List, keys []value.Value, read ReadPage) (map[string]value.Value, int, error) {
 	page, err := read(&query.Find{Class: l.Class, Where: query.In{Path: query.Path{l.Key}, Values: keys}, Keys: l.Keys, Include: l.Include, Limit: len(keys), Raw: l.Raw})
 	if err != nil {

@@ -6,8 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Nothing reports whether the page holds no record, or a single record that only says that there is none, such as a
-// count of 0.
+// Nothing reports whether the page has no records, or only one record that means the same, such as a count of 0.
 func (p *Page) Nothing() bool {
 	return p.Count == 0 || p.Count == 1 && !slices.ContainsFunc(p.rows[0], func(v value.Value) bool {
 		n, whole := v.AsInt()

@@ -10,7 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// DefaultBudget is the default maximum of the records of a page, in bytes of JSON: about 25,000 tokens.
+// DefaultBudget is the default maximum size of the records of a page, in bytes of JSON. It corresponds to about 25,000
+// tokens.
 const DefaultBudget = 100_000
 
 // MaxBudget is the maximum configurable budget.
@@ -18,19 +19,19 @@ const MaxBudget = 4 << 20
 
 // A Page is a page of records for an agent.
 type Page struct {
-	Columns []string        // the names of the text columns, with dots for nested members
+	Columns []string        // the names of the columns of the text, with dots for nested members
 	Count   int             // number of records on this page
-	More    bool            // there are records after these
-	Next    policy.Position // where the next page begins
-	Cursor  string          // Next sealed for the principal, or "" if there is no more
-	Dropped []Large         // fields left out because of their size
-	Full    int             // records the page would hold without the budget, or 0 if none was cut or they weren't counted
+	More    bool            // there are further records
+	Next    policy.Position // the position of the next page
+	Cursor  string          // Next sealed for the principal, or "" if there is no next page
+	Dropped []Large         // fields that were omitted because of their size
+	Full    int             // the number of records without the budget, or 0 if none was cut or they weren't counted
 	Cut     bool            // records were cut to fit the budget
 
 	Notes     []string            // comparisons in the query that can't match
-	Missing   []string            // which lists of groups are null and why they may be, and which stored values count as null
-	Truncated map[string][]string // by pointer: fields left out of its record
-	Pointers  map[string]string   // of a pipeline: by column, the class that its ids refer to
+	Missing   []string            // lists of groups that are null and the possible reasons, and stored values that were read as null
+	Truncated map[string][]string // by pointer: the omitted fields of its record
+	Pointers  map[string]string   // for a pipeline: by column, the class to which its ids refer
 	Lists     []policy.List       // the lists of pointers that Embed replaces
 
 	json []byte
@@ -38,17 +39,17 @@ type Page struct {
 	rows []value.Row
 
 	whole []value.Row // the records with all columns, for Embed
-	shown []bool      // by column, whether rows have it
+	shown []bool      // by column, whether rows contain it
 	ids   []string
 
 	tree   *node
 	budget int
 }
 
-// A Large is a field left out because of its size.
+// A Large is a field that was omitted because of its size.
 type Large struct {
 	Field string
-	Bytes int64 // of its longest value seen, or 0 if that may not be known
+	Bytes int64 // the size of the longest value so far, or 0 if the size must stay hidden
 }
 
 // String returns the name of the field.
@@ -83,14 +84,14 @@ func (p *Page) AppendJSON(dst []byte) []byte {
 }
 
 // NewPage makes a page of at most the plan's limit of records and budget bytes (0 means DefaultBudget). To fit the
-// budget, it first drops fields that take up most of the page, and then cuts records. Dropped and Full report that.
-// More reports that the limit left out records. NewPage refuses a single record of a pipeline over the budget with
-// problem.BudgetExceeded, because a pipeline's result can't be read by id.
+// budget, it first drops fields that are most of the page, and then cuts records. Dropped and Full report this. More
+// reports that there are records beyond the limit. A single record of a pipeline over the budget is refused with
+// problem.BudgetExceeded, because callers can't read a pipeline's result by id.
 func NewPage(rows redact.Rows, budget int) (*Page, error) {
 	return build(rows, &builder{budget: budget})
 }
 
-// pointersOf returns the classes that columns of a pipeline refer to, by column, or nil.
+// pointersOf returns the classes to which columns of a pipeline refer, by column. It returns nil if there are none.
 func pointersOf(plan *policy.Plan) map[string]string {
 	if plan.Program == nil {
 		return nil
@@ -107,8 +108,8 @@ func pointersOf(plan *policy.Plan) map[string]string {
 	return out
 }
 
-// WholePointers encodes the Pointers of the records as {"__type": "Pointer", "className", "objectId"} instead of bare
-// ids, and cuts the page again at the budget.
+// WholePointers encodes the Pointers of the records as {"__type": "Pointer", "className", "objectId"} instead of ids.
+// It then cuts the page to the budget again.
 func (p *Page) WholePointers() {
 	for column, class := range p.Pointers {
 		if n := p.tree.find(strings.Split(column, ".")); n != nil {
@@ -129,8 +130,8 @@ func (p *Page) WholePointers() {
 	p.json = json
 }
 
-// WholePage makes a page of all records. Over the budget it drops their largest fields. If that isn't enough it fails
-// with problem.BudgetExceeded.
+// WholePage makes a page of all records. If the page exceeds the budget, it drops the largest fields. If that isn't
+// enough, it fails with problem.BudgetExceeded.
 func WholePage(rows redact.Rows, budget int) (*Page, error) {
 	return build(rows, &builder{budget: budget, whole: true})
 }

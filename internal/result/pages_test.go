@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// rows returns records {id, text} with texts of the given lengths, as a source would for a limit.
+// rows returns records {id, text} with texts of the given lengths, as a source returns them for a limit.
 func rows(t *testing.T, limit int, lengths ...int) redact.Rows {
 	t.Helper()
 	classes := []schema.Class{{Source: "s", Name: "notes", Table: "notes", Key: []string{"id"},
@@ -35,7 +35,7 @@ func rows(t *testing.T, limit int, lengths ...int) redact.Rows {
 	var seq iter.Seq2[value.Row, error] = func(yield func(value.Row, error) bool) {
 		row := make(value.Row, 3)
 		for i, n := range lengths {
-			// The same row is reused, so the page must have copied the values that it keeps.
+			// The row is reused, so the page must copy the values that it keeps.
 			row[0], row[1], row[2] = value.OfInt(int64(i+1)), value.OfString(strings.Repeat("x", n)), value.OfInt(int64(i+1))
 			if !yield(row, nil) {
 				return
@@ -49,7 +49,7 @@ func rows(t *testing.T, limit int, lengths ...int) redact.Rows {
 	return out
 }
 
-// A record with a text of n characters takes 22+n bytes: {"id":"1","text":"…"}.
+// TestRows checks pages of records {"id":"1","text":"…"}. A record with a text of n characters has 22+n bytes.
 func TestRows(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -113,7 +113,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestZeroRefuses checks that zero Rows give nothing.
+// TestZeroRefuses checks that zero Rows return nothing.
 func TestZeroRefuses(t *testing.T) {
 	if _, err := result.NewPage(redact.Rows{}, 0); problem.CodeOf(err) != problem.PermissionDenied {
 		t.Errorf("Rows of the zero redact.Rows: %v", err)
@@ -154,7 +154,8 @@ func TestRedactRefusesOtherRows(t *testing.T) {
 	}
 }
 
-// wide returns records {id, title, body} with bodies of these lengths. It cuts bodies from 1,000 on as a source would.
+// wide returns records {id, title, body} with bodies of these lengths. As a source does, it cuts bodies of 1,000 or
+// more characters.
 func wide(t *testing.T, key bool, bodies ...int) redact.Rows {
 	t.Helper()
 	class := schema.Class{Source: "s", Name: "notes", Table: "notes",
@@ -191,8 +192,8 @@ func wide(t *testing.T, key bool, bodies ...int) redact.Rows {
 	return out
 }
 
-// TestDrops checks that a page over the budget loses the largest field instead of records. A value that is too large to
-// be read must never be shown as null.
+// TestDrops checks that a page over the budget loses its largest field and not records. A value that was too large to
+// read must never be shown as null.
 func TestDrops(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -220,15 +221,15 @@ func TestDrops(t *testing.T) {
 			t.Errorf("%s: columns %v", tt.name, p.Columns)
 		}
 	}
-	// Fields of similar size are not dropped: fewer records are better.
+	// Fields of similar size are not dropped, because fewer records are better.
 	p, err := result.NewPage(wide(t, true, 5, 5, 5, 5), 120)
 	if err != nil || !p.Cut || p.Count != 2 || p.Dropped != nil || p.Full != 4 {
 		t.Errorf("%d of %d records, dropped %v, %v", p.Count, p.Full, p.Dropped, err)
 	}
 }
 
-// TestLongPlaces checks that a page whose last place in the order is too long for a cursor continues by the number of
-// records shown.
+// TestLongPlaces checks a page whose last place in the order is too long for a cursor. The next page then skips the
+// number of records shown.
 func TestLongPlaces(t *testing.T) {
 	for body, want := range map[int]string{10: "[xxxxxxxxxx 0] 0", 600: "[] 1", 5000: "[] 1"} {
 		p, err := result.NewPage(wide(t, true, body), 0)
@@ -241,7 +242,7 @@ func TestLongPlaces(t *testing.T) {
 	}
 }
 
-// TestExportTooLong checks that an export doesn't silently leave out a value that was too large to be read.
+// TestExportTooLong checks that an export never silently omits a value that was too large to read.
 func TestExportTooLong(t *testing.T) {
 	for _, format := range []result.Format{result.CSV, result.JSONLines} {
 		_, err := result.Export(io.Discard, wide(t, true, 1, 5000), result.ExportOptions{Format: format})
@@ -255,7 +256,7 @@ func TestExportTooLong(t *testing.T) {
 	}
 }
 
-// TestCountsAfterCut checks that a page stops counting the records it doesn't show when they are large.
+// TestCountsAfterCut checks that a page stops counting further records if they are large.
 func TestCountsAfterCut(t *testing.T) {
 	p, err := result.NewPage(rows(t, 100, 60, 60, 5<<20, 5<<20, 5<<20), 100)
 	if err != nil || !p.Cut || p.Full != 0 || p.Count != 1 || !p.More {

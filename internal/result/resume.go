@@ -12,17 +12,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ErrMoved is the error of a read that goes on behind a record which isn't where it was when the page before ended. Repeated with Wide,
-// the query looks for it among its neighbours.
+// ErrMoved is the error of a read that continues after a record that has moved since the preceding page. If the query
+// is repeated with Wide, it searches for the record near its old position.
 var ErrMoved = &problem.Error{Code: problem.InvalidArgument, Pointer: "/cursor",
 	Detail:     "records were added, changed or removed since the page before, and its last record can't be found again",
 	Suggestion: "start again without a cursor, or go on by the key: ORDER BY id and WHERE id > the last one"}
 
-// longestPlace is the maximum size in bytes of a place in the order that a cursor can hold.
+// longestPlace is the maximum size in bytes of a place in the order that a cursor can contain.
 const longestPlace = 512
 
-// resumeRows returns the rows behind the last one of the page before, and counts in b.skipped those that it leaves out. It yields ErrMoved if
-// that one isn't found.
+// resumeRows returns the rows after the last row of the preceding page. It counts the rows that it skips in b.skipped.
+// It yields ErrMoved if it doesn't find that last row.
 func (b *builder) resumeRows(rows iter.Seq2[redact.Row, error]) iter.Seq2[redact.Row, error] {
 	r := b.plan.Resume
 	if r == nil {
@@ -48,18 +48,18 @@ func (b *builder) resumeRows(rows iter.Seq2[redact.Row, error]) iter.Seq2[redact
 	}
 }
 
-// A seeker looks for the last record of the page before, which may have equal ones beside it.
+// A seeker searches for the last record of the preceding page. There may be equal records next to it.
 type seeker struct {
 	*policy.Resume
-	first bool // the read begins with the first record of all
+	first bool // the read begins with the first record of the order
 	read  int
-	equal int  // the equal ones found, one after another
-	last  bool // the row given to next is the last of them
+	equal int  // the number of consecutive equal records found
+	last  bool // the current row is the last of them
 	done  bool
 }
 
-// next takes the digest of the next row, and reports whether the page before ends there. If last is set it ends with
-// this row, or else before it.
+// next receives the digest of the next row. It reports whether the preceding page ends here: with this row if last is
+// set, otherwise before it.
 func (s *seeker) next(digest uint64) (done bool, err error) {
 	s.read++
 	if !s.Wide {
@@ -72,9 +72,9 @@ func (s *seeker) next(digest uint64) (done bool, err error) {
 	}
 	switch {
 	case digest == s.Last && s.read == 1 && !s.first:
-		return false, ErrMoved // there may be equal ones before it, which were not read
+		return false, ErrMoved // there may be equal records before it that were not read
 	case digest != s.Last && s.equal == 0 && s.read >= s.Extra():
-		return false, ErrMoved // it isn't among the neighbours
+		return false, ErrMoved // the record isn't near its old position
 	case digest == s.Last:
 		s.equal++
 		s.last = s.equal == s.Run
@@ -84,7 +84,7 @@ func (s *seeker) next(digest uint64) (done bool, err error) {
 	return s.equal > 0, nil
 }
 
-// digest returns a digest of the contents of a row and its place. It is never 0.
+// digest returns a digest of the values of a row and its place. It is never 0.
 func (b *builder) digest(row, place value.Row) uint64 {
 	h := fnv.New64a()
 	for _, part := range []value.Row{row, place} {
@@ -98,16 +98,17 @@ func (b *builder) digest(row, place value.Row) uint64 {
 			_, _ = h.Write(append(b.scratch, 0))
 		}
 	}
-	const bits = 1<<40 - 1 // as many as a short cursor has room for
+	const bits = 1<<40 - 1 // the number of bits for which a short cursor has room
 	return h.Sum64()&bits | 1
 }
 
-// appendFloat appends a float as it counts in a digest: with nine digits, since the sums of two runs may differ after those.
+// appendFloat appends a float for a digest: with nine digits, because later digits of a sum may differ between two
+// runs.
 func appendFloat(dst []byte, v value.Value) []byte {
 	return strconv.AppendFloat(dst, v.Float(), 'g', 9, 64)
 }
 
-// note keeps the facts about the last row of this page that the next page needs. It is called with each row before
+// note records the facts about the last row of this page that the next page requires. It is called for each row before
 // fields are dropped.
 func (b *builder) note(row redact.Row) {
 	b.last = append(b.last[:0], row.Place...)
@@ -126,7 +127,7 @@ func (b *builder) note(row redact.Row) {
 	b.end = append(b.end[:0], row.Values...)
 }
 
-// alike reports whether two values have the same part in a digest.
+// alike reports whether two values are the same in a digest.
 func alike(v, w value.Value) bool {
 	if v.Kind() == value.Float && w.Kind() == value.Float {
 		return string(appendFloat(nil, v)) == string(appendFloat(nil, w))
@@ -134,21 +135,22 @@ func alike(v, w value.Value) bool {
 	return v.Kind() == w.Kind() && value.Equal(v, w)
 }
 
-// next returns the position where the next page begins. It is behind the last record's place in the order if a cursor
-// can hold that, or else a number of records to skip.
+// next returns the position of the next page: the place of the last record, if a cursor can contain it. Otherwise it is
+// a number of records to skip.
 func (b *builder) next() policy.Position {
 	if b.hasUniquePlace() {
 		return policy.Position{After: b.last}
 	}
-	at := policy.Position{After: b.plan.After, Skip: b.plan.Skip + b.skipped + b.page.Count, Now: b.plan.Now} // from where this page began
+	at := policy.Position{After: b.plan.After, Skip: b.plan.Skip + b.skipped + b.page.Count, Now: b.plan.Now} // relative to the position of this page
 	if b.end != nil {
 		at.Last, at.Run = b.digest(b.end, b.last), b.run
 	}
 	return at
 }
 
-// hasUniquePlace reports whether the last record's place in the order is unique, and short enough for a cursor. SQLite allows
-// null in a key, even of several records: these share a place, and continuing after one would skip the others.
+// hasUniquePlace reports whether the last record's place in the order is unique and short enough for a cursor. SQLite
+// allows null in a key, even in several records. These records share a place, and continuing after one would skip the
+// others.
 func (b *builder) hasUniquePlace() bool {
 	if !b.plan.Unique {
 		return false

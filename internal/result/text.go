@@ -23,10 +23,10 @@ const (
 	Table     Format = "table" // aligned columns
 )
 
-// AppendLines appends a header line and one line per record: the text sent with structured results. It writes values as
-// JSON scalars and null as nothing, except in a record of one column.
+// AppendLines appends a header line and one line per record. It is the text that accompanies structured results. It
+// writes values as JSON scalars. Null is empty, except in a record with a single column.
 func (p *Page) AppendLines(dst []byte) []byte {
-	dst = slices.Grow(dst, len(p.json)+p.Count+1024) // lines have no names, and are seldom longer than the JSON, for which the memory is used next
+	dst = slices.Grow(dst, len(p.json)+p.Count+1024) // lines have no names, so they are usually shorter than the JSON, which uses the same memory next
 	for i, c := range p.Columns {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -47,7 +47,7 @@ func (p *Page) AppendLines(dst []byte) []byte {
 	return dst
 }
 
-// AppendFields appends record i as "field: value" lines, without null fields unless all are null.
+// AppendFields appends record i as "field: value" lines. It omits null fields unless all fields are null.
 func (p *Page) AppendFields(dst []byte, i int) []byte {
 	dst = slices.Grow(dst, len(p.Record(i)))
 	first := true
@@ -92,7 +92,7 @@ func header(names []string) []value.Value {
 type sheet struct {
 	format Format
 	lines  int
-	held   [][]string // the lines of a Table, whose widths are known only at the end
+	held   [][]string // the lines of a Table: their widths are known only at the end
 }
 
 // append appends one line.
@@ -156,13 +156,13 @@ func (s *sheet) end(dst []byte) []byte {
 	return dst
 }
 
-// appendCSV appends v as a cell, in quotes if it needs them (RFC 4180).
+// appendCSV appends v as a cell, in quotes if necessary (RFC 4180).
 func appendCSV(dst []byte, v value.Value) []byte {
 	from := len(dst)
 	return quoteCSV(v.AppendText(dst), from, v)
 }
 
-// quoteCSV makes a cell of the text of v, which dst has from there on.
+// quoteCSV turns the text of v into a cell. The text is the part of dst from position from on.
 func quoteCSV(dst []byte, from int, v value.Value) []byte {
 	if runs(dst[from:]) && !(v.IsNumber() && dst[len(dst)-1] <= '9') { // numbers are safe, except -Infinity
 		dst = slices.Insert(dst, from, '\'')
@@ -181,12 +181,12 @@ func quoteCSV(dst []byte, from int, v value.Value) []byte {
 	return append(append(append(dst[:from], '"'), quoted...), '"')
 }
 
-// runs reports whether a spreadsheet could run a cell, as a formula or by an effect of its beginning on the cells
-// beside it. Spreadsheets skip spaces and invisible characters at the beginning, and take the full width forms of the
-// signs where people write with them.
+// runs reports whether a spreadsheet could execute a cell as a formula, or whether the beginning of the cell could
+// affect the next cells. Spreadsheets skip spaces and invisible characters at the beginning. Some also accept
+// full-width signs.
 func runs(cell []byte) bool {
 	if len(cell) == 0 || cell[0] >= '0' && cell[0] <= '9' || cell[0] >= 'A' && cell[0] <= 'Z' || cell[0] >= 'a' && cell[0] <= 'z' {
-		return false // as most begin
+		return false // most cells begin like this
 	}
 	if strings.IndexByte("\t\r\n", cell[0]) >= 0 {
 		return true
@@ -196,21 +196,21 @@ func runs(cell []byte) bool {
 	return strings.ContainsRune("=+-@＝＋－＠", r)
 }
 
-// markdown returns data as Markdown that shows it as it is.
+// markdown returns text as Markdown that shows it unchanged.
 func markdown(text string) string {
 	return markdownEscapes.Replace(entities.ReplaceAllString(text, "&amp;$1"))
 }
 
-// entities finds texts that Markdown would read as one character: "&colon;" can complete an address that is made a
-// link.
+// entities matches texts that Markdown reads as one character. For example, "&colon;" can complete an address that
+// becomes a link.
 var entities = regexp.MustCompile(`&(#[0-9xX]|[A-Za-z][A-Za-z0-9]{0,31};)`)
 
-// markdownEscapes keeps data from being rendered as anything but text. Links can mislead readers. The reader's program
-// fetches images, which reveals data in their addresses. Bare addresses become links in most readers as well.
+// markdownEscapes prevents data from being rendered as anything except text. Links can mislead readers. Images reveal
+// data, because a reader's program fetches their addresses. In most readers, addresses also become links.
 var markdownEscapes = strings.NewReplacer("\\", `\\`, "|", `\|`, "\r\n", "<br>", "\n", "<br>", "\r", "<br>", "<", "&lt;", "[", `\[`, "]", `\]`, "`", "\\`",
 	"://", `\://`, "www.", `www\.`, "WWW.", `WWW\.`, "mailto:", `mailto\:`, "xmpp:", `xmpp\:`)
 
-// visible replaces characters that would move the cursor, or turn the direction of the line, by a space.
+// visible replaces a character by a space if it would move the cursor or change the text direction.
 func visible(r rune) rune {
 	if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
 		return ' '

@@ -11,17 +11,17 @@ import (
 type node struct {
 	name     string
 	quoted   []byte // the name as JSON, with a colon
-	column   int    // the column of its value, or -1 for an object that only has children
-	present  int    // for a followed pointer: the column that is null if the caller doesn't see its target, or else -1
+	column   int    // the column of the value, or -1 for an object that only has children
+	present  int    // for a followed pointer: the column that is null if the caller can't see the target, otherwise -1
 	children []*node
 	dropped  bool
-	implied  bool   // its own column isn't shown in text (policy.Column.Implied)
-	columns  []int  // of this node and its descendants
-	optional bool   // it is null if all of its columns are
-	class    string // the class that its value, a pointer, is encoded with, or "" for a bare id
+	implied  bool   // the text doesn't show its own column (policy.Column.Implied)
+	columns  []int  // the columns of this node and its descendants
+	optional bool   // the node is null if all its columns are null
+	class    string // the class for encoding a pointer, or "" for an id only
 }
 
-// treeOf arranges the plan's columns as nested members, in the order of their first column.
+// treeOf arranges the plan's columns as nested members, in the order of their first columns.
 func treeOf(plan *policy.Plan) *node {
 	root := &node{column: -1, present: -1, children: make([]*node, 0, len(plan.Columns))}
 	room := roomFor(plan.Columns)
@@ -60,15 +60,15 @@ func (n *node) find(path []string) *node {
 	return n
 }
 
-// A room holds preallocated memory for the nodes of a tree. Every response makes a tree, and separate allocations of
-// its nodes would be most of a response's.
+// A room is preallocated memory for the nodes of a tree. Each response makes a tree. Separate allocations for its nodes
+// would be most of the response's allocations.
 type room struct {
 	nodes   []node
 	columns []int
 	quoted  []byte
 }
 
-// roomFor returns a room for all nodes of columns, and for their names unless some need escapes.
+// roomFor returns a room for all nodes of columns. It also has room for their names, unless some names require escapes.
 func roomFor(columns []policy.Column) *room {
 	nodes, letters := 0, 0
 	for _, c := range columns {
@@ -80,7 +80,7 @@ func roomFor(columns []policy.Column) *room {
 	return &room{make([]node, 0, nodes), make([]int, nodes), make([]byte, 0, letters)}
 }
 
-// child returns the child of n called name, making it if there is none.
+// child returns the child of n with this name. It creates the child if necessary.
 func (r *room) child(n *node, name string) *node {
 	for _, c := range n.children {
 		if c.name == name {
@@ -96,7 +96,8 @@ func (r *room) child(n *node, name string) *node {
 	return &r.nodes[at]
 }
 
-// append appends the member's value in row as JSON. A followed pointer is the record it refers to, or the bare id.
+// append appends the member's value in row as JSON. A followed pointer becomes the record to which it refers, or the
+// id.
 func (n *node) append(dst []byte, row value.Row) []byte {
 	switch {
 	case n.column >= 0 && n.class != "" && !row[n.column].IsNull():
@@ -122,7 +123,7 @@ func (n *node) append(dst []byte, row value.Row) []byte {
 	return append(dst, '}')
 }
 
-// length returns about how many bytes append adds: an answer of one record isn't copied as it grows.
+// length estimates the number of bytes that append adds, so that a growing answer of one record isn't copied.
 func (n *node) length(row value.Row) int {
 	all := 8
 	for _, c := range n.children {
@@ -144,7 +145,7 @@ func (n *node) absent(row value.Row) bool {
 	return n.optional && !slices.ContainsFunc(n.columns, func(i int) bool { return !row[i].IsNull() })
 }
 
-// value returns the value that append encodes, except that a followed pointer is only its id.
+// value returns the value that append encodes. The only difference is that a followed pointer is always its id.
 func (n *node) value(row value.Row) value.Value {
 	switch {
 	case n.column >= 0:
@@ -165,7 +166,7 @@ type size struct {
 	bytes int
 }
 
-// sizes returns how many bytes each member takes in row, including the part that was cut.
+// sizes returns the size of each member in row, including the parts that were cut.
 func (n *node) sizes(row value.Row) []size {
 	out := make([]size, len(n.children))
 	for i, c := range n.children {
@@ -177,7 +178,8 @@ func (n *node) sizes(row value.Row) []size {
 	return out
 }
 
-// leaf returns the member that holds column i only, or nil if it has records of a followed pointer below it.
+// leaf returns the member that contains only column i. It returns nil if the member also has the record of a followed
+// pointer.
 func (n *node) leaf(i int) *node {
 	for _, c := range n.children {
 		if c.column == i && c.children == nil {
@@ -190,8 +192,8 @@ func (n *node) leaf(i int) *node {
 	return nil
 }
 
-// showsColumn reports whether the text shows column i. It omits the key of a followed pointer's target, because the pointer
-// has the same value.
+// showsColumn reports whether the text shows column i. It omits the key of a followed pointer's target, because the
+// pointer has the same value.
 func (n *node) showsColumn(i int) bool {
 	for _, c := range n.children {
 		if !slices.Contains(c.columns, i) {
