@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// AppendJSON appends v as JSON to dst: dates in ISO 8601 and UTC, bytes in base64, numbers exactly. NaN and infinities,
-// which JSON can't represent, become strings.
+// AppendJSON appends v as JSON to dst. Dates are in ISO 8601 and UTC, bytes in base64, and numbers exact. JSON can't
+// represent NaN and infinities, so they become strings.
 func (v Value) AppendJSON(dst []byte) []byte {
 	switch v.kind {
 	case Null, Cut:
@@ -54,7 +54,8 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// AppendText appends v as plain text: strings unchanged, null as nothing, everything else as in JSON without quotes.
+// AppendText appends v as plain text. Strings are unchanged, and null is empty. All other values are as in JSON without
+// quotes.
 func (v Value) AppendText(dst []byte) []byte {
 	switch v.kind {
 	case Null, Cut:
@@ -62,7 +63,7 @@ func (v Value) AppendText(dst []byte) []byte {
 	case String:
 		return append(dst, v.str...)
 	case Date:
-		return time.UnixMicro(v.num).UTC().AppendFormat(dst, time.RFC3339Nano) // the value has microseconds only, and Go formats this layout fast
+		return time.UnixMicro(v.num).UTC().AppendFormat(dst, time.RFC3339Nano) // the value has only microseconds, and Go formats this layout fast
 	case Day:
 		return time.UnixMicro(v.num).UTC().AppendFormat(dst, time.DateOnly)
 	case Bytes:
@@ -90,7 +91,7 @@ func AppendQuote[Text ~[]byte | ~string](dst []byte, s Text) []byte {
 	return out
 }
 
-// appendFloat appends f in the fewest digits, as JavaScript writes numbers. Numbers that JSON lacks become texts.
+// appendFloat appends f with as few digits as possible, in the form of JavaScript. NaN and infinities become strings.
 func appendFloat(dst []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -106,10 +107,10 @@ func appendFloat(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)
 }
 
-// OfDateText parses an instant or calendar date in ISO 8601. A date without a time is a Day. A time without a zone is
-// in UTC. It reports false for anything else.
+// OfDateText parses an instant or a calendar date in ISO 8601. A date without a time is a Day. A time without a zone is
+// in UTC. It returns false for any other text.
 func OfDateText(s string) (Value, bool) {
-	// Skip layouts that can't match: each failure would allocate an error.
+	// Skip layouts that can't match, because each failure would allocate an error.
 	if len(s) <= len(time.DateOnly) {
 		if t, err := time.Parse(time.DateOnly, s); err == nil {
 			return OfDay(t.UnixMicro()), true
@@ -128,13 +129,13 @@ func OfDateText(s string) (Value, bool) {
 	return Value{}, false
 }
 
-// Go accepts fractional seconds even if the layout has none.
+// dateLayouts are the layouts of instants. Go accepts fractional seconds even if the layout has none.
 var dateLayouts = [...]string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05",
 	"2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00", "2006-01-02T15:04", "2006-01-02 15:04",
 }
 
-// OfUUIDText parses a UUID and returns it in lower case as a String. It reports false for anything else.
+// OfUUIDText parses a UUID and returns it in lower case as a String. It returns false for any other text.
 func OfUUIDText(s string) (Value, bool) {
 	s = strings.ToLower(s)
 	if len(s) != 36 {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Compare compares a and b as the query language does. It returns -1, 0 or 1, and whether they are comparable. Nulls
-// and values of different types are not. Text and bytes compare by their bytes. Numbers compare as doubles if one is a
-// Float, else exactly. NaN equals itself and is greater than all numbers.
+// Compare compares a and b as the query language does. It returns -1, 0 or 1, and whether the values are comparable.
+// Nulls and values of different types are not comparable. Text and bytes are compared by their bytes. Numbers are
+// compared as doubles if one is a Float, otherwise exactly. NaN equals itself and is greater than all numbers.
 func Compare(a, b Value) (int, bool) {
 	if a.kind == Null || rank(a.kind) != rank(b.kind) {
 		return 0, false
@@ -62,9 +62,9 @@ func Equal(a, b Value) bool {
 	return c == 0
 }
 
-// Order compares a and b in a total order for sorting. Null comes first, then values by type as in MongoDB (numbers,
-// text, objects, arrays, bytes, booleans, dates). Values of one type are ordered as Compare does. Numbers that are the
-// same as doubles are ordered exactly. Objects and arrays are ordered by their JSON.
+// Order compares a and b in a total order for sorting. Null comes first. Then come the types in the order of MongoDB:
+// numbers, text, objects, arrays, bytes, booleans, dates. Values of one type are ordered as in Compare. Numbers that
+// are equal as doubles are ordered exactly. Objects and arrays are ordered by their JSON.
 func Order(a, b Value) int {
 	if c := cmp.Compare(rank(a.kind), rank(b.kind)); c != 0 || a.kind == Null {
 		return c
@@ -79,15 +79,15 @@ func Order(a, b Value) int {
 	return c
 }
 
-// orderExactly orders two numbers that are the same as doubles, of which exactly one is a Float. For example 2^53+1 and
-// 2^53 are the same as the double 2^53, and an order has to keep the three together in one way. A Float counts as the
-// shortest decimal number that is read as it.
+// orderExactly orders two numbers that are equal as doubles. Exactly one of them is a Float. For example, 2^53+1 and
+// 2^53 both equal the double 2^53, and the order of the three must be consistent. A Float counts as its shortest
+// decimal form.
 func orderExactly(a, b Value) int {
 	if a.kind != Float {
 		return -orderExactly(b, a)
 	}
 	f := a.Float()
-	if math.IsInf(f, 0) { // beside a Decimal beyond the range of doubles
+	if math.IsInf(f, 0) { // the other is a Decimal beyond the range of doubles
 		return cmp.Compare(f, 0)
 	}
 	return parseDecimal(strconv.FormatFloat(f, 'g', -1, 64)).compare(parseDecimal(digits(b)))
@@ -98,7 +98,8 @@ func rank(k Kind) int {
 	return [...]int{Null: 0, Int: 1, Float: 1, Decimal: 1, String: 2, Object: 3, Array: 4, Bytes: 5, Bool: 6, Date: 7, Day: 7, Cut: 8}[k]
 }
 
-// AsFloat returns a number as the nearest double (an infinity beyond its range), and whether v is a number.
+// AsFloat returns a number as the nearest double, and whether v is a number. Beyond the range of doubles, the result is
+// an infinity.
 func (v Value) AsFloat() (float64, bool) {
 	switch v.kind {
 	case Int:
@@ -106,13 +107,13 @@ func (v Value) AsFloat() (float64, bool) {
 	case Float:
 		return v.Float(), true
 	case Decimal:
-		f, _ := strconv.ParseFloat(v.str, 64) // out of range gives the infinity that is wanted
+		f, _ := strconv.ParseFloat(v.str, 64) // out of range, the result is an infinity, as intended
 		return f, true
 	}
 	return 0, false
 }
 
-// AsInt returns a number as an int64, and whether it is exactly one.
+// AsInt returns a number as an int64, and whether the conversion is exact.
 func (v Value) AsInt() (int64, bool) {
 	switch v.kind {
 	case Int:
@@ -138,8 +139,8 @@ func (v Value) AsInt() (int64, bool) {
 	return 0, false
 }
 
-// compareNumbers compares two numbers: exactly, unless one is a Float, to which the other is converted. So two Ints beyond 2^53 that
-// differ may both equal one Float. Order keeps them apart.
+// compareNumbers compares two numbers exactly, unless one is a Float. Then the other number is converted to a Float. So
+// two different Ints beyond 2^53 may both equal the same Float. Order distinguishes them.
 func compareNumbers(a, b Value) int {
 	switch {
 	case a.kind == Int && b.kind == Int:
@@ -152,7 +153,7 @@ func compareNumbers(a, b Value) int {
 	return parseDecimal(digits(a)).compare(parseDecimal(digits(b)))
 }
 
-// compareFloats orders floats, NaN after all others and equal to itself, so that sorting is total.
+// compareFloats orders floats. NaN equals itself and comes after all others, so that sorting is total.
 func compareFloats(x, y float64) int {
 	switch xn, yn := math.IsNaN(x), math.IsNaN(y); {
 	case xn && yn:
@@ -172,7 +173,7 @@ func digits(v Value) string {
 	return v.str
 }
 
-// A decimal is ±0.digits × 10^exp, digits without zeros at either end. It is compared in this form, so that a large
+// A decimal is ±0.digits × 10^exp. digits has no zeros at either end. Comparisons use this form, so that a large
 // exponent costs nothing.
 type decimal struct {
 	neg    bool
@@ -180,8 +181,8 @@ type decimal struct {
 	exp    int
 }
 
-// parseDecimal parses a number in JSON's form. An exponent beyond ±2^40 counts as ±2^40, which is larger than any text could make up
-// for.
+// parseDecimal parses a number in JSON syntax. An exponent beyond ±2^40 counts as ±2^40. No text has enough digits to
+// compensate for such an exponent.
 func parseDecimal(s string) decimal {
 	var d decimal
 	s, d.neg = strings.CutPrefix(s, "-")
@@ -206,7 +207,7 @@ func parseDecimal(s string) decimal {
 	return d
 }
 
-// compare returns -1, 0 or 1. Digits compare as text, since both begin at the point.
+// compare returns -1, 0 or 1. Digits are compared as text, because both begin directly after the point.
 func (d decimal) compare(e decimal) int {
 	sign := func(d decimal) int {
 		switch {

@@ -2,7 +2,7 @@ package value
 
 import "math"
 
-// Digest returns a number that is the same for values that Equal or Compare finds equal.
+// Digest returns a number that is the same for values that are equal by Equal or Compare.
 func Digest(v Value) uint64 {
 	switch v.Kind() {
 	case Null:
@@ -16,7 +16,7 @@ func Digest(v Value) uint64 {
 		f, _ := v.AsFloat()
 		switch {
 		case f == 0:
-			return 4 // of either sign
+			return 4 // zero with either sign
 		case math.IsNaN(f):
 			return 5
 		}
@@ -31,7 +31,7 @@ func Digest(v Value) uint64 {
 		return d
 	case Object:
 		d := uint64(11)
-		for _, m := range v.Members() { // in any order
+		for _, m := range v.Members() { // the order of members doesn't matter
 			d += Mix(digestOf(m.Name) ^ Digest(m.Value))
 		}
 		return d
@@ -39,7 +39,7 @@ func Digest(v Value) uint64 {
 	return digestOf(v.Text())
 }
 
-// digestOf is FNV-1a.
+// digestOf computes the FNV-1a hash of s.
 func digestOf(s string) uint64 {
 	d := uint64(14695981039346656037)
 	for i := range len(s) {

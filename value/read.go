@@ -12,13 +12,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth is the deepest nesting of a document from outside.
+// MaxDepth is the maximum nesting of an external document.
 const MaxDepth = 20
 
-// Read parses the one JSON document in b exactly: integers of up to 64 bits become Int, all other numbers Decimal with
-// their original text. It rejects input that parsers interpret differently, with problem.InvalidArgument and the JSON
-// pointer. This is duplicate keys, invalid UTF-8, lone surrogates, NUL, text after the document, and nesting deeper
-// than depth. A depth of 0 means MaxDepth.
+// Read parses the single JSON document in b exactly. Integers of up to 64 bits become Int. All other numbers become
+// Decimal with their original text. Read rejects input that parsers interpret differently: duplicate keys, invalid
+// UTF-8, lone surrogates, NUL, and text after the document. It also rejects nesting deeper than depth. The error is a
+// problem.InvalidArgument with the JSON pointer. A depth of 0 means MaxDepth.
 func Read(b []byte, depth int) (Value, error) {
 	if depth == 0 {
 		depth = MaxDepth
@@ -26,15 +26,15 @@ func Read(b []byte, depth int) (Value, error) {
 	return read(b, depth, false)
 }
 
-// readers keeps readers for the next document. For a small document, nesting and names take half of the memory that a
-// decoder allocates.
+// readers contains readers for reuse. For a small document, a decoder's buffers for nesting and names are half of the
+// memory that it allocates.
 var readers = sync.Pool{New: func() any {
 	r := &reader{}
 	r.dec = jsontext.NewDecoder(&r.source)
 	return r
 }}
 
-// read is Read. A stored document is kept.
+// read is Read. kept marks a stored document.
 func read(b []byte, depth int, kept bool) (Value, error) {
 	r := readers.Get().(*reader)
 	defer r.release()
@@ -43,16 +43,16 @@ func read(b []byte, depth int, kept bool) (Value, error) {
 	return r.document()
 }
 
-// begin has r read b, which isn't copied.
+// begin prepares r to read b without a copy.
 func (r *reader) begin(b []byte) {
 	r.source = *bytes.NewBuffer(b)
 	r.dec.Reset(&r.source)
 }
 
-// mostScratch is the number of members that a reader keeps room for.
+// mostScratch is the maximum number of members for which a pooled reader keeps room.
 const mostScratch = 256
 
-// release gives r back, without anything of the document.
+// release returns r to the pool, without any data of the document.
 func (r *reader) release() {
 	r.begin(nil)
 	r.drop(0)
@@ -62,7 +62,7 @@ func (r *reader) release() {
 	readers.Put(r)
 }
 
-// drop forgets the members from the one at begun on.
+// drop removes the members from index begun on.
 func (r *reader) drop(begun int) {
 	clear(r.members[begun:])
 	r.members = r.members[:begun]
@@ -81,13 +81,13 @@ func (r *reader) document() (Value, error) {
 	return v, nil
 }
 
-// A reader reads one document, at most depth levels of it.
+// A reader reads one document with at most depth levels.
 type reader struct {
 	source  bytes.Buffer
 	dec     *jsontext.Decoder // of source
 	depth   int
 	kept    bool     // a stored document: NUL is allowed
-	members []Member // of the objects that are being read, the outer ones first
+	members []Member // the members of the objects that are being read, the outermost first
 }
 
 var (
@@ -95,7 +95,7 @@ var (
 	errDeep = errors.New("nested too deep")
 )
 
-// value reads one value, to at most r.depth levels. Numbers keep their digits: they are never read as a float64.
+// value reads one value of at most r.depth levels. Numbers keep their digits, because they are never read as a float64.
 func (r *reader) value() (Value, error) {
 	tok, err := r.dec.ReadToken()
 	if err != nil {
@@ -120,7 +120,7 @@ func (r *reader) value() (Value, error) {
 	return r.object()
 }
 
-// array reads the elements of a list behind its bracket.
+// array reads the elements of a list after its bracket.
 func (r *reader) array() (Value, error) {
 	list := []Value{}
 	for r.dec.PeekKind() != ']' {
@@ -134,7 +134,7 @@ func (r *reader) array() (Value, error) {
 	return OfArray(list), err
 }
 
-// object reads the members of an object behind its brace, in order. The decoder refuses a name that appears twice.
+// object reads the members of an object after its brace, in order. The decoder refuses a duplicate name.
 func (r *reader) object() (Value, error) {
 	begun := len(r.members)
 	for r.dec.PeekKind() != '}' {
@@ -159,7 +159,7 @@ func (r *reader) object() (Value, error) {
 	return OfObject(members), err
 }
 
-// text rejects NUL from outside: PostgreSQL can't store it, and C strings end at it.
+// text rejects NUL in external documents: PostgreSQL can't store it, and C strings end at it.
 func (r *reader) text(s string) (Value, error) {
 	for i := range len(s) {
 		if s[i] == 0 && !r.kept {
@@ -176,8 +176,8 @@ func number(s string) Value {
 	return OfDecimal(s)
 }
 
-// refuse returns the error for the caller that wrote the JSON, with the place as a JSON pointer. The texts of the decoder have no
-// values of the document but names.
+// refuse returns the error for the author of the JSON, with the place as a JSON pointer. The decoder's messages contain
+// no values of the document, only names.
 func (r *reader) refuse(err error) error {
 	p := &problem.Error{Code: problem.InvalidArgument, Pointer: string(r.dec.StackPointer())}
 	var syntax *jsontext.SyntacticError

@@ -8,12 +8,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// RoundTrip returns the value that v becomes if MarshalJSON writes it and UnmarshalJSON reads it, without calling either.
-// ok is false where the result may be something else, or an error. This holds for texts that aren't UTF-8, for an
-// object with a name twice, and for values that are nested too deep.
+// RoundTrip returns the result of MarshalJSON followed by UnmarshalJSON, without calling them. ok is false if the
+// result may differ or may be an error. That is the case for texts that aren't UTF-8, for an object with a duplicate
+// name, and for values that are nested too deeply.
 func (v Value) RoundTrip() (stored Value, ok bool) { return v.roundTrip(keptDepth) }
 
-// roundTrip is RoundTrip for a value that has depth levels at most.
+// roundTrip is RoundTrip for a value with at most depth levels.
 func (v Value) roundTrip(depth int) (Value, bool) {
 	switch v.kind {
 	case Null, Cut:
@@ -63,9 +63,9 @@ func (v Value) roundTrip(depth int) (Value, bool) {
 	return OfObject(members), distinct(members)
 }
 
-// distinct reports whether the members surely have different names.
+// distinct reports whether the names of the members are certainly different.
 func distinct(members []Member) bool {
-	const most = 64 // compared with each other
+	const most = 64 // up to this number, names are compared with each other
 	if len(members) > most {
 		names := make(map[string]bool, len(members))
 		for _, m := range members {

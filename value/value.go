@@ -1,8 +1,8 @@
 // Package value represents data exactly: JSON values and the types of databases.
 //
-// In addition to the JSON kinds, a Value holds 64-bit integers, decimals as text, instants and bytes, so that nothing
-// is rounded between an agent and a database. All JSON from outside is read by Read, which rejects what parsers
-// interpret differently (duplicate keys, NUL, lone surrogates, a second document).
+// A Value supports 64-bit integers, decimals as text, instants and bytes, in addition to the kinds of JSON. So no
+// number is rounded between an agent and a database. Read parses all external JSON. It rejects input that parsers
+// interpret differently, such as duplicate keys, NUL, lone surrogates or a second document.
 package value
 
 import (
@@ -26,7 +26,7 @@ const (
 	Bytes        // Text: raw bytes
 	Array        // List
 	Object       // Members, in the order read
-	Cut          // Size: placeholder for a value that was too large to be read
+	Cut          // Size: the placeholder for a value that was too large to read
 )
 
 var kindNames = [...]string{"null", "boolean", "integer", "number", "number", "string", "date", "date", "bytes", "array", "object", "cut"}
@@ -42,7 +42,7 @@ type Value struct {
 	parts *parts // of an Array or Object
 }
 
-// parts holds the contents of an Array or Object, to keep Value small.
+// parts contains the elements of an Array or the members of an Object. A pointer to it keeps Value small.
 type parts struct {
 	list    []Value
 	members []Member
@@ -54,7 +54,7 @@ type Member struct {
 	Value Value
 }
 
-// A Row holds the values of one record, in the order of its columns.
+// A Row contains the values of one record in the order of its columns.
 type Row []Value
 
 // OfBool returns b as a Value.
@@ -89,11 +89,12 @@ func OfDay(micros int64) Value { return Value{kind: Day, num: micros} }
 // OfBytes returns the bytes of s as a Value.
 func OfBytes(s string) Value { return Value{kind: Bytes, str: s} }
 
-// Unmeasured is the size of a Cut for a list that is over the bound of lists, and so was never gathered. It is over any budget.
+// Unmeasured is the size of a Cut for a list that was never collected because it exceeds the maximum size of lists. It
+// is above any budget.
 const Unmeasured = math.MaxInt32
 
-// OfCut returns the placeholder for a value of the given size in bytes that was too large to be read, or 0 if the size
-// is not disclosed. It is encoded as null, so the encoder must report elsewhere that the value was cut.
+// OfCut returns the placeholder for a value that was too large to read. bytes is the size of the value, or 0 if the
+// size must stay hidden. A Cut is encoded as null, so the encoder must report separately that the value was cut.
 func OfCut(bytes int64) Value { return Value{kind: Cut, num: bytes} }
 
 // OfArray returns list as an Array. The Value keeps the slice.
@@ -171,7 +172,7 @@ func (v Value) Members() []Member {
 	return v.parts.members
 }
 
-// Get returns the member called name, and whether v is an Object that has one.
+// Get returns the member with this name, and whether v is an Object with such a member.
 func (v Value) Get(name string) (Value, bool) {
 	for _, m := range v.Members() {
 		if m.Name == name {
@@ -181,8 +182,8 @@ func (v Value) Get(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// Map returns an Array or an Object with the results of f in place of its elements or of its members' values. It
-// returns other values as they are.
+// Map returns an Array or an Object in which the elements, or the members' values, are replaced by the results of f. It
+// returns other values unchanged.
 func (v Value) Map(f func(Value) Value) Value {
 	switch v.Kind() {
 	case Array:
@@ -201,8 +202,8 @@ func (v Value) Map(f func(Value) Value) Value {
 	return v
 }
 
-// Part returns the value at path in v, or null if there is none. It goes through objects, and through arrays element by
-// element.
+// Part returns the value at path in v, or null if there is no such value. The path leads through objects. In an array,
+// it applies to each element.
 func (v Value) Part(path []string) Value {
 	if len(path) == 0 || v.kind == Cut {
 		return v

@@ -150,7 +150,7 @@ func TestAppendText(t *testing.T) {
 	}
 }
 
-// TestKept checks that stored documents decode again, including NUL, which is rejected from outside.
+// TestKept checks that stored documents can be decoded again, including NUL, which external documents can't contain.
 func TestKept(t *testing.T) {
 	text := `{"a\u0000":["\u0000",9007199254740993,1.10]}`
 	var v Value
@@ -167,7 +167,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestOrderOfNumbers checks that numbers of all kinds have one order, also where they are the same as doubles.
+// TestOrderOfNumbers checks that numbers of all kinds have a total order, even if they are equal as doubles.
 func TestOrderOfNumbers(t *testing.T) {
 	sorted := []Value{OfFloat(math.Inf(-1)), OfDecimal("-1e999"), OfInt(-9007199254740993), OfInt(-9007199254740992), OfDecimal("0.09999999999999999999"), OfFloat(0.1), OfDecimal("0.1000000000000000001"),
 		OfInt(1), OfDecimal("9007199254740991.9"), OfFloat(9007199254740992), OfDecimal("9007199254740992.5"), OfInt(9007199254740993), OfFloat(9007199254740994),
@@ -186,7 +186,7 @@ func TestOrderOfNumbers(t *testing.T) {
 	}
 }
 
-// TestMap checks that Map replaces elements and values of members, keeps names and order, and leaves other values as they are.
+// TestMap checks that Map replaces elements and values of members. It must keep names, order and other values.
 func TestMap(t *testing.T) {
 	next := func(v Value) Value { return OfInt(v.Int() + 1) }
 	for _, tt := range []struct {
