@@ -7,7 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// AllowedValues returns the values of the field's enum or check constraint, as text, or nil if it has none.
+// AllowedValues returns the values of the field's enum or check constraint, as text. It returns nil if there is no such
+// constraint.
 func (f *Field) AllowedValues() []string {
 	if f == nil || f.Values == nil {
 		return nil
@@ -19,7 +20,7 @@ func (f *Field) AllowedValues() []string {
 	return texts
 }
 
-// Holds reports whether the field can hold the value that text represents, as far as the schema determines it.
+// Holds reports whether the field may contain the value with this text, as far as the schema determines it.
 func (f *Field) Holds(text string) bool {
 	if f.Values != nil {
 		return slices.Contains(f.AllowedValues(), text)
@@ -43,9 +44,9 @@ func (f *Field) Holds(text string) bool {
 	return true
 }
 
-// Also returns the other values that the text of an id may stand for in a field that is Mixed. fits reports whether the
-// text is also a value of the field's type. A column of numbers may hold a text, and one without a type a number whose
-// id is written like a text.
+// Also returns the other values that the text of an id may represent in a field that is Mixed. fits reports whether the
+// text is also a value of the field's type. A column of numbers may contain a text. A column without a type may contain
+// a number with the same text as the id.
 func (f *Field) Also(text string, fits bool) []value.Value {
 	if !f.Mixed || f.Type.IsStructured() || fits && f.Type != Any && f.Type != Bytes {
 		return nil

@@ -1,8 +1,8 @@
 package schema
 
-// A Choice decides whether a table becomes a class. It returns the name of the class, which is "" if the table is left
-// out, and whether the owner gave that name. The space is "" for the default schema. A nil Choice takes every table and
-// names it as DefaultName does.
+// A Choice decides whether a table becomes a class. It returns the name of the class, or "" to omit the table. given
+// reports whether the owner chose the name. An empty space means the default schema. A nil Choice includes every table
+// with its DefaultName.
 type Choice func(space, table string) (name string, given bool)
 
 // Of applies c to a table.
@@ -13,8 +13,8 @@ func (c Choice) Of(space, table string) (name string, given bool) {
 	return c(space, table)
 }
 
-// DefaultName returns the name of the class of a table that was given none: the table's, after that of its schema unless
-// that is the default one.
+// DefaultName returns the name of a class whose table has no configured name. It is the name of the table, with the
+// name of the schema before it unless that is the default schema.
 func DefaultName(space, table string) string {
 	if space == "" {
 		return table

@@ -10,9 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ParseDate returns the date that a text writes for f, and whether it writes one. For a field that is Endless, the
-// infinities and dates outside of the years 1 to 9999 are dates too. They are texts in the form in which answers show
-// them.
+// ParseDate parses the text of a date for f. It returns false for any other text. For a field that is Endless,
+// infinities and dates outside of the years 1 to 9999 are also dates. They become texts in the form of answers.
 func (f *Field) ParseDate(text string) (value.Value, bool) {
 	if v, ok := value.OfDateText(text); ok || !f.Endless {
 		return v, ok
@@ -26,14 +25,15 @@ func (f *Field) ParseDate(text string) (value.Value, bool) {
 	return f.distant(text)
 }
 
-// dated matches a date with a year of any length, as PostgreSQL shows it or as ISO 8601 writes it.
+// dated matches a date with a year of any length, in the form of PostgreSQL or of ISO 8601.
 var dated = regexp.MustCompile(`^([+-]?)(\d{4,6})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d{1,6})?)?(Z|[+-]\d\d(?::?\d\d)?)?)?( BC)?$`)
 
-// The years that PostgreSQL's dates have, without the first and the last, which it has in part.
+// firstYear and lastYear limit the years of PostgreSQL's dates. They exclude its first and last year, which are
+// incomplete.
 const firstYear, lastYear = -4711, 294275
 
-// distant returns a date outside of the years 1 to 9999 as PostgreSQL shows it in UTC. A year before 1 is counted backwards, with BC,
-// or has a minus, as in ISO 8601.
+// distant returns a date outside of the years 1 to 9999 in the form of PostgreSQL in UTC. A year before 1 counts
+// backwards and has BC, or is negative as in ISO 8601.
 func (f *Field) distant(text string) (value.Value, bool) {
 	m := dated.FindStringSubmatch(text)
 	if m == nil || m[1] != "" && m[10] != "" {
@@ -69,7 +69,7 @@ func (f *Field) distant(text string) (value.Value, bool) {
 	return value.OfString(out + era), true
 }
 
-// ahead returns how far an offset of ISO 8601, such as +02, -0330 or Z, is ahead of UTC.
+// ahead returns the duration by which an ISO 8601 offset, such as +02, -0330 or Z, is ahead of UTC.
 func ahead(text string) time.Duration {
 	digits := strings.ReplaceAll(strings.TrimLeft(text, "+-Z"), ":", "")
 	if digits == "" {

@@ -1,31 +1,32 @@
 package schema
 
-// A Guard has the grants of a source itself on the records and fields of a class to the users it knows, beside the
-// owner's rules. A class with a Guard is visible only to a principal whose groups in the source are known.
+// A Guard describes permissions of the source itself: which of its users may access the records and fields of a class.
+// They apply in addition to the owner's rules. A class with a Guard is visible only to a principal with known groups in
+// the source.
 type Guard struct {
-	As string // the identity in the source, for operators: "session", "user", "role", "public" or "master"
+	As string // the identity in the source, shown to operators: "session", "user", "role", "public" or "master"
 
-	// Readers and Writers are the fields of type Array that list the groups that may read and write a record. Null lets
-	// all. "" means that records have no such list.
+	// Readers and Writers are fields of type Array. They contain the groups that may read and write a record. Null
+	// allows all groups. "" means that records have no such list.
 	Readers, Writers string
 
-	// Through are pointers. A record is seen by a principal that sees the records that all of them lead to. A class
-	// that a principal can't list hides those that lead to it through one.
+	// Through are pointers. A principal sees a record only if it sees the records to which all of these pointers lead.
+	// If a principal can't list a class, records that point to it through one of these pointers are hidden.
 	Through []string
 
-	Grants map[Operation]Grant // an operation that is missing is granted to all
+	Grants map[Operation]Grant // an operation that is missing is allowed for all
 
-	// Protected are the fields hidden from the members of a group. A member of several groups is denied the fields that
-	// all of them are denied. Unless a group of Protected applies, all fields are visible.
+	// Protected are the hidden fields by group. For a member of several groups, only the fields that all of these
+	// groups hide are hidden. If none of a principal's groups is in Protected, all fields are visible.
 	Protected map[string][]string
 
-	// Named are fields that name users, pointers or lists of them, or the key of a class of users. On a record whose field
-	// names the principal's user, of the fields that Protected hides only those listed stay hidden. The source itself returns
-	// null for them on all other records.
+	// Named are fields that refer to users: pointers to users, lists of them, or the key of a class of users. If such a
+	// field of a record refers to the principal's user, more fields of the record are visible. Of the fields that
+	// Protected hides, only the listed ones stay hidden. On all other records, the source itself returns null for them.
 	Named map[string][]string
 }
 
-// An Operation is what a Guard grants.
+// An Operation is an operation that a Guard can grant.
 type Operation string
 
 // The operations. Find lists records, and Get reads one by its key.
@@ -38,14 +39,14 @@ const (
 	Delete Operation = "delete"
 )
 
-// A Grant names those who may do an operation.
+// A Grant describes who may perform an operation.
 type Grant struct {
-	Groups        []string // their members may
-	Authenticated bool     // every user may, and every role
-	Users         []string // pointers to users, or lists of them: the users may, on the records that name them
+	Groups        []string // members of these groups may
+	Authenticated bool     // all users and all roles may
+	Users         []string // fields with pointers to users, or lists of them: these users may, on this record
 }
 
-// Everybody is the group of a Guard that everyone is in, and Authenticated the one that every user is in.
+// Everybody is the group of all principals. Authenticated is the group of all users.
 const (
 	Everybody     = "*"
 	Authenticated = "authenticated"

@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Number returns the number that a text stands for in a field of type t, and whether it stands for one. NaN and the infinities are
-// numbers where answers show them: of Doubles, and of Decimals in databases that have them.
+// Number parses the text of a number for a field of type t. It returns false for any other text. NaN and the infinities
+// are numbers for Doubles and, in databases that support them, for Decimals.
 func Number(t Type, text string) (value.Value, bool) {
 	v, err := value.Read([]byte(text), 0)
 	if err == nil && v.IsNumber() {
@@ -28,7 +28,8 @@ func Number(t Type, text string) (value.Value, bool) {
 	return v, false
 }
 
-// extreme reports whether a number has more digits, or a larger exponent, than queries may write (see package literals).
+// extreme reports whether a number has more digits or a larger exponent than queries may contain (see package
+// literals).
 func extreme(number string) bool {
 	digits, exponent, _ := strings.Cut(strings.ToLower(number), "e")
 	return len(digits) > 1000 || len(strings.TrimLeft(exponent, "+-0")) > 3

@@ -1,10 +1,10 @@
 package schema
 
-// A Form is how a source holds the values of a field whose type the owner's rules declare. Its name is that of the
-// rules.
+// A Form is the form in which a source stores the values of a field whose type the owner's rules declare. The rules use
+// its name.
 type Form string
 
-// The forms. A value that isn't in its form is null.
+// The forms. A value that isn't in the declared form is null.
 const (
 	EpochSeconds Form = "epoch_s"  // a Date as an integer: seconds since 1970
 	EpochMillis  Form = "epoch_ms" // a Date as an integer: milliseconds since 1970
@@ -13,7 +13,7 @@ const (
 	DecimalForm  Form = "decimal"  // a Decimal as a text or a Double
 	IntegerText  Form = "integer"  // an Integer as a text
 	DoubleText   Form = "double"   // a Double as a text
-	Truth        Form = "boolean"  // a Boolean as an integer: 0 is false, all others are true
+	Truth        Form = "boolean"  // a Boolean as an integer: 0 is false, all other integers are true
 	Midnight     Form = "day"      // a Day as a Date: its midnight in UTC
 )
 
@@ -22,7 +22,7 @@ func Forms() []Form {
 	return []Form{EpochSeconds, EpochMillis, DateText, JSONText, DecimalForm, IntegerText, DoubleText, Truth, Midnight}
 }
 
-// Type returns the type of a field whose values are held in form.
+// Type returns the type of a field whose values are stored in form.
 func (form Form) Type() Type {
 	switch form {
 	case EpochSeconds, EpochMillis, DateText:
@@ -43,7 +43,7 @@ func (form Form) Type() Type {
 	return Opaque
 }
 
-// Of returns the types of the columns whose values can be in form.
+// Of returns the types of the columns that can contain values in form.
 func (form Form) Of() []Type {
 	switch form {
 	case EpochSeconds, EpochMillis, Truth:
@@ -56,7 +56,8 @@ func (form Form) Of() []Type {
 	return []Type{String}
 }
 
-// Unit returns the microseconds that a unit of an integer is in form, or 0 for a form that doesn't count time.
+// Unit returns the length in microseconds of one unit of the stored integer. It returns 0 for a form that doesn't count
+// time.
 func (form Form) Unit() int64 {
 	switch form {
 	case EpochSeconds:
@@ -67,13 +68,14 @@ func (form Form) Unit() int64 {
 	return 0
 }
 
-// Stored is how the source holds a field whose type the owner's rules declare.
+// Stored describes how the source stores a field whose type the owner's rules declare.
 type Stored struct {
 	Form  Form
-	Field Field // as the source describes it
+	Field Field // the field as the source describes it
 }
 
-// Unit returns the microseconds that a unit of the stored integer is, or 0 if it doesn't count time.
+// Unit returns the length in microseconds of one unit of the stored integer. It returns 0 if the integer doesn't count
+// time.
 func (f *Field) Unit() int64 {
 	if f == nil || f.Stored == nil {
 		return 0
@@ -81,8 +83,8 @@ func (f *Field) Unit() int64 {
 	return f.Stored.Form.Unit()
 }
 
-// In returns a field of the source that is held in form, with the type that follows. Its Native is the same in every
-// database: the name of a computed value of that type in a dialect.
+// In returns f, a field of the source, as a field that is stored in form. Its type follows from form. Its Native is the
+// same for all databases: the name of a computed value of that type in a dialect.
 func (f *Field) In(form Form) Field {
 	held := *f
 	native := [...]string{Date: "milliseconds", Day: "milliseconds", JSON: "json", Decimal: "decimal", Integer: "int8", Double: "REAL", Boolean: ""}
