@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Print returns w as a JSON object of "op" and its parts. Parse parses it.
+// Print returns w as a JSON object with "op" and its parts, which Parse can parse.
 func Print(w Write) value.Value {
 	text := value.OfString
 	switch w := w.(type) {
@@ -46,7 +46,7 @@ func object(parts ...any) value.Value {
 	return value.OfObject(members)
 }
 
-// members lists the members of each op, in the order of Print. Those with a leading "?" are optional.
+// members lists the members of each op in the order of Print. A leading "?" marks an optional member.
 var members = map[string][]string{
 	"create":       {"class", "data"},
 	"update":       {"class", "id", "data"},
@@ -63,8 +63,7 @@ func Ops() []string {
 	return []string{"create", "update", "delete", "action", "call", "create_class", "add_fields", "delete_class"}
 }
 
-// Parse parses a write as printed by Print. Errors are problem.InvalidArgument with a JSON pointer that begins with
-// at.
+// Parse parses the output of Print. Errors are problem.InvalidArgument with a JSON pointer that begins with at.
 func Parse(v value.Value, at string) (Write, error) {
 	invalid := func(at, format string, args ...any) error {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: fmt.Sprintf(format, args...)}
@@ -103,7 +102,7 @@ func Parse(v value.Value, at string) (Write, error) {
 		}
 		part[name] = m
 	}
-	// Members that Print doesn't write are refused, so that no part of a stored change is ignored.
+	// Refuse members that Print doesn't write, so that no part of a stored change is ignored.
 	for _, m := range v.Members() {
 		if !slices.Contains(known, m.Name) {
 			return nil, invalid(at+"/"+m.Name, "%s has no %q%s", op.Text(), problem.Cut(m.Name), problem.DidYouMean(problem.Nearest(m.Name, known, 1)))
@@ -112,7 +111,7 @@ func Parse(v value.Value, at string) (Write, error) {
 	return newWrite(op.Text(), part), nil
 }
 
-// newWrite builds a write from its parts, which Parse has checked.
+// newWrite builds a write from its parts. Parse has already checked them.
 func newWrite(op string, part map[string]value.Value) Write {
 	text := func(name string) string { return part[name].Text() }
 	switch op {
@@ -134,8 +133,8 @@ func newWrite(op string, part map[string]value.Value) Write {
 	return &DeleteClass{Class: text("class")}
 }
 
-// AppendCanonical appends v as JSON in the style of RFC 8785: members sorted by the UTF-16 code units of their names,
-// no spaces. Unlike in the RFC, numbers keep their exact value and are not rounded to doubles.
+// AppendCanonical appends v as JSON in the style of RFC 8785, with members sorted by the UTF-16 code units of their
+// names and without spaces. Unlike in the RFC, numbers are exact and not rounded to doubles.
 func AppendCanonical(dst []byte, v value.Value) []byte {
 	switch v.Kind() {
 	case value.Array:

@@ -20,7 +20,7 @@ func doc(t testing.TB, text string) value.Value {
 	return v
 }
 
-// TestParse checks that each kind of write is parsed and printed, and where errors are reported.
+// TestParse checks that each kind of write is parsed and printed, and that errors have the right place.
 func TestParse(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{ // "" means want equals text
 		{`{"op":"create","class":"issues","data":{"n":9007199254740993}}`, ""},
@@ -85,7 +85,7 @@ func TestKinds(t *testing.T) {
 func TestCanonical(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`{"b": 1, "a": [3, {"z": null, "y": true}], "": "x"}`, `{"":"x","a":[3,{"y":true,"z":null}],"b":1}`},
-		// By UTF-16 code units, U+1F600 (D83D DE00) sorts before U+FB33. By bytes it wouldn't.
+		// By UTF-16 code units, U+1F600 (D83D DE00) sorts before U+FB33. By bytes it sorts after it.
 		{`{"\ufb33": 1, "😀": 2, "ö": 3, "€": 4}`, `{"ö":3,"€":4,"😀":2,"` + "\ufb33" + `":1}`},
 		{`[1.50, 9007199254740993, -0.0, "\u0007\"é"]`, `[1.50,9007199254740993,-0.0,"\u0007\"é"]`},
 	} {
@@ -95,7 +95,8 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that a parsed write prints and parses back the same, and that canonical JSON has the same value.
+// FuzzParse checks that a parsed write stays the same after it is printed and parsed again. It also checks that
+// canonical JSON has the same value.
 func FuzzParse(f *testing.F) {
 	f.Add(`{"op":"create","class":"issues","data":{"n":1}}`)
 	f.Add(`{"op":"action","class":"issues","name":"x","input":{"a":[1,{"b":null}]}}`)

@@ -1,9 +1,9 @@
 // Package write defines the writes that can be requested: creating, updating and deleting records, classes, and named
 // operations.
 //
-// It is the counterpart of package query: closed types that are parsed strictly and printed canonically. So exactly the
-// approved write runs. It decides nothing. Package internal/writes says what a principal may write, and package change
-// keeps a request until it is decided.
+// It is the counterpart of package query. Its types are a closed set, parsed strictly and printed canonically, so that
+// exactly the approved write runs. It makes no decisions. Package internal/writes determines what a principal may
+// write. Package change stores a request until somebody decides about it.
 package write
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An Op is the kind of a write, as named in rules and shown to people.
+// An Op is the kind of a write. Rules use its name, and people see it.
 type Op string
 
 // The kinds of write.
@@ -23,20 +23,21 @@ const (
 	OpDelete Op = "delete"
 	OpAction Op = "action" // a named operation of the application: SQL defined by its owner, or Go
 	OpCall   Op = "call"   // a request to an HTTP API
-	OpSchema Op = "schema" // a class is created or deleted, or gets further fields
+	OpSchema Op = "schema" // a class is created or deleted, or new fields are added to it
 )
 
-// A Mode says whether a write needs approval.
+// A Mode determines whether a write requires approval.
 type Mode string
 
 // The modes.
 const (
 	Review Mode = "review" // people must approve it first
-	Allow  Mode = "allow"  // it runs at once
+	Allow  Mode = "allow"  // it runs immediately
 	Deny   Mode = "deny"   // it can't even be proposed
 )
 
-// A Write is a *Create, *Update, *Delete, *Action, *Call, *CreateClass, *AddFields or *DeleteClass, and nothing else.
+// A Write is a *Create, *Update, *Delete, *Action, *Call, *CreateClass, *AddFields or *DeleteClass. There are no other
+// types.
 type Write interface {
 	// Op returns the kind.
 	Op() Op
@@ -47,54 +48,55 @@ type Write interface {
 
 // A Create creates a record of Class. Data is an Object of values by field.
 type Create struct {
-	Class string // here and below: "source.Class", or a name that only one source has
+	Class string // here and below: "source.Class", or a name that is unique among sources
 	Data  value.Value
 }
 
-// An Update sets fields of the record of Class that has the key ID. Data is an Object of values by field, at least one.
+// An Update sets fields of the record of Class with the key ID. Data is an Object of values by field, with at least one
+// field.
 type Update struct {
 	Class string
-	ID    string // as get_object takes it: the text of the key, or a JSON list of texts for a key of several fields
+	ID    string // in the form of get_object: the text of the key, or a JSON list of texts for a key of several fields
 	Data  value.Value
 }
 
-// A Delete deletes the record of Class that has the key ID.
+// A Delete deletes the record of Class with the key ID.
 type Delete struct {
 	Class string
 	ID    string
 }
 
-// An Action runs a named operation, defined by the configuration or the embedding program, on Input, an Object.
+// An Action runs a named operation, which the configuration or the embedding program defines. Input is an Object.
 type Action struct {
-	Class  string // the class it is declared on: "source.Class"
-	Name   string // of the action
-	ID     string // the record it is about, or ""
+	Class  string // the class that declares the action: "source.Class"
+	Name   string // the name of the action
+	ID     string // the record to which the action applies, or ""
 	Input  value.Value
-	Source string // the name of the source it runs on
+	Source string // the name of the source on which it runs
 }
 
 // A Call sends a request to a configured HTTP API.
 type Call struct {
 	Source    string      // the name of the API in the configuration
-	Operation string      // its id
+	Operation string      // the id of the operation
 	Request   value.Value // an Object: path, query, headers, cookies, body, media
-	Sends     value.Value // the exact request on the wire, an Object: method, target, headers, and body or base64, or Null before policy has set it
+	Sends     value.Value // the exact request on the wire, or Null until policy sets it. An Object: method, target, headers, and body or base64
 }
 
 // A CreateClass creates a class. Fields is an Array of objects {name, type, required, values}.
 type CreateClass struct {
-	Source string // its name in the configuration
+	Source string // the name of the source in the configuration
 	Class  string // without the source
 	Fields value.Value
 }
 
-// An AddFields adds fields to a class. Fields is as that of a CreateClass.
+// An AddFields adds fields to a class. Fields has the form of CreateClass.Fields.
 type AddFields struct {
 	Class  string
 	Fields value.Value
 }
 
-// A DeleteClass deletes a class that holds no records.
+// A DeleteClass deletes a class without records.
 type DeleteClass struct{ Class string }
 
 // Op implements Write.
@@ -154,31 +156,31 @@ func (*CreateClass) write() {}
 func (*AddFields) write()   {}
 func (*DeleteClass) write() {}
 
-// An Origin says how a write came about.
+// An Origin describes how a write was made.
 type Origin struct {
-	Action string   `json:"action,omitzero"` // the action that made it, or "" if it was requested directly
-	Says   string   `json:"says,omitzero"`   // one sentence about it, by the template of the action or by the caller, unchecked
-	Mode   Mode     `json:"-"`               // the mode set by the owner of the action. "" leaves it to the rules
-	Reads  []Record `json:"-"`               // the records that the action was checked with
+	Action string   `json:"action,omitzero"` // the action that made the write, or "" if it was requested directly
+	Says   string   `json:"says,omitzero"`   // one unchecked sentence about the write, from the template of the action or from the caller
+	Mode   Mode     `json:"-"`               // the mode set by the owner of the action. "" means that the rules determine it
+	Reads  []Record `json:"-"`               // the records with which the action was checked
 }
 
-// A Record is the record of Class, "source.Class", that has the key ID.
+// A Record identifies the record of Class, "source.Class", by its key ID.
 type Record struct{ Class, ID string }
 
-// A Request is a set of writes over one source, at most MaxWrites, to be done all or not at all.
+// A Request is a set of at most MaxWrites writes to one source. Either all of them are done, or none.
 type Request struct {
 	Writes   []Write
-	Origin               // of all Writes, unless Origins has one for each
-	Origins  []Origin    // in the order of Writes, or nil if all have the same
-	Now      time.Time   // the time that expressions of actions used, or zero if there is no action
+	Origin               // the origin of all Writes, unless Origins is set
+	Origins  []Origin    // by index of Writes, or nil if all have the same origin
+	Now      time.Time   // the time that expressions of actions used, or zero without an action
 	Tool     string      // the tool that was called
-	Title    string      // the gateway's own title, or "" to derive one from the writes
-	Input    value.Value // the arguments of the tool call, for the record
+	Title    string      // the gateway's title, or "" to derive one from the writes
+	Input    value.Value // the arguments of the tool call, for the audit
 	Reason   string      // the caller's reason, unchecked
 	After    []string    // changes that must be applied first
-	Replaces string      // the caller's change of which this is another version, or ""
+	Replaces string      // the caller's change that this one replaces with a new version, or ""
 	Doubts   []Doubt     // objections that the caller may not see, or nil
-	Against  *Against    // the class to check the arguments with again. Nil without one, and for actions
+	Against  *Against    // the class that describes the arguments, to check them again, or nil. Nil for actions
 }
 
 // From returns the origin of the i-th write.
@@ -189,7 +191,7 @@ func (r *Request) From(i int) Origin {
 	return r.Origin
 }
 
-// Join appends the writes of other, which keep their origin. Each of the two has writes of one origin, or of several.
+// Join appends the writes of other. All writes keep their origins.
 func (r *Request) Join(other Request) {
 	if r.Origins == nil {
 		r.Origins = slices.Repeat([]Origin{r.Origin}, len(r.Writes))
@@ -200,17 +202,18 @@ func (r *Request) Join(other Request) {
 	r.Doubts = append(r.Doubts, other.Doubts...)
 }
 
-// A Doubt is an objection to a write, shown to reviewers only. The caller may not see the records it is about.
+// A Doubt is an objection to a write that only reviewers see. The caller may not see the records to which it refers.
 type Doubt struct {
-	Class string `json:"class"`          // "source.Class" of the class that describes the values
-	Field string `json:"field,omitzero"` // of Class, or "" if it is about the whole class
+	Class string `json:"class"`          // the class that describes the values, as "source.Class"
+	Field string `json:"field,omitzero"` // a field of Class, or "" if the doubt is about the whole class
 	Text  string `json:"text"`           // one sentence
 }
 
-// Against says which class describes the arguments of a call, and how: see Declaration of package internal/writes.
+// Against names the class that describes the arguments of a call, and maps the arguments: see Declaration of package
+// internal/writes.
 type Against struct {
 	Class     string            `json:"class"`
-	Fields    map[string]string `json:"fields,omitzero"` // by argument, its field
+	Fields    map[string]string `json:"fields,omitzero"` // the field, by argument
 	Record    string            `json:"record,omitzero"`
 	Names     []string          `json:"names"`     // the possible arguments
 	Arguments value.Value       `json:"arguments"` // an Object
