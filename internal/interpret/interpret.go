@@ -41,8 +41,8 @@ type Need struct {
 // null.
 type Records func(context.Context, Need) ([]value.Row, error)
 
-// A Prefix is the part of a Plan's Program that the source has already run: the number of stages, and the resulting
-// records with all columns of their shape.
+// A Prefix is the part of a Plan's Program that the source has already run. Stages is the number of stages. Rows are
+// the resulting records, with all columns of their shape.
 type Prefix struct {
 	Stages int
 	Rows   []value.Row

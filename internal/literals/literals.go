@@ -6,7 +6,7 @@
 // a value for a comparison. Name, Path and Variable check names. Sane rejects numbers that databases can't store.
 //
 // CheckPattern accepts regular expressions that every source supports and that no source evaluates in excessive time.
-// ExactPattern accepts those for which every engine finds the same matches in a text.
+// ExactPattern accepts expressions that have the same matches in every engine.
 //
 // ParseSearch parses a full-text query: words, "quoted phrases", and -words to exclude. The result contains no
 // operators of a database's own query syntax, so no input can make a database fail.

@@ -92,8 +92,7 @@ func (m matcher) all(parts []query.Filter) cond {
 	return out
 }
 
-// some returns the condition that at least one of parts holds. If one part can't be written, the result matches all
-// records and isn't exact.
+// some joins parts with OR. If one part can't be written, the result matches all records and isn't exact.
 func (m matcher) some(parts []query.Filter) cond {
 	out := always
 	var docs bson.A

@@ -44,8 +44,8 @@ type Keyed struct {
 	Key    bool
 }
 
-// FixedColumns returns the columns with a single value in each group: the keys of the groups, the columns that depend
-// on them, and all columns of a table whose key columns are all fixed.
+// FixedColumns returns the columns with a single value in each group. These are the keys of the groups and the columns
+// that depend on them. If all key columns of a table are fixed, all its columns are.
 func (d Dependencies) FixedColumns(keys []Expr, tables map[string][]Keyed) map[int]bool {
 	fixed := map[int]bool{}
 	for _, k := range keys {

@@ -78,8 +78,8 @@ func plus(text string) bool {
 }
 
 // cards finds the numbers of payment cards: 13 to 19 digits with a valid check digit and a beginning that cards have.
-// The digits form one group, or groups of at least four digits of which the last may be shorter. If two such numbers
-// overlap, the result covers both.
+// The digits form one group, or several groups of at least four digits. The last group may be shorter. If two such
+// numbers overlap, the result covers both.
 func cards(text string) []span {
 	var out []span
 	for _, r := range runs(text) {

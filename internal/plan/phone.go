@@ -94,9 +94,9 @@ func start(text string, i int) int {
 	}
 }
 
-// phone returns the end of the telephone number that begins with group from of a run, or from if there is no such
-// number. It prefers the longest number that ends the run or precedes another number. Otherwise it returns the longest
-// number.
+// phone returns the end of the telephone number that begins with a group of a run. The argument from is the index of
+// that group. If there is no such number, phone returns the argument unchanged. It prefers the longest number that ends
+// the run or precedes another number. Otherwise it returns the longest number.
 func phone(text string, r run, from int) int {
 	ends := numbers(text, r, from)
 	for _, to := range ends {
@@ -110,8 +110,8 @@ func phone(text string, r run, from int) int {
 	return ends[0]
 }
 
-// numbers returns the possible ends of telephone numbers that begin with group from of a run. The longest number comes
-// first.
+// numbers returns the possible ends of telephone numbers that begin with the group of a run at index from. The longest
+// number comes first.
 func numbers(text string, r run, from int) []int {
 	first := r.groups[from]
 	if n := 0; !slices.ContainsFunc(r.groups[from:], func(g span) bool { n += g.to - g.from; return n >= 6 }) {
@@ -142,8 +142,8 @@ func numbers(text string, r run, from int) []int {
 	return out
 }
 
-// isPartOfWord reports whether the number at i is part of a longer word. It is if a letter, a digit, or one of these
-// with a hyphen precedes it.
+// isPartOfWord reports whether the number at i is part of a longer word. That is the case if a letter, a digit or an
+// underscore precedes it, directly or before a hyphen or a slash.
 func isPartOfWord(text string, i int) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:i])
 	if word(before) || before == '#' {

@@ -40,8 +40,8 @@ func (t *Tally) Sentence(n int64) string {
 
 // Tally adds columns to the result of p: one for each stored field with a Beyond that its groups read. The column
 // counts the values that the groups read as null. The new columns come last, and each has a Tally. Only stages that
-// keep the records of a group apart can pass on a count. Tally returns a sentence about each field whose values can't
-// be counted.
+// keep the records of different groups separate can pass on a count. Tally returns a sentence about each field whose
+// values can't be counted.
 func (p *Program) Tally() []string {
 	t := &tallier{p: p, made: map[carried]int{}, unsaid: map[string]*schema.Field{}}
 	for i, s := range p.Stages {
@@ -80,8 +80,8 @@ type tallier struct {
 // A carried is a column of the level below that is passed on or counted at level.
 type carried struct{ level, column int }
 
-// A lost is a column with stored values of which some are read as null. If counted is set, the column contains their
-// number.
+// A lost is a column with stored values. Expressions read some of them as null. If counted is set, the column contains
+// their number.
 type lost struct {
 	field   *schema.Field
 	column  int

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A cond is a condition. Yes holds if it is true, No if it is false. Neither is ever null. If the condition is unknown,
-// neither holds.
+// A cond is a condition. Yes is true if the condition is true, and No is true if it is false. Neither is ever null. If
+// the condition is unknown, both are false.
 type cond struct{ Yes, No plan.Expr }
 
 // constantly returns a constant condition.
@@ -27,7 +27,7 @@ func Not(x plan.Expr) plan.Expr { return Test(plan.Not, x) }
 // isNull returns the condition that x is null.
 func isNull(x plan.Expr) plan.Expr { return Test(plan.IsNull, x) }
 
-// All returns the condition that every x holds, or nil if there are none.
+// All returns the condition that all of xs hold. It returns nil for no conditions.
 func All(xs []plan.Expr) plan.Expr {
 	switch len(xs) {
 	case 0:

@@ -34,7 +34,7 @@ func (r *rel) distinctOn(s *sqlparse.Select, outputs []output, order []sqlparse.
 		}
 		all = append(all, x)
 	}
-	if err := r.sort(terms); err != nil { // it only adds columns after those to which on and all refer
+	if err := r.sort(terms); err != nil { // it only adds columns at the end, so that on and all stay valid
 		return err
 	}
 	r.firsts(on, all, outputs)

@@ -9,7 +9,7 @@ import (
 )
 
 // frameOf returns the frame of a window. Without an explicit frame it is the whole partition. With an order, it ends
-// with the record and those equal to it.
+// with the record and all records that are equal to it.
 func frameOf(w *sqlparse.Window) (plan.Frame, error) {
 	f := w.Frame
 	switch {

@@ -31,7 +31,7 @@ func test(o plan.Op, args ...plan.Expr) plan.Expr {
 	return plan.Apply{Op: o, Args: args, T: schema.Boolean}
 }
 
-// choice returns then if a condition holds, and otherwise the third argument.
+// choice returns a Case with two values: the second argument if the condition is true, otherwise the third.
 func choice(holds, then, otherwise plan.Expr) plan.Expr {
 	return plan.Case{If: []plan.Expr{holds}, Then: []plan.Expr{then}, Else: otherwise, T: then.Type()}
 }

@@ -27,8 +27,8 @@ func (r *rel) Exists(e *sqlparse.Exists) (plan.Expr, error) {
 	return r.probe(sub, true, e.At)
 }
 
-// In implements Names with two sub-queries. One tests for a value for which the comparison holds. The other tests for a
-// value for which it may hold.
+// In implements Names with two sub-queries. One tests whether the comparison is true for some value. The other tests
+// whether it may be true for some value.
 func (r *rel) In(sign string, x sqlparse.Expr, q *sqlparse.Query, p sqlparse.Pos) (cond, error) {
 	xs := []sqlparse.Expr{x}
 	if t, ok := x.(*sqlparse.Tuple); ok {
@@ -159,8 +159,8 @@ func (r *rel) guard(e *sqlparse.Sub, sub *rel) error {
 	return nil
 }
 
-// around returns a program for the first record of r for which sub has more than one record. sub is a program that
-// refers to this record. It counts the records, because MariaDB can't skip records inside a correlated sub-query.
+// around returns a program that finds the first record of r with more than one record in sub. The program sub refers to
+// that record. It counts the records, because MariaDB can't skip records inside a correlated sub-query.
 func (r *rel) around(sub *rel) *plan.Program {
 	g := &plan.Group{Accumulators: []plan.Accumulator{{Op: plan.Count, T: schema.Integer}}, Always: true}
 	group(g, sub.shape.Columns)

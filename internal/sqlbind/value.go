@@ -305,7 +305,7 @@ func (b *Binder) Text(x *node, what string) (plan.Expr, error) {
 }
 
 // Element returns x as an element of a list. A day becomes text. A key stays a number, although it is text in
-// pipelines. Errors contain what, the name of the function that makes the list.
+// pipelines. The argument what is the name of the function that makes the list, for errors.
 func (x *node) Element(what string) (plan.Expr, error) {
 	switch {
 	case x.Span:

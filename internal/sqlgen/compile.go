@@ -7,8 +7,8 @@
 //
 // So hidden fields and records have no name in the rest of the statement. Values are arguments and never part of the
 // text. Expressions never raise an error, whatever a hidden record contains. The text is deterministic, so that
-// statements are prepared once and tests can show the query beside its SQL. The package refuses forms that it can't
-// translate.
+// statements are prepared once and tests can show a query and its SQL side by side. The package refuses forms that it
+// can't translate.
 //
 // The package compiles a plan in these steps:
 //

@@ -26,7 +26,7 @@ func inDeclaredType(d Dialect, in Places, x string, f *schema.Field) string {
 	return d.DerivedColumn(d.Convert(s, x, held.Type, f.Type), f.Type)
 }
 
-// alone is the scope of a stored column. It can't compute other columns.
+// The scope of a stored column. It can't compute other columns.
 type alone struct{ Places }
 
 // Atom implements Scope.

@@ -96,7 +96,8 @@ type Dialect interface {
 	CompareValue(w *Writer, x Operand, op string, v any) error
 	// Own writes that the column x equals a text in the column's own collation, as its unique index compares.
 	Own(w *Writer, x Operand, text string)
-	// Among writes that x equals one of values. There are at least two, all texts, all numbers or all dates.
+	// Among writes that x equals one of the given values. There are at least two values: all texts, all numbers or all
+	// dates.
 	Among(w *Writer, x Operand, values []value.Value) error
 	// After writes a comparison of x with the value at a position of the order.
 	After(w *Writer, x string, f *schema.Field, op string, v any) error
@@ -171,8 +172,8 @@ type Dialect interface {
 	Order(s Scope, x string, t schema.Type, desc bool) []string
 	// Written returns the text of the JSON x in one form for all JSON with the same stored value.
 	Written(x string) string
-	// Key returns the expression to group x by and the expression that shows the key. The latter is an expression
-	// over the group. It is the same for the same records in any physical order. short reports that a text has at
+	// Key returns the expression to group x by and the expression that shows the key. The second is an expression over
+	// the group. It gives the same result for the same records in any physical order. short reports that a text has at
 	// most shortText characters.
 	Key(s Scope, x string, t schema.Type, short bool) (by, show string)
 	// KeyOf is Key for a stored column x of field f. It returns "" unless grouping by the column itself costs less.

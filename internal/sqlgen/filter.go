@@ -160,8 +160,8 @@ func (w *writer) scalar(x Operand, op query.Op, v value.Value) error {
 	return w.CompareValue(&w.Writer, x, operators[op], Argument(v))
 }
 
-// oneOf writes that x equals one of values. Texts, numbers and dates are each one comparison, if the dialect supports
-// it.
+// oneOf writes that x equals one of the given values. Texts, numbers and dates are each one comparison, if the dialect
+// supports it.
 func (w *writer) oneOf(x Operand, values []value.Value) error {
 	var parts []func() error
 	var lists [3][]value.Value // texts, numbers, dates
@@ -270,8 +270,8 @@ type spot struct {
 	whole bool // compare only the whole value: see query.Whole
 }
 
-// some writes that a node at the spot, or one of its elements, satisfies the condition that holds writes. If the spot
-// is a whole value, elements don't count, and the value must not be inside a list.
+// some writes that a node at the spot, or one of its elements, satisfies a condition. The function holds writes the
+// condition. If the spot is a whole value, elements don't count, and the value must not be inside a list.
 func (w *writer) some(at spot, holds func(Operand) error) error {
 	if !at.whole {
 		return w.any(at.x, at.path, w.orElement(holds))
@@ -305,8 +305,8 @@ func (w *writer) compareInside(op query.Op, v value.Value, at spot) error {
 	return w.some(at, func(n Operand) error { return w.scalar(n, op, v) })
 }
 
-// inInside writes that a value at a spot in a JSON document is one of values. As in MongoDB, null also matches if there
-// is no value at the path.
+// inInside writes that a value at a spot in a JSON document is one of the given values. As in MongoDB, null also
+// matches if there is no value at the path.
 func (w *writer) inInside(values []value.Value, at spot) error {
 	if len(values) == 0 {
 		w.Write(Never)
@@ -337,7 +337,7 @@ func (w *writer) thereNode(n Operand) error {
 	return nil
 }
 
-// any writes that some node at path in x satisfies the condition that holds writes.
+// any writes that some node at path in x satisfies a condition. The function holds writes the condition.
 func (w *writer) any(x Operand, path query.Path, holds func(Operand) error) error {
 	w.Write("EXISTS (SELECT 1 FROM ")
 	n, err := w.Nodes(&w.Writer, x, path)

@@ -101,8 +101,8 @@ func TestMySQLConditions(t *testing.T) {
 	})
 }
 
-// TestMySQLJSON shows conditions on JSON for MariaDB. A node is an expression. In the test, has returns the condition
-// that holds is true for doc, or for an element if doc is a list.
+// TestMySQLJSON shows conditions on JSON for MariaDB. A node is an expression. In the test, has(c) is the condition
+// that c is true for doc, or for an element if doc is a list.
 func TestMySQLJSON(t *testing.T) {
 	const doc = "CASE WHEN JSON_VALID(v1.`doc`) THEN v1.`doc` ELSE JSON_QUOTE(v1.`doc`) END"
 	text := func(x string) string {

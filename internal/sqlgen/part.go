@@ -7,8 +7,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A lead is an equality with the surrounding record at the beginning of a program. own is an expression over the
-// records of the program, around over the surrounding record. rest contains the other conditions of the same Filter.
+// A lead is an equality with the surrounding record at the beginning of a program. The field own is an expression over
+// the records of the program. The field around is an expression over the surrounding record. The field rest contains
+// the other conditions of the same Filter.
 type lead struct {
 	op          plan.Op // Same, or Eq: null equals null
 	own, around plan.Expr

@@ -63,8 +63,8 @@ func tracker(database int) []schema.Class {
 	return []schema.Class{issues, users, parts}
 }
 
-// pipelinePermit returns the permit for stages, in JSON, over a class. database is an index into databases. The rules
-// are those of a tenant.
+// pipelinePermit returns the permit for stages, in JSON, over a class. database is an index into databases. The permit
+// applies the rules of a tenant.
 func pipelinePermit(t *testing.T, database int, class, stages string) policy.Permit {
 	t.Helper()
 	tenant := policy.ClassRule{Tenant: &policy.TenantRule{Field: "org"}}

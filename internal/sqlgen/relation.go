@@ -44,8 +44,8 @@ type part struct {
 	t schema.Type
 }
 
-// A level is a derived table that adds columns. Each text is a column with the name at the same index. where are the
-// conditions inside the derived table.
+// A level is a derived table that adds columns. Each text is a column with the name at the same index. Its conditions
+// are inside the derived table.
 type level struct {
 	where, texts, names []string
 	end                 string // the barrier

@@ -43,8 +43,8 @@ func selectSQL(t *testing.T, database int, text string) string {
 	return st.Text + "\n            " + arguments(st.Args)
 }
 
-// TestSelects shows callers' SELECTs beside the statements for databases. A line of testdata/selects.txt that begins
-// with > is a caller's SELECT.
+// TestSelects shows callers' SELECTs and the statements for databases side by side. A line of testdata/selects.txt that
+// begins with > is a caller's SELECT.
 func TestSelects(t *testing.T) {
 	dialecttest.CompareGolden(t, "testdata/selects.txt", names(databases), func(database int, question string) string { return selectSQL(t, database, question) })
 }

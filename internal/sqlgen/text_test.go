@@ -11,7 +11,7 @@ import (
 )
 
 // Other tests of package sqlgen show whole statements and their pipelines. The tests here cover the names that stages
-// find in the texts of expressions, and values that the classes of those tests lack.
+// find in the texts of expressions, and values that the classes of the other tests don't have.
 
 // TestShort shows which texts may be repeated: names, arguments, and casts of one.
 func TestShort(t *testing.T) {
@@ -146,7 +146,7 @@ func TestOuter(t *testing.T) {
 	}
 }
 
-// TestSameOrder shows which computations keep an order: those that pass on the columns of the order.
+// TestSameOrder shows which computations keep an order: only computations that pass on the columns of the order.
 func TestSameOrder(t *testing.T) {
 	order := func(places ...plan.Place) plan.Shape { return plan.Shape{Order: places} }
 	from := &relation{shape: order(plan.Place{Column: 0}, plan.Place{Column: 1, Desc: true})}

@@ -66,8 +66,7 @@ func (w *Writer) Capture(write func() error) (string, error) {
 	return text, err
 }
 
-// Either writes that at least one of parts holds. It writes a balanced tree, because databases limit the depth of an
-// expression.
+// Either joins parts with OR. It writes a balanced tree, because databases limit the depth of an expression.
 func (w *Writer) Either(parts []func() error) error {
 	switch n := len(parts); n {
 	case 0:

@@ -187,8 +187,8 @@ func idiomWord(e Expr) string {
 // idiomUnits are the parts of a time that functions accept as words.
 var idiomUnits = map[string]bool{"year": true, "quarter": true, "month": true, "week": true, "isoweek": true, "day": true, "hour": true, "minute": true, "second": true}
 
-// unit returns the unit in e as a text constant, or nil if it isn't a unit. It refuses the word WEEK, because a week
-// begins on Sunday where units are words.
+// unit returns the unit in e as a text constant, or nil if it isn't a unit. It refuses the word WEEK, because in some
+// databases that week begins on Sunday.
 func (t *taker) unit(e Expr) Expr {
 	u := idiomWord(e)
 	if !idiomUnits[u] {

@@ -132,8 +132,8 @@ func hasSubquery(e Expr) bool {
 }
 
 // Gathering returns the name of a column that collects values, or nil. The expression of the column contains a list or
-// a joined text of the values of a group, which have a maximum size, or a column in which an inner query collects
-// values.
+// a joined text of the values of a group. These have a maximum size. It may also contain a column in which an inner
+// query collects values.
 func Gathering(it Item, name string, inner []string) (gathered []string) {
 	Walk(it.X, func(e Expr) bool {
 		switch e := e.(type) {

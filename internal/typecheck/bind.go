@@ -28,8 +28,8 @@ import (
 
 // Relations opens the classes to which a query refers, as views of one principal.
 type Relations interface {
-	// Open returns the view of the class called name. Otherwise it returns an error, which is the same for a hidden
-	// class and for one that doesn't exist. at is the JSON pointer of the name.
+	// Open returns the view of the class called name. Otherwise it returns an error. The error is the same for a hidden
+	// class and for a class that doesn't exist. at is the JSON pointer of the name.
 	Open(name, at string) (*Relation, error)
 	// RecordUse records that a pipeline uses a field of a view.
 	RecordUse(*schema.Field)

@@ -193,7 +193,7 @@ func (b *filters) compare(c query.Compare) (query.Filter, error) {
 		case query.Gt, query.Lt:
 			return query.Never{}, nil
 		case query.Gte, query.Lte:
-			c.Op = query.Eq // null is at least and at most null, and no other value is
+			c.Op = query.Eq // only null is at least null, or at most null
 		}
 		return c, nil
 	}

@@ -33,7 +33,7 @@ func (s scope) let(e query.Let) (Node, error) {
 	return inner.expr(e.In)
 }
 
-// below returns the expression to whose value the parts in e refer.
+// below returns the expression of which e is a part, or e itself.
 func below(e plan.Expr) plan.Expr {
 	if p, ok := e.(plan.Part); ok {
 		return below(p.X)

@@ -25,7 +25,7 @@ func (record) ID(string) bool                  { return false }
 func (record) Pointer(string) (string, string) { return "", "" }
 func (record) AllowedValues(string) []string   { return nil }
 
-// alone is a Relations without other classes.
+// Relations without other classes.
 type alone struct{ typecheck.Relations }
 
 // TestMeant has rows for comparisons that mean another one: with a field for which the meaning applies, and with a

@@ -116,7 +116,8 @@ func (r *records) costs(s query.Stage) error {
 }
 
 // match binds $match. Where is over fields, for which an index can be used. If is the condition of $expr over computed
-// values. The paths of Where may lead behind pointers. The columns behind them are joined to the shape first.
+// values. The paths of Where may refer to fields behind pointers. The columns behind them are joined to the shape
+// first.
 func (r *records) match(s query.Match) error {
 	f := &plan.Filter{}
 	in := &filters{scope: columns{r}, relations: r.relations}
