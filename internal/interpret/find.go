@@ -184,9 +184,9 @@ func (j led) place(o policy.Order) value.Value {
 	return value.Value{}
 }
 
-// Leaving returns the row of a record of a plan: its columns and, if the order is unique, the values of the order. The
-// function of is called for the value of a field behind a join, or a piece of that value. It may return only values
-// that the principal may see.
+// Leaving returns the row of a record of a plan: its columns and, if the order is unique, the values of the order.
+// Leaving calls the function of for the value of a field behind a join, or for a piece of that value. It may return
+// only values that the principal may see.
 func Leaving(p *policy.Plan, of func(join int, f *schema.Field, piece *policy.Piece) value.Value) value.Row {
 	out := make(value.Row, 0, len(p.Columns)+len(p.Order))
 	for _, c := range p.Columns {

@@ -34,8 +34,8 @@ func findMatches(x, expression string, all bool) value.Value {
 	return list[0]
 }
 
-// matchPart returns a match in x as an object. at contains the positions of the match, followed by the positions of
-// each group. before is the number of characters before the match.
+// matchPart returns a match in x as an object. The argument at contains the positions of the match, followed by the
+// positions of each group. The argument before is the number of characters before the match.
 func matchPart(x string, at []int, before int) value.Value {
 	groups := []value.Value{}
 	for i := 2; i < len(at); i += 2 {

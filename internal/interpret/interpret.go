@@ -117,7 +117,7 @@ type reading struct {
 	joined  textJoin // memory for the next Reduce that joins texts
 }
 
-// A fetched identifies a Need whose records have been read. in is the first of its values.
+// A fetched identifies a Need whose records have been read. The field in is the first of its values.
 type fetched struct {
 	view *policy.View
 	key  string
@@ -192,7 +192,7 @@ func (r *reading) keep(records []value.Row, f query.Filter, root func(value.Row)
 	return r.only(records, func(row value.Row) bool { return test(root(row)) })
 }
 
-// only returns the records for which holds returns true.
+// only returns the records for which the function holds returns true.
 func (r *reading) only(records []value.Row, holds func(value.Row) bool) (kept []value.Row, err error) {
 	for _, row := range records {
 		if err := ContextError(r.ctx); err != nil {

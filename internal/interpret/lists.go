@@ -74,8 +74,8 @@ func ofNumbers(op plan.Op, list []value.Value) value.Value {
 	return slices.MaxFunc(numbers, value.Order)
 }
 
-// within returns the distinct elements of list that other contains. If has is false, it returns the elements that other
-// doesn't contain.
+// within returns the distinct elements of list that other contains. If the argument has is false, it returns the
+// elements that other doesn't contain.
 func within(list, other []value.Value, has bool) []value.Value {
 	var kept, there directory
 	for i, e := range other {

@@ -57,8 +57,8 @@ type aim struct {
 	whole bool
 }
 
-// some reports whether holds is true for a value at the path, or for an element of a list at the path. If the condition
-// is about the whole value, elements don't count, and the value must not be inside a list.
+// some reports whether the function holds returns true for a value at the path, or for an element of a list at the
+// path. If the condition is about the whole value, elements don't count, and the value must not be inside a list.
 func (a aim) some(r rooted, holds func(value.Value) bool) bool {
 	if a.whole {
 		return !a.crossesList(r) && slices.ContainsFunc(r.leaves(a.path), holds)
@@ -84,7 +84,7 @@ func (a aim) equals(r rooted, v value.Value) bool {
 	return a.some(r, func(c value.Value) bool { return v.IsNull() && c.IsNull() || same(c, v) })
 }
 
-// someCandidate reports whether holds is true for a leaf or for an element of a leaf that is a list.
+// someCandidate reports whether the function holds returns true for a leaf, or for an element of a leaf that is a list.
 func someCandidate(of []value.Value, holds func(value.Value) bool) bool {
 	return slices.ContainsFunc(of, func(leaf value.Value) bool {
 		return holds(leaf) || slices.ContainsFunc(leaf.List(), holds)

@@ -10,8 +10,8 @@ import (
 // comparisons are the operators that the server evaluates with the same meaning, for values of one type.
 var comparisons = map[plan.Op]string{plan.Eq: "$eq", plan.Ne: "$ne"}
 
-// less writes that a is less than b. Null is less than all other values. It doesn't rely on the server's order of
-// types.
+// less writes the condition that a is less than b. Null is less than all other values. It doesn't rely on the server's
+// order of types.
 func less(a, b any) bson.D {
 	return of("$let", "vars", bson.D{{Key: "a", Value: a}, {Key: "b", Value: b}}, "in",
 		op("$and", op("$ne", "$$b", nil), op("$or", op("$eq", "$$a", nil), op("$lt", "$$a", "$$b"))))

@@ -145,7 +145,8 @@ func (s spot) withoutLists(whole bool, c cond) cond {
 	return c
 }
 
-// noList writes that a value isn't a list with elements: it has no first element. FerretDB doesn't find lists by $type.
+// noList writes the condition that a value isn't a list with elements: it has no first element. FerretDB doesn't find
+// lists by $type.
 func noList(name string) bson.D {
 	return bson.D{{Key: name + ".0", Value: bson.D{{Key: "$exists", Value: false}}}}
 }
@@ -221,7 +222,7 @@ func (m matcher) rangeCond(s spot, op query.Op, v value.Value) cond {
 // plainText reports whether the texts of a field are stored as strings.
 func plainText(f *schema.Field) bool { return !bsonHolds(f, ObjectID) }
 
-// in writes that a value, or an element of a list, equals one of several values.
+// in writes the condition that a value, or an element of a list, equals one of several values.
 func (m matcher) in(f query.In) cond {
 	s, ok := m.at(f.Path)
 	if !ok {
@@ -241,8 +242,8 @@ func (m matcher) in(f query.In) cond {
 	return s.withoutLists(f.Whole, cond{doc: bson.D{{Key: s.name, Value: bson.D{{Key: "$in", Value: list}}}}, exact: true})
 }
 
-// element writes that a whole element of a list equals one of several values. Other conditions on elements aren't
-// written.
+// element writes the condition that a whole element of a list equals one of several values. Other conditions on
+// elements aren't written.
 func (m matcher) element(f query.ElemMatch) cond {
 	s, ok := m.at(f.Path)
 	in, is := f.Match.(query.In)
@@ -303,7 +304,8 @@ func finite(number string) bool {
 	return err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
 }
 
-// exists writes that a value isn't null. For a whole value it can't use $ne, which also tests the elements of a list.
+// exists writes the condition that a value isn't null. For a whole value it can't use $ne, which also tests the
+// elements of a list.
 func (m matcher) exists(f query.Exists) cond {
 	s, ok := m.at(f.Path)
 	if !ok || s.inside {

@@ -10,7 +10,7 @@ import (
 // rejects these uses in queries, and CheckMasks verifies the result of typecheck.
 func CheckMasks(p *Program) error { return (&masks{}).program(p) }
 
-// masks checks the masked columns of a program. around contains the shapes of the enclosing Nests.
+// masks checks the masked columns of a program. The field around contains the shapes of the enclosing Nests.
 type masks struct{ around []*Shape }
 
 // program checks that no stage of p reads a masked column. It also checks that no order, from the base to the result,

@@ -14,7 +14,7 @@ type run struct {
 	plus   bool   // a + precedes the first group
 }
 
-// digits returns the digits of a range of groups. to is the index after the last group.
+// digits returns the digits of a range of groups. The argument to is the index after the last group.
 func (r run) digits(text string, from, to int) string {
 	var b strings.Builder
 	for _, g := range r.groups[from:to] {

@@ -300,7 +300,7 @@ func (t *tallier) below(in Shape, stages []Stage) {
 	}
 }
 
-// programs returns the inner programs of a stage. in is the shape of the stage's records.
+// programs returns the inner programs of a stage. The argument in is the shape of the stage's records.
 func programs(s Stage, in Shape) []*Program {
 	switch s := s.(type) {
 	case *Join:

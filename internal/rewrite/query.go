@@ -13,8 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Query returns v, a where object or a pipeline, rewritten for the query language. at is the JSON pointer of v. notes
-// describe changes that a reader may not expect. now is the instant of $$NOW. The contents of $literal stay unchanged.
+// Query returns v, a where object or a pipeline, rewritten for the query language. at is the JSON pointer of v. The
+// notes describe changes that a reader may not expect. The argument now is the instant of $$NOW. The contents of
+// $literal stay unchanged.
 func Query(v value.Value, at string, now time.Time) (out value.Value, notes []string, err error) {
 	w := &writing{now: now.UTC()}
 	out = w.value(v, at)

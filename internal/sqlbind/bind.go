@@ -108,7 +108,7 @@ type binder struct {
 	catalogue bool            // a table of information_schema or pg_catalog is read
 }
 
-// with is a query of a WITH clause that can be named. around contains the other queries.
+// with is a query of a WITH clause that can be named. The field around contains the other queries.
 type with struct {
 	sqlparse.CTE
 	around *with

@@ -38,8 +38,8 @@ type Binder struct {
 	Known  *statement
 }
 
-// A statement is the state that the Binders of one statement share. all contains the functions by name and is created
-// on first use. bound counts the bound expressions.
+// A statement is the state that the Binders of one statement share. The field all contains the functions by name and is
+// created on first use. The field bound counts the bound expressions.
 type statement struct {
 	Notes    []string // notes for the caller about how the statement was read
 	Gathered []string // the columns of its SELECTs with a list or a joined text of a group

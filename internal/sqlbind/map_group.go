@@ -10,9 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// level returns the expressions and the shape that give the groups of one grouping set the columns of all sets. keys
-// contains the keys of all sets, and own the indexes of this set's keys. A key that isn't in the set is null. The
-// accumulators follow. The last column is for the number of the set. before are the columns of the preceding sets.
+// level returns the expressions and the shape that give the groups of one grouping set the columns of all sets. The
+// argument keys contains the keys of all sets. The argument own contains the indexes of this set's keys. A key that
+// isn't in the set is null. The accumulators follow. The last column is for the number of the set. The argument before
+// contains the columns of the preceding sets.
 func level(g *plan.Group, own []int, keys []plan.Expr, before []plan.Column) ([]plan.Expr, plan.Shape) {
 	var all []plan.Expr
 	var shape plan.Shape

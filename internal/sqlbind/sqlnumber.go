@@ -96,8 +96,8 @@ func (n numberType) Real() numberType {
 	return floating
 }
 
-// ComparisonType returns the type to which n is converted in a comparison with another number. both is the common type
-// of the two numbers.
+// ComparisonType returns the type to which n is converted in a comparison with another number. The argument both is the
+// common type of the two numbers.
 func (n numberType) ComparisonType(both numberType) numberType {
 	if both < numeric {
 		return n

@@ -155,8 +155,8 @@ func splitParts(x plan.Expr, separator plan.Const, n int64) plan.Expr {
 	return choice(test(plan.UpTo, number(plan.Size, parts), stringWhole(count)), x, applyText(plan.Concat, all...))
 }
 
-// overlayText replaces length characters of x by y. from is the position of the first of them, counted from 1. With
-// within, x stays unchanged if it has fewer characters than from.
+// overlayText replaces length characters of x by y. The argument from is the position of the first of them, counted
+// from 1. With within, x stays unchanged if it has fewer characters than from.
 func overlayText(x, y plan.Expr, from, length int64, within bool) plan.Expr {
 	out := applyText(plan.Concat, applyText(plan.Substr, x, stringWhole(0), stringWhole(from-1)), y, applyText(plan.Substr, x, stringWhole(from-1+length), stringWhole(-1)))
 	if within {

@@ -41,7 +41,7 @@ type Dialect interface {
 	// ViewColumn returns the name of a column in a derived table.
 	ViewColumn(name string) string
 	// JoinKey returns the text of x for a comparison of a pointer with the key that it contains. f is the field of x.
-	// other is the field on the other side.
+	// The argument other is the field on the other side.
 	JoinKey(x string, f, other *schema.Field) string
 	// Optional returns x, a column of a derived table for which a LEFT JOIN may find no row.
 	Optional(x string) string
@@ -71,8 +71,8 @@ type Dialect interface {
 	Slice(x string, f *schema.Field, first, length string) string
 	// Bytes returns the number of bytes of a text that AsText returned.
 	Bytes(x string, f *schema.Field) string
-	// Pieces returns the function that counts characters. most is the maximum size in bytes of a value that can be
-	// cut into pieces, or "" for any size.
+	// Pieces returns the function that counts characters. The second result is the maximum size in bytes of a value
+	// that can be cut into pieces, or "" for any size.
 	Pieces() (characters, most string)
 	// OrderTerm returns the term that orders by a column, and whether the term is in milliseconds.
 	OrderTerm(x string, f *schema.Field) (term string, millis bool)
@@ -94,18 +94,19 @@ type Dialect interface {
 	NullsClause(f *schema.Field, desc bool) string
 	// CompareValue writes x op v for a non-null v of the field's kind. op is = > >= < or <=.
 	CompareValue(w *Writer, x Operand, op string, v any) error
-	// Own writes that the column x equals a text in the column's own collation, as its unique index compares.
+	// Own writes the condition that the column x equals a text in the column's own collation, as its unique index
+	// compares.
 	Own(w *Writer, x Operand, text string)
-	// Among writes that x equals one of the given values. There are at least two values: all texts, all numbers or all
-	// dates.
+	// Among writes the condition that x equals one of the given values. There are at least two values: all texts, all
+	// numbers or all dates.
 	Among(w *Writer, x Operand, values []value.Value) error
 	// After writes a comparison of x with the value at a position of the order.
 	After(w *Writer, x string, f *schema.Field, op string, v any) error
-	// MatchText writes that the text x matches a regular expression.
+	// MatchText writes the condition that the text x matches a regular expression.
 	MatchText(w *Writer, x Operand, r query.Regex) error
-	// Begins writes that the text x begins with a prefix.
+	// Begins writes the condition that the text x begins with a prefix.
 	Begins(w *Writer, x Operand, prefix string)
-	// On writes that a JSON node, or a column of points, is a point in an area.
+	// On writes the condition that a JSON node, or a column of points, is a point in an area.
 	On(w *Writer, x Operand, f query.GeoWithin) error
 	// Distance returns the distance of a point from the center of an area, as query.GeoWithin.Distance does. It is
 	// null if x isn't a point.
@@ -119,7 +120,8 @@ type Dialect interface {
 	Is(x Operand, typ string) string
 	// Length returns the number of elements of a node that is an array. It is null for other nodes.
 	Length(x Operand) string
-	// Search writes that fields of a view match a full-text search. space is the schema of its indexes, or "".
+	// Search writes the condition that fields of a view match a full-text search. space is the schema of its indexes,
+	// or "".
 	Search(t SearchedView, space string, of *policy.Search) error
 
 	// Writes returns the description of how to write the database, or the zero Writes for a read-only database.

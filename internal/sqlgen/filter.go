@@ -15,7 +15,7 @@ func (w *writer) filter(f query.Filter, over fields) error {
 	return w.logic(f, func(f query.Filter, path query.Path) error { return w.condition(f, path, over) })
 }
 
-// logic writes And, Or and Not. It calls one for each other condition, with the path of the condition.
+// logic writes And, Or and Not. It calls the function one for each other condition, with the path of the condition.
 func (w *writer) logic(f query.Filter, one func(query.Filter, query.Path) error) error {
 	switch f := f.(type) {
 	case query.And:
@@ -119,7 +119,7 @@ func (w *writer) atom(f query.Filter, x Operand) error {
 	return problem.New(problem.Internal, fmt.Sprintf("compile can't write %T on %s", f, x.Field.Type))
 }
 
-// inQuery writes that x is the key of a record in another view.
+// inQuery writes the condition that x is the key of a record in another view.
 func (w *writer) inQuery(f query.InQuery, x Operand) error {
 	if f.View < 1 || f.View > len(w.plan.Views) || len(f.Key) != 1 {
 		return problem.New(problem.Internal, fmt.Sprintf("the plan has no view %d with a key %q", f.View, f.Key))
@@ -160,8 +160,8 @@ func (w *writer) scalar(x Operand, op query.Op, v value.Value) error {
 	return w.CompareValue(&w.Writer, x, operators[op], Argument(v))
 }
 
-// oneOf writes that x equals one of the given values. Texts, numbers and dates are each one comparison, if the dialect
-// supports it.
+// oneOf writes the condition that x equals one of the given values. Texts, numbers and dates are each one comparison,
+// if the dialect supports it.
 func (w *writer) oneOf(x Operand, values []value.Value) error {
 	var parts []func() error
 	var lists [3][]value.Value // texts, numbers, dates
@@ -270,8 +270,9 @@ type spot struct {
 	whole bool // compare only the whole value: see query.Whole
 }
 
-// some writes that a node at the spot, or one of its elements, satisfies a condition. The function holds writes the
-// condition. If the spot is a whole value, elements don't count, and the value must not be inside a list.
+// some writes the condition that a node at the spot, or one of its elements, satisfies another condition. The function
+// holds writes that other condition. If the spot is a whole value, elements don't count, and the value must not be
+// inside a list.
 func (w *writer) some(at spot, holds func(Operand) error) error {
 	if !at.whole {
 		return w.any(at.x, at.path, w.orElement(holds))
@@ -279,7 +280,8 @@ func (w *writer) some(at spot, holds func(Operand) error) error {
 	return w.writeOutsideLists(at, func() error { return w.any(at.x, at.path, holds) })
 }
 
-// writeOutsideLists writes a condition. If the spot is a whole value, it first writes that the path contains no list.
+// writeOutsideLists writes a condition. If the spot is a whole value, it first writes the condition that the path
+// contains no list.
 func (w *writer) writeOutsideLists(at spot, holds func() error) error {
 	if !at.whole || len(at.path) == 0 {
 		return holds()
@@ -305,8 +307,8 @@ func (w *writer) compareInside(op query.Op, v value.Value, at spot) error {
 	return w.some(at, func(n Operand) error { return w.scalar(n, op, v) })
 }
 
-// inInside writes that a value at a spot in a JSON document is one of the given values. As in MongoDB, null also
-// matches if there is no value at the path.
+// inInside writes the condition that a value at a spot in a JSON document is one of the given values. As in MongoDB,
+// null also matches if there is no value at the path.
 func (w *writer) inInside(values []value.Value, at spot) error {
 	if len(values) == 0 {
 		w.Write(Never)
@@ -337,7 +339,8 @@ func (w *writer) thereNode(n Operand) error {
 	return nil
 }
 
-// any writes that some node at path in x satisfies a condition. The function holds writes the condition.
+// any writes the condition that some node at path in x satisfies another condition. The function holds writes that
+// other condition.
 func (w *writer) any(x Operand, path query.Path, holds func(Operand) error) error {
 	w.Write("EXISTS (SELECT 1 FROM ")
 	n, err := w.Nodes(&w.Writer, x, path)

@@ -91,8 +91,8 @@ func (b *builder) narrow(r *relation, e plan.Expr, x string) string {
 	return b.let(r, x)
 }
 
-// accumulate adds the accumulators over s to group. by contains the texts of the group's keys. It then closes the
-// group.
+// accumulate adds the accumulators over s to group. The argument by contains the texts of the group's keys. It then
+// closes the group.
 func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, by []string) error {
 	xs := make([]string, len(all))
 	for i, a := range all {
@@ -186,7 +186,7 @@ func (b *builder) element(s *scope, a plan.Accumulator) (string, error) {
 	return b.d.ToJSON(s, b.d.Short(x, b.most), schema.String), err
 }
 
-// collectList returns the text of the list l. by contains the texts of the group's keys.
+// collectList returns the text of the list l. The argument by contains the texts of the group's keys.
 func (b *builder) collectList(s *scope, by []string, l Gathered) string {
 	l.Most = b.most
 	if size := b.d.Size(s, l.X); size != "" {

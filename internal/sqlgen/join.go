@@ -67,10 +67,10 @@ func (b *builder) join(r *relation, st *plan.Join, at place) (*relation, error) 
 	}, nil
 }
 
-// An equality writes that x, in the scope at, equals y, in the scope in.
+// An equality writes the condition that x equals y. The arguments at and in are the scopes of x and y.
 type equality func(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, error)
 
-// pairs writes that both sides of each pair are equal. Null doesn't equal anything.
+// pairs writes the condition that both sides of each pair are equal. Null doesn't equal anything.
 func (b *builder) pairs(left, right *scope, on []plan.Pair, same equality) ([]string, error) {
 	var tests []string
 	for _, p := range on {
@@ -175,8 +175,8 @@ func mentionsOuter(outer *scope, text string) bool {
 	return false
 }
 
-// object writes a record as a JSON object of its visible columns. more contains the name and the value of an additional
-// member, or nothing.
+// object writes a record as a JSON object of its visible columns. The argument more contains the name and the value of
+// an additional member, or nothing.
 func (b *builder) object(s *scope, more ...string) string {
 	var visible []int
 	for i, c := range s.r.shape.Columns {

@@ -59,7 +59,7 @@ func flattenConcat(texts []plan.Expr) []plan.Expr {
 	return out
 }
 
-// logic writes an And or an Or. one writes each operand.
+// logic writes an And or an Or. The function one writes each operand.
 func (w exprWriter) logic(e plan.Apply, one func(plan.Expr) (string, error)) (string, error) {
 	sep := " AND "
 	if e.Op == plan.Or {
@@ -137,7 +137,8 @@ func (w exprWriter) areStoredColumns(es []plan.Expr) bool {
 	})
 }
 
-// equal writes that two stored columns are equal, or that both are null. The database can use an index for it.
+// equal writes the condition that two stored columns are equal, or that both are null. The database can use an index
+// for it.
 func (w exprWriter) equal(e plan.Apply) (string, error) {
 	same, err := Same(w.d, w.s, e.Args[0], w.s, e.Args[1])
 	if err != nil {
@@ -199,7 +200,7 @@ func (w exprWriter) compare(e plan.Apply) (string, error) {
 	return w.versus(e.Op, x, y, t, both)
 }
 
-// versus writes x op y with null as a value. both reports that neither operand is ever null.
+// versus writes x op y with null as a value. The argument both reports that neither operand is ever null.
 func (w exprWriter) versus(op plan.Op, x, y string, t schema.Type, both bool) (string, error) {
 	if both {
 		return w.d.Compare(w.s, op, x, y, t)

@@ -79,7 +79,8 @@ func (w *writer) places(xs []string) []string {
 	return xs
 }
 
-// goOn writes that a record comes after the position in policy.Plan.After. It compares from part i of the order on.
+// goOn writes the condition that a record comes after the position in policy.Plan.After. It compares from part i of the
+// order on.
 func (w *writer) goOn(i int) error {
 	o, v := w.plan.Order[i], w.plan.After[i]
 	column, f := w.place(o)

@@ -5,8 +5,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Same writes that x in the scope at equals y in the scope in. The condition is null if one side is null. If both are
-// stored columns, the condition can use an index on x.
+// Same writes the condition that x equals y. The arguments at and in are the scopes of x and y. The condition is null
+// if one side is null. If both are stored columns, the condition can use an index on x.
 func Same(d Dialect, at Scope, x plan.Expr, in Scope, y plan.Expr) (string, error) {
 	return between{d, at, in}.same(x, y, func(left, right string) (string, error) { return d.Compare(at, plan.Eq, left, right, x.Type()) })
 }
@@ -32,8 +32,8 @@ type between struct {
 	at, in Scope
 }
 
-// same writes that x in the first scope equals y in the second. equal writes the comparison. For stored columns, same
-// uses the test from the dialect's Find, which can use an index.
+// same writes the condition that x in the first scope equals y in the second. equal writes the comparison. For stored
+// columns, same uses the test from the dialect's Find, which can use an index.
 func (b between) same(x, y plan.Expr, equal func(left, right string) (string, error)) (string, error) {
 	left, err := WriteExpr(b.d, b.at, x)
 	if err != nil {

@@ -81,7 +81,7 @@ func (t *Text) Not() (before, after string) { return t.w.Negation() }
 // the class.
 func (t *Text) Layers(v *policy.View, alias string) error { return t.w.layers(v, alias) }
 
-// LayersBut is Layers without the conditions for which but returns true.
+// LayersBut is Layers without the conditions for which the function but returns true.
 func (t *Text) LayersBut(v *policy.View, alias string, but func(policy.Layer) bool) error {
 	return t.w.conditions(v, slices.DeleteFunc(slices.Clone(v.Layers()), but), alias)
 }

@@ -143,9 +143,9 @@ func (w *windowing) frame(f plan.Frame) (text string, order []string) {
 	return " ROWS BETWEEN " + bound(f.From, f.First, "PRECEDING") + " AND " + bound(f.To, f.Last, "FOLLOWING"), w.order
 }
 
-// windowAggregates returns text with its aggregates as window functions. over is the OVER clause. No aggregate in text
-// is inside another, because the text is an expression of aggregates over one short operand. more contains the names of
-// the dialect's own aggregates.
+// windowAggregates returns text with its aggregates as window functions. The argument over is the OVER clause. No
+// aggregate in text is inside another, because the text is an expression of aggregates over one short operand. The
+// argument more contains the names of the dialect's own aggregates.
 func windowAggregates(text, over string, more []string) string {
 	var out strings.Builder
 	for len(text) > 0 {

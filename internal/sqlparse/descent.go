@@ -18,7 +18,8 @@ type Descent struct {
 }
 
 // DescentOf returns the parts of a recursive query that follows a pointer. For any other query it returns the place and
-// the reason. own reports whether the step's table has a column. A name without an alias then refers to the table.
+// the reason. The function own reports whether the step's table has a column. A name without an alias then refers to
+// the table.
 func DescentOf(c CTE, own func(*Table, Ident) bool) (d *Descent, at Pos, why string) {
 	d = &Descent{own: own}
 	q := c.Query

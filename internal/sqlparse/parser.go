@@ -180,7 +180,7 @@ func (p *parser) mark(s string) {
 	}
 }
 
-// commas parses a list with commas. one parses an element.
+// commas parses a list with commas. The function one parses an element.
 func (p *parser) commas(one func()) {
 	one()
 	for p.symbol(",") {

@@ -161,7 +161,7 @@ func (e *Any) Among() *In {
 }
 
 // Side returns the side to which the columns in e belong: 1 or 2. It returns 0 for no columns or both sides, and for
-// other forms than names and constants. in reports on which sides a name exists.
+// other forms than names and constants. The function in reports on which sides a name exists.
 func Side(e Expr, in func(parts []Ident) (left, right bool)) int {
 	side := 0
 	Walk(e, func(e Expr) bool {

@@ -43,8 +43,8 @@ func (r *records) behind(path query.Path, at string) error {
 	return nil
 }
 
-// follow joins the record to which column i points. path is the name of the column. rest is the path within that
-// record.
+// follow joins the record to which column i points. path is the name of the column. The argument rest is the path
+// within that record.
 func (r *records) follow(i int, path, rest query.Path, at string) error {
 	c := r.shape.Columns[i]
 	to, err := r.relations.Open(c.Class, at)

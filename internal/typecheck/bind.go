@@ -60,8 +60,9 @@ type Relation struct {
 // A Pointer is a field that contains values of a field of another view.
 type Pointer struct{ Field, Target, TargetKey, Unique string } // Unique is the name of the constraint to which the pointer refers
 
-// Pipeline binds the stages of q. from is the view of the class of q, and relations opens other views. Pipeline returns
-// the program and notes on conditions that can't hold. It refuses a pipeline that exceeds the limits in most.
+// Pipeline binds the stages of q. The argument from is the view of the class of q. The argument relations opens other
+// views. Pipeline returns the program and notes on conditions that can't hold. It refuses a pipeline that exceeds the
+// limits in most.
 func Pipeline(q *query.Pipeline, from *Relation, relations Relations, most plan.Bounds) (*plan.Program, []string, error) {
 	b := &binder{relations: relations, seed: fmt.Sprintf("%x", q.Digest()), meter: plan.Meter{Bounds: most}}
 	r := b.start(from)

@@ -151,7 +151,7 @@ func (d dated) weekStart() (int, error) {
 		Near: problem.Nearest(name, weekdays, 2)}
 }
 
-// shift binds $dateAdd and $dateSubtract. The latter adds the negative amount.
+// shift binds $dateAdd and $dateSubtract. A subtraction adds the negative amount.
 func (d dated) shift(x plan.Expr, zone string) (Node, error) {
 	unit, err := d.unit(units)
 	if err != nil {

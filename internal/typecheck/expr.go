@@ -40,8 +40,8 @@ type let struct {
 	elements int
 }
 
-// element is the variable of a list over which an operator iterates. before reports whether the previous result also
-// has a name, as in $reduce.
+// element is the variable of a list over which an operator iterates. The field before reports whether the previous
+// result also has a name, as in $reduce.
 type element struct {
 	name   string
 	before bool

@@ -207,7 +207,8 @@ func (r *records) listKnowledge() *plan.Known {
 	return plan.ListOf(whole.Knowledge())
 }
 
-// nest adds a stage that appends a list as a column with the path as. known describes the contents of the list.
+// nest adds a stage that appends a list as a column with the path as. The argument known describes the contents of the
+// list.
 func (r *records) nest(s plan.Stage, shape *plan.Shape, as query.Path, known *plan.Known) {
 	*shape = r.without(as)
 	shape.Columns = append(shape.Columns, plan.Column{Path: as, Type: schema.JSON, List: true, NotNull: true, Known: known})

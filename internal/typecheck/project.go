@@ -133,7 +133,8 @@ func begins(path, prefix query.Path) bool {
 	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }
 
-// all returns definitions of all columns except the columns in without. Columns stay unchanged, and objects stay whole.
+// all returns definitions of all columns except the columns in the argument without. Columns stay unchanged, and
+// objects stay whole.
 func (r *records) all(without ...query.Path) []definition {
 	var defs []definition
 	whole, _ := r.below(nil, "", true)

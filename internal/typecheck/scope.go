@@ -141,7 +141,7 @@ func comparable(x, y schema.Type) bool {
 	return x == y && x != schema.Opaque || Numeric(x) && Numeric(y) || date(x) && date(y)
 }
 
-// inElement binds a filter over the elements of a JSON array. known describes the elements.
+// inElement binds a filter over the elements of a JSON array. The argument known describes the elements.
 func inElement(f query.Filter, known *plan.Known) (query.Filter, []string, error) {
 	b := &filters{scope: elementScope{&schema.Field{Type: schema.JSON}, known}}
 	out, err := b.filter(f)
