@@ -63,7 +63,8 @@ func Ops() []string {
 	return []string{"create", "update", "delete", "action", "call", "create_class", "add_fields", "delete_class"}
 }
 
-// Parse parses the output of Print. Errors are problem.InvalidArgument with a JSON pointer that begins with at.
+// Parse parses the output of Print. Errors are problem.InvalidArgument. Their JSON pointers begin with at, the pointer
+// of v.
 func Parse(v value.Value, at string) (Write, error) {
 	invalid := func(at, format string, args ...any) error {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: fmt.Sprintf(format, args...)}

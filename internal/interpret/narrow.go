@@ -27,7 +27,7 @@ type Narrowed struct {
 // A step is a stage that makes at most one record from each record. It returns false if it makes none.
 type step func(value.Row) (value.Row, bool)
 
-// Narrow begins the evaluation after the first done stages. Records of other views are read from from.
+// Narrow begins the evaluation after the first done stages. The function from reads the records of other views.
 func Narrow(ctx context.Context, of *policy.Plan, done int, from Records, b *Budget) (*Narrowed, error) {
 	n := &Narrowed{r: &reading{ctx: ctx, records: from, plan: of}, budget: b, rest: *of.Program}
 	if n.rest.From >= 0 && n.rest.From < len(of.Views) {

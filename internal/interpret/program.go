@@ -19,7 +19,8 @@ type given struct {
 	input []value.Row // the records that a Facet passes to its branches
 	outer *place      // the record for which a Nest makes its list
 
-	// If key isn't "", the Program requires only the records of its first view whose field key equals one of in.
+	// If key isn't "", the Program requires only some records of its first view. In these records, the field key has
+	// one of the values in.
 	key string
 	in  []value.Value
 }

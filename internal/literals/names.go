@@ -15,7 +15,7 @@ const (
 	maxSegment = 128 // bytes of a part
 )
 
-// Path splits and checks the dotted path s. at is its JSON pointer, for errors.
+// Path splits and checks the dotted path s. The argument at is its JSON pointer, for errors.
 func Path(s, at string) ([]string, error) {
 	path := strings.Split(s, ".")
 	if len(path) > MaxPath {

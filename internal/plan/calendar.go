@@ -25,8 +25,8 @@ func Zone(name string) *time.Location {
 	return time.UTC
 }
 
-// Between returns the intervals between from and to, without these two. It returns at most most of them. With down, it
-// returns them in descending order, starting before to.
+// Between returns the intervals between from and to, without these two. The argument most is the maximum number of
+// results. With down, it returns them in descending order, starting before to.
 func (k *Calendar) Between(from, to string, most int, down bool) []string {
 	at, last := k.wall(from), k.wall(to)
 	step := k.next

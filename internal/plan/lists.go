@@ -60,7 +60,7 @@ func lists(p *Program) int {
 	return n
 }
 
-// BoundedList returns the list of values, or null if the list is larger than most bytes.
+// BoundedList returns the list of values, or null if the list is larger than most, in bytes.
 func BoundedList(values []value.Value, most int) value.Value {
 	for _, v := range values {
 		if most -= len(v.AppendJSON(nil)) + ListElement; most < 0 {

@@ -38,8 +38,8 @@ func checkOrder(s *Shape) error {
 	return nil
 }
 
-// stage checks the columns of in that s reads. It also checks that masked columns are still masked in the stage's
-// shape.
+// stage checks the columns that s reads. The argument in is the shape before the stage. Masked columns must still be
+// masked in the shape after the stage.
 func (m *masks) stage(s Stage, in *Shape) error {
 	out := s.Out()
 	switch s := s.(type) {
@@ -119,7 +119,8 @@ func first(errs ...error) error {
 	return nil
 }
 
-// stays checks that the columns of in are in out with the same masks, starting at column from.
+// stays checks that the columns of one shape stay in another shape with the same masks. They begin at column from of
+// the new shape.
 func stays(in, out *Shape, from int) error {
 	for i, c := range in.Columns {
 		if out.Columns[from+i].Mask != c.Mask {
@@ -219,7 +220,7 @@ func (m *masks) pairs(list []Pair, in, right *Shape) error {
 	return nil
 }
 
-// reads checks the columns of in to which expressions refer.
+// reads checks the columns to which expressions over the shape in refer.
 func (m *masks) reads(in *Shape, list ...Expr) error {
 	for _, e := range list {
 		masked := false

@@ -59,7 +59,7 @@ const (
 	And    // of any number of Booleans. Null counts as false. Never null
 	Or
 	Not
-	Truth  // of JSON: false for null, false and 0, otherwise true. Never null
+	Truth  // a JSON value as a condition: false for null, false and 0, otherwise true. Never null
 	IfNull // the first argument that isn't null. All arguments are of type T
 
 	Concat // Strings

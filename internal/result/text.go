@@ -162,7 +162,7 @@ func appendCSV(dst []byte, v value.Value) []byte {
 	return quoteCSV(v.AppendText(dst), from, v)
 }
 
-// quoteCSV turns the text of v into a cell. The text is the part of dst from position from on.
+// quoteCSV turns the text of v into a cell. The text begins at position from of dst and ends with dst.
 func quoteCSV(dst []byte, from int, v value.Value) []byte {
 	if runs(dst[from:]) && !(v.IsNumber() && dst[len(dst)-1] <= '9') { // numbers are safe, except -Infinity
 		dst = slices.Insert(dst, from, '\'')

@@ -74,8 +74,8 @@ func WindowNames() []string {
 	return []string{"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value", "nth_value"}
 }
 
-// ntile numbers ranges of a partition. The argument is the number of ranges. The first ranges are larger by one record
-// if the division has a remainder.
+// ntile divides a partition into ranges and returns the number of a record's range. The argument is the number of
+// ranges. The first ranges are larger by one record if the division has a remainder.
 func (b *aggregateBinder) ntile(c *sqlparse.Call) (Windowed, error) {
 	n := int64(0)
 	if len(c.Args) == 1 {

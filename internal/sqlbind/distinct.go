@@ -34,7 +34,7 @@ func (r *rel) distinctOn(s *sqlparse.Select, outputs []output, order []sqlparse.
 		}
 		all = append(all, x)
 	}
-	if err := r.sort(terms); err != nil { // it only adds columns at the end, so that on and all stay valid
+	if err := r.sort(terms); err != nil { // it only adds columns at the end, so that the columns in on and all stay valid
 		return err
 	}
 	r.firsts(on, all, outputs)
@@ -45,7 +45,7 @@ func (r *rel) distinctOn(s *sqlparse.Select, outputs []output, order []sqlparse.
 	return r.sort(after)
 }
 
-// firsts groups the records by on. The outputs are the values of the first record in each group.
+// firsts groups the records by the values in on. The outputs are the values of the first record in each group.
 func (r *rel) firsts(on, all []node, outputs []output) {
 	g := &plan.Group{}
 	for i := range on {

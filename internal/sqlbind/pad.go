@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// upTo returns a constant whole number of at most most. A negative number becomes 0.
+// upTo returns a constant whole number that is not above the argument most. A negative number becomes 0.
 func upTo(f *called, x node, most int64) (int64, error) {
 	k, ok := x.Expr.(plan.Const)
 	n, whole := k.Value.AsInt()

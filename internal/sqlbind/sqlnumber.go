@@ -142,7 +142,7 @@ func bucketOf(x plan.Expr, from, to float64, n int64) plan.Expr {
 }
 
 // series returns the whole numbers from one end to the other, one per row, including both ends. step isn't 0. There are
-// no rows if the step leads away from the end. The bool is false for more than most numbers.
+// no rows if the step leads away from the end. The bool is false if there would be more numbers than the argument most.
 func series(from, to, step int64, most int) ([]value.Row, bool) {
 	var rows []value.Row
 	for n := from; step > 0 && n <= to || step < 0 && n >= to; {

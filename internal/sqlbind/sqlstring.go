@@ -68,7 +68,7 @@ func asText(x plan.Expr, truth bool) plan.Expr {
 	return x
 }
 
-// withText joins the texts of all that aren't null. between is the separator.
+// withText joins the texts of all that aren't null. The argument between is the separator.
 func withText(between plan.Const, all []plan.Expr) plan.Expr {
 	parts := make([]plan.Expr, len(all)) // each text with the separator before it
 	for i, x := range all {
@@ -156,7 +156,7 @@ func splitParts(x plan.Expr, separator plan.Const, n int64) plan.Expr {
 }
 
 // overlayText replaces length characters of x by y. The argument from is the position of the first of them, counted
-// from 1. With within, x stays unchanged if it has fewer characters than from.
+// from 1. If the argument within is set, x stays unchanged if it has fewer characters than that position.
 func overlayText(x, y plan.Expr, from, length int64, within bool) plan.Expr {
 	out := applyText(plan.Concat, applyText(plan.Substr, x, stringWhole(0), stringWhole(from-1)), y, applyText(plan.Substr, x, stringWhole(from-1+length), stringWhole(-1)))
 	if within {

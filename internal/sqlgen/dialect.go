@@ -197,11 +197,11 @@ type Dialect interface {
 	// Size writes the size that the JSON x adds to a list (plan.ListBytes), if Collect needs the size of the list as
 	// a column. It returns "" if Collect measures the list itself.
 	Size(s Scope, x string) string
-	// Short returns the text x, or another value if x has more than most bytes. Collect and Distinct treat the JSON
-	// of that other value as too large. x must be cheap to use twice.
+	// Short returns the text x, or another value if x is longer than most, in bytes. Collect and Distinct treat the
+	// JSON of that other value as too large. x must be cheap to use twice.
 	Short(x string, most int) string
 	// Distinct writes the JSON list of the distinct JSON values x over a group, in the order of AddToSet. The list is
-	// null if it has more than most bytes. Distinct returns "" if the dialect has no function for it.
+	// null if it is larger than most, in bytes. Distinct returns "" if the dialect has no function for it.
 	Distinct(s Scope, x string, most int) string
 	// Digest writes the md5, in hex, of seed and texts, joined by U+001F. Each of xs has the type at its index in
 	// types.

@@ -108,7 +108,7 @@ func (b *builder) accumulate(s *scope, group *relation, all []plan.Accumulator, 
 			xs[i] = b.let(s.r, xs[i])
 		}
 	}
-	// First and Last are picked by the number of a record in its group, counted from either end. The number is 1.
+	// First is the record with number 1 in its group. Last is the record with number 1 if the count begins at the end.
 	var first, last string
 	if slices.ContainsFunc(all, func(a plan.Accumulator) bool { return a.Op == plan.First }) {
 		first = b.number(s, by, false)

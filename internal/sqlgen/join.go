@@ -134,7 +134,7 @@ func (b *builder) nestEach(r *relation, st *plan.Nest, at place) (*relation, err
 	return b.nestRecords(st, outer, right, func(s *scope) ([]string, error) { return b.pairs(outer, s, st.On, Same) })
 }
 
-// nestRecords adds the list of the records of right that satisfy the conditions from test.
+// nestRecords adds the list of the right records that satisfy the conditions from the function test.
 func (b *builder) nestRecords(st *plan.Nest, outer *scope, right *relation, test func(*scope) ([]string, error)) (*relation, error) {
 	s := &scope{b: b, r: b.open(right), outer: outer, lets: true}
 	objects := b.objects(s) // before the tests, which must not be part of the columns that objects computes below

@@ -88,7 +88,7 @@ func TestMySQLConditions(t *testing.T) {
 		{`{"at":{"$gte":"0000-01-01"}}`, "(v1.`at` >= CAST(? AS DATETIME(6)) AND «date v1.`at`»)", `'0000-01-01 00:00:00.000000'`},
 		{`{"at":{"$lt":"9999-12-31"}}`, "(v1.`at` < CAST(? AS DATETIME(6)) AND «date v1.`at`»)", `'9999-12-31 00:00:00.000000'`},
 
-		// Bytes and booleans. A tinyint may hold values other than 0 and 1.
+		// Bytes and booleans. A tinyint may contain values other than 0 and 1.
 		{`{"raw":"aGk="}`, "v1.`raw` = UNHEX(?)", `'6869'`},
 		{`{"b":true}`, "(v1.`b` = ? AND v1.`b` IN (0, 1))", `1`},
 		{`{"b":false}`, "(v1.`b` = ? AND v1.`b` IN (0, 1))", `0`},

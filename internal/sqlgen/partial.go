@@ -9,8 +9,8 @@ import (
 
 // Prefix compiles the longest beginning of a plan's Program that the dialect can write. It returns the number of stages
 // in that beginning. The rows contain all columns of the shape after these stages, including hidden ones, in order.
-// There are at most limit + 1 rows. Their values have at most about most bytes in total. The error is Unsupported if
-// the dialect can't even write the view.
+// There are at most limit + 1 rows. The argument most is the approximate maximum size of all their values, in bytes.
+// The error is Unsupported if the dialect can't even write the view.
 func Prefix(of *policy.Plan, d Dialect, limit, most int) (Statement, int, error) {
 	var refused error
 	for n := len(of.Program.Stages); n >= 0; n-- {

@@ -63,10 +63,11 @@ func (r *relation) field(i int) *schema.Field {
 	return &f
 }
 
-// item returns the FROM item: from with all levels around it.
+// item returns the FROM item of r with all its levels.
 func (r *relation) item() string { return r.upTo(len(r.levels)) }
 
-// upTo returns from with the first n levels around it. Each level is a derived table that adds columns and conditions.
+// upTo returns the FROM item of r with its first n levels. Each level is a derived table that adds columns and
+// conditions.
 func (r *relation) upTo(n int) string {
 	text := r.from
 	for _, l := range r.levels[:n] {

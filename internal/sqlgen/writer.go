@@ -88,7 +88,7 @@ func (w *Writer) Either(parts []func() error) error {
 
 // Statement returns the text and the values in their order. It replaces the places of values by placeholders of d. If
 // placeholders name their arguments, they are numbered by first use. Otherwise the value is repeated for each place.
-// Statement refuses a text of more than most bytes.
+// Statement refuses a text that is longer than most, in bytes.
 func (w *Writer) Statement(d Dialect, most int) (string, []any, error) {
 	text := w.text.String()
 	if strings.Count(text, "\x00")%2 != 0 {

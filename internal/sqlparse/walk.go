@@ -201,8 +201,8 @@ func Groupings(x any) []*Call {
 	return out
 }
 
-// Replace replaces each name in x by the result of of. If the result is nil, the name stays. It doesn't enter queries
-// inside x, where a name may have another meaning.
+// Replace calls a function for each name in x and replaces the name by the result. If the result is nil, the name
+// stays. It doesn't enter queries inside x, where a name may have another meaning.
 func Replace(x *Expr, of func(*Name) Expr) { replace(reflect.ValueOf(x), of) }
 
 // replace is Replace within v. It enters everything except queries, and sets the interfaces that contain names.

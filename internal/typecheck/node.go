@@ -35,8 +35,8 @@ func Literal(v value.Value, at string) Node {
 	return Node{Expr: plan.Const{Value: v, T: Natural(v)}, Constant: true, List: v.Kind() == value.Array, At: at}
 }
 
-// Compute replaces the expression of n by e, which is computed from it. Then n is no longer a constant as written or a
-// column.
+// Compute replaces the expression of n by e, which is computed from it. After that, n doesn't represent the written
+// constant or the column.
 func (n *Node) Compute(e plan.Expr) { n.Expr, n.Column, n.Constant, n.Known = e, nil, false, nil }
 
 // Elsewhere replaces the expression of n by e, which reads the same value from a different place.
