@@ -42,7 +42,7 @@ const (
 // A Grant describes who may perform an operation.
 type Grant struct {
 	Groups        []string // members of these groups may
-	Authenticated bool     // all users and all roles may
+	Authenticated bool     // all users and all roles may do it
 	Users         []string // fields with pointers to users, or lists of them: these users may, on this record
 }
 

@@ -84,7 +84,7 @@ func (r *reader) document() (Value, error) {
 // A reader reads one document with at most depth levels.
 type reader struct {
 	source  bytes.Buffer
-	dec     *jsontext.Decoder // of source
+	dec     *jsontext.Decoder // decodes source
 	depth   int
 	kept    bool     // a stored document: NUL is allowed
 	members []Member // the members of the objects that are being read, the outermost first

@@ -39,7 +39,7 @@ type Value struct {
 	kind  Kind
 	num   int64 // Bool, Int, Float (bits), Date and Day (microseconds), Cut (bytes)
 	str   string
-	parts *parts // of an Array or Object
+	parts *parts // the contents of an Array or Object
 }
 
 // parts contains the elements of an Array or the members of an Object. A pointer to it keeps Value small.

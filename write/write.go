@@ -86,7 +86,7 @@ type Call struct {
 // A CreateClass creates a class. Fields is an Array of objects {name, type, required, values}.
 type CreateClass struct {
 	Source string // the name of the source in the configuration
-	Class  string // without the source
+	Class  string // the name of the class without the source
 	Fields value.Value
 }
 

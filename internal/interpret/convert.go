@@ -21,7 +21,7 @@ func Widen(v value.Value, t schema.Type) value.Value {
 	case t == schema.Decimal && v.IsNumber():
 		return convert(v, t)
 	case t == schema.Double && v.Kind() == value.Float:
-		return Double(v.Float()) // also for a NaN and the infinities
+		return Double(v.Float()) // this includes NaN and the infinities
 	case t == schema.Double && v.IsNumber():
 		return convert(v, t)
 	}

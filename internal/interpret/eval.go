@@ -119,7 +119,7 @@ func (at *place) overEach(e plan.Over) value.Value {
 	most := len(list.List())
 	if e.Limit != nil {
 		limit := at.eval(e.Limit)
-		if limit.Int() < 1 { // also for null
+		if limit.Int() < 1 { // a null limit is 0 here
 			return value.Value{}
 		}
 		most = int(min(limit.Int(), int64(most)))

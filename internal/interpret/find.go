@@ -61,7 +61,7 @@ func (r *reading) follow(records []value.Row) error {
 type led struct {
 	plan *policy.Plan
 	own  record
-	to   []record // by join
+	to   []record // the records behind the pointers, by join
 }
 
 func (j led) at(join int) record {
@@ -147,7 +147,7 @@ func (r *reading) inTurn(records []value.Row, leaves func(value.Row) value.Row) 
 
 // within returns a value of a row. It returns a value.Cut if the value is longer than the plan allows.
 func (r *reading) within(v value.Value) value.Value {
-	n := len(v.Text()) // for bytes, their own length
+	n := len(v.Text()) // the size of bytes is their number
 	if v.Kind() != value.Bytes {
 		n = len(v.String())
 	}
@@ -185,8 +185,8 @@ func (j led) place(o policy.Order) value.Value {
 }
 
 // Leaving returns the row of a record of a plan: its columns and, if the order is unique, the values of the order.
-// Leaving calls the function of for the value of a field behind a join, or for a piece of that value. It may return
-// only values that the principal may see.
+// Leaving calls its second argument for the value of a field behind a join, or for a piece of that value. That function
+// may return only values that the principal may see.
 func Leaving(p *policy.Plan, of func(join int, f *schema.Field, piece *policy.Piece) value.Value) value.Row {
 	out := make(value.Row, 0, len(p.Columns)+len(p.Order))
 	for _, c := range p.Columns {

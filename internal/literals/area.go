@@ -14,7 +14,7 @@ type Area struct {
 	From   [2]float64 // the south-west corner of a box, or the center of a circle
 	To     [2]float64 // the north-east corner of a box
 	Round  bool       // it is a circle
-	Radius float64    // of a circle, in radians
+	Radius float64    // the radius of a circle, in radians
 	Least  float64    // the minimum distance from the center of a circle, in radians
 }
 

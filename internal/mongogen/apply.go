@@ -98,7 +98,7 @@ func arithmetic(e plan.Apply, args []any) (any, bool) {
 		if e.Op == plan.Div {
 			test = op("$and", operand("$$a"), operand("$$b"), op("$ne", "$$b", literal(0.0)))
 		}
-		result := op("$add", op(name, "$$a", "$$b"), literal(0.0)) // without the sign of zero
+		result := op("$add", op(name, "$$a", "$$b"), literal(0.0)) // removes the sign of a zero
 		so = of("$let", "vars", bson.D{{Key: "a", Value: so}, {Key: "b", Value: y}}, "in", cond3(test, result, nil))
 	}
 	return so, len(args) > 1

@@ -76,7 +76,7 @@ func (f *flow) unwind(s *plan.Unwind) bool {
 	f.project(names, append(slices.Clone(values), list))
 	f.add("$unwind", bson.D{{Key: "path", Value: "$~list"}, {Key: "includeArrayIndex", Value: "~at"}, {Key: "preserveNullAndEmptyArrays", Value: s.Keep}})
 	element := op("$ifNull", "$~list", nil)
-	at := op("$ifNull", "$~at", cond3(op("$eq", element, nil), nil, literal(int64(0)))) // for a value that is not a list
+	at := op("$ifNull", "$~at", cond3(op("$eq", element, nil), nil, literal(int64(0)))) // the position 0 for a value that is not a list
 	f.project(memberNames(&s.Shape), append(values, element, at))
 	return true
 }

@@ -27,7 +27,7 @@ import (
 
 // Values of From for a Program that doesn't read a view.
 const (
-	Input  = -1 // in a Facet: the Facet's records
+	Input  = -1 // the records of the surrounding Facet
 	Listed = -2 // the records of Rows
 )
 
@@ -218,7 +218,7 @@ type (
 	// steps. The list is sorted by steps, then in the order of Right. The member DepthName of each object contains the
 	// steps, unless DepthName is "".
 	Closure struct {
-		Right     *Program // without Outers
+		Right     *Program // it must not contain Outers
 		Start     Expr
 		From, To  int // columns of Right's result, of the same type as Start
 		Depth     int64
@@ -332,7 +332,7 @@ const (
 	AddToSet
 	StdDevPop  // the standard deviation of the population: a Double, exact to 12 digits. It is null for no values, or if a value is not an operand of Add
 	StdDevSamp // the standard deviation of a sample: null for fewer than two values
-	Percentile // one of the values that aren't null, in their order, or null if there are none
+	Percentile // the value that Point and Among select from the sorted values, or null if all values are null
 	// Unread is the number of records in which X, a Ref of a stored column, contains a value that expressions read as
 	// null. For a Double, it is the number of NaNs and infinities.
 	Unread
@@ -343,8 +343,8 @@ const (
 type Accumulator struct {
 	Op    Accumulate
 	X     Expr
-	T     schema.Type // of the result
-	Point int64       // of a Percentile: 0 to Points
+	T     schema.Type // the type of the result
+	Point int64       // of a Percentile: a share from 0 to Points
 	Among Among       // of a Percentile
 }
 
@@ -391,7 +391,7 @@ type Window struct {
 	Kind Rank
 	Accumulator
 	Frame   Frame
-	Offset  int64 // of a Shifted. For a First, the number of records of the frame before this record
+	Offset  int64 // the offset of a Shifted. For a First, the number of records of the frame before this record
 	Default Expr  // a Const of the type of X, or nil for null
 }
 

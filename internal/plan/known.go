@@ -11,7 +11,7 @@ import (
 // of a $lookup contains the records of a class. A nil Known means that nothing is known. Exactly one of Members, List
 // and Type is set: for an object, a list, or a single value.
 type Known struct {
-	Members []KnownMember // of an object
+	Members []KnownMember // the known members of an object
 	List    bool
 	Element *Known      // the contents of each element of a list
 	Type    schema.Type // the type of a single value before it became JSON

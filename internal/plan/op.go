@@ -18,9 +18,9 @@ const (
 	Abs   // Integer, Decimal or Double
 	Ceil  // Decimal or Double, to a whole number of the same type
 	Floor //
-	Sqrt  // of a Double, or null below 0
+	Sqrt  // the square root of a Double, or null below 0
 	Pow   // x to the power of y, Doubles: null if the result isn't real, or not within e^-345 and e^345 in size. For x = 0: 1 if y is 0, 0 if y is greater
-	Ln    // of a Double, or null unless above 0
+	Ln    // the natural logarithm of a Double, or null unless it is above 0
 	Log10 //
 	Exp   // e to the power of a Double, or null beyond 345 in size
 	// Trunc is x to y decimal places, truncated towards zero. y is a constant Integer from -20 to 20. A negative y
@@ -56,7 +56,7 @@ const (
 	UpTo   // less or equal
 
 	IsNull // Boolean, never null
-	And    // of any number of Booleans. Null counts as false. Never null
+	And    // any number of Booleans. Null counts as false. Never null
 	Or
 	Not
 	Truth  // a JSON value as a condition: false for null, false and 0, otherwise true. Never null
@@ -111,7 +111,7 @@ const (
 	AvgList   // the average, or null if there are no numbers
 	MinList   // the least number in the list x: a Double, or null if there are no numbers
 	MaxList   //
-	TypeOf    // of JSON: "number", "string", "bool", "object", "array" or "null". Never null
+	TypeOf    // the type of JSON: "number", "string", "bool", "object", "array" or "null". Never null
 )
 
 // opNames are the names of the operators. query.Families, texts of plans and messages use them.

@@ -142,8 +142,8 @@ func numbers(text string, r run, from int) []int {
 	return out
 }
 
-// isPartOfWord reports whether the number at i is part of a longer word. That is the case if a letter, a digit or an
-// underscore precedes it, directly or before a hyphen or a slash.
+// isPartOfWord reports whether the number at i is part of a longer word. That is the case after a letter, a digit, an
+// underscore or a #. It is also the case after a hyphen or a slash that follows one of the first three.
 func isPartOfWord(text string, i int) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:i])
 	if word(before) || before == '#' {

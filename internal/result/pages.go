@@ -72,7 +72,7 @@ func (p *Page) Values(i int) value.Row { return p.rows[i] }
 
 // AppendJSON appends the records as a JSON array.
 func (p *Page) AppendJSON(dst []byte) []byte {
-	dst = slices.Grow(dst, len(p.json)+p.Count+512) // with room for the parts after the records
+	dst = slices.Grow(dst, len(p.json)+p.Count+512) // the capacity includes the parts after the records
 	dst = append(dst, '[')
 	for i := range p.Count {
 		if i > 0 {

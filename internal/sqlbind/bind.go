@@ -122,7 +122,7 @@ type rel struct {
 	shape    *plan.Shape
 	cols     []col
 	outer    *rel            // the outer record of a correlated sub-query, or nil
-	with     *with           // for sub-queries in expressions
+	with     *with           // the queries that sub-queries in expressions can name
 	used     bool            // the program refers to outer
 	single   bool            // there is at most one record
 	computed map[string]node // the values that a group or a window has computed, by key

@@ -30,7 +30,7 @@ func (b *Binder) partOfAge(c *sqlparse.Call) (node, bool, error) {
 	if !ok {
 		return node{}, false, nil
 	}
-	ends := []plan.Expr{b.today().Expr} // for age(x)
+	ends := []plan.Expr{b.today().Expr} // the first date of age(x) is today
 	for _, e := range age.Args {
 		x, err := b.Value(e)
 		if err != nil {

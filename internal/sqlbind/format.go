@@ -16,7 +16,7 @@ type Letter struct {
 // A timeNames contains a text for each value of a part of a time. Each text has Width characters. The first text is for
 // the value From.
 type timeNames struct {
-	Part  string // of plan.DatePart
+	Part  string // a part of plan.DatePart
 	From  int64
 	Width int64
 	Texts string

@@ -219,7 +219,7 @@ func (b *binder) fullJoin(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.meter.Add(plan.CostlyJoin, 1, At(j.At)); err != nil { // for the right side's records without a match
+	if err := b.meter.Add(plan.CostlyJoin, 1, At(j.At)); err != nil { // the join for the right side's records without a match
 		return nil, err
 	}
 	right, err := b.fromItem(j.Right, outer, w)

@@ -55,8 +55,9 @@ func (g *grouping) pseudonym(e sqlparse.Expr) (node, bool) {
 	return x, err == nil && ref && x.Column != nil && x.Column.Mask.Names()
 }
 
-// namesIn makes pseudonyms in over keys of the group, if they are outside of aggregates and the group's keys determine
-// them: SELECT id, name … GROUP BY id. The groups stay the same. Only a key of a group can keep a pseudonym.
+// namesIn finds pseudonyms in expressions and adds them to the keys of the group. They must be outside of aggregates,
+// and the group's keys must determine them: SELECT id, name … GROUP BY id. The groups stay the same. Only a key of a
+// group can keep a pseudonym.
 func (g *grouping) namesIn(over []any) error {
 	var names []*sqlparse.Name
 	sqlparse.Walk(over, func(e sqlparse.Expr) bool {

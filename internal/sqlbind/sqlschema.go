@@ -218,7 +218,7 @@ func describedTable(catalogue, name string, wanted Wanted, views func() []*typec
 					return
 				}
 			}
-			t.Rows = append(t.Rows, append(make(value.Row, 0, len(cells)+1), cells...)) // with room for a position
+			t.Rows = append(t.Rows, append(make(value.Row, 0, len(cells)+1), cells...)) // the capacity includes a position
 		})
 	}
 	return t, nil

@@ -50,7 +50,7 @@ func ofTime() map[string]function {
 			switch t := a[0].Kind(); {
 			case t == schema.Integer: // seconds since 1970
 				return f.shiftByUnits(moment(0), a[0], "second", false, f.place())
-			case typecheck.Numeric(t): // with a fraction
+			case typecheck.Numeric(t): // seconds with a fraction
 				x, err := a[0].Want(schema.Double, "to_timestamp")
 				return computedOf(fromSeconds(x), f.place()), err
 			}

@@ -100,7 +100,7 @@ func TestShortValues(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		field *schema.Field
-		want  string // if it has a limit
+		want  string // the databases in which values of the field have a limit
 	}{
 		{field(schema.Integer, 0), ""}, {field(schema.UUID, 0), ""}, {field(schema.Date, 0), ""}, {field(schema.Decimal, 0), ""},
 		{field(schema.String, 255), "sqlite"}, {field(schema.String, 8192), "sqlite"}, {field(schema.String, 8193), "sqlite postgresql mariadb"}, {field(schema.String, 0), "sqlite postgresql mariadb"},

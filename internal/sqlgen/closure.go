@@ -52,7 +52,7 @@ func (b *builder) closure(r *relation, st *plan.Closure, at place) (*relation, e
 		q + " AS (SELECT " + w + ".s AS s, " + number + " AS i, min(" + w + ".d) AS d" + meet + " GROUP BY 1, 2), " +
 		m + " (s, l) AS (" + lists + ")"
 	next := &relation{shape: st.Shape, from: rs + " LEFT JOIN " + m + " ON " + back, columns: positions(rs, width)}
-	list := b.d.Case(records, []string{m + ".s IS NULL"}, []string{b.d.List(records, nil)}, m+".l", schema.JSON) // null if it was too large
+	list := b.d.Case(records, []string{m + ".s IS NULL"}, []string{b.d.List(records, nil)}, m+".l", schema.JSON) // the list is null if it was too large
 	next.columns = append(next.columns, list)
 	alias := b.s.Alias("t")
 	next.from, next.columns = "("+text+" "+b.subquery(next)+") AS "+alias, positions(alias, width+1)

@@ -24,7 +24,7 @@ func (b *builder) group(r *relation, st *plan.Group, outer *scope) (*relation, e
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := k.(plan.Const); ok { // it divides nothing, and a database may read it as a column number
+		if _, ok := k.(plan.Const); ok { // a constant doesn't divide groups, and a database may read it as a column number
 			next.columns = append(next.columns, x)
 			continue
 		}

@@ -75,7 +75,7 @@ func (w *writer) barrier() string {
 // is necessary. Databases know the length of a stored value without reading it.
 func (w *writer) guard(v *policy.View, l policy.Layer, alias string) (string, error) {
 	copied, read := w.Bounds()
-	most := map[string]int{} // by field
+	most := map[string]int{} // the limit by field
 	note := func(field string, bound int) {
 		if bound > 0 {
 			most[field] = min(cmp.Or(most[field], bound), bound)

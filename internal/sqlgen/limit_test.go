@@ -37,7 +37,7 @@ func TestPlaces(t *testing.T) {
 		plan       policy.Plan
 		text       string
 		args       []any
-		want, argv string // for long texts, only the length
+		want, argv string // a long text is only compared by its length
 	}{
 		{"none", sqlite.Dialect(), policy.Plan{}, "a", nil, "a", ""},
 		{"again", sqlite.Dialect(), policy.Plan{}, "\x001\x00, \x000\x00, \x001\x00", []any{"a", "b"}, "?, ?, ?", "'b' 'a' 'b'"},

@@ -14,7 +14,7 @@ type LocalTime struct {
 	Over     string                           // the operator that divides whole numbers
 	Whole    string                           // the cast of the difference of two counts to an Integer, or ""
 	Interval func(n int, unit string) string  // an interval of n minutes or hours
-	Begin    func(unit, local string) string  // when the unit of a local time began
+	Begin    func(unit, local string) string  // the beginning of the unit of a local time
 	Since    func(local string, n int) string // an interval: n days more than the day of the week, 0 for Sunday, modulo 7
 	Years    func(x string) string            // x, or null outside of the years 1 to 9999. x is repeated
 }
@@ -103,7 +103,7 @@ func (l LocalTime) Days(s Scope, from, to string, e plan.DateDiff) string {
 			return "(" + year + " * 4 + extract(quarter FROM " + at + "))"
 		case "month":
 			return "(" + year + " * 12 + extract(month FROM " + at + "))"
-		case "week": // as 3 January of the year 0 is a Sunday, each seventh day after it is one
+		case "week": // 3 January of the year 0 is a Sunday, and so is each seventh day after it
 			return "((" + at + "::" + l.Date + " - " + l.Date + " '0001-01-07' + " + strconv.Itoa(14-e.WeekStart) + ") " + l.Over + " 7)"
 		}
 		return "(" + at + "::" + l.Date + " - " + l.Date + " '0001-01-01')"

@@ -16,7 +16,7 @@ const maxRegex = 4096
 
 // A RegexSyntax describes how the regular expressions of a database differ from those of other databases.
 type RegexSyntax struct {
-	Database  string    // for messages
+	Database  string    // the name of the database, for messages
 	All       string    // matches any character, including newlines
 	End       string    // matches the end of the text
 	Escapes   [2]string // the formats of a character up to U+FFFF and of a character above

@@ -41,7 +41,7 @@ func (s *scope) Atom(x string) string {
 		return x
 	}
 	if !s.b.d.Correlates() && (mentionsOuter(s.outer, x) || mentionsOuter(s.outer, conditions(s.r.where))) {
-		return x // in a column below, it could not refer to the surrounding record
+		return x // a column below could not refer to the surrounding record
 	}
 	return s.b.let(s.r, x)
 }

@@ -56,7 +56,7 @@ var (
 	one     = plan.Const{Value: value.OfInt(1), T: schema.Integer}
 	two     = plan.Const{Value: value.OfInt(2), T: schema.Integer}
 	null    = plan.Const{T: schema.Integer}
-	less    = plan.Apply{Op: plan.Sub, Args: []plan.Expr{c, one}, T: schema.Integer} // not definite: it may be null
+	less    = plan.Apply{Op: plan.Sub, Args: []plan.Expr{c, one}, T: schema.Integer} // it may be null, so it is not definite
 )
 
 // rows are expressions, as a value and as a test, in PostgreSQL. A test that doesn't hold may be null.

@@ -25,7 +25,7 @@ type Writes struct {
 	TableOptions string // or "": ends a CREATE TABLE
 
 	Types    map[string]string // the column types for fields of a new class, by type
-	KeyTypes map[string]string // the same as Types for a field that is the key
+	KeyTypes map[string]string // as Types, for the key of a new class
 
 	Columns   func(place string) string // the SELECT of the columns of a table, whose name is at a place
 	LockTable func(table string) string // or nil: locks a table against other transactions

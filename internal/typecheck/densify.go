@@ -253,8 +253,8 @@ func steps(s query.Densify, t schema.Type, first value.Value) (func(n int64) val
 // decimals is the number of decimal places of the decimals that $densify makes.
 const decimals = 18
 
-// instants returns the function of steps for dates, in UTC. From the last days of a month, steps of months and years
-// end at the end of shorter months.
+// instants returns the function of steps for dates, in UTC. A step of months or years from the last days of a month
+// ends at the last day of a shorter month.
 func instants(s query.Densify, t schema.Type, first value.Value, size *big.Int) (func(n int64) value.Value, error) {
 	months := map[string]int64{"month": 1, "quarter": 3, "year": 12}[s.Unit]
 	micros := map[string]int64{"millisecond": 1e3, "second": 1e6, "minute": 60e6, "hour": 3600e6, "day": 86400e6, "week": 7 * 86400e6}[s.Unit]

@@ -263,7 +263,7 @@ func (r *records) bucket(s query.Bucket) error {
 			plan.Apply{Op: plan.Gte, Args: []plan.Expr{from, lower}, T: schema.Boolean},
 			plan.Apply{Op: plan.Lt, Args: []plan.Expr{until, upper}, T: schema.Boolean}}})
 		if k, constant := lower.(plan.Const); constant {
-			bounds[i].Become(k.Value, Natural(k.Value)) // in its natural type
+			bounds[i].Become(k.Value, Natural(k.Value)) // the constant in its natural type
 		} else {
 			bounds[i].Compute(lower)
 		}

@@ -110,7 +110,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := pointed && field.Type.IsStructured() // of pointers
+	list := pointed && field.Type.IsStructured() // it is a list of pointers
 	if len(f.Path) > 1 || len(f.Key) > 1 || field.Type.IsStructured() && !list || target.Type.IsStructured() {
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: f.At, Detail: op + " compares whole fields, not JSON or parts of it"}
 	}
