@@ -41,9 +41,9 @@ const (
 
 // A Grant describes who may perform an operation.
 type Grant struct {
-	Groups        []string // members of these groups may
+	Groups        []string // members of these groups may do it
 	Authenticated bool     // all users and all roles may do it
-	Users         []string // fields with pointers to users, or lists of them: these users may, on this record
+	Users         []string // fields with pointers to users, or lists of them: these users may do it on this record
 }
 
 // Everybody is the group of all principals. Authenticated is the group of all users.
