@@ -19,7 +19,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// dmlPlaceholder returns the placeholder of the value of a set, or an error if its column can't hold the value.
+// dmlPlaceholder returns the placeholder for the value of a set. It returns an error if the column can't hold the
+// value.
 func dmlPlaceholder(t *sqlgen.Text, s writes.Set, forms map[string]WriteForm) (string, error) {
 	arg, why := dmlArgument(&t.Writes, s.Field, s.Value, forms[s.Field.Name])
 	if text, ok := arg.(string); ok && why == "" && s.Field.Type == schema.Opaque && !t.Fits(s.Field, text) {
@@ -35,13 +36,15 @@ func dmlPlaceholder(t *sqlgen.Text, s writes.Set, forms map[string]WriteForm) (s
 	return t.Writes.Place(place, s.Field), nil
 }
 
-// UnfitValue returns the refusal of the value that a write sets f to. Its pointer is within the write.
+// UnfitValue returns the error for a value that doesn't fit the field f of a write. The pointer in the error is
+// relative to the write.
 func UnfitValue(f *schema.Field, detail string) *problem.Error {
 	name := strings.NewReplacer("~", "~0", "/", "~1").Replace(f.Name)
 	return &problem.Error{Code: problem.InvalidArgument, Kind: "value", Pointer: "/data/" + name, Detail: detail}
 }
 
-// dmlArgument returns v as the driver takes it for a column of f, or why the column can't hold it.
+// dmlArgument returns v as the argument that the driver expects for a column of f. If the column can't hold v, why is
+// the reason.
 func dmlArgument(ws *sqlgen.Writes, f *schema.Field, v value.Value, form WriteForm) (arg any, why string) {
 	if f.Stored != nil {
 		raw, why := interpret.EncodeValue(f, v)
@@ -106,7 +109,8 @@ func joinValues(values []value.Value) string {
 	return strings.Join(texts, ", ")
 }
 
-// heldText returns a text for its column, or why the column can't hold it. NUL is refused in every database, as PostgreSQL has none.
+// heldText returns a text as the argument for its column, or the reason why the column can't hold it. NUL is rejected
+// in every database, because PostgreSQL can't store it.
 func heldText(f *schema.Field, v value.Value) (any, string) {
 	switch {
 	case v.Kind() != value.String:
@@ -119,7 +123,7 @@ func heldText(f *schema.Field, v value.Value) (any, string) {
 	return v.Text(), ""
 }
 
-// heldInteger returns an integer for its column, or why the column can't hold it.
+// heldInteger returns an integer as the argument for its column, or the reason why the column can't hold it.
 func heldInteger(ws *sqlgen.Writes, f *schema.Field, v value.Value) (any, string) {
 	n, ok := v.AsInt()
 	if !ok {
@@ -131,7 +135,8 @@ func heldInteger(ws *sqlgen.Writes, f *schema.Field, v value.Value) (any, string
 	return ws.Bind(value.OfInt(n), f), ""
 }
 
-// heldDouble accepts numbers that read back as they were written: 0.1 does, 0.1000000000000000055 doesn't.
+// heldDouble returns a number as the argument for a Double column, or the reason why the column can't hold it. It
+// accepts only numbers that read back as they were written, such as 0.1 but not 0.1000000000000000055.
 func heldDouble(ws *sqlgen.Writes, f *schema.Field, v value.Value) (any, string) {
 	x, ok := v.AsFloat()
 	if !ok {
@@ -154,7 +159,7 @@ func heldDouble(ws *sqlgen.Writes, f *schema.Field, v value.Value) (any, string)
 	return ws.Bind(value.OfDecimal(text), f), ""
 }
 
-// heldInfinite returns NaN or an infinity for a column, or why the column can't hold it.
+// heldInfinite returns NaN or an infinity as the argument for a column, or the reason why the column can't hold it.
 func heldInfinite(ws *sqlgen.Writes, f *schema.Field, x float64) (any, string) {
 	if ws.Infinite == nil || !ws.Infinite(f, x) {
 		return nil, "can't hold " + value.OfFloat(x).String()
@@ -162,7 +167,7 @@ func heldInfinite(ws *sqlgen.Writes, f *schema.Field, x float64) (any, string) {
 	return ws.Bind(value.OfFloat(x), f), ""
 }
 
-// same reports whether text writes the same number as v.
+// same reports whether text and v are the same number.
 func same(text string, v value.Value) bool {
 	if strings.ContainsAny(text, "NI") { // not a finite number
 		return false
@@ -170,8 +175,9 @@ func same(text string, v value.Value) bool {
 	return value.Equal(value.OfDecimal(text), v)
 }
 
-// heldDecimal returns the text of a number for a Decimal column, or why the column can't hold it. A database would round what has too
-// many digits behind the point, so it is refused: what runs must be what was reviewed.
+// heldDecimal returns the text of a number for a Decimal column, or the reason why the column can't hold it. It
+// rejects numbers with too many digits behind the point. The database would round them, and then store another value
+// than the reviewed one.
 func heldDecimal(ws *sqlgen.Writes, f *schema.Field, v value.Value) (any, string) {
 	if !v.IsNumber() {
 		return nil, "must be a number"
@@ -188,7 +194,7 @@ func heldDecimal(ws *sqlgen.Writes, f *schema.Field, v value.Value) (any, string
 		return text, ""
 	}
 	r, ok := new(big.Rat).SetString(text)
-	if !ok { // so small that its digits aren't worth counting
+	if !ok { // the number is too small to count its digits
 		return nil, fmt.Sprintf("holds %d digits behind the point", f.Scale)
 	}
 	exact := r.FloatString(f.Scale)
@@ -202,7 +208,7 @@ func heldDecimal(ws *sqlgen.Writes, f *schema.Field, v value.Value) (any, string
 	return exact, ""
 }
 
-// heldBoolean returns a Boolean as the driver of ws takes it.
+// heldBoolean returns a Boolean as the argument that the driver of ws expects.
 func heldBoolean(ws *sqlgen.Writes, f *schema.Field, v value.Value) (any, string) {
 	if v.Kind() != value.Bool {
 		return nil, "must be true or false"
@@ -210,7 +216,7 @@ func heldBoolean(ws *sqlgen.Writes, f *schema.Field, v value.Value) (any, string
 	return ws.Bind(v, f), ""
 }
 
-// heldBytes returns bytes, or a text of base64, as the driver of ws takes them.
+// heldBytes returns bytes, or a base64 text, as the argument that the driver of ws expects.
 func heldBytes(ws *sqlgen.Writes, f *schema.Field, v value.Value) (any, string) {
 	raw := v.Text()
 	if v.Kind() == value.String {
@@ -225,7 +231,7 @@ func heldBytes(ws *sqlgen.Writes, f *schema.Field, v value.Value) (any, string) 
 	return ws.Bind(value.OfBytes(raw), f), ""
 }
 
-// heldAny converts v for a column that holds values of any type.
+// heldAny converts v to an argument for a column that holds values of any type.
 func heldAny(ws *sqlgen.Writes, v value.Value) (any, string) {
 	switch v.Kind() {
 	case value.Bool:
@@ -243,15 +249,16 @@ func heldAny(ws *sqlgen.Writes, v value.Value) (any, string) {
 	return nil, "can't hold " + v.Kind().String()
 }
 
-// heldDate writes instants in UTC. A day is its midnight.
+// heldDate returns a date as the argument for its column, or the reason why the column can't hold it. It writes
+// instants in UTC, and a day as its midnight.
 func heldDate(ws *sqlgen.Writes, f *schema.Field, v value.Value, form WriteForm) (any, string) {
 	day := f.Type == schema.Day
 	if v.Kind() == value.String {
 		read, ok := f.ParseDate(v.Text())
-		if ok && read.Kind() == value.String { // it is Endless
+		if ok && read.Kind() == value.String { // the text is the Endless value
 			return read.Text(), ""
 		}
-		v = read // null if it is none
+		v = read // null if the text is not a date
 	}
 	if v.Kind() != value.Date && v.Kind() != value.Day {
 		return nil, "must be a date in ISO 8601"

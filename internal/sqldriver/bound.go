@@ -12,13 +12,13 @@ import (
 type bound struct {
 	op     string // as in schema.Bound
 	than   literal
-	length string // the function that counts characters or bytes, in upper case, or "" for the value itself
+	length string // the function that counts characters or bytes, in upper case, or "" if the value itself is compared
 }
 
-// turned are the operators with their sides exchanged.
+// turned maps each comparison operator to the operator for exchanged sides.
 var turned = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "<>": "<>"}
 
-// boundOf reads "c >= literal", "literal <= c", "length(c) > 0" and "c <= other".
+// boundOf returns the rule of a comparison: "c >= literal", "literal <= c", "length(c) > 0" or "c <= other".
 func boundOf(ts []Token) (CheckRule, bool) {
 	left, op, right := splitComparison(ts)
 	if op == "" {
@@ -35,8 +35,8 @@ func boundOf(ts []Token) (CheckRule, bool) {
 	return boundOn(right, turned[op], left)
 }
 
-// boundOn returns the rule of a comparison of a column, or of its length, with a literal. ok is false for any other expression, which
-// then says nothing about the column.
+// boundOn returns the rule of a comparison of a column, or of its length, with a literal. ok is false for any other
+// expression. Such an expression says nothing about the column.
 func boundOn(ts []Token, op string, than []Token) (r CheckRule, ok bool) {
 	l, ok := literalOf(than)
 	if !ok {
@@ -60,7 +60,7 @@ func boundOn(ts []Token, op string, than []Token) (r CheckRule, ok bool) {
 	return r, ok && (!r.cast || b.length != "" || l.str)
 }
 
-// splitComparison splits ts at its only comparison. op is "" if there is none, or several.
+// splitComparison splits ts at its only comparison operator. op is "" if there is no operator, or more than one.
 func splitComparison(ts []Token) (left []Token, op string, right []Token) {
 	depth := 0
 	for i := 0; i < len(ts); i++ {
@@ -90,7 +90,7 @@ func splitComparison(ts []Token) (left []Token, op string, right []Token) {
 	return left, op, right
 }
 
-// between reads "c BETWEEN literal AND literal".
+// between returns the two rules of "c BETWEEN literal AND literal", or nil for any other form.
 func between(ts []Token) []CheckRule {
 	sides := SplitTokens(ts, "BETWEEN")
 	if len(sides) != 2 {
@@ -108,7 +108,7 @@ func between(ts []Token) []CheckRule {
 	return []CheckRule{least, most}
 }
 
-// restrict applies b to field. A comparison that the source may decide otherwise than package schema is ignored.
+// restrict applies b to field. It ignores a comparison that the source may evaluate differently from package schema.
 func (b *bound) restrict(field *schema.Field) {
 	switch {
 	case field.Type == schema.String && field.Native != "bpchar" && b.length != "":
@@ -126,8 +126,8 @@ func (b *bound) restrict(field *schema.Field) {
 	}
 }
 
-// restrictLength applies a bound of the length of a text. LENGTH counts bytes in MariaDB, of which a text has at least as many
-// as it has characters.
+// restrictLength applies a bound of the length of a text. LENGTH counts bytes in MariaDB. A text has at least as many
+// bytes as characters.
 func (b *bound) restrictLength(field *schema.Field) {
 	n, err := strconv.Atoi(b.than.text)
 	if err != nil || n < 0 || n > 1<<30 {

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	maxLevels  = 4         // how many references away from a deleted record its cascades are followed
-	maxPaths   = 64        // over how many paths
-	maxCounted = 1_000_000 // how many records of one class are counted
+	maxLevels  = 4         // the maximum number of references between a deleted record and a counted record
+	maxPaths   = 64        // the maximum number of paths that are followed
+	maxCounted = 1_000_000 // the maximum number of records of one class that are counted
 )
 
-// A CountStatement is how many records of a table a write deletes or changes through references.
+// A CountStatement counts the records of a table that a write deletes or changes through references.
 type CountStatement struct {
 	Space, Table string
 	Effect       string           // as in change.Cascade
-	Statement    sqlgen.Statement // whose row is one integer
+	Statement    sqlgen.Statement // it returns one row with one integer
 }
 
-// A path is a sequence of references that lead away from the record that is written.
+// A path is a sequence of references that starts at the written record.
 type path []schema.Reference
 
 // effect returns the effect on the records at the end of p.
@@ -39,8 +39,8 @@ func (p path) effect(changed bool) string {
 }
 
 // CascadeCounts compiles statements that count the records that are deleted or changed with the record of c with the
-// key id. They are at most maxLevels references away. The record is deleted if fields is nil, and else gets other
-// values for fields. refs are all references of the database.
+// key id. The records are at most maxLevels references away. If fields is nil, the record is deleted. Otherwise its
+// fields get other values. refs are all references of the database.
 func CascadeCounts(d sqlgen.Dialect, c *schema.Class, id []value.Value, fields []string, refs []schema.Reference) ([]CountStatement, error) {
 	groups := map[[3]string][]path{}
 	for _, p := range dmlPaths(c, fields, refs) {
@@ -66,7 +66,8 @@ func CascadeCounts(d sqlgen.Dialect, c *schema.Class, id []value.Value, fields [
 	return out, nil
 }
 
-// dmlPaths returns the paths to records that are deleted or changed with one of c, the shortest first.
+// dmlPaths returns the paths to records that are deleted or changed with a record of c. The shortest paths come
+// first.
 func dmlPaths(c *schema.Class, fields []string, refs []schema.Reference) []path {
 	var found []path
 	for _, r := range refs {
@@ -97,7 +98,8 @@ func dmlPaths(c *schema.Class, fields []string, refs []schema.Reference) []path 
 	return found
 }
 
-// compileCount compiles the count of the records at the ends of ways, except those at the ends of but and the record itself.
+// compileCount compiles the count of the records at the ends of ways. It doesn't count the record itself and the
+// records at the ends of but.
 func compileCount(d sqlgen.Dialect, c *schema.Class, id []value.Value, ways, but []path) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -105,7 +107,7 @@ func compileCount(d sqlgen.Dialect, c *schema.Class, id []value.Value, ways, but
 	}
 	last := ways[0][len(ways[0])-1]
 	t.Write("SELECT count(*) FROM (SELECT 1 AS n FROM ", t.Table(last.Space, last.Table), " AS r0 WHERE (")
-	var named error // one for all: each of the conditions names the same record
+	var named error // one error for all conditions, since each names the same record
 	for i, p := range ways {
 		t.Write([]string{"", " OR "}[min(i, 1)])
 		named = writePathCondition(t, c, id, p, 0)
@@ -141,7 +143,7 @@ func writePathCondition(t *sqlgen.Text, c *schema.Class, id []value.Value, p pat
 	return err
 }
 
-// alias returns a function that names the columns of r<depth>.
+// alias returns a function that returns the qualified name of a column of r<depth>.
 func alias(t *sqlgen.Text, depth int) func(string) string {
 	return func(name string) string { return "r" + strconv.Itoa(depth) + "." + t.Name(name) }
 }

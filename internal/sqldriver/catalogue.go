@@ -11,16 +11,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A FoundTable is a class as read from the catalogue, before names, keys and relations are settled.
+// A FoundTable is a class as read from the catalogue, before its name, key and relations are settled.
 type FoundTable struct {
 	schema.Class
-	Primary []string // the columns of its primary key, hidden ones too
+	Primary []string // the columns of its primary key, including hidden columns
 	Links   []FoundLink
 	Made    map[string][]Token // the expressions of generated columns, by field
-	Columns []string           // its columns in order, with those that are not fields
+	Columns []string           // its columns in order, including columns that are not fields
 }
 
-// A FoundLink is a foreign key. A column that isn't a field is "".
+// A FoundLink is a foreign key. The name of a column that isn't a field is "".
 type FoundLink struct {
 	Fields, Targets []string
 	To              *FoundTable
@@ -42,7 +42,7 @@ func (f *FoundTable) Add(field schema.Field) (warning string) {
 	return ""
 }
 
-// MadeBy notes the expression that a generated column is computed by.
+// MadeBy stores the expression that computes a generated column.
 func (f *FoundTable) MadeBy(field string, expression []Token) {
 	if f.Made == nil {
 		f.Made = map[string][]Token{}
@@ -50,8 +50,8 @@ func (f *FoundTable) MadeBy(field string, expression []Token) {
 	f.Made[field] = expression
 }
 
-// Index adds an access path over columns, in order. A column that is an expression or not a field is "". more reports
-// whether the index has other parts, such as a predicate.
+// Index adds an access path over columns, in order. The name "" stands for an expression or a column that isn't a
+// field. more reports whether the index has other parts, such as a predicate.
 func (f *FoundTable) Index(name string, columns []string, unique, more bool) {
 	n := len(columns)
 	for i, c := range columns {
@@ -65,7 +65,7 @@ func (f *FoundTable) Index(name string, columns []string, unique, more bool) {
 	}
 }
 
-// Place returns the quoted table name of f for warnings, with its space if it has one.
+// Place returns the quoted table name of f for warnings, with the name of its space if there is one.
 func (f *FoundTable) Place() string {
 	if f.Space == "" {
 		return fmt.Sprintf("%q", f.Table)
@@ -73,11 +73,11 @@ func (f *FoundTable) Place() string {
 	return fmt.Sprintf("%q.%q", f.Space, f.Table)
 }
 
-// SettleClasses turns tables into the classes of source, sorted by name. It keeps the tables that choice selects, and
-// skips each table that can't be a class with a warning.
+// SettleClasses turns tables into the classes of source, sorted by name. It keeps the tables that choice selects. It
+// skips each table that can't be a class, with a warning.
 func SettleClasses(source string, list []*FoundTable, choice schema.Choice) ([]schema.Class, []string) {
 	list, warnings := name(source, list, choice)
-	// Keys of all classes are settled before relations, which lead to them.
+	// Relations need the keys of their target classes, so all keys are settled first.
 	named := map[*FoundTable]bool{}
 	for _, f := range list {
 		named[f] = true
@@ -95,8 +95,9 @@ func SettleClasses(source string, list []*FoundTable, choice schema.Choice) ([]s
 	return classes, warnings
 }
 
-// settleKey sets the primary key, or else the first unique index over fields that are never null. A view has neither.
-// Lists and JSON can't be part of a key, because an id is a text, and these compare as values.
+// settleKey sets the primary key as the key. Without a primary key, it uses the first unique index over fields that
+// are never null. A view has neither. Lists and JSON can't be part of a key, because an id is a text and lists and
+// JSON compare as values.
 func (f *FoundTable) settleKey() {
 	structured := func(n string) bool { return f.Field(n).Type.IsStructured() }
 	if len(f.Primary) > 0 && f.hasFields(f.Primary) && !slices.ContainsFunc(f.Primary, structured) {
@@ -111,7 +112,8 @@ func (f *FoundTable) settleKey() {
 	}
 }
 
-// setGeneratedSources sets the columns from which generated columns are computed. Some databases let one name another.
+// setGeneratedSources sets the columns from which generated columns are computed. In some databases a generated
+// column can name another generated column.
 func (f *FoundTable) setGeneratedSources() {
 	for name := range f.Made {
 		field := f.Field(name)

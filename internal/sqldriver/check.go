@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A CheckRule is what a check constraint requires of one column: one of several literals, JSON, or a comparison.
+// A CheckRule is a requirement of a check constraint on one column: one of several literals, JSON, or a comparison.
 type CheckRule struct {
 	Column   Token
 	With     Token // the column that Column is compared with, or zero for a literal
@@ -30,8 +30,8 @@ type literal struct {
 	str, cast bool
 }
 
-// MentionedFields returns the fields of c whose columns the expression ts names, in the order in which it names them first. Names are
-// compared as SQLite and MariaDB compare those of columns.
+// MentionedFields returns the fields of c whose columns the expression ts names, in the order of their first mention.
+// Column names are compared as SQLite and MariaDB compare them.
 func MentionedFields(ts []Token, c *schema.Class) []string {
 	var out []string
 	for i, t := range ts {
@@ -47,7 +47,7 @@ func MentionedFields(ts []Token, c *schema.Class) []string {
 	return out
 }
 
-// CheckRules returns the parts of a check constraint that it understands. It ignores parts of any other form.
+// CheckRules returns the rules in a check constraint. It ignores parts whose form it doesn't know.
 func CheckRules(ts []Token) []CheckRule {
 	ts = strip(ts)
 	if parts := SplitTokens(ts, "OR"); len(parts) > 1 {
@@ -56,7 +56,7 @@ func CheckRules(ts []Token) []CheckRule {
 	if r := between(ts); r != nil {
 		return r
 	}
-	if len(SplitTokens(ts, "BETWEEN")) > 1 || len(SplitTokens(ts, "CASE")) > 1 { // the AND inside is not a conjunction
+	if len(SplitTokens(ts, "BETWEEN")) > 1 || len(SplitTokens(ts, "CASE")) > 1 { // its AND is not a conjunction
 		return nil
 	}
 	if parts := SplitTokens(ts, "AND"); len(parts) > 1 {
@@ -72,7 +72,7 @@ func CheckRules(ts []Token) []CheckRule {
 	return nil
 }
 
-// nullOr reads "c IS NULL OR rule of c", which is equivalent to the rule: null passes every check.
+// nullOr reads "c IS NULL OR rule of c". That is equivalent to the rule, because null passes every check.
 func nullOr(parts [][]Token) []CheckRule {
 	var null Token
 	var rest []CheckRule
@@ -128,7 +128,7 @@ func jsonRule(ts []Token) (CheckRule, bool) {
 	return CheckRule{Column: inner[0], JSON: true}, whole
 }
 
-// listOf reads the operand of op.
+// listOf returns the literals in ts, the operand of op.
 func listOf(op string, ts []Token) ([]literal, bool) {
 	if op == "IN" {
 		if len(ts) == 0 || !ts[0].Is("(") {
@@ -155,7 +155,7 @@ func listOf(op string, ts []Token) ([]literal, bool) {
 	return literalsOf(inner)
 }
 
-// literalsOf returns literals separated by commas, or false if one of ts is something else.
+// literalsOf returns literals that are separated by commas. It returns false if a part of ts is not a literal.
 func literalsOf(ts []Token) ([]literal, bool) {
 	var out []literal
 	for _, p := range SplitTokens(ts, ",") {
@@ -168,7 +168,8 @@ func literalsOf(ts []Token) ([]literal, bool) {
 	return out, true
 }
 
-// literalOf returns the literal that ts is, in parentheses or not, with casts that leave its value unchanged, or false for anything else.
+// literalOf returns the literal in ts, with or without parentheses and casts that leave its value unchanged. It
+// returns false for anything else.
 func literalOf(ts []Token) (literal, bool) {
 	ts = strip(ts)
 	if parts := SplitTokens(ts, "::"); len(parts) > 1 {
@@ -203,7 +204,7 @@ func typeName(ts []Token) string {
 	return strings.Join(words, " ")
 }
 
-// columnOf reads a column, optionally cast to text.
+// columnOf returns the column in ts. cast reports whether the column is cast to text.
 func columnOf(ts []Token) (column Token, cast, ok bool) {
 	ts = strip(ts)
 	if parts := SplitTokens(ts, "::"); len(parts) == 2 {
@@ -226,7 +227,7 @@ func uncastArray(ts []Token) []Token {
 	return ts
 }
 
-// RestrictField applies rule r to field. Literals that the field would hold as another value are ignored.
+// RestrictField applies rule r to field. It ignores literals that the field would store as another value.
 func RestrictField(field *schema.Field, r CheckRule) {
 	if r.JSON {
 		if field.Type == schema.String {
@@ -268,7 +269,7 @@ func containsValue(list []value.Value, v value.Value) bool {
 	})
 }
 
-// literalValue returns l as a field of this type holds it.
+// literalValue returns l as a value of the type of field. It returns false if the field would store another value.
 func literalValue(field *schema.Field, l literal) (value.Value, bool) {
 	isNumber := json.Valid([]byte(l.text)) && strings.Trim(l.text, "-.0123456789eE+") == ""
 	switch field.Type {

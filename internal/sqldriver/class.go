@@ -14,14 +14,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Holder is a WriteTx of a database that commits implicitly with every schema change. Hold excludes all others that hold
-// the same name until the transaction is ended by Commit or Rollback, whatever was committed in between.
+// A Holder is a WriteTx of a database that commits implicitly with every schema change. Hold blocks other calls with
+// the same name until the transaction is ended by Commit or Rollback. Implicit commits in between don't end it.
 type Holder interface {
 	Hold(ctx context.Context, name string) error
 }
 
-// changesClasses reports whether the plan is about classes. Such a plan has no other items if a schema change can't be rolled
-// back.
+// changesClasses reports whether the plan creates or drops classes. If a schema change can't be rolled back, such a
+// plan may have only one item.
 func (r *run) changesClasses() (bool, error) {
 	n := 0
 	for i := range r.plan.Items {
@@ -43,7 +43,7 @@ type classChange struct {
 	run    sqlgen.Statement
 }
 
-// classChange reads an item.
+// classChange returns the class change of an item.
 func (r *run) classChange(it *writes.Item) (classChange, error) {
 	c := classChange{effect: change.Effect{Op: write.OpSchema, Key: it.Key}}
 	var err error
@@ -77,13 +77,14 @@ func classDescription(it *writes.Item) value.Value {
 	return value.OfObject([]value.Member{{Name: "fields", Value: value.OfArray(fields)}})
 }
 
-// obstacle returns why a class can't be created or dropped, or nil. there reports whether its table exists.
+// obstacle returns the reason why a class can't be created or dropped, or nil. there reports whether its table
+// exists.
 func (r *run) obstacle(ctx context.Context, c *classChange, lock bool) (why *Refusal, there bool, err error) {
 	name := c.effect.Key
 	if c.class != nil {
 		name = c.class.Table
 	}
-	// For a new class the only obstacle is a table of its name.
+	// A new class has only one possible obstacle: a table with its name.
 	columns, err := r.columns(ctx, name)
 	if there = columns != nil; err != nil || c.class == nil {
 		if there {
@@ -97,7 +98,7 @@ func (r *run) obstacle(ctx context.Context, c *classChange, lock bool) (why *Ref
 	if c.class.View {
 		return nil, there, unsupportedError("%s is a view of the database; only tables can be taken away", c.class.Name)
 	}
-	// A table can go if no other one refers to it and it has no record, which the lock keeps so.
+	// A table can be dropped if no other table references it and it has no record. The lock prevents new records.
 	refs, err := r.db.References(ctx, r.tx)
 	if err != nil {
 		return nil, there, err
@@ -146,8 +147,8 @@ func (r *run) columns(ctx context.Context, name string) ([]string, error) {
 	return out, err
 }
 
-// previewClasses previews items that create or drop classes: it checks that they are possible, and runs them if they can
-// be rolled back.
+// previewClasses previews items that create or drop classes. It checks that they are possible. If they can be rolled
+// back, it also runs them.
 func (r *run) previewClasses(ctx context.Context) (change.Preview, error) {
 	p := change.Preview{Kind: change.Executed}
 	_, commits := r.tx.(Holder)
@@ -182,7 +183,7 @@ func (r *run) previewClasses(ctx context.Context) (change.Preview, error) {
 	return p, nil
 }
 
-// rest adds the effects of the items after item i, as they were requested.
+// rest adds the effects of the items after item i to the preview, as requested.
 func (r *run) rest(p *change.Preview, i int) error {
 	for j := i + 1; j < len(r.plan.Items); j++ {
 		c, err := r.classChange(&r.plan.Items[j])
@@ -194,7 +195,7 @@ func (r *run) rest(p *change.Preview, i int) error {
 	return nil
 }
 
-// asClass returns the class of c for refusals.
+// asClass returns the class of c for refusals. For a class to be created, the class has only a name and a table.
 func (c *classChange) asClass() *schema.Class {
 	if c.class != nil {
 		return c.class
@@ -202,7 +203,7 @@ func (c *classChange) asClass() *schema.Class {
 	return &schema.Class{Name: c.effect.Key, Table: c.effect.Key}
 }
 
-// applyClasses applies all of the plan, in a database whose transactions cover schema changes.
+// applyClasses applies the whole plan, in a database whose transactions cover schema changes.
 func (r *run) applyClasses(ctx context.Context) (receipt change.Receipt, err error) {
 	for i := range r.plan.Items {
 		c, err := r.classChange(&r.plan.Items[i])
@@ -230,8 +231,8 @@ func (r *run) applyClasses(ctx context.Context) (receipt change.Receipt, err err
 }
 
 // applyAlone applies the one item of a plan in a database that commits with each schema change. First the marker
-// records that it has begun. A later attempt that finds the marker checks in the catalogue how far it came, and
-// continues. The Hold keeps out other attempts meanwhile.
+// records that the item has begun. A later attempt that finds the marker checks the catalogue for the progress of the
+// earlier one, and continues. The Hold blocks other attempts meanwhile.
 func (r *run) applyAlone(ctx context.Context, m marker) (change.Receipt, error) {
 	none := change.Receipt{}
 	c, err := r.classChange(&r.plan.Items[0])
@@ -254,7 +255,8 @@ func (r *run) applyAlone(ctx context.Context, m marker) (change.Receipt, error) 
 	case c.class != nil && !there && !begun:
 		return none, &change.Moved{Now: []change.Effect{{Op: write.OpSchema, Class: c.effect.Class, Key: c.effect.Key}}}
 	}
-	// The marker is committed first. The change of the schema commits by itself, and then the marker says that it is done.
+	// The marker is committed first. Then the schema change commits by itself. At last the marker records that the
+	// change is done.
 	d := r.db.Dialect()
 	st, err := BegunStatement(d, m.change, r.plan.Digest, r.plan.Fence)
 	if err == nil {

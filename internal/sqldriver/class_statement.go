@@ -20,15 +20,15 @@ var (
 	reserved   = []string{"bailiwick_", "sqlite_", "pg_"}
 )
 
-// maxFields is how many fields a new class may have.
+// maxFields is the maximum number of fields of a new class.
 const maxFields = 100
 
 func invalid(format string, args ...any) error {
 	return &problem.Error{Code: problem.InvalidArgument, Kind: "class", Detail: fmt.Sprintf(format, args...)}
 }
 
-// CreateTable compiles the CREATE TABLE of a new class, and returns the names of its fields in order. A field named id
-// is the key. Without one the records are numbered.
+// CreateTable compiles the CREATE TABLE of a new class, and returns the names of its fields in order. A field named
+// id is the key. Without such a field, the database numbers the records.
 func CreateTable(d sqlgen.Dialect, w *write.CreateClass) (sqlgen.Statement, []string, error) {
 	none := sqlgen.Statement{}
 	t, err := sqlgen.NewText(d)
@@ -66,7 +66,7 @@ func CreateTable(d sqlgen.Dialect, w *write.CreateClass) (sqlgen.Statement, []st
 	return st, names, err
 }
 
-// dmlColumnOf writes one field: an object {name, type, required, values}.
+// dmlColumnOf returns the name and the column definition of one field, an object {name, type, required, values}.
 func dmlColumnOf(t *sqlgen.Text, f value.Value) (name, line string, err error) {
 	if f.Kind() != value.Object {
 		return "", "", invalid("a field is an object with name and type")
@@ -104,8 +104,8 @@ func dmlColumnOf(t *sqlgen.Text, f value.Value) (name, line string, err error) {
 	return name, line + check, err
 }
 
-// checkOf writes the CHECK for the allowed values of a field. Its values are written into the statement, so they are
-// restricted to letters, digits and _.+/-.
+// checkOf returns the CHECK for the allowed values of a field. The values are written into the statement, so they may
+// contain only letters, digits and _.+/-.
 func checkOf(t *sqlgen.Text, name, typ string, f value.Value) (string, error) {
 	values, _ := f.Get("values")
 	if values.IsNull() {
@@ -124,8 +124,8 @@ func checkOf(t *sqlgen.Text, name, typ string, f value.Value) (string, error) {
 	return " CHECK (" + t.Name(name) + " IN (" + strings.Join(quoted, ", ") + "))", nil
 }
 
-// TableExists compiles the SELECT of the names of the columns of the table that a new class would have. It returns no
-// rows if there is none.
+// TableExists compiles a SELECT of the column names of the table that a new class would have. It returns no rows if
+// the table doesn't exist.
 func TableExists(d sqlgen.Dialect, name string) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -135,8 +135,8 @@ func TableExists(d sqlgen.Dialect, name string) (sqlgen.Statement, error) {
 	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.String}}})
 }
 
-// LockTable compiles the statement that locks the records of a class against other transactions. Its text is "" if none
-// is needed.
+// LockTable compiles the statement that locks the records of a class against other transactions. The text is "" if
+// the database needs no lock.
 func LockTable(d sqlgen.Dialect, c *schema.Class) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -148,7 +148,7 @@ func LockTable(d sqlgen.Dialect, c *schema.Class) (sqlgen.Statement, error) {
 	return t.Statement(nil)
 }
 
-// AnyRecordStatement compiles a SELECT of one row if a class holds any record, visible or not.
+// AnyRecordStatement compiles a SELECT that returns one row if a class has any record, visible or not.
 func AnyRecordStatement(d sqlgen.Dialect, c *schema.Class) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -169,7 +169,7 @@ func DropTable(d sqlgen.Dialect, c *schema.Class) (sqlgen.Statement, error) {
 }
 
 // BegunStatement compiles the UPDATE of a marker whose change is about to do something that can't be rolled back. A
-// later attempt that finds it continues.
+// later attempt that finds the updated marker continues the change.
 func BegunStatement(d sqlgen.Dialect, change, digest string, fence int64) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {

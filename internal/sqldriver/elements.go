@@ -6,7 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// heldElements returns why the elements of a list, or of the lists in it, are none that the column of f holds, or "" if they are.
+// heldElements returns the reason why the column of f can't hold an element of a list, or of a nested list. It
+// returns "" if the column can hold all elements.
 func heldElements(ws *sqlgen.Writes, f *schema.Field, v value.Value) string {
 	if f == nil {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// ends reports whether an expression may end with t, so that a name after it is an alias.
+// ends reports whether an expression may end with t. Then a name after t is an alias.
 func ends(t Token) bool {
 	switch t.Kind {
 	case TextToken, NumberToken, QuotedToken:
@@ -18,8 +18,9 @@ func ends(t Token) bool {
 	return !slices.ContainsFunc([]string{"AND", "OR", "NOT", "IS", "IN", "LIKE", "GLOB", "COLLATE", "BETWEEN", "THEN", "ELSE", "WHEN", "CASE", "OVER", "DIV", "MOD", "REGEXP", "RLIKE", "XOR", "ESCAPE", "FROM", "DISTINCT", "BINARY", "INTERVAL"}, t.Is)
 }
 
-// expression returns the columns of an expression: all that it names, and those of the queries in it. The conditions of
-// these queries don't count, and an EXISTS has no value of its records.
+// expression returns the columns that an expression is computed from. These are all columns that the expression and
+// its subqueries name. Conditions of subqueries don't count. An EXISTS doesn't count, because it returns no value of
+// a record.
 func (s *selecting) expression(ts []Token, lv *level) origin {
 	o := origin{from: map[schema.Origin]bool{}}
 	for i := 0; i < len(ts); i++ {
@@ -56,7 +57,7 @@ func (s *selecting) expression(ts []Token, lv *level) origin {
 	return o
 }
 
-// isNestedQuery reports whether tokens from inside parentheses are a query in parentheses of its own.
+// isNestedQuery reports whether ts, the tokens inside parentheses, are a SELECT, with or without further parentheses.
 func (s *selecting) isNestedQuery(ts []Token) bool {
 	for len(ts) > 0 && ts[0].Is("(") {
 		ts = ts[1:]
@@ -114,8 +115,8 @@ var keywords = strings.Fields("AND OR NOT NULL IS IN LIKE GLOB REGEXP RLIKE MATC
 	"YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MICROSECOND YEAR_MONTH DAY_HOUR DAY_MINUTE DAY_SECOND HOUR_MINUTE HOUR_SECOND MINUTE_SECOND DAY_MICROSECOND " +
 	"HOUR_MICROSECOND MINUTE_MICROSECOND SECOND_MICROSECOND")
 
-// column adds the columns of this name of the items of a level, or of those called alias, and reports whether there are
-// any. Names are compared without case.
+// column adds the columns called name of the items of a level to o. A non-empty alias restricts it to items with that
+// alias. It reports whether there are such columns. Names are compared without case.
 func (lv *level) column(alias, name string, o *origin) (found bool) {
 	for _, it := range lv.items {
 		if alias != "" && LowerASCII(it.alias) != alias {
@@ -136,7 +137,7 @@ func (lv *level) column(alias, name string, o *origin) (found bool) {
 			continue
 		}
 		for _, c := range it.columns {
-			if c.name == "" { // its name is the text of its expression
+			if c.name == "" { // a column without an alias, which has the text of its expression as its name
 				o.add(c)
 				found = true
 			}

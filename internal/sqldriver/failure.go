@@ -17,18 +17,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// Errors are how the errors of one driver are read.
+// Errors describes how to read the errors of one driver.
 type Errors struct {
-	// Plain returns the part of a driver's error that logs may hold, with Coded, or "" for other errors.
+	// Plain returns the part of a driver's error that may be logged, see ErrorText. It returns "" for other errors.
 	Plain func(error) string
-	// Changed reports whether a table, a column or a type that the statement names is not as it was described.
+	// Changed reports whether a table, a column or a type in the statement differs from its description.
 	Changed func(error) bool
 	// Meaning returns the Meaning of a driver's error, and false for other errors.
 	Meaning func(error) (Meaning, bool)
 }
 
-// meaning returns the Meaning of err. An error that isn't of the database is one of the connection to it, so it is
-// Busy.
+// meaning returns the Meaning of err. An error that didn't come from the database is an error of the connection, so
+// its meaning is Busy.
 func (e Errors) meaning(err error) Meaning {
 	if e.Meaning == nil {
 		return Busy
@@ -39,15 +39,15 @@ func (e Errors) meaning(err error) Meaning {
 	return Busy
 }
 
-// Refuse turns an error of the database into one for the caller, whose Err is for operators.
+// Refuse turns an error of the database into an error for the caller. Its Err is for operators.
 func (e Errors) Refuse(ctx context.Context, err error) error { return e.refuse(ctx, err, "") }
 
 // refuse returns the error for the caller of a statement that failed with err: too slow, cancelled, or the error's
-// Meaning. The details are only in the log. The database's own text never leaves.
+// Meaning. The details are only in the log. The database's own text never reaches the caller.
 func (e Errors) refuse(ctx context.Context, err error, statement string) error {
 	m := e.meaning(err)
 	late := errors.Is(ctx.Err(), context.DeadlineExceeded)
-	if late && m != Full { // a statement that got no connection never ran
+	if late && m != Full { // Full means that the statement got no connection, so it never ran
 		m = Slow
 	}
 	is := meanings[m]
@@ -58,7 +58,7 @@ func (e Errors) refuse(ctx context.Context, err error, statement string) error {
 	return p
 }
 
-// RefuseWrite is Refuse for an error of a write.
+// RefuseWrite is like Refuse, for an error of a write.
 func (e Errors) RefuseWrite(ctx context.Context, err error) error {
 	out := e.Refuse(ctx, err)
 	if ctx.Err() != nil {
@@ -73,7 +73,7 @@ func (e Errors) RefuseWrite(ctx context.Context, err error) error {
 	return out
 }
 
-// loggable returns err without the database's message, unless it already is.
+// loggable returns err as a failure, without the database's message. It returns an existing failure unchanged.
 func (e Errors) loggable(err error, statement string) error {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -82,16 +82,16 @@ func (e Errors) loggable(err error, statement string) error {
 }
 
 // A failure is a database error in a form that may be logged: its kind, and the statement's digest. A database's
-// messages can hold values of records and of rules ("duplicate key value (email)=(…)", "invalid input syntax: …"), so
-// only messages that can't are repeated. The error itself is available to errors.As.
+// messages can contain values of records and of rules ("duplicate key value (email)=(…)", "invalid input syntax: …").
+// So only harmless messages are repeated. errors.As can still find the error itself.
 type failure struct {
 	err       error
 	text      string
 	statement string // the digest of its text, or "" if there was none
-	changed   bool   // the class is not as it was described
+	changed   bool   // the class differs from its description
 }
 
-// Is implements the interface of errors.Is for source.ErrChanged.
+// Is lets errors.Is match source.ErrChanged.
 func (f *failure) Is(target error) bool { return f.changed && target == source.ErrChanged }
 
 func (f *failure) Error() string {
@@ -101,18 +101,19 @@ func (f *failure) Error() string {
 	return f.text + " (statement " + f.statement + ")"
 }
 
-// LogText returns Error, for logs that leave out the text of other errors.
+// LogText returns the text of Error. Logs omit the text of errors without this method.
 func (f *failure) LogText() string { return f.Error() }
 func (f *failure) Unwrap() error   { return f.err }
 
-// digest identifies the text of a statement, which can hold names that the caller chose. "bailiwick policy explain" and
-// the scope explain show the text of a call, and equal texts have equal digests.
+// digest identifies the text of a statement without showing it, because the text can contain names that the caller
+// chose. "bailiwick policy explain" and the scope explain show the text of a call. Equal texts have equal digests.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// plainly returns the kind of err without its message, or with it if it is about a connection or a missing right.
+// plainly returns the kind of err without its message. It includes the message of errors about a connection or a
+// missing right.
 func (e Errors) plainly(err error) string {
 	if text := e.Plain(err); text != "" {
 		return text
@@ -131,7 +132,7 @@ func (e Errors) plainly(err error) string {
 	return fmt.Sprintf("an error of the driver (%T)", innermost(err))
 }
 
-// ErrorText returns the code of a database error, followed by its message if that holds no value.
+// ErrorText returns the code of a database error. If the message contains no value, the message follows.
 func ErrorText(code, message string, harmless bool) string {
 	if !harmless {
 		return code

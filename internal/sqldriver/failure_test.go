@@ -10,7 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestFailure checks that operators see the kind of an error, and its message only if it can hold no value.
+// TestFailure checks that operators see the kind of an error. They see its message only if the message can't contain
+// a value.
 func TestFailure(t *testing.T) {
 	const secret = "swordfish"
 	coded, slow := errors.New("coded "+secret), errors.New("slow")

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// table returns a table of a WITH, of this level or those around it.
+// table returns the columns of a table of a WITH of this level or of an outer level.
 func (lv *level) table(name string) ([]origin, bool) {
 	for at := lv; at != nil; at = at.up {
 		if columns, ok := at.common[LowerASCII(name)]; ok {
@@ -17,10 +17,10 @@ func (lv *level) table(name string) ([]origin, bool) {
 	return nil, false
 }
 
-// joins are the words between items of FROM, besides the comma.
+// joins are the words that separate items of FROM, and the comma.
 var joins = []string{",", "JOIN", "STRAIGHT_JOIN", "LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL", "OUTER"}
 
-// from adds the items of FROM to lv. Conditions of joins don't count.
+// from adds the items of FROM to lv. Conditions of joins don't count as origins.
 func (s *selecting) from(ts []Token, lv *level) error {
 	for len(ts) > 0 {
 		natural := false
@@ -48,7 +48,8 @@ func (s *selecting) from(ts []Token, lv *level) error {
 	return nil
 }
 
-// merge moves the columns that a join with USING or NATURAL merges into those of the items before, so that * has them once.
+// merge handles a join with USING or NATURAL. It adds each merged column to the column of the same name in an earlier
+// item, so that * returns it once.
 func (lv *level) merge(condition []Token, natural bool) {
 	last := &lv.items[len(lv.items)-1]
 	var kept []origin
@@ -67,7 +68,7 @@ func (lv *level) merge(condition []Token, natural bool) {
 			kept = append(kept, c)
 		}
 	}
-	if len(kept) < len(last.columns) { // a name with the alias still finds the merged ones
+	if len(kept) < len(last.columns) { // a name that is qualified with the alias still finds the merged columns
 		lv.up = &level{up: lv.up, items: []item{{alias: last.alias, columns: last.columns}}}
 	}
 	last.columns = kept
@@ -111,7 +112,7 @@ func (s *selecting) item(ts []Token, lv *level) error {
 		if !ok {
 			return errShape
 		}
-		made := s.expression(inner[:cut(inner, "COLUMNS")], lv) // the rest of JSON_TABLE are names and types
+		made := s.expression(inner[:cut(inner, "COLUMNS")], lv) // the rest of JSON_TABLE contains names and types
 		alias, _ := aliasOf(after)
 		if alias == "" {
 			alias = name
@@ -127,7 +128,7 @@ func (s *selecting) item(ts []Token, lv *level) error {
 	return nil
 }
 
-// relation returns the item of a table, a view or a table of WITH.
+// relation returns the item for a table, a view or a table of WITH.
 func (s *selecting) relation(space, name, alias string, names []string, lv *level) item {
 	if columns, ok := lv.table(name); ok && space == "" {
 		return item{alias: alias, columns: renameColumns(columns, names)}
@@ -140,11 +141,11 @@ func (s *selecting) relation(space, name, alias string, names []string, lv *leve
 		return item{alias: alias, columns: renameColumns(s.table(f), names)}
 	}
 	if f != nil {
-		return item{alias: alias, columns: s.table(f), open: func(column string) origin { // one that the account can't read
+		return item{alias: alias, columns: s.table(f), open: func(column string) origin { // a column that the account can't read
 			return origin{from: map[schema.Origin]bool{{Space: f.Space, Table: f.Table, Column: column}: true}}
 		}}
 	}
-	if s.Space != "" { // the texts name each column, and the columns of other databases aren't known
+	if s.Space != "" { // the texts name each column, but the columns of other databases aren't known
 		return item{alias: alias, open: func(column string) origin {
 			return origin{from: map[schema.Origin]bool{{Space: space, Table: name, Column: column}: true}}
 		}}

@@ -18,8 +18,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A written is a value that is written into a column, and what the driver gets. That is the place in the statement
-// unless it is bare, then the type of the argument and the argument. For a refused value, it is the reason.
+// A written is a value that is written into a column, and the expected argument of the driver. want is the
+// placeholder, unless it is a bare one, then the type of the argument and the argument. For a rejected value, want is
+// the reason.
 type written struct {
 	d    sqlgen.Dialect
 	f    schema.Field
@@ -28,7 +29,7 @@ type written struct {
 	want string
 }
 
-// got writes the value with an UPDATE.
+// got writes the value with an UPDATE, and returns the result in the form of want.
 func (w written) got() string {
 	w.f.Name = "f"
 	c := &schema.Class{Source: "app", Name: "c", Table: "c", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer, Native: "bigint"}, w.f}}
@@ -54,7 +55,7 @@ var lite, pg, maria = sqlite.Dialect(), postgres.Dialect(), mariadb.Dialect()
 
 func column(t schema.Type, native string) schema.Field { return schema.Field{Type: t, Native: native} }
 
-// TestHeldNumbers writes the numbers at the ends of the ranges of columns.
+// TestHeldNumbers writes numbers at the limits of the ranges of columns.
 func TestHeldNumbers(t *testing.T) {
 	number, text, i, d, m := value.OfInt, value.OfDecimal, schema.Integer, schema.Double, schema.Decimal
 	digits := func(n int) value.Value { return text("0." + strings.Repeat("1", n-2)) }
@@ -133,8 +134,8 @@ func TestHeldOthers(t *testing.T) {
 	})
 }
 
-// TestHeldDates writes instants at the ends of the ranges of columns, and in SQLite in the form of the other values of
-// the column.
+// TestHeldDates writes instants at the limits of the ranges of columns. In SQLite they get the form of the column's
+// other values.
 func TestHeldDates(t *testing.T) {
 	at := func(s string) value.Value {
 		v, err := time.Parse(time.RFC3339Nano, s)

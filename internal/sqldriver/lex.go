@@ -25,16 +25,16 @@ func (t Token) Is(s string) bool {
 	return (t.Kind == WordToken || t.Kind == punctToken) && strings.EqualFold(t.Text, s)
 }
 
-// Quoting says which characters quote names in a catalogue.
+// Quoting describes which characters quote names in a catalogue.
 type Quoting uint8
 
 // The kinds of quoting.
 const (
-	DoubleQuotes Quoting = iota // only double quotes. An E before a text means that backslashes escape in it
+	DoubleQuotes Quoting = iota // only double quotes. An E before a text means that backslashes are escapes in it
 	AllQuotes                   // double quotes, backticks and brackets
 )
 
-// LexSQL splits sql. It returns false if a quote isn't closed.
+// LexSQL splits sql into tokens. It returns false if a quote isn't closed.
 func LexSQL(sql string, quoting Quoting) ([]Token, bool) {
 	var out []Token
 	for i := 0; i < len(sql); {
@@ -75,7 +75,7 @@ func LexSQL(sql string, quoting Quoting) ([]Token, bool) {
 				if m == 0 {
 					return nil, false
 				}
-				t := Token{punctToken, rest[:1+m]} // as punctuation it matches no form
+				t := Token{punctToken, rest[:1+m]} // a punctuation token, so that it matches no form
 				if quoting == DoubleQuotes && c == 'E' && !strings.Contains(strings.ReplaceAll(s, `\\`, ""), `\`) {
 					t = Token{TextToken, strings.ReplaceAll(s, `\\`, `\`)}
 				}
@@ -106,8 +106,8 @@ func until(s string, from int, end string) int {
 	return len(s)
 }
 
-// unquote returns the content of the quoted text at the start of s, with doubled quotes undoubled. n is its length with
-// quotes, 0 if it isn't closed.
+// unquote returns the content of the quoted text at the start of s, with each doubled quote as one. n is the length
+// with quotes, or 0 if the quote isn't closed.
 func unquote(s string) (content string, n int) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
@@ -125,7 +125,8 @@ func unquote(s string) (content string, n int) {
 	return "", 0
 }
 
-// numberLength returns how many bytes of s belong to a number, with letters directly after, which make it none.
+// numberLength returns the number of bytes of the number at the start of s. Letters directly after the number count
+// too, and then the token is not a valid number.
 func numberLength(s string) int {
 	n := 0
 	for n < len(s) {
@@ -157,7 +158,7 @@ func TokenGroup(ts []Token) (inner, rest []Token, ok bool) {
 	return nil, nil, false
 }
 
-// strip removes the parentheses around the whole of ts.
+// strip removes parentheses that enclose all of ts.
 func strip(ts []Token) []Token {
 	for len(ts) > 0 && ts[0].Is("(") {
 		inner, rest, ok := TokenGroup(ts)

@@ -14,11 +14,12 @@ import (
 type marker struct {
 	change  string
 	digest  string
-	fence   int64           // the lowest fence that may apply it
-	receipt *change.Receipt // nil if it wasn't applied
+	fence   int64           // the lowest fence that may apply the change
+	receipt *change.Receipt // nil if the change wasn't applied
 }
 
-// writingClaim locks the marker of a change until the transaction ends, and returns it. If there is none it writes m.
+// writingClaim locks the marker of a change until the transaction ends, and returns the marker. If the change has no
+// marker yet, writingClaim inserts m.
 func writingClaim(ctx context.Context, d sqlgen.Dialect, tx WriteTx, m marker) (marker, error) {
 	st, err := ClaimStatement(d, m.change, m.digest, m.fence)
 	if err != nil {
@@ -70,7 +71,7 @@ func (m marker) storeReceipt(ctx context.Context, d sqlgen.Dialect, tx WriteTx, 
 	return exactly(ctx, tx, st)
 }
 
-// exactly runs a statement on the marker table, which must write one row.
+// exactly runs a statement on the marker table. It returns an error unless the statement writes exactly one row.
 func exactly(ctx context.Context, tx WriteTx, st sqlgen.Statement) error {
 	n, err := tx.Exec(ctx, st)
 	if err == nil && n != 1 {

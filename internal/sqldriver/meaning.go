@@ -5,29 +5,29 @@ import "github.com/bailiwick-dev/bailiwick/problem"
 // A Meaning is the meaning of a database's error for the caller.
 type Meaning uint8
 
-// The meanings. Waiting heals only Busy, Full and Slow.
+// The meanings. A later retry can succeed only after Busy, Full and Slow.
 const (
-	Broken      Meaning = iota // the database has a fault, or the gateway sent it something that it doesn't take
-	Busy                       // the server is overloaded, restarts, is out of reach, or gave way to another transaction
-	Full                       // a limit on the number of connections is reached, and none became free in time
-	Slow                       // the statement ran longer than it may
-	Large                      // the statement needs more memory, or makes longer values, than the database allows
-	Input                      // a value isn't one of its type, or too large for it
-	Unfit                      // the same of a value that may be the database's own: a view computes with it. In a write it is Input
+	Broken      Meaning = iota // the database has a fault, or rejects the form of the gateway's statement
+	Busy                       // the server is overloaded, restarting or unreachable, or preferred another transaction
+	Full                       // the limit of connections is reached, and no connection became free in time
+	Slow                       // the statement exceeded its time limit
+	Large                      // the statement exceeds the database's limit for memory or for the length of values
+	Input                      // a value doesn't have its type, or is too large for it
+	Unfit                      // like Input, but the value may come from a view. In a write it is Input
 	Right                      // the gateway's account lacks a right
-	Login                      // the server doesn't let the gateway in
+	Login                      // the server rejects the gateway's login
 	Missing                    // a table, a column or another object doesn't exist any more
-	Unready                    // the object is there, and can't be read yet: a view that was never filled
-	Kept                       // a rule of the database refuses the write: a constraint, a trigger
-	Unable                     // the database doesn't support it
-	ReadOnly                   // the server takes no writes
+	Unready                    // the object exists but can't be read yet, such as a view that was never filled
+	Kept                       // a rule of the database rejects the write: a constraint or a trigger
+	Unable                     // the database doesn't support the statement
+	ReadOnly                   // the server accepts no writes
 	Unencodable                // the encoding of the database lacks a character
 )
 
-// States are the meanings of the classes of SQLSTATE, and of those states that mean something else than the rest of their class.
-// MariaDB has states of the same classes.
+// States maps classes of SQLSTATE to their meanings. It also contains the states whose meaning differs from the rest
+// of their class. MariaDB uses the same classes.
 var States = map[string]Meaning{
-	"00": Broken, "01": Broken, "02": Broken, "03": Broken, // success, warning, no data, not complete: none of them is an error
+	"00": Broken, "01": Broken, "02": Broken, "03": Broken, // none of these is an error
 	"07": Broken,                                                                     // dynamic SQL: the number of arguments, cursors
 	"08": Busy,                                                                       // connection
 	"09": Kept,                                                                       // triggered action
@@ -36,7 +36,8 @@ var States = map[string]Meaning{
 	"10": Input, // XQuery
 	"20": Kept,  // CASE without a match, in code of the database
 	"21": Kept,  // cardinality
-	// Data: a value out of range, or not of its type. A read checks the values of the call before, so that a view fails.
+	// Data: a value is out of range, or doesn't have its type. The gateway checks a call's values before a read, so
+	// the cause of a failure is a view.
 	"22": Unfit, "22001": Input, "22007": Input, "22008": Input, "22021": Input, "22023": Input, "22P05": Unencodable,
 	"23": Kept,                      // integrity constraint
 	"24": Broken,                    // cursor state
@@ -48,9 +49,9 @@ var States = map[string]Meaning{
 	"2D": Broken, "2F": Kept, // transaction termination, routine
 	"34": Broken, "38": Kept, "39": Kept, "3B": Broken, // cursor name, external routine, external routine call, savepoint
 	"3D": Login, "3F": Missing, // database, schema
-	"40": Busy, "40002": Kept, // transaction rollback: another one went first, or a constraint
+	"40": Busy, "40002": Kept, // transaction rollback: a conflict with another transaction, or a constraint
 	"42": Broken, "42501": Right, "42P01": Missing, "42S02": Missing, "42703": Missing, "42S22": Missing, "42704": Missing, "42883": Missing,
-	"42000": Right, // MariaDB has it for syntax and for rights: see the numbers
+	"42000": Right, // MariaDB uses it for syntax and for rights. Its error numbers tell them apart
 	"44":    Kept,  // WITH CHECK OPTION
 	"45":    Kept,  // SIGNAL, in code of the database
 	"53300": Full,
@@ -64,13 +65,13 @@ var States = map[string]Meaning{
 	"72": Busy,   // snapshot too old
 	"F0": Broken, // configuration file
 	"HV": Busy,   // foreign data: the other server
-	"HY": Broken, // MariaDB: general error, whose number says more
+	"HY": Broken, // MariaDB: general error. Its number says more
 	"P0": Kept,   // PL/pgSQL, in code of the database
 	"XX": Broken, // internal error
 	"XA": Broken, // distributed transaction
 }
 
-// StateOf returns the meaning of an SQLSTATE: its own, or that of its class.
+// StateOf returns the meaning of an SQLSTATE, or else the meaning of its class.
 func StateOf(state string) Meaning {
 	if m, ok := States[state]; ok {
 		return m
@@ -81,8 +82,8 @@ func StateOf(state string) Meaning {
 	return States[state[:2]]
 }
 
-// said is the caller's error for a meaning: the code, a sentence, and the next step. The sentences contain no text of
-// the database.
+// said is the caller's error for a meaning: the code, a sentence, and the next step. The sentences contain no text
+// from the database.
 type said struct {
 	code               problem.Code
 	detail, suggestion string

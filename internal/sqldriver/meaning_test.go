@@ -10,7 +10,8 @@ import (
 // classes are all classes of SQLSTATE that PostgreSQL and MariaDB have.
 const classes = "00 01 02 03 07 08 09 0A 0B 0F 0K 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 45 53 54 55 57 58 70 72 F0 HV HY P0 XA XX"
 
-// TestStates checks that every class of SQLSTATE has one meaning, and the errors of callers for common states.
+// TestStates checks that every class of SQLSTATE has one meaning. It also checks the callers' errors for common
+// states.
 func TestStates(t *testing.T) {
 	for _, class := range strings.Fields(classes) {
 		if _, ok := States[class]; !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestMoment compares with package time: texts of the form, and such with a character changed.
+// TestMoment compares Moment with package time, for texts of the right form and for texts with one changed character.
 func TestMoment(t *testing.T) {
 	read := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,18 +10,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// claim ranks why a class has its name. Of several classes with one name, the single one with the highest rank keeps it.
+// claim ranks the reasons for a class's name. If several classes have the same name, the class with the highest rank
+// keeps it, unless another has the same rank.
 type claim uint8
 
 const (
-	composed claim = iota // from a schema and a table
+	composed claim = iota // composed of a schema and a table
 	plain                 // the name of a table in the default schema
 	given                 // by the owner
 )
 
-// name sets the names of the classes that choice keeps, and returns them sorted by name. No two of them have the same
-// name: a class that would take the name of another one is left out, with a warning. If no class has the better claim
-// to a name, all of them are left out. A rule for that name could apply to the wrong table.
+// name sets the names of the classes that choice keeps, and returns them sorted by name. The names are unique: if two
+// classes would have the same name, only the one with the better claim keeps it. Without a better claim, both are
+// omitted, because a rule for that name could apply to the wrong table. Each omission causes a warning.
 func name(source string, list []*FoundTable, choice schema.Choice) (kept []*FoundTable, warnings []string) {
 	claims := map[*FoundTable]claim{}
 	for _, f := range list {
@@ -74,8 +75,8 @@ func name(source string, list []*FoundTable, choice schema.Choice) (kept []*Foun
 	return out, append(warnings, similar(out)...)
 }
 
-// clash returns the warning that f is left out, because all of group would have its name. best is the one that keeps it,
-// or nil.
+// clash returns the warning that f is omitted because all classes of group would have its name. best is the class
+// that keeps the name, or nil.
 func clash(f *FoundTable, group []*FoundTable, best *FoundTable, taken map[string]bool) string {
 	free := ""
 	for i := 2; free == "" || taken[free]; i++ {
@@ -96,7 +97,7 @@ func clash(f *FoundTable, group []*FoundTable, best *FoundTable, taken map[strin
 		f.Place(), f.Name, other.Place(), verb, f.qualifiedName(), free)
 }
 
-// qualifiedName returns the name of the table of f as the key rename takes it.
+// qualifiedName returns the table name of f in the form that the key rename expects.
 func (f *FoundTable) qualifiedName() string {
 	if f.Space == "" {
 		return f.Table
@@ -104,7 +105,8 @@ func (f *FoundTable) qualifiedName() string {
 	return f.Space + "." + f.Table
 }
 
-// similar returns a warning for each group of names of classes, and of fields of a class, that differ only in case.
+// similar returns a warning for each group of class names that differ only in case, and for each such group of fields
+// of a class.
 func similar(list []*FoundTable) (warnings []string) {
 	var classes []string
 	for _, f := range list {
@@ -119,7 +121,7 @@ func similar(list []*FoundTable) (warnings []string) {
 	return warnings
 }
 
-// caseDuplicates returns the groups of names that are equal without their case, in order.
+// caseDuplicates returns the groups of names that differ only in case, in order.
 func caseDuplicates(names []string) [][]string {
 	by := map[string][]string{}
 	var order []string

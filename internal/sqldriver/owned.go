@@ -11,8 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Declare sets the statements that actions of the configuration may run (do: sql), replacing those before. A change
-// names its statement by the SHA-256 of its text: another text under the same name wasn't reviewed.
+// Declare sets the statements that actions of the configuration may run (do: sql). They replace the earlier
+// statements. A change identifies its statement by the SHA-256 of its text, because another text under the same name
+// wasn't reviewed.
 func (w *Writer) Declare(statements []string) {
 	known := map[string]string{}
 	for _, s := range statements {
@@ -39,8 +40,8 @@ func (w *Writer) statement(it *writes.Item) (statement string, parameters value.
 	return statement, parameters, nil
 }
 
-// own runs the statement of an action. Its effect is the owner's responsibility: it may write any number of records, and
-// the record that it is about may be gone afterwards.
+// own runs the statement of an action. The application's owner is responsible for its effect. It may write any number
+// of records, and the action's own record may no longer exist afterwards.
 func (r *run) own(ctx context.Context, it *writes.Item) (after value.Value, rows int64, err error) {
 	statement, parameters, err := r.statement(it)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// OwnedStatement compiles a statement that the application's owner has written about records of c, or any records if c
-// is nil. In it, :name is a parameter, which becomes an argument. Quoted parts and comments are left alone. It refuses
-// a text of several statements, and names without a value.
+// OwnedStatement compiles a statement that the application's owner has written about records of c. If c is nil, it
+// may be about any records. In the text, :name is a parameter, which becomes an argument. Quoted parts and comments
+// stay unchanged. OwnedStatement rejects a text with several statements, and names without a value.
 func OwnedStatement(d sqlgen.Dialect, c *schema.Class, text string, parameters value.Value) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -51,7 +51,7 @@ func OwnedStatement(d sqlgen.Dialect, c *schema.Class, text string, parameters v
 	return foreign(t, c, nil)
 }
 
-// identifier returns the name that text begins with.
+// identifier returns the parameter name at the start of text.
 func identifier(text string) string {
 	n := 0
 	for n < len(text) && (letter(text[n]) || n > 0 && digit(text[n])) {
@@ -60,7 +60,8 @@ func identifier(text string) string {
 	return text[:n]
 }
 
-// skipLength returns the length of the quoted part, comment or cast that text begins with, or 0 if it begins with none.
+// skipLength returns the length of the quoted part, comment, cast or word at the start of text. It returns 0 if text
+// starts with something else.
 func skipLength(ws *sqlgen.Writes, text string) int {
 	until := func(begin int, end string) int {
 		if i := strings.Index(text[begin:], end); i >= 0 {
@@ -85,8 +86,8 @@ func skipLength(ws *sqlgen.Writes, text string) int {
 	return len(word(text))
 }
 
-// word returns the name of a table, a column or a function that text begins with. Unlike the name of a parameter, it
-// may have letters beyond ASCII, and a $, which doesn't begin a quoted part there.
+// word returns the name of a table, a column or a function at the start of text. Unlike a parameter name, it may
+// contain letters beyond ASCII, and a $ after the first character. Such a $ doesn't begin a quoted part.
 func word(text string) string {
 	n := 0
 	for n < len(text) && (letter(text[n]) || text[n] >= 0x80 || n > 0 && (text[n] == '$' || digit(text[n]))) {
@@ -99,8 +100,8 @@ func letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// quotedPart returns the length of the quoted part that text begins with. A doubled quote counts as an end, after which another part
-// begins.
+// quotedPart returns the length of the quoted part at the start of text. A doubled quote counts as an end, after
+// which another part begins.
 func quotedPart(text string, escapes bool) int {
 	for i := 1; i < len(text); i++ {
 		switch {
@@ -113,7 +114,7 @@ func quotedPart(text string, escapes bool) int {
 	return len(text)
 }
 
-// dmlPlain returns a value as the driver takes it where no column determines its type.
+// dmlPlain returns a value as the argument that the driver expects where no column determines the type.
 func dmlPlain(ws *sqlgen.Writes, v value.Value) any {
 	switch v.Kind() {
 	case value.Null:

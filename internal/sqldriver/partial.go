@@ -13,9 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ReadPartly is Read for a database whose dialect refuses a part of the language. The gateway computes the refused part
-// over the records of the views that are left, at most rows of them. 0 means interpret.DefaultRows. Those records are
-// read before ReadPartly returns.
+// ReadPartly is Read for a database whose dialect doesn't support a part of the language. The gateway computes the
+// unsupported part over the remaining records of the views. It reads at most rows of them, or interpret.DefaultRows
+// if rows is 0. These records are read before ReadPartly returns.
 func ReadPartly(ctx context.Context, db Database, p policy.Permit, rows int) (source.Rows, error) {
 	out, err := Read(ctx, db, p)
 	if problem.CodeOf(err) != problem.Unsupported {
@@ -58,8 +58,8 @@ func TextPartly(p policy.Permit, d sqlgen.Dialect) (string, error) {
 	return st.Text + "\n-- " + rest, nil
 }
 
-// First returns the statement that ReadPartly runs first for a permit that the dialect can't write whole. It also
-// returns a sentence about the computation over its records.
+// First returns the statement that ReadPartly runs first for a permit that the dialect can only express in part. It
+// also returns a sentence about the computation over its records.
 func First(p policy.Permit, d sqlgen.Dialect) (sqlgen.Statement, string, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -74,7 +74,7 @@ func First(p policy.Permit, d sqlgen.Dialect) (sqlgen.Statement, string, error) 
 	return st, "the database runs " + strconv.Itoa(n) + " of " + strconv.Itoa(all) + " steps; this server computes the rest over these records", err
 }
 
-// cut returns rows whose values are no longer than the plan wants.
+// cut returns rows with each value replaced by its size if it is longer than the plan allows.
 func (r *partly) cut(rows source.Rows) source.Rows {
 	most := r.plan.Most
 	if most == 0 {
@@ -98,7 +98,7 @@ func (r *partly) cut(rows source.Rows) source.Rows {
 	}
 }
 
-// A partly is the reading of one plan.
+// A partly reads one plan.
 type partly struct {
 	db     Database
 	plan   *policy.Plan
@@ -154,7 +154,7 @@ func (r *partly) run(ctx context.Context, st *sqlgen.Statement, view string) ([]
 	return out, nil
 }
 
-// take counts a row that is kept for the computation. It refuses one with a value that was cut, because the result
+// take counts a row that is kept for the computation. It rejects a row with a value that was cut, because the result
 // would be wrong.
 func (r *partly) take(view string, row value.Row) error {
 	for _, v := range row {

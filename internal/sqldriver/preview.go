@@ -19,7 +19,7 @@ import (
 const point = "bailiwick_item"
 
 // preview runs the plan item by item and returns its effects. The caller rolls back. If the database refuses an item,
-// preview rolls back only that item and goes on.
+// preview rolls back only that item and continues.
 func (r *run) preview(ctx context.Context) (change.Preview, error) {
 	p := change.Preview{Kind: change.Executed}
 	if classes, err := r.changesClasses(); err != nil || classes {
@@ -66,13 +66,13 @@ func (r *run) preview(ctx context.Context) (change.Preview, error) {
 	return p, nil
 }
 
-// there returns an error for the first record that an item names and that can't be seen before the change begins.
-// Without it a group could create a record and then name it by the key that the database was expected to generate.
-// Whether that key fits depends on records that the caller doesn't see. A key that an earlier item sets by itself may
-// be named.
+// there returns a not-found error if an item names a record that can't be seen before the change begins. Without this
+// check, a group could create a record and then name it by the key that the database will generate. Whether that
+// guess is right depends on records that the caller can't see. An item may name a key that an earlier item sets
+// itself.
 func (r *run) there(ctx context.Context) error {
 	if len(r.plan.Items) == 1 {
-		return nil // try looks at it
+		return nil // try checks the record
 	}
 	now, err := r.lock(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *run) there(ctx context.Context) error {
 	return nil
 }
 
-// sets reports whether item a itself gives its record the key that item b names.
+// sets reports whether item a gives its record the key that item b names.
 func sets(a, b *writes.Item) bool {
 	if a.View == nil || a.View.Class() != b.View.Class() || a.Op != write.OpCreate && a.Op != write.OpUpdate {
 		return false
@@ -139,10 +139,10 @@ func (r *run) try(ctx context.Context, it *writes.Item, cascades *cascades) (cha
 	return e, nil, r.do(ctx, "RELEASE SAVEPOINT "+point)
 }
 
-// tryApart is try for an item that refers to the record of a refused item. The agent's result must not depend on that
-// refusal, because a record that the agent doesn't see may be its reason. So tryApart tries the item with a key that
-// stands for the missing one, to find out what the database says about its values. It looks at the view of the item
-// without the pointer to that record.
+// tryApart is like try, for an item that refers to the record of a refused item. A hidden record may be the reason
+// for that refusal, so the agent's result must not depend on it. tryApart tries the item with a placeholder for the
+// missing key, to check its values against the database. It checks the item against its view without the pointer to
+// that record.
 func (r *run) tryApart(ctx context.Context, it *writes.Item, _ *cascades) (change.Effect, *Refusal, error) {
 	e := it.Effect()
 	var err error
@@ -173,8 +173,8 @@ func (r *run) tryApart(ctx context.Context, it *writes.Item, _ *cascades) (chang
 	return e, nil, err
 }
 
-// undo rolls back an item that failed with err. If the database refused it, undo returns the record as it would have
-// been and the refusal, or else err.
+// undo rolls back an item that failed with err. If the database refused the item, undo returns the record that the
+// item would have written, and the refusal. Otherwise it returns err.
 func (r *run) undo(ctx context.Context, it *writes.Item, err error, before value.Value) (value.Value, error) {
 	if hasMeaning(err) {
 		return value.Value{}, err
@@ -186,8 +186,8 @@ func (r *run) undo(ctx context.Context, it *writes.Item, err error, before value
 	if why == nil {
 		return value.Value{}, err
 	}
-	// Callers don't see refusals, which may be due to hidden records. So a refused item must look like an accepted one
-	// if both would end outside of the view.
+	// Callers don't see refusals, because hidden records may cause them. So a refused item must look like an accepted
+	// one if both would end outside of the view.
 	in, err := r.would(ctx, it)
 	if err == nil && !in {
 		err = it.NotFoundError()
@@ -198,7 +198,7 @@ func (r *run) undo(ctx context.Context, it *writes.Item, err error, before value
 	return plannedRecord(it, before), &refused{*why}
 }
 
-// would reports whether the record of an item would be in its view.
+// would reports whether the record of an item would be in its view after the write.
 func (r *run) would(ctx context.Context, it *writes.Item) (bool, error) {
 	if it.Op != write.OpCreate && it.Op != write.OpUpdate {
 		return true, nil
@@ -215,7 +215,7 @@ func (r *run) would(ctx context.Context, it *writes.Item) (bool, error) {
 	return len(rows) > 0, err
 }
 
-// plannedRecord returns the record that an item makes of before, as far as the item sets it.
+// plannedRecord returns the record before with the item's sets applied.
 func plannedRecord(it *writes.Item, before value.Value) value.Value {
 	if it.Op == write.OpDelete {
 		return value.Value{}
@@ -275,8 +275,8 @@ func (r *run) counts(ctx context.Context, it *writes.Item) ([]change.Cascade, er
 	return out, nil
 }
 
-// classNameOf returns the class name of a table that is met with records of c. Of a source with one schema per tenant, the tables of the
-// same schema have their own names.
+// classNameOf returns the class name of a table that is related to c. In a source with one schema per tenant, tables
+// in the schema of c have their own names.
 func classNameOf(c *schema.Class, space, table string) string {
 	if space == "" || c.Spaces != nil && space == c.Space {
 		return table
@@ -284,10 +284,10 @@ func classNameOf(c *schema.Class, space, table string) string {
 	return space + "_" + table
 }
 
-// cascades are those of all items.
+// cascades are the cascades of all items.
 type cascades struct{ list []change.Cascade }
 
-// add adds counts to those of the same class and effect.
+// add adds each count to the entry with the same class and effect.
 func (c *cascades) add(counts []change.Cascade) {
 next:
 	for _, n := range counts {

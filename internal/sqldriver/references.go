@@ -2,7 +2,8 @@ package sqldriver
 
 import "github.com/bailiwick-dev/bailiwick/schema"
 
-// ReferenceRule returns the rule of a foreign key, as a catalogue writes it. Any other one refuses.
+// ReferenceRule returns the rule of a foreign key from its text in a catalogue. For an unknown text it returns
+// schema.Refuse.
 func ReferenceRule(text string) schema.Rule {
 	switch text {
 	case "CASCADE", "c":

@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A RefusalKind is the reason why a database refuses to write.
+// A RefusalKind is the reason why a database refuses a write.
 type RefusalKind string
 
 // The kinds of refusals.
@@ -17,22 +17,22 @@ const (
 	RefusedNotNull    RefusalKind = "not_null"
 	RefusedCheck      RefusalKind = "check"
 	RefusedExclusion  RefusalKind = "exclusion"
-	RefusedTrigger    RefusalKind = "trigger" // code of the application's owner
+	RefusedTrigger    RefusalKind = "trigger" // code of the application's owner refuses the write
 	RefusedMisfit     RefusalKind = "misfit"  // a value doesn't fit its column
 	RefusedComputed   RefusalKind = "computed"
-	RefusedDenied     RefusalKind = "denied"    // the source's account may not do it
+	RefusedDenied     RefusalKind = "denied"    // the source's account may not write it
 	RefusedExists     RefusalKind = "exists"    // a table of this name exists
-	refusedNotEmpty   RefusalKind = "not_empty" // a class to be dropped holds records
-	refusedLeftOut    RefusalKind = "left_out"  // it wrote no record, or several
+	refusedNotEmpty   RefusalKind = "not_empty" // a class to be dropped has records
+	refusedLeftOut    RefusalKind = "left_out"  // the statement wrote no record, or several
 )
 
 // A Refusal is a database's refusal to write, without its message.
 type Refusal struct {
 	Kind     RefusalKind
-	Class    string   // whose rule it is, if that isn't the class to be written
-	Fields   []string // the fields that it is about, as far as known
-	Argument int      // which argument of the statement, from 1, isn't a value of its column: the caller's own fault, or 0
-	Name     string   // of the check constraint, or its condition, or "" if it isn't known
+	Class    string   // the class whose rule refused, if it isn't the written class
+	Fields   []string // the fields of the rule, as far as known
+	Argument int      // the number, from 1, of the argument that its column rejects, or 0
+	Name     string   // the name or condition of the check constraint, or "" if unknown
 }
 
 // String describes the refusal to reviewers.

@@ -20,17 +20,17 @@ type run struct {
 	*Writer
 	tx   WriteTx
 	plan *writes.Plan
-	refs []schema.Reference // once they have been read
+	refs []schema.Reference // nil until they have been read
 	read int64              // the bytes of the records read
-	made [][]value.Value    // the key that the record of each item has, or nil for one that was refused
-	last []value.Value      // that of the last item
+	made [][]value.Value    // the key of each item's record, or nil for a refused item
+	last []value.Value      // the key of the last item's record
 
-	shared bool // others share tx
-	whole  bool // all of the plan is done, and tx is to be committed
+	shared bool // other plans share tx
+	whole  bool // the whole plan is done, and tx is to be committed
 }
 
-// mostRead is the maximum size in bytes of all records that a change reads, each before, while and after it is written.
-// A change is kept in memory as a whole.
+// mostRead is the maximum size in bytes of all records that a change reads. A change reads each record before, during
+// and after its write, and is kept in memory as a whole.
 const mostRead = 3 * writes.MostRecord
 
 // apply applies the whole plan, writes its marker, and commits.
@@ -43,7 +43,7 @@ func (r *run) apply(ctx context.Context) (change.Receipt, error) {
 	case err != nil:
 		return none, err
 	case classes && commits:
-		m.digest = "" // until it has begun
+		m.digest = "" // until the schema change has begun
 		err = holder.Hold(ctx, m.change)
 	case !classes:
 		err = r.sound(ctx)
@@ -84,7 +84,7 @@ func (r *run) apply(ctx context.Context) (change.Receipt, error) {
 	return receipt, nil
 }
 
-// records applies all items of the plan, if the records are as they were reviewed.
+// records applies all items of the plan if the records are still as reviewed.
 func (r *run) records(ctx context.Context) (change.Receipt, error) {
 	none, receipt := change.Receipt{}, change.Receipt{}
 	now, err := r.lock(ctx)
@@ -94,7 +94,7 @@ func (r *run) records(ctx context.Context) (change.Receipt, error) {
 	for i := range r.plan.Items {
 		it, _ := r.plan.Items[i].With(r.key)
 		before := now[i].Before
-		if i > 0 { // an earlier item may have changed it, as it did in the preview
+		if i > 0 { // an earlier item may have changed the record, as in the preview
 			if before, err = r.record(ctx, it, it.ID, false); err != nil {
 				return none, err
 			}
@@ -113,7 +113,7 @@ func (r *run) records(ctx context.Context) (change.Receipt, error) {
 	return receipt, nil
 }
 
-// sound refuses items of an unknown kind, and those on classes whose writes can't be rolled back.
+// sound rejects items of an unknown kind, and items of classes whose writes can't be rolled back.
 func (r *run) sound(ctx context.Context) error {
 	seen := map[*schema.Class]bool{}
 	for i := range r.plan.Items {
@@ -161,7 +161,8 @@ func (r *run) lock(ctx context.Context) ([]change.Effect, error) {
 	return now, nil
 }
 
-// record reads the record with the key id through the item's view: an Object of the visible fields, or Null.
+// record reads the record with the key id through the item's view. It returns an Object of the visible fields, or
+// Null if there is no record.
 func (r *run) record(ctx context.Context, it *writes.Item, id []value.Value, lock bool) (value.Value, error) {
 	if id == nil {
 		return value.Value{}, nil
@@ -193,11 +194,11 @@ func (r *run) record(ctx context.Context, it *writes.Item, id []value.Value, loc
 	return value.OfObject(members), nil
 }
 
-// key returns the key of the record that the n-th item has created, or nil if it was refused.
+// key returns the key of the record that the n-th item has created, or nil if the item was refused.
 func (r *run) key(n int) []value.Value { return r.made[n] }
 
-// write runs one item. It returns the key of the record, its present values (Null if it is gone) and how many records
-// were written. It returns a database error unchanged.
+// write runs one item. It returns the key of the record, its present values and the number of written records. The
+// values are Null if the record no longer exists. It returns a database error unchanged.
 func (r *run) write(ctx context.Context, it *writes.Item) (key string, after value.Value, n int64, err error) {
 	r.last = nil
 	if it.Op == write.OpAction {
@@ -218,7 +219,7 @@ func (r *run) write(ctx context.Context, it *writes.Item) (key string, after val
 	return key, after, n, err
 }
 
-// send sends the statement of one item, and returns the key of the record and how many records were written.
+// send runs the statement of one item, and returns the key of the record and the number of written records.
 func (r *run) send(ctx context.Context, it *writes.Item) (id []value.Value, n int64, err error) {
 	d, c := r.db.Dialect(), it.View.Class()
 	forms, err := r.forms(ctx, it)
@@ -251,15 +252,15 @@ func (r *run) send(ctx context.Context, it *writes.Item) (id []value.Value, n in
 	if err != nil {
 		return nil, n, r.valueError(ctx, it, err)
 	}
-	// Exactly one record must be written: a rule of the database may have left it out without an error.
+	// Exactly one record must be written. A rule of the database may have skipped the record without an error.
 	if n != 1 {
 		return nil, n, &refused{Refusal{Kind: refusedLeftOut}}
 	}
 	return id, n, nil
 }
 
-// valueError returns the error of a write as one about a value of the caller if the database refused that value. Such
-// a value doesn't depend on any record.
+// valueError returns the error of a write. If the database rejected a value of the caller, it returns an error about
+// that value. Such an error doesn't depend on any record.
 func (r *run) valueError(ctx context.Context, it *writes.Item, err error) error {
 	if hasMeaning(err) {
 		return it.WithRequestPointer(err)
@@ -276,12 +277,12 @@ func (r *run) valueError(ctx context.Context, it *writes.Item, err error) error 
 	return it.WithRequestPointer(UnfitValue(f, detail))
 }
 
-// refused is the error of a Refusal that this package found itself.
+// refused is the error for a Refusal that this package detected itself.
 type refused struct{ why Refusal }
 
 func (e *refused) Error() string { return e.why.String() }
 
-// moving returns the key of a record after an update, which may set a part of it.
+// moving returns the key of a record after an update, because the update may set a part of the key.
 func moving(c *schema.Class, id []value.Value, sets []writes.Set) []value.Value {
 	id = slices.Clone(id)
 	for _, s := range sets {
@@ -292,7 +293,7 @@ func moving(c *schema.Class, id []value.Value, sets []writes.Set) []value.Value 
 	return id
 }
 
-// keyText returns the key of a record as get_object takes it, or "" if the caller can't see the key.
+// keyText returns the key of a record in the form that get_object accepts, or "" if the caller can't see the key.
 func keyText(v *policy.View, id []value.Value) string {
 	if v.Key() == nil {
 		return ""
@@ -300,7 +301,8 @@ func keyText(v *policy.View, id []value.Value) string {
 	return writes.KeyText(id)
 }
 
-// forms returns the forms in which columns hold dates, if the database has no type for them.
+// forms returns the stored form of dates for each date column that the item sets. It returns nil if the database has
+// a type for dates.
 func (r *run) forms(ctx context.Context, it *writes.Item) (map[string]WriteForm, error) {
 	if r.db.Dialect().Writes().Moment == nil {
 		return nil, nil
@@ -333,7 +335,7 @@ func (r *run) forms(ctx context.Context, it *writes.Item) (map[string]WriteForm,
 	return out, nil
 }
 
-// refusal returns the Refusal that an error of an item means, or nil for other errors.
+// refusal returns the Refusal for an error of an item, or nil if the error is not a refusal.
 func (r *run) refusal(ctx context.Context, it *writes.Item, err error) *Refusal {
 	if own, ok := err.(*refused); ok {
 		return &own.why
@@ -344,8 +346,8 @@ func (r *run) refusal(ctx context.Context, it *writes.Item, err error) *Refusal 
 	return r.db.Refusal(ctx, it.View.Class(), it.Op, err)
 }
 
-// conflict turns a refusal of the database into a problem for the caller that applies a change. Other errors are
-// returned as they are.
+// conflict turns a refusal of the database into an error for the caller that applies a change. It returns other
+// errors unchanged.
 func (r *run) conflict(ctx context.Context, it *writes.Item, err error) error {
 	why := r.refusal(ctx, it, err)
 	if why == nil {

@@ -26,7 +26,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// notes are the searched records. Secret is hidden.
+// notes are the searched records. The field secret is hidden.
 var notes = [][4]any{ // id, title, body, secret
 	{1, "Crash at login", "The server crashes with out of memory", "melon"},
 	{2, "Login page", "memory of a crash", nil},
@@ -36,7 +36,7 @@ var notes = [][4]any{ // id, title, body, secret
 	{6, "", "out of order memory", "melon crash"},
 }
 
-// searches have the same results in all sources.
+// searches contains searches that have the same results in all sources.
 var searches = []struct {
 	query  string
 	fields []string
@@ -147,7 +147,7 @@ func postgresNotes(t *testing.T, statements ...string) source.Source {
 	return src
 }
 
-// TestSearch checks that every source has the common results.
+// TestSearch checks that every source returns the expected results.
 func TestSearch(t *testing.T) {
 	for name, src := range searchable(t) {
 		t.Run(name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func overNotes(t *testing.T, src source.Source) *policy.Policy {
 	return p
 }
 
-// found returns the ids of the records found, in order.
+// found returns the ids of the matching records, in order.
 func found(t *testing.T, src source.Source, p *policy.Policy, text string, fields []string) []string {
 	t.Helper()
 	rows, err := src.Read(t.Context(), searchFor(t, p, text, fields))
@@ -209,7 +209,8 @@ func searchFor(t *testing.T, p *policy.Policy, text string, fields []string) pol
 	return permit
 }
 
-// TestSearchPlan checks that a search uses the indexes of PostgreSQL: the statement has the expressions that they index.
+// TestSearchPlan checks that a search uses the indexes of PostgreSQL. For that, the statement must contain the
+// indexed expressions.
 func TestSearchPlan(t *testing.T) {
 	url := services.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), url)
@@ -249,7 +250,7 @@ func TestSearchPlan(t *testing.T) {
 	}
 }
 
-// TestSearchNeverFails searches for texts that might be syntax to a database: no text makes a search fail.
+// TestSearchNeverFails searches for texts that might be syntax to a database. No text may make a search fail.
 func TestSearchNeverFails(t *testing.T) {
 	pieces := []string{"a", "crash", `"`, `""`, "'", "-", "--", "*", "(", ")", "{", "}", ":", "^", "+", " ", " ", "\x00", "\n", "AND", "OR", "NOT", "NEAR(", ", 3)", "title:", "&", "|", "!", "<->", "<2>",
 		`\`, "%", ";", "é", "日本", "\u0301", "\U0001F600", "٣", "½", "/*", "*/", "$1", "?", "a.a.a.a.a.a", "http://a.b/c?d=e", "<b>", "&amp;", "1e400", "x@y.z", strings.Repeat("w", 90)}

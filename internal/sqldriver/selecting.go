@@ -6,16 +6,16 @@ import (
 	"strconv"
 )
 
-// A selecting follows the columns of the SELECT of one view. It reads the structure of the statement: WITH, UNION and
-// its like, FROM and the list of columns. In an expression it reads only the names. All columns that an expression
-// names count.
+// A selecting traces the columns of one view's SELECT to their origins. It reads the structure of the statement:
+// WITH, UNION, INTERSECT, EXCEPT, FROM and the list of columns. In an expression it reads only the names, and all
+// columns that the expression names count.
 type selecting struct {
 	*FoundViews
-	space string // of the view
+	space string // the space of the view
 	depth int
 }
 
-// A level is a SELECT inside of others, with the tables that it reads.
+// A level is a SELECT within outer SELECTs, with the tables that it reads.
 type level struct {
 	items   []item
 	common  map[string][]origin // the tables of WITH, by name in lower case
@@ -27,13 +27,13 @@ type level struct {
 type item struct {
 	alias   string
 	columns []origin
-	open    func(name string) origin // of a table whose columns aren't known, or nil for others
+	open    func(name string) origin // returns the origin of a column if the columns aren't known, or nil
 }
 
-// deepestQuery is how deep queries may be nested.
+// deepestQuery is the maximum nesting of queries.
 const deepestQuery = 100
 
-// query returns the columns of a query: of a WITH, of a UNION and its like, or of one SELECT.
+// query returns the columns of a query: a WITH, a UNION, INTERSECT or EXCEPT, or one SELECT.
 func (s *selecting) query(ts []Token, up *level) ([]origin, error) {
 	if s.depth++; s.depth > deepestQuery {
 		return nil, errShape
@@ -49,7 +49,8 @@ func (s *selecting) query(ts []Token, up *level) ([]origin, error) {
 	return s.arms(ts, lv)
 }
 
-// arms returns the columns of a UNION and its like, each made of the column of each part.
+// arms returns the columns of a UNION, INTERSECT or EXCEPT. The origins of a column are the origins of that column in
+// all parts.
 func (s *selecting) arms(ts []Token, up *level) ([]origin, error) {
 	var out []origin
 	for i, arm := range armsOf(ts) {
@@ -81,7 +82,7 @@ func armsOf(ts []Token) (out [][]Token) {
 	return append(out, ts)
 }
 
-// cut returns the index of the first of words outside of parentheses, or the length of ts.
+// cut returns the index of the first token outside parentheses that is one of words, or the length of ts.
 func cut(ts []Token, words ...string) int {
 	depth := 0
 	for i, t := range ts {
@@ -95,7 +96,7 @@ func cut(ts []Token, words ...string) int {
 				continue
 			}
 			if i+1 < len(ts) && ts[i+1].Is("(") && (t.Is("LEFT") || t.Is("RIGHT")) || i > 0 && ts[i-1].Is(".") {
-				continue // a function, and a column
+				continue // a function LEFT or RIGHT, or a column after a dot
 			}
 			return i
 		}
@@ -103,7 +104,8 @@ func cut(ts []Token, words ...string) int {
 	return len(ts)
 }
 
-// with adds the tables of a WITH to lv and returns the tokens after them. A recursive one is traced until nothing is added.
+// with adds the tables of a WITH to lv and returns the tokens after them. It traces a recursive table again until no
+// origin is added.
 func (s *selecting) with(ts []Token, lv *level) ([]Token, error) {
 	if len(ts) > 0 && ts[0].Is("RECURSIVE") {
 		ts = ts[1:]
@@ -174,7 +176,7 @@ func (s *selecting) define(lv *level, name string, names []string, body []Token)
 	return errShape
 }
 
-// renameColumns returns columns with the names given, as far as there are any.
+// renameColumns returns a copy of columns with the given names. Columns without a given name keep theirs.
 func renameColumns(columns []origin, names []string) []origin {
 	out := slices.Clone(columns)
 	for i := range out {
@@ -221,7 +223,7 @@ func (s *selecting) arm(ts []Token, up *level) ([]origin, error) {
 	return s.list(list, lv)
 }
 
-// values returns the columns of VALUES, each made of that of each row.
+// values returns the columns of VALUES. The origins of a column are the origins of that column in all rows.
 func (s *selecting) values(ts []Token, up *level) (out []origin, err error) {
 	for i, row := range SplitTokens(ts, ",") {
 		inner, _, ok := TokenGroup(row)
@@ -245,7 +247,7 @@ func (s *selecting) values(ts []Token, up *level) (out []origin, err error) {
 	return out, nil
 }
 
-// list returns the columns of the list of a SELECT, with those of each *.
+// list returns the columns of the list of a SELECT, including the columns of each *.
 func (s *selecting) list(ts []Token, lv *level) (out []origin, err error) {
 	for _, part := range SplitTokens(ts, ",") {
 		n := len(part)
@@ -279,8 +281,8 @@ func (s *selecting) list(ts []Token, lv *level) (out []origin, err error) {
 	return renameColumns(out, nil), nil
 }
 
-// splitAlias splits a column of a SELECT into its expression and its name. An expression without an alias has the name of
-// the column that it is, and "" if it isn't one.
+// splitAlias splits a column of a SELECT into its expression and its name. Without an alias, the name is the name of
+// the column that the expression consists of. It is "" for other expressions.
 func splitAlias(ts []Token) (expression []Token, name string) {
 	n := len(ts)
 	if n > 2 && ts[n-2].Is("AS") && ts[n-1].Kind <= TextToken {

@@ -9,7 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Sent is how many rows of an answer have left, and a hash of them. The zero Sent is not ready. See Sending.
+// Sent contains the number of rows of an answer that were already sent, and their hash. The zero Sent is not ready
+// for use. See Sending.
 type Sent struct {
 	seed maphash.Seed
 	rows int
@@ -17,10 +18,10 @@ type Sent struct {
 	text []byte // of the last value, reused
 }
 
-// Sending returns a Sent of no rows.
+// Sending returns a Sent without rows.
 func Sending() Sent { return Sent{seed: maphash.MakeSeed()} }
 
-// Add notes a further row.
+// Add counts and hashes a further row.
 func (s *Sent) Add(row value.Row) {
 	s.rows++
 	for _, v := range row {
@@ -28,10 +29,10 @@ func (s *Sent) Add(row value.Row) {
 	}
 }
 
-// odd spreads the lowest bits over all that are higher.
+// odd is the multiplier that spreads the lowest bits over all higher bits.
 const odd = 0x9e3779b97f4a7c15
 
-// hash returns a hash of v. Most values are short numbers and texts, whose JSON would cost more than their reading.
+// hash returns a hash of v. It avoids JSON for most values, which are short numbers and texts.
 func (s *Sent) hash(v value.Value) uint64 {
 	n := uint64(0)
 	switch v.Kind() {
@@ -52,9 +53,9 @@ func (s *Sent) hash(v value.Value) uint64 {
 	return n ^ n>>32
 }
 
-// Resume yields the rows of an answer that is made anew, after those that have left. It begins with the same ones, since the order
-// of rows is total, unless a record was written in between. Then it is refused: it would have records of two moments, some
-// twice or not at all.
+// Resume computes the answer again and yields the rows after the ones already sent. The order of rows is total, so
+// the answer begins with the same rows unless a record was written in between. In that case Resume fails, because the
+// answer would mix records of two moments.
 func (s *Sent) Resume(rows source.Rows, yield func(value.Row, error) bool) {
 	now := Sent{seed: s.seed}
 	moved := func() bool {

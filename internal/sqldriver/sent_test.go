@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestResume continues answers after two sent rows, in the same order. A write in between ends them.
+// TestResume continues answers after two sent rows, in the same order. A write in between makes Resume fail.
 func TestResume(t *testing.T) {
 	broken := errors.New("broken")
 	row := func(n int) value.Row { return value.Row{value.OfInt(int64(n)), value.OfString(strings.Repeat("x", n))} }
@@ -55,8 +55,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestSentValues has rows that differ in one value, in its kind or in its place. All of them must have different
-// digests.
+// TestSentValues hashes rows that differ in one value, in its kind or in its place. All of them must have different
+// hashes.
 func TestSentValues(t *testing.T) {
 	values := []value.Value{{}, value.OfBool(false), value.OfInt(0), value.OfInt(1), value.OfInt(-1), value.OfFloat(0.5), value.OfDecimal("0.5"), value.OfString(""), value.OfString("0"),
 		value.OfString("1"), value.OfDate(0), value.OfDate(1), value.OfDay(0), value.OfBytes("0"), value.OfArray([]value.Value{value.OfInt(0)}), value.OfCut(1), value.OfCut(2)}

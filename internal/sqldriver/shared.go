@@ -14,32 +14,32 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Single is a WriteDatabase whose transactions run one after another in any case. The parts that wait for their turn
-// share the next transaction. Changes share one that is committed, and previews one that is rolled back. Its Settle
-// fails if Commit would fail because of what the transaction has written.
+// A Single is a WriteDatabase whose transactions can only run one after another. Waiting parts share the next
+// transaction. Changes share a transaction that is committed, and previews share one that is rolled back. Settle of a
+// Single fails if Commit would fail because of the transaction's writes.
 type Single interface {
 	WriteDatabase
 	Single()
 }
 
-// Bounds of a transaction that is shared.
+// Bounds of a shared transaction.
 const (
 	mostParts = 32
-	mostHeld  = 100 * time.Millisecond // no part begins later: others wait for the lock, such as the application
+	mostHeld  = 100 * time.Millisecond // no part begins later, because others wait for the lock
 )
 
 // partPoint is the savepoint of each part.
 const partPoint = "bailiwick_part"
 
-// errAlone is the result of a part that has to run in a transaction of its own.
+// errAlone is the result of a part that must run again in its own transaction.
 var errAlone = errors.New("a part that doesn't share the transaction")
 
-// A part is one change, or one preview, of those that share a transaction.
+// A writingPart is one change or one preview that can share a transaction.
 type writingPart struct {
 	fair.Turn
 	ctx     context.Context //nolint:containedctx // of the caller, who waits
 	plan    *writes.Plan
-	applies bool // it is a change
+	applies bool // whether it is a change
 	receipt change.Receipt
 	preview change.Preview
 }
@@ -70,14 +70,15 @@ func (p *writingPart) runSafely(w *Writer) (err error) {
 	return p.commitAlone(p.ctx, w)
 }
 
-// shares reports whether the plan can share a transaction. A plan that changes the schema can't, because the schema
-// that it reads may be kept for other parts.
+// shares reports whether the plan can share a transaction. A plan that changes the schema can't, because the
+// transaction may cache the schema for other parts.
 func (w *Writer) shares(plan *writes.Plan) bool {
 	_, single := w.db.(Single)
 	return single && !slices.ContainsFunc(plan.Items, func(it writes.Item) bool { return it.Op == write.OpSchema })
 }
 
-// wait runs a part: at once if nothing else runs, else in the next transaction, with the others that wait for it.
+// wait runs a part. If nothing else runs, the part runs at once. Otherwise it runs in the next transaction, together
+// with the other waiting parts.
 func (w *Writer) wait(ctx context.Context, own *writingPart) error {
 	ctx, cancel := withDeadline(ctx)
 	defer cancel()
@@ -95,7 +96,7 @@ func (w *Writer) wait(ctx context.Context, own *writingPart) error {
 	return err
 }
 
-// round runs parts, all changes or all previews.
+// round runs parts. All of them are changes, or all are previews.
 func (w *Writer) round(parts []*writingPart) {
 	if len(parts) == 1 {
 		parts[0].End(parts[0].runSafely(w))
@@ -107,9 +108,9 @@ func (w *Writer) round(parts []*writingPart) {
 // writingAlike reports whether two parts can share a transaction.
 func writingAlike(p, next *writingPart) bool { return p.applies == next.applies }
 
-// together runs parts, all changes or all previews, in one transaction. Those that fail in it run again, each in a
-// transaction of its own, which decides how they end. If the shared transaction can't be committed, all run again. If a
-// commit failed and was carried out nevertheless, a change then finds its marker.
+// together runs parts in one transaction. All of them are changes, or all are previews. A part that fails runs again
+// in its own transaction, which decides its result. If the shared transaction can't be committed, all parts run
+// again. A change then finds its marker if the failed commit took effect nevertheless.
 func (w *Writer) together(parts []*writingPart) {
 	good := make([]bool, len(parts))
 	if w.share(parts, good) != nil {
@@ -124,10 +125,11 @@ func (w *Writer) together(parts []*writingPart) {
 	}
 }
 
-// share runs parts in one transaction, each in a savepoint. good tells which of them belong to it. After an error none
-// does.
+// share runs parts in one transaction, each in a savepoint. It sets good for each part that succeeds. After an error
+// no part has succeeded.
 func (w *Writer) share(parts []*writingPart, good []bool) (err error) {
-	// SQLite rolls back the whole transaction when a write is interrupted. So if one caller goes, it ends for all, and the others run alone.
+	// SQLite rolls back the whole transaction when a write is interrupted. So if one caller cancels, the transaction
+	// ends for all, and the others run in their own transactions.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parts[0].ctx))
 	defer cancel()
 	for _, p := range parts {
@@ -157,7 +159,8 @@ func (w *Writer) share(parts []*writingPart, good []bool) (err error) {
 	})
 }
 
-// apart runs a part in a savepoint, and rolls back to it unless the part would be committed. It fails if the transaction can't go on.
+// apart runs a part in a savepoint, and rolls back to the savepoint unless the part can be committed. It fails if the
+// transaction can't continue.
 func (w *Writer) apart(ctx context.Context, tx WriteTx, p *writingPart) (good bool, err error) {
 	r := &run{Writer: w, tx: tx, shared: true}
 	if err := r.do(ctx, "SAVEPOINT "+partPoint); err != nil {
@@ -172,8 +175,8 @@ func (w *Writer) apart(ctx context.Context, tx WriteTx, p *writingPart) (good bo
 	return failed == nil, r.do(ctx, "RELEASE SAVEPOINT "+partPoint)
 }
 
-// commit commits the transaction. In a shared transaction, it fails if the part's writes would make the later commit
-// fail for all.
+// commit commits the transaction. In a shared transaction it only checks that the part's writes won't make the later
+// commit fail for all.
 func (r *run) commit(ctx context.Context) error {
 	if !r.shared {
 		return r.tx.Commit(ctx)

@@ -13,24 +13,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A SchemaTemplate is the schema that the schemas of tenants are compared with.
+// A SchemaTemplate is the schema that tenants' schemas are compared with.
 type SchemaTemplate struct {
-	Name    string // of the schema
+	Name    string // the name of the schema
 	Classes []schema.Class
 	Code    RoutineCode
 }
 
-// A DefinedObject names code of a schema. Its TokenKind is view, trigger, rule or function. Triggers and rules have the name of their table.
+// A DefinedObject identifies code of a schema. Its Kind is view, trigger, rule or function. Triggers and rules have
+// the name of their table.
 type DefinedObject struct{ Kind, Name string }
 
-// RoutineCode holds digests of the code of a schema, without the name of the schema. Functions of one name, and the triggers or the rules of one
-// table, have one digest.
+// RoutineCode contains digests of the code of a schema, without the name of the schema. All functions of one name
+// share one digest. So do all triggers, or all rules, of one table.
 type RoutineCode map[DefinedObject][sha256.Size]byte
 
-// pathSet matches the setting of the search path in the text of a function.
+// pathSet matches the line that sets the search path in the text of a function.
 var pathSet = regexp.MustCompile(`(?m)^ SET search_path TO .*$`)
 
-// RoutineCodeOf returns the code of a schema from its texts, in which each name is qualified.
+// RoutineCodeOf returns the digests of a schema's code from its texts. In the texts each name is qualified.
 func RoutineCodeOf(texts map[DefinedObject][]string, space string) RoutineCode {
 	names, own := qualifiers(space), "'"+strings.ReplaceAll(space, "'", "''")+"'"
 	out := RoutineCode{}
@@ -49,7 +50,7 @@ func RoutineCodeOf(texts map[DefinedObject][]string, space string) RoutineCode {
 	return out
 }
 
-// qualifiers returns how the name of a schema is written before other names, each with its dot.
+// qualifiers returns the ways to write the name of a schema before other names, each with a dot.
 func qualifiers(space string) []string {
 	names := []string{`"` + strings.ReplaceAll(space, `"`, `""`) + `".`}
 	if LowerASCII(space) == space {
@@ -58,8 +59,8 @@ func qualifiers(space string) []string {
 	return names
 }
 
-// OwnClasses takes the name of the schema that classes are in out of the types and defaults that name it. Without that no two schemas would
-// have the same classes, and agents would read the name of a schema in a default.
+// OwnClasses removes the name of the classes' schema from types and defaults. Otherwise no two schemas would have
+// equal classes, and agents would see the name of a schema in a default.
 func OwnClasses(classes []schema.Class, space string) {
 	names := qualifiers(space)
 	own := func(f *schema.Field) {
@@ -83,12 +84,13 @@ func OwnClasses(classes []schema.Class, space string) {
 	}
 }
 
-// part matches a comment, in which a quote quotes nothing, a literal with its cast, a quoted name, or the text between
-// them.
+// part matches one part of an expression: a comment, a literal with its cast, a quoted name, or the text between
+// them. Quotes in a comment don't begin a literal.
 var part = regexp.MustCompile(`--[^\n]*|/\*(?s:.*?)\*/|'(?:[^']|'')*'(?:::reg[a-z]+)?|"(?:[^"]|"")*"\.?|[^'"/-]+|.`)
 
-// withoutQualifiers returns an expression as PostgreSQL writes it without names, each with its dot, where they qualify another name. A literal
-// is a name if it is cast to one, such as 'acme.issues_id_seq'::regclass.
+// withoutQualifiers removes names from an expression as PostgreSQL writes it, wherever they qualify another name.
+// Each of names ends with a dot. A literal counts as a name if it is cast to one, such as
+// 'acme.issues_id_seq'::regclass.
 func withoutQualifiers(text string, names []string) string {
 	var out strings.Builder
 	for _, p := range part.FindAllString(text, -1) {
@@ -104,7 +106,7 @@ func withoutQualifiers(text string, names []string) string {
 		case literal:
 		case slices.Contains(names, p):
 			p = ""
-		case p[0] != '"' && len(names) > 1 && strings.HasSuffix(out.String(), "."): // part of a longer name
+		case p[0] != '"' && len(names) > 1 && strings.HasSuffix(out.String(), "."): // part of a longer qualified name
 			p = strings.TrimPrefix(without("."+p, names[1]), ".")
 		case p[0] != '"' && len(names) > 1:
 			p = without(p, names[1])
@@ -114,7 +116,7 @@ func withoutQualifiers(text string, names []string) string {
 	return out.String()
 }
 
-// without returns text without the occurrences of a prefix of names that begin a name.
+// without removes each prefix in text that starts a name.
 func without(text, prefix string) string {
 	var out strings.Builder
 	for {
@@ -137,9 +139,9 @@ func (t SchemaTemplate) Table(name string) bool {
 	return slices.ContainsFunc(t.Classes, func(c schema.Class) bool { return c.Table == name })
 }
 
-// Difference returns how the classes and the code of a schema differ from t, or "". It compares only the parts that
-// statements and rules depend on. It ignores further tables and functions, further indexes that are not unique,
-// descriptions and the order of fields.
+// Difference returns a difference between t and the classes and code of a schema, or "". It compares only the parts
+// that statements and rules depend on. It ignores additional tables and functions, additional indexes that are not
+// unique, descriptions and the order of fields.
 func (t SchemaTemplate) Difference(classes []schema.Class, code RoutineCode) string {
 	for i := range t.Classes {
 		want := &t.Classes[i]
@@ -154,7 +156,7 @@ func (t SchemaTemplate) Difference(classes []schema.Class, code RoutineCode) str
 	return t.codeDifference(code)
 }
 
-// codeDifference returns how the code of a schema differs from t, or "" if it doesn't. A function counts only if t has
+// codeDifference returns a difference between t and the code of a schema, or "". A function counts only if t contains
 // it, and other code only if it belongs to a table of t.
 func (t SchemaTemplate) codeDifference(code RoutineCode) string {
 	all := map[DefinedObject]bool{}
@@ -188,7 +190,7 @@ func (t SchemaTemplate) codeDifference(code RoutineCode) string {
 	return ""
 }
 
-// difference returns how a class differs from that of the template, or "" if it doesn't.
+// difference returns a difference between two classes, or "". want is the class of the template.
 func difference(want, have *schema.Class) string {
 	switch {
 	case want.View != have.View:
@@ -219,7 +221,8 @@ func difference(want, have *schema.Class) string {
 	return paths(want, have)
 }
 
-// paths compares the indexes of two classes: those of the template must be there, and no further one may be unique.
+// paths returns a difference between the indexes of two classes, or "". All indexes of the template must exist, and
+// additional indexes must not be unique.
 func paths(want, have *schema.Class) string {
 	index := func(x schema.Index) schema.Index { x.Name = ""; return x }
 	for _, x := range want.Indexes {
@@ -241,10 +244,10 @@ func paths(want, have *schema.Class) string {
 	return ""
 }
 
-// alike returns a field without the parts that may differ between schemas.
+// alike returns a copy of a field without the parts that may differ between schemas.
 func alike(f *schema.Field) schema.Field {
 	out := *f
-	out.Description, out.Origins, out.Untraced = "", nil, "" // the code of views is compared by itself
+	out.Description, out.Origins, out.Untraced = "", nil, "" // the code of views is compared separately
 	if f.Element != nil {
 		element := alike(f.Element)
 		out.Element = &element

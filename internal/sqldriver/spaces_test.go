@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// TestOwn expects the name of a schema to be taken out of defaults and types only where it qualifies a name.
+// TestOwn checks that the name of a schema is removed from defaults and types only where it qualifies a name.
 func TestOwn(t *testing.T) {
 	for _, tt := range []struct{ space, text, want string }{
 		{"acme", "nextval('acme.issues_id_seq'::regclass)", "nextval('issues_id_seq'::regclass)"},
@@ -33,7 +33,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// TestCodeOf expects the same code in two schemas to be alike, and code that means another schema not to be.
+// TestCodeOf checks that the same code in two schemas is equal, and that code which names another schema is not.
 func TestCodeOf(t *testing.T) {
 	const function = "CREATE OR REPLACE FUNCTION %s.f()\n RETURNS trigger\n LANGUAGE plpgsql\n SET search_path TO '%s', 'public'\nAS $function$BEGIN INSERT INTO %s.log SELECT 'it''s %s.x'; END$function$\n"
 	of := func(kind, space, text string) sqldriver.RoutineCode {
@@ -44,7 +44,7 @@ func TestCodeOf(t *testing.T) {
 		{"function", fmt.Sprintf(function, "a", "a", "a", "z"), fmt.Sprintf(function, "b", "b", "b", "z"), ""},
 		{"function", fmt.Sprintf(function, "a", "a", "a", "z"), fmt.Sprintf(function, "b", "a", "b", "z"), "its function f has another definition"},
 		{"function", fmt.Sprintf(function, "a", "a", "a", "z"), fmt.Sprintf(function, "b", "b", "a", "z"), "its function f has another definition"},
-		{"function", fmt.Sprintf(function, "a", "a", "a", "a"), fmt.Sprintf(function, "b", "b", "b", "b"), "its function f has another definition"}, // a text may be run
+		{"function", fmt.Sprintf(function, "a", "a", "a", "a"), fmt.Sprintf(function, "b", "b", "b", "b"), "its function f has another definition"}, // the function might run the text as SQL
 		{"view", " SELECT i.id FROM a.i WHERE i.m = 'high'::a.mood;", " SELECT i.id FROM b.i WHERE i.m = 'high'::b.mood;", ""},
 		{"view", " SELECT i.id FROM a.i;", " SELECT i.id FROM a.i;", "f: the view has another definition"},
 		{"trigger", "CREATE TRIGGER t AFTER INSERT ON a.i EXECUTE FUNCTION a.f() O", "CREATE TRIGGER t AFTER INSERT ON b.i EXECUTE FUNCTION b.f() D", "f: its triggers are others"},

@@ -4,20 +4,22 @@
 //	Permit ─Read: sqlgen, the adapter's Run→ rows
 //	Draft or Permit ─Writer: statements, Tx→ preview, receipt
 //
-// source/sqlite, source/postgres, source/mariadb and source/duckdb are the adapters. Each has its driver, its dialect, its
-// catalogue and its errors. No message of a database reaches a caller. A statement ends in the database when its context
-// ends.
+// source/sqlite, source/postgres, source/mariadb and source/duckdb are the adapters. Each has its driver, its
+// dialect, its catalogue and its errors. A database's messages never reach a caller. The database stops a statement
+// when its context ends.
 //
-// The catalogue: an adapter reads tables, views and constraints over an open connection. A part that a catalogue holds
-// only as text, such as a check constraint, is used only where its meaning is certain. No record is read.
+// The catalogue: an adapter reads tables, views and constraints over an open connection. A part that a catalogue
+// holds only as text, such as a check constraint, is used only where its meaning is certain. The adapter reads no
+// records.
 //
-// Writing: a change is applied in one transaction together with its marker. So either both the effect and the record of
-// it exist, or neither, whenever the process ends. A record is read, locked and compared through its view before it is
-// written, and read through it again afterwards. A Refusal says which rule of the database refused. A failure that may
-// have left something written says so, and the caller calls Bar.
+// Writing: a change is applied in one transaction together with its marker. So both the effect and the marker exist,
+// or neither, even if the process ends at any moment. Before a write, the record is read, locked and compared through
+// its view. After the write, it is read through the view again. A Refusal names the database rule that refused the
+// write. If a failure may have left something written, the error says so, and the caller calls Bar.
 //
-// Statements complement the SELECTs of sqlgen: one record by its key, values as arguments in the column's own type. A
-// value that its column can't hold exactly is refused before anything runs.
+// The statements here complement the SELECTs of sqlgen. They access one record by its key, and pass values as
+// arguments of the column's own type. A value that its column can't hold exactly is rejected before any statement
+// runs.
 package sqldriver
 
 import (
@@ -49,7 +51,7 @@ type Database interface {
 	// Run passes the rows of a statement to yield until the end, or until yield returns false. It returns the database's
 	// error.
 	Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error
-	// Errors returns how the errors of its driver are read.
+	// Errors returns the functions that read the errors of its driver.
 	Errors() Errors
 }
 
@@ -80,7 +82,7 @@ func Read(ctx context.Context, db Database, p policy.Permit) (source.Rows, error
 	}, nil
 }
 
-// Catalogued is the text in place of a statement that reads only information_schema.
+// Catalogued is shown instead of the text of a statement if a call reads only information_schema.
 const Catalogued = "-- answered from the catalogue in memory, without the database"
 
 // Text returns the text of the statement that a permit runs.
@@ -101,8 +103,9 @@ func describe(s oteltrace.Span, d sqlgen.Dialect, text string, plan *policy.Plan
 		attribute.String("bailiwick.class", plan.View.Class().Name), attribute.String("bailiwick.statement", digest(text)))
 }
 
-// Row turns a row of the database into a row of the plan: its columns, then the values of its order. sizes is the
-// statement's last column, the sizes of its Bounded columns, or "" if none is too long.
+// Row turns a row of the database into a row of the plan. The row of the plan contains the plan's columns, then the
+// values that determine the order. sizes is the statement's last column: the sizes of its Bounded columns, or "" if
+// none is too long.
 func Row(st *sqlgen.Statement, columns int, decode func(i int) value.Value, sizes string, out value.Row) value.Row {
 	out = out[:0]
 	for i := range st.Columns {
@@ -120,7 +123,8 @@ func Row(st *sqlgen.Statement, columns int, decode func(i int) value.Value, size
 			out[i] = out[i].Part(st.Columns[i].Part)
 		}
 	}
-	// Values of the order may be columns of the record or follow them. Either way they are copied to the end.
+	// Values that determine the order may be columns of the record or follow them. Either way they are copied to the
+	// end.
 	for _, at := range st.Order {
 		out = append(out, out[at])
 	}
@@ -130,7 +134,7 @@ func Row(st *sqlgen.Statement, columns int, decode func(i int) value.Value, size
 	return out
 }
 
-// JSON parses the text of a JSON column. Text that our strict reader doesn't accept is shown as it is.
+// JSON parses the text of a JSON column. Text that the strict reader rejects is shown as it is.
 func JSON(text string) value.Value {
 	v, err := value.Read([]byte(text), jsonDepth)
 	if err != nil {
@@ -139,7 +143,7 @@ func JSON(text string) value.Value {
 	return v
 }
 
-// String returns text as a value, with the replacement character for bytes that aren't UTF-8.
+// String returns text as a value. Bytes that aren't UTF-8 become the replacement character.
 func String(text string) value.Value { return value.OfString(strings.ToValidUTF8(text, "\uFFFD")) }
 
 // Pool converts the connection statistics of database/sql.
@@ -147,12 +151,13 @@ func Pool(s sql.DBStats) source.Pool {
 	return source.Pool{Used: s.InUse, Idle: s.Idle, Most: s.MaxOpenConnections, Waits: s.WaitCount, Waited: s.WaitDuration}
 }
 
-// A Decoder converts a driver's value for a column to a value. It keeps nothing of a []byte, which is the driver's.
+// A Decoder converts a driver's value for a column to a value. It must not keep a []byte, which belongs to the
+// driver.
 type Decoder func(*sqlgen.Column, any) value.Value
 
-// A cell converts one value of each row while it is scanned. Scanned into an any, bytes would be copied before.
+// A cell converts one value of each row while the row is scanned. Scanning into an any would copy bytes first.
 type cell struct {
-	column *sqlgen.Column // nil for a count and for sizes
+	column *sqlgen.Column // nil for a count and for the sizes
 	decode Decoder
 	value  value.Value
 	count  int64
@@ -177,7 +182,7 @@ func (c *cell) Scan(v any) error {
 	return nil
 }
 
-// Stream yields rows until the end, until yield returns false, or until the first error, which it returns.
+// Stream yields rows until the end, until yield returns false, or until the first error. It returns that error.
 func Stream(rows *sql.Rows, st *sqlgen.Statement, plan *policy.Plan, decode Decoder, yield func(value.Row, error) bool) error {
 	width := max(1, len(st.Columns)+min(1, len(st.Bounded)))
 	cells, into := make([]cell, width), make([]any, width)
@@ -204,9 +209,9 @@ func Stream(rows *sql.Rows, st *sqlgen.Statement, plan *policy.Plan, decode Deco
 	return rows.Err()
 }
 
-// Moment reads a date and time of day as databases write them: "2006-01-02 15:04:05". It accepts a space or T, with or
-// without a Z at the end. It reports false for any other text, also for one that package time reads. Moment is for the
-// most frequent form, which package time has no fast way to read.
+// Moment reads a date and time of day in the form of databases: "2006-01-02 15:04:05". It accepts a space or T as the
+// separator, with or without a Z at the end. It returns false for any other text, even if package time can read it.
+// Moment handles the most frequent form, which package time can't read quickly.
 func Moment(text string) (value.Value, bool) {
 	if text = strings.TrimSuffix(text, "Z"); len(text) != len(time.DateTime) || text[10] != ' ' && text[10] != 'T' {
 		return value.Value{}, false
@@ -225,8 +230,8 @@ func Moment(text string) (value.Value, bool) {
 	return value.OfTime(t), true
 }
 
-// Estimates reads rows of a table of the default schema and a number, and closes them. It returns the numbers by class,
-// or the driver's error.
+// Estimates reads rows of a table name in the default schema and a number, and closes rows. It returns the numbers by
+// class, or the driver's error.
 func Estimates(rows *sql.Rows, choice schema.Choice) (map[string]int64, error) {
 	defer rows.Close()
 	out := map[string]int64{}

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// TestTables shows the statements about whole tables.
+// TestTables checks the statements about whole tables.
 func TestTables(t *testing.T) {
 	for i, d := range dialects {
 		c := pairs(d)
@@ -39,13 +39,13 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestRefused checks that a value that can't be written is refused in every place.
+// TestRefused checks that every statement rejects a value that can't be written.
 func TestRefused(t *testing.T) {
 	c, v, id := pairs(pg), view(t, pg, "crm_pairs"), []value.Value{value.OfInt(1), value.OfString("a")}
 	wrong := []writes.Set{{Field: c.Field("note"), Value: value.OfInt(5)}}
 	keyless, odd := c, c
 	keyless.Key, odd.Key = nil, []string{"thing", "other"}
-	quoted := view(t, lite, "things", query.Exists{Path: query.Path{"doc", `"`}, Want: true}) // a layer that SQLite has no form of
+	quoted := view(t, lite, "things", query.Exists{Path: query.Path{"doc", `"`}, Want: true}) // a layer that SQLite can't express
 	for _, tt := range []struct{ got, want string }{
 		{shown(sqldriver.InsertStatement(pg, &c, wrong, nil)), "invalid_argument: note must be a text"}, {shown(sqldriver.UpdateStatement(pg, &c, id, wrong, nil)), "invalid_argument: note must be a text"},
 		{shown(sqldriver.WouldStatement(pg, v, id, wrong, nil)), "invalid_argument: note must be a text"},
@@ -71,7 +71,7 @@ func named(name string, more ...value.Member) value.Value {
 	return value.OfObject(append([]value.Member{{Name: "name", Value: value.OfString(name)}, {Name: "type", Value: value.OfString("string")}}, more...))
 }
 
-// TestLimitsOfTables makes classes with as much as one may have, and with one more.
+// TestLimitsOfTables creates classes at each limit, and one beyond it.
 func TestLimitsOfTables(t *testing.T) {
 	fields := func(n int) (all []value.Value) {
 		for i := range n {
@@ -94,7 +94,7 @@ func TestLimitsOfTables(t *testing.T) {
 		name   string
 		class  string
 		fields []value.Value
-		want   string // the fault, or ""
+		want   string // the error, or ""
 	}{
 		{"100 fields", "n", fields(100), ""}, {"101 fields", "n", fields(101), "a class has 1 to 100 fields, not 101"},
 		{"a long name", long, fields(1), ""}, {"a longer name", long + "n", fields(1), "a class is named"}, {"a name of SQLite", "SQLite_x", fields(1), "a class is named"}, {"a name of PostgreSQL", "pg_x", fields(1), "a class is named"},
@@ -122,8 +122,8 @@ func tracker(name string) *schema.Class {
 	return &schema.Class{Source: "app", Name: name, Table: name, Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.Integer}}}
 }
 
-// TestPathsOfCascades counts the records that are deleted along many references. They are at most four away from the
-// record, over at most 64 paths, and never in another space.
+// TestPathsOfCascades counts the records that are deleted through many references. They are at most four references
+// away from the record, over at most 64 paths, and never in another space.
 func TestPathsOfCascades(t *testing.T) {
 	id := []value.Value{value.OfInt(7)}
 	ref := func(table, to string, rule schema.Rule) schema.Reference {
@@ -192,13 +192,13 @@ func TestPathsOfCascades(t *testing.T) {
 	}
 }
 
-// TestOwnedParts shows which parts of an owner's statement are passed over, in each dialect.
+// TestOwnedParts checks which parts of an owner's statement are skipped, in each dialect.
 func TestOwnedParts(t *testing.T) {
 	parameters := value.OfObject([]value.Member{{Name: "n", Value: value.OfInt(2)}, {Name: "n1", Value: value.OfFloat(0.5)}, {Name: "_x", Value: value.OfObject(nil)}, {Name: "Zz", Value: value.OfBool(false)}, {Name: "az", Value: value.OfString("s")},
 		{Name: "n0", Value: value.OfInt(10)}, {Name: "n9", Value: value.OfInt(19)}})
 	for _, tt := range []struct {
 		text string
-		want [3]string // the arguments, or "one" if it is refused
+		want [3]string // the arguments, or "one" if the statement is rejected
 	}{
 		{"SELECT `a:n`, :n", [3]string{"2", "'2' '2'", "2"}}, {"SELECT `a\\`:n", [3]string{"2", "'2'", "2"}}, {"SELECT \"\\\" :n \", :n", [3]string{"2", "'2'", "2"}}, {`SELECT 'it''s :n' || :n`, [3]string{"2", "'2'", "2"}},
 		{"SELECT 1 # :n\n, :az", [3]string{"2 's'", "'2' 's'", "'s'"}}, {"SELECT 1 -- :n\n, :az", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT 1 -- :n", [3]string{"", "", ""}}, {"SELECT /*/ :n */ :az", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT 1 /* :n", [3]string{"", "", ""}},
@@ -223,7 +223,7 @@ func TestOwnedParts(t *testing.T) {
 	}
 }
 
-// TestColumns shows the columns of statements.
+// TestColumns checks the columns of statements.
 func TestColumns(t *testing.T) {
 	c, id := pairs(pg), []value.Value{value.OfInt(1), value.OfString("a")}
 	for _, tt := range []struct {

@@ -6,15 +6,17 @@ import (
 )
 
 const (
-	// MaxTime is how long a server lets a statement run whose context has no deadline: the maximum of all timeouts.
+	// MaxTime is the server's time limit for a statement whose context has no deadline. It is the maximum of all
+	// timeouts.
 	MaxTime = 300 * time.Second
-	// longestTime is the most that every server can count to, and more than any call takes.
+	// longestTime is the longest time limit that every server supports. No call takes that long.
 	longestTime = 7 * 24 * time.Hour
 )
 
-// ServerTime returns how long a server may let a statement of ctx run, in case this process doesn't exist to end it. It
-// is one to two seconds beyond the deadline, so that the process comes first. It is in whole seconds, so calls of one
-// tool give the same value, and a session that has it needn't be told again.
+// ServerTime returns the server's time limit for a statement of ctx. The server needs a limit in case this process no
+// longer exists to end the statement. It is one to two seconds beyond the deadline, so that the process ends the
+// statement first. It is in whole seconds. So calls of one tool have the same value, and a session that already has
+// the value needn't be set again.
 func ServerTime(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {

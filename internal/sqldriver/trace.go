@@ -10,23 +10,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// FoundViews are the views of a database whose catalogue holds them as text.
+// FoundViews are the views of a database whose catalogue stores them as text.
 type FoundViews struct {
-	List     []*FoundTable            // all tables and views, also those that are not classes
+	List     []*FoundTable            // all tables and views, including those that are not classes
 	Texts    map[*FoundTable]string   // the SELECT of each view, or "" if it can't be read
 	Space    string                   // how texts name the default schema, or "" if they don't
-	Routines map[string]string        // the texts of the functions that users made, by name
+	Routines map[string]string        // the texts of user-defined functions, by name
 	Unread   string                   // why a text can't be read
-	kept     map[[2]string]bool       // by space and table: the classes
-	done     map[*FoundTable][]origin // by view: the origins of its columns
+	kept     map[[2]string]bool       // the classes, by space and table
+	done     map[*FoundTable][]origin // the origins of the columns of each view
 }
 
-// An origin is the columns that a column of a query is made of, with its name in the query around.
+// An origin contains the columns that a column of a query is computed from. It also has the column's name in the
+// outer query.
 type origin struct {
 	name    string
 	from    map[schema.Origin]bool
-	unknown string // the part that wasn't understood, so that from isn't complete, or ""
-	note    string // why from may be too much, or "" if it isn't
+	unknown string // the part that wasn't understood, so that from is incomplete, or ""
+	note    string // the reason why from may contain too many columns, or ""
 }
 
 // add adds the origin of another column.
@@ -38,8 +39,8 @@ func (o *origin) add(other origin) {
 	o.unknown, o.note = cmp.Or(o.unknown, other.unknown), cmp.Or(o.note, other.note)
 }
 
-// Trace sets the origins of the fields of views among classes. A view that can't be traced counts as made of all
-// columns that its text names.
+// Trace sets the origins of the fields of views among classes. A view that can't be traced has only a reason as its
+// Untraced.
 func (v *FoundViews) Trace(classes []schema.Class) {
 	v.keep(classes)
 	for _, f := range v.List {
@@ -57,7 +58,7 @@ func (v *FoundViews) Trace(classes []schema.Class) {
 	}
 }
 
-// keep notes which tables and views are classes.
+// keep stores which tables and views are classes.
 func (v *FoundViews) keep(classes []schema.Class) {
 	v.kept, v.done = map[[2]string]bool{}, map[*FoundTable][]origin{}
 	for i := range classes {
@@ -77,7 +78,7 @@ func (v *FoundViews) columns(f *FoundTable) []origin {
 	if have, ok := v.done[f]; ok {
 		return have
 	}
-	v.done[f] = make([]origin, len(f.Columns)) // no view is made of itself
+	v.done[f] = make([]origin, len(f.Columns)) // guards against recursion. No view is made of itself
 	text := v.Texts[f]
 	ts, ok := LexSQL(text, AllQuotes)
 	var out []origin
@@ -105,7 +106,8 @@ func (v *FoundViews) columns(f *FoundTable) []origin {
 	return out
 }
 
-// originOfText returns an origin of all columns of the tables and views that a text names, or of any column if it names none.
+// originOfText returns an origin with all columns of the tables and views that a text names. If the text names none,
+// the origin is any column.
 func (v *FoundViews) originOfText(ts []Token) origin {
 	o := origin{from: map[schema.Origin]bool{}}
 	for _, t := range ts {
@@ -121,7 +123,8 @@ func (v *FoundViews) originOfText(ts []Token) origin {
 	return o
 }
 
-// whole returns an origin of all columns of a table or a view. A view that is not a class is followed.
+// whole returns an origin with all columns of a table or a view. If a view is not a class, whole returns the columns
+// that the view reads.
 func (v *FoundViews) whole(f *FoundTable) origin {
 	o := origin{from: map[schema.Origin]bool{}}
 	switch {
@@ -155,7 +158,7 @@ func (v *FoundViews) table(f *FoundTable) []origin {
 	return out
 }
 
-// find returns the table or view that a text names, or nil if there is none in the list.
+// find returns the table or view with the name in a text, or nil if the list doesn't contain it.
 func (v *FoundViews) find(space, name string) *FoundTable {
 	if v.Space != "" && space == v.Space || v.Space == "" && strings.EqualFold(space, "main") {
 		space = ""
@@ -169,8 +172,8 @@ func (v *FoundViews) find(space, name string) *FoundTable {
 	return v.List[i]
 }
 
-// call adds the tables that a function may read: the tables that its text names, with those of the functions that it
-// calls. A text that runs others may read any table.
+// call adds the tables that a function may read. These are the tables that its text names, and the tables of the
+// functions that it calls. A function that runs dynamic SQL may read any table.
 func (v *FoundViews) call(name string, o *origin, seen map[string]bool) {
 	if seen[name] {
 		return

@@ -13,8 +13,8 @@ type FoundTrigger struct {
 	Text string      // its body
 }
 
-// Triggers adds to the fields of classes what triggers make them from. It knows assignments to NEW, UPDATE, INSERT and
-// SELECT INTO, and what variables hold. It is the best that the text allows: code that it doesn't understand adds nothing.
+// Triggers adds the origins that triggers cause to the fields of classes. It understands assignments to NEW, UPDATE,
+// INSERT and SELECT INTO, and the use of variables. It is incomplete: code that it doesn't understand adds no origin.
 func (v *FoundViews) Triggers(classes []schema.Class, triggers []FoundTrigger, quoting Quoting) {
 	v.keep(classes)
 	for _, t := range triggers {
@@ -23,7 +23,7 @@ func (v *FoundViews) Triggers(classes []schema.Class, triggers []FoundTrigger, q
 			continue
 		}
 		k := &keeping{selecting: &selecting{FoundViews: v, space: t.Of.Space}, of: t.Of, vars: map[string]origin{}, made: map[schema.Origin]origin{}}
-		for range 3 { // a variable may hold what another one does
+		for range 3 { // a variable may be set from another variable
 			k.statements(ts)
 		}
 		for to, made := range k.made {
@@ -44,16 +44,17 @@ func (v *FoundViews) Triggers(classes []schema.Class, triggers []FoundTrigger, q
 	}
 }
 
-// A keeping follows one trigger.
+// A keeping traces one trigger.
 type keeping struct {
 	*selecting
 	of   *FoundTable
 	last *FoundTable              // the table of the last INSERT
-	vars map[string]origin        // by name in lower case: what a variable holds
-	made map[schema.Origin]origin // by column: what the trigger makes it from
+	vars map[string]origin        // the origin of each variable's value, by name in lower case
+	made map[schema.Origin]origin // the origin of the value that the trigger writes to a column
 }
 
-// level returns what expressions of the trigger can name: NEW, OLD, its variables, and the columns of a table.
+// level returns the names that expressions of the trigger can use: NEW, OLD, its variables, and the columns of a
+// table.
 func (k *keeping) level(table *FoundTable) *level {
 	vars := item{alias: "\x00"}
 	for name, o := range k.vars {
@@ -67,8 +68,8 @@ func (k *keeping) level(table *FoundTable) *level {
 	return lv
 }
 
-// value returns what an expression is made of. NEW and OLD without a column are the whole record. Names without NEW or OLD
-// are those of table, if there is one, and of variables.
+// value returns the origin of an expression. NEW and OLD without a column mean the whole record. Names without NEW or
+// OLD mean columns of table, if it isn't nil, or variables.
 func (k *keeping) value(ts []Token, table *FoundTable) origin {
 	lv := k.level(table)
 	for i := range lv.items[:2] {
@@ -95,7 +96,7 @@ func (k *keeping) value(ts []Token, table *FoundTable) origin {
 	return o
 }
 
-// makes notes that the trigger makes a column of f from what o says.
+// makes records that the trigger computes a column of f from o.
 func (k *keeping) makes(f *FoundTable, column string, o origin) {
 	if f == nil {
 		return
@@ -111,7 +112,7 @@ func (k *keeping) makes(f *FoundTable, column string, o origin) {
 	}
 }
 
-// sets notes the assignment of o to a column of NEW, or to a variable.
+// sets records the assignment of o to a column of NEW, or to a variable.
 func (k *keeping) sets(target []Token, o origin) {
 	switch {
 	case len(target) == 3 && target[0].Is("NEW") && target[1].Is("."):
@@ -125,7 +126,7 @@ func (k *keeping) sets(target []Token, o origin) {
 	}
 }
 
-// statements reads the statements of the trigger, wherever they are in its blocks.
+// statements reads the statements of the trigger, at any depth of its blocks.
 func (k *keeping) statements(ts []Token) {
 	for i := 0; i < len(ts); i++ {
 		rest := ts[i:]
@@ -145,7 +146,7 @@ func (k *keeping) statements(ts []Token) {
 	}
 }
 
-// assign reads target := expression, and target = expression.
+// assign reads "target := expression" and "target = expression".
 func (k *keeping) assign(ts []Token) {
 	n := 1
 	if len(ts) > 3 && ts[1].Is(".") {
@@ -165,7 +166,7 @@ func (k *keeping) assign(ts []Token) {
 	k.sets(ts[:n], k.value(expression[:cut(expression, ",")], nil))
 }
 
-// target returns the table that ts begins with, and the tokens after it.
+// target returns the table at the start of ts, and the tokens after it.
 func (k *keeping) target(ts []Token) (*FoundTable, []Token) {
 	switch {
 	case len(ts) > 2 && ts[1].Is("."):
@@ -180,7 +181,7 @@ func (k *keeping) target(ts []Token) (*FoundTable, []Token) {
 	return nil, nil
 }
 
-// update reads the assignments of UPDATE table SET column = expression, …
+// update reads "UPDATE table SET column = expression, …".
 func (k *keeping) update(ts []Token) {
 	table := k.last
 	set := cut(ts, "SET")
@@ -198,7 +199,7 @@ func (k *keeping) update(ts []Token) {
 	}
 }
 
-// insert reads INSERT INTO table (columns) VALUES … or SELECT ….
+// insert reads "INSERT INTO table (columns) VALUES …" or "… SELECT …".
 func (k *keeping) insert(ts []Token) {
 	into := cut(ts, "INTO")
 	if into+1 >= len(ts) {
@@ -247,7 +248,7 @@ func (k *keeping) insert(ts []Token) {
 	}
 }
 
-// into reads SELECT … INTO targets FROM ….
+// into reads "SELECT … INTO targets FROM …".
 func (k *keeping) into(ts []Token) {
 	at := cut(ts, "INTO")
 	if at == len(ts) {

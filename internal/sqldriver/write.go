@@ -14,17 +14,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// errEnd makes database/sql end a connection.
+// errEnd makes database/sql close a connection.
 var errEnd = driver.ErrBadConn
 
-// MakeMarker creates the marker table if there is none. If the account may not create it, the error contains the statement
-// to run.
+// MakeMarker creates the marker table if it doesn't exist. If the account may not create it, the error contains the
+// statement to run.
 func MakeMarker(ctx context.Context, name string, db Database, exec func(context.Context, string) error) error {
 	if exec(ctx, markerExists(db.Dialect())) == nil {
 		return nil
 	}
 	err := exec(ctx, MarkerTable(db.Dialect()))
-	there := exec(ctx, markerExists(db.Dialect())) // another replica may have made it at the same moment: PostgreSQL refuses this one then, IF NOT EXISTS or not
+	there := exec(ctx, markerExists(db.Dialect())) // another replica may have just created it
 	if there == nil {
 		return nil
 	}
@@ -35,7 +35,7 @@ func MakeMarker(ctx context.Context, name string, db Database, exec func(context
 	return nil
 }
 
-// Unwritable returns the error that refuses to write to a class.
+// Unwritable returns the error for a write to a class that can't be written to.
 func Unwritable(c *schema.Class, why string) error {
 	return &problem.Error{Code: problem.Unsupported, Kind: "unwritable", Detail: fmt.Sprintf("%s can't be written to: %s", c.Name, why)}
 }
@@ -44,7 +44,7 @@ func Unwritable(c *schema.Class, why string) error {
 type Transaction struct {
 	Conn   *sql.Conn
 	Decode Decoder
-	Once   bool // the connection is closed with it
+	Once   bool // the connection is closed after the transaction
 	done   bool
 }
 
@@ -87,7 +87,7 @@ func readRows(rows *sql.Rows, st *sqlgen.Statement, decode Decoder) ([]value.Row
 	return out, rows.Err()
 }
 
-// Commit implements WriteTx. It isn't cancelled: then it would only be harder to know whether it happened.
+// Commit implements WriteTx. It ignores cancellation, because a cancelled commit might still take effect.
 func (t *Transaction) Commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CommitTime)
 	defer cancel()
@@ -99,10 +99,10 @@ func (t *Transaction) Commit(ctx context.Context) error {
 	return err
 }
 
-// CommitTime is how long a commit or rollback may take.
+// CommitTime is the time limit for a commit or rollback.
 const CommitTime = 30 * time.Second
 
-// Rollback implements WriteTx. A connection that can't roll back is closed, which rolls back.
+// Rollback implements WriteTx. If the rollback fails, the connection is closed, which also rolls back.
 func (t *Transaction) Rollback() {
 	if t.done {
 		return

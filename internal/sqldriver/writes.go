@@ -13,14 +13,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A WriteForm is the form of dates in a column of SQLite, which has no type for them. It is a value of the column
-// (int64, float64 or string), or nil if unknown.
+// A WriteForm is the stored form of dates in a column of SQLite, which has no date type. It is a value of the column
+// (int64, float64 or string), or nil if the form is unknown.
 type WriteForm any
 
-// RecordStatement compiles the SELECT of the record of v with the key id, in the order of its class's Key. A row has
-// the visible fields in the order of v, then the size of all values that may be long. If that is over
-// writes.MostRecord, some values are null. With lock, the record can't change until the transaction ends, if the
-// database has row locks.
+// RecordStatement compiles the SELECT of the record of v with the key id. The values of id have the order of the
+// class's Key. The row contains the visible fields in the order of v, then the total size of all values that may be
+// long. If that size is over writes.MostRecord, some values are null. If lock is true and the database has row locks,
+// the record can't change until the transaction ends.
 func RecordStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bool) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -28,7 +28,7 @@ func RecordStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, lock bo
 	}
 	t.Write("SELECT ")
 	var columns []sqlgen.Column
-	sizes := "4294967296 - 4294967296" // 64 bits wide: a sum of lengths in PostgreSQL has 32
+	sizes := "4294967296 - 4294967296" // 64 bits wide, because PostgreSQL sums lengths in 32 bits
 	for _, f := range v.Fields() {
 		x := t.InView(f)
 		text := t.Read(x, f)
@@ -93,7 +93,7 @@ func InsertStatement(d sqlgen.Dialect, c *schema.Class, sets []writes.Set, forms
 		}
 		t.Write(")")
 		if slices.ContainsFunc(sets, func(s writes.Set) bool { return s.Field.Generated }) {
-			t.Write(t.Writes.OverrideKeys) // the id of a record that a revert brings back
+			t.Write(t.Writes.OverrideKeys) // a revert sets the id of the record that it restores
 		}
 		t.Write(" VALUES ")
 		for i, s := range sets {
@@ -114,7 +114,8 @@ func InsertStatement(d sqlgen.Dialect, c *schema.Class, sets []writes.Set, forms
 	return foreign(t, c, columns)
 }
 
-// foreign returns the statement of t, which lets triggers, defaults and other code of the application run, on records of c.
+// foreign returns the statement of t, marked as one that may run triggers, defaults and other code of the
+// application, on records of c.
 func foreign(t *sqlgen.Text, c *schema.Class, columns []sqlgen.Column) (sqlgen.Statement, error) {
 	st, err := t.Statement(columns)
 	st.Foreign, st.Tenant = true, t.Tenant(c)
@@ -157,9 +158,10 @@ func DeleteStatement(d sqlgen.Dialect, c *schema.Class, id []value.Value) (sqlge
 	return foreign(t, c, nil)
 }
 
-// WouldStatement compiles a SELECT that returns a row if a record would be in v after sets were written to it. It is
-// the record of v with the key id, or a new one for nil. It considers only sets, because nothing is written and the
-// database adds nothing. A pointer to a record that the same change creates leads into the view.
+// WouldStatement compiles a SELECT that returns a row if a record would be in v after sets were written to it. The
+// record is the record of v with the key id, or a new record if id is nil. The statement considers only sets. It
+// writes nothing, so the database adds no values. A pointer to a record that the same change creates counts as one
+// into the view.
 func WouldStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []writes.Set, forms map[string]WriteForm) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
@@ -186,7 +188,7 @@ func WouldStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []w
 	}
 	t.Write(" FROM (SELECT 1 AS one) AS o LEFT JOIN ", t.Table(c.Space, c.Table), " AS r ON ")
 	if id == nil {
-		t.Write("1=0") // the word FALSE may be a column in SQLite
+		t.Write("1=0") // in SQLite, FALSE may be the name of a column
 	} else {
 		t.Write("1=1")
 		if err := writeKeyCondition(t, c, id, " AND ", before); err != nil {
@@ -203,7 +205,8 @@ func WouldStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []w
 	return t.Statement([]sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}})
 }
 
-// SampleStatement compiles the SELECT of one value of a column that isn't null, which shows the WriteForm of the column.
+// SampleStatement compiles the SELECT of one value of a column that isn't null. The value shows the WriteForm of the
+// column.
 func SampleStatement(d sqlgen.Dialect, c *schema.Class, field string) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 
 var dialects = []sqlgen.Dialect{sqlite.Dialect(), postgres.Dialect(), mariadb.Dialect()}
 
-// natives are the types of the fields of the tests, as each dialect's adapter describes them.
+// natives contains the native types of the test fields, in the order of dialects.
 var natives = map[string][3]string{
 	"s": {"TEXT", "text", "longtext"}, "short": {"CHAR(4)", "varchar", "varchar"}, "state": {"TEXT", "enum", "enum"},
 	"n": {"INT", "int4", "int"}, "big": {"INT", "int8", "bigint"}, "x": {"REAL", "float8", "double"}, "single": {"REAL", "float4", "float"},
@@ -32,7 +32,7 @@ var natives = map[string][3]string{
 	"doc": {"JSON", "jsonb", "longtext"}, "tags": {"JSON", "_text", "longtext"}, "any": {"", "text", "longtext"},
 }
 
-// class returns a class of the tests in a dialect.
+// class returns the class things of the tests in a dialect.
 func class(d sqlgen.Dialect) *schema.Class {
 	native := func(name string) string { return natives[name][slices.Index(dialects, d)] }
 	decimal, array, anything := schema.Decimal, schema.Array, schema.String
@@ -70,7 +70,7 @@ func pairs(d sqlgen.Dialect) schema.Class {
 		{Name: "org", Type: schema.String, Native: text}, {Name: "note", Type: schema.String, Native: text}, {Name: "secret", Type: schema.String, Native: text}}}
 }
 
-// view returns the view of a class for a principal of the tenant acme. live is the condition on records of things.
+// view returns the view of a class for a principal of the tenant acme. live restricts the records of things.
 func view(t *testing.T, d sqlgen.Dialect, name string, live ...query.Filter) *policy.View {
 	t.Helper()
 	things := policy.ClassRule{}
@@ -89,7 +89,7 @@ func view(t *testing.T, d sqlgen.Dialect, name string, live ...query.Filter) *po
 	return v
 }
 
-// shown writes a statement with its arguments so that their types show.
+// shown returns the text of a statement with its arguments, in a form that shows their types.
 func shown(st sqlgen.Statement, err error) string {
 	if err != nil {
 		return err.Error()
@@ -259,7 +259,8 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// TestValues writes one value into one field. It expects the argument for each dialect, or the reason to refuse it.
+// TestValues writes one value into one field. It expects the argument for each dialect, or the reason to reject the
+// value.
 func TestValues(t *testing.T) {
 	for _, test := range []struct {
 		field, value string
@@ -341,7 +342,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestForms writes dates into columns of SQLite in the form of their other values.
+// TestForms writes dates into columns of SQLite. They must get the form of the column's other values.
 func TestForms(t *testing.T) {
 	c := class(sqlite.Dialect())
 	for _, test := range []struct {
@@ -379,8 +380,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// references are those of a small tracker: issues belong to projects, comments and the children of issues to issues,
-// votes to comments. The author of an issue may be deleted.
+// references are the references of a small tracker. Issues belong to projects, comments and child issues to issues,
+// and votes to comments. The author of an issue may be deleted.
 var references = []schema.Reference{
 	{Table: "issues", Fields: []string{"project"}, To: "projects", Targets: []string{"id"}, Delete: schema.Cascade, Changed: schema.Cascade},
 	{Table: "issues", Fields: []string{"parent"}, To: "issues", Targets: []string{"id"}, Delete: schema.Cascade},
@@ -433,7 +434,7 @@ set_null links: SELECT count(*) FROM (SELECT 1 AS n FROM "main"."links" AS r0 WH
 func TestCreateTable(t *testing.T) {
 	for _, test := range []struct {
 		class, fields string
-		want          [3]string // one for all if they refuse
+		want          [3]string // one error for all dialects if they reject the class
 	}{
 		{"notes", `[{"name":"text","type":"string","required":true},{"name":"state","type":"string","values":["new","in work"]}]`, [3]string{
 			`CREATE TABLE "main"."notes" ("id" INTEGER PRIMARY KEY AUTOINCREMENT, "text" TEXT NOT NULL, "state" TEXT CHECK ("state" IN ('new', 'in work'))) |`,
@@ -513,8 +514,8 @@ func TestOwned(t *testing.T) {
 	}
 }
 
-// TestWritesComplete checks that each dialect says all of how it is written, and that a dialect of a database that is only read, and none,
-// are refused.
+// TestWritesComplete checks that each dialect describes its writes completely. A dialect for reading only must be
+// rejected.
 func TestWritesComplete(t *testing.T) {
 	for _, d := range dialects {
 		if missing := d.Writes().Missing(); missing != nil {
@@ -535,7 +536,7 @@ func TestWritesComplete(t *testing.T) {
 	}
 }
 
-// readOnly is the dialect of a database that is only read.
+// readOnly is the dialect of a database without writes.
 type readOnly struct{ sqlgen.Dialect }
 
 func (readOnly) Writes() sqlgen.Writes { return sqlgen.Writes{} }

@@ -19,34 +19,35 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A WriteDatabase is the part of writing that differs between the databases.
+// A WriteDatabase is the part of writing that differs between databases.
 type WriteDatabase interface {
 	// Dialect returns the dialect of its statements.
 	Dialect() sqlgen.Dialect
-	// Begin begins a read-write transaction. Each of its statements sees what others have committed before it began.
+	// Begin begins a read-write transaction. Each of its statements sees all writes that others committed before the
+	// statement began.
 	Begin(context.Context) (WriteTx, error)
 	// References returns the foreign keys of the database.
 	References(context.Context, WriteTx) ([]schema.Reference, error)
 	// Sound fails with problem.Unsupported if writes to c can't be rolled back.
 	Sound(ctx context.Context, tx WriteTx, c *schema.Class) error
-	// Refusal returns the refusal that err means for op on a record of c, or nil.
+	// Refusal returns the refusal behind err, for the operation op on a record of c, or nil if err is not a refusal.
 	Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *Refusal
-	// Again reports whether err has rolled back the transaction only because of a conflict with another one.
+	// Again reports whether the database rolled back the transaction only because of a conflict with another one.
 	Again(err error) bool
-	// Problem turns an error of the database into one for the caller.
+	// Problem turns an error of the database into an error for the caller.
 	Problem(context.Context, error) error
 }
 
 // A WriteTx is a transaction. Rollback after Commit does nothing.
 type WriteTx interface {
-	// Exec runs a statement and returns how many rows it has written.
+	// Exec runs a statement and returns the number of written rows.
 	Exec(context.Context, sqlgen.Statement) (int64, error)
 	// Query runs a statement and returns its rows.
 	Query(context.Context, sqlgen.Statement) ([]value.Row, error)
 	// Settle runs the checks that the database would otherwise defer to the commit.
 	Settle(context.Context) error
-	// Commit commits. If it fails with an error that Refusal recognises, nothing has happened. After other errors the
-	// outcome is unknown.
+	// Commit commits. If it fails with an error that Refusal recognises, nothing was written. After any other error
+	// the outcome is unknown.
 	Commit(context.Context) error
 	// Rollback rolls back, even if the context has ended.
 	Rollback()
@@ -59,7 +60,7 @@ type Writer struct {
 	queue      fair.Queue[*writingPart]          // of a Single
 }
 
-// NewWriter returns the Writer of a database, in which the marker table must exist.
+// NewWriter returns the Writer of a database. The marker table must already exist.
 func NewWriter(db WriteDatabase) *Writer {
 	w := &Writer{db: db}
 	w.queue.Round, w.queue.Most, w.queue.Alike = w.round, mostParts, writingAlike
@@ -67,8 +68,8 @@ func NewWriter(db WriteDatabase) *Writer {
 }
 
 const (
-	tries = 5                     // for a transaction that conflicts with others
-	pause = 20 * time.Millisecond // before the next try, at most, for each that has failed
+	tries = 5                     // of a transaction that conflicts with others
+	pause = 20 * time.Millisecond // the maximum wait before the next try, times the number of failed tries
 	most  = 300 * time.Second     // for a call without a deadline
 )
 
@@ -96,9 +97,9 @@ func (w *Writer) Apply(ctx context.Context, p writes.Permit) (change.Receipt, er
 	return w.apply(ctx, &plan)
 }
 
-// apply runs an approved change once: its effect and a marker with its fence are one transaction. After a definite
-// failure the fence is raised. So an executor with an older lease can't later write a change that was reported as not
-// written.
+// apply runs an approved change once. It writes the effect and a marker with the fence in one transaction. After a
+// definite failure it raises the fence. So an executor with an older lease can't later write a change that was
+// reported as not written.
 func (w *Writer) apply(ctx context.Context, plan *writes.Plan) (change.Receipt, error) {
 	if plan.Change == "" || plan.Fence < 1 {
 		return change.Receipt{}, problem.New(problem.Internal, "a permit without a change or a lease")
@@ -108,7 +109,8 @@ func (w *Writer) apply(ctx context.Context, plan *writes.Plan) (change.Receipt, 
 	if !definite(err) {
 		return p.receipt, err
 	}
-	// Nothing was written, and the caller will rely on that: so no holder of an older lease may still write it.
+	// Nothing was written, and the caller will rely on that. So no holder of an older lease may write the change
+	// later.
 	earlier, applied, failed := w.raise(ctx, plan.Change, plan.Fence)
 	switch {
 	case failed != nil:
@@ -119,7 +121,7 @@ func (w *Writer) apply(ctx context.Context, plan *writes.Plan) (change.Receipt, 
 	return change.Receipt{}, err
 }
 
-// definite reports whether err means that nothing was written, and that a retry wouldn't change that.
+// definite reports whether err means that nothing was written and that a retry would fail too.
 func definite(err error) bool {
 	if _, moved := errors.AsType[*change.Moved](err); moved {
 		return true
@@ -136,11 +138,11 @@ func (w *Writer) Bar(ctx context.Context, id string, fence int64) (change.Receip
 	return w.raise(ctx, id, fence+1)
 }
 
-// raise prevents permits for a change with a lower fence from being applied, unless one already was: then it returns the
-// receipt and true.
+// raise prevents permits with a lower fence from applying a change. If the change was already applied, raise returns
+// its receipt and true.
 func (w *Writer) raise(ctx context.Context, id string, fence int64) (earlier change.Receipt, applied bool, err error) {
 	err = w.within(ctx, func(ctx context.Context, tx WriteTx) error {
-		if h, ok := tx.(Holder); ok { // schema changes hold no lock on the marker
+		if h, ok := tx.(Holder); ok { // schema changes don't hold a lock on the marker
 			if err := h.Hold(ctx, id); err != nil {
 				return err
 			}
@@ -163,8 +165,8 @@ func (w *Writer) raise(ctx context.Context, id string, fence int64) (earlier cha
 	return earlier, applied, err
 }
 
-// within calls do in a transaction, and again while it conflicts with others. It rolls back changes that do hasn't
-// committed. Errors that aren't problems yet are the database's.
+// within calls do in a transaction, and repeats it if it conflicts with others. Writes that do hasn't committed are
+// rolled back. Errors of do that have no meaning for the caller yet are treated as errors of the database.
 func (w *Writer) within(ctx context.Context, do func(context.Context, WriteTx) error) (err error) {
 	ctx, running := trace.Start(ctx, "source")
 	defer func() { trace.End(running, err) }()

@@ -7,18 +7,18 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// A cache is the cached pages of a connection that gives them back if a statement has left more than most bytes. The
-// driver's SQLite has one list of least recently used pages for all connections of the process. A long scan also takes
-// pages of other connections, and then has more than its bound. The others then take as many as theirs again. When all
-// have as many as all bounds allow, each page that a connection reads is dropped as soon as it is read. Then a join
-// reads the same page from the file for every record.
+// A cache limits the cached pages of a connection. If a statement leaves more than most bytes, the cache releases the
+// pages. The driver's SQLite has one list of least recently used pages for all connections of the process. A long
+// scan also takes pages from other connections, and then exceeds its bound. The other connections then allocate the
+// same number of pages again. Once all connections together reach the sum of their bounds, SQLite drops each page
+// directly after it is read. Then a join reads the same page from the file for every record.
 type cache struct {
 	handle
 	most int32
 	slot uintptr // two ints
 }
 
-// Share makes the connection give back its cached pages after each statement that leaves more than most bytes of them.
+// Share makes the connection release its cached pages after each statement that leaves more than most bytes of pages.
 func (c *Conn) Share(most int32) {
 	if c.handle.db == 0 {
 		return
@@ -28,7 +28,7 @@ func (c *Conn) Share(most int32) {
 	}
 }
 
-// usedBytes returns how many bytes of pages the connection has.
+// usedBytes returns the number of bytes in the connection's pages.
 func (c *cache) usedBytes() int32 {
 	if sqlite3.Xsqlite3_db_status(c.thread, c.db, sqlite3.SQLITE_DBSTATUS_CACHE_USED, c.slot, c.slot+4, 0) != sqlite3.SQLITE_OK {
 		return 0
@@ -36,7 +36,7 @@ func (c *cache) usedBytes() int32 {
 	return **(**int32)(unsafe.Pointer(&c.slot))
 }
 
-// settle gives the pages back if there are more than the bound.
+// settle releases the pages if they exceed the bound.
 func (c *cache) settle() {
 	if c != nil && c.slot != 0 && c.usedBytes() > c.most {
 		sqlite3.Xsqlite3_db_release_memory(c.thread, c.db)

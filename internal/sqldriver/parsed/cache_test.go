@@ -33,8 +33,8 @@ func all(t *testing.T, conn *Conn, text string) {
 	}
 }
 
-// TestShared joins a table that is larger than the cache with a small one, on two connections in turns. Neither may read pages of the small
-// one from the file for each record.
+// TestShared joins a table that is larger than the cache with a small one, alternately on two connections. Neither
+// connection may read the small table from the file again for each record.
 func TestShared(t *testing.T) {
 	at := "file:" + filepath.Join(t.TempDir(), "a.db") + "?_pragma=synchronous(0)&_pragma=cache_size(-1024)"
 	var conns [2]*Conn

@@ -15,7 +15,8 @@ type handle struct {
 	db     uintptr
 }
 
-// handleOf returns the handle of a connection of the driver, which doesn't export it.
+// handleOf returns the handle of a connection of the driver. It uses reflection, because the driver doesn't export
+// the handle.
 func handleOf(conn driver.Conn) (handle, bool) {
 	v := reflect.ValueOf(conn)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
@@ -28,20 +29,20 @@ func handleOf(conn driver.Conn) (handle, bool) {
 	return handle{(*libc.TLS)(tls.UnsafePointer()), uintptr(db.Uint())}, true
 }
 
-// removeMutex removes the mutex of conn, and reports whether it did. The connection must not be in use yet. The result is
-// the same as SQLITE_OPEN_NOMUTEX, for which the driver has no option.
+// removeMutex removes the mutex of conn, and reports whether it did. The connection must not be in use yet. The
+// result is the same as with SQLITE_OPEN_NOMUTEX, for which the driver has no option.
 //
-// SQLite would take the mutex for each type and value of a cell and each step of a statement. That is a quarter of the
-// time of a long result. The mutex separates goroutines that use the connection at once. None do: database/sql gives a
-// connection to one at a time, and the driver requires that for its own state. An interrupt from another goroutine takes
-// no mutex. Mutexes that connections share stay.
+// SQLite would lock the mutex for each type and value of a cell and each step of a statement. That is a quarter of
+// the time of a long result. The mutex separates goroutines that use the connection at the same time. No goroutines
+// do that: database/sql gives a connection to one goroutine at a time, and the driver's own state requires that too.
+// An interrupt from another goroutine locks no mutex. Mutexes that connections share remain.
 func removeMutex(conn driver.Conn) bool {
 	h, ok := handleOf(conn)
 	if !ok {
 		return false
 	}
 	db := *(**sqlite3.Tsqlite3)(unsafe.Pointer(&h.db))
-	sqlite3.Xsqlite3_mutex_free(h.thread, db.Fmutex) // nothing if it has none
+	sqlite3.Xsqlite3_mutex_free(h.thread, db.Fmutex) // does nothing if there is no mutex
 	db.Fmutex = 0
 	return true
 }

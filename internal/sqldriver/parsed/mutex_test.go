@@ -14,7 +14,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// connections opens connections to a file as sources and stores do.
+// connections opens connections to a file in the same way as sources and stores.
 type connections string
 
 func (c connections) Connect(context.Context) (driver.Conn, error) {
@@ -37,8 +37,8 @@ func mutex(t *testing.T, conn driver.Conn) uintptr {
 	return sqlite3.Xsqlite3_db_mutex(h.thread, h.db)
 }
 
-// TestMutexIsRemoved fails if a new version of the driver turns the functions "removeMutex" and "steady" into ones
-// without effect. A connection that isn't ours keeps its mutex.
+// TestMutexIsRemoved fails if removeMutex or steady has no effect with a new version of the driver. Connections that
+// this package doesn't wrap must keep their mutex.
 func TestMutexIsRemoved(t *testing.T) {
 	for name, wrap := range map[string]func(driver.Conn) *Conn{"New": New, "Steady": Steady} {
 		var others, ours [2]driver.Conn
@@ -72,8 +72,8 @@ func TestMutexIsRemoved(t *testing.T) {
 	}
 }
 
-// TestInterrupted ends statements from another goroutine at any moment, with readers and a writer side by side. Each
-// answer is right, each error is the end of the context, and the connections go on.
+// TestInterrupted cancels statements from another goroutine at random moments, with readers and a writer in parallel.
+// Each answer must be right, each error must be the end of the context, and the connections must remain usable.
 func TestInterrupted(t *testing.T) {
 	db := sql.OpenDB(connections("file:" + filepath.Join(t.TempDir(), "a.db") + "?_pragma=journal_mode(WAL)&_pragma=busy_timeout(20000)&_pragma=synchronous(0)&_txlock=immediate"))
 	db.SetMaxOpenConns(6)
@@ -95,7 +95,7 @@ func TestInterrupted(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				after := time.Duration((worker*250+i)*7919%1500) * time.Microsecond
 				if i%4 == 0 {
-					after = time.Hour // some are answered, however slow this is
+					after = time.Hour // some statements finish, however slow they are
 				}
 				timer := time.AfterFunc(after, cancel)
 				var err error
@@ -136,7 +136,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// readAll reads the rows that no transaction of the test writes, and fails if they are others.
+// readAll reads the rows that no transaction of the test writes. It fails if they have changed.
 func readAll(ctx context.Context, db *sql.DB) error {
 	rows, err := db.QueryContext(ctx, `SELECT n, x FROM t WHERE n > 0 ORDER BY n`)
 	if err != nil {
@@ -163,7 +163,7 @@ func readAll(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// writeBoth adds two rows in a transaction, which the end of ctx rolls back from another goroutine.
+// writeBoth adds two rows in a transaction. When ctx ends, another goroutine rolls the transaction back.
 func writeBoth(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {

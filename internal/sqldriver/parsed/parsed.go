@@ -1,5 +1,6 @@
-// Package parsed keeps the statements of an SQLite connection parsed, and takes its mutex. For a short statement SQLite
-// spends more time on parsing than on running it. For a long result it spends a quarter of the time on the mutex.
+// Package parsed caches the parsed statements of an SQLite connection, and removes the connection's mutex. For a
+// short statement, SQLite spends more time on parsing than on running it. For a long result, it spends a quarter of
+// the time on the mutex.
 package parsed
 
 import (
@@ -9,29 +10,29 @@ import (
 	"strings"
 )
 
-// Limits of the statements that a connection keeps.
+// Limits of the cached statements of a connection.
 const (
 	mostStatements = 256
 	longestText    = 32 << 10 // bytes
 )
 
-// A Conn is a connection that parses a statement once for each text. SQLite parses it again by itself after a change of
-// the schema.
+// A Conn is a connection that parses each statement text only once. SQLite itself parses a statement again after a
+// change of the schema.
 type Conn struct {
 	driver.Conn
 	kept   map[string]*statement
-	handle handle // zero if the driver keeps it elsewhere
+	handle handle // zero if handleOf can't find it in the driver
 	cache  *cache // nil if the connection keeps its pages
 }
 
-// A statement is parsed, and used by at most one result at a time.
+// A statement is parsed, and in use by at most one result at a time.
 type statement struct {
 	driver.Stmt
 	busy bool
 }
 
-// New returns a Conn over a connection of the SQLite driver that nothing uses yet, which it closes. From then on one
-// goroutine at a time may use the connection. SQLite no longer waits for another one.
+// New returns a Conn over an unused connection of the SQLite driver. The Conn closes that connection. From then on,
+// only one goroutine at a time may use the connection, because SQLite no longer blocks others.
 func New(c driver.Conn) *Conn {
 	removeMutex(c)
 	h, _ := handleOf(c)
@@ -44,7 +45,7 @@ func (c *Conn) Close() error {
 	return errors.Join(c.clear(), c.Conn.Close())
 }
 
-// clear closes the statements that no result uses.
+// clear closes the statements that are not in use by a result.
 func (c *Conn) clear() (err error) {
 	for text, s := range c.kept {
 		if !s.busy {
@@ -55,7 +56,8 @@ func (c *Conn) clear() (err error) {
 	return err
 }
 
-// take returns the parsed statement, in use until the caller sets busy to false, or nil if it isn't one to keep.
+// take returns the parsed statement for text. The statement is in use until the caller sets busy to false. take
+// returns nil if the statement can't be cached or is already in use.
 func (c *Conn) take(ctx context.Context, text string) (*statement, error) {
 	if s := c.kept[text]; s != nil {
 		if s.busy {
@@ -81,8 +83,8 @@ func (c *Conn) take(ctx context.Context, text string) (*statement, error) {
 	return s, nil
 }
 
-// lasting reports whether text reads or writes rows, or is part of a transaction. Others are rare, and some pragmas act
-// when they are parsed.
+// lasting reports whether text reads or writes rows, or is part of a transaction. Other statements are rare, and some
+// pragmas take effect when they are parsed.
 func lasting(text string) bool {
 	if len(text) > longestText {
 		return false
@@ -112,7 +114,7 @@ func (c *Conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	return &rows{found, s, c.cache}, nil
 }
 
-// rows are the result of a kept statement, which is free again when they are closed.
+// rows is the result of a cached statement. Closing it frees the statement.
 type rows struct {
 	driver.Rows
 	of    *statement

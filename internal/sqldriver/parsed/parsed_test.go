@@ -60,7 +60,7 @@ func (c counting) ResetSession(ctx context.Context) error {
 
 func (c counting) IsValid() bool { return c.Conn.(driver.Validator).IsValid() }
 
-// opened returns a database with one connection and a table t of the numbers 1 to 3, and the count of its parses.
+// opened returns a database with one connection and a table t of the numbers 1 to 3, and the number of its parses.
 func opened(t *testing.T) (*sql.DB, *int) {
 	t.Helper()
 	parses := new(int)
@@ -101,7 +101,7 @@ func TestStatementsAreParsedOnce(t *testing.T) {
 	}
 }
 
-// A schema that changes changes the results of kept statements.
+// TestSchemaChanges checks that a cached statement returns new results after a change of the schema.
 func TestSchemaChanges(t *testing.T) {
 	db, _ := opened(t)
 	const text = `SELECT sum(n) FROM t`
@@ -116,7 +116,8 @@ func TestSchemaChanges(t *testing.T) {
 	}
 }
 
-// While its rows are read, the same statement can be asked again in the transaction, and an error leaves it usable.
+// TestInUse runs a statement again in the transaction while its rows are read. An error must leave the statement
+// usable.
 func TestInUse(t *testing.T) {
 	db, _ := opened(t)
 	tx, err := db.Begin()
@@ -162,7 +163,7 @@ func TestInUse(t *testing.T) {
 	}
 }
 
-// More statements than are kept, and longer ones, run as well.
+// TestBounds runs more statements than can be cached, and longer statements.
 func TestBounds(t *testing.T) {
 	db, parses := opened(t)
 	for round := range 2 {

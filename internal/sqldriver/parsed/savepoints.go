@@ -13,8 +13,8 @@ import (
 // reports a full disk.
 const savepointsInMemory = 124 << 10
 
-// roomy reports whether SQLite has accepted that bound, which it does only before its first connection. If the program
-// has opened one before, SQLite creates files as usual.
+// roomy reports whether SQLite has accepted that bound. SQLite accepts it only before its first connection. If the
+// program has opened a connection before, SQLite creates files as usual.
 var roomy = keepSavepoints()
 
 func keepSavepoints() bool {

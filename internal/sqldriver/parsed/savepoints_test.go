@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// TestSavepoints checks that the pages of a savepoint are in memory up to the bound, and in a file beyond it. So no
-// transaction takes more.
+// TestSavepoints checks that the pages of a savepoint are in memory up to the bound, and in a file beyond it. So a
+// transaction takes no more memory.
 func TestSavepoints(t *testing.T) {
 	if !roomy {
 		t.Fatal("SQLite refused the bound: something opened a connection before the program started")
 	}
 	if runtime.GOOS != "linux" {
-		return // the rest looks at the files that a process has open as Linux shows them
+		return // the rest needs Linux's list of the process's open files
 	}
 	db := sql.OpenDB(connections("file:" + filepath.Join(t.TempDir(), "a.db") + "?_pragma=journal_mode(WAL)&_txlock=immediate"))
 	db.SetMaxOpenConns(1)
@@ -28,7 +28,7 @@ func TestSavepoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		pages int // at least
+		pages int // the minimum
 		file  bool
 	}{{24, false}, {300, true}} {
 		tx, err := db.BeginTx(context.Background(), nil)

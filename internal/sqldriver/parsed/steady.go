@@ -9,10 +9,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Steady returns a Conn whose statements SQLite plans without looking at their arguments. Otherwise it parses a
-// statement again whenever it gets an argument on which its plan could depend. That is a limit, or a value of an
-// indexed column with samples of ANALYZE. For statements that name records by their keys there is only one good plan.
-// Queries are better off with New.
+// Steady returns a Conn whose statements SQLite plans without regard to their arguments. By default, SQLite parses a
+// statement again whenever an argument changes that could influence the plan. Such an argument is a limit, or a value
+// of an indexed column with samples of ANALYZE. A statement that names records by key has only one good plan. Use New
+// for queries.
 func Steady(c driver.Conn) *Conn {
 	steady(c)
 	return New(c)
@@ -32,8 +32,8 @@ func steady(conn driver.Conn) bool {
 	return sqlite3.Xsqlite3_db_config(h.thread, h.db, sqlite3.SQLITE_DBCONFIG_ENABLE_QPSG, libc.VaList(args, int32(1), uintptr(0))) == sqlite3.SQLITE_OK
 }
 
-// Lookup parses a query, unless it was parsed before, so that SQLite never parses it again for its arguments, as on a connection of
-// Steady. It is for queries that name a record by its key.
+// Lookup parses a query that names a record by its key, if the query isn't cached yet. SQLite then never parses the
+// query again because of its arguments, as on a connection of Steady.
 func (c *Conn) Lookup(ctx context.Context, text string) error {
 	if c.kept[text] != nil {
 		return nil
@@ -46,8 +46,9 @@ func (c *Conn) Lookup(ctx context.Context, text string) error {
 	return err
 }
 
-// steadily makes the connection plan statements without looking at their arguments until the function that it returns is called.
-// SQLite's own function for that, which steady calls, has every statement parsed again.
+// steadily makes the connection plan statements without regard to their arguments, until the returned function is
+// called. It sets the flag directly, because SQLite's own function, which steady calls, forces every statement to be
+// parsed again.
 func (h handle) steadily() (end func()) {
 	if h.db == 0 {
 		return func() {}

@@ -11,8 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver/parsed"
 )
 
-// TestPlansAreSteady: with samples of ANALYZE, SQLite would parse a statement again for each argument, and plan for it.
-// It would scan for a value that nearly all rows have, and use the index for another. The plan shows which it did.
+// TestPlansAreSteady checks that the plan doesn't depend on the arguments. With samples of ANALYZE, SQLite would
+// otherwise parse and plan a statement again for each argument. It would scan for a value that nearly all rows have,
+// and use the index for a rare value.
 func TestPlansAreSteady(t *testing.T) {
 	opened, err := new(sqlite.Driver).Open(":memory:")
 	if err != nil {
@@ -42,9 +43,9 @@ func TestPlansAreSteady(t *testing.T) {
 	}
 }
 
-// TestLookup checks that SQLite plans a lookup without looking at its arguments, also after a change of the schema.
+// TestLookup checks that SQLite plans a lookup without regard to its arguments, even after a change of the schema.
 // Other statements of the connection are still planned for their arguments. The order of the rows shows the plan: a
-// scan returns the order of the table, and the index the opposite.
+// scan returns the order of the table, and the index the opposite order.
 func TestLookup(t *testing.T) {
 	opened, err := new(sqlite.Driver).Open(":memory:")
 	if err != nil {
