@@ -141,7 +141,7 @@ func (s *selecting) relation(space, name, alias string, names []string, lv *leve
 		return item{alias: alias, columns: renameColumns(s.table(f), names)}
 	}
 	if f != nil {
-		return item{alias: alias, columns: s.table(f), open: func(column string) origin { // a column that the account can't read
+		return item{alias: alias, columns: s.table(f), open: func(column string) origin { // an unreadable column
 			return origin{from: map[schema.Origin]bool{{Space: f.Space, Table: f.Table, Column: column}: true}}
 		}}
 	}

@@ -39,8 +39,8 @@ func (o *origin) add(other origin) {
 	o.unknown, o.note = cmp.Or(o.unknown, other.unknown), cmp.Or(o.note, other.note)
 }
 
-// Trace sets the origins of the fields of views among classes. A view that can't be traced has only a reason as its
-// Untraced.
+// Trace sets the origins of the fields of views among classes. If a view can't be traced, its fields get the reason
+// in Untraced, and all columns that the view's text names as Origins.
 func (v *FoundViews) Trace(classes []schema.Class) {
 	v.keep(classes)
 	for _, f := range v.List {

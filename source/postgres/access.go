@@ -38,7 +38,7 @@ func (s *Source) Describe(ctx context.Context) (classes []schema.Class, warnings
 	return classes, warnings, err
 }
 
-// withGrantHint adds the next step to the error of an account that may not read part of the catalogue.
+// withGrantHint adds the next step to the error of an account that has no right to read part of the catalogue.
 func withGrantHint(err error) error {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {
 		return fmt.Errorf("%w. The account must read the catalogue: as its owner, run GRANT SELECT ON ALL TABLES IN SCHEMA pg_catalog TO the account", err)
@@ -46,10 +46,12 @@ func withGrantHint(err error) error {
 	return err
 }
 
-// changedStates say that a statement names a column, a table, a type or a function that does not exist, or no longer fits.
+// changedStates are the states of errors about a column, a table, a type or a function that doesn't exist, or no
+// longer fits the statement.
 var changedStates = []string{"42703", "42P01", "42704", "42883", "42804", "42809", "42846", "3F000"}
 
-// isSchemaChange implements sqldriver.Errors. A statement that was prepared before a type changed can't run again.
+// isSchemaChange implements sqldriver.Errors. A statement that was prepared before the change of a type can't run
+// again.
 func isSchemaChange(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (slices.Contains(changedStates, e.Code) || e.Code == "0A000" && strings.Contains(e.Routine, "RevalidateCachedQuery"))

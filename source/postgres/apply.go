@@ -43,7 +43,7 @@ func (p dialect) Apply(s sqlgen.Scope, e plan.Apply, a []string) (string, error)
 	return p.text(s, e, a)
 }
 
-// operands returns the test that Doubles are in the range of arithmetic.
+// operands returns the condition that Doubles are in the range of arithmetic.
 func operands(xs ...string) string {
 	tests := make([]string, len(xs))
 	for i, x := range xs {
@@ -52,7 +52,7 @@ func operands(xs ...string) string {
 	return strings.Join(tests, " AND ")
 }
 
-// arithmetic folds its operands, two at a time. Integers are computed as numeric, which doesn't overflow.
+// arithmetic combines its operands from left to right. Integers are computed as numeric, which doesn't overflow.
 func (p dialect) arithmetic(s sqlgen.Scope, e plan.Apply, a []string) string {
 	op := map[plan.Op]string{plan.Add: " + ", plan.Sub: " - ", plan.Mul: " * "}[e.Op]
 	x := a[0]
@@ -78,7 +78,7 @@ func (p dialect) arithmetic(s sqlgen.Scope, e plan.Apply, a []string) string {
 func (p dialect) whole(s sqlgen.Scope, e plan.Apply, x string) string {
 	name := map[plan.Op]string{plan.Abs: "abs", plan.Ceil: "ceil", plan.Floor: "floor"}[e.Op]
 	switch e.T {
-	case schema.Integer: // only of Abs
+	case schema.Integer: // only for Abs
 		x = s.Atom(x)
 		return "(CASE WHEN " + x + " > -9223372036854775808 THEN abs(" + x + ") END)"
 	case schema.Double:
@@ -136,7 +136,7 @@ func (p dialect) text(s sqlgen.Scope, e plan.Apply, a []string) (string, error) 
 	case plan.IndexOf:
 		return "(strpos(" + a[0] + pgC + ", " + a[1] + ") - 1)::int8", nil
 	case plan.ReplaceAll:
-		// A text has at most a gigabyte. A longer one would raise an error.
+		// A text may have at most 1 GB. A longer one would raise an error.
 		x, z := s.Atom(a[0]), s.Atom(a[2])
 		return "(CASE WHEN octet_length(" + x + ")::int8 * (1 + octet_length(" + z + ")) < 500000000 THEN replace(" + x + pgC + ", " + a[1] + ", " + z + ") END)", nil
 	case plan.Reverse:
@@ -153,10 +153,12 @@ func (p dialect) text(s sqlgen.Scope, e plan.Apply, a []string) (string, error) 
 	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen can't write operator %s", e.Op))
 }
 
-// pgWords matches a run of letters A to Z, digits and characters beyond ASCII, or of others.
+// pgWords matches a run of word characters, or a run of other characters. Word characters are A to Z, digits and
+// characters beyond ASCII.
 const pgWords = `'[^\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u007F]+|[\u0001-\u002F\u003A-\u0040\u005B-\u0060\u007B-\u007F]+'`
 
-// replaceMatches writes ReplaceMatches. In the new text a backslash would name a group.
+// replaceMatches writes ReplaceMatches. It escapes backslashes in the new text, which would otherwise refer to
+// groups.
 func (p dialect) replaceMatches(s sqlgen.Scope, e plan.Apply, x string) (string, error) {
 	pattern, with, all := e.Replacement()
 	expression, err := p.pattern(query.Regex{Pattern: pattern})
@@ -246,7 +248,7 @@ func (dialect) overNumbers(op plan.Op, x, e string) string {
 	return "(SELECT max(" + e + ".d) FROM " + double + ")"
 }
 
-// pgElements returns the elements of x, none if it isn't a list.
+// pgElements returns the elements of x, or no rows if x isn't a list.
 func pgElements(x string) string {
 	return "jsonb_array_elements(CASE jsonb_typeof(" + x + ") WHEN 'array' THEN " + x + " ELSE '[]' END)"
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A function is one that a view calls, with the objects that its text names.
+// A function is a function that a view calls, with the objects that its text names.
 type function struct {
 	OID            uint32
 	Name, Language string
 	Immutable      bool
 	Text           string
-	Parts          []uint32 // of an aggregate: the functions that it consists of
+	Parts          []uint32 // for an aggregate: the functions that implement it
 	reads          []uint32 // the tables and views that the text names
 	calls          []uint32 // the functions that the text names
 	anything       bool     // it may read any table
@@ -30,7 +30,8 @@ SELECT p.oid, p.proname::text, l.lanname::text, p.provolatile = 'i',
 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_language l ON l.oid = p.prolang
 WHERE p.oid = ANY ($1::oid[])`
 
-// calls reads the functions that views call, and those that these call. It looks for names of tables in their texts.
+// calls reads the functions that views call, and the functions that these functions call. It looks for the names of
+// tables in their texts.
 func (t *tracer) calls(ctx context.Context) error {
 	want, operators := map[uint32]bool{}, map[uint32]bool{}
 	for _, v := range t.views {
@@ -87,7 +88,7 @@ func (t *tracer) calls(ctx context.Context) error {
 	return t.describe(ctx, read)
 }
 
-// names returns the ids of the tables and views, and of the functions, that users made, by name.
+// names returns the ids of user-defined tables and views, and of user-defined functions, by name.
 func (t *tracer) names(ctx context.Context) (tables, functions map[string][]uint32, err error) {
 	type row struct {
 		OID  uint32
@@ -108,19 +109,19 @@ func (t *tracer) names(ctx context.Context) (tables, functions map[string][]uint
 	return tables, functions, err
 }
 
-// harmless matches functions in C that aren't immutable and read no table.
+// harmless matches the names of functions in C that read no table, although they aren't immutable.
 var harmless = regexp.MustCompile(`^(?:uuid_generate_\w+|uuid_\w+|gen_random_\w+|gen_salt|unaccent)$`)
 
-// word matches a name in the text of a function, with its quotes.
+// word matches a name in the text of a function, including its quotes.
 var word = regexp.MustCompile(`"(?:[^"]|"")+"|[\pL_][\pL\pN_$]*`)
 
-// look finds what the text of f names. A function may read any table if its text isn't SQL, or if it runs a text that it
-// makes.
+// look finds the objects that the text of f names. A function may read any table if its text isn't SQL, or if it runs
+// dynamic SQL.
 func (f *function) look(tables, functions map[string][]uint32) {
 	own := f.OID >= firstOwn
 	switch f.Language {
 	case "internal":
-		f.anything = !own // only those of runners are asked for
+		f.anything = !own // of PostgreSQL's own functions, only runners get here
 		return
 	case "c":
 		f.anything = !f.Immutable && !harmless.MatchString(f.Name)
@@ -131,7 +132,7 @@ func (f *function) look(tables, functions map[string][]uint32) {
 	}
 	begun := false
 	for _, name := range word.FindAllString(f.Text, -1) {
-		if !begun && unquoteName(name) == f.Name { // CREATE FUNCTION names it
+		if !begun && unquoteName(name) == f.Name { // the name in CREATE FUNCTION
 			begun = true
 			continue
 		}
@@ -147,7 +148,7 @@ func (f *function) look(tables, functions map[string][]uint32) {
 	f.reads = slices.Compact(f.reads)
 }
 
-// call adds all that a function may read, with the functions that it calls.
+// call adds the tables that a function may read, including those that it reads through other functions.
 func (t *tracer) call(id uint32, m *making) {
 	seen := map[uint32]bool{}
 	var visit func(id uint32)
@@ -179,7 +180,8 @@ func (t *tracer) call(id uint32, m *making) {
 	visit(id)
 }
 
-// whole adds all columns of a table or view that a function names. A view that is not a class counts as any column.
+// whole adds all columns of a table or view that a function names. A view that is not a class counts as any column,
+// unless the query of the view was read.
 func (t *tracer) whole(oid uint32, m *making) {
 	if found := t.relations[oid]; found != nil && found.View && t.views[oid] == nil {
 		if t.byClass[[2]string{found.Space, found.Table}] == nil {

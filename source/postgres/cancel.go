@@ -7,48 +7,48 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Times of a cancellation.
+// Times for a cancellation.
 const (
-	cancelAgain  = 100 * time.Millisecond // between requests, and after the last one
-	cancelWithin = 10 * time.Second       // then the connection is given up
+	cancelAgain  = 100 * time.Millisecond // the pause between requests, and after the last one
+	cancelWithin = 10 * time.Second       // the time limit, after which the connection is closed
 )
 
-// A canceller cancels the statement of a connection on the server when its context ends, and keeps the connection. It
-// implements ctxwatch.Handler.
+// A canceller cancels the statement of a connection on the server when its context ends, and keeps the connection
+// open. It implements ctxwatch.Handler.
 //
-// The server drops a request that arrives before the statement has begun, so one request isn't enough. It is sent again
-// until the connection answers.
+// The server ignores a request that arrives before the statement has begun, so one request isn't enough. The
+// canceller repeats it until the connection answers.
 type canceller struct {
 	conn    *pgconn.PgConn
-	answers context.CancelFunc // stops sending
-	stopped chan struct{}      // closed when nothing more is sent
+	answers context.CancelFunc // stops the requests
+	stopped chan struct{}      // closed after the last request
 }
 
-// HandleCancel begins to cancel the statement under way.
+// HandleCancel starts to cancel the running statement.
 func (c *canceller) HandleCancel(context.Context) {
 	deadline := time.Now().Add(cancelWithin)
 	request, end := context.WithDeadline(context.Background(), deadline)
 	ctx, answers := context.WithCancel(request)
 	stopped := make(chan struct{})
 	c.answers, c.stopped = answers, stopped
-	_ = c.conn.Conn().SetDeadline(deadline) // else the statement ends when the server answers
+	_ = c.conn.Conn().SetDeadline(deadline) // otherwise the statement ends only when the server answers
 	go func() {
 		defer close(stopped)
 		defer end()
 		for ctx.Err() == nil {
-			// A request is waited for although the connection has answered, because pgbouncer 1.18 ends itself when a
-			// client leaves while its request is passed on. A request that fails is tried again.
+			// The request completes even if the connection has answered. pgbouncer 1.18 crashes if a client
+			// disconnects while it passes on the client's request. A failed request is repeated.
 			_ = c.conn.CancelRequest(request)
-			// The server passes a request on after it has taken it. Without a pause, the last one could cancel the next
-			// statement of this connection.
+			// The server forwards a request some time after it has accepted it. Without a pause, the last request
+			// could cancel the next statement of this connection.
 			time.Sleep(cancelAgain)
 		}
 	}()
 }
 
-// HandleUnwatchAfterCancel ends what HandleCancel began, when the connection has answered.
+// HandleUnwatchAfterCancel ends the requests of HandleCancel after the connection has answered.
 func (c *canceller) HandleUnwatchAfterCancel() {
 	c.answers()
 	<-c.stopped
-	_ = c.conn.Conn().SetDeadline(time.Time{}) // a closed connection is noticed when it is used
+	_ = c.conn.Conn().SetDeadline(time.Time{}) // the next use of the connection detects if it is closed
 }

@@ -16,7 +16,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// reader reads a catalogue: the classes first, then their constraints and indexes.
+// reader reads a catalogue. It reads the classes first, then their columns, constraints and indexes.
 type reader struct {
 	conn     querier
 	source   string
@@ -26,16 +26,17 @@ type reader struct {
 	warnings []string
 }
 
-// A class is a found class with the facts that only PostgreSQL has.
+// A class is a found class with additional facts of PostgreSQL.
 type class struct {
 	sqldriver.FoundTable
-	foreign bool             // a foreign table: its constraints aren't enforced here
-	parent  bool             // its rows include those of tables that inherit from it, which its indexes don't cover
-	fields  map[int16]string // by attribute number, only those that are fields
+	foreign bool             // a foreign table, whose constraints aren't enforced in this database
+	parent  bool             // its rows include those of child tables, which its indexes don't cover
+	fields  map[int16]string // the names of fields by attribute number, without columns that aren't fields
 }
 
-// describe returns the classes of a PostgreSQL database that the role of conn may select from, under source's name,
-// sorted, and warnings about what it left out. If the role may select only some columns, the class has only those.
+// describe returns the classes of a PostgreSQL database that the role of conn may select from. They have source as
+// their source and are sorted. It also returns warnings about omitted classes. If the role may select only some
+// columns, the class has only those columns.
 func describe(ctx context.Context, conn querier, source string, choice schema.Choice) ([]schema.Class, []string, error) {
 	r := &reader{conn: conn, source: source, choice: choice, byOID: map[uint32]*class{}}
 	if err := r.step(ctx, "classes", r.classes); err != nil {
@@ -44,7 +45,7 @@ func describe(ctx context.Context, conn querier, source string, choice schema.Ch
 	return r.readClasses(ctx)
 }
 
-// step runs one step of describing and names it in its error.
+// step runs one step of describe and adds its name to errors.
 func (r *reader) step(ctx context.Context, name string, read func(context.Context) error) error {
 	if err := read(ctx); err != nil {
 		return fmt.Errorf("describe %s: %s: %w", r.source, name, withGrantHint(err))
@@ -52,7 +53,7 @@ func (r *reader) step(ctx context.Context, name string, read func(context.Contex
 	return nil
 }
 
-// readClasses reads all about the classes that were found, and returns them with the warnings.
+// readClasses reads all facts about the found classes, and returns the classes with the warnings.
 func (r *reader) readClasses(ctx context.Context) ([]schema.Class, []string, error) {
 	if err := r.rest(ctx); err != nil {
 		return nil, nil, err
@@ -68,7 +69,7 @@ func (r *reader) readClasses(ctx context.Context) ([]schema.Class, []string, err
 	return classes, append(r.warnings, more...), err
 }
 
-// rest reads what belongs to the classes that were found.
+// rest reads the columns, constraints and indexes of the found classes.
 func (r *reader) rest(ctx context.Context) error {
 	for _, oid := range r.oids {
 		if c := r.byOID[oid]; c.parent {
@@ -95,7 +96,7 @@ func (r *reader) list(oids []uint32) []*sqldriver.FoundTable {
 	return out
 }
 
-// collect reads all rows of a query into structs, by position.
+// collect reads all rows of a query into structs. Columns are matched to fields by position.
 func collect[T any](ctx context.Context, conn querier, query string, args ...any) ([]T, error) {
 	rows, err := conn.Query(ctx, query, args...)
 	if err != nil {
@@ -119,7 +120,7 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
 	AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
 ORDER BY 2, 3`
 
-// classes reads the tables, views, materialized views, and foreign and partitioned tables of the chosen schemas.
+// classes finds the tables, views, materialized views, and foreign and partitioned tables of the chosen schemas.
 func (r *reader) classes(ctx context.Context) error {
 	type row struct {
 		OID                           uint32
@@ -141,8 +142,8 @@ func (r *reader) classes(ctx context.Context) error {
 	return err
 }
 
-// selectColumns follows each column's type down to the base type of its domain. Money has the precision that a numeric
-// has of 18 digits, with as many behind the point as the currency of the server.
+// selectColumns resolves each column's type to the base type of its domain. Money has the precision of a numeric with
+// 18 digits. Its scale is that of the server's currency.
 const selectColumns = `
 WITH RECURSIVE a AS (
 	SELECT * FROM pg_catalog.pg_attribute
@@ -183,8 +184,8 @@ LEFT JOIN pg_catalog.pg_description d
 	ON d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum
 ORDER BY a.attrelid, a.attnum`
 
-// A column is a row of selectColumns. Never: no row has a null, by the column's own NOT NULL. Given: writers must give
-// a value, by its domain's too.
+// A column is a row of selectColumns. Never reports that no row has a null, because of the column's own NOT NULL.
+// Given reports that writers must give a value, because of the NOT NULL of the column or of its domain.
 type column struct {
 	Class                           uint32
 	At                              int16
@@ -196,20 +197,21 @@ type column struct {
 	Unordered                       bool
 	Described                       string
 	Labels, Checks                  []string
-	// Of the elements of a list, or "" for other types.
+	// These describe the elements of a list. They are "" for other types.
 	Element, ElementSpace, ElementKind string
 	ElementLabels                      []string
 }
 
 // columns reads the fields of all classes, in order. A field is required if it has NOT NULL and no default. NotNull
-// promises more: that no record has a null. NotNull is false where PostgreSQL doesn't enforce that.
+// is stronger: it means that no record has a null. It is false where PostgreSQL doesn't enforce that.
 func (r *reader) columns(ctx context.Context) error {
 	rows, err := collect[column](ctx, r.conn, selectColumns, r.oids)
 	for i := range rows {
 		x, c := &rows[i], r.byOID[rows[i].Class]
 		field := schema.Field{Name: x.Name, Description: x.Described, Generated: x.Generated, Default: x.Default, Unordered: x.Unordered}
 		field.Required = x.Given && !x.Generated && x.Default == ""
-		// A domain's NOT NULL binds writers, but nulls can get past it, and past NOT NULL of a foreign or parent table.
+		// A domain's NOT NULL restricts writers, but nulls can still occur. They can also occur in spite of NOT NULL
+		// in a foreign or parent table.
 		field.NotNull = x.Never && !c.foreign && !c.parent
 		x.setType(&field)
 		if warning := c.Add(field); warning != "" {
@@ -235,14 +237,15 @@ func checkRules(expr string) []sqldriver.CheckRule {
 	return sqldriver.CheckRules(ts)
 }
 
-// restrict applies a rule if its comparison is by bytes and of the values themselves.
+// restrict applies a rule to field. It ignores the rule if the field's comparison isn't by bytes, or if the field is
+// an enum.
 func restrict(field *schema.Field, said sqldriver.CheckRule) {
 	if !said.JSON && !field.Unordered && field.Native != "enum" {
 		sqldriver.RestrictField(field, said)
 	}
 }
 
-// selectConstraints reads the checks that hold for every row, and the foreign keys that are plain equality.
+// selectConstraints reads the checks that all rows satisfy, and the foreign keys that compare with plain equality.
 const selectConstraints = `
 SELECT k.conrelid, k.contype::text, coalesce(k.conkey, '{}'), k.confrelid, coalesce(k.confkey, '{}'),
 	coalesce(pg_get_expr(k.conbin, k.conrelid), ''), k.connoinherit
@@ -252,8 +255,8 @@ WHERE k.conrelid = ANY ($1::oid[]) AND (k.contype = 'c' AND k.convalidated
 		SELECT FROM unnest(k.conpfeqop) q JOIN pg_catalog.pg_operator o ON o.oid = q WHERE o.oprname <> '='))
 ORDER BY k.conrelid, k.contype, k.conname`
 
-// constraints reads foreign keys as links, and checks that list values. Checks of a foreign table aren't enforced here, and one with NO
-// INHERIT doesn't hold for all rows of a parent, so neither says anything.
+// constraints reads foreign keys as links, and checks as rules of fields. It ignores checks of a foreign table, which
+// aren't enforced here. It also ignores checks of a parent with NO INHERIT, which needn't hold for all its rows.
 func (r *reader) constraints(ctx context.Context) error {
 	type row struct {
 		Class     uint32
@@ -280,13 +283,13 @@ func (r *reader) constraints(ctx context.Context) error {
 	return err
 }
 
-// check reads the expression of a check constraint as bounds of fields.
+// check applies the expression of a check constraint to the fields.
 func (c *class) check(expr string) {
 	for _, said := range checkRules(expr) {
 		if slices.ContainsFunc([]sqldriver.Token{said.Column, said.With}, func(t sqldriver.Token) bool {
 			return t.Kind == sqldriver.WordToken && t.Text != sqldriver.LowerASCII(t.Text)
 		}) {
-			continue // CURRENT_USER and the like: PostgreSQL writes a column with capitals in quotes
+			continue // a keyword such as CURRENT_USER. PostgreSQL quotes the names of columns that contain capitals
 		}
 		if field := c.Field(said.Column.Text); field != nil {
 			restrict(field, said)
@@ -294,7 +297,7 @@ func (c *class) check(expr string) {
 	}
 }
 
-// names returns the fields at these attribute numbers, with "" for a number that isn't a field.
+// names returns the names of the fields at these attribute numbers. The name is "" if a column isn't a field.
 func (c *class) names(at []int16) []string {
 	out := make([]string, len(at))
 	for i, n := range at {
@@ -303,7 +306,7 @@ func (c *class) names(at []int16) []string {
 	return out
 }
 
-// selectIndexes reads the indexes that support equality on their leading columns, and every primary key.
+// selectIndexes reads the indexes that support equality on their leading columns, and all primary keys.
 const selectIndexes = `
 SELECT i.indrelid, c.relname::text, i.indisunique AND i.indpred IS NULL, i.indisprimary, i.indkey::int2[], i.indnkeyatts, i.indpred IS NOT NULL
 FROM pg_catalog.pg_index i
@@ -312,8 +315,8 @@ JOIN pg_catalog.pg_am m ON m.oid = c.relam
 WHERE i.indrelid = ANY ($1::oid[]) AND i.indisvalid AND (m.amname IN ('btree', 'hash') OR i.indisprimary)
 ORDER BY i.indrelid, c.relname`
 
-// indexes reads the indexes of all classes. An index of a parent table doesn't make values unique, since the rows of its children are
-// outside of it. A column of an expression has the name "".
+// indexes reads the indexes of all classes. An index of a parent table doesn't make values unique, because it doesn't
+// cover the rows of child tables. A column that is an expression has the name "".
 func (r *reader) indexes(ctx context.Context) error {
 	type row struct {
 		Class           uint32

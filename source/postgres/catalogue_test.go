@@ -265,7 +265,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestDescribeRole checks that a role is shown only what it may select.
+// TestDescribeRole checks that a role sees only the columns that it may select.
 func TestDescribeRole(t *testing.T) {
 	server := services.Postgres(t)
 	owner := connect(t, server)
@@ -306,7 +306,8 @@ func TestDescribeRole(t *testing.T) {
 	database.CheckCatalogue(t, got, want, warnings, nil)
 }
 
-// TestDescribeClash expects tables that would have one name to be left out, unless a choice tells them apart.
+// TestDescribeClash checks that tables which would have the same name are omitted, unless a choice gives them
+// different names.
 func TestDescribeClash(t *testing.T) {
 	conn := connect(t, services.Postgres(t))
 	run(t, conn, `CREATE SCHEMA a; CREATE SCHEMA a_b; CREATE TABLE a.b_c (x int); CREATE TABLE a_b.c (x int); CREATE TABLE a_x (x int); CREATE TABLE a.x (x int);

@@ -25,7 +25,7 @@ func (dialect) Placeholder(n int, cast string) string {
 	return "$" + strconv.Itoa(n) + "::" + cast
 }
 
-// Same compares text in the collation of an index, unless one of the two has a collation of its own.
+// Same compares text in the collation of the index, unless one of the two fields has its own collation.
 func (p dialect) Same(x string, f, other *schema.Field) string {
 	switch {
 	case f.Type != schema.String:
@@ -36,8 +36,8 @@ func (p dialect) Same(x string, f, other *schema.Field) string {
 	return p.textOf(x, f)
 }
 
-// JoinKey compares columns of unlike types or collations as Same does: PostgreSQL refuses some of them. A foreign key's are
-// alike.
+// JoinKey compares columns with different types or collations in the same way as Same, because PostgreSQL can't
+// compare some of them directly. The two columns of a foreign key are alike.
 func (p dialect) JoinKey(x string, f, other *schema.Field) string {
 	if f.Unordered != other.Unordered || f.Native != other.Native {
 		return p.Same(x, f, other)
@@ -56,7 +56,7 @@ func (dialect) ComputedField(t schema.Type) *schema.Field {
 		schema.Boolean: "bool", schema.Date: "timestamp", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "bytea", schema.JSON: "jsonb", schema.Opaque: ""}[t]}
 }
 
-// Read selects text where PostgreSQL's own output isn't in the form of the field's type.
+// Read selects a column as text if PostgreSQL's own output doesn't have the form of the field's type.
 func (p dialect) Read(x string, f *schema.Field) string {
 	switch {
 	case f.Type == schema.Array:
@@ -69,7 +69,7 @@ func (p dialect) Read(x string, f *schema.Field) string {
 	return x
 }
 
-// textOf returns a column as text: text types with comparison rules of their own, and enums, are cast.
+// textOf returns a column as text. It casts enums, and text types with their own comparison rules.
 func (dialect) textOf(x string, f *schema.Field) string {
 	switch f.Native {
 	case "text", "varchar":
@@ -85,7 +85,7 @@ func (dialect) textOf(x string, f *schema.Field) string {
 
 func (p dialect) OrderTerm(x string, f *schema.Field) (string, bool) {
 	switch f.Type {
-	case schema.String, schema.Opaque: // a key of any type orders by the text that is shown of it, which is its position
+	case schema.String, schema.Opaque: // a key is ordered by its shown text, since that text is the position
 		return byBytes(p.textOf(x, f), p.encoded), false
 	case schema.JSON, schema.Array, schema.Any:
 		return byBytes(x+"::text", p.encoded), false
@@ -93,9 +93,9 @@ func (p dialect) OrderTerm(x string, f *schema.Field) (string, bool) {
 	return widenColumn(x, f), false
 }
 
-// widenColumn returns a column as its value is shown. A single-precision 0.1 is shown as 0.1, and as a double it is
-// 0.10000000149. It equals the value that a caller reads and writes only if it is converted through its text. Money is
-// shown in the currency of the server.
+// widenColumn returns a column with the value that callers see. A single-precision 0.1 is shown as 0.1, but as a
+// double it is 0.10000000149. So it is converted through its text, to be equal to the value that a caller reads and
+// writes. Money is shown in the currency of the server.
 func widenColumn(x string, f *schema.Field) string {
 	switch {
 	case f.Native == "float4":
@@ -106,8 +106,8 @@ func widenColumn(x string, f *schema.Field) string {
 	return x
 }
 
-// NullsClause implements sqlgen.Dialect: it puts nulls where the query language puts them. A column without nulls
-// keeps the order of its index.
+// NullsClause implements sqlgen.Dialect. It orders nulls as the query language specifies. A column without nulls
+// needs no clause, so that its index can be used.
 func (dialect) NullsClause(f *schema.Field, desc bool) string {
 	switch {
 	case f.NotNull:
@@ -119,7 +119,7 @@ func (dialect) NullsClause(f *schema.Field, desc bool) string {
 }
 
 // CompareValue implements sqlgen.Dialect. Texts are ordered by code points (COLLATE "C"). An equality names the
-// collation only where the column has one of its own, so that the indexes of others serve.
+// collation only for columns with their own collation, so that indexes of other columns can be used.
 func (p dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	if x.Node() {
 		return p.compareNode(w, x, op, v)
@@ -146,7 +146,7 @@ func (p dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v a
 	return p.bind(w, x.Field, v)
 }
 
-// Among compares with one array, so that the text is the same for any number of values and an index is searched once.
+// Among compares with one array. So the text is the same for any number of values, and an index is searched once.
 func (p dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value) error {
 	switch {
 	case !x.Node() && x.Field.Type == schema.Opaque:
@@ -176,7 +176,7 @@ func (p dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value)
 	return err
 }
 
-// array writes values as an array of the type of the comparison.
+// array writes values as an array of the type that the comparison uses.
 func (p dialect) array(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value) error {
 	switch {
 	case x.Node() || x.Field.Type == schema.String:
@@ -201,7 +201,7 @@ func (p dialect) array(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value)
 	case x.Field.Type == schema.Date || x.Field.Type == schema.Day:
 		list, cast := make([]string, len(values)), ""
 		for i, v := range values {
-			if v.Kind() == value.String { // a date that is Endless
+			if v.Kind() == value.String { // an Endless date
 				list[i], cast = v.Text(), x.Field.Native
 				continue
 			}
@@ -215,7 +215,7 @@ func (p dialect) array(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value)
 	return nil
 }
 
-// texts returns values in PostgreSQL's text format.
+// texts returns the texts of values in PostgreSQL's text format.
 func texts(values []value.Value) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
@@ -224,7 +224,7 @@ func texts(values []value.Value) []string {
 	return out
 }
 
-// bind writes an argument in the type of the comparison.
+// bind writes v as an argument of the type that the comparison uses.
 func (dialect) bind(w *sqlgen.Writer, f *schema.Field, v any) error {
 	switch v := v.(type) {
 	case bool:
@@ -236,7 +236,7 @@ func (dialect) bind(w *sqlgen.Writer, f *schema.Field, v any) error {
 			w.Put(v, "int8")
 		}
 	case float64:
-		if f.Type == schema.Decimal { // a numeric may be too large for a double, which would be an error
+		if f.Type == schema.Decimal { // the value may be too large for a double, which would raise an error
 			w.Put(value.OfFloat(v).String(), "text")
 			w.Write("::numeric")
 		} else {
@@ -252,7 +252,7 @@ func (dialect) bind(w *sqlgen.Writer, f *schema.Field, v any) error {
 		switch f.Type {
 		case schema.UUID:
 			w.Put(v, "uuid")
-		case schema.Date, schema.Day: // one that is Endless
+		case schema.Date, schema.Day: // an Endless date
 			w.Put(v, f.Native)
 		default:
 			w.Put(v, "text")
@@ -287,9 +287,9 @@ func (dialect) document(x sqlgen.Operand) string {
 	return x.Text
 }
 
-// Nodes writes the values at path in a JSON document as a FROM list. Each step unpacks a list, or takes an object as a
-// list of one, and follows the part in its objects, as MongoDB does. The CASE keeps jsonb_array_elements from failing
-// for other values.
+// Nodes writes the values at path in a JSON document as a FROM list. Each step unpacks a list, and treats an object
+// as a list of one. It then selects the part of each object, as in MongoDB. The CASE prevents errors of
+// jsonb_array_elements for other values.
 func (p dialect) Nodes(w *sqlgen.Writer, x sqlgen.Operand, path query.Path) (sqlgen.Operand, error) {
 	n := w.Alias("n")
 	root := x.Text
@@ -323,7 +323,7 @@ func (dialect) Length(x sqlgen.Operand) string {
 	return "CASE jsonb_typeof(" + x.Text + ") WHEN 'array' THEN jsonb_array_length(" + x.Text + ") END"
 }
 
-// compareNode casts a node only after a test of its type. CASE keeps the order of the two.
+// compareNode casts a node only after a test of its type. CASE guarantees the order of the test and the cast.
 func (p dialect) compareNode(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	typ, cast := "number", "::numeric"
 	switch v := v.(type) {

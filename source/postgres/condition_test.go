@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// columns are fields of which conditions are shown.
+// columns are the fields for which conditions are written.
 var columns = []schema.Field{
 	{Name: "text", Type: s, Native: "text"}, {Name: "varchar", Type: s, Native: "varchar"}, {Name: "text in an order of its own", Type: s, Native: "text", Unordered: true},
 	{Name: "citext", Type: s, Native: "citext", Unordered: true}, {Name: "enum", Type: s, Native: "mood"}, {Name: "int4", Type: i, Native: "int4"},
@@ -23,7 +23,7 @@ var columns = []schema.Field{
 	{Name: "inet[]", Type: schema.Array, Native: "inet"}, {Name: "xml", Type: schema.Opaque, Native: "xml"},
 }
 
-// shown returns what write writes, as a statement with its arguments.
+// shown returns the statement that write writes, with its arguments.
 func shown(t *testing.T, write func(*sqlgen.Writer) error) string {
 	t.Helper()
 	var w sqlgen.Writer
@@ -37,7 +37,7 @@ func shown(t *testing.T, write func(*sqlgen.Writer) error) string {
 	return dialecttest.WithArguments(text, args)
 }
 
-// conditions shows how columns are read, ordered and compared.
+// conditions writes how columns are read, ordered and compared.
 func conditions(t *testing.T, b *dialecttest.Sheet) {
 	c := postgres.Dialect()
 	b.Part("conditions")
@@ -76,7 +76,7 @@ func conditions(t *testing.T, b *dialecttest.Sheet) {
 	}
 }
 
-// searches shows how words are found in columns that hold words, and which a trigger may keep.
+// searches writes how words are found in tsvector columns, with and without a trigger.
 func searches(t *testing.T, b *dialecttest.Sheet) {
 	b.Part("searches")
 	for _, kept := range []bool{false, true} {
@@ -92,7 +92,7 @@ func searches(t *testing.T, b *dialecttest.Sheet) {
 	}
 }
 
-// A named is a text whose columns are called like their fields.
+// A named is a text whose columns have the names of their fields.
 type named struct{ *sqlgen.Writer }
 
 func (named) Quote(name string) string  { return name }

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Casts come after a test of their operand, so that none raises an error.
+// Each cast comes after a test of its operand, so that no cast raises an error.
 const (
 	pgNumber = `'^[+-]?([0-9]+(\.[0-9]+)?|\.[0-9]+)([eE][+-]?0*[0-9]{1,3})?$'`
 	pgDate   = `'^([0-9]{4})-([0-9]{2})-([0-9]{2})([T ]([0-9]{1,2}):([0-9]{2})(:([0-9]{2})([.,]([0-9]+))?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$'`
@@ -15,7 +15,7 @@ const (
 
 // Convert implements sqlgen.Dialect.
 func (p dialect) Convert(s sqlgen.Scope, x string, from, to schema.Type) string {
-	if from == to || from == schema.Opaque && to == schema.String { // which Stored has as text
+	if from == to || from == schema.Opaque && to == schema.String { // a stored Opaque value is already a text
 		return x
 	}
 	switch from {
@@ -45,8 +45,8 @@ func (p dialect) Convert(s sqlgen.Scope, x string, from, to schema.Type) string 
 	return pgNull(to)
 }
 
-// convertNumber writes the conversion of a number. Each cast is behind a test of its range, so that none fails. A Double becomes a
-// Decimal by its shortest text, not by its binary value.
+// convertNumber writes the conversion of a number. A test of the range precedes each cast, so that no cast fails. A
+// Double becomes a Decimal by its shortest text, not by its binary value.
 func (p dialect) convertNumber(s sqlgen.Scope, x string, from, to schema.Type) string {
 	if from == schema.Double && to != schema.Boolean {
 		x = s.Atom(x)
@@ -73,7 +73,7 @@ func (p dialect) convertNumber(s sqlgen.Scope, x string, from, to schema.Type) s
 		case schema.Decimal:
 			return "(trim_scale(" + x + ")::text" + pgC + ")"
 		}
-		// As value.AppendText writes them, without an exponent for more numbers than PostgreSQL.
+		// The form is that of value.AppendText, which writes more numbers without an exponent than PostgreSQL.
 		return "(CASE WHEN abs(" + x + ") >= 1e-6 AND abs(" + x + ") < 1e21 THEN trim_scale(" + x + "::text::numeric)::text ELSE " + x + "::text END" + pgC + ")"
 	case schema.Date:
 		if from != schema.Integer {
@@ -84,14 +84,15 @@ func (p dialect) convertNumber(s sqlgen.Scope, x string, from, to schema.Type) s
 	return pgNull(to)
 }
 
-// instant returns the time that is ms milliseconds after the beginning of 1970.
+// instant returns the instant ms milliseconds after the beginning of 1970.
 func (dialect) instant(s sqlgen.Scope, ms string) string {
 	ms = s.Atom(ms)
 	return "(CASE WHEN " + ms + " BETWEEN -62135596800000 AND 253402300799999 THEN timestamp '1970-01-01' + (" + ms + " / 1000) * interval '1 second' + (" +
 		ms + " % 1000) * interval '1 millisecond' END)"
 }
 
-// convertDate writes the conversion of a date: as a number its milliseconds since 1970, as a Boolean true, as a Day only at midnight.
+// convertDate writes the conversion of a date. A number is its milliseconds since 1970, a Boolean is true, and a Day
+// is null unless the date is at midnight.
 func (p dialect) convertDate(s sqlgen.Scope, x string, from, to schema.Type) string {
 	switch to {
 	case schema.String:
@@ -120,8 +121,8 @@ func pgDateText(x string, t schema.Type) string {
 	return `(rtrim(rtrim(to_char(` + x + `, 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'` + pgC + `)`
 }
 
-// convertText writes the conversion of a text that may be anything. It tests a pattern and a bound of 400 characters
-// first, since a numeric of any length would be computed. As a Boolean every text is true, as in MongoDB.
+// convertText writes the conversion of any text. It first tests a pattern and a limit of 400 characters, because
+// PostgreSQL would compute a numeric of any length. As a Boolean, every text is true, as in MongoDB.
 func (p dialect) convertText(s sqlgen.Scope, x string, to schema.Type) string {
 	switch to {
 	case schema.Boolean:
@@ -142,8 +143,8 @@ func (p dialect) convertText(s sqlgen.Scope, x string, to schema.Type) string {
 	return pgNull(to)
 }
 
-// dateOfText parses what value.OfDateText parses. Text of the right form is a date only if its parts are in their
-// ranges.
+// dateOfText parses the same texts as value.OfDateText. A text of the right form is a date only if its parts are in
+// their ranges.
 func (dialect) dateOfText(s sqlgen.Scope, x string) string {
 	m := s.Atom("(regexp_match(" + x + ", " + pgDate + "))")
 	part := func(i string) string { return m + "[" + i + "]" }
@@ -159,7 +160,7 @@ func (dialect) dateOfText(s sqlgen.Scope, x string) string {
 	return pgYears(at)
 }
 
-// convertJSON converts the value that x holds. Numbers that aren't whole are Doubles, except when converted to Decimal.
+// convertJSON converts the JSON value in x. A fractional number becomes a Double, or a Decimal if that is the target.
 func (p dialect) convertJSON(s sqlgen.Scope, x string, to schema.Type) string {
 	x = s.Atom(x)
 	n := s.Atom("(CASE jsonb_typeof(" + x + ") WHEN 'number' THEN " + x + "::numeric END)")
@@ -190,13 +191,13 @@ func (p dialect) convertJSON(s sqlgen.Scope, x string, to schema.Type) string {
 	return "coalesce(" + strings.Join(parts, ", ") + ")"
 }
 
-// mostNested is how deep a text may nest objects and lists to be read as JSON.
+// mostNested is the maximum depth of objects and lists in a text that is parsed as JSON.
 const mostNested = 24
 
-// ParseJSON implements sqlgen.Dialect. The result is null for JSON that jsonb can't hold, too. Before version 16, PostgreSQL has no test
-// for that, and a cast raises an error. So the text is reduced, from its innermost values out: strings become ", other
-// scalars 0, and each list or object of such values 0. A text that is JSON becomes one of the two. A number of more
-// digits than the expression takes isn't reduced.
+// ParseJSON implements sqlgen.Dialect. The result is also null for JSON that jsonb can't represent. Before version
+// 16, PostgreSQL has no test for that, and a cast raises an error. So the text is reduced from its innermost values
+// outwards. Strings become ", other scalars 0, and each list or object of such values 0. If the text is JSON, the
+// result is " or 0. The pattern doesn't match numbers with too many digits, so they aren't reduced.
 func (dialect) ParseJSON(x string) string {
 	replaced := func(x, pattern, by string) string {
 		return "regexp_replace(" + x + ", '" + pattern + "', '" + by + "', 'g')"
@@ -210,7 +211,7 @@ func (dialect) ParseJSON(x string) string {
 	return "(CASE WHEN " + text + ` ~ '^[0"]$' THEN ` + jsonText(x) + " END)"
 }
 
-// DerivedColumn implements sqlgen.Dialect. PostgreSQL would show the zeros at the end of a Decimal.
+// DerivedColumn implements sqlgen.Dialect. It removes the zeros at the end of a Decimal, which PostgreSQL would show.
 func (dialect) DerivedColumn(x string, t schema.Type) string {
 	if t == schema.Decimal {
 		return "trim_scale(" + x + ")"

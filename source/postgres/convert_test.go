@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/postgres"
 )
 
-// moreAnswers are conversions, dates and lists.
+// moreAnswers are the expected values of conversions, dates and lists.
 var moreAnswers = []answer{
 	{to(text("9223372036854775808"), i), "null"}, {to(text("+007"), i), "7"}, {to(text("7\n"), i), "null"}, {to(text("4.0"), i), "null"},
 	{to(text("1e400"), d), "null"}, {to(text("1e-999"), d), "0"}, {to(text(".5e1"), d), "5"}, {to(text("1."), d), "null"}, {to(text("0x1"), d), "null"}, {to(text("NaN"), d), "null"},
@@ -38,7 +38,7 @@ var moreAnswers = []answer{
 	{plan.DateTrunc{X: date("2026-10-25T01:30:00Z"), Unit: "hour", Zone: "Europe/Oslo"}, "2026-10-25 01:00:00"}, {plan.DateTrunc{X: date("2026-01-31T10:10:00Z"), Unit: "hour", Zone: "+05:30"}, "2026-01-31 09:30:00"},
 	{plan.DateTrunc{X: date("2026-01-31T10:00:00Z"), Unit: "week", WeekStart: 1}, "2026-01-26 00:00:00"}, {plan.DateTrunc{X: date("2026-01-31T10:00:00Z"), Unit: "week", WeekStart: 6}, "2026-01-31 00:00:00"},
 	{plan.DateShift{X: date("2026-03-28T01:30:00Z"), Amount: number(1), Unit: "day", Zone: "Europe/Oslo"}, "2026-03-29 01:30:00"},
-	{plan.DateShift{X: date("2026-10-24T00:30:00Z"), Amount: number(1), Unit: "day", Zone: "Europe/Oslo"}, "2026-10-25 00:30:00"}, // the first 02:30
+	{plan.DateShift{X: date("2026-10-24T00:30:00Z"), Amount: number(1), Unit: "day", Zone: "Europe/Oslo"}, "2026-10-25 00:30:00"}, // 02:30 occurs twice in this night, and the result is the first one
 	{plan.DateShift{X: date("2026-01-31T00:00:00Z"), Amount: number(1), Unit: "month"}, "2026-02-28 00:00:00"}, {plan.DateShift{X: date("2026-01-31T00:00:00Z"), Amount: number(least), Unit: "year"}, "null"},
 	{plan.DateShift{X: date("2026-01-31T00:00:00Z"), Amount: number(most), Unit: "millisecond"}, "null"}, {plan.DateShift{X: date("0001-01-31T00:00:00Z"), Amount: number(-1), Unit: "month"}, "null"},
 	{plan.DateShift{X: date("0001-01-01T00:00:00Z"), Amount: number(315537897599999), Unit: "millisecond"}, "9999-12-31 23:59:59.999"},
@@ -62,7 +62,7 @@ var moreAnswers = []answer{
 	{plan.Over{Do: plan.ReduceEach, Input: document("[1,2,3]"), Initial: document("[]"), Body: op(plan.JoinLists, j, plan.List{Elements: []plan.Expr{plan.Element{}}}, plan.Before{})}, "[3, 2, 1]"},
 }
 
-// TestExpressions evaluates each of them on a server: never an error.
+// TestExpressions evaluates each of the expressions on a server. None may raise an error.
 func TestExpressions(t *testing.T) {
 	conn := connect(t)
 	for _, tt := range append(answers, moreAnswers...) {
@@ -79,7 +79,7 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// TestStored tests how expressions see the values that only PostgreSQL stores.
+// TestStored tests the values that expressions see for values that only PostgreSQL can store.
 func TestStored(t *testing.T) {
 	conn := connect(t)
 	for _, tt := range []struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
-// localTime writes dates in the local time of a zone.
+// localTime returns the functions that write dates in the local time of a zone.
 func localTime() sqlgen.LocalTime {
 	return sqlgen.LocalTime{
 		Text: "text", Date: "date", Over: "/", Whole: "::int8", Years: pgYears,
@@ -59,7 +59,7 @@ func (dialect) DateText(s sqlgen.Scope, x, format, zone string) string {
 			break
 		}
 		if code := pgFormats[rest[0]]; code != "" {
-			f.WriteString(code + `""`) // so that the letters that follow aren't part of it
+			f.WriteString(code + `""`) // the quotes separate the code from the letters that follow
 		} else {
 			literal(rest[:1])
 		}
@@ -68,7 +68,7 @@ func (dialect) DateText(s sqlgen.Scope, x, format, zone string) string {
 	return "(to_char(" + localTime().Local(s, x, zone) + ", " + s.Arg(f.String(), "text") + ")" + pgC + ")"
 }
 
-// DateShift implements sqlgen.Dialect. It adds only if nothing can overflow.
+// DateShift implements sqlgen.Dialect. It adds only if the result can't overflow.
 func (dialect) DateShift(s sqlgen.Scope, x, amount, unit, zone string) string {
 	n := s.Atom(amount)
 	months := map[string]string{"year": "12", "quarter": "3", "month": "1"}[unit]
@@ -76,7 +76,7 @@ func (dialect) DateShift(s sqlgen.Scope, x, amount, unit, zone string) string {
 	switch {
 	case months != "":
 		l := s.Atom(localTime().Local(s, x, zone))
-		// The first test is only of the amount, because PostgreSQL evaluates constants before the other tests.
+		// The first test concerns only the amount, because PostgreSQL evaluates constants before the other tests.
 		fits := n + " BETWEEN -120000 AND 120000 AND extract(year FROM " + l + ")::numeric * 12 + extract(month FROM " + l + ")::numeric - 1 + " + n + "::numeric * " + months + " BETWEEN 12 AND 119999"
 		return pgYears(s.Atom(localTime().Instant(s, "(CASE WHEN "+fits+" THEN "+l+" + make_interval(months => ("+n+" * "+months+")::int4) END)", zone)))
 	case days != "":

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 )
 
-// selectDefinitions reads the code of schemas: views, triggers, rules and functions. A search path that has no schema but pg_catalog makes
-// PostgreSQL write each name with its schema. Extensions belong to nobody's schema.
+// selectDefinitions reads the code of schemas: views, triggers, rules and functions. It needs a search path of only
+// pg_catalog, with which PostgreSQL writes each name with its schema. It omits functions of extensions.
 const selectDefinitions = `
 SELECT n.nspname::text, 'view', c.relname::text, pg_get_viewdef(c.oid) || coalesce(' ' || array_to_string(c.reloptions, ','), '')
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -28,11 +28,11 @@ FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespa
 WHERE n.nspname = ANY ($1::name[]) AND p.prokind <> 'a' AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend e
 	WHERE e.classid = 'pg_catalog.pg_proc'::regclass AND e.objid = p.oid AND e.deptype = 'e')`
 
-// definitions reads the code of schemas, by the name of each.
+// definitions returns the code of schemas, by schema name.
 func (d *division) definitions(ctx context.Context, names []string) (map[string]sqldriver.RoutineCode, error) {
 	type row struct {
 		Space, Kind, Name string
-		Text              *string // nil if it was dropped meanwhile
+		Text              *string // nil if the object was dropped meanwhile
 	}
 	rows, err := collect[row](ctx, d.conn, selectDefinitions, names)
 	if err != nil {
@@ -56,7 +56,7 @@ func (d *division) definitions(ctx context.Context, names []string) (map[string]
 	return out, nil
 }
 
-// selectCascades reads the foreign keys that lead into schemas from others and change records there.
+// selectCascades reads the foreign keys by which a write to a schema also changes records of another schema.
 const selectCascades = `
 SELECT n.nspname::text, k.conname::text, own.nspname::text, f.relname::text
 FROM pg_catalog.pg_constraint k
@@ -66,7 +66,8 @@ WHERE k.contype = 'f' AND n.nspname = ANY ($1::name[]) AND own.oid <> n.oid
 	AND (k.confdeltype IN ('c', 'n', 'd') OR k.confupdtype IN ('c', 'n', 'd'))
 ORDER BY 1, 3, 4, 2`
 
-// cascades returns why schemas can't be served because writes to them change records of other schemas, by their name.
+// cascades returns the schemas that can't be served because writes to them change records of other schemas. It maps
+// the schema's name to the reason.
 func (d *division) cascades(ctx context.Context, names []string) (map[string]string, error) {
 	type row struct{ Space, Constraint, From, Table string }
 	rows, err := collect[row](ctx, d.conn, selectCascades, names)
@@ -81,7 +82,7 @@ func (d *division) cascades(ctx context.Context, names []string) (map[string]str
 	return out, nil
 }
 
-// serveTemplate notes that the schema of the template can be served too, or why it can't.
+// serveTemplate records that the template's own schema can be served too, or why it can't.
 func (d *division) serveTemplate(ctx context.Context) error {
 	reasons, err := d.cascades(ctx, []string{d.template})
 	if err != nil {

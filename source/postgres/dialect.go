@@ -12,17 +12,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// dialect writes for PostgreSQL 13 or later. Every argument is cast, so that its type never depends on the other
-// operand. All text that it computes has the collation "C", so that it compares by its bytes and collations never
-// conflict. A Decimal is below 1e600 in magnitude: then no result computed from it can exceed the range of numeric.
+// dialect writes statements for PostgreSQL 13 or later. Every argument is cast, so that its type never depends on the
+// other operand. All computed text has the collation "C", so that it compares by bytes and collations never conflict.
+// A Decimal is below 1e600 in magnitude, so that no result of a computation can exceed the range of numeric.
 type dialect struct {
 	sqlgen.Standard
-	// encoded is for a database whose encoding orders texts in another way than UTF-8. Texts are converted where they are ordered, and
-	// regular expressions are refused: their ranges are those of the encoding.
+	// encoded is true for a database whose encoding orders texts differently from UTF-8. Then texts are converted
+	// before they are ordered. Regular expressions are not supported, because their ranges would follow the encoding.
 	encoded bool
 }
 
-// Dialect returns how statements for PostgreSQL are written. Only packages of Bailiwick can use it.
+// Dialect returns the dialect for PostgreSQL. Only packages of Bailiwick can use it.
 func Dialect() sqlgen.Dialect { return dialect{} }
 
 var pgTypes = [...]string{schema.Any: "text", schema.String: "text", schema.Integer: "int8", schema.Double: "float8", schema.Decimal: "numeric", schema.Boolean: "boolean",
@@ -49,10 +49,10 @@ func (p dialect) StoredValue(_ sqlgen.Scope, x string, f *schema.Field) string {
 			return "(" + x + "::int8)"
 		}
 	case schema.Double:
-		if f.Native == "float4" { // the caller reads its shortest text
+		if f.Native == "float4" { // callers see its shortest text
 			x += "::text::float8"
 		}
-		return "(" + x + " + 0)" // + 0 turns negative zero into zero
+		return "(" + x + " + 0)" // adding 0 turns negative zero into zero
 	case schema.Decimal:
 		if f.Native == "money" {
 			x += "::numeric"
@@ -84,11 +84,12 @@ func (p dialect) StoredValue(_ sqlgen.Scope, x string, f *schema.Field) string {
 	return x
 }
 
-// address returns a PostgreSQL column x of type inet as PostgreSQL shows it. A cast would add /32 to a single address.
+// address returns a PostgreSQL column x of type inet in the form that PostgreSQL shows. A cast would add /32 to a
+// single address.
 func address(x string) string { return "abbrev(" + x + ")" }
 
-// jsonText returns a PostgreSQL column x of type json as jsonb. Its text may hold what jsonb can't (escaped NUL, lone
-// surrogates, numbers beyond numeric), for which a cast would raise an error: such a document counts as null.
+// jsonText returns a PostgreSQL column x of type json as jsonb. Its text may contain escaped NULs, lone surrogates or
+// numbers beyond numeric, for which a cast would raise an error. Such a document counts as null.
 func jsonText(x string) string {
 	plain := `regexp_replace(` + x + `::text, '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}', '', 'g')`
 	return `CASE WHEN ` + plain + ` ~ '\\u(0000|[dD][89a-fA-F])|[0-9][eE][+-]?[0-9]{4}' THEN NULL ELSE ` + x + `::jsonb END`
@@ -96,7 +97,7 @@ func jsonText(x string) string {
 
 func pgDecimal(x string) string { return "(CASE WHEN abs(" + x + ") < 1e600 THEN " + x + " END)" }
 
-// pgYears returns a timestamp if it is in the years 1 to 9999.
+// pgYears returns a timestamp, or null if it is outside of the years 1 to 9999.
 func pgYears(x string) string {
 	return "(CASE WHEN " + x + " >= timestamp '0001-01-01' AND " + x + " < timestamp '10000-01-01' THEN " + x + " END)"
 }
@@ -129,7 +130,7 @@ func (p dialect) Const(s sqlgen.Scope, v value.Value, t schema.Type) string {
 		}
 		return s.Arg(v.String(), "numeric")
 	case schema.Boolean:
-		return s.Arg(v.Bool(), "boolean") // ORDER BY refuses a bare TRUE
+		return s.Arg(v.Bool(), "boolean") // ORDER BY doesn't accept a bare TRUE
 	case schema.Date:
 		return s.Arg(time.UnixMicro(v.Micros()).UTC().Format("2006-01-02 15:04:05.999999"), "timestamp")
 	case schema.Day:
@@ -142,13 +143,13 @@ func (p dialect) Const(s sqlgen.Scope, v value.Value, t schema.Type) string {
 	return s.Arg(string(near(v).AppendJSON(nil)), "jsonb")
 }
 
-// far reports whether a number has an exponent that a database may not accept.
+// far reports whether a number has an exponent or a length that a database may not accept.
 func far(number string) bool {
 	_, exponent, _ := strings.Cut(strings.ToLower(number), "e")
 	return len(strings.TrimLeft(exponent, "+-0")) > 3 || len(number) > 600
 }
 
-// near returns v with null for numbers that are far.
+// near returns v with null in place of each number that is far.
 func near(v value.Value) value.Value {
 	if v.Kind() == value.Decimal && far(v.Text()) {
 		return value.Value{}
@@ -156,7 +157,8 @@ func near(v value.Value) value.Value {
 	return v.Map(near)
 }
 
-// Compare implements sqlgen.Dialect. Between two stored columns, or one and a constant, it can use an index.
+// Compare implements sqlgen.Dialect. If one side is a stored column, and the other is one or a constant, the
+// comparison can use an index.
 func (p dialect) Compare(s sqlgen.Scope, op plan.Op, x, y string, t schema.Type) (string, error) {
 	if t == schema.JSON && op != plan.Eq {
 		return p.compareJSON(s, op, x, y), nil
@@ -170,7 +172,7 @@ func (p dialect) sides(op plan.Op, x, y string, t schema.Type) (left, right stri
 	switch {
 	case op == plan.Eq && t == schema.String:
 		if a, b := bothBare(x, y, pgC+")"); a != x {
-			return a, b + ` COLLATE "default"` // the collation of the index. The collations of two columns may differ
+			return a, b + ` COLLATE "default"` // the collation of the index, since the collations of two columns may differ
 		}
 	case t == schema.String && p.encoded:
 		return byBytes(x, true), byBytes(y, true)
@@ -180,7 +182,8 @@ func (p dialect) sides(op plan.Op, x, y string, t schema.Type) (left, right stri
 	return x, y
 }
 
-// bothBare removes a cast from two columns, or from a column and an argument, if neither needs it.
+// bothBare removes a cast from both sides if each is a column or an argument that needs no cast. Otherwise it returns
+// both unchanged.
 func bothBare(x, y, cast string) (string, string) {
 	a, okA := bare(x, cast)
 	b, okB := bare(y, cast)
@@ -190,7 +193,8 @@ func bothBare(x, y, cast string) (string, string) {
 	return x, y
 }
 
-// bare returns the column or argument that has a cast in x, and whether there is one. Otherwise it returns x.
+// bare returns the column or argument x without its cast, and true. If x isn't a column or argument with this cast,
+// it returns x and false.
 func bare(x, cast string) (string, bool) {
 	inner, ok := strings.CutSuffix(x, cast)
 	if !ok {
@@ -234,23 +238,24 @@ func (p dialect) Widen(s sqlgen.Scope, x string, from, to schema.Type) string {
 		return x
 	case from == schema.UUID:
 		return "(" + x + "::text" + pgC + ")"
-	case from == schema.Decimal: // to a Double
+	case from == schema.Decimal: // the target is a Double
 		return pgDouble(s.Atom(x))
 	}
 	return "(" + x + "::" + pgTypes[to] + ")"
 }
 
-// pgDouble returns the Double nearest to a numeric, null out of range. x is repeated.
+// pgDouble returns the Double nearest to a numeric, or null if it is out of range. The text contains x several times.
 func pgDouble(x string) string {
 	return "(CASE WHEN abs(" + x + ") < 2.5e-324 THEN 0 WHEN abs(" + x + ") <= 1.7976931348623158e308 THEN " + x + "::float8 END)"
 }
 
-// pgInteger returns the Integer to which a numeric is truncated, null out of range. x is repeated.
+// pgInteger truncates a numeric to an Integer. It returns null if the result is out of range. The text contains x
+// several times.
 func pgInteger(x string) string {
 	return "(CASE WHEN trunc(" + x + ") " + pgIntegers + " THEN trunc(" + x + ")::int8 END)"
 }
 
-// pgNumeric returns a Double as the number that its fewest digits write, NaN if it isn't finite.
+// pgNumeric returns a Double as the number with its shortest decimal text, or NaN if it isn't finite.
 func pgNumeric(x string) string {
 	return "(CASE WHEN abs(" + x + ") = 'Infinity' THEN 'NaN' ELSE " + x + "::text END)::numeric"
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Optional implements sqlgen.Dialect. PostgreSQL 18.0 to 18.4 at least take a column for a constant if a condition
-// inside of the table sets it to the constant. They do so where the table has no row, too. Then the pointer of a
-// missing record led to one.
+// Optional implements sqlgen.Dialect. At least PostgreSQL 18.0 to 18.4 replace a column with a constant if a
+// condition inside of the joined table requires that constant. They do so even where the table has no row. Without
+// the CASE, a pointer to a missing record would match a record.
 func (dialect) Optional(x string) string { return optional(x) }
 
 func optional(x string) string { return "CASE WHEN " + x + " IS NOT NULL THEN " + x + " END" }
@@ -21,7 +21,7 @@ func (p dialect) EqualOptional(_ sqlgen.Scope, x, y string, t schema.Type) strin
 	return "(" + x + " = " + optional(y) + ")"
 }
 
-// byBytes returns a text so that it is ordered by code points.
+// byBytes returns a text in a form that is ordered by code points.
 func byBytes(x string, encoded bool) string {
 	if encoded {
 		return "convert_to(" + x + ", 'UTF8')"
@@ -29,8 +29,8 @@ func byBytes(x string, encoded bool) string {
 	return x + pgC
 }
 
-// pattern returns a regular expression in PostgreSQL's form. It is refused where the encoding of the database says which
-// characters are between two others.
+// pattern returns a regular expression in PostgreSQL's syntax. It fails if the encoding of the database defines the
+// ranges of characters.
 func (p dialect) pattern(r query.Regex) (string, error) {
 	if p.encoded {
 		return "", problem.New(problem.Unsupported, "the encoding of the database isn't UTF-8: it can't run regular expressions")
@@ -38,7 +38,7 @@ func (p dialect) pattern(r query.Regex) (string, error) {
 	return regexes().Translate(r)
 }
 
-// regexes returns the syntax of advanced regular expressions. Their dot matches the newline too.
+// regexes returns the syntax of advanced regular expressions. A dot also matches a newline.
 func regexes() sqlgen.RegexSyntax {
 	return sqlgen.RegexSyntax{Database: "PostgreSQL", All: ".", End: `\Z`, Escapes: [2]string{`\u%04X`, `\U%08X`}, Least: 1, Repeats: 255}
 }

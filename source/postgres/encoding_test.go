@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestEncodedStatements runs the suites with the statements that databases in other encodings get.
+// TestEncodedStatements runs the suites with the statements for databases with other encodings.
 func TestEncodedStatements(t *testing.T) {
 	d := suite
 	d.Open = func(ctx context.Context, name, at string) (database.Source, error) {
@@ -38,15 +38,15 @@ func TestEncodedStatements(t *testing.T) {
 	t.Run("PipelinesDifferential", d.TestPipelinesDifferential)
 }
 
-// encodings are those that a database of PostgreSQL may have and that PostgreSQL converts to UTF-8.
+// encodings are the encodings of PostgreSQL databases that PostgreSQL can convert to UTF-8.
 var encodings = []string{"EUC_CN", "EUC_JP", "EUC_JIS_2004", "EUC_KR", "EUC_TW", "ISO_8859_5", "ISO_8859_6", "ISO_8859_7", "ISO_8859_8", "KOI8R", "KOI8U", "LATIN1", "LATIN2",
 	"LATIN3", "LATIN4", "LATIN5", "LATIN6", "LATIN7", "LATIN8", "LATIN9", "LATIN10", "UTF8", "WIN1250", "WIN1251", "WIN1252", "WIN1253", "WIN1254", "WIN1255", "WIN1256",
 	"WIN1257", "WIN1258", "WIN866", "WIN874"}
 
-// words are texts of many scripts. A database holds those that its encoding has.
+// words are texts of many scripts. A database contains the words that its encoding can represent.
 var words = strings.Fields("a Z ~ é ÿ Ÿ € ß Ä œ š ž Ω ω α я а Я ё і א ת ع ي ก ฮ ğ İ ő ţ ķ ħ ŵ 日本 語 ァ ー ， 中文 한국 國 ¥ ” – ™ ½ ﾃ 〜 № ░ х́ 😀")
 
-// TestEncodings compares databases in each encoding with the oracle, over the words that they hold.
+// TestEncodings compares databases of each encoding with the oracle, over the words that they contain.
 func TestEncodings(t *testing.T) {
 	for _, encoding := range encodings {
 		t.Run(encoding, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// refuseWord asks for a word with a character that the database lacks.
+// refuseWord queries a word with a character that the encoding lacks, and expects an error.
 func refuseWord(t *testing.T, src source.Source, classes []schema.Class, word string) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, classes)
 	if err != nil {
@@ -100,7 +100,8 @@ func refuseWord(t *testing.T, src source.Source, classes []schema.Class, word st
 	}
 }
 
-// compareWords asks both sources for orders, ranges, the least and greatest text, parts of JSON and expressions.
+// compareWords runs the same queries on both sources: orders, ranges, the least and greatest text, parts of JSON and
+// expressions.
 func compareWords(t *testing.T, src, oracle source.Source, classes []schema.Class, held []value.Row) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, classes)
 	if err != nil {
@@ -133,7 +134,7 @@ func compareWords(t *testing.T, src, oracle source.Source, classes []schema.Clas
 	}
 }
 
-// found is a Find of all records that match, in an order.
+// found returns a Find of all matching records in an order.
 func found(t *testing.T, class, where, order string) query.Query {
 	t.Helper()
 	v, err := value.Read([]byte(where), 0)

@@ -1,4 +1,4 @@
 package postgres
 
-// SetEncoding makes s write statements as for a database in another encoding.
+// SetEncoding makes s write statements for a database with another encoding.
 func SetEncoding(s *Source, encoding string) { s.encoding = encoding }

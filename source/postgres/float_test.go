@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestSinglePrecision checks that a real is found by its shown value, and that pages over it lose no record.
+// TestSinglePrecision checks that a real is found by its shown value, and that pagination over it loses no record.
 func TestSinglePrecision(t *testing.T) {
 	url := services.Postgres(t)
 	run(t, connect(t, url), `CREATE TABLE m (id int PRIMARY KEY, x real); INSERT INTO m VALUES (1, 0.1), (2, 0.2), (3, 'NaN'), (4, 16777217), (5, NULL)`)

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// findMatches writes FindMatch and FindMatches. A part begins behind the pieces before it and the parts between these. Older servers
-// have no function for the place of a part.
+// findMatches writes FindMatch and FindMatches. A match begins after the earlier matches and the pieces between them.
+// Older servers have no function that returns the position of a match.
 func (p dialect) findMatches(s sqlgen.Scope, e plan.Apply, x string) (string, error) {
 	r := query.Regex{Pattern: e.Expression()}
 	if _, err := p.pattern(r); err != nil {

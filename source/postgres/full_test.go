@@ -12,7 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestFull has another session take the only connection that a role may have. A call waits for it, and then says that the source is busy.
+// TestFull has another session use the only connection that a role may have. A call waits for it, and then fails
+// because the source is busy.
 func TestFull(t *testing.T) {
 	at := services.Postgres(t)
 	u, err := url.Parse(at)
@@ -37,7 +38,7 @@ func TestFull(t *testing.T) {
 		defer cancel()
 		return src.Ping(ctx)
 	}
-	ping(5 * time.Second) // finds out that its connection has ended
+	ping(5 * time.Second) // this Ping finds its connection closed
 	for range 3 {
 		got := problem.Of(ping(300 * time.Millisecond))
 		if got == nil || got.Code != problem.Upstream || got.Lasting || got.Detail != "the source is busy: it has no free connection" {

@@ -14,9 +14,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// indexed reads what full-text indexes cover: an expression, or a generated column. It omits indexes with a predicate,
-// invalid ones, and those of a table that others inherit from. These haven't computed the expression for every record,
-// so it could raise an error for a hidden one.
+// indexed reads the indexed expressions and generated columns of full-text indexes. It omits indexes with a
+// predicate, invalid indexes, and indexes of parent tables. Such an index hasn't computed the expression for every
+// record, so the expression could raise an error for a hidden record.
 const indexed = `
 SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname::text END, t.relname::text, c.relname::text, coalesce(a.attname::text, ''),
 	coalesce(CASE a.attgenerated WHEN 's' THEN pg_catalog.pg_get_expr(d.adbin, d.adrelid, true) END, pg_catalog.pg_get_indexdef(i.indexrelid, k.at, true), '')
@@ -33,9 +33,10 @@ WHERE t.oid = ANY ($1::oid[]) AND m.amname IN ('gin', 'gist') AND i.indisvalid A
 	AND (t.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = t.oid))
 ORDER BY 1, 2, 3, k.at`
 
-// fullText adds to classes their full-text indexes. It takes GIN and GiST indexes of to_tsvector('configuration',
-// field), with or without a coalesce of the field. It takes indexes of stored generated columns that consist only of
-// fields and their lexemes, and of columns that the trigger tsvector_update_trigger keeps. It ignores all others.
+// fullText adds their full-text indexes to classes. It accepts GIN and GiST indexes of to_tsvector('configuration',
+// field), with or without a coalesce of the field. It accepts indexes of stored generated columns that contain only
+// fields and their lexemes. It also accepts indexes of columns that the trigger tsvector_update_trigger computes. It
+// ignores all other indexes.
 func fullText(ctx context.Context, conn querier, classes []schema.Class, oids []uint32) error {
 	type row struct{ Space, Table, Name, Column, Expression string }
 	rows, err := conn.Query(ctx, indexed, oids)
@@ -81,8 +82,8 @@ func fullText(ctx context.Context, conn querier, classes []schema.Class, oids []
 	return nil
 }
 
-// keeping reads the triggers that compute a tsvector column for every record that is written. Their arguments, each
-// with a NUL behind it, are the column, its configuration and the fields.
+// keeping reads the triggers that compute a tsvector column for every written record. Their arguments are the column,
+// its configuration and the fields, each followed by a NUL.
 const keeping = `
 SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname::text END, t.relname::text, encode(g.tgargs, 'hex')
 FROM pg_catalog.pg_trigger g
@@ -91,7 +92,7 @@ JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
 WHERE t.oid = ANY ($1::oid[]) AND g.tgfoid = 'pg_catalog.tsvector_update_trigger'::regproc AND g.tgenabled IN ('O', 'A') AND g.tgtype::int & 23 = 23
 	AND g.tgqual IS NULL AND g.tgattr::text = ''`
 
-// triggers returns what such triggers keep, by space, table and column.
+// triggers returns the text index that such a trigger computes, by space, table and column.
 func triggers(ctx context.Context, conn querier, oids []uint32) (map[[3]string]schema.TextIndex, error) {
 	type row struct{ Space, Table, Arguments string }
 	rows, err := conn.Query(ctx, keeping, oids)
@@ -122,7 +123,7 @@ func textual(f *schema.Field) bool {
 	return f != nil && f.Type == schema.String && slices.Contains([]string{"text", "varchar", "bpchar"}, f.Native)
 }
 
-// vectorOf and the others match to_tsvector('english'::regconfig, …) as PostgreSQL writes it back.
+// vectorOf and the other patterns match to_tsvector('english'::regconfig, …) in the form that PostgreSQL writes.
 var (
 	vectorOf  = regexp.MustCompile(`^to_tsvector\('([a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)?)'::regconfig, (.*)\)$`)
 	textOf    = regexp.MustCompile(`^(?:\((.*)\)|(.*))::text$`)
@@ -130,7 +131,7 @@ var (
 	columnOf  = regexp.MustCompile(`^(?:([a-z_][a-z0-9_]*)|"((?:[^"]|"")+)")$`)
 )
 
-// vector parses the expression of an index.
+// vector parses the expression of an index. It returns false if the form isn't supported.
 func vector(expression string) (schema.TextIndex, bool) {
 	m := vectorOf.FindStringSubmatch(expression)
 	if m == nil {
@@ -163,18 +164,20 @@ func unquoteName(name string) string {
 	return name
 }
 
-// partOf matches the parts that the expression of a generated column may have, including the names of fields.
+// partOf matches one part of the expression of a generated column. These are the only parts that parseTextIndex
+// accepts.
 var partOf = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`\s+|\|\||[(),]`,
 	`::(?:text|character varying|bpchar|"char")`,
 	`'([a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)?)'::regconfig`, // 1: a configuration
 	`'(?:[^']|'')*'`,
 	`(?:to_tsvector|setweight|COALESCE)\(`,
-	`([a-z_][a-z0-9_]*|"(?:[^"]|"")+")(?:[^(."a-zA-Z0-9_$]|$)`, // 2: a field, and what follows it
+	`([a-z_][a-z0-9_]*|"(?:[^"]|"")+")(?:[^(."a-zA-Z0-9_$]|$)`, // 2: a field, and the character after it
 }, "|") + `)`)
 
-// parseTextIndex parses the expression of a generated column that consists of fields, literals and the functions that make a
-// tsvector of them, with one configuration. An expression with any other part might hold something that no field shows.
+// parseTextIndex parses the expression of a generated column. It accepts fields, literals and the functions that make
+// a tsvector from them, with one configuration. An expression with any other part might contain text that no field
+// contains.
 func parseTextIndex(expression string) (schema.TextIndex, bool) {
 	var x schema.TextIndex
 	for rest := expression; rest != ""; {

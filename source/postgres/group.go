@@ -19,7 +19,7 @@ func (p dialect) Order(s sqlgen.Scope, x string, t schema.Type, desc bool) []str
 	}
 	switch t {
 	case schema.Boolean:
-		x += "::boolean" // a bare constant would be the number of a column
+		x += "::boolean" // ORDER BY would read a bare constant as the number of a column
 	case schema.String:
 		if p.encoded {
 			return []string{byBytes(x, true) + direction}
@@ -39,21 +39,21 @@ func (p dialect) Order(s sqlgen.Scope, x string, t schema.Type, desc bool) []str
 // Written implements sqlgen.Dialect.
 func (dialect) Written(x string) string { return "(" + x + "::text" + pgC + ")" }
 
-// Key implements sqlgen.Dialect. Equal values may be written in several ways. One of them is shown.
+// Key implements sqlgen.Dialect. Equal values may have several forms. One of these forms is shown.
 func (dialect) Key(_ sqlgen.Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.Decimal:
 		x = "trim_scale(" + x + ")"
 	case schema.Double:
-		x = "(" + x + " + 0)" // + 0 turns negative zero into zero
+		x = "(" + x + " + 0)" // adding 0 turns negative zero into zero
 	case schema.JSON, schema.Array:
 		return x, "min(" + x + "::text" + pgC + ")::jsonb"
 	}
 	return x, x
 }
 
-// GroupTerm implements sqlgen.Dialect. Two kinds of columns need no cast: whole numbers, and text stored in the default
-// collation, which treats no different texts as equal. A cast would cost one expression per record.
+// GroupTerm implements sqlgen.Dialect. Whole numbers need no cast. Neither does text stored in the default collation,
+// in which different texts are never equal. A cast would cost one expression per record.
 func (dialect) GroupTerm(by string) string {
 	for _, cast := range []string{pgC + ")", "::int8)"} {
 		by, _ = bare(by, cast)
@@ -84,7 +84,7 @@ func (p dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from s
 		if op == plan.StdDevSamp {
 			name = "stddev_samp("
 		}
-		deviation := name + pgNumeric(x) + " + 0.00000000000000000000)" // so that the result has that many digits after the point
+		deviation := name + pgNumeric(x) + " + 0.00000000000000000000)" // the result has that many digits after the point
 		return "(CASE WHEN bool_and(" + operands(x) + ") THEN " + pgDouble(deviation) + " END)", nil
 	case plan.Min, plan.Max:
 		return p.extreme(s, op, x, from)
@@ -92,7 +92,7 @@ func (p dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from s
 	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen can't write accumulator %d", op))
 }
 
-// pgTotal returns the exact sum in PostgreSQL's type for it.
+// pgTotal returns the exact sum, in the type that PostgreSQL uses for it.
 func pgTotal(x string, from schema.Type) string {
 	switch from {
 	case schema.Integer:
@@ -103,7 +103,8 @@ func pgTotal(x string, from schema.Type) string {
 	return "sum(" + x + ")"
 }
 
-// pgSum writes a sum in the type of its numbers, 0 for no values, null beyond 64 bits or the range of doubles.
+// pgSum writes a sum in the type of its numbers. It is 0 if there are no values, and null beyond 64 bits or the range
+// of doubles.
 func pgSum(x string, from schema.Type) string {
 	total := pgTotal(x, from)
 	switch {
@@ -111,13 +112,14 @@ func pgSum(x string, from schema.Type) string {
 		return "coalesce(" + total + ", 0)"
 	case from == schema.Double:
 		return "(CASE WHEN count(" + x + ") = 0 THEN 0 ELSE " + pgDouble(total) + " END)"
-	case total != "sum("+x+")": // a sum of 32-bit halves
+	case total != "sum("+x+")": // PostgreSQL sums smaller integers as int8
 		return "coalesce(" + total + ", 0)"
 	}
 	return "(CASE WHEN count(" + x + ") = 0 THEN 0 WHEN " + total + " " + pgIntegers + " THEN " + total + "::int8 END)"
 }
 
-// pgMean divides a sum as a Double. Numbers so small that the division could raise an error are divided first.
+// pgMean writes the sum divided by the count, as a Double. If the sum is so small that the division could raise an
+// error, the numeric is divided before the conversion.
 func pgMean(total, count string) string {
 	total += "::numeric"
 	return "(CASE WHEN " + count + " > 0 THEN CASE WHEN abs(" + total + ") < 1e-307 * " + count + " THEN " + pgDouble("("+total+" / "+count+")") + " ELSE " + pgDouble(total) + " / " + count + " END END)"
@@ -151,7 +153,7 @@ func (p dialect) extreme(s sqlgen.Scope, op plan.Accumulate, x string, t schema.
 	return name + "(" + x + ")", nil
 }
 
-// extremeText writes the function min or max of texts. Only texts have such functions in every version, so that bytes are
+// extremeText writes the function min or max of texts. Not every version has these functions for bytes, so bytes are
 // compared as hex.
 func (p dialect) extremeText(name, x string) string {
 	if p.encoded {
@@ -160,9 +162,9 @@ func (p dialect) extremeText(name, x string) string {
 	return name + "(" + x + pgC + ")"
 }
 
-// extremeJSON writes the function min or max of JSON: of the values of the least or greatest rank. Each aggregate in it
-// keeps one value. A list of all of them in order would take the memory of all. Equal numbers, and objects or lists,
-// are told apart by their texts.
+// extremeJSON writes the function min or max of JSON. It considers only the values of the least or greatest rank.
+// Each aggregate in it keeps only one value in memory, while an ordered list would need memory for all values.
+// Between equal numbers, and between objects or lists, their texts decide.
 func (p dialect) extremeJSON(x, name string) string {
 	of := func(kind, value string) string {
 		return "(CASE jsonb_typeof(" + x + ") WHEN '" + kind + "' THEN " + value + " END)"
@@ -191,7 +193,7 @@ func (dialect) Collect(s sqlgen.Scope, l sqlgen.Gathered) string {
 	if l.When != "" {
 		tests = append(tests, l.When)
 	}
-	if l.Size != "" { // else jsonb_agg would gather what is too large
+	if l.Size != "" { // otherwise jsonb_agg would also collect values that are too large
 		x, tests = s.Atom(x), append(tests, l.Size+" <= "+most)
 	}
 	if len(l.Terms) > 0 {
@@ -230,6 +232,6 @@ func (p dialect) Digest(s sqlgen.Scope, seed string, xs []string, types []schema
 		}
 		parts = append(parts, "coalesce("+x+", '')")
 	}
-	// The same records are drawn from a database in any encoding.
+	// The encoding of the database must not change which records are sampled.
 	return "md5(" + byBytes(strings.Join(parts, " || "), true) + ")" + pgC
 }

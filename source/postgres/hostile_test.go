@@ -18,8 +18,8 @@ import (
 //go:embed testdata/hostile.sql
 var hostile string
 
-// hostileSettings are the settings of the role in the databases of TestHostile, and those that connections beside the
-// source's need.
+// hostileSettings are the role's settings in the databases of TestHostile, and the settings for other connections of
+// the tests.
 var hostileSettings = []struct{ name, hostile, sound string }{
 	{"search_path", "hostile, pg_catalog, public", "public"},
 	{"client_encoding", "LATIN1", "UTF8"},
@@ -45,7 +45,7 @@ var hostileSettings = []struct{ name, hostile, sound string }{
 	{"idle_in_transaction_session_timeout", "1500", "0"},
 }
 
-// sound returns the URL of a session with the settings that tests need, although the role has others.
+// sound returns the URL of a session with the settings that tests need, in place of the role's settings.
 func sound(at string) string {
 	u, _ := url.Parse(at)
 	q := u.Query()
@@ -63,12 +63,12 @@ func unsound(at string) string {
 	return u.String()
 }
 
-// hostileDatabase is the suite where the role has settings that change what statements mean. A schema first in its
-// search path shadows the functions, operators and types of PostgreSQL. Sources are opened at the address that through
-// returns.
+// hostileDatabase returns the suite for a role whose settings change the meaning of statements. The first schema of
+// its search path shadows the functions, operators and types of PostgreSQL. Sources are opened at the URL that
+// through returns.
 func hostileDatabase(t *testing.T, through func(testing.TB, string) string) *database.Database {
 	d := suite
-	model := services.Postgres(t) // to make the schema takes a second
+	model := services.Postgres(t) // creating the schema takes a second, so it is copied
 	suite.Outside(t, model, hostile).Close()
 	var mu sync.Mutex
 	paths := map[string]string{} // by the results of Fresh
@@ -111,14 +111,14 @@ func hostileDatabase(t *testing.T, through func(testing.TB, string) string) *dat
 	return &d
 }
 
-// TestHostile runs the suites under hostile settings: directly, and through a pooler. They run in parallel, since each mostly waits for
-// the server.
+// TestHostile runs the suites under hostile settings, directly and through a pooler. They run in parallel, since each
+// mostly waits for the server.
 func TestHostile(t *testing.T) {
 	for name, through := range map[string]func(testing.TB, string) string{"direct": func(_ testing.TB, at string) string { return at }, "pooled": services.PooledURL} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := hostileDatabase(t, through)
-			d.Every = 5 // TestWriting runs all, and settings don't change the order of fences
+			d.Every = 5 // TestWriting runs all of them, and settings don't change the order of fences
 			for suite, run := range map[string]func(*testing.T){"Queries": d.TestQueries, "Masks": d.TestMasks, "Pipelines": d.TestPipelines,
 				"Statements": d.TestStatements, "Keywords": d.TestKeywords, "Ending": d.TestEnding, "Large": d.TestLarge, "Writing": d.TestWriting} {
 				t.Run(suite, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestPooled runs the random proofs through a pooler.
+// TestPooled runs the randomized tests through a pooler.
 func TestPooled(t *testing.T) {
 	d := hostileDatabase(t, services.PooledURL)
 	t.Run("Differential", d.TestDifferential)

@@ -10,10 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// pgArguments is the most arguments of one function call here. PostgreSQL takes 100.
+// pgArguments is the maximum number of arguments of one function call. PostgreSQL allows 100.
 const pgArguments = 80
 
-// Part implements sqlgen.Dialect. A text key selects only in objects.
+// Part implements sqlgen.Dialect. A key that is a text selects only from objects.
 func (dialect) Part(s sqlgen.Scope, x string, path query.Path) (string, error) {
 	return "nullif(" + pgWalk(s, x, path) + ", 'null')", nil
 }
@@ -28,7 +28,7 @@ func pgWalk(s sqlgen.Scope, x string, path query.Path) string {
 	return "(" + x + ")"
 }
 
-// SetPart implements sqlgen.Dialect. jsonb_set would also index lists.
+// SetPart implements sqlgen.Dialect. It tests the types first, because jsonb_set would also accept indexes of lists.
 func (dialect) SetPart(s sqlgen.Scope, x string, path query.Path, v string) (string, error) {
 	x = s.Atom(x)
 	tests, places := make([]string, len(path)), make([]string, len(path))
@@ -132,8 +132,8 @@ func (p dialect) Over(s sqlgen.Scope, o sqlgen.Over) (string, error) {
 		return "", err
 	}
 	from := " FROM " + pgElements(x) + " WITH ORDINALITY AS " + e + "(v, o)" + in.lets()
-	// The collected values are in a derived table, because an aggregate of outer columns only would belong to the outer
-	// query.
+	// The collected values come from a derived table. Otherwise an aggregate with only outer columns would belong to
+	// the outer query.
 	inner, test := body+" AS v, "+e+".o"+from, ""
 	if o.Do == plan.SelectEach {
 		inner = e + ".v, " + e + ".o" + from + " WHERE " + body
@@ -149,7 +149,7 @@ func (p dialect) Over(s sqlgen.Scope, o sqlgen.Over) (string, error) {
 		") OVER () AS n FROM (SELECT " + inner + ") AS " + q + ") AS " + q + ") END)", nil
 }
 
-// reduce recurses over the list, one element at a time.
+// reduce writes a recursion over the list, one element per step.
 func (p dialect) reduce(in *pgElement, x, e string, o sqlgen.Over) (string, error) {
 	body, err := o.Body(in, "nullif("+x+" -> "+e+".o, 'null')", e+".v")
 	if err != nil {
@@ -164,10 +164,10 @@ func (p dialect) reduce(in *pgElement, x, e string, o sqlgen.Over) (string, erro
 		" WHERE " + e + ".o < jsonb_array_length(" + x + ")) SELECT nullif(" + e + ".v, 'null') FROM " + e + " ORDER BY " + e + ".o DESC LIMIT 1) END)", nil
 }
 
-// A pgElement is the scope of an element. Repeated texts in it are computed once, in a column beside it.
+// A pgElement is the scope of an element. It computes a repeated text once, in a column beside the element.
 type pgElement struct {
 	sqlgen.Scope
-	names []string // of the element, and of the columns beside it
+	names []string // the aliases of the element and of the columns beside it
 	texts []string
 }
 

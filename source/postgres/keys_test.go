@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestKeys reads the records of tables with keys of each type one by one. Each record comes once, as it is shown, in
-// the order of the texts or the numbers that are shown.
+// TestKeys reads the records of tables with keys of each type one by one. Each record must come once, with its shown
+// key, in the order of the shown texts or numbers.
 func TestKeys(t *testing.T) {
 	keys := []struct{ typ, values, want string }{
 		{"inet", "10.0.0.1 10.0.0.1/16 10.0.0.10 9.1.1.1 ::1 ::1/0", "10.0.0.1 10.0.0.1/16 10.0.0.10 9.1.1.1 ::1 ::1/0"},
@@ -61,7 +61,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// onePage returns the first fields of the records of a page, and the position after its last one, which the key ends.
+// onePage returns the first fields of the records of a page, and the position after the last record. The position
+// ends with the key.
 func onePage(t *testing.T, src *Source, p *policy.Policy, q *query.Find, at *policy.Position) (out []string, place value.Row) {
 	t.Helper()
 	permit, err := p.Read(identity.Principal{Scopes: []identity.Scope{identity.Read}}, q)

@@ -5,15 +5,15 @@ import (
 	"strconv"
 )
 
-// A lineage has the columns that one column of a query is made of.
+// A lineage contains the columns from which one column of a query is computed.
 type lineage struct {
 	columns   map[attribute]bool
-	functions map[uint32]bool // of those that the database didn't come with
-	operators map[uint32]bool // likewise
+	functions map[uint32]bool // the user-defined functions that it calls
+	operators map[uint32]bool // the user-defined operators that it uses
 	unknown   string          // the part that wasn't understood, or ""
 }
 
-// An attribute is a column of a table or view. Number 0 is all of them.
+// An attribute is a column of a table or view. Number 0 means all columns.
 type attribute struct {
 	relation uint32
 	number   int
@@ -25,20 +25,21 @@ func (l *lineage) fails(what string) {
 	}
 }
 
-// A scope is a query whose columns are traced, and the queries around it.
+// A scope is a query whose columns are traced, with its outer queries.
 type scope struct {
 	query  node
 	around *scope
 	seen   map[part]bool
 }
 
-// A part is a column of an entry of a range table, or of a WITH. Each is traced once, so that recursive ones end.
+// A part is a column of an entry of a range table, or of a WITH. Each part is traced only once, so that recursive
+// queries end.
 type part struct {
 	of     *node
 	number int
 }
 
-// up returns the scope that is n queries further out, or nil if there is none.
+// up returns the scope n levels further out, or nil if it doesn't exist.
 func (s *scope) up(n int) *scope {
 	for ; n > 0 && s != nil; n-- {
 		s = s.around
@@ -46,10 +47,10 @@ func (s *scope) up(n int) *scope {
 	return s
 }
 
-// firstOwn is the first object id that PostgreSQL gives to an object of users.
+// firstOwn is the first object id of user-defined objects.
 const firstOwn = 16384
 
-// seenBefore notes that a column is traced, and reports whether it was before.
+// seenBefore records that a column is traced, and reports whether it was already recorded.
 func (s *scope) seenBefore(of *node, number int) bool {
 	at := part{of, number}
 	if s.seen[at] {
@@ -59,7 +60,8 @@ func (s *scope) seenBefore(of *node, number int) bool {
 	return false
 }
 
-// lineageOf returns what each column of a stored query is made of, in order, and all tables and views that the query names.
+// lineageOf returns the lineage of each column of a stored query, in order, and all tables and views that the query
+// names.
 func lineageOf(text string) (columns []lineage, reads map[uint32]bool, err error) {
 	all, err := parseNodes(text)
 	if err != nil {
@@ -82,8 +84,8 @@ func lineageOf(text string) (columns []lineage, reads map[uint32]bool, err error
 	return columns, reads, nil
 }
 
-// output adds the columns that the column of the query with this number is made of. Of a UNION and its like it is that
-// column of each part.
+// output adds the columns from which the query's column with this number is computed. In a UNION, INTERSECT or
+// EXCEPT, these are the columns of all parts.
 func (s *scope) output(number int, l *lineage) {
 	if s.query.Tag != "QUERY" {
 		l.fails("a part that is no query")
@@ -102,7 +104,7 @@ func (s *scope) output(number int, l *lineage) {
 	s.everything(l) // a column that SEARCH or CYCLE adds
 }
 
-// everything adds all columns of the query.
+// everything adds the columns from which all columns of the query are computed.
 func (s *scope) everything(l *lineage) {
 	if set := s.query.Of("setOperations"); set.Tag != "" {
 		for _, t := range s.query.Of("targetList").List {
@@ -115,7 +117,7 @@ func (s *scope) everything(l *lineage) {
 	}
 }
 
-// arms adds a column of each part of a UNION and its like.
+// arms adds the columns of each part of a UNION, INTERSECT or EXCEPT.
 func (s *scope) arms(set node, number int, l *lineage) {
 	switch set.Tag {
 	case "SETOPERATIONSTMT":
@@ -136,7 +138,8 @@ var understood = []string{"", "TARGETENTRY", "CONST", "OPEXPR", "FUNCEXPR", "BOO
 	"SORTGROUPCLAUSE", "NEXTVALUEEXPR", "JSONFORMAT", "JSONRETURNING", "JSONVALUEEXPR", "JSONCONSTRUCTOREXPR", "JSONISPREDICATE", "JSONEXPR", "JSONBEHAVIOR",
 	"RANGETBLFUNCTION", "TABLEFUNC", "TABLEFUNCEXPR", "SETTODEFAULT", "MERGESUPPORTFUNC", "JSONTABLEPATHSCAN", "JSONTABLESIBLINGJOIN", "JSONTABLEPATH"}
 
-// expression adds the columns that an expression holds, wherever they are in it. It reports what it doesn't understand.
+// expression adds all columns in an expression, at any depth. If it finds a node that it doesn't understand, it calls
+// fails.
 func (s *scope) expression(n node, l *lineage) {
 	switch n.Tag {
 	case "VAR":
@@ -158,7 +161,7 @@ func (s *scope) expression(n node, l *lineage) {
 	case "WINDOWFUNC":
 		s.window(n.Of("winref").Text, l)
 	case "PARAM":
-		if n.Of("paramkind").Text == "2" { // a column of the query of the SUBLINK around, which is traced there
+		if n.Of("paramkind").Text == "2" { // a column of the subquery of the enclosing SUBLINK, which is traced there
 			return
 		}
 	}
@@ -177,18 +180,18 @@ func (s *scope) expression(n node, l *lineage) {
 	}
 }
 
-// runners lists the functions of PostgreSQL itself that run a query given as text, or read a table given by name. They
-// are query_to_xml and its like, ts_rewrite and ts_stat.
+// runners lists PostgreSQL's own functions that run a query given as text, or read a table given by name. They are
+// query_to_xml and similar functions, ts_rewrite and ts_stat.
 var runners = []uint64{2923, 2924, 2925, 2929, 2930, 2933, 2935, 2936, 2938, 3685, 3689, 3690}
 
-// note adds the object with this id, unless the database came with it.
+// note adds the object with this id if it is user-defined or one of runners.
 func note(ids map[uint32]bool, text string) {
 	if id, err := strconv.ParseUint(text, 10, 32); err == nil && (id >= firstOwn || slices.Contains(runners, id)) {
 		ids[uint32(id)] = true
 	}
 }
 
-// window adds the columns by which a window is divided and ordered, because a rank tells of them.
+// window adds the columns that partition and order a window, because a rank reveals something about them.
 func (s *scope) window(ref string, l *lineage) {
 	for _, w := range s.query.Of("windowClause").List {
 		if w.Of("winref").Text != ref {
@@ -219,7 +222,8 @@ const (
 	groupEntry    = "9"
 )
 
-// variable adds the columns that a column of an entry of the range table is made of. Number 0 is the whole record.
+// variable adds the columns from which a column of an entry of the range table is computed. Number 0 is the whole
+// record.
 func (s *scope) variable(entry, number int, l *lineage) {
 	entries := s.query.Of("rtable").List
 	if entry < 1 || entry > len(entries) {
@@ -234,7 +238,7 @@ func (s *scope) variable(entry, number int, l *lineage) {
 	case relationEntry:
 		if id, err := strconv.ParseUint(e.Of("relid").Text, 10, 32); err != nil || id == 0 {
 			l.fails("a table without an id")
-		} else if number >= 0 { // negative numbers are of system columns
+		} else if number >= 0 { // negative numbers are system columns
 			l.columns[attribute{uint32(id), number}] = true
 		}
 	case subqueryEntry:
@@ -259,7 +263,7 @@ func (s *scope) variable(entry, number int, l *lineage) {
 	}
 }
 
-// inner adds a column of a query inside of s, or all of them for number 0.
+// inner adds a column of a subquery of s, or all columns for number 0.
 func (s *scope) inner(of *scope, number int, l *lineage) {
 	if number == 0 {
 		of.everything(l)
@@ -268,7 +272,7 @@ func (s *scope) inner(of *scope, number int, l *lineage) {
 	}
 }
 
-// among adds the expression with this number, or all of them if there is none.
+// among adds the columns of the expression with this number, or of all expressions if there is no such expression.
 func (s *scope) among(expressions []node, number int, l *lineage) {
 	if number >= 1 && number <= len(expressions) {
 		s.expression(expressions[number-1], l)
@@ -279,7 +283,7 @@ func (s *scope) among(expressions []node, number int, l *lineage) {
 	}
 }
 
-// common adds a column of a common table expression, which may name itself.
+// common adds a column of a common table expression, which may refer to itself.
 func (s *scope) common(e node, number int, l *lineage) {
 	at := s.up(e.Int("ctelevelsup"))
 	if at == nil {
@@ -300,7 +304,7 @@ func (s *scope) common(e node, number int, l *lineage) {
 	l.fails("a WITH that isn't there")
 }
 
-// reads adds to relations the tables and views that a stored query names anywhere.
+// reads adds all tables and views that a stored query names anywhere to relations.
 func (n node) reads(relations map[uint32]bool) {
 	if n.Of("rtekind").Text == relationEntry {
 		relations[uint32(n.Int("relid"))] = true

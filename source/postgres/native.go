@@ -6,7 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// types are the built-in types that filters support. Every other one is Opaque. The text of a time has its order.
+// types are the built-in types that filters support. All other types are Opaque. The texts of time values are ordered
+// like the values.
 var types = map[string]schema.Type{
 	"int2": schema.Integer, "int4": schema.Integer, "int8": schema.Integer,
 	"numeric": schema.Decimal, "float4": schema.Double, "float8": schema.Double,
@@ -16,13 +17,13 @@ var types = map[string]schema.Type{
 	"json": schema.JSON, "jsonb": schema.JSON, "time": schema.String, "money": schema.Decimal, "char": schema.String,
 }
 
-// A form is what the texts of a type are.
+// A form describes the texts of a type.
 type form struct {
 	words   string
-	ordered bool // the statements of package sqlgen compare them by their meaning
+	ordered bool // the statements of package sqlgen compare values by their meaning
 }
 
-// forms are those of the types that are shown as text. Types without one are anyForm.
+// forms contains the types that are shown as text. Other types have the form anyForm.
 var forms = map[string]form{
 	"time":     {"a time of day: 13:05:00 or 13:05:00.25", false},
 	"timetz":   {"a time of day with its offset from UTC: 13:05:00+02", true},
@@ -44,8 +45,9 @@ const (
 	anyForm   = "a text in the form in which answers show it"
 )
 
-// setType sets on field what x's base type and its domain say. Native is the base type's name: "enum" for every enum, and
-// schema-qualified for a type that is not built in, so that no two types share a name.
+// setType sets the properties of field that follow from x's base type and its domain. Native is the name of the base
+// type. It is "enum" for every enum, and includes the schema for a type that is not built in. So no two types share a
+// name.
 func (x *column) setType(field *schema.Field) {
 	field.Native, field.Type = x.Type, schema.Opaque
 	defer x.form(field)
@@ -81,7 +83,8 @@ func (x *column) setType(field *schema.Field) {
 	}
 }
 
-// form sets the form of the texts of a type that only PostgreSQL knows.
+// form describes the values that only PostgreSQL has: the form of the texts of its types, and values beyond the
+// field's type.
 func (x *column) form(field *schema.Field) {
 	switch field.Type {
 	case schema.Date, schema.Day:
@@ -91,7 +94,7 @@ func (x *column) form(field *schema.Field) {
 	case schema.Decimal:
 		switch {
 		case field.Native == "money":
-		case field.Digits > 0: // it refuses infinity
+		case field.Digits > 0: // such a numeric has no infinity
 			field.Beyond = "NaN"
 		default:
 			field.Beyond = "NaN, infinite, or 1e600 and beyond"
@@ -103,20 +106,22 @@ func (x *column) form(field *schema.Field) {
 		field.Form, field.Ordered, field.Point = f.words, f.ordered, field.Native == "point"
 	case x.place():
 		field.Form, field.Point = forms["point"].words, true
-	case field.Type == schema.Opaque && field.Native != "tsvector": // the words of an index, which $text searches
+	case field.Type == schema.Opaque && field.Native != "tsvector": // $text searches a tsvector
 		field.Form = anyForm
 	}
 }
 
-// place reports whether x is a column of PostGIS whose values are points on the earth: geometry(Point), geometry(Point, 4326) or
-// geography(Point). The modifier has the number of the reference system, the kind of geometry, and whether there is a height or a measure.
+// place reports whether x is a PostGIS column of points on the earth: geometry(Point), geometry(Point, 4326) or
+// geography(Point). The modifier encodes the number of the reference system, the kind of geometry, and whether there
+// is a height or a measure.
 func (x *column) place() bool {
 	const point, degrees = 1 << 2, 4326 << 8
 	return x.TypeKind == "b" && x.TypeSpace != "pg_catalog" &&
 		(x.Modifier == point|degrees && (x.Type == "geometry" || x.Type == "geography") || x.Modifier == point && x.Type == "geometry")
 }
 
-// element returns a field for the elements of a list, or nil if they are of a domain, whose rules only PostgreSQL knows.
+// element returns a field for the elements of a list. It returns nil if their type is a domain, since only PostgreSQL
+// knows the rules of a domain.
 func (x *column) element() *schema.Field {
 	if x.ElementKind == "" || x.ElementKind == "d" {
 		return nil
@@ -127,7 +132,7 @@ func (x *column) element() *schema.Field {
 	return field
 }
 
-// setScale sets the precision of field. A scale below 0, which rounds whole numbers, is left out.
+// setScale sets the precision of field. It ignores a scale below 0, which rounds whole numbers.
 func (x *column) setScale(field *schema.Field) {
 	switch {
 	case x.Modifier < 0 || x.Array:

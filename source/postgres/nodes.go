@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// A node is a node of a query as PostgreSQL stores it: {TAG :field value …}. A list has no tag, and an atom only Text.
+// A node is a node of a query in PostgreSQL's stored form, {TAG :field value …}. A list has no tag, and an atom has
+// only Text.
 type node struct {
 	Tag    string
 	Text   string
@@ -17,22 +18,22 @@ type node struct {
 // Of returns a field of n, or the zero node.
 func (n node) Of(field string) node { return n.Fields[field] }
 
-// Int returns a field of n that is a number, or 0 if it isn't one.
+// Int returns the value of a field of n as a number, or 0 if it isn't a number.
 func (n node) Int(field string) int {
 	i, _ := strconv.Atoi(n.Fields[field].Text)
 	return i
 }
 
-// deepest is how deep nodes may be nested. PostgreSQL's own limit depends on its stack.
+// deepest is the maximum nesting of nodes. PostgreSQL's own limit depends on its stack.
 const deepest = 10_000
 
-// nodes is a reader of the text of a pg_node_tree.
+// nodes reads the text of a pg_node_tree.
 type nodes struct {
 	text  string
 	depth int
 }
 
-// parseNodes reads the text of a pg_node_tree.
+// parseNodes parses the text of a pg_node_tree.
 func parseNodes(text string) (n node, err error) {
 	r := &nodes{text: text}
 	if n, err = r.item(r.token()); err != nil {
@@ -44,7 +45,7 @@ func parseNodes(text string) (n node, err error) {
 	return n, nil
 }
 
-// token returns the next token with its escapes, or "" at the end. Brackets are tokens of their own.
+// token returns the next token, including its escapes, or "" at the end. Each bracket is a separate token.
 func (r *nodes) token() string {
 	r.text = strings.TrimLeft(r.text, " \n\t")
 	if r.text == "" {
@@ -63,7 +64,7 @@ func (r *nodes) token() string {
 	return token
 }
 
-// item reads the node, the list or the atom that begins with token.
+// item parses the node, the list or the atom that begins with token.
 func (r *nodes) item(token string) (node, error) {
 	if r.depth++; r.depth > deepest {
 		return node{}, fmt.Errorf("a stored query is nested more than %d deep", deepest)
@@ -93,8 +94,8 @@ func (r *nodes) item(token string) (node, error) {
 	return node{Text: token}, nil
 }
 
-// fields reads a node after its opening brace. A field has one value. The bytes of a constant, which follow its length,
-// are skipped.
+// fields parses a node after its opening brace. A field has one value. The bytes of a constant, which follow the
+// length, are skipped.
 func (r *nodes) fields() (node, error) {
 	n := node{Tag: r.token(), Fields: map[string]node{}}
 	for token := r.token(); token != "}"; token = r.token() {

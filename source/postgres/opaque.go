@@ -13,9 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// opaqueForms read the texts of types that PostgreSQL compares by their meaning. They return them in a form that it
-// surely takes, because a text that it doesn't take would be an error of the statement. Package source/postgres calls
-// the fields of these types Ordered.
+// opaqueForms contains the types that PostgreSQL compares by their meaning. Each function converts a text to a form
+// that PostgreSQL certainly accepts, because an unacceptable text would make the statement fail. Fields of these
+// types are Ordered.
 var opaqueForms = map[string]func(text string) (form, cast string, ok bool){
 	"inet": inet, "cidr": cidr,
 	"macaddr":  func(text string) (string, string, bool) { return mac(text, 6, "macaddr") },
@@ -27,8 +27,8 @@ var opaqueForms = map[string]func(text string) (form, cast string, ok bool){
 	"varbit": func(text string) (string, string, bool) { return text, "varbit", bits(text) },
 }
 
-// compareOpaque writes x op v for a column of a type that only PostgreSQL knows. It compares as the type where the text
-// is surely one of it, so that an index serves. Otherwise it compares the text that is shown.
+// compareOpaque writes x op v for a column of a type that only PostgreSQL knows. If v is certainly a text of the
+// type, it compares values of the type, so that an index can be used. Otherwise it compares the shown texts.
 func (p dialect) compareOpaque(w *sqlgen.Writer, x sqlgen.Operand, op, v string) error {
 	if read := opaqueForms[x.Field.Native]; read != nil {
 		form, cast, ok := read(v)
@@ -114,11 +114,11 @@ var (
 	partInterval  = regexp.MustCompile(`^([+-]?\d{1,9})(\.\d{1,6})?$`)
 )
 
-// units are those of intervals in words, as PostgreSQL writes them.
+// units maps the units of intervals in words to the names that PostgreSQL uses.
 var units = map[string]string{"year": "years", "yr": "years", "month": "mons", "mon": "mons", "week": "weeks", "day": "days",
 	"hour": "hours", "hr": "hours", "h": "hours", "minute": "mins", "min": "mins", "m": "mins", "second": "secs", "sec": "secs", "s": "secs"}
 
-// interval reads a duration in ISO 8601, in words (1 day 02:30:00, 3 hours), or as a clock shows it.
+// interval reads a duration in ISO 8601, in words (1 day 02:30:00, 3 hours), or in the form of a clock.
 func interval(text string) (form, cast string, ok bool) {
 	if m := isoInterval.FindStringSubmatch(text); m != nil && text != "P" && !strings.HasSuffix(text, "T") {
 		var out []string
@@ -153,8 +153,8 @@ func interval(text string) (form, cast string, ok bool) {
 	return strings.Join(out, " "), "interval", out != nil
 }
 
-// momentText returns an instant in PostgreSQL's text format for a column, and the type to parse it as. There, years before 1
-// are counted backwards, and there is no year 0.
+// momentText returns an instant in PostgreSQL's text format for a column, and the type to parse it as. In this
+// format, years before 1 are counted backwards, and there is no year 0.
 func momentText(m sqlgen.Moment, f *schema.Field) (text, cast string) {
 	t := time.UnixMicro(m.Micros).UTC()
 	zone, era := "", ""

@@ -10,14 +10,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A tracer finds the columns that the columns of views are made of.
+// A tracer finds the columns from which the columns of views are computed.
 type tracer struct {
 	*reader
 	classes   []schema.Class
-	views     map[uint32]*traced   // by id: the views that are classes, and those that these read
-	relations map[uint32]*relation // by id: all that these read
-	functions map[uint32]*function // by id: those that these call
-	operators map[uint32]uint32    // by id: the function of each
+	views     map[uint32]*traced   // by id: the views that are classes, and the views that these read
+	relations map[uint32]*relation // by id: all tables and views that the views read
+	functions map[uint32]*function // by id: the functions that the views call
+	operators map[uint32]uint32    // the function of each operator, by the operator's id
 	byClass   map[[2]string]*schema.Class
 }
 
@@ -27,7 +27,7 @@ JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid JOIN pg_catalog.pg_language l ON l
 WHERE t.tgrelid = ANY ($1::oid[]) AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND l.lanname = 'plpgsql'
 ORDER BY t.tgrelid, t.tgname`
 
-// triggers adds the columns from which triggers make fields.
+// triggers adds the columns from which triggers compute fields.
 func (r *reader) triggers(ctx context.Context, classes []schema.Class) error {
 	type row struct {
 		Table uint32
@@ -46,21 +46,21 @@ func (r *reader) triggers(ctx context.Context, classes []schema.Class) error {
 	return nil
 }
 
-// A traced is a view with the columns that its columns are made of.
+// A traced is a view with the lineages of its columns.
 type traced struct {
 	columns []lineage
 	reads   map[uint32]bool
-	unknown bool // its query couldn't be read
+	unknown bool // its query can't be read
 }
 
 // A relation is a table or a view that a view reads.
 type relation struct {
 	Space, Table string
 	View         bool
-	Columns      map[int]string // by number
+	Columns      map[int]string // the column names, by number
 }
 
-// origins sets what the fields of views are made of.
+// origins sets the origins of the fields of views.
 func (r *reader) origins(ctx context.Context, classes []schema.Class) error {
 	t := &tracer{reader: r, classes: classes, views: map[uint32]*traced{}, relations: map[uint32]*relation{}, functions: map[uint32]*function{},
 		operators: map[uint32]uint32{}, byClass: map[[2]string]*schema.Class{}}
@@ -102,7 +102,7 @@ const selectQueries = `
 SELECT r.ev_class, r.ev_action::text FROM pg_catalog.pg_rewrite r
 WHERE r.ev_class = ANY ($1::oid[]) AND r.rulename = '_RETURN'`
 
-// queries reads the queries of views.
+// queries reads the queries of views, and traces their columns.
 func (t *tracer) queries(ctx context.Context, views []uint32) error {
 	type row struct {
 		View  uint32
@@ -117,7 +117,7 @@ func (t *tracer) queries(ctx context.Context, views []uint32) error {
 	}
 	for _, x := range rows {
 		columns, reads, err := lineageOf(x.Query)
-		delete(reads, x.View) // PostgreSQL up to 15 names the view itself, and reads nothing of it
+		delete(reads, x.View) // up to PostgreSQL 15, the query also names the view itself, without reading from it
 		t.views[x.View] = &traced{columns: columns, reads: reads, unknown: err != nil}
 	}
 	return nil
@@ -131,8 +131,8 @@ SELECT c.oid, CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname::text END, c.r
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.oid = ANY ($1::oid[])`
 
-// read describes the tables and views that views read, and returns the views among them whose queries are still to be
-// read. The views of PostgreSQL itself count as tables.
+// read describes the tables and views that views read. It returns those views among them whose queries must still be
+// read. PostgreSQL's own views count as tables.
 func (t *tracer) read(ctx context.Context) (pending []uint32, err error) {
 	want := map[uint32]bool{}
 	for _, v := range t.views {
@@ -154,7 +154,7 @@ func (t *tracer) read(ctx context.Context) (pending []uint32, err error) {
 	return pending, nil
 }
 
-// describe reads the names of tables and views and of their columns.
+// describe reads the names of tables and views, and the names of their columns.
 func (t *tracer) describe(ctx context.Context, oids []uint32) error {
 	type row struct {
 		OID          uint32
@@ -177,7 +177,7 @@ func (t *tracer) describe(ctx context.Context, oids []uint32) error {
 	return err
 }
 
-// A making collects what a field is made of.
+// A making collects the origins of a field.
 type making struct {
 	origins  map[schema.Origin]bool
 	untraced string
@@ -186,7 +186,7 @@ type making struct {
 
 func (m *making) fails(why string) { m.untraced = cmp.Or(m.untraced, why) }
 
-// field returns what a column of a view is made of. Views that are not classes are followed to the tables that they read.
+// field returns the origins of a column of a view. A view that is not a class is traced to the tables that it reads.
 func (t *tracer) field(view uint32, number int) (_ []schema.Origin, untraced string) {
 	m := &making{origins: map[schema.Origin]bool{}, seen: map[attribute]bool{}}
 	t.column(view, number, m)
@@ -196,8 +196,8 @@ func (t *tracer) field(view uint32, number int) (_ []schema.Origin, untraced str
 	return out, m.untraced
 }
 
-// column adds the columns that a column of a view is made of. A column that isn't understood counts as made of all that
-// the view reads.
+// column adds the origins of a column of a view. If the column's expression isn't understood, all columns that the
+// view reads count as its origins.
 func (t *tracer) column(view uint32, number int, m *making) {
 	v := t.views[view]
 	switch {
@@ -229,7 +229,8 @@ func (t *tracer) column(view uint32, number int, m *making) {
 	}
 }
 
-// attribute adds a column of a table, or of a view that is a class, and what a column of another view is made of.
+// attribute adds a column of a table, or of a view that is a class. For a column of another view, it adds the origins
+// of that column.
 func (t *tracer) attribute(at attribute, m *making) {
 	if m.seen[at] {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestOrigins checks what the columns of views are made of.
+// TestOrigins checks the origins of the columns of views.
 func TestOrigins(t *testing.T) {
 	conn := connect(t, services.Postgres(t))
 	run(t, conn, `

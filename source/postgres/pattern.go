@@ -23,7 +23,7 @@ func (p dialect) Begins(w *sqlgen.Writer, x sqlgen.Operand, prefix string) {
 	w.Write(")")
 }
 
-// string returns the text that x holds, null if it holds none, compared by its bytes.
+// string returns the text in x, or null if x isn't a text. The text is compared by its bytes.
 func (p dialect) string(x sqlgen.Operand) string {
 	if x.Node() {
 		return "CASE jsonb_typeof(" + x.Text + ") WHEN 'string' THEN " + x.Text + ` #>> '{}' END COLLATE "C"`

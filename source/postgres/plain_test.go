@@ -8,7 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// TestPlain checks that logs see the kind of a database error, and its message only if it can hold no value.
+// TestPlain checks that logs contain the kind of a database error. They contain the message only if it can't contain
+// a value.
 func TestPlain(t *testing.T) {
 	for _, tt := range []struct {
 		err  error

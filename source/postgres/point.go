@@ -21,7 +21,8 @@ func (dialect) Distance(w *sqlgen.Writer, x sqlgen.Operand, near query.GeoWithin
 	}), nil
 }
 
-// argumentOf returns a column of points as a point of PostgreSQL. PostGIS casts its geometry to a point, and its geography to a geometry.
+// argumentOf returns a column of points as PostgreSQL's type point. PostGIS can cast its type geometry to point, and
+// geography to geometry.
 func argumentOf(x string, f *schema.Field) string {
 	i := strings.LastIndexByte(f.Native, '.')
 	if i < 0 {
@@ -33,8 +34,8 @@ func argumentOf(x string, f *schema.Field) string {
 	return x + "::point"
 }
 
-// pgDistance writes the distance in radians of a point from another. The server fails where a product is too small for a
-// double. So a number that is nearer to 0 than any place on the earth counts as 0.
+// pgDistance writes the distance between two points in radians. The server fails if a product is too small for a
+// double. So numbers that are closer to 0 than any place on the earth count as 0.
 func pgDistance(w *sqlgen.Writer, from [2]float64, lng, lat string) string {
 	const degree = " * (pi() / 180)"
 	put := func(n float64) string { return w.Arg(n, "float8") }
@@ -45,7 +46,8 @@ func pgDistance(w *sqlgen.Writer, from [2]float64, lng, lat string) string {
 		degree + " ELSE 0 END) * power(" + half(lng, from[0]) + ", 2))))"
 }
 
-// pgPointExpr writes the result of the function of for a point, and null otherwise.
+// pgPointExpr writes the expression that the function of returns if x is a point. The result is null for other
+// values.
 func pgPointExpr(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) string {
 	list, at := w.Alias("p"), w.Alias("p")
 	number := func(i string) string {
@@ -61,7 +63,7 @@ func pgPointExpr(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) strin
 	return text + "(SELECT " + number("0") + " AS x, " + number("1") + " AS y FROM (SELECT " + pgPair(x.Text) + " AS v) AS " + list + ") AS " + at + ")"
 }
 
-// pgPair writes the list of the longitude and the latitude of a point in one of the forms that are stored, or null.
+// pgPair writes the list of longitude and latitude of a point in one of its stored forms, or null.
 func pgPair(x string) string {
 	at := "(" + x + " -> 'coordinates')"
 	text := "CASE jsonb_typeof(" + x + ") WHEN 'array' THEN CASE jsonb_array_length(" + x + ") WHEN 2 THEN " + x + " END WHEN 'object' THEN CASE WHEN " + x +

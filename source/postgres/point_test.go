@@ -16,8 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestPoints checks $geoWithin on a column of points, on JSON with numbers that no double holds, and that a hidden column is refused
-// as one that doesn't exist.
+// TestPoints checks $geoWithin on a column of points, and on JSON with numbers that no double can represent. A hidden
+// column must fail like a column that doesn't exist.
 func TestPoints(t *testing.T) {
 	url := services.Postgres(t)
 	run(t, connect(t, url), `CREATE TABLE m (id int PRIMARY KEY, x point, doc jsonb, r int4range); INSERT INTO m (id, x, doc) VALUES (1, '(10.7522,59.9139)', '[10.7522,59.9139]'),
@@ -62,7 +62,7 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// TestPlaces checks which columns of PostGIS are points on the earth, by the modifiers that it writes.
+// TestPlaces checks by PostGIS's type modifiers which of its columns are points on the earth.
 func TestPlaces(t *testing.T) {
 	const degrees = 4326 << 8
 	for _, tt := range []struct {
@@ -90,7 +90,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPostGIS asks for points in columns of PostGIS, where the server has it. Another geometry is refused, also one that isn't in degrees.
+// TestPostGIS queries points in PostGIS columns if the server has PostGIS. Other geometries are not supported, and
+// neither are points in other units than degrees.
 func TestPostGIS(t *testing.T) {
 	url := services.Postgres(t)
 	conn := connect(t, url)

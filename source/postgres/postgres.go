@@ -3,15 +3,15 @@
 //	Permit ─sqlgen, Dialect→ SELECT ─read-only session→ rows ─sqldriver→ source.Rows
 //	write ─WritableSource: sqldriver, Dialect→ one transaction with its marker → receipt
 //
-// Everything that is particular to PostgreSQL is here: the dialect, the catalogue, the types of columns, errors, and
-// its writes. Package sqldriver holds the parts that it shares with source/sqlite and source/mariadb.
+// This package contains the parts that are specific to PostgreSQL: the dialect, the catalogue, the types of columns,
+// errors, and writes. Package sqldriver contains the parts that it shares with source/sqlite and source/mariadb.
 //
-// The catalogue also says which columns of tables each column of a database view is made of. Package policy needs these
-// origins, because a column made of hidden ones must not be shown. With one schema per tenant, a class is another table
-// for each tenant.
+// The catalogue also contains the origins of each column of a database view: the table columns from which it is
+// computed. Package policy needs them, because a column that is computed from hidden columns must not be shown. With
+// one schema per tenant, a class has a different table for each tenant.
 //
-// Errors don't quote the URL of the database, which may hold a password. A statement ends in the database when its
-// context does.
+// Errors don't quote the database's URL, which may contain a password. The server stops a statement when its context
+// ends.
 package postgres
 
 import (
@@ -43,23 +43,24 @@ import (
 type Source struct {
 	name     string
 	pool     *pgxpool.Pool
-	encoding string // of the database
+	encoding string // the encoding of the database
 	choice   schema.Choice
 	link     source.Link
 
-	template string                                   // the schema that those of tenants are compared with, or "" for a source without tenants
-	known    atomic.Pointer[sqldriver.SchemaTemplate] // it as it was described last
-	tenants  atomic.Pointer[schema.Spaces]            // the schemas like it, as they were described last
-	left     atomic.Pointer[[]string]                 // how the others differ from it
+	template string                                   // the schema to compare tenants' schemas with, or ""
+	known    atomic.Pointer[sqldriver.SchemaTemplate] // the template as last described
+	tenants  atomic.Pointer[schema.Spaces]            // the schemas that match it, as last described
+	left     atomic.Pointer[[]string]                 // how the other schemas differ from it
 }
 
 // Open connects to the database at url, such as postgres://user:password@host/database, as the source called name. It
-// checks that the server answers. Its sessions are read-only. Errors don't quote the URL, which may hold a password.
+// checks that the server answers. Its sessions are read-only. Errors don't quote the URL, which may contain a
+// password.
 func Open(ctx context.Context, name, url string) (*Source, error) {
 	return OpenOverLink(ctx, name, url, source.Link{})
 }
 
-// OpenOverLink is Open over a link.
+// OpenOverLink is like Open, but connects over a link.
 func OpenOverLink(ctx context.Context, name, url string, link source.Link) (*Source, error) {
 	cfg, err := parseLinkURL(url, link)
 	if err != nil {
@@ -82,7 +83,7 @@ func (s *Source) reading(ctx context.Context, do func(reads) error) error {
 	return reading(ctx, s.pool, do)
 }
 
-// parseURL parses a URL. Its error doesn't quote it, since it may hold a password.
+// parseURL parses a URL. Errors don't quote the URL, which may contain a password.
 func parseURL(url string) (*pgxpool.Config, error) {
 	parsed, err := connstring.Parse(url)
 	if err != nil {
@@ -157,8 +158,8 @@ type engine struct{ *Source }
 // Dialect implements sqldriver.Database.
 func (s engine) Dialect() sqlgen.Dialect { return dialect{encoded: s.encodedApart()} }
 
-// encodedApart reports whether the encoding of the database orders texts in another way than UTF-8. The bytes of LATIN1 are the first
-// code points.
+// encodedApart reports whether the encoding of the database orders texts differently from UTF-8. LATIN1 doesn't,
+// because its bytes are the first code points.
 func (s engine) encodedApart() bool { return s.encoding != "UTF8" && s.encoding != "LATIN1" }
 
 // Errors implements sqldriver.Database.
@@ -177,7 +178,7 @@ func plain(err error) string {
 	return sqldriver.ErrorText("SQLSTATE "+e.Code, e.Message, slices.Contains(harmlessStates, e.Code) || slices.Contains(harmlessClasses, e.Code[:min(2, len(e.Code))]))
 }
 
-// In these cases messages name hosts, users and tables, but no values.
+// In these cases, messages name hosts, users and tables, but contain no values.
 var (
 	harmlessClasses = []string{"08", "28", "3D", "53", "57", "58"} // connection, authorisation, database, resources, operator, system
 	harmlessStates  = []string{"42501", "42P01"}                   // no right, no table
@@ -190,7 +191,7 @@ func meaning(err error) (sqldriver.Meaning, bool) {
 		return 0, false
 	}
 	if e.Code == "22P02" && (strings.Contains(e.Message, `"Infinity"`) || strings.Contains(e.Message, `"-Infinity"`)) {
-		return sqldriver.Unable, true // a numeric is never infinite before PostgreSQL 14
+		return sqldriver.Unable, true // before PostgreSQL 14 a numeric can't be infinite
 	}
 	return sqldriver.StateOf(e.Code), true
 }
@@ -200,7 +201,7 @@ func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan
 	return s.query(ctx, st.Text, st.Args, func(rows pgx.Rows) error { return s.stream(rows, st, plan, yield) })
 }
 
-// query requests text for every column: its formats are few and fixed by settings.
+// query runs a statement and requests text for every column. Text has few formats, and the pinned settings fix them.
 func (s *Source) query(ctx context.Context, text string, args []any, take func(pgx.Rows) error) error {
 	return s.reading(ctx, func(r reads) error {
 		rows, err := r.Query(ctx, text, append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, args...)...)
@@ -212,7 +213,7 @@ func (s *Source) query(ctx context.Context, text string, args []any, take func(p
 	})
 }
 
-// limitTime tells the server how long a statement of ctx may run, unless that limit is already set: it costs a round
+// limitTime sets the server's time limit for a statement of ctx, unless it is already set. Setting it costs a round
 // trip.
 func limitTime(ctx context.Context, conn *pgconn.PgConn) error {
 	const key = "bailiwick.statement_timeout"
@@ -230,8 +231,8 @@ func limitTime(ctx context.Context, conn *pgconn.PgConn) error {
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// stream yields the rows until yield returns false. Values come as text and are read by the types of their columns, so that numbers
-// keep every digit. The row passed to yield is reused.
+// stream yields the rows until yield returns false. The server sends values as text, and each column's type
+// determines how the text is read. So numbers keep every digit. The row passed to yield is reused.
 func (s *Source) stream(rows pgx.Rows, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
 	out := make(value.Row, 0, len(st.Columns)+len(st.Order)+1)
 	count := &schema.Field{Type: schema.Integer}
@@ -258,8 +259,8 @@ const selectEstimates = `SELECT CASE n.nspname WHEN 'public' THEN '' ELSE n.nspn
 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'm') AND c.reltuples >= 0`
 
-// Estimate implements source.Estimator from the planner's statistics. With one schema per tenant there is no estimate of a class, which is
-// another table for each.
+// Estimate implements source.Estimator from the planner's statistics. With one schema per tenant there is no
+// estimate, because a class has a different table for each tenant.
 func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 	if s.template != "" {
 		return nil, nil
@@ -284,7 +285,7 @@ func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 	return out, nil
 }
 
-// Explain implements source.Explainer. It returns PostgreSQL's own text, for the values of this query.
+// Explain implements source.Explainer. It returns PostgreSQL's own text for this query and its values.
 func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	if of, err := p.Plan(); err == nil && of.Catalogue {
 		return sqldriver.Catalogued, nil

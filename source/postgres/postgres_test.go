@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A place is a Scope with only constants. Arguments are numbered as they are written, and repeated texts are written
-// again.
+// A place is a Scope for constants only. Arguments are numbered in the order of writing, and repeated texts are
+// repeated.
 type place struct {
 	args    []any
 	aliases int
@@ -90,7 +90,7 @@ func connect(t *testing.T) *pgx.Conn {
 	return conn
 }
 
-// ask returns a value as PostgreSQL writes it, "null" for none.
+// ask returns the result of a query as PostgreSQL writes it, or "null".
 func ask(t *testing.T, conn *pgx.Conn, sql string, args []any) string {
 	t.Helper()
 	var got *string
@@ -114,8 +114,8 @@ type answer struct {
 
 var list = document(`[3,null,"a",1.0,{"x":[1]}]`)
 
-// answers are operators on values for which the server could raise an error, or return something else than package plan
-// specifies.
+// answers are operators on values for which the server could raise an error, or return another result than package
+// plan specifies.
 var answers = []answer{
 	{op(plan.Add, i, number(most), number(1)), "null"}, {op(plan.Add, i, number(1), number(2)), "3"}, {op(plan.Sub, i, number(least), number(1)), "null"},
 	{op(plan.Mul, i, number(most), number(most)), "null"}, {op(plan.Mod, i, number(-7), number(3)), "-1"}, {op(plan.Mod, i, number(least), number(-1)), "0"},

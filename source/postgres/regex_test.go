@@ -20,14 +20,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// regexTexts are the texts on which expressions are tried.
+// regexTexts are the texts that expressions are matched against.
 var regexTexts = []string{"", "a", "A", "b", "ab", "abc", "aab", "aaaa", "ABC", "aBc", "apple pie", "foo.bar", "foo bar", "foo\nbar", "\n", "\nfoo", "foo\n",
 	"\r\n", "\t", " ", "  a  ", "a b c", "x1y22z333", "0123456789", "_", "a_b", "a-b", "a.b", "a\\b", `"q"`, "it's", "100%", "$1", "^a$", "(a)", "[a]", "{1}", "a|b", "*+?",
 	"é", "É", "e\u0301", "ß", "ẞ", "SS", "ſ", "s", "S", "k", "K", "\u212a", "ı", "i", "I", "İ", "ς", "σ", "Σ", "µ", "μ", "ö", "Ö", "日本語", "日本", "\u00a0", "\u2028", "\u200b",
 	"😀", "a😀b", "\U0001D4B3", "\U0010FFFF", "\uffff", "\u0001", "\u007f", "\u0080", "ÿ", "Ÿ", "ǅ", "Ǆ", "ǆ", "θ", "ϴ", "ϑ", "1", "٣", "Ⅷ", "ⅷ", "a\n\nb", "line1\nline2\nline3",
 	"user@example.com", "2026-01-31", "192.168.0.1", "aa bb", "The end.", "\v\f", "]", "[", "-", "^", "a]b", "x-y", "foofoo", "barfoo", "-_-"}
 
-// regexCorpus are expressions, with their options after a space at the end.
+// regexCorpus contains regular expressions.
 var regexCorpus = []string{"", "a", "abc", "^a", "a$", "^a$", "^$", "^", "$", "a|b", "^(a|b)+$", "(ab)?c", "a*", "a+", "a?", "a*?b", "a+?", "a??b", "^a{2}$", "^a{2,}$", "a{2,3}?",
 	"^a{0}$", "^.{3}$", ".", "^.$", "^.*$", "(?s)^.*$", "(?s)foo.bar", "foo.bar", `foo\.bar`, `foo\sbar`, `\s`, `^\s+$`, `\S`, `^\S+$`, `\d`, `^\d+$`, `\D`, `^\D$`, `\w`, `^\w+$`, `\W`, `^\W$`,
 	`\bfoo\b`, `\bb`, `b\b`, `\Bo`, `o\B`, `\B`, `\b`, `^\B$`, `\b😀`, `é\b`, `\Aa`, `a\z`, `(?m)^foo$`, `(?m)^bar`, `(?m)foo$`, `(?m)^$`, `(?m)line2$`, `(?m)^line\d$`, `\Afoo`, `foo\z`, `(?m)\Abar`, `(?m)foo\z`,
@@ -38,7 +38,7 @@ var regexCorpus = []string{"", "a", "abc", "^a", "a$", "^a$", "^$", "^", "$", "a
 	`^[^@]+@[^@]+\.[a-z]{2,}$`, `^\d{4}-\d{2}-\d{2}$`, `^(\d{1,3}\.){3}\d{1,3}$`, "日", "^日本", "[日本]+語", "é", "e\u0301", "a.c", "f.o", `o{2}`, "(foo|bar){2}", "(foo){2}", "😀", "a😀", "[😀]", "^[^😀]+$", `\C{0}`,
 	"{", "}", "a{,2}", "a{x", "a b", "'", `"`, "%", "#", "***:a", "***=a", "(?i)***", "[[.a.]]", "[[=a=]]", `\y`, `\m`, "ab|", "a||b", "^*", "(?:^)*a", "(?:a*)", "a{1}{2}", "[a-z&&[b]]", `[\pL\d]+$`, `[^\pL]`, `\PN$`, "ẞ", "(?i)ẞ", "Ⅷ", "(?i)ⅷ"}
 
-// A regexServer asks PostgreSQL which of the texts an expression matches.
+// A regexServer finds the texts that an expression matches in PostgreSQL.
 type regexServer struct {
 	conn   *pgx.Conn
 	policy *policy.Policy
@@ -68,7 +68,8 @@ func newRegexServer(t *testing.T, texts []string) *regexServer {
 	return &regexServer{conn, p, texts}
 }
 
-// matching compiles an expression as a where object does. parsed is false if the query language refuses it.
+// matching compiles an expression as a where object does. parsed is false if the query language rejects the
+// expression.
 func (s *regexServer) matching(ctx context.Context, expression, options string) (matched map[int64]bool, parsed bool, err error) {
 	object := value.OfObject([]value.Member{{Name: "s", Value: value.OfObject([]value.Member{
 		{Name: "$regex", Value: value.OfString(expression)}, {Name: "$options", Value: value.OfString(options)}})}})
@@ -102,7 +103,7 @@ func (s *regexServer) matching(ctx context.Context, expression, options string) 
 	return matched, true, err
 }
 
-// differences lists the texts on which PostgreSQL and Go's regexp don't agree, or "".
+// differences lists the texts on which PostgreSQL and Go's regexp differ, or "".
 func (s *regexServer) differences(ctx context.Context, expression, options string) (text string, compared bool, err error) {
 	got, parsed, err := s.matching(ctx, expression, options)
 	if err != nil || !parsed {
@@ -125,7 +126,7 @@ func (s *regexServer) differences(ctx context.Context, expression, options strin
 	return strings.Join(differ, "; "), true, nil
 }
 
-// TestPostgresRegex tests that every expression matches the same texts in PostgreSQL as in Go.
+// TestPostgresRegex checks that every expression matches the same texts in PostgreSQL and in Go.
 func TestPostgresRegex(t *testing.T) {
 	s := newRegexServer(t, regexTexts)
 	compared := 0
@@ -145,7 +146,7 @@ func TestPostgresRegex(t *testing.T) {
 	}
 }
 
-// TestPostgresRegexRandom does the same with random expressions.
+// TestPostgresRegexRandom is like TestPostgresRegex, with random expressions.
 func TestPostgresRegexRandom(t *testing.T) {
 	s := newRegexServer(t, regexTexts)
 	atoms := []string{"a", "b", "A", ".", "^", "$", `\b`, `\B`, `\d`, `\w`, `\s`, `\W`, "[a-c]", "[^a]", "[^a-c\n]", "é", "σ", "k", "(?i)s", "(?m)^", "(?m)$", `\n`, "😀", `\pL`, "(?s).", "(a|b)", "(ab|)", "(?:a|^)", "(?:$|b)", " ", "o"}

@@ -8,8 +8,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// Search implements sqlgen.Dialect, over text-search indexes and tsvector columns. It ignores a term that consists only
-// of stop words, such as "the" in English: no text matches it. A search without any other term finds nothing.
+// Search implements sqlgen.Dialect, over text-search indexes and tsvector columns. It ignores terms that consist only
+// of stop words, such as "the" in English, because no text matches them. A search without any other term finds
+// nothing.
 func (dialect) Search(t sqlgen.SearchedView, _ string, of *policy.Search) error {
 	var configs []string
 	for _, in := range of.In {
@@ -41,13 +42,14 @@ func (dialect) Search(t sqlgen.SearchedView, _ string, of *policy.Search) error 
 	return nil
 }
 
-// mostKept is the most bytes of a text that is looked at again for a column that a trigger keeps. A tsvector holds 1 MB,
-// and to_tsvector raises an error where a text has more.
+// mostKept is the maximum size in bytes of a text that is compared again for a trigger's column. A tsvector can
+// contain 1 MB, and to_tsvector raises an error for a longer one.
 const mostKept = "131072"
 
-// finds writes that a field contains a term. The index has computed this very expression for every record, hidden ones
-// too, so it raises no error. A tsvector column is only read. If a trigger keeps
-// it, records from before the trigger may hold words of hidden fields, so the searched fields must hold the term as well.
+// finds writes the condition that a field contains a term. The index has computed the same expression for every
+// record, even for hidden ones, so the expression can't raise an error. A tsvector column is only read. If a trigger
+// computes the column, older records may contain words of hidden fields. So the searched fields must contain the term
+// as well.
 func finds(t sqlgen.SearchedView, in []policy.Searched, place string) {
 	sep := ""
 	for _, x := range in {
@@ -77,7 +79,7 @@ func finds(t sqlgen.SearchedView, in []policy.Searched, place string) {
 	}
 }
 
-// words returns a term as a phrase query, which PostgreSQL accepts for any text.
+// words returns a term as a phrase query. PostgreSQL accepts any text as such a query.
 func words(name, place string) string { return "phraseto_tsquery(" + config(name) + ", " + place + ")" }
 
 func config(name string) string { return "'" + strings.ReplaceAll(name, "'", "''") + "'::regconfig" }

@@ -16,8 +16,9 @@ import (
 // A pin is a setting of a session that changes what a statement means or returns.
 type pin struct{ name, value, why string }
 
-// pins are the settings of every session. A role, a database, a URL or another client of a pooler may set others. So
-// the gateway sets them itself: once per connection, or in each transaction where a pooler stands between.
+// pins are the settings of every session. A role, a database, a URL or another client of a pooler may change these
+// settings. So the gateway sets them itself: once per connection, or in each transaction if it connects through a
+// pooler.
 var pins = []pin{
 	{"quote_all_identifiers", "off", "the expressions that the catalogue shows, and the texts of other settings"},
 	{"search_path", "pg_catalog, pg_temp", "functions, operators and types are those of PostgreSQL"},
@@ -38,7 +39,7 @@ var pins = []pin{
 	{"idle_in_transaction_session_timeout", "60000", "an abandoned transaction releases its locks, and no other is ended"},
 }
 
-// readPins are the further settings of sessions that read.
+// readPins are the additional settings of sessions that read.
 var readPins = []pin{
 	{"default_transaction_read_only", "on", "reads write nothing"},
 	{"default_transaction_isolation", "read committed", "each statement sees what was committed before it"},
@@ -46,16 +47,16 @@ var readPins = []pin{
 	{"statement_timeout", milliseconds(sqldriver.MaxTime), "the server ends a statement that nobody waits for"},
 }
 
-// writePins are the further settings of transactions that write.
+// writePins are the additional settings of transactions that write.
 var writePins = []pin{
 	{"synchronous_commit", "on", "a commit is on disk"},
 }
 
-// A session holds what is known of a connection.
+// A session contains the facts about a connection.
 type session struct {
-	pooled   bool   // a pooler stands between: settings hold for one transaction, and nothing is prepared under a name
-	path     string // the search path that the role has by itself, for the code of the application
-	encoding string // of the database
+	pooled   bool   // the connection goes through a pooler: settings hold for one transaction, and no statement is prepared
+	path     string // the role's own search path, for the code of the application
+	encoding string // the encoding of the database
 }
 
 const sessionKey = "bailiwick.session"
@@ -65,8 +66,8 @@ func sessionOf(c *pgx.Conn) *session {
 	return s
 }
 
-// probe asks what a session is. If a pooler stands between, the process that answers is another one than the one that
-// the connection knows. A setting's reset value is that of the server, the role, the database and the connection
+// probe reads the facts about a session. Behind a pooler, the answering process differs from the one that the
+// connection knows. The reset value of a setting comes from the server, the role, the database or the connection
 // string.
 const probe = `SELECT pg_catalog.pg_backend_pid()::pg_catalog.text, pg_catalog.current_setting('server_encoding'),
 	(SELECT s.reset_val FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'search_path'),
@@ -94,7 +95,7 @@ func setUpSession(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// acceptable refuses sessions in which statements can't mean what they say.
+// acceptable returns an error for a session in which statements would have another meaning.
 func (s *session) acceptable(replication string) error {
 	switch s.encoding {
 	case "SQL_ASCII", "MULE_INTERNAL":
@@ -104,7 +105,7 @@ func (s *session) acceptable(replication string) error {
 	return inOrigin(replication)
 }
 
-// inOrigin refuses sessions in which triggers and foreign keys don't run.
+// inOrigin returns an error for a session in which triggers and foreign keys don't run.
 func inOrigin(replication string) error {
 	if replication == "origin" {
 		return nil
@@ -113,7 +114,8 @@ func inOrigin(replication string) error {
 		"give the role origin, with ALTER ROLE … RESET session_replication_role", replication)
 }
 
-// set writes one statement that sets pins in the order of the lists, until the transaction ends or for the session.
+// set returns one statement that sets the pins of all lists in order. local limits them to the transaction. Otherwise
+// they hold for the session.
 func set(local bool, lists ...[]pin) string {
 	var b strings.Builder
 	b.WriteString("SELECT ")
@@ -125,8 +127,8 @@ func set(local bool, lists ...[]pin) string {
 	return strings.TrimSuffix(b.String(), ", ")
 }
 
-// beginTransaction begins a transaction with all settings pinned in it. One that writes is refused where another client of a pooler
-// has turned triggers off, which only a superuser could turn on again.
+// beginTransaction begins a transaction and pins all settings in it. A transaction that writes fails if another
+// client of a pooler has turned triggers off. Only a superuser could turn them on again.
 func beginTransaction(ctx context.Context, c *pgx.Conn, mode string, more []pin) error {
 	results, err := c.PgConn().Exec(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED "+mode+"; "+
 		set(true, pins, more, []pin{{"statement_timeout", milliseconds(sqldriver.ServerTime(ctx)), ""}})+"; SELECT pg_catalog.current_setting('session_replication_role')").ReadAll()
@@ -136,14 +138,14 @@ func beginTransaction(ctx context.Context, c *pgx.Conn, mode string, more []pin)
 	return inOrigin(string(results[len(results)-1].Rows[0][0]))
 }
 
-// A reads is a connection whose settings are pinned, for statements that read.
+// A reads is a connection with pinned settings, for statements that read.
 type reads struct {
 	conn   *pgx.Conn
 	pooled bool
 }
 
-// Query implements querier. Through a pooler, the next statement may reach another server connection, where nothing was
-// prepared.
+// Query implements querier. Through a pooler, the next statement may use another connection to the server, without
+// the prepared statement.
 func (r reads) Query(ctx context.Context, text string, args ...any) (pgx.Rows, error) {
 	if r.pooled {
 		args = append([]any{pgx.QueryExecModeDescribeExec}, args...)
@@ -172,17 +174,17 @@ func reading(ctx context.Context, pool *pgxpool.Pool, do func(reads) error) erro
 	return do(reads{conn.Conn(), true})
 }
 
-// rollBack rolls a transaction back. The pool closes a connection that can't roll back.
+// rollBack rolls a transaction back. If the rollback fails, it closes the connection.
 func rollBack(c *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if _, err := c.PgConn().Exec(ctx, "ROLLBACK").ReadAll(); err != nil {
-		c.Close(ctx) // the server rolls back when its client is gone
+		c.Close(ctx) // the server rolls back when its client disconnects
 	}
 }
 
-// hasPinnedSettings checks a connection before the pool hands it out. It reports whether the settings that the server
-// tells its clients are still those that were pinned. A function of the application can change them.
+// hasPinnedSettings checks a connection before the pool returns it. It reports whether the settings that the server
+// reports to clients are still pinned. A function of the application can change them.
 func hasPinnedSettings(_ context.Context, c *pgx.Conn) (bool, error) {
 	s := sessionOf(c)
 	if s == nil || s.pooled {

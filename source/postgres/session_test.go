@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// others are values of settings that aren't those of pins.
+// others contains a value for each setting that differs from its pin.
 var others = map[string]string{
 	"search_path": "public", "client_encoding": "LATIN1", "TimeZone": "Asia/Kathmandu", "DateStyle": "German", "IntervalStyle": "sql_standard", "extra_float_digits": "-3",
 	"bytea_output": "escape", "standard_conforming_strings": "off", "array_nulls": "off", "transform_null_equals": "on", "quote_all_identifiers": "on",
@@ -28,10 +28,10 @@ var others = map[string]string{
 	"statement_timeout": "9000", "synchronous_commit": "off",
 }
 
-// ways are the ways to a database: directly, and through a pooler.
+// ways are the ways to connect to a database: directly, and through a pooler.
 var ways = map[string]func(testing.TB, string) string{"direct": func(_ testing.TB, at string) string { return at }, "pooled": services.PooledURL}
 
-// TestPins gives a role other settings, and looks at them in sessions that read and that write.
+// TestPins gives a role other settings. It checks the settings of sessions that read and of sessions that write.
 func TestPins(t *testing.T) {
 	for name, through := range ways {
 		t.Run(name, func(t *testing.T) {
@@ -95,8 +95,8 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// TestShadowedTables puts tables of the same name in each place where a session could find them first. These are a
-// schema of the search path, the schema of the role, and temporary tables that another client of the pooler has left.
+// TestShadowedTables creates tables of the same name in each place where a session could find them first. These are a
+// schema of the search path, the schema of the role, and temporary tables of another client of the pooler.
 func TestShadowedTables(t *testing.T) {
 	for name, through := range ways {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +147,8 @@ func TestShadowedTables(t *testing.T) {
 	}
 }
 
-// leave has several clients of a pooler make temporary tables at once, which stay in its sessions with the server.
+// leave has several clients of a pooler create temporary tables at the same time. The tables remain in the pooler's
+// sessions with the server.
 func leave(t *testing.T, at string) {
 	t.Helper()
 	var conns []*pgx.Conn
@@ -162,7 +163,7 @@ func leave(t *testing.T, at string) {
 	}
 }
 
-// TestDocs looks for each setting in the tables of docs/databases.md.
+// TestDocs checks that the tables of docs/databases.md contain each setting.
 func TestDocs(t *testing.T) {
 	page, err := os.ReadFile("../../docs/databases.md")
 	if err != nil {

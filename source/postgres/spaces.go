@@ -12,7 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// mostTables is how many tables of tenants are read at once, so that describing many schemas takes little memory.
+// mostTables is the maximum number of tenants' tables that are described at once. So the description of many schemas
+// needs little memory.
 const mostTables = 2000
 
 // Divide implements source.Divided.
@@ -22,14 +23,15 @@ func (s *Source) Divide(template string) { s.template = template }
 type division struct {
 	*Source
 	conn  querier
-	found map[string][]place // the tables that can be classes, by the name of their schema
+	found map[string][]place // the tables that can be classes, by schema name
 
-	like schema.Spaces // the schemas that are like the template
-	left []string      // how the others differ from it
+	like schema.Spaces // the schemas that match the template
+	left []string      // how the other schemas differ from it
 }
 
-// describeTenantSchemas describes a database with one schema per tenant. A schema is compared with the template if it has one of its tables. Once
-// the template has been described, the others are compared with it as it was, even if it goes.
+// describeTenantSchemas describes a database with one schema per tenant. A schema is compared with the template if it
+// has one of the template's tables. The gateway keeps the last description of the template, and uses it even if the
+// template no longer exists.
 func (s *Source) describeTenantSchemas(ctx context.Context, conn querier) (classes []schema.Class, warnings []string, err error) {
 	d := &division{Source: s, conn: conn, like: schema.Spaces{}}
 	if d.found, err = d.places(ctx); err != nil {
@@ -98,7 +100,7 @@ func (d *division) model(ctx context.Context) (*sqldriver.SchemaTemplate, []stri
 	return &sqldriver.SchemaTemplate{Name: d.template, Classes: classes, Code: code[d.template]}, warnings, nil
 }
 
-// compare describes some schemas, and notes those that are like the template and how the others differ from it.
+// compare describes some schemas. It records which of them match the template, and how the others differ.
 func (d *division) compare(ctx context.Context, t *sqldriver.SchemaTemplate, names []string) error {
 	var all []place
 	for _, name := range names {
@@ -132,13 +134,13 @@ func (d *division) compare(ctx context.Context, t *sqldriver.SchemaTemplate, nam
 	return nil
 }
 
-// A place is a table that was found, in one of the schemas.
+// A place is a found table in one of the schemas.
 type place struct {
 	OID uint32
 	class
 }
 
-// places returns the tables that can be classes, by the name of their schema.
+// places returns the tables that can be classes, by schema name.
 func (d *division) places(ctx context.Context) (map[string][]place, error) {
 	r := d.reader(nil)
 	if err := r.step(ctx, "classes", r.classes); err != nil {
@@ -152,7 +154,8 @@ func (d *division) places(ctx context.Context) (map[string][]place, error) {
 	return out, nil
 }
 
-// reader returns a reader of the tables at places. Its classes have the names that the same tables of the default schema would have.
+// reader returns a reader of the tables at places. Its classes have the names that tables of the default schema would
+// have.
 func (d *division) reader(at []place) *reader {
 	r := &reader{conn: d.conn, source: d.name, choice: func(_, table string) (string, bool) { return d.choice.Of("", table) }, byOID: map[uint32]*class{}}
 	for i := range at {
@@ -161,7 +164,7 @@ func (d *division) reader(at []place) *reader {
 	return r
 }
 
-// spaceOf returns the Space of the classes in a schema.
+// spaceOf returns the Space of classes in the schema called name.
 func spaceOf(name string) string {
 	if name == "public" {
 		return ""
@@ -169,7 +172,8 @@ func spaceOf(name string) string {
 	return name
 }
 
-// bySpace is settled for classes of several schemas, by Space. It drops the warnings, which are those of the template once more.
+// bySpace returns the classes of several schemas, by Space. It drops the warnings, which repeat those of the
+// template.
 func (r *reader) bySpace(ctx context.Context) (map[string][]schema.Class, error) {
 	if err := r.rest(ctx); err != nil {
 		return nil, err
@@ -194,9 +198,9 @@ func (r *reader) bySpace(ctx context.Context) (map[string][]schema.Class, error)
 	return out, nil
 }
 
-// pathIn returns the search path of the application's own code in the schema of a tenant. It is that schema, and the
-// path of the role without the schemas of other tenants. A name that the schema doesn't have is never found in that of
-// another tenant.
+// pathIn returns the search path of the application's own code in the schema of a tenant. The path contains that
+// schema, and the role's path without other tenants' schemas. So a name that the schema doesn't have is never found
+// in another tenant's schema.
 func (s *Source) pathIn(space, role string) string {
 	path := []string{"pg_catalog", quoteName(space)}
 	spaces := s.tenants.Load()

@@ -37,7 +37,7 @@ var suite = database.Database{
 	},
 }
 
-// limits returns what the server's version lacks, and every version.
+// limits returns the features that the tested version, or every version, lacks.
 func limits() sourcetest.Limits {
 	out := sourcetest.Limits{
 		sourcetest.Untyped:    "its columns have types",
@@ -80,7 +80,7 @@ func TestIndexes(t *testing.T) {
 
 func TestPreviews(t *testing.T) {
 	outside := `invalid_argument: b does not take this value: it is not of the type of the field, or out of its range`
-	if services.PostgresMajor() < 14 { // which finds out when it writes the record
+	if services.PostgresMajor() < 14 { // these versions find the error only when they write the record
 		outside = `{"id":3,"b":-2} a constraint on the record doesn't hold: positive_check`
 	}
 	suite.TestPreviews(t, []database.Preview{
@@ -95,8 +95,8 @@ func TestPreviews(t *testing.T) {
 	})
 }
 
-// TestAccounts checks that the reading account can't write. Another one can, and if it may not create the marker table,
-// the error names the statement that the operator must run.
+// TestAccounts checks that the reading account can't write. Another account can. If that account has no right to
+// create the marker table, the error contains the statement for the operator.
 func TestAccounts(t *testing.T) {
 	at := services.Postgres(t)
 	u, err := url.Parse(at)
@@ -141,13 +141,13 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// TestTimeouts checks that the server ends statements by itself soon after the deadline of their context.
+// TestTimeouts checks that the server stops a statement by itself soon after the deadline of its context.
 func TestTimeouts(t *testing.T) {
 	suite.TestTimeouts(t, map[time.Duration]string{0: "5min", 9500 * time.Millisecond: "11s", 29500 * time.Millisecond: "31s", 24*time.Hour - time.Second/2: "86401s"},
 		"CREATE VIEW setting AS SELECT current_setting('statement_timeout') AS s", "CREATE VIEW slow AS SELECT pg_sleep(20)::text AS nap")
 }
 
-// TestStopsEarly cancels readings at every moment of their beginning.
+// TestStopsEarly cancels readings at many moments of their start.
 func TestStopsEarly(t *testing.T) {
 	at := services.Postgres(t)
 	outside := suite.Outside(t, at, "CREATE VIEW slow AS SELECT pg_sleep(30)::text AS nap")
@@ -156,7 +156,7 @@ func TestStopsEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	database.StopEarly(t, src, 40) // each takes the 100 ms for which the driver waits for the server
+	database.StopEarly(t, src, 40) // each takes 100 ms, because the driver waits for the server
 	var n int
 	err = outside.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active'").Scan(&n)
 	if err != nil || n != 0 {
@@ -164,7 +164,7 @@ func TestStopsEarly(t *testing.T) {
 	}
 }
 
-// TestStatementsRaw compares the corpus of SQL with the answers of PostgreSQL itself.
+// TestStatementsRaw compares the answers of the SQL corpus with PostgreSQL's own answers.
 func TestStatementsRaw(t *testing.T) {
 	if major := services.PostgresMajor(); major < 15 {
 		t.Skipf("LEFT OUT: PostgreSQL %d itself answers some statements in another way, as the newer ones are answered by the source", major)
@@ -175,7 +175,8 @@ func TestStatementsRaw(t *testing.T) {
 	statements.Raw(t, opened.Load, raw.ask)
 }
 
-// TestStatementsDifferential compares random statements with the oracle, and with the answers of PostgreSQL itself.
+// TestStatementsDifferential compares the answers of random statements with the oracle and with PostgreSQL's own
+// answers.
 func TestStatementsDifferential(t *testing.T) {
 	var raw rawStatements
 	opened := suite
@@ -183,7 +184,7 @@ func TestStatementsDifferential(t *testing.T) {
 	opened.TestStatementsDifferential(t, raw.ask)
 }
 
-// rawStatements asks the database of a source on another connection.
+// rawStatements queries the database of a source on another connection.
 type rawStatements struct{ db *sql.DB }
 
 func (r *rawStatements) fresh(t testing.TB) string {

@@ -22,10 +22,11 @@ import (
 
 var _ = flag.Bool("update", false, "write the golden file anew")
 
-const long = "x y" // it isn't a name
+const long = "x y" // not a name
 
-// TestTexts shows the texts for operands named x, y and z, or "x y" for a long one. Their results are tested on a server
-// (see answers). This test is about computing operands once, and about columns of each type.
+// TestTexts writes the texts for operands named x, y and z, or "x y" for an expression that isn't a name. Their
+// results are tested on a server (see answers). This test checks that operands are computed once, and covers columns
+// of each type.
 func TestTexts(t *testing.T) {
 	b := &dialecttest.Sheet{}
 	b.WriteString("# What PostgreSQL gets. <v> is the place of a value. What stands more than once and is no name is called a1 and so on.\n")
@@ -84,7 +85,7 @@ func operators(t *testing.T, b *dialecttest.Sheet) {
 	}
 }
 
-// functions shows the operators that are calls, and what is refused.
+// functions writes the operators that are function calls, and the errors for unsupported ones.
 func functions(t *testing.T, b *dialecttest.Sheet) {
 	d, ok := postgres.Dialect(), dialecttest.Text(t)
 	b.Part("functions")
@@ -130,7 +131,7 @@ func documents(t *testing.T, b *dialecttest.Sheet) {
 	}
 	b.Line("no members", d.Object(b, nil, nil))
 	b.Line("no elements", d.List(b, nil))
-	// A function takes 100 arguments.
+	// A function accepts 100 arguments.
 	for _, n := range []int{1, 40, 41, 80, 81} {
 		names := slices.Repeat([]string{"a"}, n)
 		b.Line(fmt.Sprintf("%d members", n), strings.ReplaceAll(d.Object(b, names, names), "<a>, a, ", ""))

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
 )
 
-// TestKeyTypes checks that an id of every type that can be a key is found as it is shown.
+// TestKeyTypes checks that records are found by the shown id, for every type that can be a key.
 func TestKeyTypes(t *testing.T) {
 	numeric := database.Key{"numeric", "1.50", "1.5000001", "0.00000000000000000001", "-12345678901234567890.5", "'NaN'"}
 	if services.PostgresMajor() >= 14 {

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// parseLinkURL parses a URL of connections that are made over a link.
+// parseLinkURL parses a URL for connections over a link.
 func parseLinkURL(url string, link source.Link) (*pgxpool.Config, error) {
 	cfg, err := parseURL(url)
 	if err != nil {
@@ -20,7 +20,7 @@ func parseLinkURL(url string, link source.Link) (*pgxpool.Config, error) {
 	}
 	if link.Dial != nil {
 		cfg.ConnConfig.DialFunc = link.Dial
-		cfg.ConnConfig.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil } // at the other end
+		cfg.ConnConfig.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil } // the other end resolves the name
 	}
 	account := link.Account(url)
 	cfg.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
@@ -32,16 +32,17 @@ func parseLinkURL(url string, link source.Link) (*pgxpool.Config, error) {
 	return cfg, nil
 }
 
-// fullWait is how long a connection attempt is put off that the server refuses because of a limit on connections.
+// fullWait is the pause before the next attempt if the server rejects a connection because of its limit on
+// connections.
 const fullWait = 50 * time.Millisecond
 
-// full reports whether the server refuses a connection because of a limit on their number.
+// full reports whether the server rejects a connection because of its limit on connections.
 func full(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.Code == "53300"
 }
 
-// acquire takes a connection from a pool. If the server allows no more of them, it waits until one of them is free.
+// acquire returns a connection of a pool. If the server accepts no more connections, it waits until one is free.
 func acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 	var refused error
 	for {
@@ -49,7 +50,7 @@ func acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 		switch {
 		case err != nil && full(err):
 			refused = err
-		case err != nil && refused != nil && ctx.Err() != nil: // the time ended while it tried again
+		case err != nil && refused != nil && ctx.Err() != nil: // the context ended during another attempt
 			return nil, refused
 		default:
 			return conn, err
@@ -62,7 +63,8 @@ func acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 	}
 }
 
-// ping asks the server for an answer. It waits at most ten seconds for a connection that the server doesn't allow yet.
+// ping checks that the server answers. If the server accepts no more connections, it waits at most ten seconds for
+// one.
 func ping(ctx context.Context, pool *pgxpool.Pool) error {
 	waiting, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// textValue parses the text that PostgreSQL writes for a value of a field's type. Text that can't be parsed as the type
-// (an infinite date) is shown as it is.
+// textValue parses PostgreSQL's text for a value of a field's type. A text that doesn't fit the type, such as an
+// infinite date, becomes a String.
 func textValue(f *schema.Field, text string) value.Value {
 	switch f.Type {
 	case schema.Integer:
@@ -24,7 +24,7 @@ func textValue(f *schema.Field, text string) value.Value {
 		}
 	case schema.Decimal:
 		if x, err := strconv.ParseFloat(text, 64); err == nil && (x != x || text[len(text)-1] == 'y') {
-			return value.OfFloat(x) // NaN and the infinities aren't decimals
+			return value.OfFloat(x) // NaN and infinities aren't decimals
 		}
 		return value.OfDecimal(text)
 	case schema.Boolean:
@@ -46,7 +46,7 @@ func textValue(f *schema.Field, text string) value.Value {
 	return sqldriver.String(text)
 }
 
-// valueOf converts raw, PostgreSQL's text, to a value of the column's field. Nil is null.
+// valueOf converts raw, PostgreSQL's text, to a value of the column's field. A nil raw is null.
 func valueOf(c *sqlgen.Column, raw []byte) value.Value {
 	switch {
 	case raw == nil:
@@ -54,7 +54,7 @@ func valueOf(c *sqlgen.Column, raw []byte) value.Value {
 	case c.Field.Type == schema.Bytes:
 		return bytesOf(raw)
 	case c.Field.Type == schema.Integer:
-		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil { // without a copy of its digits
+		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil { // avoids a copy of the digits
 			return value.OfInt(n)
 		}
 	case c.Field.Type == schema.Date:
@@ -65,8 +65,8 @@ func valueOf(c *sqlgen.Column, raw []byte) value.Value {
 	return textValue(c.Field, string(raw))
 }
 
-// instantOf reads "2006-01-02 15:04:05.999999+00", the form of most timestamps in a session in UTC, as microseconds since
-// 1970. time.Parse reads the others.
+// instantOf reads "2006-01-02 15:04:05.999999+00", the form of most timestamps in a session in UTC, as microseconds
+// since 1970. It returns false for other forms, which time.Parse reads.
 func instantOf(raw []byte) (micros int64, ok bool) {
 	const form = "dddd-dd-dd dd:dd:dd"
 	if len(raw) < len(form) {

@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A WritableSource is a PostgreSQL source that can be written to. Reads stay in read-only sessions.
+// A WritableSource is a PostgreSQL source that can be written to. It reads in read-only sessions.
 type WritableSource struct {
 	*Source
 	*sqldriver.Writer
@@ -29,7 +29,7 @@ type WritableSource struct {
 }
 
 // Writable opens s for writing as well, with the account in url, or the reading account if url is "". It creates the
-// marker table if there is none.
+// marker table if it doesn't exist.
 func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, error) {
 	cfg := s.pool.Config()
 	if url != "" {
@@ -52,7 +52,7 @@ func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, err
 	return w, nil
 }
 
-// runMarkerStatement runs a statement about the marker table in a transaction of its own.
+// runMarkerStatement runs a statement about the marker table in its own transaction.
 func (w *WritableSource) runMarkerStatement(ctx context.Context, text string) error {
 	tx, err := writer{engine{w.Source}, w.pool}.Begin(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func (w *WritableSource) Close() error {
 // writer implements sqldriver.WriteDatabase.
 type writer struct {
 	engine
-	pool *pgxpool.Pool // shadows the connections that read
+	pool *pgxpool.Pool // shadows the pool for reading
 }
 
 // Begin implements sqldriver.WriteDatabase.
@@ -97,11 +97,12 @@ type tx struct {
 	conn *pgxpool.Conn
 	path string // the search path of the application's own code
 	in   func(space string) string
-	of   string // the schema of the tenant whose records it writes, or "" for a source without tenants
+	of   string // the schema of the tenant that it writes to, or "" without tenants
 	done bool
 }
 
-// run runs a statement with results as text, and calls each for every row. The values are valid until it returns.
+// run runs a statement with results as text, and calls each for every row. The values are valid only during that
+// call.
 func (t *tx) run(ctx context.Context, st sqlgen.Statement, each func([][]byte)) (pgconn.CommandTag, error) {
 	if st.Foreign {
 		return t.foreign(ctx, st, each)
@@ -121,9 +122,9 @@ func (t *tx) run(ctx context.Context, st sqlgen.Statement, each func([][]byte)) 
 // setPath is the statement that sets the search path until the transaction ends.
 const setPath = "SELECT pg_catalog.set_config('search_path', $1, true)"
 
-// foreign runs a statement that lets code of the application run, such as triggers. That code finds its own names, as it does in
-// sessions of the application. So three statements go to the server at once, and the first and the last set the search
-// path.
+// foreign runs a statement that may run code of the application, such as triggers. That code must find its names as
+// in the application's own sessions. So foreign sends three statements at once, and the first and the last set the
+// search path.
 func (t *tx) foreign(ctx context.Context, st sqlgen.Statement, each func([][]byte)) (tag pgconn.CommandTag, err error) {
 	args, err := textArgs(st.Args)
 	if err != nil {
@@ -147,7 +148,7 @@ func (t *tx) foreign(ctx context.Context, st sqlgen.Statement, each func([][]byt
 		}
 		r, ok := result.(*pgconn.ResultReader)
 		if !ok {
-			break // the end of the three
+			break // the end of the three statements
 		}
 		for r.NextRow() {
 			if n == 1 {
@@ -165,7 +166,7 @@ func (t *tx) foreign(ctx context.Context, st sqlgen.Statement, each func([][]byt
 	return tag, err
 }
 
-// textArgs returns arguments as texts, whose types PostgreSQL infers from their places.
+// textArgs returns arguments as texts. PostgreSQL infers the types from their places in the statement.
 func textArgs(args []any) ([][]byte, error) {
 	out := make([][]byte, len(args))
 	for i, a := range args {
@@ -207,7 +208,8 @@ func (t *tx) Query(ctx context.Context, st sqlgen.Statement) ([]value.Row, error
 	return out, err
 }
 
-// Settle implements sqldriver.WriteTx. Deferred triggers are code of the application.
+// Settle implements sqldriver.WriteTx. It sets the search path, because deferred triggers are code of the
+// application.
 func (t *tx) Settle(ctx context.Context) error {
 	_, err := t.conn.Conn().PgConn().Exec(ctx, t.setPath(t.path)+"; SET CONSTRAINTS ALL IMMEDIATE; "+t.setPath(pinValue("search_path"))).ReadAll()
 	return err
@@ -218,7 +220,7 @@ func (t *tx) setPath(path string) string {
 	return "SELECT pg_catalog.set_config('search_path', '" + strings.ReplaceAll(path, "'", "''") + "', true)"
 }
 
-// Commit implements sqldriver.WriteTx. It isn't cancelled: then it would only be harder to know whether it happened.
+// Commit implements sqldriver.WriteTx. It ignores cancellation, because a cancelled commit might still take effect.
 func (t *tx) Commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sqldriver.CommitTime)
 	defer cancel()
@@ -226,7 +228,7 @@ func (t *tx) Commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if tag := results[len(results)-1].CommandTag.String(); tag != "COMMIT" { // the server rolls back a transaction in which a statement has failed
+	if tag := results[len(results)-1].CommandTag.String(); tag != "COMMIT" { // the server rolls back if a statement has failed
 		return fmt.Errorf("a COMMIT was answered with %s", tag)
 	}
 	t.done = true
@@ -234,7 +236,7 @@ func (t *tx) Commit(ctx context.Context) error {
 	return nil
 }
 
-// Rollback implements sqldriver.WriteTx. The pool closes a connection that can't roll back.
+// Rollback implements sqldriver.WriteTx. If the rollback fails, the connection is closed.
 func (t *tx) Rollback() {
 	if t.done {
 		return
@@ -254,7 +256,8 @@ func (w writer) References(ctx context.Context, _ sqldriver.WriteTx) ([]schema.R
 	return out, err
 }
 
-// Sound implements sqldriver.WriteDatabase. A write to another server isn't atomic with our marker.
+// Sound implements sqldriver.WriteDatabase. It fails for foreign tables, because a write to another server isn't
+// atomic with our marker.
 func (w writer) Sound(ctx context.Context, _ sqldriver.WriteTx, c *schema.Class) error {
 	kind, err := one[string](ctx, w.Source, `SELECT c.relkind::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 		WHERE c.relname = $1 AND n.nspname = $2`, c.Table, schemaOrPublic(c.Space))
@@ -297,17 +300,18 @@ func (w writer) Problem(ctx context.Context, err error) error {
 	return w.Errors().RefuseWrite(ctx, err)
 }
 
-// kinds are the refusals that a state identifies. All others of class 22 are about values.
+// kinds maps states to refusals. All other states of class 22 mean that a value doesn't fit.
 var kinds = map[string]sqldriver.RefusalKind{
 	"23505": sqldriver.RefusedUnique, "23503": sqldriver.RefusedForeignKey, "23001": sqldriver.RefusedReferenced, "23502": sqldriver.RefusedNotNull, "23514": sqldriver.RefusedCheck,
 	"23P01": sqldriver.RefusedExclusion, "P0001": sqldriver.RefusedTrigger, "428C9": sqldriver.RefusedComputed, "42501": sqldriver.RefusedDenied, "44000": sqldriver.RefusedCheck,
 	"42P07": sqldriver.RefusedExists, "2BP01": sqldriver.RefusedReferenced, "09000": sqldriver.RefusedTrigger, "27000": sqldriver.RefusedTrigger, "54000": sqldriver.RefusedMisfit, "21000": sqldriver.RefusedTrigger,
 }
 
-// parameter matches PostgreSQL's message about an argument that it can't read as a value of the column's type.
+// parameter matches PostgreSQL's message about an argument that isn't a value of the column's type.
 var parameter = regexp.MustCompile(`^(?:unnamed portal|portal "[^"]*") parameter \$(\d+)`)
 
-// Refusal implements sqldriver.WriteDatabase. PostgreSQL reports constraints and columns separately from its message.
+// Refusal implements sqldriver.WriteDatabase. PostgreSQL reports the constraint and the column separately from the
+// message.
 func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *sqldriver.Refusal {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -321,14 +325,14 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 		kind = sqldriver.RefusedMisfit
 	}
 	r := &sqldriver.Refusal{Kind: kind}
-	if m := parameter.FindStringSubmatch(pg.Where); m != nil && (kind == sqldriver.RefusedMisfit || kind == sqldriver.RefusedCheck) { // before the statement ran
+	if m := parameter.FindStringSubmatch(pg.Where); m != nil && (kind == sqldriver.RefusedMisfit || kind == sqldriver.RefusedCheck) { // the error occurred before the statement ran
 		r.Argument, _ = strconv.Atoi(m[1])
 	}
 	if pg.ColumnName != "" {
 		r.Fields = []string{pg.ColumnName}
 	}
 	own := pg.TableName == "" || pg.TableName == c.Table && pg.SchemaName == schemaOrPublic(c.Space)
-	elsewhere := c.Spaces != nil && pg.TableName != "" && pg.SchemaName != schemaOrPublic(c.Space) // tables elsewhere are not for this tenant
+	elsewhere := c.Spaces != nil && pg.TableName != "" && pg.SchemaName != schemaOrPublic(c.Space) // such a table is not for this tenant
 	if !own && !elsewhere {
 		r.Class = pg.TableName
 		if pg.SchemaName != "public" && c.Spaces == nil {
@@ -352,7 +356,7 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 	return r
 }
 
-// constraint returns the columns of a constraint or unique index, as far as they can be found, and whether it is a
+// constraint returns the columns of a constraint or unique index, if they can be found. leads reports whether it is a
 // foreign key that references c.
 func (w writer) constraint(ctx context.Context, pg *pgconn.PgError, c *schema.Class) (fields []string, leads bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -377,7 +381,7 @@ func (w writer) constraint(ctx context.Context, pg *pgconn.PgError, c *schema.Cl
 		return err
 	})
 	if err != nil {
-		return nil, false // the kind of the refusal is known without it
+		return nil, false // the kind of the refusal is already known
 	}
 	return fields, leads
 }

@@ -47,7 +47,7 @@ func (dialect) Writes() sqlgen.Writes {
 	}
 }
 
-// bindText returns a value as text, which PostgreSQL parses in the type of its place.
+// bindText returns a value as text. PostgreSQL parses it as the type that its place requires.
 func bindText(v value.Value, f *schema.Field) any {
 	switch {
 	case v.Kind() == value.Array:
@@ -62,19 +62,20 @@ func bindText(v value.Value, f *schema.Field) any {
 	return v.String()
 }
 
-// asColumn converts an argument for a column whose type reads other texts than are shown.
+// asColumn converts an argument for a column whose type doesn't accept the shown text.
 func asColumn(at string, f *schema.Field) string {
 	switch {
-	case f.Native == "money": // its own text depends on the currency of the server
+	case f.Native == "money": // the text of money depends on the server's currency
 		return at + "::text::numeric::money"
-	case f.Point && f.Native != "point": // of PostGIS
+	case f.Point && f.Native != "point": // a PostGIS type
 		space := f.Native[:strings.LastIndexByte(f.Native, '.')]
 		return at + "::text::point::" + dialect{}.Quote(space) + ".geometry"
 	}
 	return at
 }
 
-// exact compares a varchar as text: PostgreSQL has no operator of its own for varchar, so that one of the application would come first.
+// exact casts a varchar to text for a comparison. PostgreSQL has no operator for varchar, so an operator of the
+// application for varchar would be preferred.
 func exact(x string, f *schema.Field) string {
 	if f.Native == "varchar" {
 		return x + "::text"

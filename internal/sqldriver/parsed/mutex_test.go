@@ -95,7 +95,7 @@ func TestInterrupted(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				after := time.Duration((worker*250+i)*7919%1500) * time.Microsecond
 				if i%4 == 0 {
-					after = time.Hour // some statements finish, however slow they are
+					after = time.Hour // some statements are never cancelled
 				}
 				timer := time.AfterFunc(after, cancel)
 				var err error
