@@ -172,7 +172,7 @@ func (p dialect) sides(op plan.Op, x, y string, t schema.Type) (left, right stri
 	switch {
 	case op == plan.Eq && t == schema.String:
 		if a, b := bothBare(x, y, pgC+")"); a != x {
-			return a, b + ` COLLATE "default"` // the collation of the index, since the collations of two columns may differ
+			return a, b + ` COLLATE "default"` // the index's collation, since two columns may differ
 		}
 	case t == schema.String && p.encoded:
 		return byBytes(x, true), byBytes(y, true)

@@ -54,7 +54,7 @@ var writePins = []pin{
 
 // A session contains the facts about a connection.
 type session struct {
-	pooled   bool   // the connection goes through a pooler: settings hold for one transaction, and no statement is prepared
+	pooled   bool   // through a pooler, settings hold for one transaction, and nothing is prepared
 	path     string // the role's own search path, for the code of the application
 	encoding string // the encoding of the database
 }

@@ -228,7 +228,7 @@ func (t *tx) Commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if tag := results[len(results)-1].CommandTag.String(); tag != "COMMIT" { // the server rolls back if a statement has failed
+	if tag := results[len(results)-1].CommandTag.String(); tag != "COMMIT" { // a statement had failed
 		return fmt.Errorf("a COMMIT was answered with %s", tag)
 	}
 	t.done = true
@@ -325,14 +325,14 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 		kind = sqldriver.RefusedMisfit
 	}
 	r := &sqldriver.Refusal{Kind: kind}
-	if m := parameter.FindStringSubmatch(pg.Where); m != nil && (kind == sqldriver.RefusedMisfit || kind == sqldriver.RefusedCheck) { // the error occurred before the statement ran
+	if m := parameter.FindStringSubmatch(pg.Where); m != nil && (kind == sqldriver.RefusedMisfit || kind == sqldriver.RefusedCheck) { // before the statement ran
 		r.Argument, _ = strconv.Atoi(m[1])
 	}
 	if pg.ColumnName != "" {
 		r.Fields = []string{pg.ColumnName}
 	}
 	own := pg.TableName == "" || pg.TableName == c.Table && pg.SchemaName == schemaOrPublic(c.Space)
-	elsewhere := c.Spaces != nil && pg.TableName != "" && pg.SchemaName != schemaOrPublic(c.Space) // such a table is not for this tenant
+	elsewhere := c.Spaces != nil && pg.TableName != "" && pg.SchemaName != schemaOrPublic(c.Space) // such a table is another tenant's
 	if !own && !elsewhere {
 		r.Class = pg.TableName
 		if pg.SchemaName != "public" && c.Spaces == nil {

@@ -1,7 +1,7 @@
 package sqlite
 
-// The most bytes that a condition of a view may copy and read. A connection may take 40 MiB: a value that is longer has
-// ended the statement before it was written apart.
+// The maximum number of bytes that a condition of a view may copy and read. A connection may use 40 MiB. A longer
+// value would already have ended the statement before it ran again with its views apart.
 const (
 	mostCopied = 4 << 20
 	mostRead   = 40 << 20

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Apply implements sqlgen.Dialect. Most operators are calls of functions that this package adds, those on decimals with
-// names of their own. args are written already.
+// Apply implements sqlgen.Dialect. Most operators are calls of functions that this package adds. The functions on
+// decimals have their own names. args are already written.
 func (d dialect) Apply(s sqlgen.Scope, e plan.Apply, args []string) (string, error) {
 	if name, ok := sqliteArithmetic[e.Op]; ok {
 		if e.T == schema.Decimal && e.Op != plan.Div && e.Op != plan.Mod {
@@ -49,7 +49,7 @@ var sqliteArithmetic = map[plan.Op]string{
 	plan.Abs: fnAbs, plan.Ceil: fnCeil, plan.Floor: fnFloor, plan.Trunc: fnTrunc, plan.Round: fnRound,
 }
 
-// sqliteCalls are the operators that are calls of one function.
+// sqliteCalls maps operators to the single function that they call.
 var sqliteCalls = map[plan.Op]string{
 	plan.Truth: fnTruth, plan.Concat: fnConcat, plan.Substr: fnSubstring,
 	plan.Lower: "lower", plan.Upper: "upper", // SQLite changes only A to Z
@@ -74,9 +74,10 @@ func (d dialect) Compare(_ sqlgen.Scope, op plan.Op, x, y string, t schema.Type)
 	return "(" + x + " " + sqlgen.Sign(op) + " " + y + ")", nil
 }
 
-// CompareNull implements sqlgen.NullComparer. It replaces null by a value below all of the type: a number for text and
-// bytes, a lower number for whole numbers. Nothing is below a real that may be infinite, so those are compared by their
-// negatives, with text, which is above all numbers, for null.
+// CompareNull implements sqlgen.NullComparer. It replaces null by a value that is less than all values of the type.
+// That is a number for text and bytes, and a lower number for whole numbers. No value is less than a real that may be
+// infinite. So reals are compared by their negatives, with a text for null, because texts are greater than all
+// numbers.
 func (d dialect) CompareNull(op plan.Op, x, y string, t schema.Type) string {
 	if t == schema.JSON || t == schema.Array {
 		order := call(fnJSONCompare, x, y)

@@ -15,20 +15,20 @@ import (
 // reader reads one schema of a SQLite database within one transaction.
 type reader struct {
 	tx       *sql.Tx
-	space    string // the name SQLite uses: main for the default one
+	space    string // SQLite's name of the schema: main for the default schema
 	byName   map[string]*sqldriver.FoundTable
 	list     []*sqldriver.FoundTable
 	ddl      map[*sqldriver.FoundTable]string
 	rowid    map[*sqldriver.FoundTable]string // the field that is an alias of the rowid
 	strict   map[*sqldriver.FoundTable]bool
-	foreign  bool // some DDL names a collation
+	foreign  bool // whether some DDL names a collation
 	warnings []string
 	triggers []sqldriver.FoundTrigger
 }
 
-// describe returns the classes of a SQLite database under source's name, sorted, and warnings about what it left out.
-// Attached databases are spaces. Temporary tables aren't classes. A field's length is the declared one, which SQLite
-// doesn't enforce.
+// describe returns the classes of a SQLite database, sorted, with source as their source. It also returns warnings
+// about omitted classes. Attached databases are spaces. Temporary tables aren't classes. A field's length is the
+// declared length, which SQLite doesn't enforce.
 func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choice) ([]schema.Class, []string, error) {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -89,7 +89,8 @@ func scan(ctx context.Context, tx *sql.Tx, query string, args []any, each func(*
 	return rows.Err()
 }
 
-// read reads the schema. The steps depend on each other, and the DDL comes last, when it is known what the pragmas lack.
+// read reads the schema. The steps depend on each other. The DDL comes last, because it adds only the facts that the
+// pragmas lack.
 func (r *reader) read(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{r.tables, r.columns, r.indexes, r.foreignKeys, r.code} {
 		if err := step(ctx); err != nil {
@@ -108,8 +109,9 @@ func (r *reader) from() string {
 	return `"` + strings.ReplaceAll(r.space, `"`, `""`) + `".sqlite_schema AS s`
 }
 
-// tables reads the tables and views of the schema. Those of SQLite itself, those whose names begin with bailiwick_, and full-text
-// indexes with the tables that they keep are not classes. The DDL of virtual tables says nothing about columns and is dropped.
+// tables reads the tables and views of the schema. SQLite's own tables, tables whose names begin with bailiwick_, and
+// full-text indexes with their internal tables are not classes. The DDL of virtual tables contains no facts about
+// columns, so it is dropped.
 func (r *reader) tables(ctx context.Context) error {
 	query := `SELECT s.name, l.type, coalesce(s.sql, ''), l.strict FROM ` + r.from() + `
 		JOIN pragma_table_list AS l ON l.schema = ?1 AND l.name = s.name
@@ -142,8 +144,8 @@ func (r *reader) tables(ctx context.Context) error {
 	return err
 }
 
-// columns reads the columns of all tables at once. Columns of views and virtual tables can't be read if a table they
-// depend on is gone. Then the tables are read one by one, and the broken ones are left out.
+// columns reads the columns of all tables at once. Columns of views and virtual tables can't be read if a table that
+// they depend on no longer exists. In that case, they are read one by one, and the broken ones are omitted.
 func (r *reader) columns(ctx context.Context) error {
 	base := `SELECT s.name, c.name, coalesce(c.type, ''), c."notnull", coalesce(c.dflt_value, ''), c.pk, c.hidden
 		FROM ` + r.from() + `, pragma_table_xinfo(s.name, ?1) AS c WHERE s.type IN ('table', 'view') `
@@ -173,8 +175,8 @@ func (r *reader) columns(ctx context.Context) error {
 	return nil
 }
 
-// columnsOf adds the columns that query returns as fields, in order, and the primary keys. Hidden columns of virtual tables are left
-// out, generated ones aren't required. A column that can't be a field gives a warning.
+// columnsOf adds the columns that query returns as fields, in order, and the primary keys. It omits hidden columns of
+// virtual tables. Generated columns aren't required. A column that can't be a field causes a warning.
 func (r *reader) columnsOf(ctx context.Context, query string, args ...any) error {
 	type part struct {
 		at   int
@@ -195,7 +197,7 @@ func (r *reader) columnsOf(ctx context.Context, query string, args ...any) error
 		field.Generated = hidden > 1
 		field.Required = field.NotNull && !field.Generated && field.Default == ""
 		field.Type, field.Length = typeOf(field.Native)
-		field.Atomic = field.Type == schema.Any // JSON is a text in SQLite
+		field.Atomic = field.Type == schema.Any // SQLite stores JSON as text
 		if field.Type == schema.Double {
 			field.Beyond = "infinite"
 		}
@@ -214,7 +216,7 @@ func (r *reader) columnsOf(ctx context.Context, query string, args ...any) error
 			f.Primary = append(f.Primary, p.name)
 		}
 		if len(parts) == 1 {
-			r.rowid[f] = parts[0].name // unless the table has an index for its key, which is found later
+			r.rowid[f] = parts[0].name // removed later if the table has an index for its key
 		}
 	}
 	return err
@@ -225,15 +227,15 @@ type index struct {
 	of       *sqldriver.FoundTable
 	name     string
 	columns  []string // rowidColumn for the rowid, "" for an expression
-	collated []string // those of columns with a collation other than BINARY
+	collated []string // the columns with a collation other than BINARY
 	unique   bool
 	partial  bool
 }
 
 const rowidColumn = "\x00rowid" // no column can have this name
 
-// indexes reads the indexes of all tables, a row for each column. A table whose primary key has an index of its own has
-// no alias of the rowid. Its INTEGER PRIMARY KEY would have none.
+// indexes reads the indexes of all tables, one row per column. If a table's primary key has its own index, its key
+// isn't an alias of the rowid, since an INTEGER PRIMARY KEY has no index.
 func (r *reader) indexes(ctx context.Context) error {
 	var all []*index
 	var last *index
@@ -271,7 +273,7 @@ func (r *reader) indexes(ctx context.Context) error {
 	return err
 }
 
-// settleIndexes adds the indexes once it is known which field, if any, is an alias of the rowid.
+// settleIndexes adds the indexes after the aliases of the rowid are known.
 func (r *reader) settleIndexes(all []*index) {
 	for _, x := range all {
 		for i, c := range x.columns {
@@ -297,8 +299,8 @@ func (r *reader) settleIndexes(all []*index) {
 	}
 }
 
-// foreignKeys reads the foreign keys whose target is a class here, with the fields in the spelling of their tables. A key that names no
-// target columns refers to the primary key.
+// foreignKeys reads the foreign keys whose target is a class of this schema. Field names have the spelling of their
+// tables. A foreign key without target columns refers to the primary key.
 func (r *reader) foreignKeys(ctx context.Context) error {
 	var last *sqldriver.FoundLink
 	var lastOf *sqldriver.FoundTable

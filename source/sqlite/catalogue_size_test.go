@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// wide makes a file of 2,000 tables with 25 columns each.
+// wide creates a file of 2,000 tables with 25 columns each.
 func wide(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "app.db")
@@ -43,7 +43,8 @@ func wide(t *testing.T) string {
 	return path
 }
 
-// TestWideCatalogue expects information_schema over 50,000 columns to be answered from memory: the database is closed before.
+// TestWideCatalogue checks that information_schema over 50,000 columns is answered from memory, after the database
+// was closed.
 func TestWideCatalogue(t *testing.T) {
 	at := time.Now()
 	s, err := sqlite.Open(t.Context(), "app", wide(t))

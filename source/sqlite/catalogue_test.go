@@ -268,7 +268,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestDescribeClash expects the table of an attached file to be left out if its name is taken.
+// TestDescribeClash checks that the table of an attached file is omitted if its name is already used.
 func TestDescribeClash(t *testing.T) {
 	db := openSQLite(t, `ATTACH ':memory:' AS o; CREATE TABLE o_t (a); CREATE TABLE o.t (b)`)
 	classes, warnings, err := describe(context.Background(), db, "db", nil)

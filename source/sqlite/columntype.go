@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// types are the substrings of a declared type that determine what it holds. The first match counts.
+// types contains the substrings of a declared type that determine the field's type. The first match counts.
 var types = []struct {
 	words []string
 	is    schema.Type
@@ -26,8 +26,8 @@ var types = []struct {
 	{[]string{"REAL", "FLOA", "DOUB"}, schema.Double},
 }
 
-// typeOf returns the type of a column declared as native, and its declared length. A type that matches none may hold
-// any value.
+// typeOf returns the type of a column with the declared type native, and its declared length. A column whose declared
+// type matches no entry may hold any value.
 func typeOf(native string) (schema.Type, int) {
 	upper := strings.ToUpper(strings.TrimSpace(native))
 	word, _, _ := strings.Cut(upper, "(")

@@ -18,8 +18,8 @@ func (dialect) Home() string { return "main" }
 
 func (dialect) Placeholder(int, string) string { return "?" }
 
-// ViewColumn avoids the names true and false, which SQLite doesn't keep for the columns of derived tables: it calls them
-// column1, column2 and so on.
+// ViewColumn avoids the column names true and false. SQLite renames such columns of derived tables to column1,
+// column2 and so on.
 func (dialect) ViewColumn(name string) string {
 	if word := strings.ToLower(strings.TrimRight(name, "_")); word == "true" || word == "false" {
 		return name + "_"
@@ -27,14 +27,14 @@ func (dialect) ViewColumn(name string) string {
 	return name
 }
 
-// Negation avoids IS NOT TRUE, which compares with the column true of a table that has one.
+// Negation avoids IS NOT TRUE, because TRUE may be the name of a column.
 func (dialect) Negation() (before, after string) { return "(CASE WHEN ", " THEN 0 ELSE 1 END)" }
 
-// Limit adds a sign: SQLite includes a bare argument in its plan, and so would replan each time that one is bound.
+// Limit adds a sign. Otherwise SQLite would include the argument in its plan, and would plan again for each argument.
 func (dialect) Limit(w *sqlgen.Writer, n int64) string { return "+" + w.Arg(n, "") }
 
-// Same removes the declared types of two fields if they differ. Otherwise SQLite would convert values from one to the
-// other.
+// Same removes the declared types of two fields if they differ. Otherwise SQLite would convert the value of one field
+// to the type of the other.
 func (dialect) Same(x string, f, other *schema.Field) string {
 	switch {
 	case f.Type == schema.Date || f.Type == schema.Day:
@@ -53,7 +53,7 @@ func (dialect) Counts() bool { return false }
 
 func (dialect) Longest() int { return sqlgen.MaxText }
 
-// ComputedField implements sqlgen.Dialect: the declared type of a computed value in the form in which expressions have it.
+// ComputedField implements sqlgen.Dialect. Native is the declared type that matches the form of a computed value.
 func (dialect) ComputedField(t schema.Type) *schema.Field {
 	f := &schema.Field{Type: t}
 	switch t {
@@ -65,7 +65,7 @@ func (dialect) ComputedField(t schema.Type) *schema.Field {
 	return f
 }
 
-// Read removes the declared type of a column, as a unary plus does, so that the driver returns what is stored.
+// Read removes the declared type of a column with a unary plus, so that the driver returns the stored value.
 func (dialect) Read(x string, _ *schema.Field) string { return "+" + x }
 
 func (s dialect) OrderTerm(x string, f *schema.Field) (string, bool) {
@@ -80,9 +80,9 @@ func (s dialect) OrderTerm(x string, f *schema.Field) (string, bool) {
 
 func (dialect) NullsClause(*schema.Field, bool) string { return "" }
 
-// millis returns the instant that a column holds in sqlgen.Milliseconds, null if it holds none. SQLite has no dates.
-// Text is Read as ISO 8601, integers as seconds or, from 10^11 on, as milliseconds since 1970, and reals as Julian
-// days.
+// millis returns the instant in a column in sqlgen.Milliseconds, or null if the value isn't a date. SQLite has no
+// date type. A text is read as ISO 8601. An integer is seconds since 1970 or, from 10^11 on, milliseconds. A real is
+// a Julian day.
 func millis(x string, f *schema.Field) string {
 	if f.Native == sqlgen.Milliseconds {
 		return x
@@ -93,8 +93,8 @@ func millis(x string, f *schema.Field) string {
 		" WHEN 'real' THEN CAST(round((" + x + " - 2440587.5) * 86400000) AS INTEGER) END"
 }
 
-// CompareValue implements sqlgen.Dialect. An order needs a guard by typeof, since SQLite orders values of all types. An
-// equality doesn't, so that an index serves it without a further test. A number that SQLite can't hold gives Never.
+// CompareValue implements sqlgen.Dialect. An order needs a test of typeof, since SQLite orders values of all types.
+// An equality needs no such test, so an index can answer it. A number that SQLite can't store gives Never.
 func (s dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	if x.Node() {
 		return s.compareNode(w, x, op, v)
@@ -122,7 +122,7 @@ func (s dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v a
 	}
 	arg, ok := s.bind(op, v, x.Field)
 	switch {
-	case nan(v) && op[0] == '<': // above all numbers
+	case nan(v) && op[0] == '<': // NaN is greater than all numbers
 		w.Write(guard)
 	case !ok, nan(v):
 		w.Write(sqlgen.Never)
@@ -137,7 +137,7 @@ func (s dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v a
 	return nil
 }
 
-// Among lists the values, since SQLite has no arrays. It searches an index once for each.
+// Among lists the values, since SQLite has no arrays. SQLite searches an index once for each value.
 func (s dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value) error {
 	left, guard := s.bare(x), ""
 	switch {
@@ -180,8 +180,8 @@ func (s dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value)
 	return nil
 }
 
-// bare returns the text of a column to be compared with text. A declared type that SQLite takes for numeric (UUID,
-// AMOUNT) would convert the other operand to a number. A unary plus removes that type.
+// bare returns the text of a column for a comparison with text. SQLite takes some declared types, such as UUID and
+// AMOUNT, as numeric, and would convert the other operand to a number. A unary plus removes the declared type.
 func (dialect) bare(x sqlgen.Operand) string {
 	if !x.Node() && (x.Field.Type == schema.Any || x.Field.Type == schema.UUID) && x.Field.Native != "" {
 		return "+" + x.Text
@@ -189,7 +189,7 @@ func (dialect) bare(x sqlgen.Operand) string {
 	return x.Text
 }
 
-// equalUUID matches both cases: SQLite stores an id as it was written, and an index can still be used.
+// equalUUID matches an id in lower or upper case, because SQLite stores it as written. An index can still be used.
 func (dialect) equalUUID(w *sqlgen.Writer, left, id string) {
 	w.Write(left, " IN (")
 	w.Put(id, "")
@@ -198,8 +198,8 @@ func (dialect) equalUUID(w *sqlgen.Writer, left, id string) {
 	w.Write(")")
 }
 
-// bind converts an argument to the value that SQLite stores for it, so that left op argument holds exactly for equal,
-// lesser or greater values. It returns false if a number equals no stored value.
+// bind converts an argument to the value that SQLite stores for it, so that "left op argument" is exact. It returns
+// false if a number equals no stored value.
 func (dialect) bind(op string, v any, f *schema.Field) (any, bool) {
 	switch v := v.(type) {
 	case bool:
@@ -214,7 +214,7 @@ func (dialect) bind(op string, v any, f *schema.Field) (any, bool) {
 		case v.Whole:
 			return v.Int, true
 		case v.Float == math.Trunc(v.Float) && v.Float >= -1<<63 && v.Float < 1<<63:
-			return beside(v, op), op != "=" // no integer equals it, though its double may
+			return beside(v, op), op != "=" // no integer equals it, although its nearest double may
 		}
 		return v.Float, true
 	case int64:
@@ -227,7 +227,7 @@ func (dialect) bind(op string, v any, f *schema.Field) (any, bool) {
 	return v, true
 }
 
-// doubles reports whether a column stores only doubles. Others store whole numbers as integers, exactly.
+// doubles reports whether a column stores only doubles. Other columns store whole numbers exactly, as integers.
 func doubles(f *schema.Field) bool {
 	if f == nil || f.Type != schema.Double {
 		return false
@@ -236,7 +236,7 @@ func doubles(f *schema.Field) bool {
 	return strings.Contains(native, "REAL") || strings.Contains(native, "FLOA") || strings.Contains(native, "DOUB")
 }
 
-// millisOf returns a whole number of milliseconds if possible, else a fraction.
+// millisOf returns the milliseconds of an instant as an integer, or as a float if they have a fraction.
 func millisOf(m sqlgen.Moment) any {
 	if m.Micros%1000 == 0 {
 		return m.Micros / 1000
@@ -249,7 +249,7 @@ func (s dialect) After(w *sqlgen.Writer, x string, f *schema.Field, op string, v
 	if m, ok := v.(sqlgen.Moment); ok {
 		v = millisOf(m)
 	}
-	arg, _ := s.bind(op, v, f) // equals something, since it was read from the column
+	arg, _ := s.bind(op, v, f) // it equals a value, since it was read from the column
 	w.Put(arg, "")
 	return nil
 }
@@ -261,7 +261,7 @@ func (dialect) MatchText(w *sqlgen.Writer, x sqlgen.Operand, r query.Regex) erro
 	return nil
 }
 
-// Begins writes a range, which can use an index.
+// Begins writes a range condition, which can use an index.
 func (s dialect) Begins(w *sqlgen.Writer, x sqlgen.Operand, prefix string) {
 	left := s.bare(x)
 	if x.Node() {
@@ -293,7 +293,7 @@ func scalarOf(x sqlgen.Operand) string {
 	return x.Text
 }
 
-// Nodes uses json_each, whose rows have a type and a value. A value that isn't JSON counts as a string.
+// Nodes uses json_each, which returns a type and a value per row. A value that isn't JSON counts as a string.
 func (s dialect) Nodes(w *sqlgen.Writer, x sqlgen.Operand, path query.Path) (sqlgen.Operand, error) {
 	n := w.Alias("n")
 	if x.Node() {
@@ -317,7 +317,7 @@ func (s dialect) Nodes(w *sqlgen.Writer, x sqlgen.Operand, path query.Path) (sql
 		n = next
 	}
 	w.Write(" WHERE ")
-	for _, o := range objects { // a scalar has no parts. Elements of a list that aren't objects are skipped
+	for _, o := range objects { // a scalar has no parts, and elements of a list that aren't objects are skipped
 		w.Write(o, ".type = 'object' AND ")
 	}
 	return sqlgen.Operand{Text: n}, nil
@@ -335,8 +335,8 @@ func (dialect) Length(x sqlgen.Operand) string {
 	return "CASE " + x.Text + ".type WHEN 'array' THEN json_array_length(" + x.Text + ".value) END"
 }
 
-// compareNode compares an element of json_each, which has a type beside its value. Lists and objects are compared as JSON values, not
-// as text: their members have no order.
+// compareNode compares an element of json_each by its type and its value. Lists and objects are compared as JSON
+// values, not as text, because members have no order.
 func (s dialect) compareNode(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	left := x.Text + ".value"
 	arg, ok := s.bind(op, v, nil)
@@ -372,7 +372,8 @@ func (s dialect) Members(x sqlgen.Operand, key string, f *schema.Field) (node, o
 	return "CASE " + x.Text + ".type WHEN 'text' THEN " + x.Text + ".value END", s.Same(key, f, &schema.Field{Type: f.Type, Unordered: true})
 }
 
-// mostPieced is the most bytes of a value of which SQLite cuts pieces: it reads all of the value, in this process.
+// mostPieced is the maximum size in bytes of a value from which SQLite reads pieces. SQLite reads the whole value
+// into the memory of this process.
 const mostPieced = "16777216"
 
 func (dialect) Pieces() (characters, most string) { return "length", mostPieced }

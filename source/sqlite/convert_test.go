@@ -144,7 +144,7 @@ func TestSQLiteToJSON(t *testing.T) {
 	})
 }
 
-// TestSQLiteStored reads every kind of value that SQLite may store in a column as every type of field.
+// TestSQLiteStored reads every kind of value that SQLite can store in a column, as every type of field.
 func TestSQLiteStored(t *testing.T) {
 	db := openSQLite(t)
 	deep := strings.Repeat("[", 100) + strings.Repeat("]", 100)
@@ -152,7 +152,7 @@ func TestSQLiteStored(t *testing.T) {
 		schema.UUID, schema.Bytes, schema.JSON, schema.Any}
 	for _, tt := range []struct {
 		stored any
-		want   string // of each type in turn, separated by |
+		want   string // the value as each type in turn, separated by |
 	}{
 		{nil, "null|null|null|null|null|null|null|null|null|null|null"},
 		{int64(1), "null|1|1.0|1|1|1000|null|null|null|'1'|1"},

@@ -10,11 +10,11 @@ import (
 const (
 	oslo    = "Europe/Oslo"
 	newYork = "America/New_York"
-	havana  = "America/Havana" // falls back from 1:00 to 0:00
-	apia    = "Pacific/Apia"   // had no 2011-12-30
+	havana  = "America/Havana" // clocks go back from 1:00 to 0:00
+	apia    = "Pacific/Apia"   // had no 30 December 2011
 )
 
-// back writes a date as text, so that the answers below can be read.
+// back converts a date to text, so that the expected values below are readable.
 func back(e plan.Expr) plan.Expr { return plan.Convert{X: e, T: schema.String} }
 
 func TestSQLiteDatePart(t *testing.T) {
@@ -63,10 +63,10 @@ func TestSQLiteDateTrunc(t *testing.T) {
 		{trunc("1969-12-31T23:59:59.999Z", "second", "", 0), "'1969-12-31T23:59:59Z'"},
 		{trunc("1969-12-31T23:59:59.999Z", "hour", "+05:30", 0), "'1969-12-31T23:30:00Z'"},
 		{trunc("2026-03-29T05:00:00Z", "day", oslo, 0), "'2026-03-28T23:00:00Z'"},     // the day has 23 hours
-		{trunc("2026-10-25T23:30:00Z", "day", oslo, 0), "'2026-10-25T23:00:00Z'"},     // the day before had 25
+		{trunc("2026-10-25T23:30:00Z", "day", oslo, 0), "'2026-10-25T23:00:00Z'"},     // the previous day had 25 hours
 		{trunc("2026-10-25T01:30:00Z", "hour", oslo, 0), "'2026-10-25T01:00:00Z'"},    // the second 2:30
 		{trunc("2026-11-01T06:30:00Z", "hour", newYork, 0), "'2026-11-01T06:00:00Z'"}, // the second 1:30
-		{trunc("2026-11-01T10:00:00Z", "day", havana, 0), "'2026-11-01T04:00:00Z'"},   // the first midnight of two
+		{trunc("2026-11-01T10:00:00Z", "day", havana, 0), "'2026-11-01T04:00:00Z'"},   // midnight occurs twice, and this is the first
 		{trunc("2026-03-08T10:00:00Z", "day", havana, 0), "'2026-03-08T05:00:00Z'"},   // midnight is skipped
 		{trunc("2011-12-31T12:00:00Z", "day", apia, 0), "'2011-12-31T10:00:00Z'"},
 		{trunc("0001-01-01T00:00:00Z", "week", "", 0), "null"},
@@ -100,10 +100,10 @@ func TestSQLiteDateShift(t *testing.T) {
 		{shift("2026-03-31", -1, "month", ""), "'2026-02-28T00:00:00Z'"},
 		{shift("2026-11-30", 1, "quarter", ""), "'2027-02-28T00:00:00Z'"},
 		{shift("2026-01-31", -14, "month", ""), "'2024-11-30T00:00:00Z'"},
-		{shift("2026-03-28T01:30:00Z", 1, "day", oslo), "'2026-03-29T01:30:00Z'"}, // 2:30 is skipped, so 3:30
+		{shift("2026-03-28T01:30:00Z", 1, "day", oslo), "'2026-03-29T01:30:00Z'"}, // 2:30 is skipped, so it is 3:30
 		{shift("2026-03-28T12:00:00Z", 1, "day", oslo), "'2026-03-29T11:00:00Z'"},
 		{shift("2026-03-28T12:00:00Z", 24, "hour", oslo), "'2026-03-29T12:00:00Z'"},
-		{shift("2026-10-24T00:30:00Z", 1, "day", oslo), "'2026-10-25T00:30:00Z'"},    // the first 2:30 of two
+		{shift("2026-10-24T00:30:00Z", 1, "day", oslo), "'2026-10-25T00:30:00Z'"},    // 2:30 occurs twice, and this is the first
 		{shift("2026-03-07T07:30:00Z", 1, "day", newYork), "'2026-03-08T07:30:00Z'"}, // 2:30 is skipped
 		{shift("2026-10-31T05:30:00Z", 1, "day", newYork), "'2026-11-01T05:30:00Z'"},
 		{shift("2026-03-22T12:00:00Z", 1, "week", oslo), "'2026-03-29T11:00:00Z'"},

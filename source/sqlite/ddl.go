@@ -11,26 +11,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A declaration has the parts that SQLite's catalogue keeps only as text: the collation of each column, the checks, and
-// the expressions of generated columns.
+// A declaration contains the facts that SQLite's catalogue stores only as text: the collation of each column, the
+// checks, and the expressions of generated columns.
 type declaration struct {
 	columns    []string
-	collations []string // "" if none is named
+	collations []string // "" if the column names none
 	checks     []check
 	made       map[string][]sqldriver.Token // the expressions of generated columns
 }
 
-// A check is a check constraint. name is "" if it has none.
+// A check is a check constraint. name is "" if the constraint has no name.
 type check struct {
 	name      string
 	condition []sqldriver.Token
 }
 
-// constraintWords are the keywords that begin a table constraint. They are reserved, so a column of such a name is
+// constraintWords are the keywords that begin a table constraint. They are reserved, so a column with such a name is
 // quoted.
 var constraintWords = []string{"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"}
 
-// parseDDL reads a CREATE TABLE statement as SQLite stores it.
+// parseDDL parses a CREATE TABLE statement in the form that SQLite stores. It returns false if it can't parse it.
 func parseDDL(ddl string) (declaration, bool) {
 	d := declaration{made: map[string][]sqldriver.Token{}}
 	ts, ok := sqldriver.LexSQL(ddl, sqldriver.AllQuotes)
@@ -70,7 +70,7 @@ func parseDDL(ddl string) (declaration, bool) {
 				if !ok {
 					return d, false
 				}
-				d.checks = append(d.checks, check{name, inner}) // a name is that of all that follow it in the item
+				d.checks = append(d.checks, check{name, inner}) // the name applies to all checks that follow it in the item
 			}
 		}
 		if !table {
@@ -89,7 +89,7 @@ func (r *reader) selects(texts map[*sqldriver.FoundTable]string) {
 	}
 }
 
-// code reads the bodies of triggers, which stand after the first BEGIN.
+// code reads the bodies of triggers. A body begins after the first BEGIN.
 func (r *reader) code(ctx context.Context) error {
 	return scan(ctx, r.tx, `SELECT s.tbl_name, s.sql FROM `+r.from()+` WHERE s.type = 'trigger' ORDER BY s.name`, nil, func(rows *sql.Rows) error {
 		var table, text string
@@ -106,8 +106,8 @@ func (r *reader) code(ctx context.Context) error {
 // begin matches the text before the body of a trigger.
 var begin = regexp.MustCompile(`(?i)\bbegin\b`)
 
-// selectOf returns the SELECT of a CREATE VIEW statement as SQLite stores it. The names of the view and of its columns stand
-// before AS, which is never one of them without quotes.
+// selectOf returns the SELECT of a CREATE VIEW statement in the form that SQLite stores. The names of the view and of
+// its columns come before AS. An unquoted AS is never such a name.
 func selectOf(ddl string) string {
 	for i := range ddl {
 		if rest := ddl[i:]; i > 0 && len(rest) > 3 && strings.EqualFold(rest[:2], "as") && !wordAt(ddl, i-1) && !wordAt(ddl, i+2) {
@@ -125,12 +125,12 @@ func wordAt(s string, i int) bool {
 	return c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// settleDDL sets on f what its DDL contains and no pragma reports. If the DDL can't be parsed, every field is marked Unordered,
-// which is always safe.
+// settleDDL sets the properties of f that only its DDL contains. If the DDL can't be parsed, it marks every field as
+// Unordered, which is always safe.
 func (r *reader) settleDDL(f *sqldriver.FoundTable) {
 	if f.View {
 		for i := range f.Fields {
-			f.Fields[i].Unordered = r.foreign // a view's column may compare as the column it comes from
+			f.Fields[i].Unordered = r.foreign // a view's column may have the collation of its origin
 		}
 		return
 	}
@@ -161,16 +161,16 @@ func (r *reader) settleDDL(f *sqldriver.FoundTable) {
 		for _, said := range sqldriver.CheckRules(check.condition) {
 			name := spelt(f, said.Column.Text)
 			said.With.Text = spelt(f, said.With.Text)
-			if field := f.Field(name); field != nil && (binary[name] || said.JSON) && (said.With.Text == "" || field.Type == schema.Integer) { // others are compared as they are stored
+			if field := f.Field(name); field != nil && (binary[name] || said.JSON) && (said.With.Text == "" || field.Type == schema.Integer) { // other fields are compared in their stored form
 				sqldriver.RestrictField(field, said)
 			}
 		}
 	}
 }
 
-// settleTyping sets on f what its columns hold for sure. A column of a table has an affinity. By it a number or a text
-// that equals an integer is stored as one, and numbers in a column of texts as texts. Tables that are STRICT, and the
-// rowid, have no other values. Columns of views and virtual tables have declared types that nothing keeps.
+// settleTyping sets how certain the types of the columns of f are. A column of a table has an affinity. It stores a
+// number or a text that equals an integer as an integer, and numbers in a text column as texts. STRICT tables and the
+// rowid store only values of their types. Nothing enforces the declared types of views and virtual tables.
 func (r *reader) settleTyping(f *sqldriver.FoundTable) {
 	if f.View || r.ddl[f] == "" {
 		return
@@ -185,7 +185,8 @@ func (r *reader) settleTyping(f *sqldriver.FoundTable) {
 	}
 }
 
-// bounds returns the fields of c that a check constraint is about. SQLite calls one without a name by its condition.
+// bounds returns the fields of c in a check constraint. SQLite uses the condition as the name of an unnamed
+// constraint.
 func (d *declaration) bounds(c *schema.Class, name string) []string {
 	condition, _ := sqldriver.LexSQL(name, sqldriver.AllQuotes)
 	var all []sqldriver.Token
@@ -197,17 +198,17 @@ func (d *declaration) bounds(c *schema.Class, name string) []string {
 	return sqldriver.MentionedFields(all, c)
 }
 
-// column returns the index of the column that SQLite finds by name, or -1.
+// column returns the index of the column that the name means in SQLite, or -1.
 func (d *declaration) column(name string) int {
 	return slices.IndexFunc(d.columns, func(c string) bool { return sameName(c, name) })
 }
 
-// sameName compares names as SQLite does: ignoring the case of ASCII letters.
+// sameName compares names as SQLite does, without regard to the case of ASCII letters.
 func sameName(a, b string) bool {
 	return len(a) == len(b) && sqldriver.LowerASCII(a) == sqldriver.LowerASCII(b)
 }
 
-// spelt returns the field that SQLite finds by name, whose case may differ, or "".
+// spelt returns the field that the name means in SQLite, or "". Their case may differ.
 func spelt(f *sqldriver.FoundTable, name string) string {
 	for i := range f.Fields {
 		if sameName(f.Fields[i].Name, name) {

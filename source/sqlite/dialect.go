@@ -12,32 +12,33 @@ import (
 
 // Dialect returns the dialect of SQLite 3.45 or later with the functions that this package adds.
 //
-// The most frequent expressions are plain SQL: stored columns, comparisons, booleans, and groups by whole numbers, texts
-// and dates. JSON is joined from texts and never parsed by SQLite, which fails on deep nesting. No operand is repeated
-// except where a comment of sqlgen.Dialect allows it, so text grows no faster than the expression.
+// The most frequent expressions are plain SQL: stored columns, comparisons, booleans, and groups by whole numbers,
+// texts and dates. JSON is built from texts. SQLite never parses it, because its parser fails on deep nesting. An
+// operand is repeated only where a comment of sqlgen.Dialect allows it, so the text grows no faster than the
+// expression.
 func Dialect() sqlgen.Dialect { return dialect{} }
 
 // A dialect writes expressions for SQLite.
 type dialect struct {
 	sqlgen.Standard
-	// wide is for a file whose texts are in UTF-16. SQLite compares those by their bytes, so that each order of texts names a collation
-	// that compares code points.
+	// wide is true for a file whose texts are in UTF-16. SQLite compares such texts by their bytes. So each order of
+	// texts names a collation that compares code points.
 	wide bool
-	// first is for a statement that is tried before another, and does less for each record. A sum of integers is one
-	// aggregate in place of two, and ends the statement beyond 64 bits. Groups are those of the column itself. Its type
-	// is looked at once in each group and not in each record, and a value of another type ends the statement. A
-	// statement that ended so must run again with another dialect.
+	// first is true for a statement that is tried before the exact one, and costs less per record. A sum of integers
+	// is one aggregate instead of two, and the statement fails beyond 64 bits. A group is a group of the column
+	// itself. Its type is tested once per group instead of once per record, and a value of another type makes the
+	// statement fail. A failed statement must run again with another dialect.
 	first bool
-	// apart is for views that are computed before what the caller asks for, and without an index. An index holds values of records that
-	// aren't in the view, and SQLite reads those whole that it compares with.
+	// apart is true for statements that compute their views before the rest of the query, and without an index. An
+	// index contains values of records outside the view, and SQLite reads each value completely that it compares.
 	apart bool
 }
 
 // call writes the call of a function.
 func call(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
 
-// StoredValue implements sqlgen.Dialect. SQLite keeps values of any type in a column, so a value of another type than the column's counts as
-// null, unless it is one that refuses them.
+// StoredValue implements sqlgen.Dialect. SQLite stores values of any type in a column. So a value of another type
+// than the column's counts as null, unless the column rejects such values.
 func (dialect) StoredValue(_ sqlgen.Scope, x string, f *schema.Field) string {
 	if strict(f) {
 		return "+" + x
@@ -52,12 +53,12 @@ func (dialect) StoredValue(_ sqlgen.Scope, x string, f *schema.Field) string {
 	case schema.Bytes:
 		return "CASE WHEN typeof(" + x + ") = 'blob' THEN " + x + " END"
 	case schema.Double:
-		return "CASE WHEN typeof(" + x + ") IN ('integer', 'real') THEN CAST(" + x + " AS REAL) + 0.0 END" // + 0.0 turns negative zero into zero
-	case schema.Decimal: // a whole real becomes an integer, so that equal decimals are the same
+		return "CASE WHEN typeof(" + x + ") IN ('integer', 'real') THEN CAST(" + x + " AS REAL) + 0.0 END" // adding 0.0 turns negative zero into zero
+	case schema.Decimal: // a whole real becomes an integer, so that equal decimals are identical
 		return "CASE typeof(" + x + ") WHEN 'integer' THEN " + x + " WHEN 'real' THEN CASE WHEN " + x + " = CAST(" + x +
 			" AS INTEGER) THEN CAST(" + x + " AS INTEGER) WHEN abs(" + x + ") < 9e999 THEN " + x + " END END"
 	case schema.Date:
-		if f.Stored != nil { // converted already
+		if f.Stored != nil { // already converted
 			return x
 		}
 		return call(fnInstant, x)
@@ -71,10 +72,10 @@ func (dialect) StoredValue(_ sqlgen.Scope, x string, f *schema.Field) string {
 	case schema.JSON, schema.Array:
 		return call(fnJSON, x)
 	}
-	return "+" + x // the sign removes the affinity, so that it compares as stored
+	return "+" + x // the sign removes the affinity, so that the value compares as stored
 }
 
-// strict reports whether a column refuses values of other types than f's, and compares as expressions do.
+// strict reports whether a column rejects values of other types than f's, and compares like an expression.
 func strict(f *schema.Field) bool {
 	switch f.Type {
 	case schema.Integer, schema.String, schema.Bytes:
@@ -83,14 +84,14 @@ func strict(f *schema.Field) bool {
 	return false
 }
 
-// hasOneType reports whether all values of a column that equal one of f's type are of that type.
+// hasOneType reports whether every value of a column that equals a value of f's type has that type.
 func hasOneType(f *schema.Field) bool {
 	return strict(f) || f.Typing == schema.Converting && (f.Type == schema.Integer || f.Type == schema.String) && !f.Unordered && f.Stored == nil
 }
 
-// Find implements sqlgen.Dialect. A value that isn't of its column's type never equals one that is, so the columns
-// themselves can be compared. Columns of Doubles can't, because they may hold whole numbers that no Double can. If one
-// of them refuses values of other types, no others are equal.
+// Find implements sqlgen.Dialect. A value of another type than its column's never equals a value of the column's
+// type, so the columns themselves can be compared. Columns of Doubles can't, because they may contain whole numbers
+// that no Double can represent. If one of the columns rejects values of other types, the test is exact.
 func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) (test string, exact bool) {
 	if f.Type != g.Type || f.Unordered || g.Unordered {
 		return "", false
@@ -98,14 +99,14 @@ func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) (test 
 	switch f.Type {
 	case schema.Integer, schema.String, schema.Boolean:
 		return "(" + x + " = " + y + ")", hasOneType(f) && hasOneType(g) && (strict(f) || strict(g))
-	case schema.UUID: // as written: in lower or upper case, most often both in the same
+	case schema.UUID: // as written: in lower or upper case, most often both in the same case
 		return "(" + x + " IN (" + y + ", lower(" + y + "), upper(" + y + ")))", false
 	}
 	return "", false
 }
 
-// Const implements sqlgen.Dialect: an argument in the form in which Stored has values of type t: dates as milliseconds, Booleans as 0 and
-// 1, UUIDs in lower case.
+// Const implements sqlgen.Dialect. It returns an argument in the form in which Stored has values of type t. Dates are
+// milliseconds, Booleans are 0 and 1, and UUIDs are in lower case.
 func (dialect) Const(s sqlgen.Scope, v value.Value, t schema.Type) string {
 	if v.IsNull() {
 		return "NULL"
@@ -163,7 +164,7 @@ func names(s sqlgen.Scope, path query.Path) []string {
 	return out
 }
 
-// Object implements sqlgen.Dialect. It joins texts rather than call json_object, which would change numbers. names are
+// Object implements sqlgen.Dialect. It concatenates texts, because json_object would change numbers. names are
 // arguments.
 func (dialect) Object(s sqlgen.Scope, names, values []string) string {
 	if len(names) == 0 {
@@ -180,7 +181,7 @@ func (dialect) Object(s sqlgen.Scope, names, values []string) string {
 	return concatTexts(append(parts, "'}'"))
 }
 
-// List implements sqlgen.Dialect, as Object does.
+// List implements sqlgen.Dialect in the same way as Object.
 func (dialect) List(_ sqlgen.Scope, values []string) string {
 	if len(values) == 0 {
 		return "'[]'"
@@ -196,10 +197,10 @@ func (dialect) List(_ sqlgen.Scope, values []string) string {
 	return concatTexts(append(parts, "']'"))
 }
 
-// orNull returns a text for use inside of JSON.
+// orNull returns a text for use inside of JSON, with null as the text null.
 func orNull(x string) string { return "coalesce(" + x + ", 'null')" }
 
-// concatTexts joins texts as a tree: SQLite refuses a chain of a thousand.
+// concatTexts concatenates texts as a tree, because SQLite doesn't accept a chain of a thousand.
 func concatTexts(parts []string) string {
 	if len(parts) > 16 {
 		half := len(parts) / 2
@@ -208,8 +209,8 @@ func concatTexts(parts []string) string {
 	return "(" + strings.Join(parts, " || ") + ")"
 }
 
-// As implements sqlgen.Dialect: x if it is of type to already, else null. A number of a column without a type is read as JSON first,
-// except as a Double.
+// As implements sqlgen.Dialect. It returns x if its value already has the type to, and null otherwise. A number from
+// a column without a type is first converted to JSON, unless to is Double.
 func (d dialect) As(_ sqlgen.Scope, x string, from, to schema.Type) string {
 	if from == schema.Any {
 		if to == schema.Double {
@@ -234,7 +235,7 @@ func (d dialect) As(_ sqlgen.Scope, x string, from, to schema.Type) string {
 	return "NULL"
 }
 
-// ToJSON implements sqlgen.Dialect. A value that is neither JSON, a number nor a Boolean is a text in quotes. Only a
+// ToJSON implements sqlgen.Dialect. A value that is not JSON, a number or a Boolean becomes a text in quotes. Only a
 // String needs escapes.
 func (d dialect) ToJSON(s sqlgen.Scope, x string, from schema.Type) string {
 	switch from {
@@ -254,7 +255,7 @@ func (d dialect) ToJSON(s sqlgen.Scope, x string, from schema.Type) string {
 	return `('"' || ` + d.text(x, from) + ` || '"')`
 }
 
-// text returns x as value.AppendText writes it. Numbers stay as they are.
+// text returns x in the form of value.AppendText. Numbers stay unchanged.
 func (d dialect) text(x string, from schema.Type) string {
 	switch from {
 	case schema.Boolean:
@@ -269,8 +270,8 @@ func (d dialect) text(x string, from schema.Type) string {
 	return x
 }
 
-// Convert implements sqlgen.Dialect. Pairs of types that never convert give NULL. A Date is a Day only at midnight. The rest are
-// functions by the type that they give, with a suffix for JSON and Decimals.
+// Convert implements sqlgen.Dialect. A pair of types without a conversion gives NULL. A Date is a Day only at
+// midnight. All other conversions are functions, one for each target type, with a suffix for JSON and Decimals.
 func (d dialect) Convert(_ sqlgen.Scope, x string, from, to schema.Type) string {
 	suffix := ""
 	switch from {
@@ -329,7 +330,7 @@ func (dialect) Widen(_ sqlgen.Scope, x string, _, to schema.Type) string {
 	if to == schema.Double {
 		return "CAST(" + x + " AS REAL)"
 	}
-	return x // an integer is a decimal here, a day the milliseconds of its midnight, a UUID text
+	return x // in SQLite, an integer is a valid decimal, a day is the milliseconds of its midnight, and a UUID is text
 }
 
 func (dialect) Matches(s sqlgen.Scope, x string, r query.Regex) (string, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
-// TestDoubts remembers statements with their arguments, a bounded number of them.
+// TestDoubts checks that doubts remembers statements with their arguments, up to a maximum number.
 func TestDoubts(t *testing.T) {
 	var d doubts
 	st := func(text string, args ...any) *sqlgen.Statement { return &sqlgen.Statement{Text: text, Args: args} }

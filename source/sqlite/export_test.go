@@ -8,8 +8,8 @@ import (
 // RegisterFunctions adds the functions of this package to connections of d.
 func RegisterFunctions(d *sqlite.Driver) error { return registerFunctions(d) }
 
-// First returns the dialect of a statement that is tried before another.
+// First returns the dialect of a statement that is tried before the exact one.
 func First() sqlgen.Dialect { return dialect{first: true} }
 
-// Apart returns the dialect with views that are computed apart.
+// Apart returns the dialect of a statement whose views are computed apart.
 func Apart() sqlgen.Dialect { return dialect{apart: true} }

@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/sqlite/internal/heap"
 )
 
-// fileConn is a connection that is closed when its path no longer leads to the same file. SQLite would go on reading the
-// open file, deleted or replaced, for as long as the connection is used.
+// fileConn is a connection that is closed when its path no longer refers to the same file. Otherwise SQLite would
+// continue to read a deleted or replaced file for as long as the connection is used.
 type fileConn struct {
 	*parsed.Conn
 	path   string
@@ -32,7 +32,7 @@ func (c *fileConn) Close() error {
 	return c.Conn.Close()
 }
 
-// keptReferences are the foreign keys of one version of the schema, or -1 before they were read.
+// keptReferences are the foreign keys of one version of the schema. The version is -1 before they have been read.
 type keptReferences struct {
 	of   int64
 	list []schema.Reference
@@ -47,7 +47,8 @@ func (c *fileConn) ResetSession(ctx context.Context) error {
 	return c.Conn.ResetSession(ctx)
 }
 
-// QueryContext implements driver.QueryerContext. It runs a statement again that met the end of another transaction.
+// QueryContext implements driver.QueryerContext. It repeats a statement that failed because another transaction was
+// just ending.
 func (c *fileConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	for wait := time.Millisecond; ; wait *= 2 {
 		rows, err := c.Conn.QueryContext(ctx, text, args)
@@ -62,12 +63,13 @@ func (c *fileConn) QueryContext(ctx context.Context, text string, args []driver.
 	}
 }
 
-// longestRecovery is the last pause before a statement that met a journal fails. The pauses before it add up to the same time.
+// longestRecovery is the last pause before a statement fails because of a journal. The earlier pauses add up to the
+// same time.
 const longestRecovery = 128 * time.Millisecond
 
-// needsRecovery reports whether a connection that only reads met the journal or log of a transaction that must be rolled back first.
-// SQLite also reports it for a journal that is deleted while SQLite looks at it: a transaction has just ended, and the next
-// try succeeds. Only a journal that stays is of a writer that was killed.
+// needsRecovery reports whether a read-only connection found the journal or log of a transaction that must be rolled
+// back first. SQLite reports the same for a journal that is deleted at that moment. In this case a transaction has
+// just ended, and the next try succeeds. Only the journal of a killed writer remains.
 func needsRecovery(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {

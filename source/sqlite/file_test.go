@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestSQLiteFileGoesAndComes removes the file under an open source, and puts another one in its place.
+// TestSQLiteFileGoesAndComes removes the file of an open source, and later puts another file in its place.
 func TestSQLiteFileGoesAndComes(t *testing.T) {
 	write := func(path, statement string) {
 		db, err := sql.Open("sqlite", path)
@@ -58,8 +58,8 @@ func TestSQLiteFileGoesAndComes(t *testing.T) {
 	}
 }
 
-// TestHotJournal reads a file beside which stands the journal of a transaction that was not ended. While SQLite looks at a journal
-// that is being deleted, it reports the same, so a read tries again. A journal that stays is one of a killed writer.
+// TestHotJournal reads a file beside the journal of an unfinished transaction. SQLite reports the same error while a
+// journal is being deleted, so a read tries again. Only the journal of a killed writer remains.
 func TestHotJournal(t *testing.T) {
 	dir := t.TempDir()
 	path, journal := filepath.Join(dir, "app.db"), filepath.Join(dir, "app.db-journal")
@@ -81,7 +81,7 @@ func TestHotJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	run("BEGIN")
-	run("UPDATE t SET x = printf('%200d', -id)") // more than the cache: the journal is written before the end
+	run("UPDATE t SET x = printf('%200d', -id)") // the change exceeds the cache, so the journal is written before the end
 	hot, err := os.ReadFile(journal)
 	if err != nil || len(hot) < 1000 || hot[0] == 0 {
 		t.Fatalf("no journal that is hot: %d bytes, %v", len(hot), err)

@@ -5,11 +5,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// typeNames are the types of SQLite's values, as its typeof has them.
+// typeNames maps types to the results of SQLite's typeof.
 var typeNames = map[schema.Type]string{schema.Integer: "integer", schema.String: "text"}
 
-// KeyOf implements sqlgen.Dialect. SQLite sorts a key that is an expression beside the columns that the expression reads. Records with equal
-// values in a typed column have one type: texts never equal anything else, and no number but an integer equals one.
+// KeyOf implements sqlgen.Dialect. If a key is an expression, SQLite sorts it in addition to the columns that the
+// expression reads. Records with equal values in a typed column have the same type. Texts never equal values of other
+// types, and only an integer equals an integer there.
 func (d dialect) KeyOf(x string, f *schema.Field) (by, show string) {
 	switch {
 	case !d.first || !hasOneType(f) || f.Type == schema.Bytes:
@@ -20,7 +21,7 @@ func (d dialect) KeyOf(x string, f *schema.Field) (by, show string) {
 	return x, "CASE WHEN typeof(" + x + ") IN ('" + typeNames[f.Type] + "', 'null') THEN " + x + " ELSE " + call(fnDoubt, x) + " END"
 }
 
-// AccumulateOf implements sqlgen.Dialect. A condition of an aggregate costs less than a CASE in it.
+// AccumulateOf implements sqlgen.Dialect. A filter of an aggregate costs less than a CASE inside it.
 func (d dialect) AccumulateOf(op plan.Accumulate, x string, f *schema.Field) string {
 	if !d.first || strict(f) || typeNames[f.Type] == "" || f.Unordered || f.Stored != nil {
 		return ""

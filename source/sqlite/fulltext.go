@@ -10,16 +10,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// shadows are the name suffixes of the tables in which a module keeps its index, the index itself first. SQLite knows
-// them too, but only for modules that it has loaded.
+// shadows contains the name suffixes of the tables in which a module stores its index. The first suffix is the index
+// itself. SQLite also knows these suffixes, but only for loaded modules.
 var shadows = map[string][]string{
 	"fts5": {"", "_data", "_idx", "_content", "_docsize", "_config"}, "fts5vocab": {""},
 	"fts4": {"", "_content", "_docsize", "_segdir", "_segments", "_stat"}, "fts4aux": {""},
 	"fts3": {"", "_content", "_docsize", "_segdir", "_segments", "_stat"}, "fts3tokenize": {""},
 }
 
-// textTables returns the tables of a SQLite schema that are full-text indexes or parts of one, in lower case: they aren't
-// classes. made holds the CREATE statements of the virtual tables, by name.
+// textTables returns the names, in lower case, of the tables that are full-text indexes or parts of one. They aren't
+// classes. made contains the CREATE statements of the virtual tables, by name.
 func textTables(made map[string]string) map[string]bool {
 	out := map[string]bool{}
 	for name, ddl := range made {
@@ -31,9 +31,10 @@ func textTables(made map[string]string) map[string]bool {
 	return out
 }
 
-// fullText adds the FTS5 indexes to their classes and returns warnings about those that it can't use. An index belongs
-// to a class if it is an external-content table (content=…) over the class's table, by its integer key. fullText
-// assumes that each column of the index indexes the field of the same name. The owner must keep the index up to date.
+// fullText adds the FTS5 indexes to their classes and returns warnings about indexes that it can't use. An index
+// belongs to a class if it is an external-content table (content=…) over the class's table, by its integer key.
+// fullText assumes that each column of the index contains the field of the same name. The owner must keep the index
+// up to date.
 func fullText(ctx context.Context, tx *sql.Tx, classes []schema.Class) ([]string, error) {
 	spaces := map[string][]*schema.Class{}
 	for i := range classes {
@@ -89,7 +90,8 @@ func virtuals(ctx context.Context, tx *sql.Tx, space string) (map[string]string,
 	return made, rows.Err()
 }
 
-// external parses the arguments of an FTS5 table as an index of one of classes.
+// external parses the arguments of an FTS5 table as an index of one of classes. It returns nil or false if the index
+// can't be used.
 func external(name string, args []string, classes []*schema.Class) (*schema.Class, schema.TextIndex, bool) {
 	x := schema.TextIndex{Name: name}
 	content, rowid := "", "rowid"
@@ -104,15 +106,15 @@ func external(name string, args []string, classes []*schema.Class) (*schema.Clas
 			rowid = v
 		case is && (option == "tokenize" || option == "prefix" || option == "columnsize" || option == "detail" && sqldriver.LowerASCII(v) == "full"):
 		case is, !ok:
-			return nil, x, false // with less detail an index raises errors for phrases and columns
+			return nil, x, false // with less detail, an index raises errors for phrases and columns
 		case sqldriver.LowerASCII(strings.TrimSpace(rest)) == "unindexed":
-		case strings.TrimSpace(rest) == "" && sqldriver.LowerASCII(column) != sqldriver.LowerASCII(name): // a column of this name hides what MATCH is asked of
+		case strings.TrimSpace(rest) == "" && sqldriver.LowerASCII(column) != sqldriver.LowerASCII(name): // a column with the table's name would change the meaning of MATCH
 			columns = append(columns, column)
 		default:
 			return nil, x, false
 		}
 	}
-	// The table of the index must be a class, and the index's rowid the class's key, so that matches are found by it.
+	// The index's table must be a class, and its rowid must be the key of the class, so that matches lead to records.
 	for _, c := range classes {
 		if content == "" || sqldriver.LowerASCII(c.Table) != sqldriver.LowerASCII(content) || c.View || len(c.Key) != 1 {
 			continue
@@ -134,8 +136,7 @@ func external(name string, args []string, classes []*schema.Class) (*schema.Clas
 	return nil, x, false
 }
 
-// probe runs a search in x, so that an index that can't be read here is left out, because a tokenizer or a table is
-// missing.
+// probe runs a search in x. It fails if the index can't be read here because a tokenizer or a table is missing.
 func probe(ctx context.Context, tx *sql.Tx, space string, x schema.TextIndex) error {
 	if space == "" {
 		space = "main"

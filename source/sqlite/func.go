@@ -9,7 +9,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// registerFunctions adds the functions to all connections that d opens from now on.
+// registerFunctions adds the functions to all later connections of d.
 func registerFunctions(d *sqlite.Driver) error {
 	c := &caches{}
 	functions := map[string]function{}
@@ -35,22 +35,22 @@ func registerFunctions(d *sqlite.Driver) error {
 	return errors.Join(errs...)
 }
 
-// doubt is part of the message of the error with which fnDoubt ends a statement.
+// doubt is part of the error message with which fnDoubt ends a statement.
 const doubt = "bailiwick doubts the type of a value"
 
-// A function takes int64, float64, string, []byte and nil, and returns one of them.
+// A function accepts int64, float64, string, []byte and nil, and returns one of them.
 type function struct {
 	args int32 // -1 for any number
 	call func(args []driver.Value) driver.Value
 }
 
-// An accumulator takes the values of a group in any order.
+// An accumulator accepts the values of a group in any order.
 type accumulator interface {
 	add(v driver.Value)
 	value() driver.Value
 }
 
-// aggregates returns the makers of the aggregate functions, by name.
+// aggregates returns the constructors of the aggregate functions, by name.
 func aggregates() map[string]func() accumulator {
 	return map[string]func() accumulator{
 		fnSum:                func() accumulator { return &sum{} },
@@ -65,7 +65,7 @@ func aggregates() map[string]func() accumulator {
 	}
 }
 
-// An aggregate is an accumulator as SQLite drives it.
+// An aggregate adapts an accumulator to the interface of SQLite.
 type aggregate struct{ accumulator }
 
 // Step implements sqlite.AggregateFunction.
@@ -78,17 +78,17 @@ func (a aggregate) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
 	return nil
 }
 
-// A capped is an accumulator with a maximum size, its second argument.
+// A capped is an accumulator with a maximum size. The size is the second argument.
 type capped interface{ limit(most int64) }
 
-// A sliding is an accumulator from which values can be taken again, for moving windows.
+// A sliding is an accumulator from which values can be removed, for moving windows.
 type sliding interface{ remove(v driver.Value) }
 
 // WindowInverse implements sqlite.AggregateFunction.
 func (a aggregate) WindowInverse(_ *sqlite.FunctionContext, args []driver.Value) error {
 	s, ok := a.accumulator.(sliding)
 	if !ok {
-		return errors.New("not a window function") // sqlgen writes none of it
+		return errors.New("not a window function") // sqlgen never writes such a window
 	}
 	s.remove(args[0])
 	return nil

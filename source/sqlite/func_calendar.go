@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// begin returns the beginning of t's unit on the clock. Weeks begin on day first, where 0 is Sunday.
+// begin returns the beginning of the unit that contains t, by the clock. Weeks begin on the day first, where 0 is
+// Sunday.
 func (c clock) begin(t time.Time, unit string, first int64) time.Time {
 	wall := c.at(t)
 	switch unit {
@@ -23,7 +24,7 @@ func (c clock) begin(t time.Time, unit string, first int64) time.Time {
 	return c.instant(unitBegin(wall, unit, first))
 }
 
-// unitBegin returns the midnight at which the unit, a day or longer, begins.
+// unitBegin returns the midnight at which a unit of a day or longer begins.
 func unitBegin(wall time.Time, unit string, first int64) time.Time {
 	y, m, d := wall.Date()
 	switch unit {
@@ -39,7 +40,7 @@ func unitBegin(wall time.Time, unit string, first int64) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 }
 
-// shift returns the instant n units later, null if it is out of range.
+// shift returns the instant n units later, or null if it is out of range.
 func (c clock) shift(t time.Time, n int64, unit string) driver.Value {
 	const years = 100_000
 	most, months, days := int64(years*366*day)*1000, int64(0), int64(0)
@@ -70,7 +71,7 @@ func (c clock) shift(t time.Time, n int64, unit string) driver.Value {
 		return nil
 	}
 	if step > 0 {
-		// In milliseconds, since a Duration ends after 292 years.
+		// In milliseconds, since a Duration can't exceed 292 years.
 		ms := t.UnixMilli() + n*step.Milliseconds()
 		if !inYears(ms) {
 			return nil
@@ -82,7 +83,7 @@ func (c clock) shift(t time.Time, n int64, unit string) driver.Value {
 		y, m, d := wall.Date()
 		last := time.Date(y, m+time.Month(n*months)+1, 0, 0, 0, 0, 0, time.UTC)
 		days = int64(min(d, last.Day()) - d)
-		wall = wall.AddDate(0, 0, 1-d) // the first of the month, which every month has
+		wall = wall.AddDate(0, 0, 1-d) // the first day of the month, which exists in every month
 		wall = wall.AddDate(0, int(n*months), d-1+int(days))
 	} else {
 		wall = wall.AddDate(0, 0, int(n*days))
@@ -93,7 +94,7 @@ func (c clock) shift(t time.Time, n int64, unit string) driver.Value {
 	return funcMillis(c.instant(wall))
 }
 
-// between returns how many times a unit begins after from, up to to.
+// between returns how many units begin after from and up to to.
 func (c clock) between(from, to time.Time, unit string, first int64) driver.Value {
 	switch unit {
 	case "hour", "minute", "second", "millisecond":
@@ -118,9 +119,9 @@ func (c clock) between(from, to time.Time, unit string, first int64) driver.Valu
 	return nil
 }
 
-// formatTime writes wall by the conversions of MongoDB's $dateToString. They are %Y %m %d %H %M %S, %L (milliseconds),
-// %j (day of the year), %G %V %u (ISO year, week and weekday) and %%. Unknown ones are copied, because the binder has
-// refused them.
+// formatTime formats wall with the conversions of MongoDB's $dateToString. They are %Y %m %d %H %M %S, %L
+// (milliseconds), %j (day of the year), %G %V %u (ISO year, week and weekday) and %%. It copies unknown conversions,
+// which the binder has already rejected.
 func formatTime(wall time.Time, format string) string {
 	year, week := wall.ISOWeek()
 	var out strings.Builder

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// funcConversions returns three families of functions. as… take a JSON value only if it has the type already. to…
-// convert a value of a column, or a JSON value. Each gives null where there is no such value.
+// funcConversions returns three families of functions. Functions as… return a JSON value that already has the type.
+// Functions to… convert a value of a column, or a JSON value. All of them return null if there is no result.
 func funcConversions() map[string]function {
 	out := map[string]function{
 		fnOfAny:     {1, ofAny},
@@ -49,7 +49,8 @@ func funcConversions() map[string]function {
 	} {
 		out[name] = function{1, func(args []driver.Value) driver.Value { return to(plainValue(args[0])) }}
 		out[name+fnOfJSON] = ofText(func(text string) driver.Value {
-			// JSON doesn't separate decimals from doubles: a number is a Double here, unless it is whole or a Decimal is wanted.
+			// JSON doesn't distinguish decimals from doubles. A number counts as a Double, unless it is whole or the
+			// target is Decimal.
 			v := scalar(text)
 			if f, ok := v.AsFloat(); ok && v.Kind() == value.Decimal && name != fnToDecimal {
 				v = value.OfFloat(f + 0)
@@ -65,7 +66,8 @@ func funcConversions() map[string]function {
 	return out
 }
 
-// ofAny returns the value of a column without a type as JSON, or null for bytes and infinities, which JSON doesn't have.
+// ofAny returns the value of a column without a type as JSON. It returns null for bytes, and for infinities, which
+// JSON can't represent.
 func ofAny(args []driver.Value) driver.Value {
 	switch v := args[0].(type) {
 	case float64:
@@ -109,12 +111,12 @@ func asInteger(v value.Value) driver.Value {
 
 func asDouble(v value.Value) driver.Value {
 	if f, ok := v.AsFloat(); ok && !math.IsInf(f, 0) {
-		return f + 0 // + 0 turns negative zero into zero
+		return f + 0 // adding 0 turns negative zero into zero
 	}
 	return nil
 }
 
-// asDecimal returns a number as a decimal as SQLite holds it, or null for other kinds.
+// asDecimal returns a number as a decimal in SQLite's form, or null for other kinds.
 func asDecimal(v value.Value) driver.Value {
 	switch v.Kind() {
 	case value.Int:
@@ -136,7 +138,8 @@ func asBoolean(v value.Value) driver.Value {
 	return truth(v.Bool())
 }
 
-// toInteger converts as $toInt does: a real is truncated towards zero, null beyond 64 bits. A text is digits with an optional sign.
+// toInteger converts as $toInt does. It truncates a real towards zero. The result is null beyond 64 bits. A text must
+// consist of digits with an optional sign.
 func toInteger(v value.Value) driver.Value {
 	switch v.Kind() {
 	case value.Int:
@@ -156,7 +159,7 @@ func toInteger(v value.Value) driver.Value {
 	return nil
 }
 
-// toDouble converts as $toDouble does: a Boolean is 0 or 1, a text a number in JSON's form.
+// toDouble converts as $toDouble does. A Boolean becomes 0 or 1. A text must be a number in JSON's form.
 func toDouble(v value.Value) driver.Value {
 	switch v.Kind() {
 	case value.Bool:
@@ -170,7 +173,7 @@ func toDouble(v value.Value) driver.Value {
 	return asDouble(v)
 }
 
-// toDecimal converts as $toDecimal does, exactly as far as SQLite holds decimals.
+// toDecimal converts as $toDecimal does. The result is exact if SQLite can store it exactly.
 func toDecimal(v value.Value) driver.Value {
 	switch v.Kind() {
 	case value.Bool:
@@ -184,7 +187,7 @@ func toDecimal(v value.Value) driver.Value {
 	return asDecimal(v)
 }
 
-// near returns the decimal that text writes with an exponent within ±1000.
+// near returns the decimal in text, or null if its exponent is beyond ±1000.
 func near(text string) driver.Value {
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
 		if e, err := strconv.Atoi(text[i+1:]); err != nil || e > 1000 || e < -1000 {
@@ -194,7 +197,7 @@ func near(text string) driver.Value {
 	return decimalOf(text).number()
 }
 
-// numeral returns text if it writes a number as JSON does, without a leading plus. Leading zeros and points are
+// numeral returns text without a leading plus if it is a number in JSON's form. Leading zeros and leading points are
 // allowed.
 func numeral(text string) (string, bool) {
 	rest, plus := strings.CutPrefix(text, "+")
@@ -224,7 +227,7 @@ func numeral(text string) (string, bool) {
 	return text, digits(&rest) > 0 && rest == ""
 }
 
-// digits removes the leading digits of text and returns how many there were.
+// digits removes the leading digits of text and returns their number.
 func digits(text *string) int {
 	rest := strings.TrimLeft(*text, "0123456789")
 	n := len(*text) - len(rest)
@@ -240,7 +243,8 @@ func toString(v value.Value) driver.Value {
 	return v.String()
 }
 
-// plain writes a decimal that SQLite can hold, without an exponent and without trailing zeros.
+// plain returns the text of a decimal without an exponent and without trailing zeros. SQLite must be able to store
+// the decimal.
 func (d decimal) plain() string {
 	switch {
 	case d.digits == "":
@@ -255,7 +259,7 @@ func (d decimal) plain() string {
 	return d.sign() + d.digits[:point] + "." + d.digits[point:]
 }
 
-// toBoolean converts as $toBool does: every text is true, and a number unless it is 0.
+// toBoolean converts as $toBool does. Every text is true, and every number except 0.
 func toBoolean(v value.Value) driver.Value {
 	switch v.Kind() {
 	case value.Bool:
@@ -270,7 +274,7 @@ func toBoolean(v value.Value) driver.Value {
 	return nil
 }
 
-// dateOf parses text in ISO 8601, and, if counted, numbers as milliseconds since 1970.
+// dateOf parses a text in ISO 8601. If counted, it also accepts numbers as milliseconds since 1970.
 func dateOf(v value.Value, counted bool) driver.Value {
 	ms, ok := int64(0), false
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// minMillis and maxMillis bound the years 1 to 9999.
+// minMillis and maxMillis are the limits of the years 1 to 9999.
 const (
 	minMillis = -62135596800000
 	maxMillis = 253402300799999
@@ -20,14 +20,14 @@ const day = 86400
 // A clock is the wall clock of a zone. Its times are represented as if they were in UTC.
 type clock struct{ *time.Location }
 
-// at returns the wall-clock time at instant t, represented in UTC.
+// at returns the wall-clock time at instant t, represented as if it were in UTC.
 func (c clock) at(t time.Time) time.Time {
 	_, offset := t.In(c.Location).Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// instant returns when the clock shows wall: the first time if it does so twice, and by the offset before the gap if it
-// skips wall.
+// instant returns the instant at which the clock shows wall. If the clock shows it twice, that is the first instant.
+// If the clock skips it, the offset before the gap applies.
 func (c clock) instant(wall time.Time) time.Time {
 	_, before := wall.AddDate(0, 0, -1).In(c.Location).Zone()
 	_, after := wall.AddDate(0, 0, 1).In(c.Location).Zone()
@@ -41,7 +41,8 @@ func (c clock) instant(wall time.Time) time.Time {
 	return first
 }
 
-// zone parses a zone: "" for UTC, an offset as "+05:30", or a name of the IANA database. It returns nil for any other.
+// zone parses a zone: "" for UTC, an offset such as "+05:30", or a name of the IANA database. It returns nil for any
+// other text.
 func zone(name string) any {
 	if name == "" || name == "UTC" {
 		return time.UTC
@@ -73,8 +74,9 @@ func (c *caches) at(ms, name driver.Value) (time.Time, clock, bool) {
 	return t, clock{loc}, year >= 1 && year <= 9999
 }
 
-// dates returns the functions of dates. Instants are integers, milliseconds since 1970. A zone is "", an offset or an IANA name, kept
-// parsed in c. Null, and an instant outside of the years 1 to 9999, give null.
+// dates returns the functions of dates. Instants are integers, in milliseconds since 1970. A zone is "", an offset or
+// an IANA name, and c caches its parsed form. The result is null for null, and for an instant outside of the years 1
+// to 9999.
 func dates(c *caches) map[string]function {
 	return map[string]function{
 		fnInstant:  {1, instant},
@@ -151,7 +153,7 @@ func ofDate(of func(ms int64) value.Value) function {
 	}}
 }
 
-// funcMillis returns t in milliseconds, or null if it is outside the years 1 to 9999.
+// funcMillis returns t in milliseconds, or null if it is outside of the years 1 to 9999.
 func funcMillis(t time.Time) driver.Value {
 	if ms := t.UnixMilli(); inYears(ms) {
 		return ms
@@ -159,8 +161,8 @@ func funcMillis(t time.Time) driver.Value {
 	return nil
 }
 
-// datePart returns the part of wall that MongoDB's operator of the same name gives: dayOfWeek counts from Sunday 1, isoDayOfWeek from
-// Monday 1. It is null for an unknown part.
+// datePart returns the part of wall that MongoDB's operator of the same name returns. dayOfWeek counts from Sunday as
+// 1, and isoDayOfWeek from Monday as 1. An unknown part gives null.
 func datePart(wall time.Time, part string) driver.Value {
 	year, week := wall.ISOWeek()
 	switch part {

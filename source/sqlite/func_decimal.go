@@ -15,7 +15,7 @@ type decimal struct {
 	exp    int
 }
 
-// farExponent bounds the exponents that are told apart. The sum of two of them fits an int.
+// farExponent is the largest exponent that decimals distinguish. The sum of two such exponents fits an int.
 const farExponent = 1 << 40
 
 // decimalOf parses a JSON number.
@@ -43,7 +43,7 @@ func decimalOf(s string) decimal {
 	return d
 }
 
-// decimalOfValue converts a number of SQLite: a real as written in the fewest digits.
+// decimalOfValue converts a number of SQLite. A real counts as its shortest decimal text.
 func decimalOfValue(v driver.Value) (decimal, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -57,10 +57,10 @@ func decimalOfValue(v driver.Value) (decimal, bool) {
 	return decimal{}, false
 }
 
-// places rounds to n places after the point, before it if n is negative: to the nearest, halves away from zero, or, with
-// cut, towards zero.
+// places rounds d to n places after the point, or before the point if n is negative. It rounds to the nearest number,
+// and halves away from zero. If cut is true, it rounds towards zero.
 func (d decimal) places(n int, cut bool) decimal {
-	drop := -n - d.exp // how many digits go
+	drop := -n - d.exp // the number of digits to remove
 	if drop <= 0 || d.digits == "" {
 		return d
 	}
@@ -84,7 +84,7 @@ func (d decimal) places(n int, cut bool) decimal {
 	return d
 }
 
-// next returns the next whole number, down or up.
+// next returns the next whole number, downwards or upwards. It returns d itself if d is whole.
 func (d decimal) next(down bool) decimal {
 	w := d.places(0, true)
 	if w == d || d.neg != down {
@@ -97,7 +97,7 @@ func (d decimal) next(down bool) decimal {
 	return decimalOfBig(n.Add(n, w.scaleTo(0)), 0)
 }
 
-// whole reports whether d has no digits after the point and at most 19 digits, the most that 64 bits hold.
+// whole reports whether d has no digits after the point and at most 19 digits, the maximum of 64-bit integers.
 func (d decimal) whole() bool { return d.exp >= 0 && len(d.digits)+d.exp <= 19 }
 
 func (d decimal) sign() string {
@@ -107,7 +107,7 @@ func (d decimal) sign() string {
 	return ""
 }
 
-// integer returns d if it is whole and within 64 bits.
+// integer returns d as an integer, and false if d isn't whole or exceeds 64 bits.
 func (d decimal) integer() (int64, bool) {
 	if !d.whole() {
 		return 0, false
@@ -122,7 +122,7 @@ func (d decimal) float() (float64, bool) {
 	return f + 0, err == nil
 }
 
-// number returns d as SQLite holds decimals, nil if it can't.
+// number returns d in SQLite's form of decimals, or nil if SQLite can't store it.
 func (d decimal) number() driver.Value {
 	if n, ok := d.integer(); ok {
 		return n
@@ -132,12 +132,12 @@ func (d decimal) number() driver.Value {
 	case !ok:
 		return nil
 	case f == math.Trunc(f) && f >= -1<<63 && f < 1<<63:
-		return int64(f) // as Stored has it
+		return int64(f) // the form of Stored
 	}
 	return f
 }
 
-// real returns d as a real, nil if it is out of range.
+// real returns d as a real, or nil if it is out of range.
 func (d decimal) real() driver.Value {
 	if f, ok := d.float(); ok {
 		return f
@@ -145,7 +145,7 @@ func (d decimal) real() driver.Value {
 	return nil
 }
 
-// scaleTo returns d × 10^-exp, for an exp of at most d's.
+// scaleTo returns d × 10^-exp. exp must be at most the exponent of d.
 func (d decimal) scaleTo(exp int) *big.Int {
 	n, _ := new(big.Int).SetString(d.sign()+"0"+d.digits, 10)
 	return n.Mul(n, power(d.exp-exp))
@@ -161,10 +161,10 @@ func decimalOfBig(n *big.Int, exp int) decimal {
 	return d
 }
 
-// key returns a text that is the same for equal numbers.
+// key returns a text that is identical for equal numbers.
 func (d decimal) key() string { return d.sign() + d.digits + "e" + strconv.Itoa(d.exp) }
 
-// appendOrder appends bytes that compare as the numbers do.
+// appendOrder appends bytes whose order is the order of the numbers.
 func (d decimal) appendOrder(dst []byte) []byte {
 	if d.digits == "" {
 		return append(dst, 1)

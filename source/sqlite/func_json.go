@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ofText makes a function of one text argument.
+// ofText returns a function with one text argument. It returns null for other arguments.
 func ofText(f func(text string) driver.Value) function {
 	return function{1, func(args []driver.Value) driver.Value {
 		if text, ok := args[0].(string); ok {
@@ -19,8 +19,9 @@ func ofText(f func(text string) driver.Value) function {
 	}}
 }
 
-// json returns the functions over JSON texts: equality, keys and orders for groups and sorts, parts of objects, and lists. An argument
-// that isn't JSON of the expected kind gives null, never an error, because an error would show what a hidden record holds.
+// json returns the functions over JSON texts: equality, keys and orders for groups and sorts, parts of objects, and
+// lists. An argument that isn't JSON of the expected kind gives null. It never gives an error, because an error would
+// reveal something about a hidden record.
 func json() map[string]function {
 	return map[string]function{
 		fnJSONEqual: {2, func(args []driver.Value) driver.Value {
@@ -82,7 +83,7 @@ func json() map[string]function {
 	}
 }
 
-// partOf returns the value at a path, args[1:], in the JSON text args[0], or null if there is none.
+// partOf returns the value at a path, args[1:], in the JSON text args[0], or null if it doesn't exist.
 func partOf(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	if !ok {
@@ -108,8 +109,8 @@ func length(text string) driver.Value {
 	return n
 }
 
-// item returns element args[1] of a list as a list of its text, and an empty list if there is none. So null and absent
-// differ.
+// item returns element args[1] of a list as a list with its text. It returns an empty list if the element doesn't
+// exist. So a null element differs from a missing one.
 func item(args []driver.Value) driver.Value {
 	text, _ := args[0].(string)
 	at, ok := args[1].(int64)
@@ -141,7 +142,7 @@ func path(args []driver.Value) []string {
 	return out
 }
 
-// storedJSON returns the JSON that a JSON column holds, as the adapter shows it.
+// storedJSON returns the JSON in a JSON column, in the form that the adapter shows.
 func storedJSON(args []driver.Value) driver.Value {
 	switch v := args[0].(type) {
 	case string:
@@ -155,13 +156,13 @@ func storedJSON(args []driver.Value) driver.Value {
 	return asJSON(args[0])
 }
 
-// plainValue converts a number or text of SQLite.
+// plainValue converts a number, a text or bytes of SQLite to a value.
 func plainValue(v driver.Value) value.Value {
 	switch v := v.(type) {
 	case int64:
 		return value.OfInt(v)
 	case float64:
-		return value.OfFloat(v + 0) // + 0 turns negative zero into zero
+		return value.OfFloat(v + 0) // adding 0 turns negative zero into zero
 	case string:
 		return value.OfString(strings.ToValidUTF8(v, "\uFFFD"))
 	case []byte:
@@ -170,7 +171,7 @@ func plainValue(v driver.Value) value.Value {
 	return value.Value{}
 }
 
-// asJSON writes a SQLite value as JSON.
+// asJSON returns the JSON text of a SQLite value.
 func asJSON(v driver.Value) string {
 	if text, ok := v.(string); ok {
 		return quoteJSON(text)
@@ -185,7 +186,7 @@ func jsonOf(v driver.Value) value.Value {
 	return value.Value{}
 }
 
-// compareJSON returns -1, 0 or 1, or 2 for two objects or two lists that differ.
+// compareJSON returns -1, 0 or 1. It returns 2 for two objects or two lists that differ.
 func compareJSON(x, y driver.Value) driver.Value {
 	s, sok := x.(string)
 	t, tok := y.(string)
@@ -202,9 +203,10 @@ func compareJSON(x, y driver.Value) driver.Value {
 	return int64(value.Order(a, b))
 }
 
-// setPart returns the JSON text args[0] with the part at a path, args[2:], replaced by the JSON args[1], null if that
-// is not text. A missing member is added to an existing object. Otherwise the text stays as it is. The other bytes are
-// untouched, so that numbers keep their digits.
+// setPart replaces the part at a path, args[2:], in the JSON text args[0] by the JSON args[1], and returns the text.
+// It returns null if args[0] isn't a text. A null args[1] counts as JSON's null. It adds a missing member to an
+// existing object, and otherwise leaves the text unchanged. The other bytes stay the same, so numbers keep their
+// digits.
 func setPart(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	if !ok || len(args) < 2 {
@@ -232,7 +234,8 @@ func setPart(args []driver.Value) driver.Value {
 	return text[:from] + "{" + quoteJSON(names[last]) + ":" + part + "}" + text[to:]
 }
 
-// elementAt returns element args[1] of the list args[0], from 0, or from the end if it is negative, or null if there is none.
+// elementAt returns element args[1] of the list args[0], counted from 0. A negative index counts from the end. It
+// returns null if there is no such element.
 func elementAt(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	at, aok := args[1].(int64)
@@ -240,7 +243,7 @@ func elementAt(args []driver.Value) driver.Value {
 		return nil
 	}
 	if at < 0 {
-		// Counts the elements, so that -1 becomes the index of the last.
+		// The loop counts the elements, so that -1 becomes the index of the last element.
 		elements(text, func(string) bool { at++; return true })
 		if at < 0 {
 			return nil
@@ -267,8 +270,9 @@ func inList(args []driver.Value) driver.Value {
 	return truth(found)
 }
 
-// slice returns at most args[2] elements of the list args[0] from index args[1], or from the end if that is negative.
-// Beyond the beginning it starts at the first. Null for no list, and for a count below 1, which MongoDB refuses.
+// slice returns at most args[2] elements of the list args[0] from index args[1]. A negative index counts from the
+// end, or means the first element if it is before the beginning. The result is null if args[0] isn't a list, and for
+// a count below 1, which MongoDB rejects.
 func slice(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	from, fok := args[1].(int64)
@@ -292,7 +296,8 @@ func slice(args []driver.Value) driver.Value {
 	return "[" + strings.Join(out, ",") + "]"
 }
 
-// joinLists returns the elements of all arguments as one list, or null if one isn't a list, or if the result would exceed longest bytes.
+// joinLists returns the elements of all arguments as one list. It returns null if an argument isn't a list, or if the
+// result would exceed longest bytes.
 func joinLists(args []driver.Value) driver.Value {
 	var out strings.Builder
 	out.WriteByte('[')
@@ -311,7 +316,8 @@ func joinLists(args []driver.Value) driver.Value {
 	return out.String() + "]"
 }
 
-// items returns the list of the texts of the elements, with null for null. It is null if text isn't a list.
+// items returns a list of the JSON texts of a list's elements, with null for null. It returns null if text isn't a
+// list.
 func items(text string) driver.Value {
 	out := []byte{'['}
 	if !elements(text, func(raw string) bool {
@@ -330,7 +336,7 @@ func items(text string) driver.Value {
 	return string(append(out, ']'))
 }
 
-// list makes a function of a list that returns result of the sum of its numbers.
+// list returns a function that adds the numbers in a list and passes the sum to result.
 func list(result func(*sum) driver.Value) function {
 	return ofText(func(text string) driver.Value {
 		s := &sum{}
@@ -341,7 +347,8 @@ func list(result func(*sum) driver.Value) function {
 	})
 }
 
-// extreme makes a function of a list that returns the least (sign -1) or the greatest (1) of its numbers, or null without one.
+// extreme returns a function that returns the least (sign -1) or greatest (sign 1) number in a list. It returns null
+// if the list has no numbers.
 func extreme(sign float64) function {
 	return ofText(func(text string) driver.Value {
 		var out driver.Value
@@ -354,7 +361,7 @@ func extreme(sign float64) function {
 	})
 }
 
-// numbersIn yields the numbers in a list as doubles, and reports whether text is a list.
+// numbersIn passes the numbers in a list to yield as doubles, and reports whether text is a list.
 func numbersIn(text string, yield func(float64)) bool {
 	return elements(text, func(raw string) bool {
 		if raw != "" && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') {

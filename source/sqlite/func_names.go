@@ -1,16 +1,16 @@
 package sqlite
 
-// The functions that this package adds to the connections, because SQLite has none that are total and exact. None
-// except fnDoubt fails. Each returns null if it has no result, and, unless it says otherwise, if an argument is null.
-// JSON is text that fnJSON or another of them returned. Dates are milliseconds since 1970.
+// The functions that this package adds to connections, because SQLite lacks total and exact ones. Only fnDoubt can
+// fail. A function returns null if it has no result and, unless noted otherwise, if an argument is null. JSON
+// arguments are texts that fnJSON or another function returned. Dates are milliseconds since 1970.
 const (
-	fnPoints  = "bailiwick_points"  // a collation: texts by their code points, whatever the encoding of the file
-	fnInstant = "bailiwick_instant" // (stored) the instant that a date column holds, in the years 1 to 9999
-	fnDay     = "bailiwick_day"     // (stored) the same if it is a midnight
+	fnPoints  = "bailiwick_points"  // a collation: texts by their code points, for any encoding of the file
+	fnInstant = "bailiwick_instant" // (stored) the instant in a date column, in the years 1 to 9999
+	fnDay     = "bailiwick_day"     // (stored) the same, or null unless it is a midnight
 	fnUUID    = "bailiwick_uuid"    // (stored) text that is a UUID, in lower case
-	fnJSON    = "bailiwick_json"    // (stored) text that is JSON as it is, other text and bytes in base64 quoted, or null for JSON's null
+	fnJSON    = "bailiwick_json"    // (stored) text that is JSON unchanged, other text and bytes in base64 quoted, and JSON's null as null
 
-	// Arithmetic: two integers give an integer, two reals a real, by plan's rules for each.
+	// Arithmetic: two integers give an integer, and two reals a real, by the rules of package plan.
 	fnAdd      = "bailiwick_add"
 	fnSubtract = "bailiwick_subtract"
 	fnMultiply = "bailiwick_multiply"
@@ -26,12 +26,12 @@ const (
 	fnExp      = "bailiwick_exp"
 	fnTrunc    = "bailiwick_trunc" // (x, places)
 	fnRound    = "bailiwick_round" // (x, places)
-	// fnOfDecimals is a suffix for all of them but Divide and Modulo: their numbers, of either kind, are decimals as
-	// written in the fewest digits. The result is an integer if possible.
+	// fnOfDecimals is a suffix for all of these except Divide and Modulo. Their numbers, of either kind, are decimals
+	// with their shortest text. The result is an integer if possible.
 	fnOfDecimals = "_decimal"
 
-	fnCompare     = "bailiwick_compare"      // (x, y) -1, 0 or 1. null equals null and is least
-	fnJSONCompare = "bailiwick_json_compare" // (x, y) the same for JSON. 2 for two objects or lists that differ
+	fnCompare     = "bailiwick_compare"      // (x, y) -1, 0 or 1. null equals null and is the least value
+	fnJSONCompare = "bailiwick_json_compare" // (x, y) the same for JSON, and 2 for two objects or lists that differ
 
 	fnConcat    = "bailiwick_concat"    // (x, …)
 	fnSubstring = "bailiwick_substring" // (x, from, length) in code points
@@ -39,10 +39,10 @@ const (
 	fnReplace   = "bailiwick_replace"   // (x, find, replacement)
 	fnReverse   = "bailiwick_reverse"   // (x)
 	fnCapitals  = "bailiwick_capitals"  // (x) as plan.Capitalize
-	fnRewrite   = "bailiwick_rewrite"   // (x, pattern, replacement) and whether not only the first part is replaced, 0 or 1
+	fnRewrite   = "bailiwick_rewrite"   // (x, pattern, replacement, 0 or 1). 1 replaces all matches, 0 only the first
 	fnFind      = "bailiwick_find"      // (x, pattern) as plan.FindMatch
 	fnFindAll   = "bailiwick_find_all"  // (x, pattern) as plan.FindMatches
-	fnQuote     = "bailiwick_quote"     // (text) as JSON, or a blob as itself
+	fnQuote     = "bailiwick_quote"     // (text) as JSON, or a blob unchanged
 	fnNumber    = "bailiwick_number"    // (number) as JSON
 	fnBase64    = "bailiwick_base64"    // (bytes) as text
 	fnDateText  = "bailiwick_date_text" // (date) in ISO 8601
@@ -67,13 +67,13 @@ const (
 	fnTruth     = "bailiwick_truth"      // (x) 0 or 1, never null
 	fnList      = "bailiwick_list"       // (x) x if it is a list
 	fnItems     = "bailiwick_items"      // (list) the list of the JSON texts of its elements, for json_each
-	fnItem      = "bailiwick_item"       // (list, place) the same of at most one element
+	fnItem      = "bailiwick_item"       // (list, place) the same, with at most the element at place
 	fnUnwind    = "bailiwick_unwind"     // (x) as fnItems. A value that isn't a list counts as a list of itself
 	fnBounded   = "bailiwick_bounded"    // (x) x if it has at most plan.MostBefore bytes
 	fnJSONKey   = "bailiwick_json_key"   // (x) a text that is the same for equal JSON
 	fnJSONOrder = "bailiwick_json_order" // (x) bytes that compare as value.Order does. All objects are equal, and all lists
 
-	// The value that JSON holds, null if it isn't of the type.
+	// The value of a JSON text, or null if it has another type.
 	fnAsString  = "bailiwick_as_string"
 	fnAsInteger = "bailiwick_as_integer"
 	fnAsDouble  = "bailiwick_as_double"
@@ -84,7 +84,7 @@ const (
 	fnOfAny     = "bailiwick_of_any"     // (stored) any finite number, or text, as JSON
 	fnAnyJSON   = "bailiwick_any_json"   // (stored) anything as JSON, bytes in base64
 
-	// Conversions of a number or a text, and, with the suffix fnOfJSON, of the value that JSON holds.
+	// Conversions of a number or a text and, with the suffix fnOfJSON, of the value of a JSON text.
 	fnToInteger = "bailiwick_to_integer"
 	fnToDouble  = "bailiwick_to_double"
 	fnToDecimal = "bailiwick_to_decimal"
@@ -93,7 +93,7 @@ const (
 	fnToDate    = "bailiwick_to_date"
 	fnOfJSON    = "_json"
 
-	// Dates. Zone is "" for UTC.
+	// Dates. The zone "" is UTC.
 	fnDatePart  = "bailiwick_date_part"  // (x, part, zone)
 	fnDateTrunc = "bailiwick_date_trunc" // (x, unit, zone, week start)
 	fnDateWrite = "bailiwick_date_write" // (x, format, zone)
@@ -107,16 +107,17 @@ const (
 	fnStdDevSamp = "bailiwick_stddev_samp" // of reals
 	fnJSONMin    = "bailiwick_json_min"
 	fnJSONMax    = "bailiwick_json_max"
-	fnGather     = "bailiwick_gather"   // (x, most) of JSON: the list, null if it is larger (plan.ListBytes)
-	fnDistinct   = "bailiwick_distinct" // (x, most) of JSON: the list of distinct values, null if it is larger
+	fnGather     = "bailiwick_gather"   // (x, most) of JSON: the list, or null if it is larger (plan.ListBytes)
+	fnDistinct   = "bailiwick_distinct" // (x, most) of JSON: the list of distinct values, or null if it is larger
 
-	fnMatches   = "bailiwick_matches"    // (pattern, text) 0 or 1, never null: the text matches the RE2 expression
-	fnDistance  = "bailiwick_distance"   // (x, area) an integer: how far x, JSON, is from the center, or null
-	fnOn        = "bailiwick_on"         // (x, area) 0 or 1, never null: x, JSON, is a point on an area
+	fnMatches   = "bailiwick_matches"    // (pattern, text) 0 or 1, never null: whether the text matches the RE2 expression
+	fnDistance  = "bailiwick_distance"   // (x, area) an integer: the distance of x, JSON, from the center, or null
+	fnOn        = "bailiwick_on"         // (x, area) 0 or 1, never null: whether x, JSON, is a point in an area
 	fnJSONEqual = "bailiwick_json_equal" // (a, b) whether two JSON documents are equal by value
 
-	fnDigest = "bailiwick_digest" // (seed, x, …) the md5 in hex. Null counts as ""
+	fnDigest = "bailiwick_digest" // (seed, x, …) the MD5 in hex. Null counts as ""
 
-	// fnDoubt ends the statement, unlike all others: one that is tried first, and runs again without it.
+	// fnDoubt ends the statement, unlike all other functions. It is for a statement that is tried first, and then
+	// runs again without it.
 	fnDoubt = "bailiwick_doubt" // (x)
 )

@@ -11,8 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 )
 
-// numbers returns the functions of numbers. Those whose names end in OfDecimals take decimals as SQLite holds them and are exact. The
-// others take integers and reals. Overflow, division by zero and what isn't a number give null.
+// numbers returns the functions of numbers. Functions whose names end in fnOfDecimals accept decimals in SQLite's
+// form and are exact. The others accept integers and reals. Overflow, division by zero and arguments that aren't
+// numbers give null.
 func numbers() map[string]function {
 	out := map[string]function{
 		fnCompare: {2, func(args []driver.Value) driver.Value { return int64(compare(args[0], args[1])) }},
@@ -47,7 +48,7 @@ func numbers() map[string]function {
 			n = 2
 		}
 		out[name] = function{n, func(args []driver.Value) driver.Value {
-			// Infinities, and doubles too large or small for arithmetic, are null in every backend.
+			// Infinities, and doubles too large or too small for arithmetic, give null in every backend.
 			if x, ok := args[0].(float64); ok && !plan.IsInRange(x) {
 				return nil
 			}
@@ -73,7 +74,7 @@ func numbers() map[string]function {
 	return out
 }
 
-// numberText writes a number as JSON.
+// numberText returns a number as JSON text.
 func numberText(args []driver.Value) driver.Value {
 	if v := plainValue(args[0]); v.IsNumber() {
 		return string(v.AppendJSON(nil))
@@ -84,7 +85,7 @@ func numberText(args []driver.Value) driver.Value {
 // clampPlaces limits places to the digits that a double can have.
 func clampPlaces(places int64) int { return int(max(-400, min(400, places))) }
 
-// real returns plan.Real of two reals.
+// real returns plan.Real of two reals, or nil.
 func real(op plan.Op, x, y driver.Value) driver.Value {
 	a, aok := x.(float64)
 	b, bok := y.(float64)
@@ -97,7 +98,7 @@ func real(op plan.Op, x, y driver.Value) driver.Value {
 	return nil
 }
 
-// reals makes a function of two reals. Division by zero and operands that aren't numbers give null.
+// reals returns a function of two reals. Division by zero and operands that aren't numbers give null.
 func reals(op func(x, y float64) float64) func(args []driver.Value) driver.Value {
 	return func(args []driver.Value) driver.Value {
 		x, xok := args[0].(float64)
@@ -106,7 +107,7 @@ func reals(op func(x, y float64) float64) func(args []driver.Value) driver.Value
 			return nil
 		}
 		if z := op(x, y); !math.IsNaN(z) && !math.IsInf(z, 0) {
-			return z + 0 // + 0 turns negative zero into zero
+			return z + 0 // adding 0 turns negative zero into zero
 		}
 		return nil
 	}
@@ -116,10 +117,10 @@ func reals(op func(x, y float64) float64) func(args []driver.Value) driver.Value
 type operation struct {
 	integers func(x, y int64) (int64, bool)
 	reals    func(x, y float64) float64
-	big      func(z, x, y *big.Int) *big.Int // nil for a product
+	big      func(z, x, y *big.Int) *big.Int // nil for Multiply
 }
 
-// fold applies an operation to the first two arguments, then to the result and the next.
+// fold applies an operation to the first two arguments, then to the result and each further argument.
 func (op operation) fold(two func(args []driver.Value) driver.Value) func(args []driver.Value) driver.Value {
 	return func(args []driver.Value) driver.Value {
 		if len(args) == 0 {
@@ -136,7 +137,8 @@ func (op operation) fold(two func(args []driver.Value) driver.Value) func(args [
 	}
 }
 
-// binaryFunc returns a function of two numbers: of integers null if the result exceeds 64 bits, else of reals.
+// binaryFunc returns a function of two numbers. For two integers, the result is null if it exceeds 64 bits. Otherwise
+// the numbers are reals.
 func (op operation) binaryFunc() func(args []driver.Value) driver.Value {
 	real := reals(op.reals)
 	return func(args []driver.Value) driver.Value {
@@ -152,8 +154,8 @@ func (op operation) binaryFunc() func(args []driver.Value) driver.Value {
 	}
 }
 
-// decimals applies op to two decimals. It uses integers if both are and the result fits, and otherwise big integers at
-// a common exponent. Null if one isn't a number.
+// decimals applies op to two decimals. It uses integers if both are integers and the result fits. Otherwise it uses
+// big integers with a common exponent. The result is null if an argument isn't a number.
 func (op operation) decimals(args []driver.Value) driver.Value {
 	x, xok := args[0].(int64)
 	y, yok := args[1].(int64)
@@ -201,7 +203,7 @@ func magnitude(x int64) uint64 {
 	return uint64(x)
 }
 
-// absolute returns |x|, or null for the least integer, which has none of 64 bits.
+// absolute returns |x|. It returns null for the least integer, whose absolute value exceeds 64 bits.
 func absolute(args []driver.Value) driver.Value {
 	switch x := args[0].(type) {
 	case int64:
@@ -215,7 +217,7 @@ func absolute(args []driver.Value) driver.Value {
 	return nil
 }
 
-// whole makes a function that rounds to the next whole number up (1) or down (-1).
+// whole returns a function that rounds to the next whole number, upwards (1) or downwards (-1).
 func whole(direction int) func(args []driver.Value) driver.Value {
 	return func(args []driver.Value) driver.Value {
 		switch x := args[0].(type) {
@@ -231,7 +233,7 @@ func whole(direction int) func(args []driver.Value) driver.Value {
 	}
 }
 
-// roundFunc makes a function that rounds x to a number of places, or, if cut, towards zero.
+// roundFunc returns a function that rounds x to a number of places. If cut is true, it rounds towards zero.
 func roundFunc(cut bool) func(args []driver.Value) driver.Value {
 	return func(args []driver.Value) driver.Value {
 		n, ok := args[1].(int64)
@@ -255,7 +257,7 @@ func roundFunc(cut bool) func(args []driver.Value) driver.Value {
 	}
 }
 
-// compare orders two values of one type, null first.
+// compare compares two values of one type. Null comes first.
 func compare(x, y driver.Value) int {
 	switch {
 	case x == nil && y == nil:

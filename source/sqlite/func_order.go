@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// appendKey appends a text that is the same for equal values.
+// appendKey appends a text that is identical for equal values.
 func appendKey(dst []byte, v value.Value) []byte {
 	switch v.Kind() {
 	case value.Int, value.Decimal:
@@ -34,7 +34,7 @@ func appendKey(dst []byte, v value.Value) []byte {
 	return v.AppendJSON(dst)
 }
 
-// appendOrder appends bytes that compare as the values do in value.Order. All objects are equal, and all lists.
+// appendOrder appends bytes whose order is that of value.Order. All objects have equal bytes, and so do all lists.
 func appendOrder(dst []byte, v value.Value) []byte {
 	switch v.Kind() {
 	case value.Int, value.Decimal:
@@ -54,32 +54,33 @@ func appendOrder(dst []byte, v value.Value) []byte {
 	return append(dst, 0)
 }
 
-// A document is one JSON value of a group. It represents all values equal to it, with the least of their texts.
+// A document is one JSON value of a group. It represents all equal values, and has the least of their texts.
 type document struct {
 	order []byte
 	key   string
 	text  string
 }
 
-// compare orders documents as value.Order does, and objects among themselves, and lists, by their keys.
+// compare orders documents as value.Order does. Objects among themselves, and lists among themselves, are ordered by
+// their keys.
 func (d *document) compare(e *document) int {
 	return cmp.Or(bytes.Compare(d.order, e.order), strings.Compare(d.key, e.key))
 }
 
-// documentOf parses JSON. It retains nothing of text, see sqlite.FunctionImpl.VolatileArgs.
+// documentOf parses JSON. It keeps no reference to text, see sqlite.FunctionImpl.VolatileArgs.
 func documentOf(text string) *document {
 	v := read(text)
 	return &document{appendOrder(nil, v), string(appendKey(nil, v)), strings.Clone(text)}
 }
 
-// An extremum is the least document of a group (sign -1) or the greatest (1).
+// An extremum is the least (sign -1) or the greatest (sign 1) document of a group.
 type extremum struct {
 	sign int
 	best *document
 }
 
-// add keeps the document if it is beyond the best. Of equal ones the least text stays, so that the order of the rows
-// doesn't matter.
+// add replaces the best document if the new one is beyond it. Among equal documents, it keeps the one with the least
+// text, so that the order of the rows doesn't matter.
 func (m *extremum) add(v driver.Value) {
 	text, ok := v.(string)
 	if !ok || m.best != nil && m.best.text == text {
@@ -102,7 +103,7 @@ func (m *extremum) value() driver.Value {
 	return m.best.text
 }
 
-// A size is that of a list, as plan.ListBytes counts it.
+// A size is the size of a list, as defined by plan.ListBytes.
 type size struct {
 	bytes, most int64
 	over        bool
@@ -111,14 +112,14 @@ type size struct {
 // limit implements capped.
 func (s *size) limit(most int64) { s.most = most }
 
-// take adds an element, and reports whether the list isn't too large.
+// take counts an element, and reports whether the list is within its limit.
 func (s *size) take(text string) bool {
 	s.bytes += int64(len(text) + plan.ListElement)
 	s.over = s.over || s.bytes > s.most
 	return !s.over
 }
 
-// textOf returns the JSON text that v holds.
+// textOf returns v as JSON text.
 func textOf(v driver.Value) string {
 	if text, ok := v.(string); ok {
 		return text
@@ -126,7 +127,7 @@ func textOf(v driver.Value) string {
 	return "null"
 }
 
-// A gathered is the documents of a group, in order.
+// A gathered collects the documents of a group in order.
 type gathered struct {
 	size
 	text []byte
@@ -144,7 +145,8 @@ func (l *gathered) add(v driver.Value) {
 	l.text = append(append(l.text, ','), text...)
 }
 
-// value returns the list: text has a comma before each document, the first of which becomes the bracket. Null if it is too large.
+// value returns the list, or null if it is too large. text has a comma before each document, and the first comma
+// becomes the bracket.
 func (l *gathered) value() driver.Value {
 	switch {
 	case l.over:
@@ -156,15 +158,15 @@ func (l *gathered) value() driver.Value {
 	return string(append(l.text, ']'))
 }
 
-// A set is the distinct documents of a group.
+// A set contains the distinct documents of a group.
 type set struct {
 	size
-	byKey map[string]string // their texts
-	texts map[string]bool   // those that are not keys
+	byKey map[string]string // the text of each document
+	texts map[string]bool   // other texts of these documents
 }
 
-// add adds a document, of which the set keeps the least text among equal ones, so that the order of the rows doesn't matter. Texts seen
-// before are left out without parsing. A set that grows beyond its bound drops everything and is null.
+// add adds a document. Among equal documents, the set keeps the least text, so that the order of the rows doesn't
+// matter. It skips known texts without parsing. A set that exceeds its limit drops all documents and becomes null.
 func (s *set) add(v driver.Value) {
 	text := textOf(v)
 	_, long := v.([]byte)
@@ -192,7 +194,7 @@ func (s *set) add(v driver.Value) {
 	}
 }
 
-// value returns the documents of the set as a list in their order, or null if it has outgrown its bound.
+// value returns the documents of the set as an ordered list, or null if it has exceeded its limit.
 func (s *set) value() driver.Value {
 	if s.over {
 		return nil

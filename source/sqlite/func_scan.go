@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A scan reads JSON that is known to be valid, without building values. On other text it ends early.
+// A scanJSON reads valid JSON without building values. On invalid text it ends early.
 type scanJSON struct {
 	text string
 	at   int
@@ -20,7 +20,7 @@ func (s *scanJSON) space() {
 	}
 }
 
-// open enters the object or list that begins with bracket, and reports whether there is one.
+// open enters the object or list that begins with bracket. It returns false if there isn't one at this position.
 func (s *scanJSON) open(bracket byte) bool {
 	s.space()
 	if s.at >= len(s.text) || s.text[s.at] != bracket {
@@ -30,7 +30,7 @@ func (s *scanJSON) open(bracket byte) bool {
 	return true
 }
 
-// more goes to the next element or member, and reports false after the last.
+// more moves to the next element or member. It returns false after the last one.
 func (s *scanJSON) more() bool {
 	s.space()
 	if s.at < len(s.text) && s.text[s.at] == ',' {
@@ -83,7 +83,7 @@ func (s *scanJSON) value() string {
 	return s.text[start:]
 }
 
-// skipString moves behind the string that begins here.
+// skipString moves behind the string that begins at the current position.
 func (s *scanJSON) skipString() {
 	for s.at++; s.at < len(s.text); s.at++ {
 		switch s.text[s.at] {
@@ -102,12 +102,13 @@ func unquoteJSON(raw string) string {
 	if len(raw) >= 2 && !strings.Contains(raw, `\`) {
 		return raw[1 : len(raw)-1]
 	}
-	// If raw isn't valid, text is the part of it that was read.
+	// If raw isn't valid, text is the part before the error.
 	text, _ := jsontext.AppendUnquote(nil, raw)
 	return string(text)
 }
 
-// elements calls yield for the text of each element of a list until it returns false, and reports whether text is a list.
+// elements calls yield with the text of each element of a list, until yield returns false. It reports whether text is
+// a list.
 func elements(text string, yield func(raw string) bool) bool {
 	s := scanJSON{text: text}
 	if !s.open('[') {
@@ -139,10 +140,10 @@ func find(text string, path []string) (from, to int, ok bool) {
 	return s.at - len(raw), s.at, true
 }
 
-// deepest is how deep JSON in a column may nest. The adapter shows deeper JSON as text.
+// deepest is the maximum nesting of JSON in a column. The adapter shows deeper JSON as text.
 const deepest = 100
 
-// valid reports whether text is JSON that the adapter reads as JSON.
+// valid reports whether the adapter accepts text as JSON.
 func valid(text string) bool {
 	if !jsontext.Value(text).IsValid() {
 		return false
@@ -177,7 +178,7 @@ func read(text string) value.Value {
 	return v
 }
 
-// jsonText returns the result of a function that returns JSON: null for JSON's null.
+// jsonText returns raw as the result of a function that returns JSON. JSON's null becomes null.
 func jsonText(raw string) any {
 	if raw == "null" || raw == "" {
 		return nil
@@ -185,8 +186,8 @@ func jsonText(raw string) any {
 	return raw
 }
 
-// quoteJSON returns text as a JSON string. Characters that JSON can't hold (see value.Read), and NUL, become U+FFFD. A
-// long text is copied once: a statement quotes thousands.
+// quoteJSON returns text as a JSON string. NUL and characters that JSON can't contain (see value.Read) become U+FFFD.
+// It copies a long text only once, because a statement may quote thousands of texts.
 func quoteJSON(s string) string {
 	const step = 4096
 	s = writable(s)
@@ -210,7 +211,7 @@ func quoteJSON(s string) string {
 	return out.String()
 }
 
-// writable returns s with U+FFFD in place of characters that JSON can't hold.
+// writable returns s with U+FFFD in place of characters that JSON can't contain.
 func writable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

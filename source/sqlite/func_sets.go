@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// all returns the elements of a list with their texts. ok is false if it isn't one.
+// all returns the elements of a list with their texts. ok is false if the argument isn't a list.
 func all(list driver.Value) (values []value.Value, raws []string, ok bool) {
 	text, _ := list.(string)
 	ok = elements(text, func(raw string) bool {
@@ -19,7 +19,8 @@ func all(list driver.Value) (values []value.Value, raws []string, ok bool) {
 	return values, raws, ok
 }
 
-// setOf returns the distinct elements of a list that another has, or hasn't.
+// setOf returns the distinct elements of the first list. If has is true, it returns only those that the second list
+// contains, and otherwise only the others.
 func setOf(args []driver.Value, has bool) driver.Value {
 	list, raws, ok := all(args[0])
 	other, _, also := all(args[1])
@@ -44,7 +45,7 @@ func setOf(args []driver.Value, has bool) driver.Value {
 	return "[" + strings.Join(out, ",") + "]"
 }
 
-// pairs returns the members of an object as {k, v}, in the order of their names.
+// pairs returns the members of an object as a list of {k, v}, ordered by name.
 func pairs(args []driver.Value) driver.Value {
 	object := jsonOf(args[0])
 	if object.Kind() != value.Object {
@@ -59,7 +60,7 @@ func pairs(args []driver.Value) driver.Value {
 	return string(value.OfArray(out).AppendJSON(nil))
 }
 
-// joinTexts joins the texts in a list.
+// joinTexts concatenates the texts in a list.
 func joinTexts(args []driver.Value) driver.Value {
 	list, _, _ := all(args[0])
 	separator, ok := args[1].(string)
@@ -69,8 +70,8 @@ func joinTexts(args []driver.Value) driver.Value {
 	return nil
 }
 
-// objectOf returns the object of a list of pairs, {k, v} or [k, v], or null if one isn't a pair. Of members with the
-// same name the last value stays, at the place of the first.
+// objectOf returns the object of a list of pairs, {k, v} or [k, v]. It returns null if an element isn't a pair. Of
+// members with the same name, the last value is kept, at the position of the first.
 func objectOf(args []driver.Value) driver.Value {
 	list, _, ok := all(args[0])
 	if !ok {

@@ -10,20 +10,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 )
 
-// A sum adds numbers exactly, a real as written in the fewest digits, so that their order doesn't matter. Its value is a
-// real, or a decimal as SQLite holds one, or null if a number was infinite or the sum is out of range.
+// A sum adds numbers exactly, so that their order doesn't matter. A real counts as its shortest decimal text. The
+// value is a real, or a decimal in SQLite's form. It is null if a number was infinite or the sum is out of range.
 type sum struct {
 	decimal, average bool
 
 	count int64
-	wrong int // how many numbers are infinite
+	wrong int // the number of infinite numbers
 	parts []part
 }
 
-// A part is the sum of the numbers that were added with one exponent.
+// A part is the sum of the added numbers with one exponent.
 type part struct {
 	exp       int
-	high, low uint64 // 128 bits, signed
+	high, low uint64 // a signed integer of 128 bits
 }
 
 func (s *sum) add(v driver.Value) { s.move(v, 1) }
@@ -47,7 +47,7 @@ func (s *sum) move(v driver.Value, sign int64) {
 		return
 	}
 	s.count += sign
-	if sign < 0 && mantissa == math.MinInt64 { // its negative is beyond 64 bits
+	if sign < 0 && mantissa == math.MinInt64 { // its negative exceeds 64 bits
 		s.at(exp).add(math.MaxInt64)
 		s.at(exp).add(1)
 		return
@@ -55,7 +55,7 @@ func (s *sum) move(v driver.Value, sign int64) {
 	s.at(exp).add(sign * mantissa)
 }
 
-// fewest returns x as the fewest digits × 10^exp.
+// fewest returns x as mantissa × 10^exp with the fewest digits.
 func fewest(x float64) (mantissa int64, exp int) {
 	if n := int64(x); float64(n) == x && n < 1<<53 && n > -1<<53 {
 		return n, 0
@@ -75,7 +75,7 @@ func fewest(x float64) (mantissa int64, exp int) {
 		case c == '.':
 			point = true
 		case c >= '0':
-			mantissa = mantissa*10 + int64(c-'0') // 17 digits at most
+			mantissa = mantissa*10 + int64(c-'0') // at most 17 digits
 			if point {
 				exp--
 			}
@@ -94,7 +94,7 @@ func (s *sum) at(exp int) *part {
 	return &s.parts[len(s.parts)-1]
 }
 
-// add can't exceed 128 bits: that would take 2^63 numbers.
+// add adds n. The sum can't exceed 128 bits, because that would take 2^63 numbers.
 func (p *part) add(n int64) {
 	var carry uint64
 	p.low, carry = bits.Add64(p.low, uint64(n), 0)
@@ -121,7 +121,8 @@ func (s *sum) total() (n *big.Int, exp int) {
 	return n, exp
 }
 
-// value returns the sum or the average: null for an average of nothing, and where a number was infinite. It rounds once, at the end.
+// value returns the sum or the average. It is null for the average of no numbers, and if a number was infinite. It is
+// rounded only once, at the end.
 func (s *sum) value() driver.Value {
 	if s.wrong > 0 || s.average && s.count == 0 {
 		return nil
@@ -140,16 +141,16 @@ func (s *sum) value() driver.Value {
 	return d.real()
 }
 
-// A deviation is the standard deviation of reals, rounded once: it is computed from exact sums, in base 2. It is null if
-// a number is too large or small for arithmetic.
+// A deviation is the standard deviation of reals. It is computed from exact sums in base 2, and rounded once. It is
+// null if a number is too large or too small for arithmetic.
 type deviation struct {
-	sample int64 // 1 for the sample's, else 0
+	sample int64 // 1 for a sample, 0 for the whole population
 	count  int64
-	wrong  int // how many numbers are too large or small
+	wrong  int // the number of values that are too large or too small
 	powers map[int]*power2
 }
 
-// A power2 holds the sums of the numbers with one exponent, and of their squares.
+// A power2 contains two sums over the numbers with one exponent: their sum and the sum of their squares.
 type power2 struct{ sum, squares big.Int }
 
 func (d *deviation) add(v driver.Value) { d.move(v, 1) }
@@ -176,7 +177,7 @@ func (d *deviation) move(v driver.Value, sign int64) {
 		p = &power2{}
 		d.powers[exp] = p
 	}
-	n := big.NewInt(int64(math.Ldexp(fraction, 53))) // all its bits
+	n := big.NewInt(int64(math.Ldexp(fraction, 53))) // contains all bits of the fraction
 	p.sum.Add(&p.sum, new(big.Int).Mul(n, big.NewInt(sign)))
 	p.squares.Add(&p.squares, n.Mul(n.Mul(n, n), big.NewInt(sign)))
 }

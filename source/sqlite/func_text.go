@@ -21,16 +21,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// longest is the most bytes of a text that a function returns. A longer one is null. SQLite fails beyond 10^9.
+// longest is the maximum size in bytes of a text that a function returns. A longer result becomes null. SQLite itself
+// fails beyond 10^9.
 const longest = 1 << 22
 
-// caches are kept between calls, for all connections. They hold regular expressions and time zones. A statement has
-// few, and each comes again with every row.
+// caches keep regular expressions and time zones between calls, for all connections. A statement has only a few of
+// them, and needs each again for every row.
 type caches struct {
 	expressions, zones cache
 }
 
-// A cache maps texts to their parsed form. It is emptied when it is full.
+// A cache maps texts to their parsed form. When it is full, all entries are removed.
 type cache struct {
 	meanings sync.Map
 	kept     atomic.Int32
@@ -38,8 +39,8 @@ type cache struct {
 
 const mostPatterns = 256
 
-// get returns the parsed form of text, and calls the function read to parse it on first use. It empties a full cache,
-// because the few texts of a statement return at once.
+// get returns the parsed form of text. On first use it calls the function read to parse the text. It empties a full
+// cache, since the few texts of a statement soon return.
 func (c *cache) get(text string, read func(string) any) any {
 	if have, ok := c.meanings.Load(text); ok {
 		return have
@@ -53,7 +54,8 @@ func (c *cache) get(text string, read func(string) any) any {
 	return have
 }
 
-// expression compiles a pattern that was checked when the query was parsed. It returns nil if it doesn't compile.
+// expression compiles a pattern that was checked when the query was parsed. It returns nil if the pattern doesn't
+// compile.
 func expression(pattern string) any {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
@@ -62,8 +64,8 @@ func expression(pattern string) any {
 	return re
 }
 
-// texts returns the functions of texts. Patterns are compiled once and kept in c. They were checked when the query was parsed, and one
-// that doesn't compile matches nothing.
+// texts returns the functions of texts. c caches compiled patterns. Patterns were checked when the query was parsed.
+// One that doesn't compile matches nothing.
 func texts(c *caches) map[string]function {
 	return map[string]function{
 		fnMatches: {2, func(args []driver.Value) driver.Value {
@@ -80,7 +82,7 @@ func texts(c *caches) map[string]function {
 			switch v := args[0].(type) {
 			case string:
 				return quoteJSON(v)
-			case []byte: // a text that is too long, see Short of sqlgen's dialect
+			case []byte: // stands for a text that is too long, see dialect.Short
 				return []byte{0}
 			}
 			return nil
@@ -120,8 +122,8 @@ func texts(c *caches) map[string]function {
 	}
 }
 
-// substring returns at most args[2] characters from character args[1], counted from 0. For a negative length it returns
-// all that follow.
+// substring returns at most args[2] characters from character args[1], counted from 0. For a negative length it
+// returns the whole rest.
 func substring(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	from, fok := args[1].(int64)
@@ -136,8 +138,8 @@ func substring(args []driver.Value) driver.Value {
 	return text[:offset(text, length)]
 }
 
-// splitJSON returns the parts of a text between separators, as a JSON list, or null for an empty separator, and for a
-// list above longest bytes.
+// splitJSON returns the parts of a text between separators, as a JSON list. It returns null for an empty separator,
+// and if the list would exceed longest bytes.
 func splitJSON(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	sep, sok := args[1].(string)
@@ -156,8 +158,8 @@ func splitJSON(args []driver.Value) driver.Value {
 	return string(append(out, ']'))
 }
 
-// replace returns args[0] with every args[1] replaced by args[2], or null if that would exceed longest bytes, which is
-// computed before a byte is copied. An empty args[1] changes nothing.
+// replace returns args[0] with every args[1] replaced by args[2]. It returns null if the result would exceed longest
+// bytes, which it checks before it copies. An empty args[1] changes nothing.
 func replace(args []driver.Value) driver.Value {
 	text, ok := args[0].(string)
 	find, fok := args[1].(string)
@@ -174,8 +176,8 @@ func replace(args []driver.Value) driver.Value {
 	return strings.ReplaceAll(text, find, with)
 }
 
-// rewrite returns args[0] with args[2] for each part that the pattern args[1] matches. If args[3] is 0, it replaces
-// only the first such part. It returns null if that would exceed longest bytes.
+// rewrite returns args[0] with each match of the pattern args[1] replaced by args[2]. If args[3] is 0, it replaces
+// only the first match. It returns null if the result would exceed longest bytes.
 func (c *caches) rewrite(args []driver.Value) driver.Value {
 	if len(args) < 3 {
 		return nil
@@ -214,7 +216,8 @@ func (c *caches) rewrite(args []driver.Value) driver.Value {
 	return out.String()
 }
 
-// find returns the parts of args[0] that the pattern args[1] matches, at most some, as JSON objects. It returns false for null.
+// find returns at most most matches of the pattern args[1] in args[0], as JSON objects. It returns false if the
+// result is null.
 func (c *caches) find(args []driver.Value, most int) ([][]byte, bool) {
 	text, ok := args[0].(string)
 	pattern, pok := args[1].(string)
@@ -226,7 +229,7 @@ func (c *caches) find(args []driver.Value, most int) ([][]byte, bool) {
 		return nil, false
 	}
 	var list [][]byte
-	end, before := 0, 0 // where the last part began, and the characters before it
+	end, before := 0, 0 // the start of the last match, and the number of characters before it
 	for _, at := range re.FindAllStringSubmatchIndex(text, most) {
 		before += utf8.RuneCountInString(text[end:at[0]])
 		end = at[0]
@@ -248,7 +251,7 @@ func (c *caches) find(args []driver.Value, most int) ([][]byte, bool) {
 	return list, true
 }
 
-// capitals returns text with the first letter of each word in upper case, and its others in lower case.
+// capitals returns text with the first letter of each word in upper case, and the other letters in lower case.
 func capitals(text string) driver.Value {
 	out, inside := []byte(text), false
 	for i, b := range out {
@@ -261,7 +264,7 @@ func capitals(text string) driver.Value {
 	return string(out)
 }
 
-// offset returns where character n of text begins, or its end if it has fewer.
+// offset returns the position where character n of text begins. If text has fewer characters, it returns the end.
 func offset(text string, n int64) int {
 	at := 0
 	for ; n > 0 && at < len(text); n-- {
@@ -271,7 +274,8 @@ func offset(text string, n int64) int {
 	return at
 }
 
-// concat joins texts: null if one isn't a text, or if they exceed longest bytes.
+// concat concatenates texts. It returns null if an argument isn't a text, or if the result would exceed longest
+// bytes.
 func concat(args []driver.Value) driver.Value {
 	size := 0
 	for _, a := range args {
@@ -281,14 +285,14 @@ func concat(args []driver.Value) driver.Value {
 		}
 	}
 	var out strings.Builder
-	out.Grow(size) // before any byte is copied: a statement leaves the garbage of thousands of records behind
+	out.Grow(size) // one allocation before copying, since a statement calls concat for thousands of records
 	for _, a := range args {
 		out.WriteString(a.(string))
 	}
 	return out.String()
 }
 
-// uuid returns text in the form 8-4-4-4-12, in lower case.
+// uuid returns a text of the form 8-4-4-4-12 in lower case, or null for other texts.
 func uuid(text string) driver.Value {
 	if len(text) != 36 {
 		return nil
@@ -307,7 +311,8 @@ func uuid(text string) driver.Value {
 	return strings.ToLower(text)
 }
 
-// digest returns the MD5 of its arguments' texts with a separator between, by which samples are taken: every source computes the same.
+// digest returns the MD5 of its arguments' texts, with a separator between them. It determines samples, so every
+// source must compute the same digest.
 func digest(args []driver.Value) driver.Value {
 	h := md5.New()
 	for i, a := range args {
@@ -319,8 +324,8 @@ func digest(args []driver.Value) driver.Value {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// storedInstant returns the date that a column holds, as the adapter shows it. Text is ISO 8601. Integers count seconds
-// or, from 10^11 on, milliseconds. Reals are Julian days.
+// storedInstant returns the date in a column, in the form that the adapter shows. Text is ISO 8601. Integers count
+// seconds or, from 10^11 on, milliseconds. Reals are Julian days.
 func storedInstant(v driver.Value) (time.Time, bool) {
 	const seconds = 99999999999
 	switch v := v.(type) {

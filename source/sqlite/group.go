@@ -11,7 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Order implements sqlgen.Dialect. JSON sorts by a text that fnJSONOrder returns, texts by their code points, whatever the column's collation.
+// Order implements sqlgen.Dialect. JSON is ordered by the bytes that fnJSONOrder returns. Texts are ordered by code
+// points, regardless of the column's collation.
 func (d dialect) Order(_ sqlgen.Scope, x string, t schema.Type, desc bool) []string {
 	switch t {
 	case schema.JSON, schema.Array:
@@ -28,14 +29,14 @@ func (d dialect) Order(_ sqlgen.Scope, x string, t schema.Type, desc bool) []str
 // Written implements sqlgen.Dialect.
 func (dialect) Written(x string) string { return x }
 
-// Key implements sqlgen.Dialect. It returns the common key of equal values, and one of them to show, the same whichever
-// row comes first.
+// Key implements sqlgen.Dialect. It returns the common key of equal values, and the value to show. The shown value
+// doesn't depend on the order of the rows.
 func (d dialect) Key(_ sqlgen.Scope, x string, t schema.Type, _ bool) (by, show string) {
 	switch t {
 	case schema.JSON, schema.Array:
-		return call(fnJSONKey, x), "min(" + d.textByPoints(x, schema.Any) + ")" // of equal documents the one with the least text
+		return call(fnJSONKey, x), "min(" + d.textByPoints(x, schema.Any) + ")" // the equal document with the least text
 	case schema.Double:
-		return x, "(min(" + x + ") + 0.0)" // 0 and -0 are one key
+		return x, "(min(" + x + ") + 0.0)" // 0 and -0 have the same key
 	case schema.Any:
 		x += " COLLATE BINARY"
 		return x, "coalesce(min(" + x + ") FILTER (WHERE typeof(" + x + ") = 'integer'), min(" + x + "))"
@@ -43,8 +44,8 @@ func (d dialect) Key(_ sqlgen.Scope, x string, t schema.Type, _ bool) (by, show 
 	return x, x
 }
 
-// Accumulate implements sqlgen.Dialect. Sums of Integers are SQLite's own. Doubles and Decimals are summed exactly by
-// functions that this package adds, so that the order of the rows doesn't matter. x is "" for the count of all records.
+// Accumulate implements sqlgen.Dialect. Sums of Integers use SQLite's own functions. Doubles and Decimals are added
+// exactly by functions of this package, so that the order of the rows doesn't matter. x is "" to count all records.
 func (d dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
 	structured := from == schema.JSON || from == schema.Array
 	switch op {
@@ -91,11 +92,11 @@ func (d dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from s
 	return "", problem.New(problem.Internal, fmt.Sprintf("no accumulator %d in SQLite", op))
 }
 
-// sumOfIntegers writes a sum that is null beyond 64 bits. sum() fails there. total() doesn't, and is less than 2^30
-// away from the sum. The lowest 32 bits of the sum are those of a sum that can't overflow. So the sum is the only
-// number near total() with these bits. total() of more than 2^63 becomes the nearest integer of 64 bits, which is as
-// near if it isn't more than 2^30 beyond. A sum beyond 64 bits becomes a double. SQLite computes an aggregate that is
-// written twice only once, so a row costs two.
+// sumOfIntegers writes a sum of integers that is null beyond 64 bits, where sum() would fail. total() doesn't fail,
+// and differs from the sum by less than 2^30. The lowest 32 bits of the sum come from a sum that can't overflow. So
+// the sum is the only number near total() with these bits. If total() exceeds 2^63, the cast gives the nearest 64-bit
+// integer, which is near enough if total() exceeds it by at most 2^30. A sum beyond 64 bits becomes a double. SQLite
+// computes a repeated aggregate only once, so each row costs two aggregates.
 func sumOfIntegers(x string) string {
 	total := "total(" + x + ")"
 	near := "CAST(" + total + " AS INTEGER)"
@@ -103,7 +104,7 @@ func sumOfIntegers(x string) string {
 	return "CASE WHEN abs(" + total + ") <= 9223372037928517632.0 AND typeof(" + sum + ") = 'integer' THEN " + sum + " END"
 }
 
-// halves sums the high and low halves of the numbers separately, since sum() fails beyond 64 bits. The sum is high ×
+// halves adds the high and low halves of the numbers separately, since sum() fails beyond 64 bits. The sum is high ×
 // 2^32 + low.
 func halves(x string) (high, low string) {
 	low = "sum(" + x + " & 4294967295)"
@@ -119,8 +120,8 @@ func (dialect) Pick(_ sqlgen.Scope, x, when string, _ schema.Type) string {
 	return "max(CASE WHEN " + when + " THEN " + x + " END)"
 }
 
-// Collect implements sqlgen.Dialect by an aggregate that this package adds, bounded by l.Most bytes. It has no use for
-// l.When, which leaves out the values that Distinct leaves out.
+// Collect implements sqlgen.Dialect with an aggregate of this package, which is limited to l.Most bytes. It doesn't
+// need l.When, because that excludes only the values that Distinct excludes.
 func (dialect) Collect(_ sqlgen.Scope, l sqlgen.Gathered) string {
 	text := l.X + ", " + strconv.Itoa(l.Most)
 	if len(l.Terms) > 0 {
@@ -129,7 +130,7 @@ func (dialect) Collect(_ sqlgen.Scope, l sqlgen.Gathered) string {
 	return call(fnGather, text)
 }
 
-// Short implements sqlgen.Dialect. The other value is a blob, of which fnQuote makes itself.
+// Short implements sqlgen.Dialect. A longer value becomes a blob, which fnQuote returns unchanged.
 func (dialect) Short(x string, most int) string {
 	return "CASE WHEN octet_length(" + x + ") > " + strconv.Itoa(most) + " THEN x'00' ELSE " + x + " END"
 }
@@ -138,7 +139,8 @@ func (dialect) Distinct(_ sqlgen.Scope, x string, most int) string {
 	return call(fnDistinct, x, strconv.Itoa(most))
 }
 
-// Digest implements sqlgen.Dialect. A value of a column without a type counts as null, because sources write it differently.
+// Digest implements sqlgen.Dialect. A value of a column without a type counts as null, because sources write such
+// values differently.
 func (d dialect) Digest(s sqlgen.Scope, seed string, xs []string, types []schema.Type) string {
 	args := []string{s.Arg(seed, "")}
 	for i, x := range xs {
@@ -162,16 +164,16 @@ func (dialect) Elements(s sqlgen.Scope, x string) (from, element, position strin
 // Gathers implements sqlgen.Dialect.
 func (dialect) Gathers() bool { return true }
 
-// Barrier returns an offset: SQLite never merges a derived table that has one.
+// Barrier returns an offset. SQLite never merges a derived table with an offset into the outer query.
 func (dialect) Barrier() string { return " LIMIT -1 OFFSET 0" }
 
-// An inside is the scope of an element. Values computed there aren't columns of the stage.
+// An inside is the scope of an element. Values that are computed there aren't columns of the stage.
 type inside struct{ sqlgen.Scope }
 
 func (inside) Atom(x string) string { return x }
 
-// Over uses each operand once. The elements are in a derived table inside of the aggregate's query, since an aggregate
-// that names only outer columns would belong to the outer statement.
+// Over implements sqlgen.Dialect. It uses each operand once. The elements come from a derived table inside of the
+// aggregate's query. Otherwise an aggregate with only outer columns would belong to the outer statement.
 func (d dialect) Over(s sqlgen.Scope, o sqlgen.Over) (string, error) {
 	e, l, r := s.Alias("e"), s.Alias("l"), s.Alias("r")
 	before := ""

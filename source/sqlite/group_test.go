@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// fill creates a table t with the values x, as expressions see them, in the order of n.
+// fill creates a table t with the values x in the order of n. The values have the form that expressions see.
 func fill(t *testing.T, db *sql.DB, values []any) {
 	t.Helper()
 	if _, err := db.Exec("DROP TABLE IF EXISTS t; CREATE TABLE t (n, x)"); err != nil {
@@ -82,8 +82,8 @@ func TestSQLiteAccumulate(t *testing.T) {
 	}
 }
 
-// TestSQLiteSumOfIntegers adds integers whose sums are near the ends of 64 bits, also after sums far beyond them, and
-// compares with exact ones. total() by itself is wrong for most of them.
+// TestSQLiteSumOfIntegers adds integers whose sums are near the limits of 64 bits, some of them after intermediate
+// sums far beyond. It compares the sums with exact ones. total() alone is wrong for most of them.
 func TestSQLiteSumOfIntegers(t *testing.T) {
 	db := openSQLite(t)
 	text, err := sqlite.Dialect().Accumulate(&place{}, plan.Sum, "x", schema.Integer)
@@ -101,7 +101,7 @@ func TestSQLiteSumOfIntegers(t *testing.T) {
 		for range r.IntN(60) {
 			add(int64(r.Uint64()) >> r.IntN(64))
 		}
-		// Up to 9 more bring the sum near a bound, or near zero.
+		// Up to 9 more numbers bring the sum near a limit, or near zero.
 		to := new(big.Int).Lsh(big.NewInt(int64(r.IntN(3)-1)), 63)
 		to.Add(to, big.NewInt(r.Int64N(1<<uint(1+r.IntN(40)))-1<<uint(r.IntN(39))))
 		for range 9 {
@@ -133,7 +133,7 @@ func TestSQLiteSumOfIntegers(t *testing.T) {
 	}
 }
 
-// TestSQLiteSumOrder adds numbers of all magnitudes in many orders: the sum is the same.
+// TestSQLiteSumOrder adds numbers of all magnitudes in many orders. The sum must always be the same.
 func TestSQLiteSumOrder(t *testing.T) {
 	db := openSQLite(t)
 	values := []any{1e15, 0.1, -1e15, 3.3e-7, 1e100, 7.0, -1e100, 123456.789}
@@ -182,8 +182,8 @@ func TestSQLiteKeyAndOrder(t *testing.T) {
 	for _, tt := range []struct {
 		t            schema.Type
 		values       []any
-		groups       string // as shown, with the count
-		order, after string // positions when ascending and descending
+		groups       string // the shown values, each with its count
+		order, after string // the positions in ascending and in descending order
 	}{
 		{schema.Integer, []any{3, nil, -1, 3}, "null×1 -1×1 3×2", "1203", "3021"},
 		{schema.String, []any{"b", "B", "a", nil, "a "}, "null×1 'B'×1 'a'×1 'a '×1 'b'×1", "31240", "04213"},
@@ -269,14 +269,15 @@ func TestSQLiteOver(t *testing.T) {
 		{reduce(document(`[1,null,2]`), document(`[]`), plan.List{Elements: []plan.Expr{element, before}}), "'[2,[null,[1,[]]]]'"},
 		{each(document(`[[1,2],[3]]`), reduce(element, plan.Element{}, plan.List{Elements: []plan.Expr{plan.Element{Up: 1}, element, before}})),
 			`'[[[1,2],2,[[1,2],1,[1,2]]],[[3],3,[3]]]'`},
-		// A text that doubles with each element ends at the bound: 6 bytes are 9·2^n - 3 after n elements.
+		// A text that doubles with each element must end at the limit. It has 9·2^n - 3 bytes after n elements,
+		// starting with 6 bytes.
 		{op(plan.Size, schema.Integer, reduce(document("["+strings.Repeat("1,", 14)+"1]"), document(`"xxxx"`), twice)), "2"},
 		{reduce(document("["+strings.Repeat("1,", 15)+"1]"), document(`"xxxx"`), twice), "null"},
 	})
 }
 
-// TestSQLiteOverColumns evaluates lists for each record of a statement, with only its columns in the body and inside of
-// an aggregate.
+// TestSQLiteOverColumns evaluates lists for each record of a statement. It also does so inside of an aggregate whose
+// body contains only outer columns.
 func TestSQLiteOverColumns(t *testing.T) {
 	db := openSQLite(t)
 	fill(t, db, []any{`[1,2]`, `[3]`, nil})
@@ -333,7 +334,7 @@ func TestSQLiteDigest(t *testing.T) {
 	}
 }
 
-// TestSQLiteBarrier checks that a column below a barrier is computed once for each record, however often it is used.
+// TestSQLiteBarrier checks that a column below a barrier is computed only once for each record.
 func TestSQLiteBarrier(t *testing.T) {
 	db := openSQLite(t)
 	fill(t, db, []any{1, 2, 3})
@@ -352,7 +353,8 @@ func TestSQLiteBarrier(t *testing.T) {
 	}
 }
 
-// TestSQLiteDeep writes the deepest expressions that a query may have: text stays in proportion, and SQLite accepts it.
+// TestSQLiteDeep writes the deepest expressions that a query may have. The text must stay in proportion, and SQLite
+// must accept it.
 func TestSQLiteDeep(t *testing.T) {
 	j := schema.JSON
 	for name, deeper := range map[string]func(x plan.Expr) plan.Expr{
@@ -382,7 +384,7 @@ func TestSQLiteDeep(t *testing.T) {
 		}
 		most := query.MaxExprDepth
 		if name == "filter" {
-			most = 5 // it doubles its operand
+			most = 5 // because it doubles its operand
 		}
 		for range most {
 			e = deeper(e)

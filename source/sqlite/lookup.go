@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// lookUp is run for a statement that names one record. In a database with samples of ANALYZE, SQLite would parse it again for each key,
-// which takes several times as long as reading the record.
+// lookUp is like run, for a statement that names one record. If a database has samples of ANALYZE, SQLite would parse
+// such a statement again for each key. That takes several times as long as reading the record.
 func lookUp(ctx context.Context, db *sql.DB, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {

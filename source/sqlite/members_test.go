@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
-// TestMembers shows how a member of a list of pointers is compared with the key that it holds. A text is compared with
-// a text key, a number with one of whole numbers, and neither with the other.
+// TestMembers checks how a member of a list of pointers is compared with the key of the record that it points to. A
+// text is compared only with a text key, and a number only with a key of whole numbers.
 func TestMembers(t *testing.T) {
 	for typ, want := range map[schema.Type][2]string{
 		schema.String:  {"CASE n1.type WHEN 'text' THEN n1.value END", `+q1."k" COLLATE BINARY`},

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestMemory sorts texts that take more memory than a statement may. The statement is refused by its size, and the
-// connection answers the next one.
+// TestMemory sorts texts that need more memory than a statement may use. The statement must fail because of its size,
+// and the connection must answer the next one.
 func TestMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.db")
 	db, err := sql.Open("sqlite", path)

@@ -16,7 +16,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The tables of values of all types: in loose ones any value, in clean ones those of their type and null.
+// The tables with values of all types. The tables with loose values have any value in a column. The others have only
+// values of the column's type and null.
 const mixedTables = `CREATE TABLE clean (id INTEGER PRIMARY KEY, n INTEGER, m INT, s TEXT, v VARCHAR(9), r TEXT COLLATE NOCASE);
 CREATE TABLE loose (id INTEGER PRIMARY KEY, n INTEGER, m INT, s TEXT, v VARCHAR(9), r TEXT COLLATE NOCASE);
 CREATE TABLE firm (id INTEGER PRIMARY KEY, n INTEGER, m INT, s TEXT, v TEXT, r TEXT COLLATE NOCASE) STRICT;
@@ -30,7 +31,8 @@ var (
 	mixedOthers  = []string{"1.0", "1.5", "1e300", "'a'", "'1x'", "x'61'", "x'31'", "9.3e18", "-0.0", "'1'", "1"}
 )
 
-// mixed fills the tables, and returns the what asks the source and the oracle, in which a value of another type than its field's is null.
+// mixed fills the tables. It returns a function that runs a query on the source and on the oracle. In the oracle,
+// values of another type than their field's are null.
 func mixed(t *testing.T) func(q query.Query) (got, want string) {
 	draw := uint32(7)
 	pick := func(from ...[]string) string {
@@ -82,7 +84,7 @@ func mixed(t *testing.T) func(q query.Query) (got, want string) {
 	return func(q query.Query) (got, want string) {
 		permit, err := p.Read(who, q)
 		if err != nil {
-			return "", "" // fields that can't be compared
+			return "", "" // the fields can't be compared
 		}
 		found, err := sourcetest.Collect(t.Context(), src, permit)
 		right, wrong := sourcetest.Collect(t.Context(), oracle, permit)
@@ -90,8 +92,8 @@ func mixed(t *testing.T) func(q query.Query) (got, want string) {
 	}
 }
 
-// TestMixed groups, sums and joins columns that hold values of other types than theirs, which count as null. The first form of such a
-// statement can't answer, and one that was asked before doesn't try it.
+// TestMixed groups, sums and joins columns with values of other types than the column's, which count as null. The
+// first form of such a statement can't answer. A statement that was inconclusive before must skip it.
 func TestMixed(t *testing.T) {
 	sourcetest.Rounds(t, 500)
 	ask := mixed(t)
@@ -152,8 +154,8 @@ func TestMixed(t *testing.T) {
 	})
 }
 
-// TestTyping tells which columns hold their type for sure. Tables convert what they can to it. STRICT ones and the
-// rowid refuse other values. Views and virtual tables do nothing.
+// TestTyping checks which columns certainly hold values of their type. Tables convert values to it if possible.
+// STRICT tables and the rowid reject other values. Views and virtual tables do neither.
 func TestTyping(t *testing.T) {
 	src := suite.OpenWith(t, append(strings.Split(mixedTables, ";\n"), `CREATE VIRTUAL TABLE box USING rtree(id, a, b)`, `CREATE TABLE sheet (id INTEGER PRIMARY KEY DESC, d REAL, b BLOB, j JSON)`,
 		`CREATE TABLE hard (a ANY, i INT, d REAL, b BLOB, t TEXT) STRICT`)...)

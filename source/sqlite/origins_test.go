@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOrigins checks what the columns of views are made of.
+// TestOrigins checks the origins of the columns of views.
 func TestOrigins(t *testing.T) {
 	db := openSQLite(t, `
 CREATE TABLE people (id INTEGER PRIMARY KEY, first text, last text, pw text, born date, "Odd name" text, whole text AS (first || last));

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestPlain checks that logs see the kind of a database error, and its message only if it can hold no value.
+// TestPlain checks that logs contain the kind of a database error. They contain the message only if it can't contain
+// a value.
 func TestPlain(t *testing.T) {
 	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "a.db"))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// columnTypes are the types of the columns that the expressions below see. Each may hold any value.
+// columnTypes are the types of the columns in the expressions below. Each column may contain any value.
 var columnTypes = []schema.Type{schema.String, schema.Integer, schema.Double, schema.Decimal, schema.Boolean, schema.Date, schema.Day,
 	schema.UUID, schema.Bytes, schema.JSON, schema.Any}
 
@@ -24,7 +24,7 @@ var stored = []any{nil, int64(0), int64(1), int64(-1), int64(biggest), int64(sma
 	"null", "[1,[2,{\"a\":null}],\"x\"]", `{"a":{"b":[1e400,-0.0]},"é":"\u0000"}`, `{"a":{"b":1},"q\"":2}`, "[1,", strings.Repeat("[", 101) + strings.Repeat("]", 101),
 	"f81d4fae-7dec-11d0-a765-00a0c91e6bf6", []byte{}, []byte("\x00\xff")}
 
-// A tree draws expressions. levels is the number of Overs around it, reduces which of them are Reduces.
+// A tree draws random expressions. reduces has one entry per enclosing Over, which is true for a Reduce.
 type tree struct {
 	t       *rapid.T
 	reduces []bool
@@ -85,7 +85,7 @@ var scalars = []schema.Type{schema.String, schema.Integer, schema.Double, schema
 
 var convertible = append([]schema.Type{schema.Day, schema.UUID, schema.Bytes}, scalars...)
 
-// expr draws an expression of a type, at most depth deep.
+// expr draws an expression of type t with at most depth levels.
 func (g tree) expr(t schema.Type, depth int) plan.Expr {
 	if depth == 0 || g.pick(4) == 0 {
 		return g.leaf(t)
@@ -240,8 +240,8 @@ func (g tree) json(depth int) plan.Expr {
 	return o
 }
 
-// TestSQLiteTotal draws expressions over columns that hold any value: none raises an error, and each returns null or a
-// value of its type.
+// TestSQLiteTotal draws expressions over columns that contain any value. None may raise an error, and each must
+// return null or a value of its type.
 func TestSQLiteTotal(t *testing.T) {
 	db := openSQLite(t)
 	d := sqlite.Dialect()
@@ -282,7 +282,7 @@ func TestSQLiteTotal(t *testing.T) {
 	}
 }
 
-// sound reports whether v is a value of type t as SQLite holds it.
+// sound reports whether v is a value of type t in SQLite's form.
 func sound(t schema.Type, v any) bool {
 	switch v := v.(type) {
 	case int64:

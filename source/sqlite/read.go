@@ -18,11 +18,11 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Read implements source.Source. The statement runs when the rows are ranged over, first in a form that does less for
-// each record. One that meets what this form can't answer, a sum beyond 64 bits or a key of another type than its
-// column's, runs again in the exact form. One that takes too much memory runs again with its views apart. SQLite may
-// have read long values of records that the caller doesn't see, by an index or because it compared them first. Then the
-// caller would learn of them from the refusal.
+// Read implements source.Source. The statement runs when the rows are ranged over. It first runs in a form that costs
+// less per record. That form can't answer for a sum beyond 64 bits, or a key of another type than its column's. Then
+// the statement runs again in the exact form. If it needs too much memory, it runs again with its views apart.
+// Otherwise a refusal could reveal something: SQLite may have read long values of hidden records through an index or
+// a comparison.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
 	ways := []sqldriver.Database{first{engine{s}}, engine{s}, apart{engine{s}}}
 	if s.wide {
@@ -60,7 +60,8 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 	}, nil
 }
 
-// after returns the way to run a statement again that failed with err when it ran in way at, or 0.
+// after returns the way in which a statement should run again, after it failed with err in the way at. It returns 0
+// if it shouldn't run again.
 func after(at int, err error) int {
 	switch {
 	case at == 0 && isInconclusive(err):
@@ -71,7 +72,7 @@ func after(at int, err error) int {
 	return 0
 }
 
-// isInconclusive reports whether a statement of first ended because it can't answer.
+// isInconclusive reports whether a statement of first failed because that form can't answer.
 func isInconclusive(err error) bool {
 	if errors.Is(err, errKnown) {
 		return true
@@ -80,21 +81,21 @@ func isInconclusive(err error) bool {
 	return ok && e.Code() == sqlite3.SQLITE_ERROR && (strings.Contains(e.Error(), "integer overflow") || strings.Contains(e.Error(), doubt))
 }
 
-// errKnown is the error of a statement that doesn't run, since it ended in doubt before.
+// errKnown is the error for a statement that isn't run, because it was inconclusive before.
 var errKnown = errors.New("a statement that ended in doubt before")
 
-// doubts are the hashes of statements, with their arguments, that ended in doubt: the same one would again, until the records change. The
-// arguments are part of it, since what records of one tenant hold should not make the statements of another slower.
+// doubts contains the hashes of statements that were inconclusive. They would be so again until the records change.
+// The hash includes the arguments, so that the records of one tenant don't make statements of another tenant slower.
 type doubts struct {
 	mu   sync.Mutex
 	seed maphash.Seed
 	all  map[uint64]bool
 }
 
-// mostDoubts is how many are remembered. Then all are forgotten.
+// mostDoubts is the maximum number of hashes. At that number, all are removed.
 const mostDoubts = 1024
 
-// has reports whether a statement is remembered.
+// has reports whether a statement was inconclusive before.
 func (d *doubts) has(st *sqlgen.Statement) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,7 +110,7 @@ func (d *doubts) hash(st *sqlgen.Statement) uint64 {
 	return h.Sum64()
 }
 
-// note remembers a statement.
+// note records that a statement was inconclusive.
 func (d *doubts) note(st *sqlgen.Statement) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -124,7 +125,7 @@ func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan
 	return run(ctx, s.db, st, plan, yield)
 }
 
-// first implements sqldriver.Database for statements that may run again.
+// first implements sqldriver.Database for statements that may have to run again.
 type first struct{ engine }
 
 // Dialect implements sqldriver.Database.

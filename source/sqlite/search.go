@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// Search implements sqlgen.Dialect, over FTS5 indexes. It queries the index once for all terms if there is only one:
-// FTS5 joins its own lists better.
+// Search implements sqlgen.Dialect, over FTS5 indexes. If there is only one index, it queries the index once for all
+// terms, because FTS5 combines its own lists faster.
 func (dialect) Search(t sqlgen.SearchedView, space string, of *policy.Search) error {
 	if len(of.In) == 1 {
 		query := columns(of.In[0]) + phrases(of.Terms, " AND ")
@@ -39,15 +39,15 @@ func (dialect) Search(t sqlgen.SearchedView, space string, of *policy.Search) er
 	return nil
 }
 
-// writeSearch writes that a record is among those that an FTS5 query finds. FTS5 raises an error for a query that it can't
-// parse. This one consists of existing columns and quoted phrases.
+// writeSearch writes the condition that an FTS5 query finds the record. FTS5 raises an error for a query that it
+// can't parse. The query here contains only existing columns and quoted phrases.
 func writeSearch(t sqlgen.SearchedView, space string, in policy.Searched, query string) {
 	t.Write(t.Column(in.Index.Key), " IN (SELECT f.rowid FROM ")
 	t.Write(t.Quote(cmp.Or(space, "main")), ".")
 	t.Write(t.Quote(in.Index.Name), " AS f WHERE f.", t.Quote(in.Index.Name), " MATCH ", t.Arg(query, ""), ")")
 }
 
-// quoteName quotes a column or a phrase inside of an FTS5 query, which is an argument.
+// quoteName quotes a column or a phrase in an FTS5 query. The query itself is an argument.
 func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // columns returns the column filter of an FTS5 query.
@@ -59,7 +59,7 @@ func columns(in policy.Searched) string {
 	return "{" + strings.Join(names, " ") + "} : "
 }
 
-// phrases joins terms as phrases of an FTS5 query.
+// phrases joins terms as phrases of an FTS5 query, with the operator by.
 func phrases(terms []string, by string) string {
 	quoted := make([]string, len(terms))
 	for i, t := range terms {

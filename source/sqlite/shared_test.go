@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
-// TestSharedFull applies changes that wait for each other until the file can't grow. Each is whole or missing, and each
-// reported one exists. When there is room again, the same changes are all applied once.
+// TestSharedFull applies changes that wait for each other until the file can't grow. Each must be complete or
+// missing, and each reported one must exist. After the file can grow again, all changes must be applied exactly once.
 func TestSharedFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.db")
 	outside, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")
@@ -25,7 +25,7 @@ func TestSharedFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A change takes so much that few fit.
+	// Each change needs so much space that few fit.
 	if _, err := outside.Exec(`CREATE TABLE ballast (x BLOB); CREATE TRIGGER hits_heavy AFTER INSERT ON hits BEGIN INSERT INTO ballast VALUES (zeroblob(3000)); END`); err != nil {
 		t.Fatal(err)
 	}

@@ -3,15 +3,16 @@
 //	Permit ─sqlgen, Dialect→ SELECT ─read-only connection→ rows ─sqldriver→ source.Rows
 //	write ─WritableSource: sqldriver, Dialect→ one transaction with its marker → receipt
 //
-// Everything that is particular to SQLite is here: the dialect, the catalogue, the types of columns, errors, and its
-// writes. The dialect calls functions that SQLite lacks. The package registers them on each connection of its own.
+// This package contains the parts that are specific to SQLite: the dialect, the catalogue, the types of columns,
+// errors, and writes. The dialect calls functions that SQLite lacks. The package registers them on each of its
+// connections.
 //
-// A read runs first in a form that does less for each record. It runs again in the exact form if the first can't
-// answer. Package heap bounds the memory of each connection. A read over that bound runs again with the views apart, so
-// a refusal reveals nothing of records that the caller doesn't see.
+// A read first runs in a form that costs less per record. If this form can't answer, the read runs again in the exact
+// form. Package heap limits the memory of each connection. A read over that limit runs again with its views apart. So
+// a refusal reveals nothing about hidden records.
 //
-// Package sqldriver holds the parts that it shares with source/postgres and source/mariadb. Its package parsed keeps
-// statements parsed.
+// Package sqldriver contains the parts that it shares with source/postgres and source/mariadb. Its package parsed
+// caches parsed statements.
 package sqlite
 
 import (
@@ -45,9 +46,9 @@ type Source struct {
 	name  string
 	path  string
 	db    *sql.DB
-	apart *sql.DB // connections that may take more memory, for statements whose views are computed apart
+	apart *sql.DB // connections with a higher memory limit, for statements with views apart
 	known doubts
-	wide  bool // the texts of the file are in UTF-16
+	wide  bool // whether the texts of the file are in UTF-16
 
 	choice schema.Choice
 }
@@ -68,7 +69,7 @@ func Open(ctx context.Context, name, path string) (*Source, error) {
 	if s.apart, err = pool(abs, 2, mostApart); err != nil {
 		return nil, errors.Join(fmt.Errorf("source %s: %w", name, err), s.db.Close())
 	}
-	// Read the catalogue to check that this is a database at all: SQLite opens any file.
+	// Read the catalogue to check that the file is a database, because SQLite opens any file.
 	var n int
 	if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM main.sqlite_schema").Scan(&n); err != nil {
 		return nil, errors.Join(fmt.Errorf("source %s: %s can't be read as an SQLite database: %w", name, path, err), s.Close())
@@ -81,9 +82,10 @@ func Open(ctx context.Context, name, path string) (*Source, error) {
 	return s, nil
 }
 
-// pool returns connections that read the file at an absolute path, for which SQLite takes at most heap bytes each.
+// pool returns connections that read the file at an absolute path. SQLite may allocate at most heap bytes for each.
 func pool(path string, connections int, heap int64) (*sql.DB, error) {
-	// A sort merges runs of the size of the cache, with a record of each in memory: the default of 2 MB makes many.
+	// A sort merges runs of the size of the cache, and keeps a record of each run in memory. The default cache of 2
+	// MB causes many runs.
 	conn, err := newConnector(path, "mode=ro&_dqs=0&_pragma=cache_size(-4096)&_pragma=query_only(1)&_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)", heap)
 	if err != nil {
 		return nil, err
@@ -92,21 +94,22 @@ func pool(path string, connections int, heap int64) (*sql.DB, error) {
 	db := sql.OpenDB(conn)
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
-	db.SetConnMaxIdleTime(time.Minute) // then their caches are given back
+	db.SetConnMaxIdleTime(time.Minute) // idle connections release their caches
 	return db, nil
 }
 
-// A connector opens connections that have the functions that package sqlgen uses.
+// A connector opens connections with the functions that package sqlgen uses.
 type connector struct {
 	dsn    string
 	path   string
-	heap   int64 // the most bytes that SQLite takes for a connection beside its cache
-	shares int32 // the most bytes of its cache that a connection keeps after a statement, or 0 for all
+	heap   int64 // the maximum number of bytes that SQLite allocates for a connection beside its cache
+	shares int32 // the maximum size of the cache that a connection keeps after a statement, or 0 for no limit
 	parsed func(driver.Conn) *parsed.Conn
 	driver sqlite.Driver
 }
 
-// uri returns the URI of the file at an absolute path with slashes. A path of Windows begins with a drive, which SQLite takes behind a slash.
+// uri returns the URI of the file at an absolute path with slashes. A Windows path begins with a drive, which SQLite
+// expects after a slash.
 func uri(path, options string) string {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -120,8 +123,8 @@ func newConnector(path, options string, heap int64) (*connector, error) {
 	return c, registerFunctions(&c.driver)
 }
 
-// Connect implements driver.Connector. A connection whose account of memory is another one's is closed, and another opened in its
-// place.
+// Connect implements driver.Connector. If another connection already uses this one's memory account, Connect closes
+// it and opens another.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -146,19 +149,20 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		case !errors.Is(err, heap.ErrTaken) || ctx.Err() != nil:
 			return nil, errors.Join(err, opened.Close())
 		}
-		opened.Close() // the next one has the next place
+		opened.Close() // the next connection has another account
 	}
 }
 
-// The most memory that SQLite takes for a connection beside its cache, in bytes. A sort takes up to two caches, and stages
-// in each other sort at the same time. A statement that is made again with its views apart takes a little more than the
-// first time, so it has more. Then only visible data decides whether it is answered.
+// The maximum memory that SQLite allocates for a connection beside its cache, in bytes. A sort uses up to two caches,
+// and nested stages sort at the same time. A statement that runs again with its views apart needs a little more
+// memory than the first time, so its limit is higher. Then only visible data decides whether it succeeds.
 const (
 	mostHeap  = 40 << 20
 	mostApart = 48 << 20
 )
 
-// mostKept is the most that a connection keeps of its cache of 4 MiB: one that is full is of a scan, which finds nothing in it again.
+// mostKept is the maximum size of the cache of 4 MiB that a connection keeps. A full cache results from a scan, whose
+// pages are rarely used again.
 const mostKept = 7 << 19
 
 func (c *connector) Driver() driver.Driver { return &c.driver }
@@ -201,7 +205,7 @@ func (engine) Errors() sqldriver.Errors {
 	return sqldriver.Errors{Plain: plain, Meaning: meaning, Changed: isSchemaChange}
 }
 
-// isSchemaChange implements sqldriver.Errors. SQLite has no code of its own for a name that does not exist.
+// isSchemaChange implements sqldriver.Errors. SQLite has no specific code for a name that doesn't exist.
 func isSchemaChange(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && (e.Code()&0xff == sqlite3.SQLITE_SCHEMA || strings.Contains(e.Error(), "no such column") || strings.Contains(e.Error(), "no such table"))
@@ -210,7 +214,7 @@ func isSchemaChange(err error) bool {
 // Drifts implements source.Drifting.
 func (s *Source) Drifts() bool { return true }
 
-// codes are the meanings of the primary codes of SQLite.
+// codes maps SQLite's primary codes to their meanings.
 var codes = map[int]sqldriver.Meaning{
 	sqlite3.SQLITE_ERROR:  sqldriver.Broken, // see meaning
 	sqlite3.SQLITE_SCHEMA: sqldriver.Busy, sqlite3.SQLITE_BUSY: sqldriver.Busy, sqlite3.SQLITE_LOCKED: sqldriver.Busy, sqlite3.SQLITE_PROTOCOL: sqldriver.Busy,
@@ -238,7 +242,7 @@ func meaning(err error) (sqldriver.Meaning, bool) {
 	return codes[e.Code()&0xff], true
 }
 
-// large reports whether SQLite had too little memory for a statement.
+// large reports whether a statement failed because SQLite had too little memory.
 func large(err error) bool {
 	m, ok := meaning(err)
 	return ok && m == sqldriver.Large
@@ -246,7 +250,7 @@ func large(err error) bool {
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
 
-// plain implements sqldriver.Errors. The meaning of a code holds no values. The message may.
+// plain implements sqldriver.Errors. The description of a code contains no values, but the message may.
 func plain(err error) string {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -260,8 +264,8 @@ func plain(err error) string {
 	return sqldriver.ErrorText(fmt.Sprintf("SQLite error %d", e.Code()), meaning, meaning != "")
 }
 
-// readValue converts v, as SQLite holds it, to a value of the column's field. The type of the value decides, the declared
-// type only says how to read it: a column declared DATETIME that holds "soon" gives "soon".
+// readValue converts v, as stored in SQLite, to a value of the column's field. The type of the stored value decides.
+// The declared type only determines how to read it. So "soon" in a column declared as DATETIME stays "soon".
 func readValue(c *sqlgen.Column, v any) value.Value {
 	switch v := v.(type) {
 	case nil:
@@ -292,11 +296,11 @@ func readValue(c *sqlgen.Column, v any) value.Value {
 	return sqldriver.String(fmt.Sprint(v))
 }
 
-// storedInt returns what the integer n means in a column of its type. These are 0 and 1 of a Boolean, and seconds or,
-// from 10^11 on, milliseconds since 1970 of a date. Otherwise it returns the number itself, so that nothing that is
-// stored is lost.
+// storedInt returns the meaning of the integer n in a column of its type. In a Boolean column, 0 and 1 are false and
+// true. In a date column, n is seconds since 1970 or, from 10^11 on, milliseconds. Otherwise it returns the number
+// itself, so that no stored value is lost.
 func storedInt(c *sqlgen.Column, n int64) value.Value {
-	const seconds = 99999999999 // see sqlgen: above it an integer counts milliseconds
+	const seconds = 99999999999 // from 10^11 on, an integer counts milliseconds, see sqlgen
 	switch t := c.Field.Type; {
 	case c.Day:
 		return value.OfDay(n * 1000)
@@ -312,7 +316,7 @@ func storedInt(c *sqlgen.Column, n int64) value.Value {
 	return value.OfInt(n)
 }
 
-// Estimate implements source.Estimator from the statistics of ANALYZE, if any.
+// Estimate implements source.Estimator from the statistics of ANALYZE, if there are any.
 func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 	out := map[string]int64{}
 	var n int
@@ -329,7 +333,7 @@ func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 	return out, nil
 }
 
-// Explain implements source.Explainer. It returns one line per step, each below its parent.
+// Explain implements source.Explainer. It returns one line per step, indented below its parent step.
 func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	if of, err := p.Plan(); err == nil && of.Catalogue {
 		return sqldriver.Catalogued, nil

@@ -18,7 +18,7 @@ import (
 	modernc "modernc.org/sqlite"
 )
 
-// place is a Scope without columns of a stage: expressions are over constants, and over stored columns.
+// place is a Scope without columns of a stage. Its expressions use constants and stored columns.
 type place struct {
 	args    []any
 	aliases int
@@ -58,7 +58,7 @@ func openSQLite(t testing.TB) *sql.DB {
 	return db
 }
 
-// ask computes e, and writes SQLite's value as SQL.
+// ask computes e, and returns SQLite's value as SQL.
 func ask(t testing.TB, db *sql.DB, e plan.Expr) string {
 	t.Helper()
 	p := &place{}
@@ -97,7 +97,7 @@ func held(v any) string {
 	return fmt.Sprintf("%x", v)
 }
 
-// of returns a constant of each type, or null without v.
+// of returns a constant of type t, or null if v is empty.
 func of(t schema.Type, v ...value.Value) plan.Expr {
 	if len(v) == 0 {
 		return plan.Const{T: t}
@@ -233,7 +233,7 @@ func TestSQLiteComparison(t *testing.T) {
 	b := schema.Boolean
 	pairs := func(x, y plan.Expr) []plan.Expr { return []plan.Expr{x, y} }
 	var answers []answer
-	// Eq Ne Gt Gte Lt Lte Cmp of each pair.
+	// want contains the results of Eq Ne Gt Gte Lt Lte Cmp.
 	for _, tt := range []struct {
 		args []plan.Expr
 		want string

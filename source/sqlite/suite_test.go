@@ -72,7 +72,8 @@ func TestExplain(t *testing.T) {
 	})
 }
 
-// TestIndexes has no index for times: in SQLite they are texts and numbers of many forms, which statements compare as times.
+// TestIndexes uses no index for times. SQLite stores them as texts and numbers in many forms, which statements
+// compare as times.
 func TestIndexes(t *testing.T) {
 	suite.TestIndexes(t, "sqlite_autoindex_orders_1", "", `INSERT INTO orders WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000) SELECT i, 'org' || i % 900, i % 900, 'c' || i % 900, strftime('%Y-%m-%dT%H:%M:%SZ', 1767225600 + i % 900 * 60, 'unixepoch'), i % 900 FROM n`, `ANALYZE`)
 }
@@ -92,8 +93,7 @@ func TestPreviews(t *testing.T) {
 	})
 }
 
-// TestWordsOfTypes checks that a column's declared type has no other meaning: sqlgen uses the same name for
-// computed dates.
+// TestWordsOfTypes checks that a declared type is not mistaken for the name that sqlgen uses for computed dates.
 func TestWordsOfTypes(t *testing.T) {
 	d := sourcetest.Dataset{Tables: []sourcetest.Table{{Name: "t", Key: []string{"id"}, Columns: []sourcetest.Column{{Name: "id", Is: schema.Integer}, {Name: "took", Is: schema.Any, SQLite: "milliseconds"}},
 		Rows: `[1,250]`}}}

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// TemporaryFolder returns the folder in which SQLite keeps data that it sorts and groups beyond its memory. The error
-// names the folders that it would take, and says that none can be written. Queries fail at such a point otherwise, and
-// nothing fails before. The order is that of unixTempFileDir in SQLite's os_unix.c.
+// TemporaryFolder returns the folder in which SQLite stores data that it sorts and groups beyond its memory. If
+// SQLite can't write to any of its folders, the error lists them. Without this check, only a later query would fail.
+// The order is that of unixTempFileDir in SQLite's os_unix.c.
 func TemporaryFolder() (string, error) {
 	if runtime.GOOS == "windows" {
 		return firstWritable([]string{os.TempDir()})
@@ -18,7 +18,7 @@ func TemporaryFolder() (string, error) {
 	return firstWritable([]string{os.Getenv("SQLITE_TMPDIR"), os.Getenv("TMPDIR"), "/var/tmp", "/usr/tmp", "/tmp", "."})
 }
 
-// firstWritable returns the first of some folders in which a file can be made. It skips empty names.
+// firstWritable returns the first folder in which it can create a file. It skips empty names.
 func firstWritable(folders []string) (string, error) {
 	folders = slices.DeleteFunc(folders, func(s string) bool { return s == "" })
 	for _, folder := range folders {

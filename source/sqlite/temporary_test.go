@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestTemporaryFolder checks which of several folders is taken.
+// TestTemporaryFolder checks which of several folders is used.
 func TestTemporaryFolder(t *testing.T) {
 	dir := t.TempDir()
 	file, none := filepath.Join(dir, "file"), filepath.Join(dir, "none")

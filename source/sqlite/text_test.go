@@ -14,13 +14,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// literal is a scope that writes values in place.
+// literal is a scope that writes values directly into the text.
 type literal struct{ sqlgen.Scope }
 
 func (literal) Arg(v any, _ string) string { return fmt.Sprintf("<%v>", v) }
 func (literal) Alias(prefix string) string { return prefix + "1" }
 
-// TestTexts shows what can't be seen in results: texts that make a statement faster, columns of other types, and limits
+// TestTexts checks properties of the text that results don't show: faster forms, columns of other types, and limits
 // to the depth of an expression.
 func TestTexts(t *testing.T) {
 	d, s := sqlite.Dialect(), literal{}
@@ -41,7 +41,7 @@ func TestTexts(t *testing.T) {
 		return sqlite.First().AccumulateOf(op, "x", &f)
 	}
 	number, firm := schema.Field{Type: schema.Integer, Typing: schema.Converting}, schema.Field{Type: schema.Integer, Typing: schema.Strict}
-	many := slices.Repeat([]string{"x"}, 16) // with separators and brackets 33 parts
+	many := slices.Repeat([]string{"x"}, 16) // 33 parts with separators and brackets
 	parts := []string{"'['", "coalesce(x, 'null')"}
 	for range many[1:] {
 		parts = append(parts, "','", "coalesce(x, 'null')")
@@ -88,8 +88,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestBounds shows the bytes that a condition of a view may copy and read. A bound of the read bytes makes views
-// computed apart.
+// TestBounds checks the number of bytes that a condition of a view may copy and read. If the dialect limits the read
+// bytes, views are computed apart.
 func TestBounds(t *testing.T) {
 	for _, tt := range []struct {
 		of           sqlgen.Dialect
@@ -101,7 +101,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestOverBody shows what the body of an Over gets of the result so far: something only in a Reduce. Its errors are
+// TestOverBody checks that the body of an Over gets the result so far only in a Reduce. Errors of the body must be
 // returned.
 func TestOverBody(t *testing.T) {
 	for do, want := range map[plan.Each]string{plan.MapEach: "e1.value ", plan.SelectEach: "e1.value ", plan.ReduceEach: "e1.value r1.v"} {

@@ -6,8 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
 )
 
-// TestKeyTypes checks that an id of every type that can be a key is found as it is shown. A column of SQLite holds values of any
-// type whatever its own is.
+// TestKeyTypes checks that records are found by the shown id, for every type that can be a key. In SQLite, a column
+// can hold values of any type, regardless of its own type.
 func TestKeyTypes(t *testing.T) {
 	suite.TestKeyTypes(t, nil, []database.Key{
 		{"INTEGER", "1", "-9223372036854775808", "9007199254740993"},

@@ -7,7 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 )
 
-// virtual parses CREATE VIRTUAL TABLE name USING module(args), as SQLite stores it. ok is false for anything else.
+// virtual parses CREATE VIRTUAL TABLE name USING module(args), in the form that SQLite stores. ok is false for any
+// other text.
 func virtual(ddl string) (module string, args []string, ok bool) {
 	rest := ddl
 	for _, want := range []string{"create", "virtual", "table", "", "using"} {
@@ -50,7 +51,7 @@ func split(s string) []string {
 			if n < 0 {
 				n = len(s) - i - 1
 			}
-			i += n + 1 // a doubled quote ends one text and begins the next, with no comma between
+			i += n + 1 // a doubled quote ends one text and begins the next, without a comma between
 		case ',':
 			if depth == 0 {
 				out = append(out, strings.TrimSpace(s[start:i]))
@@ -61,10 +62,11 @@ func split(s string) []string {
 	return append(out, strings.TrimSpace(s[start:]))
 }
 
-// assignment parses option = value, the form of an argument that isn't a column. The option is in lower case.
+// assignment parses "option = value", the form of an argument that isn't a column. The option is returned in lower
+// case.
 func assignment(arg string) (option, v string, ok bool) {
 	if arg == "" || strings.IndexByte("'\"`[", arg[0]) >= 0 {
-		return "", "", false // quoted: a column
+		return "", "", false // a quoted text is a column
 	}
 	option, rest, ok := token(arg)
 	rest, is := strings.CutPrefix(strings.TrimSpace(rest), "=")
@@ -78,7 +80,7 @@ func assignment(arg string) (option, v string, ok bool) {
 	return sqldriver.LowerASCII(option), v, true
 }
 
-// token reads a bare or quoted token at the beginning of s.
+// token returns the bare or quoted token at the beginning of s, and the rest of s.
 func token(s string) (word, rest string, ok bool) {
 	s = strings.TrimLeft(s, " \t\r\n\f")
 	if s == "" {

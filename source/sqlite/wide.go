@@ -4,7 +4,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// byPoints returns a text so that it is ordered by code points, whatever the collation of its column.
+// byPoints returns a text in a form that is ordered by code points, regardless of its column's collation.
 func byPoints(x string, wide bool) string {
 	if wide {
 		return x + " COLLATE " + fnPoints
@@ -12,7 +12,8 @@ func byPoints(x string, wide bool) string {
 	return x + " COLLATE BINARY"
 }
 
-// textByPoints returns byPoints of a text without a collation of its own, and any other operand unchanged.
+// textByPoints returns byPoints of an operand that is a text without its own collation. It returns any other operand
+// unchanged.
 func (d dialect) textByPoints(x string, t schema.Type) string {
 	if d.wide && (t == schema.String || t == schema.UUID || t == schema.Any) {
 		return byPoints(x, true)

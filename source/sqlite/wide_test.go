@@ -18,7 +18,7 @@ func TestWide(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer db.Close()
-				for _, s := range []string{"CREATE TABLE gone (id)", "DROP TABLE gone"} { // the first table decides
+				for _, s := range []string{"CREATE TABLE gone (id)", "DROP TABLE gone"} { // the first table determines the encoding
 					if _, err := db.Exec(s); err != nil {
 						t.Fatal(err)
 					}
@@ -29,7 +29,7 @@ func TestWide(t *testing.T) {
 			t.Run("Differential", d.TestDifferential)
 			t.Run("Statements", d.TestStatements)
 			t.Run("Pipelines", d.TestPipelines)
-			if encoding == "UTF-16le" { // the order of the bytes is all that differs
+			if encoding == "UTF-16le" { // the encodings differ only in the order of the bytes
 				t.Run("PipelinesDifferential", d.TestPipelinesDifferential)
 				t.Run("StatementsDifferential", func(t *testing.T) { d.TestStatementsDifferential(t, nil) })
 			}

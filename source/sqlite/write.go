@@ -18,22 +18,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A WritableSource is a SQLite source that can be written to. Reads stay on read-only connections.
+// A WritableSource is a SQLite source that can be written to. It reads on read-only connections.
 type WritableSource struct {
 	*Source
 	*sqldriver.Writer
 	db *sql.DB
 }
 
-// Writable opens s for writing as well. It creates the marker table if there is none.
+// Writable opens s for writing as well. It creates the marker table if it doesn't exist.
 func (s *Source) Writable(ctx context.Context) (*WritableSource, error) {
-	conn, err := newConnector(s.path, "mode=rw&_dqs=0&_pragma=busy_timeout(50)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&_pragma=trusted_schema(0)", math.MaxInt64) // an index may hold long values that a new one is compared with
+	conn, err := newConnector(s.path, "mode=rw&_dqs=0&_pragma=busy_timeout(50)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&_pragma=trusted_schema(0)", math.MaxInt64) // no limit, since an index may contain long values
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", s.name, err)
 	}
-	conn.parsed = parsed.Steady // its statements name records by their keys
+	conn.parsed = parsed.Steady // its statements name records by key
 	db := sql.OpenDB(conn)
-	db.SetMaxOpenConns(1) // each transaction takes the write lock at once: they wait here in order, instead of polling for the lock
+	db.SetMaxOpenConns(1) // transactions wait here in order, instead of polling for SQLite's write lock
 	db.SetConnMaxIdleTime(time.Minute)
 	w := &WritableSource{Source: s, Writer: sqldriver.NewWriter(writer{engine{s}, db}), db: db}
 	if err := sqldriver.MakeMarker(ctx, s.name, engine{s}, func(ctx context.Context, text string) error {
@@ -50,11 +50,11 @@ func (w *WritableSource) Close() error { return errors.Join(w.db.Close(), w.Sour
 // writer implements sqldriver.WriteDatabase.
 type writer struct {
 	engine
-	db *sql.DB // shadows the connections that read
+	db *sql.DB // shadows the connections for reading
 }
 
-// Begin implements sqldriver.WriteDatabase. The transaction holds the write lock from the start, so that the records
-// that it reads can't change before it commits.
+// Begin implements sqldriver.WriteDatabase. The transaction holds the write lock from the start, so the records that
+// it reads can't change before it commits.
 func (w writer) Begin(ctx context.Context) (sqldriver.WriteTx, error) {
 	conn, err := w.db.Conn(ctx)
 	if err != nil {
@@ -62,16 +62,17 @@ func (w writer) Begin(ctx context.Context) (sqldriver.WriteTx, error) {
 	}
 	t := &tx{sqldriver.Transaction{Conn: conn, Decode: readValue}}
 	if err := patient(ctx, func() error { _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); return err }); err != nil {
-		t.Rollback() // it may have begun when the context ended
+		t.Rollback() // it may have begun although the context ended
 		return nil, err
 	}
 	return t, nil
 }
 
-// Single implements sqldriver.Single: SQLite has one writer at a time.
+// Single implements sqldriver.Single. SQLite has one writer at a time.
 func (writer) Single() {}
 
-// patient retries do while another connection holds a lock. SQLite can wait by itself, but no context could end that.
+// patient retries do while another connection holds a lock. SQLite could wait by itself, but then a context couldn't
+// end the wait.
 func patient(ctx context.Context, do func() error) error {
 	for {
 		err := do()
@@ -86,7 +87,7 @@ func patient(ctx context.Context, do func() error) error {
 	}
 }
 
-// Commit implements sqldriver.WriteTx. It waits for readers that block it: the transaction stays open.
+// Commit implements sqldriver.WriteTx. If readers block it, the transaction stays open and Commit waits.
 func (t *tx) Commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sqldriver.CommitTime)
 	defer cancel()
@@ -96,7 +97,7 @@ func (t *tx) Commit(ctx context.Context) error {
 // A tx implements sqldriver.WriteTx.
 type tx struct{ sqldriver.Transaction }
 
-// Settle implements sqldriver.WriteTx. SQLite reports that deferred foreign keys are violated, but not which.
+// Settle implements sqldriver.WriteTx. SQLite reports that a deferred foreign key is violated, but not which one.
 func (t *tx) Settle(context.Context) error {
 	return t.Conn.Raw(func(c any) error {
 		f, ok := c.(*fileConn)
@@ -115,8 +116,9 @@ func (t *tx) Settle(context.Context) error {
 
 var errDeferred = errors.New("a deferred foreign key doesn't hold")
 
-// References implements sqldriver.WriteDatabase. The connection keeps them until the version of the schema changes. No
-// transaction that changes the schema asks for them, so none is kept of a schema that is rolled back.
+// References implements sqldriver.WriteDatabase. The connection caches them until the version of the schema changes.
+// A transaction that changes the schema never calls References, so the cache never contains keys of a schema that was
+// rolled back.
 func (writer) References(ctx context.Context, t sqldriver.WriteTx) (list []schema.Reference, err error) {
 	conn := t.(*tx).Conn
 	var version int64
@@ -162,7 +164,7 @@ func (w writer) Problem(ctx context.Context, err error) error {
 	return w.Errors().RefuseWrite(ctx, err)
 }
 
-// kinds are the refusals that a code identifies.
+// kinds maps codes to refusals.
 var kinds = map[int]sqldriver.RefusalKind{
 	sqlite3.SQLITE_CONSTRAINT_UNIQUE: sqldriver.RefusedUnique, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY: sqldriver.RefusedUnique, sqlite3.SQLITE_CONSTRAINT_ROWID: sqldriver.RefusedUnique,
 	sqlite3.SQLITE_CONSTRAINT_NOTNULL: sqldriver.RefusedNotNull, sqlite3.SQLITE_CONSTRAINT_CHECK: sqldriver.RefusedCheck, sqlite3.SQLITE_CONSTRAINT_TRIGGER: sqldriver.RefusedTrigger,
@@ -170,8 +172,8 @@ var kinds = map[int]sqldriver.RefusalKind{
 	sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: sqldriver.RefusedForeignKey,
 }
 
-// Refusal implements sqldriver.WriteDatabase. SQLite names columns as "table.column" after a colon. Nothing else of its message
-// is used but the name of a check constraint, and of those only names of fields.
+// Refusal implements sqldriver.WriteDatabase. SQLite names columns as "table.column" after a colon. From the rest of
+// the message, it uses only the name of a check constraint, and returns only names of fields.
 func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *sqldriver.Refusal {
 	if errors.Is(err, errDeferred) {
 		return &sqldriver.Refusal{Kind: sqldriver.RefusedForeignKey}
@@ -212,7 +214,8 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 	return r
 }
 
-// constraintFields returns the fields of c that its check constraint is about, as the table is declared, or none if that can't be read.
+// constraintFields returns the fields of c in one of its check constraints. It returns nil if the table's declaration
+// can't be read.
 func (w writer) constraintFields(ctx context.Context, c *schema.Class, name string) []string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -222,7 +225,7 @@ func (w writer) constraintFields(ctx context.Context, c *schema.Class, name stri
 	})
 	d, ok := parseDDL(ddl)
 	if err != nil || !ok {
-		return nil // the kind of the refusal is known without it
+		return nil // the kind of the refusal is already known
 	}
 	return d.bounds(c, name)
 }

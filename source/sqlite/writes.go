@@ -29,14 +29,14 @@ func (dialect) Writes() sqlgen.Writes {
 		},
 		Bind:     bind,
 		Whole:    func(f *schema.Field) bool { return !doubles(f) },
-		Infinite: func(f *schema.Field, x float64) bool { return f.Type == schema.Double && !math.IsNaN(x) }, // it takes NaN for null
+		Infinite: func(f *schema.Field, x float64) bool { return f.Type == schema.Double && !math.IsNaN(x) }, // SQLite stores NaN as null
 		Moment:   moment,
 		Quotes:   "'\"`",
 		Comments: []string{"--"},
 	}
 }
 
-// bind returns a value as the driver takes it.
+// bind returns a value as the argument that the driver expects.
 func bind(v value.Value, f *schema.Field) any {
 	switch v.Kind() {
 	case value.Bool:
@@ -58,13 +58,14 @@ func bind(v value.Value, f *schema.Field) any {
 	return v.String()
 }
 
-// moment writes an instant in the form of the column's other values: text of some layout, or a number. An instant that
-// such a number can't hold is written as text: others than the caller may have chosen the form, so it refuses nothing.
+// moment returns an instant in the form of the column's other values: a text of some layout, or a number. If such a
+// number can't represent the instant, it returns a text. It never fails, because other people may have chosen the
+// form.
 func moment(f *schema.Field, at time.Time, form any) any {
 	whole := at.UnixMicro()%1000 == 0
 	switch like := form.(type) {
 	case int64:
-		const seconds = 99999999999 // see sqlgen: above it an integer counts milliseconds
+		const seconds = 99999999999 // from 10^11 on, an integer counts milliseconds, see sqlgen
 		ms := at.UnixMilli()
 		switch {
 		case like >= -seconds && like <= seconds && whole && ms%1000 == 0:
@@ -88,7 +89,7 @@ func moment(f *schema.Field, at time.Time, form any) any {
 	return at.Format("2006-01-02T15:04:05.999999Z")
 }
 
-// shape returns the layout of an instant in UTC that looks like the given text.
+// shape returns a layout with which an instant in UTC looks like the given text.
 func shape(like string, day bool) string {
 	if len(like) <= len(time.DateOnly) && day {
 		return time.DateOnly

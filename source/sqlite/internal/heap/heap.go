@@ -1,9 +1,9 @@
-// Package heap bounds the memory that SQLite takes for one connection.
+// Package heap limits the memory that SQLite allocates for one connection.
 //
-// SQLite has a bound only for the whole process. The most that a statement takes follows its data: a sort keeps a
-// record of each sorted run, so that 60 texts of 8 MB take a gigabyte. Here SQLite's allocator counts what each
-// connection holds. An allocation over the bound fails, and the statement ends with SQLITE_NOMEM. The connection can be
-// used again.
+// SQLite itself has only a limit for the whole process. The memory of a statement depends on its data. For example, a
+// sort keeps one record of each sorted run in memory, so 60 texts of 8 MB need a gigabyte. In this package, SQLite's
+// allocator counts the memory of each connection. An allocation over the limit fails, and the statement ends with
+// SQLITE_NOMEM. The connection stays usable.
 package heap
 
 import (
@@ -20,21 +20,23 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// An Account is the memory that one connection holds and may hold, in bytes.
+// An Account counts the memory that one connection has allocated, and contains its limit. Both are in bytes.
 type Account struct {
 	held   atomic.Int64
 	most   int64
 	thread int32 // the ID of the connection's libc.TLS
 }
 
-// accounts has the account of a bounded connection at the number of its thread modulo its length.
+// accounts contains the accounts of limited connections. The index is the number of the connection's thread modulo
+// the length of accounts.
 var accounts [1 << 14]atomic.Pointer[Account]
 
-// installed is the error with which SQLite refused the allocator. SQLite takes an allocator only before its first
-// connection, so it is installed when the program starts.
+// installed is the error with which SQLite rejected the allocator, or nil. SQLite accepts an allocator only before
+// its first connection, so it is installed when the program starts.
 var installed = install()
 
-// install gives SQLite an allocator that accounts for each connection's memory. It must be configured before SQLite is initialized.
+// install gives SQLite an allocator that counts each connection's memory. It must be configured before SQLite is
+// initialized.
 func install() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -44,7 +46,7 @@ func install() error {
 		return errors.New("no memory for SQLite's allocator")
 	}
 	defer libc.Xfree(tls, args)
-	defer libc.Xfree(tls, methods) // SQLite copies them
+	defer libc.Xfree(tls, methods) // SQLite makes a copy of them
 	*at[sqlite3.Tsqlite3_mem_methods](methods) = sqlite3.Tsqlite3_mem_methods{
 		FxMalloc: pointer(allocate), FxFree: pointer(free), FxRealloc: pointer(reallocate), FxSize: pointer(size),
 		FxRoundup: pointer(roundUp), FxInit: pointer(start), FxShutdown: pointer(stop)}
@@ -54,11 +56,12 @@ func install() error {
 	return nil
 }
 
-// ErrTaken is the error of Bound where another connection has the place of this one. Open another in its place.
+// ErrTaken is the error of SetLimit if another connection already uses this one's account. Open another connection
+// instead.
 var ErrTaken = errors.New("another connection has this one's account")
 
-// SetLimit sets the most bytes that a connection of modernc.org/sqlite may hold beside its page cache. Memory that it
-// holds already isn't counted. The Account is to be released when the connection is closed.
+// SetLimit sets the maximum number of bytes that a connection of modernc.org/sqlite may allocate beside its page
+// cache. It doesn't count memory that is already allocated. Release the Account when the connection is closed.
 func SetLimit(conn driver.Conn, most int64) (*Account, error) {
 	if installed != nil {
 		return nil, installed
@@ -74,17 +77,18 @@ func SetLimit(conn driver.Conn, most int64) (*Account, error) {
 	return a, nil
 }
 
-// Begin counts anew, from the memory that the connection holds now: its parsed statements.
+// Begin restarts the count at zero. The connection's present memory, its parsed statements, doesn't count.
 func (a *Account) Begin() { a.held.Store(0) }
 
-// Release ends the bound.
+// Release removes the limit.
 func (a *Account) Release() { place(a.thread).CompareAndSwap(a, nil) }
 
 func place(thread int32) *atomic.Pointer[Account] {
 	return &accounts[uint32(thread)%uint32(len(accounts))]
 }
 
-// threadOf returns the number of the thread that conn passes to SQLite, which the driver doesn't export.
+// threadOf returns the number of the thread that conn passes to SQLite. It uses reflection, because the driver
+// doesn't export the thread.
 func threadOf(conn driver.Conn) (int32, error) {
 	if v := reflect.ValueOf(conn); v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Struct {
 		if tls := v.Elem().FieldByName("tls"); tls.IsValid() && tls.Type() == reflect.TypeFor[*libc.TLS]() && !tls.IsNil() {
@@ -94,14 +98,15 @@ func threadOf(conn driver.Conn) (int32, error) {
 	return 0, fmt.Errorf("a connection of type %T has no thread of SQLite", conn)
 }
 
-// header is the length of the data before each block: its size, and the thread whose account pays for it, or 0.
+// header is the length of the data before each block: the block's size, and the thread whose account counts it, or 0.
 const header = 16
 
-// A block is the header of a piece of memory: its size in bytes, and the thread that pays for it, or 0.
+// A block is the header of a block of memory. It contains the size in bytes, and the thread whose account counts the
+// block, or 0.
 type block struct{ size, owner int64 }
 
-// page reports whether n is the size of a page of a cache with its description. Connections give pages to each other,
-// so they are on no account. The size of the caches bounds them.
+// page reports whether n is the size of a cache page with its description. Connections exchange pages, so no account
+// counts them. The size of the caches limits them.
 func page(n int32) bool {
 	const least, most, more = 512, 65536, 512
 	whole := int32(1) << (bits.Len32(uint32(n)) - 1)
@@ -112,7 +117,7 @@ func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
 
 func of(p uintptr) *block { return at[block](p - header) }
 
-// payer returns the account of a thread, if it is bounded.
+// payer returns the account of a thread, or nil if the thread has no limit.
 func payer(thread int32) *Account {
 	if a := place(thread).Load(); a != nil && a.thread == thread {
 		return a
@@ -120,8 +125,8 @@ func payer(thread int32) *Account {
 	return nil
 }
 
-// pay counts n bytes more on the account, or returns false if they are over its bound.
-func (a *Account) pay(n int64) bool { // n may be less than zero
+// pay adds n bytes to the account. It returns false if that would exceed the limit.
+func (a *Account) pay(n int64) bool { // n may be negative
 	if a.held.Add(n) > a.most && n > 0 {
 		a.held.Add(-n)
 		return false
@@ -129,8 +134,9 @@ func (a *Account) pay(n int64) bool { // n may be less than zero
 	return true
 }
 
-// allocate is SQLite's xMalloc. It returns n bytes behind a header, or 0 if the connection's account has no room for
-// them, which SQLite reports as SQLITE_NOMEM. Pages of the cache have a bound of their own and aren't counted.
+// allocate is SQLite's xMalloc. It returns n bytes after a header. It returns 0 if that would exceed the limit of the
+// connection's account, which SQLite reports as SQLITE_NOMEM. Pages of the cache have their own limit and aren't
+// counted.
 func allocate(tls *libc.TLS, n int32) uintptr {
 	var a *Account
 	if !page(n) {
@@ -184,5 +190,5 @@ func roundUp(_ *libc.TLS, n int32) int32 { return (n + 7) &^ 7 }
 func start(*libc.TLS, uintptr) int32     { return sqlite3.SQLITE_OK }
 func stop(*libc.TLS, uintptr)            {}
 
-// pointer returns a declared function as SQLite calls it.
+// pointer returns the address of a declared function in the form that SQLite calls.
 func pointer[T any](f T) uintptr { return *(*uintptr)(unsafe.Pointer(&struct{ f T }{f})) }

@@ -39,8 +39,8 @@ func ask(conn driver.Conn, text string) (driver.Value, error) {
 
 const large = "SELECT length(hex(zeroblob(8000000)))" // 24 MB
 
-// TestBound takes more than a connection may: the statement fails, and the connection answers the next ones. Another
-// connection has its own bound, or none.
+// TestBound exceeds the limit of a connection. The statement must fail, and the connection must answer the next ones.
+// Another connection has its own limit, or none.
 func TestBound(t *testing.T) {
 	bounded, other, free := opened(t), opened(t), opened(t)
 	account, err := SetLimit(bounded, 20<<20)
@@ -50,7 +50,7 @@ func TestBound(t *testing.T) {
 	if _, err := SetLimit(other, 40<<20); err != nil {
 		t.Fatal(err)
 	}
-	for range 20 { // nothing is left on the account
+	for range 20 { // failed statements must leave no bytes on the account
 		if v, err := ask(bounded, large); err == nil || !strings.Contains(err.Error(), "(7)") {
 			t.Fatal("over the bound:", v, err)
 		}
@@ -63,7 +63,7 @@ func TestBound(t *testing.T) {
 			t.Error("another connection:", v, err)
 		}
 	}
-	account.held.Store(20 << 20) // statements that are kept
+	account.held.Store(20 << 20) // stands for cached statements
 	account.Begin()
 	if v, err := ask(bounded, "SELECT length(hex(zeroblob(3000000)))"); v != int64(6000000) {
 		t.Error("counted anew:", v, err)
@@ -74,7 +74,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestHeld checks that a connection gives back all that it was charged for. Pages of caches are on no account.
+// TestHeld checks that a connection releases all memory that its account counts. Pages of caches are on no account.
 func TestHeld(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
@@ -102,7 +102,7 @@ func TestHeld(t *testing.T) {
 	all.Wait()
 }
 
-// TestNotSQLite refuses connections whose thread isn't known: they would have no bound.
+// TestNotSQLite checks that connections without a known thread are rejected, since they would have no limit.
 func TestNotSQLite(t *testing.T) {
 	for _, conn := range []driver.Conn{nil, (*fake)(nil), &fake{}} {
 		if a, err := SetLimit(conn, 1); err == nil || a != nil {
