@@ -12,7 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// reader reads the catalogue of one database: the classes first, then their keys, indexes and relations.
+// reader reads the catalogue of one database. It reads the classes first, then their columns, checks, indexes and
+// foreign keys.
 type reader struct {
 	db       *sql.Conn
 	list     []*sqldriver.FoundTable
@@ -22,8 +23,8 @@ type reader struct {
 	triggers []sqldriver.FoundTrigger
 }
 
-// describe returns the classes of a MariaDB database that the database user may see, under source's name, sorted, and
-// warnings about what it left out.
+// describe returns the classes of a MariaDB database that the database user may see. They have source as their source
+// and are sorted. It also returns warnings about omitted classes.
 func describe(ctx context.Context, db *sql.Conn, source string, choice schema.Choice) ([]schema.Class, []string, error) {
 	r := &reader{db: db, byName: map[string]*sqldriver.FoundTable{},
 		views: sqldriver.FoundViews{Texts: map[*sqldriver.FoundTable]string{}, Routines: map[string]string{}, Unread: "the account may not read its text: grant it SHOW VIEW"}}
@@ -43,7 +44,8 @@ func describe(ctx context.Context, db *sql.Conn, source string, choice schema.Ch
 		raw := f.Indexes
 		f.Indexes = nil
 		for _, x := range raw {
-			// MariaDB makes such an index for each foreign key: it would reveal a foreign key to a hidden class.
+			// MariaDB creates an index for each foreign key. Such an index would reveal a foreign key to a hidden
+			// class.
 			if x.Unique || !slices.ContainsFunc(f.Links, func(l sqldriver.FoundLink) bool { return slices.Equal(l.Fields, x.Fields) }) {
 				f.Index(x.Name, x.Fields, x.Unique, false)
 			}
@@ -67,15 +69,16 @@ func (r *reader) class(x []string) {
 	r.list, r.byName[x[0]] = append(r.list, f), f
 }
 
-// selectColumns omits columns that the database user may not select: information_schema doesn't list them.
+// selectColumns omits columns that the database user has no right to select, because information_schema doesn't list
+// them.
 const selectColumns = `
 SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLLATION_NAME,
 	CHARACTER_MAXIMUM_LENGTH, COLUMN_COMMENT, PRIVILEGES, NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION,
 	GENERATION_EXPRESSION
 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`
 
-// column adds a column, x being a row of selectColumns, as a field, if the database user may select it. Texts with another collation
-// than the binary one without padding are Unordered: comparisons have to name that one.
+// column adds a column as a field if the database user may select it. x is a row of selectColumns. A text with
+// another collation than the binary one without padding is Unordered, so comparisons must name that collation.
 func (r *reader) column(x []string) {
 	f := r.byName[x[0]]
 	if f == nil || !slices.Contains(strings.Split(x[10], ","), "select") {
@@ -124,7 +127,7 @@ func (r *reader) column(x []string) {
 const selectViews = `
 SELECT TABLE_NAME, DATABASE(), IFNULL(VIEW_DEFINITION, '') FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME`
 
-// view reads the text of a view. MariaDB gives none to an account without the right SHOW VIEW.
+// view reads the text of a view. For an account without the right SHOW VIEW, MariaDB returns an empty text.
 func (r *reader) view(x []string) {
 	if f := r.byName[x[0]]; f != nil {
 		r.views.Space, r.views.Texts[f] = x[1], maskEscapes(x[2])
@@ -135,18 +138,19 @@ const selectRoutines = `
 SELECT ROUTINE_NAME, IFNULL(ROUTINE_DEFINITION, '') FROM information_schema.ROUTINES
 WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_TYPE = 'FUNCTION' ORDER BY ROUTINE_NAME`
 
-// routine reads the text of a function, "" if the account may not read it.
+// routine reads the text of a function. It is "" if the account has no right to read it.
 func (r *reader) routine(x []string) { r.views.Routines[x[0]] = maskEscapes(x[1]) }
 
 const selectTriggers = `
 SELECT EVENT_OBJECT_TABLE, ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY TRIGGER_NAME`
 
-// trigger reads the text of a trigger. MariaDB lists none to an account without the right TRIGGER.
+// trigger reads the text of a trigger. MariaDB lists no triggers to an account without the right TRIGGER.
 func (r *reader) trigger(x []string) {
 	r.triggers = append(r.triggers, sqldriver.FoundTrigger{Of: r.byName[x[0]], Text: maskEscapes(x[1])})
 }
 
-// maskEscapes returns the text of a statement with an x for each escape in its strings, which are not read.
+// maskEscapes returns the text of a statement with an x in place of each escape in a string. The contents of strings
+// are never used.
 func maskEscapes(text string) string {
 	if !strings.Contains(text, `\`) {
 		return text
@@ -166,7 +170,7 @@ func maskEscapes(text string) string {
 	return string(out)
 }
 
-// beyond sets which values of field expressions read as null.
+// beyond describes the values of field that expressions read as null.
 func beyond(field *schema.Field) {
 	switch {
 	case field.Type == schema.Date || field.Type == schema.Day:
@@ -178,10 +182,10 @@ func beyond(field *schema.Field) {
 	}
 }
 
-// bits are those of the integers of less than 64.
+// bits contains the number of bits of the integer types below 64 bits.
 var bits = map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32}
 
-// types are the types that filters support. Every other one is Opaque.
+// types are the types that filters support. All other types are Opaque.
 var types = map[string]schema.Type{
 	"tinyint": schema.Integer, "smallint": schema.Integer, "mediumint": schema.Integer, "int": schema.Integer, "bigint": schema.Integer,
 	"year": schema.Integer, "decimal": schema.Decimal, "float": schema.Double, "double": schema.Double,
@@ -191,7 +195,7 @@ var types = map[string]schema.Type{
 	"longblob": schema.Bytes, "date": schema.Day, "datetime": schema.Date, "timestamp": schema.Date, "uuid": schema.UUID,
 }
 
-// setType sets the type of field: data is the bare type name, full has its length and attributes.
+// setType sets the type of field. data is the bare type name, and full includes its length and attributes.
 func setType(field *schema.Field, data, full string) {
 	field.Native, field.Type = data, schema.Opaque
 	if t, ok := types[data]; ok {
@@ -203,7 +207,7 @@ func setType(field *schema.Field, data, full string) {
 	case data == "bit" && full != "bit(64)":
 		field.Type = schema.Integer
 	case data == "bit", data == "bigint" && strings.Contains(full, "unsigned"):
-		field.Type = schema.Decimal // it exceeds 64 bits with a sign
+		field.Type = schema.Decimal // it exceeds signed 64-bit integers
 	case data == "enum":
 		if ts, ok := sqldriver.LexSQL(full, sqldriver.AllQuotes); ok && len(ts) > 2 {
 			for _, t := range ts[2:] {
@@ -226,7 +230,7 @@ func setType(field *schema.Field, data, full string) {
 	}
 }
 
-// forms describe the texts of types that only MariaDB knows. All but geometries are Ordered.
+// forms describe the texts of types that only MariaDB knows. Fields of these types are Ordered, except geometries.
 var forms = map[string]string{
 	"time":     "a time of day or a duration: 13:05:00 or -100:00:00.25",
 	"inet4":    "an IPv4 address: 10.0.0.1",
@@ -236,12 +240,12 @@ var forms = map[string]string{
 
 const anyForm = "a text in the form in which answers show it"
 
-// selectChecks reads the checks that turn text into JSON or bound what is written. Lists of values are ignored: existing rows
-// may hold others.
+// selectChecks reads the checks that make a text JSON or limit the written values. Lists of values are ignored,
+// because existing rows may contain other values.
 const selectChecks = `
 SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE() ORDER BY TABLE_NAME, CONSTRAINT_NAME`
 
-// check reads a check constraint, a row of selectChecks, as bounds of a field. Lists of values are left out.
+// check reads a check constraint, a row of selectChecks, as bounds of a field. It ignores lists of values.
 func (r *reader) check(x []string) {
 	f := r.byName[x[0]]
 	ts, ok := sqldriver.LexSQL(x[1], sqldriver.AllQuotes)
@@ -286,13 +290,14 @@ FROM information_schema.KEY_COLUMN_USAGE
 WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IS NOT NULL
 ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`
 
-// foreign adds a column of a foreign key, a row of selectForeign. The first column begins a link, whose target may not be visible here.
+// foreign adds a column of a foreign key. x is a row of selectForeign. The first column begins a link. Its target may
+// be a table that isn't visible.
 func (r *reader) foreign(x []string) {
 	f, to := r.byName[x[0]], r.byName[x[3]]
 	if f == nil {
 		return
 	}
-	if x[5] == "1" { // the target may be unknown to us
+	if x[5] == "1" { // the target may be unknown
 		f.Links = append(f.Links, sqldriver.FoundLink{To: to})
 	} else if len(f.Links) == 0 {
 		return

@@ -35,11 +35,12 @@ func (m dialect) Same(x string, f, other *schema.Field) string {
 
 func (dialect) Counts() bool { return false }
 
-// Longest returns the size of a statement that MariaDB plans in about two seconds: it examines each operand of an
-// expression separately. Long lists of values, as in conditions, cost it little.
+// Longest returns the maximum size of a statement. MariaDB needs about two seconds to plan one of this size, since it
+// examines each operand of an expression separately. Long lists of values, as in conditions, cost little.
 func (dialect) Longest() int { return 1 << 20 }
 
-// computedJSON is the native type of computed JSON, which is always valid. MariaDB itself calls its columns longtext.
+// computedJSON is the native type of computed JSON, which is always valid. MariaDB's own JSON columns have the type
+// longtext.
 const computedJSON = "json"
 
 func (dialect) ComputedField(t schema.Type) *schema.Field {
@@ -47,8 +48,8 @@ func (dialect) ComputedField(t schema.Type) *schema.Field {
 		schema.Boolean: "tinyint", schema.Date: "datetime", schema.Day: "date", schema.UUID: "uuid", schema.Bytes: "longblob", schema.JSON: computedJSON, schema.Opaque: ""}[t]}
 }
 
-// JoinKey compares pointers by their bytes. If only one side is a number, both are compared as text: MariaDB would take any
-// text that isn't a number for 0.
+// JoinKey compares pointers by their bytes. If only one side is a number, it compares both as text. Otherwise MariaDB
+// would treat any text that isn't a number as 0.
 func (m dialect) JoinKey(x string, f, other *schema.Field) string {
 	switch {
 	case f.Type == schema.String && other.Type == schema.String && !f.Unordered && !other.Unordered:
@@ -59,7 +60,8 @@ func (m dialect) JoinKey(x string, f, other *schema.Field) string {
 	return x
 }
 
-// binary returns the column x as text that compares by its bytes. To convert each value costs as much as to compare it twice.
+// binary returns the column x as text that compares by its bytes. It avoids the conversion for Unicode columns,
+// because converting a value costs as much as comparing it twice.
 func binary(x string, f *schema.Field) string {
 	if f.Type == schema.String && f.Unicode {
 		return x + nopad
@@ -67,10 +69,10 @@ func binary(x string, f *schema.Field) string {
 	return binaryUTF8(x)
 }
 
-// binaryUTF8 returns x as binary returns it, for text of any character set.
+// binaryUTF8 is like binary, for text of any character set.
 func binaryUTF8(x string) string { return "CONVERT(" + x + " USING utf8mb4)" + nopad }
 
-// Read converts what the driver has no type for to text or to a number.
+// Read converts values of types that the driver doesn't know to text or to a number.
 func (m dialect) Read(x string, f *schema.Field) string {
 	switch {
 	case f.Native == "geometry":
@@ -81,7 +83,7 @@ func (m dialect) Read(x string, f *schema.Field) string {
 	return withoutBits(x, f)
 }
 
-// withoutBits converts a BIT, which would be read as bytes, to a number.
+// withoutBits converts a BIT to a number. The driver would read it as bytes.
 func withoutBits(x string, f *schema.Field) string {
 	if f.Native == "bit" {
 		return "(" + x + " + 0)"
@@ -104,7 +106,7 @@ func (dialect) sortable(x string, f *schema.Field) string {
 	return binary(x, f)
 }
 
-// Missing accounts for MariaDB taking 0000-00-00 for null in a column that can't be null.
+// Missing implements sqlgen.Dialect. MariaDB treats 0000-00-00 as null in a column that can't be null.
 func (dialect) Missing(x string, f *schema.Field) string {
 	if f.NotNull && (f.Type == schema.Date || f.Type == schema.Day) {
 		return sqlgen.Never
@@ -114,7 +116,7 @@ func (dialect) Missing(x string, f *schema.Field) string {
 
 func (dialect) NullsClause(*schema.Field, bool) string { return "" }
 
-// Among writes one equality per value: equality isn't a single comparison for any kind of value here.
+// Among writes one equality per value, because equality isn't a single comparison for any kind of value.
 func (m dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value) error {
 	parts := make([]func() error, len(values))
 	for i, v := range values {
@@ -123,8 +125,8 @@ func (m dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value)
 	return w.Either(parts)
 }
 
-// CompareValue implements sqlgen.Dialect. UUIDs have a type of their own, which compares without a collation. Numbers are compared
-// exactly except with a column of Doubles. A Boolean is 0 or 1.
+// CompareValue implements sqlgen.Dialect. UUIDs have their own type, which compares without a collation. Numbers are
+// compared exactly, except with a column of Doubles. A Boolean is 0 or 1.
 func (m dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	if x.Node() {
 		return m.compareNode(w, x.Text, op, v)
@@ -151,7 +153,7 @@ func (m dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v a
 		m.compareExact(w, left, op, v)
 		return nil
 	case float64:
-		if above, infinite := sqlgen.Infinite(v); infinite { // MariaDB has no such numbers
+		if above, infinite := sqlgen.Infinite(v); infinite { // MariaDB has no infinite numbers
 			sqlgen.Beyond(w, left, op, above)
 			return nil
 		}
@@ -165,15 +167,16 @@ func (m dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v a
 		}
 		w.Write("(", left, " ", op, " ")
 		w.Put(n, "")
-		w.Write(" AND ", left, " IN (0, 1))") // a tinyint(1) may hold other values, which aren't booleans
+		w.Write(" AND ", left, " IN (0, 1))") // a tinyint(1) may contain other values, which aren't Booleans
 		return nil
 	}
 	w.Write(left, " ", op, " ")
 	return m.bind(w, x.Field, v)
 }
 
-// compareText adds the column's own comparison, which can use an index. Texts with equal bytes are equal in it too. The
-// column may be of a limited character set, which is compared in one that has every character.
+// compareText compares texts by their bytes. For an equality it adds the column's own comparison, which can use an
+// index. Texts with equal bytes are also equal in that comparison. A column with a limited character set is converted
+// to one that has every character.
 func (m dialect) compareText(w *sqlgen.Writer, x sqlgen.Operand, op, v string) {
 	text := m.sortable(x.Text, x.Field)
 	if op == "=" && x.Field.Unordered && strings.IndexFunc(v, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
@@ -188,8 +191,8 @@ func (m dialect) compareText(w *sqlgen.Writer, x sqlgen.Operand, op, v string) {
 	w.Put(v, "")
 }
 
-// compareExact compares with a decimal of the same number of digits. MariaDB's have 65, at most 38 of them after the
-// point: a longer number lies between two of them.
+// compareExact compares with a decimal without rounding it. MariaDB's decimals have 65 digits, at most 38 of them
+// after the point. A longer number lies between two such decimals.
 func (dialect) compareExact(w *sqlgen.Writer, left, op string, n sqlgen.Number) {
 	exact, _ := new(big.Rat).SetString(n.Text) // a JSON number always parses
 	const most = 38
@@ -214,7 +217,7 @@ func (dialect) compareExact(w *sqlgen.Writer, left, op string, n sqlgen.Number) 
 	w.Write(" AS DECIMAL(65,", scale(len(whole)), "))")
 }
 
-// scale returns how many digits are left after the point if there are whole before it.
+// scale returns the number of digits that remain after the point if there are whole digits before it.
 func scale(whole int) string {
 	for _, s := range []struct {
 		whole int
@@ -246,7 +249,7 @@ func (dialect) compareDate(w *sqlgen.Writer, x, op string, v sqlgen.Moment) {
 	w.Write(")")
 }
 
-// bind writes an argument in the type of the comparison.
+// bind writes v as an argument of the type that the comparison uses.
 func (dialect) bind(w *sqlgen.Writer, f *schema.Field, v any) error {
 	switch v := v.(type) {
 	case int64:
@@ -257,7 +260,7 @@ func (dialect) bind(w *sqlgen.Writer, f *schema.Field, v any) error {
 		w.Put(v, "")
 	case float64:
 		w.Put(v, "")
-	case []byte: // the driver sends bytes as text
+	case []byte: // the driver would send bytes as text
 		const digits = "0123456789ABCDEF"
 		hex := make([]byte, 0, 2*len(v))
 		for _, b := range v {
@@ -272,7 +275,7 @@ func (dialect) bind(w *sqlgen.Writer, f *schema.Field, v any) error {
 	return nil
 }
 
-// After compares with a value read from the column. All of its values are in the order, valid dates or not.
+// After compares with a value that was read from the column. Invalid dates are part of the order too.
 func (m dialect) After(w *sqlgen.Writer, x string, f *schema.Field, op string, v any) error {
 	switch v := v.(type) {
 	case sqlgen.Moment:
@@ -295,7 +298,7 @@ func (m dialect) After(w *sqlgen.Writer, x string, f *schema.Field, op string, v
 		w.Put(n, "")
 	case string:
 		w.Write(x, " ", op, " ")
-		if f.Type == schema.Date || f.Type == schema.Day { // an invalid date, which sorts by its digits
+		if f.Type == schema.Date || f.Type == schema.Day { // an invalid date is ordered by its digits
 			w.Write("CAST(")
 			w.Put(v, "")
 			w.Write(" AS DATETIME(6))")
@@ -321,7 +324,7 @@ func (m dialect) MatchText(w *sqlgen.Writer, x sqlgen.Operand, r query.Regex) er
 	return nil
 }
 
-// Begins writes a range, which can use an index over text in binary order.
+// Begins writes a range condition, which can use an index over text in binary order.
 func (m dialect) Begins(w *sqlgen.Writer, x sqlgen.Operand, prefix string) {
 	left := m.string(x)
 	w.Write("(", left, " >= ")
@@ -333,7 +336,7 @@ func (m dialect) Begins(w *sqlgen.Writer, x sqlgen.Operand, prefix string) {
 	w.Write(")")
 }
 
-// string returns the text that x holds, null if it holds none, compared by its bytes.
+// string returns the text in x, or null if x isn't a text. The text is compared by its bytes.
 func (m dialect) string(x sqlgen.Operand) string {
 	if x.Node() {
 		return nodeText(x.Text)

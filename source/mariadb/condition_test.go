@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/dialecttest"
 )
 
-// conditions shows how nodes of JSON are compared: with documents, and with the keys of other classes.
+// conditions writes how JSON nodes are compared with documents, and with the keys of other classes.
 func conditions(t *testing.T, b *dialecttest.Sheet) {
 	c := mariadb.Dialect()
 	b.Part("conditions")

@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	// The text of a number as in JSON, except for signs, zeros and points at its beginning.
+	// The text of a number in JSON, but with any signs, zeros and points at its beginning.
 	numeric = `^[+-]?([0-9]+(\\.[0-9]+)?|\\.[0-9]+)([eE][+-]?[0-9]+)?\\z`
-	// The forms of value.OfDateText. The server decides which of them are dates.
+	// The forms of value.OfDateText. The server decides which of these texts are dates.
 	isoDate = `^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([T ][0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(Z|[+-]([01][0-9]|2[0-4]):([0-5][0-9]|60))?)?\\z`
 	epoch   = "TIMESTAMP'1970-01-01 00:00:00'"
 )
 
 // As implements sqlgen.Dialect.
 func (m dialect) As(s sqlgen.Scope, x string, from, to schema.Type) string {
-	if from != schema.JSON { // Any, of which MariaDB has no columns
+	if from != schema.JSON { // from is Any, and MariaDB has no columns of this type
 		return m.nothing(to)
 	}
 	switch to {
@@ -38,8 +38,8 @@ func (m dialect) As(s sqlgen.Scope, x string, from, to schema.Type) string {
 	return m.nothing(to)
 }
 
-// numberOf returns the Double or Decimal that the text x writes, null if it is too large. x may be repeated. For a
-// number out of range the server returns the largest Double.
+// numberOf returns the number in the text x as a Double or Decimal, or null if it is too large. x may occur several
+// times. For a number out of range the server returns the largest Double.
 func (dialect) numberOf(x string, to schema.Type) string {
 	f := "CAST(" + x + " AS DOUBLE)"
 	if to == schema.Double {
@@ -66,10 +66,10 @@ func (m dialect) ToJSON(s sqlgen.Scope, x string, from schema.Type) string {
 	return m.nothing(schema.JSON)
 }
 
-// base64 encodes on one line. The server breaks lines.
+// base64 encodes bytes on one line. The server would insert line breaks.
 func (dialect) base64(x string) string { return `REPLACE(TO_BASE64(` + x + `), '\n', '')` }
 
-// valueText returns the text of a value that isn't JSON, as value.AppendText writes it.
+// valueText returns the text of a value that isn't JSON, in the form of value.AppendText.
 func (m dialect) valueText(s sqlgen.Scope, x string, from schema.Type) string {
 	const zeros = `'(\\.[0-9]*[1-9])0+\\z|\\.0*\\z', '\\1')`
 	switch from {
@@ -77,7 +77,7 @@ func (m dialect) valueText(s sqlgen.Scope, x string, from schema.Type) string {
 		return "ELT(" + x + " + 1, 'false', 'true')"
 	case schema.Decimal:
 		return "REGEXP_REPLACE(CAST(" + x + " AS CHAR), " + zeros
-	case schema.Double: // the server writes the fewest digits too, and exponents from 1e15 on
+	case schema.Double: // the server also writes the fewest digits, but uses exponents from 1e15 on
 		x = s.Atom(x)
 		return "(CASE WHEN " + x + " = 0 THEN '0' WHEN ABS(" + x + ") >= 1e-6 AND ABS(" + x + ") < 1e21" +
 			" THEN REGEXP_REPLACE(CAST(CAST(" + x + " AS " + decimal + ") AS CHAR), " + zeros +
@@ -90,8 +90,8 @@ func (m dialect) valueText(s sqlgen.Scope, x string, from schema.Type) string {
 	return "CAST(" + x + " AS CHAR)"
 }
 
-// scientific writes a Double with an exponent of at least two digits. JSON_NORMALIZE writes 1.0E-7 whatever the server
-// writes.
+// scientific writes a Double with an exponent of at least two digits. JSON_NORMALIZE writes 1.0E-7 regardless of the
+// server's own form.
 func (dialect) scientific(x string) string {
 	return "REGEXP_REPLACE(REPLACE(REPLACE(REPLACE(JSON_NORMALIZE(CAST(" + x + " AS CHAR))" + nopad +
 		`, '.0E', 'E'), 'E-', 'e-'), 'E', 'e+'), 'e-([0-9])\\z', 'e-0\\1')`
@@ -114,7 +114,7 @@ func (m dialect) Widen(_ sqlgen.Scope, x string, from, to schema.Type) string {
 
 // Convert implements sqlgen.Dialect.
 func (m dialect) Convert(s sqlgen.Scope, x string, from, to schema.Type) string {
-	if from == to || from == schema.Opaque && to == schema.String { // which Stored has as text
+	if from == to || from == schema.Opaque && to == schema.String { // Stored already returns Opaque values as text
 		return x
 	}
 	if from == schema.JSON {
@@ -126,7 +126,7 @@ func (m dialect) Convert(s sqlgen.Scope, x string, from, to schema.Type) string 
 	switch to {
 	case schema.String:
 		return m.valueText(s, x, from)
-	case schema.Day: // of a Date
+	case schema.Day: // the source is a Date
 		return "(CASE WHEN " + x + " = DATE(" + x + ") THEN DATE(" + x + ") END)"
 	case schema.Boolean:
 		if from == schema.Integer || from == schema.Double || from == schema.Decimal {
@@ -179,7 +179,7 @@ func (m dialect) integerOf(s sqlgen.Scope, x string, from schema.Type) string {
 	return m.nothing(schema.Integer)
 }
 
-// convertJSON converts JSON to another type, according to the value that it holds.
+// convertJSON converts JSON to another type, depending on the type of its value.
 func (m dialect) convertJSON(s sqlgen.Scope, x string, to schema.Type) string {
 	text := s.Atom(m.As(s, x, schema.JSON, schema.String))
 	truth := s.Atom(m.As(s, x, schema.JSON, schema.Boolean))
@@ -200,7 +200,7 @@ func (m dialect) convertJSON(s sqlgen.Scope, x string, to schema.Type) string {
 	return "(CASE WHEN " + m.isNumber(x) + " THEN " + number + " ELSE COALESCE(" + m.Convert(s, text, schema.String, to) + ", " + truth + ") END)"
 }
 
-// dateOf returns the date that the text x writes.
+// dateOf returns the date in the text x.
 func (m dialect) dateOf(s sqlgen.Scope, x string) string {
 	x = s.Atom(x)
 	const zone = `'[+-][0-9]{2}:[0-9]{2}\\z'`

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
-// local returns the Date x in the local time of a zone. It is null outside of the years 1 to 9999, which the server's
-// intervals of days and less don't leave.
+// local returns the Date x in the local time of a zone. It is null outside of the years 1 to 9999. Intervals of days
+// and shorter units never leave these years in MariaDB.
 func (m dialect) local(s sqlgen.Scope, x, zone string) string {
 	if zone == "" {
 		return x
@@ -49,8 +49,8 @@ func (m dialect) DatePart(s sqlgen.Scope, x, part, zone string) string {
 	return "(MICROSECOND(" + x + ") DIV 1000)"
 }
 
-// since writes how many microseconds have passed, in local time x, since a unit of an hour or less began, or "" for
-// other units.
+// since writes the number of microseconds between the beginning of a unit and the local time x. The unit is an hour
+// or less. It returns "" for other units.
 func (dialect) since(x, unit string) string {
 	switch unit {
 	case "hour":
@@ -86,7 +86,7 @@ func (m dialect) DateTrunc(s sqlgen.Scope, x string, e plan.DateTrunc) string {
 	return m.instant(s, "CAST("+day+" AS DATETIME(6))", e.Zone)
 }
 
-// formats are the parts of a date's text, as %s of DATE_FORMAT where it has them.
+// formats maps the parts of a date's text to the codes of DATE_FORMAT, where it has them.
 var formats = map[byte]string{'Y': "%Y", 'm': "%m", 'd': "%d", 'H': "%H", 'M': "%i", 'S': "%s", 'j': "%j", 'G': "%x", 'V': "%v", '%': "%%"}
 
 // DateText implements sqlgen.Dialect.
@@ -125,7 +125,7 @@ func (m dialect) DateText(s sqlgen.Scope, x, format, zone string) string {
 func (m dialect) DateShift(s sqlgen.Scope, x, amount, unit, zone string) string {
 	amount = s.Atom(amount)
 	clock := m.local(s, x, zone)
-	// The server's unit, how many of it are one unit, and the most units that it can count: 100,000 years.
+	// The server's unit, its number per unit, and the maximum amount: 100,000 years.
 	u := map[string]struct{ times, unit, most string }{
 		"year": {"1", "YEAR", "100000"}, "quarter": {"3", "MONTH", "400000"}, "month": {"1", "MONTH", "1200000"},
 		"week": {"7", "DAY", "5217000"}, "day": {"1", "DAY", "36524300"}, "hour": {"1", "HOUR", "876582000"},
@@ -140,7 +140,7 @@ func (m dialect) DateShift(s sqlgen.Scope, x, amount, unit, zone string) string 
 		return "(CASE WHEN " + clock + " IS NOT NULL THEN " + few + s.Atom(x) + interval + " END) END)"
 	}
 	shown := s.Atom(few + clock + interval + " END)")
-	// An interval of months may lead into the year 0.
+	// An interval of months may lead to the year 0.
 	return m.instant(s, "(CASE WHEN YEAR("+shown+") > 0 THEN "+shown+" END)", zone)
 }
 

@@ -3,11 +3,12 @@
 //	Permit ─sqlgen, Dialect→ SELECT ─read-only session→ rows ─sqldriver→ source.Rows
 //	write ─WritableSource: sqldriver, Dialect→ one transaction with its marker → receipt
 //
-// Everything that is particular to MariaDB is here: the dialect, the catalogue, the types of columns, time zones,
-// errors, and its writes. Package sqldriver holds the parts that it shares with source/sqlite and source/postgres.
+// This package contains the parts that are specific to MariaDB: the dialect, the catalogue, the types of columns,
+// time zones, errors, and writes. Package sqldriver contains the parts that it shares with source/sqlite and
+// source/postgres.
 //
-// Open checks the server and its version, because the dialect relies on both. A statement ends in the database when its
-// context does.
+// Open checks the server and its version, because the dialect relies on both. The server stops a statement when its
+// context ends.
 package mariadb
 
 import (
@@ -23,9 +24,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// dialect writes for MariaDB 10.7 or later, in sessions as sqldriver sets them. The collation of the connection, of
-// literals and of arguments is utf8mb4_nopad_bin, and no mode turns warnings into errors. An operation that could raise
-// an error comes after a test, because the server evaluates a CASE in order.
+// dialect writes statements for MariaDB 10.7 or later, in sessions with the settings of pins. The collation of the
+// connection, of literals and of arguments is utf8mb4_nopad_bin, and no mode turns warnings into errors. An operation
+// that could raise an error comes after a test, because the server evaluates a CASE in order.
 //
 //   - Texts of columns and of JSON functions have collations of their own, and mixing two is an error. So each text is
 //     converted to the binary collation where it is read.
@@ -34,7 +35,7 @@ import (
 //   - JSON is compact text in which each string has only one spelling, so that its first character determines its type.
 type dialect struct{ sqlgen.Standard }
 
-// Dialect returns how statements for MariaDB are written. Only packages of Bailiwick can use it.
+// Dialect returns the dialect for MariaDB. Only packages of Bailiwick can use it.
 func Dialect() sqlgen.Dialect { return dialect{} }
 
 const (
@@ -52,7 +53,7 @@ func (dialect) literal(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'"
 }
 
-// fit returns the number x as a Decimal, null if it is too large for one. x may be repeated.
+// fit returns the number x as a Decimal, or null if it is too large. x may occur several times.
 func (dialect) fit(x string) string {
 	return "(CASE WHEN ABS(" + x + ") < " + beyondDecimal + " THEN CAST(" + x + " AS " + decimal + ") END)"
 }
@@ -63,7 +64,7 @@ func (m dialect) StoredValue(_ sqlgen.Scope, x string, f *schema.Field) string {
 	if f.Native == "bit" {
 		number = "(" + x + " + 0)"
 	}
-	// The server can hold 0000-00-00 and, depending on sql_mode, 2026-02-31.
+	// A column can contain 0000-00-00 and, depending on sql_mode, 2026-02-31.
 	date := "(CASE WHEN YEAR(" + x + ") > 0 AND DAYOFMONTH(" + x + ") BETWEEN 1 AND DAYOFMONTH(LAST_DAY(" + x + ")) THEN "
 	switch f.Type {
 	case schema.String:
@@ -71,7 +72,7 @@ func (m dialect) StoredValue(_ sqlgen.Scope, x string, f *schema.Field) string {
 	case schema.Integer:
 		return "CAST(" + number + " AS SIGNED)"
 	case schema.Double:
-		return "(CAST(" + x + " AS DOUBLE) + 0e0)" // + 0e0, since a FLOAT would be written in fewer digits, and to drop the sign of zero
+		return "(CAST(" + x + " AS DOUBLE) + 0e0)" // a FLOAT would have fewer digits, and zero a sign
 	case schema.Decimal:
 		return m.fit(number)
 	case schema.Boolean:
@@ -88,11 +89,11 @@ func (m dialect) StoredValue(_ sqlgen.Scope, x string, f *schema.Field) string {
 	return x
 }
 
-// document returns stored JSON in the form of this dialect: null if it isn't valid. Unnecessary escapes are decoded, by
-// reading the document as a string in which they are the only escapes.
+// document returns stored JSON in the form of this dialect, or null if it isn't valid. It decodes unnecessary
+// escapes. For that, it reads the document as a string in which they are the only escapes.
 func (m dialect) document(x string) string {
 	compact := "JSON_COMPACT(" + x + ")"
-	// Pairs of backslashes are skipped. One of the two before an escape to decode is removed.
+	// Pairs of backslashes are skipped. Before an escape to decode, one of the two backslashes is removed.
 	const escapes = `(\\\\\\\\)|\\(?=\\(?:/|u(?!00[01]|0022|005[cC])))`
 	undone := "JSON_UNQUOTE(REGEXP_REPLACE(JSON_QUOTE(" + compact + ")" + nopad + ", " + m.literal(escapes) + `, '\\1'))`
 	return "(CASE WHEN JSON_VALID(" + x + ") THEN " + m.text("NULLIF(CASE WHEN "+m.text(x)+" REGEXP "+m.literal(`\\[/u]`)+
@@ -115,7 +116,7 @@ func (m dialect) Const(s sqlgen.Scope, v value.Value, t schema.Type) string {
 		if text, ok := plainDecimal(v.String()); ok {
 			return "CAST(" + s.Arg(text, "") + " AS " + decimal + ")"
 		}
-		f, _ := v.AsFloat() // out of the range of the columns here. Exact to 16 digits
+		f, _ := v.AsFloat() // out of the range of columns, exact to 16 digits
 		return "CAST(" + s.Arg(max(min(f, math.MaxFloat64), -math.MaxFloat64), "") + " AS DOUBLE)"
 	case schema.Boolean:
 		n := int64(0)
@@ -140,14 +141,14 @@ func (m dialect) Const(s sqlgen.Scope, v value.Value, t schema.Type) string {
 		for _, b := range []byte(v.Text()) {
 			hex = append(hex, digits[b>>4], digits[b&15])
 		}
-		return "UNHEX(" + s.Arg(string(hex), "") + ")" // the driver sends bytes as text
+		return "UNHEX(" + s.Arg(string(hex), "") + ")" // the driver would send bytes as text
 	case schema.JSON:
 		return m.text(s.Arg(string(v.AppendJSON(nil)), ""))
 	}
 	return m.text(s.Arg(v.String(), ""))
 }
 
-// nothing returns null as a value of a type: an untyped null would be bytes.
+// nothing returns null as a value of type t. An untyped null would be bytes.
 func (m dialect) nothing(t schema.Type) string {
 	switch t {
 	case schema.Integer, schema.Boolean:
@@ -168,14 +169,14 @@ func (m dialect) nothing(t schema.Type) string {
 	return m.text("NULL")
 }
 
-// plainDecimal writes a number without an exponent, rounded to 30 places. It reports whether the number is a Decimal. A
-// Decimal is below 1e35, and not so small that rounding loses its digits.
+// plainDecimal returns a number without an exponent, rounded to 30 places. It returns false if the number is not a
+// Decimal: 1e35 or more, or so small that rounding loses digits.
 func plainDecimal(text string) (string, bool) {
 	f, _, err := new(big.Float).Parse(text, 10)
 	if err != nil || f.IsInf() || f.MantExp(nil) > 118 || f.MantExp(nil) < -120 { // 2^118 is above 1e35
 		return "", false
 	}
-	exact, _ := new(big.Rat).SetString(text) // parsed above, so it succeeds
+	exact, _ := new(big.Rat).SetString(text) // parsed above, so this succeeds
 	text = exact.FloatString(30)
 	rounded, _ := new(big.Rat).SetString(text)
 	if f.MantExp(nil) < -83 && rounded.Cmp(exact) != 0 { // below 1e-25
@@ -184,10 +185,11 @@ func plainDecimal(text string) (string, bool) {
 	return text, len(strings.TrimPrefix(text, "-")) <= 35+1+30
 }
 
-// whole are the native types whose values are integers of at most 64 bits with a sign, and compare as such. A YEAR takes 25 for 2025.
+// whole contains the native types of signed integers of at most 64 bits, which compare as integers. It omits YEAR,
+// which accepts 25 for 2025.
 var whole = []string{"tinyint", "smallint", "mediumint", "int", "bigint"}
 
-// Find implements sqlgen.Dialect. Text with equal bytes is equal in the column's collation too, but two different
+// Find implements sqlgen.Dialect. Texts with equal bytes are also equal in the column's collation, but two different
 // collations can't be compared.
 func (dialect) Find(x string, f *schema.Field, y string, g *schema.Field) (test string, exact bool) {
 	if f.Type == schema.Integer && g.Type == schema.Integer {
@@ -210,7 +212,7 @@ func (m dialect) Compare(s sqlgen.Scope, op plan.Op, x, y string, t schema.Type)
 			text += " OR " + m.key(s, x) + " = " + m.key(s, y)
 		}
 		return "(" + text + ")", nil
-	case t == schema.UUID && op != plan.Eq: // they sort in an order of their own
+	case t == schema.UUID && op != plan.Eq: // MariaDB orders UUIDs in its own way
 		x, y = m.Widen(s, x, t, schema.String), m.Widen(s, y, t, schema.String)
 	}
 	return "(" + x + " " + sqlgen.Sign(op) + " " + y + ")", nil
@@ -233,8 +235,8 @@ func (m dialect) Order(s sqlgen.Scope, x string, t schema.Type, desc bool) []str
 // Written implements sqlgen.Dialect.
 func (dialect) Written(x string) string { return x }
 
-// Key implements sqlgen.Dialect. A value that is equal and has no other form is shown as that of any record. The mode
-// of our sessions lets it be selected beside aggregates. The least of all would be looked for record by record.
+// Key implements sqlgen.Dialect. If equal values have only one form, the value of any record is shown. The SQL mode
+// of our sessions allows that beside aggregates. Computing the least value would read it for each record.
 func (m dialect) Key(s sqlgen.Scope, x string, t schema.Type, short bool) (by, show string) {
 	switch t {
 	case schema.JSON:
@@ -252,8 +254,8 @@ func (m dialect) Key(s sqlgen.Scope, x string, t schema.Type, short bool) (by, s
 	return x, "MIN(" + x + ")"
 }
 
-// short returns a text that is the same for the same x and never long. When the server groups by sorting, it compares
-// only the beginnings of texts (max_sort_length).
+// short returns a key of x that is never long: equal for equal texts only. When the server groups by sorting, it
+// compares only the beginnings of texts (max_sort_length).
 func (dialect) short(s sqlgen.Scope, x string) string {
 	x = s.Atom(x)
 	return "CONCAT(LEFT(" + x + ", 200), CASE WHEN CHAR_LENGTH(" + x + ") > 200 THEN SHA2(" + x + ", 256) ELSE '' END)"
@@ -283,11 +285,11 @@ func (m dialect) Digest(s sqlgen.Scope, seed string, xs []string, types []schema
 // Barrier implements sqlgen.Dialect.
 func (dialect) Barrier() string { return " LIMIT 18446744073709551615" }
 
-// MaterializedKeyword implements sqlgen.Dialect. MariaDB materializes what is read more than once.
+// MaterializedKeyword implements sqlgen.Dialect. MariaDB itself materializes a table that is read more than once.
 func (dialect) MaterializedKeyword(bool) string { return "" }
 
-// Start implements sqlgen.Dialect. MariaDB gives a recursion the types of its start, and fails for longer values. A text
-// repeated an unknown number of times is of any length.
+// Start implements sqlgen.Dialect. MariaDB gives a recursion the types of its start, and fails for longer values. A
+// text that is repeated an unknown number of times has no maximum length.
 func (dialect) Start(x string, t schema.Type) string {
 	switch t {
 	case schema.String:

@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A place is a Scope without columns of a stage: expressions are over constants, and over stored columns.
+// A place is a Scope without columns of a stage. Its expressions use constants and stored columns.
 type place struct {
 	args    []any
 	aliases int
@@ -40,7 +40,7 @@ func (p *place) Arg(v any, _ string) string {
 	return "\x00" + strconv.Itoa(len(p.args)-1) + "\x00"
 }
 
-// resolve replaces the places of arguments by placeholders.
+// resolve replaces the marks of arguments by placeholders, and returns the arguments.
 func (p *place) resolve(text string) (string, []any) {
 	parts := strings.Split(text, "\x00")
 	var args []any
@@ -52,7 +52,7 @@ func (p *place) resolve(text string) (string, []any) {
 	return strings.Join(parts, ""), args
 }
 
-// open opens a new database with the settings of sqldriver that expressions rely on.
+// open opens a new database with the session settings that expressions rely on.
 func open(t testing.TB) *sql.DB {
 	t.Helper()
 	u, err := url.Parse(services.MariaDB(t))
@@ -75,7 +75,7 @@ func open(t testing.TB) *sql.DB {
 	return db
 }
 
-// ask returns the rows of a statement, their values separated by | and the rows by newlines.
+// ask returns the rows of a statement. Values are separated by | and rows by newlines.
 func ask(t testing.TB, db *sql.DB, p *place, text string) string {
 	t.Helper()
 	text, args := p.resolve(text)
@@ -114,7 +114,7 @@ func ask(t testing.TB, db *sql.DB, p *place, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestExpressions tests operators on values for which the server could raise an error or return something else.
+// TestExpressions tests operators on values for which the server could raise an error or return another result.
 func TestExpressions(t *testing.T) {
 	db := open(t)
 	i, d, m, s, j, b, at := schema.Integer, schema.Double, schema.Decimal, schema.String, schema.JSON, schema.Boolean, schema.Date
@@ -209,7 +209,7 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// TestStored tests how expressions see the values that only MariaDB stores.
+// TestStored tests the values that expressions see for values that only MariaDB can store.
 func TestStored(t *testing.T) {
 	db := open(t)
 	for _, s := range []string{"SET sql_mode = 'ALLOW_INVALID_DATES'", `CREATE TABLE t (id int PRIMARY KEY, s varchar(20) CHARACTER SET latin1, u int unsigned, big decimal(65,0), bits bit(8), flag tinyint(1), f float,
@@ -248,7 +248,7 @@ func TestGroups(t *testing.T) {
 		from   schema.Type
 		column string
 		values []any
-		want   string // Sum Avg Min Max Count StdDevPop StdDevSamp, those that the type has
+		want   string // Sum Avg Min Max Count StdDevPop StdDevSamp, as far as the type has them
 	}{
 		{schema.Integer, "bigint", []any{1, nil, 2}, "3|1.5|1|2|3"}, {schema.Integer, "bigint", nil, "0|null|null|null|0"},
 		{schema.Integer, "bigint", []any{int64(9223372036854775807), int64(9223372036854775807)}, "null|9.223372036854776e+18|9223372036854775807|9223372036854775807|2"},
@@ -312,7 +312,7 @@ func TestGroups(t *testing.T) {
 		t.Errorf("elements\n got %s\nwant %s", got, want)
 	}
 
-	// Texts that differ far from their beginning are different groups, and are sorted.
+	// Texts that differ only far from their beginning must form different, sorted groups.
 	fill(t, db, "longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin", []any{long + "b", long + "a", long + "b", long + "a"})
 	by, show = my.Key(p, "t.x", schema.String, false)
 	if got := ask(t, db, p, "SELECT RIGHT("+show+", 1), GROUP_CONCAT(t.n ORDER BY t.n) FROM t GROUP BY "+by+" ORDER BY "+show); got != "a|1,3\nb|0,2" {
@@ -325,7 +325,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// fill makes a table t of values x in the order of n.
+// fill creates a table t with the values x in the order of n.
 func fill(t *testing.T, db *sql.DB, column string, values []any) {
 	t.Helper()
 	if _, err := db.Exec("CREATE OR REPLACE TABLE t (n int, x " + column + ")"); err != nil {
@@ -338,7 +338,7 @@ func fill(t *testing.T, db *sql.DB, column string, values []any) {
 	}
 }
 
-// of returns a constant of each type.
+// of returns a constant of type t.
 func of(t schema.Type, v value.Value) plan.Expr { return plan.Const{Value: v, T: t} }
 
 func null(t schema.Type) plan.Expr { return plan.Const{T: t} }

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// Explain implements source.Explainer. It returns MariaDB's table, one line per row. The JSON form is ten times as
-// long.
+// Explain implements source.Explainer. It returns MariaDB's table, one line per row, because the JSON form is ten
+// times as long.
 func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	if of, err := p.Plan(); err == nil && of.Catalogue {
 		return sqldriver.Catalogued, nil
@@ -32,7 +32,7 @@ func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// table writes rows as lines, the column names first, with "-" for null.
+// table returns rows as lines. The first line contains the column names. Null is "-".
 func table(rows *sql.Rows) ([]string, error) {
 	names, err := rows.Columns()
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// mostGroups is the number of groups that a replacement of the server can name.
+// mostGroups is the maximum number of groups that a replacement can refer to.
 const mostGroups = 9
 
-// findMatch writes FindMatch. The texts of the groups are found in the part that matches: the whole of it is matched again, in the same
-// way, and replaced by a group. A condition in the expression tells a group that took no part from an empty one.
+// findMatch writes FindMatch. To find the texts of the groups, it matches the whole match again and replaces it by
+// each group. A condition in the expression distinguishes a group that took no part from an empty group.
 func (m dialect) findMatch(s sqlgen.Scope, e plan.Apply, x string) (string, error) {
 	if e.Op == plan.FindMatches {
 		return "", sqlgen.UnsupportedForm("MariaDB has no form of $regexFindAll", "use $regexFind for the first part, or $split")

@@ -10,10 +10,11 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// fullWait is how long a connection attempt is put off that the server refuses because of a limit on connections.
+// fullWait is the pause before the next attempt if the server rejects a connection because of a limit on connections.
 const fullWait = 50 * time.Millisecond
 
-// full reports whether the server refuses a connection because of a limit on their number: of the server, or of the user.
+// full reports whether the server rejects a connection because of its own limit on connections, or because of a limit
+// of the user.
 func full(err error) bool {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
 	if !ok {
@@ -22,13 +23,13 @@ func full(err error) bool {
 	switch e.Number {
 	case 1040, 1203: // too many connections, or too many of this user
 		return true
-	case 1226: // a limit of the account, of which others are counted by the hour
+	case 1226: // a limit of the account. Other such limits are per hour
 		return strings.Contains(e.Message, "max_user_connections")
 	}
 	return false
 }
 
-// acquire takes a connection from a pool. If the server allows no more of them, it waits until one of them is free.
+// acquire returns a connection of a pool. If the server accepts no more connections, it waits until one is free.
 func acquire(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
 	var refused error
 	for {
@@ -36,7 +37,7 @@ func acquire(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
 		switch {
 		case err != nil && full(err):
 			refused = err
-		case err != nil && refused != nil && ctx.Err() != nil: // the time ended while it tried again
+		case err != nil && refused != nil && ctx.Err() != nil: // the context ended during another attempt
 			return nil, refused
 		default:
 			return conn, err
@@ -49,7 +50,7 @@ func acquire(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
 	}
 }
 
-// acquireSoon is acquire for at most ten seconds.
+// acquireSoon is like acquire, but waits at most ten seconds.
 func acquireSoon(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

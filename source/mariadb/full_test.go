@@ -21,7 +21,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// ownServer starts a server of its own for a test, with an administrator and a table, and returns what follows the user in its URLs.
+// ownServer starts a separate server for a test, with an administrator and a table. It returns the part of its URLs
+// after the user.
 func ownServer(t *testing.T, options ...string) (at string, admin *sql.DB) {
 	t.Helper()
 	var programs []string
@@ -35,7 +36,7 @@ func ownServer(t *testing.T, options ...string) (at string, admin *sql.DB) {
 		}
 		programs = append(programs, path)
 	}
-	dir, err := os.MkdirTemp("", "full") // the path of a socket is short
+	dir, err := os.MkdirTemp("", "full") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,8 +82,8 @@ func ownServer(t *testing.T, options ...string) (at string, admin *sql.DB) {
 	return at, admin
 }
 
-// TestFull has others take all connections that the server allows: it, an account, or each user. Calls wait for one, and then say that the
-// source is busy.
+// TestMariadbFull has others use all connections that the server, an account or a user may have. Calls wait for a
+// connection, and then fail because the source is busy.
 func TestMariadbFull(t *testing.T) {
 	at, admin := ownServer(t, "--max-connections=12", "--max-user-connections=8")
 	for _, s := range []string{`CREATE DATABASE desk`, `CREATE TABLE desk.a (id int PRIMARY KEY)`, `INSERT INTO desk.a VALUES (1)`,
@@ -99,7 +100,7 @@ func TestMariadbFull(t *testing.T) {
 	}
 }
 
-// full takes the connections of others, in the database at.
+// full uses all connections of the users in others, and checks the source in the database at at.
 func full(t *testing.T, at, others, number string, admin *sql.DB) {
 	src, err := mariadb.Open(t.Context(), "app", "mariadb://"+at)
 	if err != nil {
@@ -158,7 +159,7 @@ func busy(t *testing.T, what string, err error, number string) {
 	}
 }
 
-// occupy ends all connections and takes as many as the server allows to others. release gives them back.
+// occupy closes all connections and opens as many as the server allows the users in others. release closes them.
 func occupy(t *testing.T, at, others string, admin *sql.DB) (release func()) {
 	t.Helper()
 	for _, user := range strings.Fields(others) {
@@ -166,7 +167,7 @@ func occupy(t *testing.T, at, others string, admin *sql.DB) (release func()) {
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(200 * time.Millisecond) // until they are gone
+	time.Sleep(200 * time.Millisecond) // until they are closed
 	_, server, _ := strings.Cut(at, "@")
 	server, _, _ = strings.Cut(server, "/")
 	var pools []*sql.DB

@@ -11,30 +11,31 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// begins tests the first character of JSON, which determines its type. It is null for null.
+// begins tests the first character of JSON, which determines its type. The result is null for null.
 func (dialect) begins(x, with string) string { return "LEFT(" + x + ", 1) = '" + with + "'" }
 
-// isNumber tests that JSON holds a number.
+// isNumber tests whether JSON is a number.
 func (dialect) isNumber(x string) string { return "LEFT(" + x + ", 1) BETWEEN '-' AND '9'" }
 
 // unquoteJSON returns the text of a JSON string.
 func (m dialect) unquoteJSON(x string) string { return "(JSON_UNQUOTE(" + x + ")" + nopad + ")" }
 
-// key returns a text that is the same for equal JSON values. Except for lists and objects, it sorts as they do.
+// key returns a text that is identical for equal JSON values. Its order is the order of the values, except for lists
+// and objects.
 func (m dialect) key(s sqlgen.Scope, x string) string {
 	x = s.Atom(x)
 	return "CASE LEFT(" + x + ", 1) WHEN '{' THEN CONCAT('3', JSON_NORMALIZE(" + x + ")" + nopad + ")" +
 		" WHEN '[' THEN CONCAT('4', JSON_NORMALIZE(" + x + ")" + nopad + ") ELSE " + m.scalar(x) + " END"
 }
 
-// place returns a text by which JSON values are ordered: all objects are equal, and so are all lists.
+// place returns a text whose order is the order of JSON values. All objects are equal, and so are all lists.
 func (m dialect) place(s sqlgen.Scope, x string) string {
 	x = s.Atom(x)
 	return "CASE LEFT(" + x + ", 1) WHEN '{' THEN '3' WHEN '[' THEN '4' ELSE " + m.scalar(x) + " END"
 }
 
-// scalar returns the key of a scalar. For a number it is the sign, the exponent and the digits as JSON_NORMALIZE writes
-// them (-1.25E4), the latter two complemented if it is negative.
+// scalar returns the key of a scalar. For a number, the key consists of the sign, the exponent and the digits in the
+// form of JSON_NORMALIZE (-1.25E4). If the number is negative, exponent and digits are complemented.
 func (m dialect) scalar(x string) string {
 	n := "(JSON_NORMALIZE(" + x + ")" + nopad + ")"
 	exponent, digits := "LEAST(GREATEST(CAST(SUBSTRING_INDEX("+n+", 'E', -1) AS SIGNED), -400000), 400000)", "SUBSTRING_INDEX("+n+", 'E', 1)"
@@ -43,7 +44,7 @@ func (m dialect) scalar(x string) string {
 		" ELSE CASE " + n + " WHEN '0.0E0' THEN '11' ELSE CONCAT('12', LPAD(500000 + " + exponent + ", 7, '0'), " + digits + ") END END"
 }
 
-// pathTo writes a path through objects.
+// pathTo returns the JSON path to a part of nested objects.
 func pathTo(path query.Path) string {
 	var b strings.Builder
 	b.WriteByte('$')
@@ -53,8 +54,8 @@ func pathTo(path query.Path) string {
 	return b.String()
 }
 
-// notNull returns the result x of a JSON function or a column, null for JSON's null. If x weren't JSON to the server,
-// 'null' would also be the string "null".
+// notNull returns the result x of a JSON function or a column, with null for JSON's null. The server must know that x
+// is JSON. Otherwise the string "null" would become null too.
 func (dialect) notNull(x string) string { return "NULLIF(" + x + nopad + ", 'null')" }
 
 // Part implements sqlgen.Dialect.
@@ -67,7 +68,7 @@ func (m dialect) SetPart(s sqlgen.Scope, x string, path query.Path, v string) (s
 	return "(JSON_SET(" + x + ", " + s.Arg(pathTo(path), "") + ", JSON_EXTRACT(COALESCE(" + v + ", 'null'), '$'))" + nopad + ")", nil
 }
 
-// Object implements sqlgen.Dialect. It joins texts, which keeps numbers as they are written.
+// Object implements sqlgen.Dialect. It concatenates texts, so numbers keep their form.
 func (dialect) Object(s sqlgen.Scope, names, values []string) string {
 	if len(names) == 0 {
 		return "'{}'"
@@ -103,16 +104,17 @@ func (m dialect) Elements(s sqlgen.Scope, x string) (from, element, position str
 		m.element(alias), "(CAST(" + alias + ".o AS SIGNED) - 1)"
 }
 
-// table returns a FROM item with the elements e of a list and their positions o from 1. It is empty if list isn't a
-// list.
+// table returns a FROM item with the elements e of a list and their positions o from 1. It has no rows if list isn't
+// a list.
 func (dialect) table(alias, list string) string {
 	return "JSON_TABLE(" + list + ", '$[*]' COLUMNS (o FOR ORDINALITY, e JSON PATH '$')) AS " + alias
 }
 
 func (m dialect) element(alias string) string { return m.notNull(alias + ".e") }
 
-// gatherList returns the list of x for the rows of a table of elements that pass a test. test may be "". The list is null
-// if it is too large, because the server cuts it a little later (group_concat_max_len).
+// gatherList returns the list of x for the rows of a table of elements that pass test. An empty test accepts all
+// rows. The list is null if it is too large. The server itself would truncate it only a little later
+// (group_concat_max_len).
 func (m dialect) gatherList(s sqlgen.Scope, alias, list, x, test string) string {
 	whole := s.Alias("l")
 	where := ""
@@ -123,7 +125,7 @@ func (m dialect) gatherList(s sqlgen.Scope, alias, list, x, test string) string 
 		" FROM " + m.table(alias, list) + where + " HAVING OCTET_LENGTH(" + whole + ") <= " + strconv.Itoa(plan.MostOver) + ")"
 }
 
-// A within is the Scope of elements: no column can hold a value computed from one.
+// A within is the Scope of elements. A value that is computed from an element can't be a column.
 type within struct{ sqlgen.Scope }
 
 // Atom implements sqlgen.Scope.
@@ -151,12 +153,12 @@ func (m dialect) Over(s sqlgen.Scope, o sqlgen.Over) (string, error) {
 	return "(CASE WHEN " + m.begins(list, "[") + " AND " + limit + " >= 1 THEN " + m.gatherList(s, some, text, m.element(some), some+".o <= "+limit) + " END)", nil
 }
 
-// ofList returns text if x is a list, else null.
+// ofList returns text if x is a list, and null otherwise.
 func (m dialect) ofList(x, text string) string {
 	return "(CASE WHEN " + m.begins(x, "[") + " THEN " + text + " END)"
 }
 
-// ofLists writes the operators on JSON, "" for others.
+// ofLists writes the operators on JSON. It returns "" for other operators.
 func (m dialect) ofLists(s sqlgen.Scope, e plan.Apply, args []string) string {
 	x := s.Atom(args[0])
 	switch e.Op {
@@ -198,14 +200,15 @@ func (m dialect) ofLists(s sqlgen.Scope, e plan.Apply, args []string) string {
 		op := map[plan.Op]plan.Accumulate{plan.SumList: plan.Sum, plan.AvgList: plan.Avg, plan.MinList: plan.Min, plan.MaxList: plan.Max}[e.Op]
 		element := m.element(alias)
 		number := m.As(within{s}, element, schema.JSON, schema.Double)
-		text, _ := m.Accumulate(within{s}, op, number, schema.Double) // which never fails for these
+		text, _ := m.Accumulate(within{s}, op, number, schema.Double) // never fails for these operators
 		return m.ofList(x, "(SELECT "+text+" FROM "+m.table(alias, x)+")")
 	}
 	return ""
 }
 
-// joinTexts returns the texts in a list, each with the separator before it. The first separator is cut off, since that of
-// GROUP_CONCAT can't be an argument. Lists and separators are too short for the server to cut the text.
+// joinTexts returns the texts in a list, each with the separator before it, and then removes the first separator. The
+// separator of GROUP_CONCAT can't be an argument. Lists and separators are too short for the server to truncate the
+// text.
 func (m dialect) joinTexts(s sqlgen.Scope, list, separator string) string {
 	alias := s.Alias("e")
 	text := m.As(within{s}, m.element(alias), schema.JSON, schema.String)
@@ -228,7 +231,7 @@ func (m dialect) slice(s sqlgen.Scope, x string, args []string) string {
 
 // Pick implements sqlgen.Dialect.
 func (m dialect) Pick(s sqlgen.Scope, x, when string, t schema.Type) string {
-	if t == schema.UUID { // its maximum is computed on text
+	if t == schema.UUID { // its maximum is computed from the text
 		return "CAST(MAX(CASE WHEN " + when + " THEN " + m.Widen(s, x, t, schema.String) + " END) AS UUID)"
 	}
 	return "MAX(CASE WHEN " + when + " THEN " + x + " END)"
@@ -241,7 +244,7 @@ func (m dialect) Collect(s sqlgen.Scope, l sqlgen.Gathered) string {
 		order = " ORDER BY " + strings.Join(nullsApart(l.Terms), ", ")
 	}
 	x := l.X
-	if len(x) > 4<<10 { // a column below would prevent the use of an index to find the collected records
+	if len(x) > 4<<10 { // a column below would prevent an index on the collected records
 		x = s.Atom(x)
 	}
 	x = "COALESCE(" + x + ", 'null')"
@@ -252,7 +255,7 @@ func (m dialect) Collect(s sqlgen.Scope, l sqlgen.Gathered) string {
 		" THEN CONCAT('[', COALESCE(GROUP_CONCAT(" + x + order + " SEPARATOR ','), ''), ']') END)"
 }
 
-// nullsApart orders nulls by terms of their own: GROUP_CONCAT sorts them between -1 and 1.
+// nullsApart adds separate terms that order nulls, because GROUP_CONCAT orders them between -1 and 1.
 func nullsApart(terms []string) []string {
 	var out []string
 	for _, t := range terms {

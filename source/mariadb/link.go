@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// parseLinkURL parses a URL of connections that are made over a link.
+// parseLinkURL parses a URL for connections over a link.
 func parseLinkURL(rawURL string, link source.Link) (*mysql.Config, error) {
 	cfg, err := parseURL(rawURL)
 	if err != nil {

@@ -30,18 +30,18 @@ type Source struct {
 	db     *sql.DB
 	choice schema.Choice
 	link   source.Link
-	// control has connections that only end statements: they must be available when all others are busy.
+	// control has connections that only stop statements. They must be available when all other connections are busy.
 	control *sql.DB
 }
 
 // Open connects to the database at rawURL, which begins with mysql:// or mariadb://, as the source called name. It
-// opens a read-only session and checks that the server answers and is MariaDB 10.7 or later. The query of the URL may
-// set tls=true, skip-verify or preferred, and socket=path. If the URL has no password, MYSQL_PWD is used.
+// opens a read-only session and checks that the server answers and is MariaDB 10.7 or later. The URL's query may
+// contain tls=true, skip-verify or preferred, and socket=path. If the URL has no password, Open uses MYSQL_PWD.
 func Open(ctx context.Context, name, rawURL string) (*Source, error) {
 	return OpenOverLink(ctx, name, rawURL, source.Link{})
 }
 
-// OpenOverLink is Open over a link.
+// OpenOverLink is like Open, but connects over a link.
 func OpenOverLink(ctx context.Context, name, rawURL string, link source.Link) (*Source, error) {
 	cfg, err := parseLinkURL(rawURL, link)
 	if err != nil {
@@ -69,7 +69,8 @@ func OpenOverLink(ctx context.Context, name, rawURL string, link source.Link) (*
 	return s, nil
 }
 
-// isMariaDB reports whether version is a MariaDB with the functions that package sqlgen uses: UUIDs came with 10.7.
+// isMariaDB reports whether version is a MariaDB with all functions that package sqlgen uses. The last of them,
+// UUIDs, came with 10.7.
 func isMariaDB(version string) bool {
 	version = strings.TrimPrefix(version, "5.5.5-")
 	parts := strings.SplitN(version, ".", 3)
@@ -83,7 +84,7 @@ func isMariaDB(version string) bool {
 
 var errURL = errors.New("the database url is not such as mariadb://user:password@host/database")
 
-// parseURL parses a URL. Its errors don't quote it, since it may hold a password.
+// parseURL parses a URL. Its errors don't quote the URL, which may contain a password.
 func parseURL(rawURL string) (*mysql.Config, error) {
 	parsed, err := connstring.Parse(rawURL)
 	if err != nil {
@@ -98,7 +99,7 @@ func parseURL(rawURL string) (*mysql.Config, error) {
 	cfg.User = u.User.Username()
 	var given bool
 	if cfg.Passwd, given = u.User.Password(); !given {
-		cfg.Passwd = os.Getenv("MYSQL_PWD") // as MariaDB's own clients do
+		cfg.Passwd = os.Getenv("MYSQL_PWD") // like MariaDB's own clients
 	}
 	if u.Port() == "" {
 		cfg.Addr += ":3306"
@@ -157,10 +158,10 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 	return sqldriver.Text(p, Dialect())
 }
 
-// grace is how long a statement may run on after KILL QUERY before its connection is ended.
+// grace is the time that a statement may continue after KILL QUERY before its connection is closed.
 const grace = 2 * time.Second
 
-// again is the interval between two KILLs of the same statement.
+// again is the pause between two KILLs of the same statement.
 const again = 100 * time.Millisecond
 
 // engine implements sqldriver.Database.
@@ -187,10 +188,10 @@ func plain(err error) string {
 	return ""
 }
 
-// harmlessNumbers are of errors whose messages name hosts, users and tables, but no values.
+// harmlessNumbers are the numbers of errors whose messages name hosts, users and tables, but contain no values.
 var harmlessNumbers = []uint16{1040, 1044, 1045, 1046, 1049, 1053, 1129, 1130, 1142, 1146, 1205, 1213, 1317, 1969, 3024}
 
-// numbers are the meanings of errors whose SQLSTATE says less, or another thing, than their number.
+// numbers maps error numbers to meanings, if the SQLSTATE is less precise or means something else.
 var numbers = map[uint16]sqldriver.Meaning{
 	1005: sqldriver.Broken, 1016: sqldriver.Broken, 1017: sqldriver.Broken, 1034: sqldriver.Broken, 1194: sqldriver.Broken, 1195: sqldriver.Broken, // files and damaged tables
 	1021: sqldriver.Busy, 1037: sqldriver.Busy, 1038: sqldriver.Large, 1041: sqldriver.Busy, // disk, memory, sort memory
@@ -199,7 +200,7 @@ var numbers = map[uint16]sqldriver.Meaning{
 	1044: sqldriver.Right, 1142: sqldriver.Right, 1143: sqldriver.Right, 1227: sqldriver.Right, 1370: sqldriver.Right,
 	1045: sqldriver.Login, 1049: sqldriver.Login, 1130: sqldriver.Login, 1129: sqldriver.Login, 1698: sqldriver.Login, 1820: sqldriver.Login, 4151: sqldriver.Login,
 	1051: sqldriver.Missing, 1054: sqldriver.Missing, 1109: sqldriver.Missing, 1146: sqldriver.Missing, 1305: sqldriver.Missing,
-	1356: sqldriver.Missing,                                                                                                            // a view whose tables or columns are gone
+	1356: sqldriver.Missing,                                                                                                            // a view whose tables or columns no longer exist
 	1053: sqldriver.Busy, 1077: sqldriver.Busy, 1158: sqldriver.Busy, 1159: sqldriver.Busy, 1160: sqldriver.Busy, 1161: sqldriver.Busy, // shutdown, network
 	1205: sqldriver.Busy, 1206: sqldriver.Busy, 1213: sqldriver.Busy, 1020: sqldriver.Busy, 1412: sqldriver.Busy, // locks, and tables that change
 	1317: sqldriver.Slow, 1969: sqldriver.Slow, 3024: sqldriver.Slow, 1104: sqldriver.Large, 1153: sqldriver.Large, 1301: sqldriver.Large,
@@ -226,7 +227,8 @@ func meaning(err error) (sqldriver.Meaning, bool) {
 	return sqldriver.StateOf(string(e.SQLState[:])), true
 }
 
-// isSchemaChange implements sqldriver.Errors: there is no such column, table or function, or it has changed.
+// isSchemaChange implements sqldriver.Errors. It reports whether a column, table or function doesn't exist or has
+// changed.
 func isSchemaChange(err error) bool {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
 	return ok && slices.Contains([]uint16{1054, 1146, 1305, 1356, 1412}, e.Number)
@@ -238,7 +240,7 @@ func (s *Source) Drifts() bool { return true }
 // Run implements sqldriver.Database.
 func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
 	return s.query(ctx, st.Text, st.Args, func(rows *sql.Rows) error {
-		var ended error // the result of a statement that was killed may be wrong
+		var ended error // a killed statement may have returned a wrong result
 		err := sqldriver.Stream(rows, st, plan, valueOf, func(r value.Row, err error) bool {
 			ended = ctx.Err()
 			return ended == nil && yield(r, err)
@@ -250,7 +252,7 @@ func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan
 	})
 }
 
-// query holds one connection for one statement, until take returns.
+// query uses one connection for one statement, until take returns.
 func (s *Source) query(ctx context.Context, text string, args []any, take func(*sql.Rows) error) error {
 	conn, err := acquire(ctx, s.db)
 	if err != nil {
@@ -267,9 +269,9 @@ func (s *Source) query(ctx context.Context, text string, args []any, take func(*
 	})
 }
 
-// runStatement runs one statement on a connection. When its context ends, the driver would close the connection and leave the
-// statement running. So the statement gets a context of its own, and held tells the server to end it. A connection
-// whose statement was ended this way is closed.
+// runStatement runs one statement on a connection. When the context ended, the driver would close the connection and
+// leave the statement running. So the statement gets a separate context, and runStatement tells the server to stop
+// it. Afterwards it closes the connection.
 func (s *Source) runStatement(ctx context.Context, conn *sql.Conn, do func(own context.Context) error) error {
 	id, err := hold(ctx, conn)
 	if err != nil {
@@ -284,7 +286,7 @@ func (s *Source) runStatement(ctx context.Context, conn *sql.Conn, do func(own c
 		cancel()
 	})
 	defer func() {
-		if !stop() { // the KILL may arrive after the statement, and must not hit the next one
+		if !stop() { // the KILL may arrive after the statement, and must not stop the next one
 			cancel()
 			<-killed
 			conn.Raw(func(any) error { return driver.ErrBadConn })
@@ -293,7 +295,8 @@ func (s *Source) runStatement(ctx context.Context, conn *sql.Conn, do func(own c
 	return do(own)
 }
 
-// end tells the server to end the statement of a connection until own is done, or else ends the connection.
+// end tells the server to stop the statement of a connection until own is done. If that takes too long, it closes the
+// connection.
 func (s *Source) end(own context.Context, id int64) {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -312,12 +315,13 @@ func (s *Source) end(own context.Context, id int64) {
 	}
 }
 
-// kill ends the statement that runs on connection id (what is QUERY) or the connection itself (CONNECTION).
+// kill stops the statement that runs on connection id if what is QUERY, or closes the connection if what is
+// CONNECTION.
 func (s *Source) kill(ctx context.Context, what string, id int64) {
 	s.control.ExecContext(ctx, "KILL "+what+" "+strconv.FormatInt(id, 10)) // if it fails, it is sent again, or the connection is closed
 }
 
-// valueOf converts v, as the driver returned it, to a value of the column's field.
+// valueOf converts v, a value of the driver, to a value of the column's field.
 func valueOf(c *sqlgen.Column, v any) value.Value {
 	f := c.Field
 	switch v := v.(type) {
@@ -331,7 +335,7 @@ func valueOf(c *sqlgen.Column, v any) value.Value {
 	case uint64:
 		return value.OfDecimal(strconv.FormatUint(v, 10))
 	case float32:
-		return value.OfFloat(float64(v)) // as it compares
+		return value.OfFloat(float64(v)) // the value that the server compares
 	case float64:
 		return value.OfFloat(v)
 	case []byte:
@@ -342,7 +346,7 @@ func valueOf(c *sqlgen.Column, v any) value.Value {
 	return sqldriver.String(fmt.Sprint(v))
 }
 
-// textValue converts a value that the driver returns as text. An invalid date (0000-00-00) is shown as it is.
+// textValue converts a value that the driver returns as text. An invalid date, such as 0000-00-00, becomes a String.
 func textValue(f *schema.Field, text string) value.Value {
 	switch f.Type {
 	case schema.Bytes:

@@ -41,7 +41,7 @@ func opened(t *testing.T, statements ...string) (*mariadb.Source, []schema.Class
 	return src, classes, db
 }
 
-// find returns the rows of a query as texts, one after the other.
+// find returns the rows of a query as texts, in order.
 func find(t *testing.T, src *mariadb.Source, classes []schema.Class, q *query.Find, where string) string {
 	t.Helper()
 	p, err := policy.New(policy.Rules{Unlisted: true}, classes)
@@ -81,7 +81,7 @@ func find(t *testing.T, src *mariadb.Source, classes []schema.Class, q *query.Fi
 	return strings.Join(out, " ")
 }
 
-// TestTypes tests the types that only MariaDB has, and the values that only it stores in the others.
+// TestTypes tests the types that only MariaDB has, and the values of other types that only MariaDB can store.
 func TestTypes(t *testing.T) {
 	src, classes, _ := opened(t,
 		`CREATE TABLE t (id int PRIMARY KEY, big bigint unsigned, flag boolean, b1 bit(1), b8 bit(8), b64 bit(64), f float, y year, bin binary(3),
@@ -137,7 +137,7 @@ func TestTypes(t *testing.T) {
 	if from := classes[0].Field("gen").From; !slices.Equal(from, []string{"id"}) {
 		t.Errorf("gen is made from %q, want id", from)
 	}
-	// Invalid dates have a position in the order too.
+	// Invalid dates also have a position in the order.
 	for _, order := range []string{"d", "at"} {
 		q := &query.Find{Class: "t", Keys: []query.Path{{order}}, Limit: 10, Order: []query.Sort{{Path: query.Path{order}}}}
 		if got := find(t, src, classes, q, `{}`); !strings.HasPrefix(got, "2,0000-00-00") {
@@ -146,7 +146,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestPointersByBytes follows a foreign key that the database compares ignoring case.
+// TestPointersByBytes follows a foreign key that the database compares without regard to case.
 func TestPointersByBytes(t *testing.T) {
 	src, classes, _ := opened(t, `CREATE TABLE orgs (id varchar(20) COLLATE utf8mb4_general_ci PRIMARY KEY, name text)`,
 		`CREATE TABLE users (id int PRIMARY KEY, org varchar(20) COLLATE utf8mb4_general_ci, FOREIGN KEY (org) REFERENCES orgs (id))`,
@@ -157,7 +157,7 @@ func TestPointersByBytes(t *testing.T) {
 	}
 }
 
-// TestSession checks the settings of a statement's session, and how an index over prefixes is described.
+// TestSession checks the settings of a statement's session, and the description of an index over prefixes.
 func TestSession(t *testing.T) {
 	src, classes, _ := opened(t, `CREATE TABLE t (id int PRIMARY KEY, doc json, KEY doc_first (id, doc(10)))`,
 		`CREATE FUNCTION setting(id int) RETURNS text RETURN concat_ws(' ', @@session.tx_read_only, @@session.time_zone,
@@ -172,7 +172,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestKills cancels a reading and checks the server: the statement is gone, and the source still answers.
+// TestKills cancels a reading. The server must stop the statement, and the source must still answer.
 func TestKills(t *testing.T) {
 	src, classes, db := opened(t, `CREATE TABLE t (id int PRIMARY KEY)`, `INSERT INTO t VALUES (1)`,
 		`CREATE FUNCTION nap(n int) RETURNS int RETURN SLEEP(30)`, `CREATE VIEW slow AS SELECT nap(id) AS n FROM t`)
@@ -222,12 +222,12 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// TestKillsEarly cancels readings at every moment of their beginning: the KILL may arrive before its statement.
+// TestKillsEarly cancels readings at many moments of their start, because the KILL may arrive before its statement.
 func TestKillsEarly(t *testing.T) {
 	src, _, db := opened(t, `CREATE TABLE t (id int PRIMARY KEY)`, `INSERT INTO t VALUES (1)`,
 		`CREATE FUNCTION nap(n int) RETURNS int RETURN SLEEP(30)`, `CREATE VIEW slow AS SELECT nap(id) AS n FROM t`)
 	database.StopEarly(t, src, 200)
-	// A statement that was ended may still be listed for a moment. One that wasn't sleeps for half a minute.
+	// A stopped statement may still be listed for a moment. A running one sleeps for half a minute.
 	n, err := 1, error(nil)
 	for range 100 {
 		err = db.QueryRow("SELECT count(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE '%slow%' AND ID <> CONNECTION_ID()").Scan(&n)
@@ -241,7 +241,7 @@ func TestKillsEarly(t *testing.T) {
 	}
 }
 
-// TestURLs tests which URLs are refused, without a password in the message.
+// TestURLs checks which URLs are rejected, and that the message contains no password.
 func TestURLs(t *testing.T) {
 	for _, tt := range []struct{ url, want string }{
 		{"mariadb://u:hunter2@h", "source s: the database url is not a URL such as mariadb://user:password@host/database; write reserved characters in a password as %XX"},
@@ -261,8 +261,8 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// TestBrokenJSON queries JSON columns that hold invalid JSON, or more levels than the database reads. No query fails,
-// whether or not the record is visible.
+// TestBrokenJSON queries JSON columns that contain invalid JSON, or more levels than the database reads. No query may
+// fail, whether or not the record is visible.
 func TestBrokenJSON(t *testing.T) {
 	src, classes, _ := opened(t, `SET check_constraint_checks = 0`, `CREATE TABLE t (id int PRIMARY KEY, doc json)`,
 		`INSERT INTO t VALUES (1, '{"a":'), (2, ''), (3, concat(repeat('{"a":', 40), '1', repeat('}', 40))), (4, '{"a":1}'), (5, '{"a":1,"a":2}'), (6, NULL), (7, '"\\ud800"')`)

@@ -9,11 +9,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A node of JSON is an expression that returns its text. The only lateral table in MariaDB is JSON_TABLE, which here
-// Counts elements and holds the names of a path. The node itself is extracted from the document by a path assembled from
-// them. In a path, [0] of a value that isn't a list is the value itself.
+// A node of JSON is an expression that returns the node's text. MariaDB's only lateral table is JSON_TABLE. Here it
+// counts elements and contains the names of a path. A path built from these extracts the node from the document. In a
+// path, [0] of a value that isn't a list is the value itself.
 
-// Nodes follows a path. A value that isn't JSON counts as a string.
+// Nodes implements sqlgen.Dialect. It follows a path. A value that isn't JSON counts as a string.
 func (m dialect) Nodes(w *sqlgen.Writer, x sqlgen.Operand, path query.Path) (sqlgen.Operand, error) {
 	root := x.Text
 	if !x.Node() && x.Field.Native != computedJSON {
@@ -36,13 +36,13 @@ func (m dialect) Nodes(w *sqlgen.Writer, x sqlgen.Operand, path query.Path) (sql
 		here = "JSON_EXTRACT(" + root + ", CONCAT(" + at + "))"
 	}
 	w.Write(" WHERE ")
-	for _, o := range objects { // a scalar has no parts. Elements of a list that aren't objects are skipped
+	for _, o := range objects { // a scalar has no parts, and elements of a list that aren't objects are skipped
 		w.Write(o, " AND ")
 	}
 	return sqlgen.Operand{Text: here}, nil
 }
 
-// names writes a table of one row whose columns k0, k1, … hold the parts of a path: ."name".
+// names writes a table with one row. Its columns k0, k1, … contain the parts of a path in the form ."name".
 func (dialect) names(w *sqlgen.Writer, parts []string) (alias string) {
 	list := make([]value.Value, len(parts))
 	columns := make([]string, len(parts))
@@ -75,8 +75,8 @@ func nodeText(x string) string {
 	return "CASE JSON_TYPE(" + x + ") WHEN 'STRING' THEN " + binaryUTF8("JSON_UNQUOTE("+x+")") + " END"
 }
 
-// compareNode compares JSON x with a constant, by the constant's kind: lists and objects as values, numbers exactly. A value of another
-// kind doesn't compare.
+// compareNode compares JSON x with a constant, depending on the constant's kind. It compares lists and objects as
+// values, and numbers exactly. A value of another kind doesn't match.
 func (m dialect) compareNode(w *sqlgen.Writer, x, op string, v any) error {
 	switch v := v.(type) {
 	case sqlgen.Document:
@@ -115,7 +115,8 @@ func (dialect) compareBool(w *sqlgen.Writer, x, op string, v bool) {
 	w.Write(" END")
 }
 
-// compareNumber compares as decimals of 35 and 30 digits, and as doubles if those are equal: both keep the order.
+// compareNumber compares as decimals with 35 and 30 digits. If these are equal, it compares as doubles. Both
+// conversions keep the order.
 func (dialect) compareNumber(w *sqlgen.Writer, x, op, text string) {
 	const decimal, double = " AS DECIMAL(65,30))", " AS DOUBLE)"
 	w.Write("CASE WHEN JSON_TYPE(", x, ") IN ('INTEGER', 'DOUBLE') THEN ")
@@ -132,7 +133,7 @@ func (dialect) compareNumber(w *sqlgen.Writer, x, op, text string) {
 	w.Write(double, " END")
 }
 
-// equalNode compares a document part by part: MariaDB's JSON_EQUALS rounds numbers. v was read from JSON.
+// equalNode compares a document part by part, because MariaDB's JSON_EQUALS rounds numbers. v was read from JSON.
 func (m dialect) equalNode(w *sqlgen.Writer, x string, v value.Value) {
 	switch v.Kind() {
 	case value.Array:
@@ -155,8 +156,8 @@ func (m dialect) equalNode(w *sqlgen.Writer, x string, v value.Value) {
 	}
 }
 
-// equalObject writes that x is an object with exactly these members, in any order. The paths of the members are arguments, since names
-// may hold any character.
+// equalObject writes the condition that x is an object with exactly these members, in any order. The paths of the
+// members are arguments, since names may contain any character.
 func (m dialect) equalObject(w *sqlgen.Writer, x string, members []value.Member) {
 	w.Write("(JSON_TYPE(", x, ") = 'OBJECT' AND JSON_LENGTH(", x, ") = ", strconv.Itoa(len(members)))
 	if len(members) > 0 {

@@ -25,7 +25,7 @@ func (m dialect) Apply(s sqlgen.Scope, e plan.Apply, args []string) (string, err
 	return "", sqlgen.UnsupportedForm("MariaDB has no form of this operator", "leave it out")
 }
 
-// arithmetic writes the operators on numbers and Millis, "" for others.
+// arithmetic writes the operators on numbers and Millis. It returns "" for other operators.
 func (m dialect) arithmetic(s sqlgen.Scope, e plan.Apply, args []string) string {
 	switch e.Op {
 	case plan.Add, plan.Sub, plan.Mul, plan.Div, plan.Mod:
@@ -36,7 +36,7 @@ func (m dialect) arithmetic(s sqlgen.Scope, e plan.Apply, args []string) string 
 		return x
 	case plan.Quo:
 		return "(" + args[0] + " DIV " + args[1] + ")"
-	case plan.BitAnd, plan.BitOr, plan.BitXor: // without a sign
+	case plan.BitAnd, plan.BitOr, plan.BitXor: // the result of these operators is unsigned
 		return "CAST(" + args[0] + map[plan.Op]string{plan.BitAnd: " & ", plan.BitOr: " | ", plan.BitXor: " ^ "}[e.Op] + args[1] + " AS SIGNED)"
 	case plan.Abs:
 		switch e.T {
@@ -65,7 +65,7 @@ func (m dialect) arithmetic(s sqlgen.Scope, e plan.Apply, args []string) string 
 	return ""
 }
 
-// binary writes an operator on two numbers of one type, whose texts may be repeated.
+// binary writes an operator on two numbers of one type. Their texts may occur several times.
 func (m dialect) binary(op plan.Op, t schema.Type, x, y string) string {
 	sign := map[plan.Op]string{plan.Add: " + ", plan.Sub: " - ", plan.Mul: " * ", plan.Div: " / ", plan.Mod: " MOD "}[op]
 	switch {
@@ -73,7 +73,7 @@ func (m dialect) binary(op plan.Op, t schema.Type, x, y string) string {
 		return "(" + x + sign + y + ")"
 	case t == schema.Integer:
 		return m.within64("CAST(" + x + " AS DECIMAL(65,0))" + sign + y)
-	case t == schema.Decimal: // a constant may exceed all that columns hold, and too large a product is an error
+	case t == schema.Decimal: // a constant may exceed the range of columns, and too large a product is an error
 		size := "ABS(" + x + sign + y + ") < " + beyondDecimal
 		if op == plan.Mul {
 			size = "ABS(CAST(" + x + " AS DOUBLE) * CAST(" + y + " AS DOUBLE)) < 1e35"
@@ -83,25 +83,25 @@ func (m dialect) binary(op plan.Op, t schema.Type, x, y string) string {
 	return "(CASE WHEN " + m.operand(x) + " AND " + m.operand(y) + " THEN " + x + sign + y + " + 0e0 END)"
 }
 
-// within64 returns a DECIMAL as an Integer, null beyond 64 bits.
+// within64 returns a DECIMAL as an Integer, or null beyond 64 bits.
 func (dialect) within64(x string) string {
 	return "(CASE WHEN " + x + " BETWEEN " + least64 + " AND " + most64 + " THEN CAST(" + x + " AS SIGNED) END)"
 }
 
-// clampToInt64 returns the same as within64, for an aggregate. MariaDB computes an aggregate as often as the statement
-// names it, and this form names x once. A value beyond 64 bits becomes the next number outside, which becomes null. x
-// isn't null.
+// clampToInt64 is like within64, for an aggregate. MariaDB computes an aggregate as often as it occurs in the
+// statement, and here x occurs only once. A value beyond 64 bits becomes the nearest number outside of the range,
+// which then becomes null. x must not be null.
 func (dialect) clampToInt64(x string) string {
 	const below, above = "-9223372036854775809", "9223372036854775808"
 	return "CAST(NULLIF(NULLIF(LEAST(GREATEST(" + x + ", " + below + "), " + above + "), " + above + "), " + below + ") AS SIGNED)"
 }
 
-// operand tests that a Double is in the range of arithmetic, so that no result overflows.
+// operand writes the condition that a Double is in the range of arithmetic, so that no result overflows.
 func (dialect) operand(x string) string {
 	return "(" + x + " = 0 OR ABS(" + x + ") BETWEEN 1e-150 AND 1e150)"
 }
 
-// doubleResult returns of(x) for a Double in the range of arithmetic. Adding 0 drops the sign of a zero.
+// doubleResult returns of(x) for a Double in the range of arithmetic. Adding 0 removes the sign of a zero.
 func (m dialect) doubleResult(s sqlgen.Scope, x string, of func(x string) string) string {
 	x = s.Atom(x)
 	return "(CASE WHEN " + m.operand(x) + " THEN " + of(x) + " + 0e0 END)"
@@ -123,14 +123,14 @@ func (m dialect) roundExpr(s sqlgen.Scope, e plan.Apply, args []string) string {
 	case schema.Decimal:
 		return m.fit(s.Atom(call(args[0])))
 	}
-	return m.doubleResult(s, args[0], func(x string) string { // a Double is rounded as it is written
+	return m.doubleResult(s, args[0], func(x string) string { // a Double is rounded by its decimal text
 		return "CASE WHEN ABS(" + x + ") > 1e15 THEN " + x + " ELSE CAST(" + call("CAST("+x+" AS "+decimal+")") + " AS DOUBLE) END"
 	})
 }
 
 // Accumulate implements sqlgen.Dialect.
 func (m dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from schema.Type) (string, error) {
-	// A column below keeps all records, which costs more than computing a short text a few times.
+	// A column below stores all records. That costs more than computing a short text several times.
 	if few := from != schema.Double && from != schema.JSON && len(x) < 200; x != "" && !few {
 		x = s.Atom(x)
 	}
@@ -171,9 +171,9 @@ func (m dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from s
 	return "(CAST(" + sum + " AS DOUBLE) / COUNT(" + x + "))", nil
 }
 
-// uncast returns the column that x, an Integer, casts: a name, or one of a step's columns. A sum is a DECIMAL that is
-// exact for integers with and without a sign, so it needs no cast. A cast for each record takes half as long as all the
-// rest.
+// uncast returns the column that the Integer x casts, if it is a named column or a column of a step. A sum is a
+// DECIMAL that is exact for signed and unsigned integers, so it needs no cast. A cast per record would take half as
+// long as the rest of the query.
 func uncast(x string) string {
 	if column := castColumn.FindStringSubmatch(x); column != nil {
 		return column[1]
@@ -183,9 +183,9 @@ func uncast(x string) string {
 
 var castColumn = regexp.MustCompile("^CAST\\(([a-z][0-9]*\\.(?:`[^`\x00]+`|c[0-9]+)) AS SIGNED\\)$")
 
-// sum writes a Sum over a group. Doubles are added as DECIMALs, so that the sum is exact and the same in any order:
-// those from 1e-13 on, and separately the smaller ones times 1e38. It is null if a value is smaller than 1e-51, or if
-// the sum of the magnitudes is 1e34 or more.
+// sum writes a Sum over a group. It adds Doubles as DECIMALs, so that the sum is exact and doesn't depend on the
+// order. Values below 1e-13 are added separately, multiplied by 1e38. The sum is null if a value is smaller than
+// 1e-51, or if the sum of the magnitudes is 1e34 or more.
 func (m dialect) sum(x string, from schema.Type) string {
 	switch from {
 	case schema.Integer:
@@ -193,7 +193,7 @@ func (m dialect) sum(x string, from schema.Type) string {
 	case schema.Decimal:
 		return "(CASE WHEN COALESCE(SUM(LEAST(ABS(CAST(" + x + " AS DOUBLE)), 1e34)), 0) < 1e34 THEN CAST(COALESCE(SUM(" + x + "), 0) AS " + decimal + ") END)"
 	}
-	written := "JSON_NORMALIZE(CAST({x} AS CHAR))" + nopad // 5.5E-17
+	written := "JSON_NORMALIZE(CAST({x} AS CHAR))" + nopad // such as 5.5E-17
 	main := "COALESCE(SUM(CASE WHEN ABS({x}) >= 1e-13 THEN CAST({x} AS " + decimal + ") END), 0)"
 	rest := "COALESCE(SUM(CASE WHEN ABS({x}) < 1e-13 AND {x} <> 0 THEN CAST(CONCAT(SUBSTRING_INDEX(" + written + ", 'E', 1), 'E', CAST(SUBSTRING_INDEX(" +
 		written + ", 'E', -1) AS SIGNED) + 38) AS " + decimal + ") END), 0)"
@@ -202,9 +202,9 @@ func (m dialect) sum(x string, from schema.Type) string {
 		" ELSE CAST("+main+" + CAST(CONCAT("+rest+", 'e-38') AS DECIMAL(65,38)) AS DOUBLE) END)", "{x}", x)
 }
 
-// deviation writes a standard deviation of Doubles from exact sums, so that it is the same in any order. It takes the
-// values as they are, or scaled by 1e10 up or down, depending on the largest. It is null beyond 1e25 and below 1e-13,
-// and if there is no value. The server's own depends on the order.
+// deviation writes a standard deviation of Doubles from exact sums, so that it doesn't depend on the order. The
+// server's own deviation does. It uses the values unchanged, or scaled by 1e10 up or down, depending on the largest
+// value. The result is null beyond 1e25 and below 1e-13, and if there are no values.
 func (m dialect) deviation(op plan.Accumulate, x string) string {
 	count := "COUNT({x})"
 	if op == plan.StdDevSamp {
@@ -214,7 +214,7 @@ func (m dialect) deviation(op plan.Accumulate, x string) string {
 	for _, r := range []struct{ least, most, scale, back string }{
 		{"1e-3", "1e15", "", ""}, {"1e15", "1e25", " * 1e-10", " / 1e-10"}, {"1e-13", "1e-3", " * 1e10", " / 1e10"},
 	} {
-		// Larger ones would raise an error when multiplied.
+		// Larger values would raise an error when multiplied.
 		d := "CAST(CASE WHEN ABS({x}) <= " + r.most + " THEN {x}" + r.scale + " END AS DECIMAL(65,15))"
 		text += " WHEN MAX(ABS({x})) BETWEEN " + r.least + " AND " + r.most + " THEN SQRT(CAST(COUNT({x}) * SUM(" + d + " * " + d + ") - SUM(" + d + ") * SUM(" + d + ") AS DOUBLE)) / " + count + r.back
 	}

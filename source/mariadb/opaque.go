@@ -34,8 +34,8 @@ func (dialect) Fits(f *schema.Field, text string) bool {
 	return ok
 }
 
-// compareOpaque writes x op v for a column of a type that only MariaDB knows. If v is certainly a value of the type, it
-// compares v as this type, so that MariaDB can use an index. Otherwise it compares the text that agents see.
+// compareOpaque writes x op v for a column of a type that only MariaDB knows. If v is certainly a value of the type,
+// it compares values of the type, so that an index can be used. Otherwise it compares the text that agents see.
 func (m dialect) compareOpaque(w *sqlgen.Writer, x sqlgen.Operand, op, v string) error {
 	if read := opaqueForms[x.Field.Native]; read != nil {
 		if cast, ok := read(v); ok {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOrigins checks what the columns of views are made of.
+// TestOrigins checks the origins of the columns of views.
 func TestOrigins(t *testing.T) {
 	_, classes, _ := opened(t, "CREATE TABLE people (id int PRIMARY KEY, first text, last text, pw text, born date, `Odd name` text, made text AS (concat(first, 'it\\'s', last)))",
 		"CREATE TABLE orders (id int PRIMARY KEY, person int, total decimal(9,2), note text)",

@@ -7,7 +7,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// TestPlain checks that logs see the kind of a database error, and its message only if it can hold no value.
+// TestPlain checks that logs contain the kind of a database error. They contain the message only if it can't contain
+// a value.
 func TestPlain(t *testing.T) {
 	for _, tt := range []struct {
 		err  error

@@ -5,7 +5,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// On implements sqlgen.Dialect. MariaDB's own functions of geometry compare on a plane.
+// On implements sqlgen.Dialect. It computes the position itself, because MariaDB's geometry functions use a plane.
 func (dialect) On(w *sqlgen.Writer, x sqlgen.Operand, f query.GeoWithin) error {
 	w.Write(pointExpr(w, x, func(p sqlgen.Point) string { return p.On(w, f, p.Angle(w, f)) }))
 	return nil
@@ -16,8 +16,8 @@ func (dialect) Distance(w *sqlgen.Writer, x sqlgen.Operand, near query.GeoWithin
 	return pointExpr(w, x, func(p sqlgen.Point) string { return "CAST(ROUND(" + p.Angle(w, near) + " * 1e9) AS SIGNED)" }), nil
 }
 
-// pointExpr writes the result of the function of for a point, and null otherwise. Tables of JSON hold the node and then its two
-// numbers, so that neither is extracted again at each of its places.
+// pointExpr writes the expression that the function of returns if x is a point. The result is null for other values.
+// JSON tables contain the node and its two numbers, so neither is extracted again where it is used.
 func pointExpr(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) string {
 	if !x.Node() {
 		p := sqlgen.Point{Lng: "ST_X(" + x.Text + ")", Lat: "ST_Y(" + x.Text + ")"}
@@ -32,7 +32,7 @@ func pointExpr(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string)
 		", JSON_TABLE(" + pair(node+".v") + ", '$' COLUMNS (x JSON PATH '$[0]', y JSON PATH '$[1]')) AS " + at + ")"
 }
 
-// pair writes the list of the longitude and the latitude of a point in one of the forms that are stored, or null.
+// pair writes the list of longitude and latitude of a point in one of its stored forms, or null.
 func pair(x string) string {
 	part := func(name string) string { return "JSON_EXTRACT(" + x + ", '$." + name + "')" }
 	at := part("coordinates")

@@ -10,7 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestPointColumns asks for points in a column of the type POINT. A column that may hold another geometry is refused.
+// TestPointColumns queries points in a column of the type POINT. A column that may contain other geometries is not
+// supported.
 func TestPointColumns(t *testing.T) {
 	statements := []string{`CREATE TABLE m (id int PRIMARY KEY, x point, g geometry, n int)`,
 		`INSERT INTO m (id, x, g) VALUES (1, POINT(10.7522, 59.9139), POINT(1, 2)), (2, ST_GeomFromText('POINT(5.3221 60.3913)', 4326), NULL), (3, POINT(200, 60), NULL),

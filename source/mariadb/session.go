@@ -13,12 +13,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 )
 
-// A pin is a setting of a session that changes what a statement means or returns, with its value as SQL.
+// A pin is a setting of a session that changes what a statement means or returns. value is its value as SQL.
 type pin struct{ name, value, why string }
 
-// pins are the settings of every session. The server's configuration, its init_connect and a proxy may set others. Lists are
-// cut a little beyond 4 MiB, which is more than plan.ListBytes and plan.MostOver: statements return null for those. Texts
-// are sorted by their first 16 KiB, each of which needs 15 times that in the sort buffer.
+// pins are the settings of every session. The server's configuration, its init_connect and a proxy may change these
+// settings. The server truncates lists a little beyond 4 MiB. That is more than plan.ListBytes and plan.MostOver,
+// beyond which statements return null. Texts are sorted by their first 16 KiB. Each needs 15 times that size in the
+// sort buffer.
 var pins = []pin{
 	{"sql_mode", "'STRICT_ALL_TABLES'", "quotes, escapes, invalid values and zero dates"},
 	{"old_mode", "''", "the meaning of utf8, and of dates as numbers"},
@@ -45,8 +46,8 @@ var pins = []pin{
 	{"collation_connection", "'utf8mb4_nopad_bin'", "literals and arguments compare by their bytes"},
 }
 
-// writePins are the further settings of sessions that write. The server ends a transaction that is left idle, which
-// releases its locks.
+// writePins are the additional settings of sessions that write. The server ends an idle transaction, which releases
+// its locks.
 var writePins = []pin{
 	{"foreign_key_checks", "1", "pointers lead to records"},
 	{"unique_checks", "1", "unique indexes hold"},
@@ -55,7 +56,7 @@ var writePins = []pin{
 	{"idle_transaction_timeout", "60", "an abandoned transaction releases its locks"},
 }
 
-// reads and writes set what a session may do.
+// reads and writes are the statements that set the access of a session.
 var (
 	reads  = []string{"SET SESSION TRANSACTION READ ONLY"}
 	writes = []string{"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", set(writePins)}
@@ -73,11 +74,12 @@ func set(list []pin) string {
 // A connector opens connections with these settings.
 type connector struct {
 	driver.Connector
-	home   string   // the database, in which names without one are found
+	home   string   // the database of names without one
 	access []string // reads or writes
 }
 
-// Connect implements driver.Connector. A connection whose session can't be set up is closed, since statements rely on its settings.
+// Connect implements driver.Connector. It closes a connection whose session can't be set up, since statements rely on
+// the settings.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	opened, err := c.Connector.Connect(ctx)
 	if err != nil {
@@ -94,7 +96,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return session, nil
 }
 
-// driverConn is all that database/sql requires of a connection of the driver.
+// driverConn contains the interfaces of a driver's connection that database/sql uses.
 type driverConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -107,18 +109,18 @@ type driverConn interface {
 	driver.Validator
 }
 
-// A conn is a connection that knows its server-side id, which KILL takes, and the current statement time limit.
+// A conn is a connection with its id on the server, which KILL needs, and with the session's present time limit.
 type conn struct {
 	driverConn
 	id   int64
 	time time.Duration // 0 if unknown
 }
 
-// quoteName quotes a name.
+// quoteName returns a name as a quoted identifier.
 func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// begin makes the session what statements rely on, with the access of reads or writes, and asks for its id at the server, which KILL
-// takes.
+// begin sets the settings that statements rely on, with the access of reads or writes. It also reads the id of the
+// connection on the server, which KILL needs.
 func (c *conn) begin(ctx context.Context, access []string) error {
 	for _, statement := range append([]string{"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin", set(pins)}, access...) {
 		if _, err := c.ExecContext(ctx, statement, nil); err != nil {
@@ -145,7 +147,7 @@ func (c *conn) begin(ctx context.Context, access []string) error {
 	return err
 }
 
-// limitTime tells the server how long a statement of ctx may run, unless that limit is already set.
+// limitTime sets the server's time limit for a statement of ctx, unless it is already set.
 func (c *conn) limitTime(ctx context.Context) error {
 	want := sqldriver.ServerTime(ctx)
 	if c.time == want {

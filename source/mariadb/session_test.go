@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// others are values of settings that aren't those of pins.
+// others contains a value for each setting that differs from its pin.
 var others = map[string]string{
 	"sql_mode": "'ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES'", "old_mode": "'ZERO_DATE_TIME_CAST'", "time_zone": "'+05:45'", "timestamp": "1000000000",
 	"lc_time_names": "'de_DE'", "default_week_format": "3", "div_precision_increment": "1", "default_regex_flags": "'EXTENDED'", "system_versioning_asof": "'2001-01-01'",
@@ -26,8 +26,8 @@ var others = map[string]string{
 	"idle_transaction_timeout": "9",
 }
 
-// TestPins connects as a user whose sessions begin with other settings, in another database that has a table of the same
-// name: the server's init_connect says so.
+// TestPins connects as a user whose sessions begin with other settings, set by the server's init_connect. Their
+// database is another one, with a table of the same name.
 func TestPins(t *testing.T) {
 	at := services.MariaDB(t)
 	u, err := url.Parse(at)
@@ -145,7 +145,7 @@ func readPinned(t *testing.T, src *Source) {
 	}
 }
 
-// TestFull reads with more callers than the user may have connections. They wait for each other.
+// TestFull reads with more callers than the user may have connections. They must wait for each other.
 func TestFull(t *testing.T) {
 	at := services.MariaDB(t)
 	u, err := url.Parse(at)
@@ -192,7 +192,7 @@ func TestFull(t *testing.T) {
 	wait.Wait()
 }
 
-// TestDocs looks for each setting in the tables of docs/databases.md.
+// TestDocs checks that the tables of docs/databases.md contain each setting.
 func TestDocs(t *testing.T) {
 	page, err := os.ReadFile("../../docs/databases.md")
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
-// within writes the distinct elements of the list x that the list y has, or hasn't.
+// within writes the distinct elements of the list x. If has is true, it writes only those that the list y contains,
+// and otherwise only the others.
 func (m dialect) within(s sqlgen.Scope, has bool, x, y string) string {
 	in := within{s}
 	e, other, before := s.Alias("e"), s.Alias("e"), s.Alias("e")
@@ -29,7 +30,8 @@ func (m dialect) pairs(s sqlgen.Scope, x string) string {
 	return "(CASE WHEN " + m.begins(x, "{") + " THEN " + m.all(s, "[]", pair, name, m.table(e, "JSON_KEYS("+x+")")) + " END)"
 }
 
-// gather writes the object of the list x of pairs: {k, v} or [k, v]. The last of a name counts.
+// gather writes the object of the list x of pairs, {k, v} or [k, v]. If a name occurs several times, the last value
+// counts.
 func (m dialect) gather(s sqlgen.Scope, x string) string {
 	e, after := s.Alias("e"), s.Alias("e")
 	member := func(alias, name, at string) string {
@@ -49,7 +51,8 @@ func (m dialect) gather(s sqlgen.Scope, x string) string {
 	return "(CASE WHEN " + m.begins(x, "[") + " AND " + valid + " THEN " + m.all(s, "{}", pair, e+".o", m.table(e, x)+last) + " END)"
 }
 
-// all writes the texts of x for the rows of from, in order, between two brackets, or null if they are too large.
+// all writes the texts of x for the rows of from, in order, between two brackets. It writes null if they are too
+// large.
 func (m dialect) all(s sqlgen.Scope, brackets, x, order, from string) string {
 	whole := s.Alias("l")
 	return "(SELECT CONCAT('" + brackets[:1] + "', COALESCE(GROUP_CONCAT(" + x + " ORDER BY " + order + " SEPARATOR ','), ''), '" + brackets[1:] + "') AS " + whole +

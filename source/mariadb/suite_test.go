@@ -99,7 +99,7 @@ func TestPreviews(t *testing.T) {
 	})
 }
 
-// TestTimeouts checks that the server ends statements by itself soon after the deadline of their context.
+// TestTimeouts checks that the server stops a statement by itself soon after the deadline of its context.
 func TestTimeouts(t *testing.T) {
 	suite.TestTimeouts(t, map[time.Duration]string{0: "300", 9500 * time.Millisecond: "11", 29500 * time.Millisecond: "31", 24*time.Hour - time.Second/2: "86401"},
 		`CREATE FUNCTION setting() RETURNS text RETURN @@session.max_statement_time`, `CREATE VIEW setting AS SELECT setting() AS s`,

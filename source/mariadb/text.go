@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// regexes returns the syntax of PCRE2, whose compiled expressions hold 64 KiB. It backtracks, gives up after ten million steps on a text,
-// and then reports no match.
+// regexes returns the syntax of PCRE2. A compiled expression may have 64 KiB. PCRE2 backtracks. After ten million
+// steps on a text, it stops and reports no match.
 func regexes() sqlgen.RegexSyntax {
 	return sqlgen.RegexSyntax{Database: "MariaDB", All: `(?s:.)`, End: `\z`, Escapes: [2]string{`\x{%X}`, `\x{%X}`}, Repeats: 1000, MostParts: 30_000, MostOpen: 4}
 }
@@ -24,7 +24,7 @@ func (dialect) Matches(s sqlgen.Scope, x string, r query.Regex) (string, error) 
 	return "COALESCE(" + x + " REGEXP " + s.Arg(pattern, "") + ", 0)", nil
 }
 
-// ofText writes the operators on text, "" for others.
+// ofText writes the operators on text. It returns "" for other operators.
 func (m dialect) ofText(s sqlgen.Scope, e plan.Apply, args []string) string {
 	switch e.Op {
 	case plan.Concat:
@@ -48,11 +48,11 @@ func (m dialect) ofText(s sqlgen.Scope, e plan.Apply, args []string) string {
 	case plan.IndexOf:
 		return "(LOCATE(" + args[1] + ", " + args[0] + ") - 1)"
 	case plan.ReplaceAll:
-		with := s.Atom(args[2]) // the server doesn't look at it if nothing is found
+		with := s.Atom(args[2]) // the server ignores a null here if nothing is found
 		return "(CASE WHEN " + with + " IS NOT NULL THEN REPLACE(" + args[0] + ", " + args[1] + ", " + with + ") END)"
 	case plan.Reverse:
 		return "REVERSE(" + args[0] + ")"
-	case plan.Capitalize: // no dialect of regular expressions there changes the case of a match
+	case plan.Capitalize: // no replacement here can change the case of a match
 		x := m.ascii("LOWER", args[0])
 		for c := 'a'; c <= 'z'; c++ {
 			x = "REGEXP_REPLACE(" + x + ", '" + behindWord + string(c) + "', '" + string(c-'a'+'A') + "')"
@@ -62,11 +62,12 @@ func (m dialect) ofText(s sqlgen.Scope, e plan.Apply, args []string) string {
 	return ""
 }
 
-// behindWord precedes the beginning of a word in a regular expression.
+// behindWord matches the position before a word in a regular expression.
 const behindWord = `(?-i)(?<![^\\x{0}-\\x{2F}\\x{3A}-\\x{40}\\x{5B}-\\x{60}\\x{7B}-\\x{7F}])`
 
-// replaceMatches writes ReplaceMatches. The server replaces all parts. To replace only the first, the text before it is
-// found and kept as well. In the new text a backslash would name a group.
+// replaceMatches writes ReplaceMatches. The server replaces all matches. To replace only the first, the expression
+// also matches the text before it, and the replacement keeps that text. It escapes backslashes in the new text, which
+// would otherwise refer to groups.
 func (dialect) replaceMatches(s sqlgen.Scope, e plan.Apply, x string) (string, error) {
 	pattern, with, all := e.Replacement()
 	expression, err := regexes().Translate(query.Regex{Pattern: pattern})
@@ -80,21 +81,21 @@ func (dialect) replaceMatches(s sqlgen.Scope, e plan.Apply, x string) (string, e
 	return "REGEXP_REPLACE(" + x + ", " + s.Arg(expression, "") + ", " + s.Arg(with, "") + ")", nil
 }
 
-// ascii changes only the letters A to Z. The bytes of the text are read in a character set that has all bytes and no
-// other letters with two cases.
+// ascii changes only the letters A to Z. It reads the bytes of the text in a character set that has all bytes, but no
+// other letters with upper and lower case.
 func (m dialect) ascii(call, x string) string {
 	return m.text("CAST(" + call + "(CONVERT(CAST(" + x + " AS BINARY) USING geostd8)) AS BINARY)")
 }
 
-// trimExpr writes Trim, TrimLeft and TrimRight of a constant set of characters, by a regular expression: MariaDB's TRIM removes a text,
-// not characters.
+// trimExpr writes Trim, TrimLeft and TrimRight of a constant set of characters. It uses a regular expression, because
+// MariaDB's TRIM removes a text instead of characters.
 func (dialect) trimExpr(s sqlgen.Scope, e plan.Apply, x string) string {
 	characters, _ := e.Args[1].(plan.Const)
 	set := escapedText(characters.Value.Text())
 	if set == "" {
 		return x
 	}
-	left, right := `\A[`+set+`]+`, `(?<![`+set+`])[`+set+`]+\z` // the look-behind avoids trying every end of a run
+	left, right := `\A[`+set+`]+`, `(?<![`+set+`])[`+set+`]+\z` // the look-behind avoids a try at each position of a run
 	pattern := left + "|" + right
 	switch e.Op {
 	case plan.TrimLeft:
@@ -105,7 +106,8 @@ func (dialect) trimExpr(s sqlgen.Scope, e plan.Apply, x string) string {
 	return "REGEXP_REPLACE(" + x + ", " + s.Arg(pattern, "") + ", '')"
 }
 
-// escapedText writes text so that each character is literal in a regular expression, inside of brackets too.
+// escapedText returns text with each character escaped for a regular expression, which is also valid inside of
+// brackets.
 func escapedText(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -114,8 +116,8 @@ func escapedText(text string) string {
 	return b.String()
 }
 
-// splitter matches a separator in text that JSON_QUOTE has quoted. An escape is either part of the separator or skipped
-// as a whole, so that the separator n isn't found in \n.
+// splitter returns a pattern for a separator in a text that JSON_QUOTE has quoted. The pattern treats each escape as
+// a whole, so that the separator n isn't found in \n.
 func splitter(separator string) string {
 	var quoted strings.Builder
 	for _, r := range separator {

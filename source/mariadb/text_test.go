@@ -20,10 +20,11 @@ import (
 
 var _ = flag.Bool("update", false, "write the golden file anew")
 
-const long = "x y" // it isn't a name
+const long = "x y" // not a name
 
-// TestTexts shows the texts for operands named x, y and z, or "x y" for a long one. Their results are tested on a server
-// (see TestExpressions). This test is about computing operands once, and about columns of each type.
+// TestTexts writes the texts for operands named x, y and z, or "x y" for an expression that isn't a name. Their
+// results are tested on a server (see TestExpressions). This test checks that operands are computed once, and covers
+// columns of each type.
 func TestTexts(t *testing.T) {
 	b := &dialecttest.Sheet{}
 	b.WriteString("# What MariaDB gets. <v> is the place of a value. What stands more than once and is no name is called a1 and so on.\n")
@@ -98,7 +99,7 @@ func operators(t *testing.T, b *dialecttest.Sheet) {
 	}
 }
 
-// functions shows the operators that are calls.
+// functions writes the operators that are function calls.
 func functions(t *testing.T, b *dialecttest.Sheet) {
 	d, ok := mariadb.Dialect(), dialecttest.Text(t)
 	b.Part("functions")
@@ -121,7 +122,7 @@ func functions(t *testing.T, b *dialecttest.Sheet) {
 	if x, err := replaced(text("a{1000}"), text("")); err == nil {
 		t.Errorf("a repetition of 1,000 is written: %s", x)
 	}
-	// A sum needs no cast of a column of whole numbers, and keeps the cast of computed values.
+	// A sum needs no cast of a column of whole numbers, but keeps the cast of a computed value.
 	for _, x := range []string{"CAST(t1.`n` AS SIGNED)", "CAST(t1.`n`)", "t1.`n` AS SIGNED)", "CAST(t1.c AS SIGNED)", "CAST(`n` AS SIGNED)", "CAST(f(t1.`n` AS SIGNED)",
 		"CAST(t 1.`n` AS SIGNED)", "CAST(t1.`n``m` AS SIGNED)", "CAST(t1.`n` + t1.`m` AS SIGNED)"} {
 		for _, o := range []struct {

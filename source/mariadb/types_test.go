@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
 )
 
-// TestKeyTypes checks that an id of every type that can be a key is found as it is shown.
+// TestKeyTypes checks that records are found by the shown id, for every type that can be a key.
 func TestKeyTypes(t *testing.T) {
 	suite.TestKeyTypes(t, nil, []database.Key{
 		{"tinyint", "-128", "0", "7"},

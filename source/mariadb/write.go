@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A WritableSource is a MariaDB source that can be written to. Reads stay in read-only sessions.
+// A WritableSource is a MariaDB source that can be written to. It reads in read-only sessions.
 type WritableSource struct {
 	*Source
 	*sqldriver.Writer
@@ -27,7 +27,7 @@ type WritableSource struct {
 }
 
 // Writable opens s for writing as well, with the account in url, or the reading account if url is "". It creates the
-// marker table if there is none.
+// marker table if it doesn't exist.
 func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, error) {
 	if url == "" {
 		url = s.url
@@ -36,7 +36,7 @@ func (s *Source) Writable(ctx context.Context, url string) (*WritableSource, err
 	if err != nil {
 		return nil, fmt.Errorf("source %s: for writing: %w", s.name, err)
 	}
-	cfg.ClientFoundRows = true // an update counts the records it matches, changed or not
+	cfg.ClientFoundRows = true // an update returns the number of matching records, changed or not
 	driverConnector, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: the database url for writing can't be read", s.name) // the error may repeat the password
@@ -61,7 +61,7 @@ func (w *WritableSource) Close() error { return errors.Join(w.db.Close(), w.Sour
 // writer implements sqldriver.WriteDatabase.
 type writer struct {
 	engine
-	db *sql.DB // shadows the connections that read
+	db *sql.DB // shadows the connections for reading
 }
 
 // Begin implements sqldriver.WriteDatabase.
@@ -77,7 +77,7 @@ func (w writer) Begin(ctx context.Context) (sqldriver.WriteTx, error) {
 	return t, nil
 }
 
-// A tx is a transaction whose statements end on the server when their context ends.
+// A tx is a transaction whose statements the server stops when their context ends.
 type tx struct {
 	sqldriver.Transaction
 	reads *Source
@@ -101,8 +101,8 @@ func (t *tx) Query(ctx context.Context, st sqlgen.Statement) (rows []value.Row, 
 	return rows, err
 }
 
-// Hold implements sqldriver.Holder. A session that has held a name is closed with the transaction, which releases the
-// name.
+// Hold implements sqldriver.Holder. A session that has held a name is closed after the transaction, which releases
+// the name.
 func (t *tx) Hold(ctx context.Context, name string) error {
 	rows, err := t.Query(ctx, sqlgen.Statement{Text: "SELECT GET_LOCK(CONCAT('bailiwick:', ?), 20)", Args: []any{name},
 		Columns: []sqlgen.Column{{Field: &schema.Field{Type: schema.Integer}}}})
@@ -116,7 +116,7 @@ func (t *tx) Hold(ctx context.Context, name string) error {
 	return nil
 }
 
-// Settle implements sqldriver.WriteTx. MariaDB defers no checks.
+// Settle implements sqldriver.WriteTx. It does nothing, because MariaDB never defers checks.
 func (t *tx) Settle(context.Context) error { return nil }
 
 // References implements sqldriver.WriteDatabase.
@@ -124,7 +124,8 @@ func (w writer) References(ctx context.Context, _ sqldriver.WriteTx) ([]schema.R
 	return references(ctx, w.Source.db)
 }
 
-// Sound implements sqldriver.WriteDatabase. Writes to an engine without transactions can't be rolled back.
+// Sound implements sqldriver.WriteDatabase. It fails for an engine without transactions, because its writes can't be
+// rolled back.
 func (w writer) Sound(ctx context.Context, _ sqldriver.WriteTx, c *schema.Class) error {
 	var transactions sql.NullString
 	err := w.Source.db.QueryRowContext(ctx, `SELECT e.TRANSACTIONS FROM information_schema.TABLES AS t JOIN information_schema.ENGINES AS e ON e.ENGINE = t.ENGINE
@@ -141,10 +142,10 @@ func (w writer) Sound(ctx context.Context, _ sqldriver.WriteTx, c *schema.Class)
 // Again implements sqldriver.WriteDatabase.
 func (writer) Again(err error) bool {
 	my, ok := errors.AsType[*mysql.MySQLError](err)
-	return ok && (my.Number == 1213 || my.Number == 1020) // a deadlock. A record that has changed since it was read
+	return ok && (my.Number == 1213 || my.Number == 1020) // a deadlock, or a record that has changed since it was read
 }
 
-// Problem implements sqldriver.WriteDatabase. It adds the lock that wasn't released in time.
+// Problem implements sqldriver.WriteDatabase. It also handles a lock that wasn't released in time.
 func (w writer) Problem(ctx context.Context, err error) error {
 	e := w.Errors().RefuseWrite(ctx, err)
 	if my, ok := errors.AsType[*mysql.MySQLError](err); ok && my.Number == 1205 && ctx.Err() == nil {
@@ -154,7 +155,7 @@ func (w writer) Problem(ctx context.Context, err error) error {
 	return e
 }
 
-// kinds are the refusals that an error number identifies.
+// kinds maps error numbers to refusals.
 var kinds = map[uint16]sqldriver.RefusalKind{
 	1062: sqldriver.RefusedUnique, 1169: sqldriver.RefusedUnique, 1586: sqldriver.RefusedUnique,
 	1216: sqldriver.RefusedForeignKey, 1452: sqldriver.RefusedForeignKey, 1217: sqldriver.RefusedReferenced, 1451: sqldriver.RefusedReferenced,
@@ -164,8 +165,8 @@ var kinds = map[uint16]sqldriver.RefusalKind{
 	1050: sqldriver.RefusedExists, 1906: sqldriver.RefusedComputed, 3105: sqldriver.RefusedComputed, 1142: sqldriver.RefusedDenied, 1143: sqldriver.RefusedDenied, 1290: sqldriver.RefusedDenied,
 }
 
-// Refusal implements sqldriver.WriteDatabase. MariaDB names columns, keys and tables only in its messages. Of those,
-// only names at the positions where it writes one are used, and only fields of c.
+// Refusal implements sqldriver.WriteDatabase. MariaDB names columns, keys and tables only in its messages. Refusal
+// uses only names at the positions where MariaDB writes them, and only fields of c.
 func (w writer) Refusal(ctx context.Context, c *schema.Class, _ write.Op, err error) *sqldriver.Refusal {
 	my, ok := errors.AsType[*mysql.MySQLError](err)
 	if !ok {
@@ -197,7 +198,7 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, _ write.Op, err er
 	case sqldriver.RefusedCheck:
 		r.Name = quotedBehind(words, "CONSTRAINT ")
 		r.Fields = w.constraintFields(ctx, c, r.Name)
-		if c.Field(r.Name) != nil { // the check of one column has its name
+		if c.Field(r.Name) != nil { // the check of a single column has the column's name
 			r.Name = ""
 		}
 	case sqldriver.RefusedNotNull, sqldriver.RefusedMisfit, sqldriver.RefusedComputed:
@@ -206,7 +207,8 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, _ write.Op, err er
 	return r
 }
 
-// constraintFields returns the fields of c that its check constraint is about, as the catalogue has it, or none if that can't be read.
+// constraintFields returns the fields of c in one of its check constraints. It returns nil if the catalogue can't be
+// read.
 func (w writer) constraintFields(ctx context.Context, c *schema.Class, name string) []string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -215,12 +217,12 @@ func (w writer) constraintFields(ctx context.Context, c *schema.Class, name stri
 		WHERE CONSTRAINT_SCHEMA = DATABASE() AND TABLE_NAME = ? AND CONSTRAINT_NAME = ?`, c.Table, name).Scan(&clause)
 	condition, ok := sqldriver.LexSQL(clause, sqldriver.AllQuotes)
 	if err != nil || !ok {
-		return nil // the kind of the refusal is known without it
+		return nil // the kind of the refusal is already known
 	}
 	return sqldriver.MentionedFields(condition, c)
 }
 
-// indexFields returns the fields of an index, by MariaDB's name of it.
+// indexFields returns the fields of the index with this name in MariaDB.
 func indexFields(c *schema.Class, name string) []string {
 	if name == "PRIMARY" {
 		return c.Key
@@ -233,7 +235,7 @@ func indexFields(c *schema.Class, name string) []string {
 	return nil
 }
 
-// fieldsIn returns the names, without their quotes, that are fields of c, each once.
+// fieldsIn returns the names, without quotes, that are fields of c. Each occurs once.
 func fieldsIn(c *schema.Class, names []string) []string {
 	var out []string
 	for _, n := range names {

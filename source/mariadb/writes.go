@@ -32,7 +32,7 @@ func (dialect) Writes() sqlgen.Writes {
 		LockTable: func(table string) string { return "LOCK TABLES " + table + " WRITE" },
 		Bind:      bind,
 		Place:     asColumn,
-		// Columns may be unsigned. MariaDB refuses the rest itself.
+		// The ranges include unsigned columns. MariaDB itself rejects other values.
 		Ranges: map[string][2]int64{"tinyint": {-1 << 7, 1<<8 - 1}, "smallint": {-1 << 15, 1<<16 - 1}, "mediumint": {-1 << 23, 1<<24 - 1},
 			"int": {-1 << 31, 1<<32 - 1}},
 		Single:   "float",
@@ -42,7 +42,8 @@ func (dialect) Writes() sqlgen.Writes {
 	}
 }
 
-// bind returns a value as the driver takes it. The driver sends bytes as text, so they are sent in hex.
+// bind returns a value as the argument that the driver expects. The driver would send bytes as text, so bytes become
+// hex.
 func bind(v value.Value, f *schema.Field) any {
 	switch v.Kind() {
 	case value.Bool:
@@ -68,7 +69,7 @@ func bind(v value.Value, f *schema.Field) any {
 	return v.String()
 }
 
-// asColumn converts an argument for a column of bytes, and for one of points.
+// asColumn converts an argument for a column of bytes or of points.
 func asColumn(at string, f *schema.Field) string {
 	switch {
 	case f.Type == schema.Bytes:

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// A zone is the offsets of a time zone, which are written into the statement. A server may have no tables of zones, and
-// with them only knows the years 1970 to 2037. Its rules repeat after lastYear. A year has the offsets of an earlier
-// one that begins on the same day of the week and is a leap year if it is.
+// A zone contains the offsets of a time zone, which are written into the statement. A server may have no tables of
+// zones, and its tables cover only the years 1970 to 2037. After lastYear the rules repeat. A later year has the
+// offsets of an earlier year that begins on the same day of the week. Both are leap years, or neither is.
 type zone struct {
-	changes []change // in order
-	first   int      // the offset before the first of them, in seconds
-	varies  bool     // the offset still changes in the years that represent later ones
+	changes []change // in chronological order
+	first   int      // the offset before the first change, in seconds
+	varies  bool     // the offset still changes in the years that represent later years
 }
 
 // A change is a change of the offset.
@@ -21,11 +21,11 @@ type change struct {
 	before, after int   // seconds
 }
 
-// firstRepeated and lastYear bound the years that represent later ones. They include each kind of year, since none of
-// them is a skipped leap year.
+// firstRepeated and lastYear are the first and last of the years that represent later years. They include each kind
+// of year, because they contain no skipped leap year.
 const firstRepeated, lastYear = 2101, 2128
 
-// zoneOf returns the zone of that name, which was checked when the query was bound.
+// zoneOf returns the zone of that name. The name was checked when the query was bound.
 func zoneOf(name string) zone {
 	location, err := time.LoadLocation(name)
 	if err != nil {
@@ -42,7 +42,7 @@ func zoneOf(name string) zone {
 			have = offset
 			z.varies = t.Year() >= firstRepeated
 		}
-		if !end.After(t) && !end.IsZero() { // Go ends the rule's years a day early if they are leap years
+		if !end.After(t) && !end.IsZero() { // Go ends a rule's leap years a day early
 			end = t.Add(48 * time.Hour)
 		}
 		if end.IsZero() || end.UTC().Year() > lastYear {
@@ -52,8 +52,9 @@ func zoneOf(name string) zone {
 	}
 }
 
-// offset writes the zone's offset in seconds at the date x, which may be repeated: an instant, or, if local, a local
-// time. A skipped local time has the offset before the gap, a repeated one that of the first time.
+// offset writes the zone's offset in seconds at the date x, which may occur several times. x is an instant or, if
+// local, a local time. A skipped local time has the offset before the gap. A repeated local time has the offset of
+// its first occurrence.
 func (z zone) offset(x string, local bool) string {
 	if len(z.changes) == 0 {
 		return strconv.Itoa(z.first)
@@ -77,8 +78,8 @@ func (z zone) offset(x string, local bool) string {
 	return "CAST(ELT(1 + INTERVAL(" + seconds + at.String() + "), " + strconv.Itoa(z.first) + offsets.String() + ") AS SIGNED)"
 }
 
-// standIns writes the beginnings of the years that represent later ones, in seconds since 1970. First come the 7 common
-// years that begin on Monday to Sunday, then the 7 leap years.
+// standIns writes the beginnings of the years that represent later years, in seconds since 1970. First come the 7
+// common years that begin on Monday to Sunday, then the 7 leap years.
 func standIns() string {
 	var begin [14]string
 	for year := lastYear; year >= firstRepeated; year-- {
