@@ -15,20 +15,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
 )
 
-// An account is how the server is reached under one URL. The driver keeps the user and the password that a client began
-// with, so a new secret takes a new client. A call keeps the client that it begins with. A former client is closed when the
-// last of its calls has ended. An account is safe for concurrent use.
+// An account is the way to the server under one URL. The driver's client keeps its first user and password, so a new
+// secret requires a new client. A call uses the same client until its end. A former client is closed when the last of
+// its calls has ended. An account is safe for concurrent use.
 type account struct {
 	options *Options
-	url     string // as it was opened
+	url     string // the URL with which it was opened
 	concern *writeconcern.WriteConcern
 
 	renewing sync.Mutex // held while a new client is tried
 
 	mu   sync.Mutex
 	now  *pool
-	open map[*pool]int // the clients that aren't closed, with the number of their calls
-	over bool          // the account is closed
+	open map[*pool]int // the open clients, with the number of their calls
+	over bool          // whether the account is closed
 }
 
 // A pool is a client with its connections.
@@ -38,7 +38,7 @@ type pool struct {
 	db     *mongo.Database
 }
 
-// open returns the account of a URL, which the server accepts.
+// open returns the account of a URL. It fails if the server doesn't accept the URL's user and password.
 func (o *Options) open(ctx context.Context, url string, concern *writeconcern.WriteConcern) (*account, error) {
 	a := &account{options: o, url: url, concern: concern}
 	p, err := a.connect(ctx, url)
@@ -49,7 +49,7 @@ func (o *Options) open(ctx context.Context, url string, concern *writeconcern.Wr
 	return a, nil
 }
 
-// connect returns a new client of a URL, which the server accepts.
+// connect returns a new client of a URL. It fails if the server doesn't accept the URL's user and password.
 func (a *account) connect(ctx context.Context, url string) (*pool, error) {
 	name := a.options.Name
 	parsed, err := connstring.ParseAndValidate(url)
@@ -77,7 +77,7 @@ func (a *account) connect(ctx context.Context, url string) (*pool, error) {
 	return p, nil
 }
 
-// ping asks the server for an answer.
+// ping checks that the server answers.
 func (p *pool) ping(ctx context.Context) error {
 	return p.db.RunCommand(ctx, bson.D{{Key: "ping", Value: 1}}).Err()
 }
@@ -88,21 +88,21 @@ func (p *pool) close() error {
 	return p.client.Disconnect(ctx)
 }
 
-// use returns the client for a call. The call ends with done.
+// use returns the client for a call. The caller ends the call with done.
 func (a *account) use() (p *pool, done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.now, a.count(a.now)
 }
 
-// again returns done for another part of a call that uses p.
+// again counts another part of a call that uses p. The caller ends that part with done.
 func (a *account) again(p *pool) (done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.count(p)
 }
 
-// count adds a call to those of p. a.mu is held.
+// count counts a new call of p. The caller must hold a.mu.
 func (a *account) count(p *pool) (done func()) {
 	a.open[p]++
 	return func() {
@@ -113,7 +113,7 @@ func (a *account) count(p *pool) (done func()) {
 	}
 }
 
-// retire closes p if it is a former client without calls. a.mu is held.
+// retire closes p if it is a former client without calls. The caller must hold a.mu.
 func (a *account) retire(p *pool) {
 	if a.open[p] <= 0 && p != a.now {
 		delete(a.open, p)
@@ -121,8 +121,8 @@ func (a *account) retire(p *pool) {
 	}
 }
 
-// renew replaces the client if another user or password is configured than that of used, and the server accepts it. It
-// returns true if there is another client than used now. The error is why the new one is not in use.
+// renew replaces the client if the configuration has another user or password than used, and the server accepts them.
+// It returns true if the client is no longer used. The error is the reason why the new client is not in use.
 func (a *account) renew(ctx context.Context, used *pool) (bool, error) {
 	a.renewing.Lock()
 	defer a.renewing.Unlock()
@@ -153,7 +153,7 @@ func (a *account) renew(ctx context.Context, used *pool) (bool, error) {
 	return true, nil
 }
 
-// close closes all clients, also those with calls.
+// close closes all clients, even those with calls.
 func (a *account) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -165,7 +165,7 @@ func (a *account) close() error {
 	return errors.Join(errs...)
 }
 
-// refusesAccount reports whether the server doesn't accept the user or the password, or doesn't give it a right.
+// refusesAccount reports whether the server rejects the user or the password, or the user lacks a right.
 func refusesAccount(err error) bool {
 	if f, ok := errors.AsType[*failure](err); ok {
 		err = f.err
@@ -175,25 +175,25 @@ func refusesAccount(err error) bool {
 	}
 	server, is := errors.AsType[mongo.ServerError](err)
 	return is && (server.HasErrorCode(unauthorized) || server.HasErrorCode(authenticationFailed)) ||
-		strings.Contains(err.Error(), "auth error") // of the driver, for a connection of any of the servers
+		strings.Contains(err.Error(), "auth error") // the driver's error for a connection to any of the servers
 }
 
-// use returns s for one call, with the client that it keeps. The call ends with done.
+// use returns s for one call, with the client for that call. The caller ends the call with done.
 func (s *Source) use() (in *Source, done func()) {
 	one := *s
 	one.pool, done = s.account.use()
 	return &one, done
 }
 
-// once runs a call once.
+// once runs a call without a retry.
 func (s *Source) once(call func(in *Source) error) (*Source, error) {
 	in, done := s.use()
 	defer done()
 	return in, call(in)
 }
 
-// with runs a call. It runs it again if the server refuses the account, and another one is configured now. A call that has
-// passed on a part of its answer can't be run again, so it returns the error itself.
+// with runs a call. It runs it again if the server rejects the account and the configuration now has another one. A
+// call that has already returned a part of its answer can't run again, so it handles the error itself.
 func (s *Source) with(ctx context.Context, call func(in *Source) error) error {
 	for {
 		in, err := s.once(call)
@@ -206,7 +206,7 @@ func (s *Source) with(ctx context.Context, call func(in *Source) error) error {
 	}
 }
 
-// once runs a call once.
+// once runs a call without a retry.
 func (w *Writable) once(call func(in *Writable) error) (*Writable, error) {
 	in := *w
 	var read, wrote func()
@@ -217,7 +217,7 @@ func (w *Writable) once(call func(in *Writable) error) (*Writable, error) {
 	return &in, call(&in)
 }
 
-// with runs a call that reads and writes, as that of Source does.
+// with runs a call that reads and writes, in the same way as Source.with.
 func (w *Writable) with(ctx context.Context, call func(in *Writable) error) error {
 	for {
 		in, err := w.once(call)
@@ -232,20 +232,20 @@ func (w *Writable) with(ctx context.Context, call func(in *Writable) error) erro
 	}
 }
 
-// Renew uses the user and the password that are configured now for all further calls. If the server doesn't accept
-// them, those in use stay, and the new ones are tried again when the server refuses these.
+// Renew uses the configured user and password for all further calls. If the server doesn't accept them, the present
+// ones remain in use. The new ones are tried again when the server rejects the present ones.
 func (s *Source) Renew(ctx context.Context) error { return s.account.replace(ctx) }
 
-// Renew is that of Source, also for writes.
+// Renew is like Source.Renew, for reads and writes.
 func (w *Writable) Renew(ctx context.Context) error {
 	err := w.Source.Renew(ctx)
 	if failed := w.writer.replace(ctx); err == nil {
-		err = failed // of two, one says enough
+		err = failed // one error is enough
 	}
 	return err
 }
 
-// replace renews the client in use.
+// replace renews the client that is in use.
 func (a *account) replace(ctx context.Context) error {
 	a.mu.Lock()
 	now := a.now

@@ -24,15 +24,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
-// accounts is a server with users, and what is configured of one.
+// accounts is a server with users, and the configuration of one user.
 type accounts struct {
 	*mongo.Database
 	t    *testing.T
 	base *url.URL
-	now  atomic.Pointer[string] // the URL as it is configured
+	now  atomic.Pointer[string] // the configured URL
 }
 
-// newAccounts configures a new user, with further options of the URL.
+// newAccounts configures a new user. further contains additional options for the URL.
 func newAccounts(t *testing.T, user, password, further string) *accounts {
 	t.Helper()
 	root := services.FerretDBUsers(t)
@@ -59,7 +59,7 @@ func (a *accounts) run(command bson.D) {
 	}
 }
 
-// configure writes the user and the password into the configuration.
+// configure sets the user and the password in the configuration.
 func (a *accounts) configure(user, password string) {
 	u := *a.base
 	u.User = url.UserPassword(user, password)
@@ -67,7 +67,7 @@ func (a *accounts) configure(user, password string) {
 	a.now.Store(&text)
 }
 
-// password changes it on the server.
+// password changes a user's password on the server.
 func (a *accounts) password(user, password string) {
 	a.t.Helper()
 	a.run(bson.D{{Key: "updateUser", Value: user}, {Key: "pwd", Value: password}, {Key: "roles", Value: bson.A{}}})
@@ -89,7 +89,8 @@ func (a *accounts) open() *mongodb.Writable {
 	return w
 }
 
-// one returns once there is one client for reading and one for writing. Former ones close when their calls have ended.
+// one waits until there is only one client for reading and one for writing. Former clients close when their calls
+// have ended.
 func (a *accounts) one(w *mongodb.Writable) {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
@@ -101,10 +102,10 @@ func (a *accounts) one(w *mongodb.Writable) {
 	}
 }
 
-// TestRenew changes the password in the configuration first: the former one stays in use until the server takes the new one. Then no call
-// fails, with a reload or without.
+// TestRenew first changes the password in the configuration. The former password must stay in use until the server
+// accepts the new one. No call may fail, with or without a reload.
 func TestRenew(t *testing.T) {
-	a := newAccounts(t, "reader", "one", "&maxIdleTimeMS=1") // each command takes a new connection
+	a := newAccounts(t, "reader", "one", "&maxIdleTimeMS=1") // each command opens a new connection
 	w := a.open()
 	a.configure("reader", "two")
 	if err := w.Renew(t.Context()); err == nil || strings.Contains(err.Error(), "two") || !strings.Contains(err.Error(), "AuthenticationFailed") {
@@ -131,8 +132,8 @@ func TestRenew(t *testing.T) {
 	}
 }
 
-// TestRenewUnderLoad changes the password, and then the user, while records are read and changes applied. No call fails, each change is
-// made once, and the former clients are closed.
+// TestRenewUnderLoad changes the password and then the user, while records are read and changes applied. No call may
+// fail, each change must be made once, and the former clients must be closed.
 func TestRenewUnderLoad(t *testing.T) {
 	a := newAccounts(t, "first", "one", "")
 	if _, err := a.Collection("hits").InsertOne(t.Context(), bson.D{{Key: "nr", Value: int32(-1)}}); err != nil {
@@ -178,11 +179,11 @@ func TestRenewUnderLoad(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	further := func() { // more reads have ended
+	further := func() { // waits until more reads have ended
 		for range 10 {
 			select {
 			case <-read:
-			case <-ended.Done(): // a test that fails
+			case <-ended.Done(): // the test has failed
 			}
 		}
 	}

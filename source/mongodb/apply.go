@@ -18,7 +18,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// completeChange completes a change that an earlier attempt has begun, if its record is as the change leaves it.
+// completeChange completes a change that an earlier attempt has begun, if the record is already in the state after
+// the change.
 func (w *Writable) completeChange(ctx context.Context, id string, at entry) (receipt change.Receipt, yes bool, err error) {
 	if at.Kind != begun {
 		return receipt, false, nil
@@ -34,14 +35,14 @@ func (w *Writable) completeChange(ctx context.Context, id string, at entry) (rec
 	return receipt, err == nil, err
 }
 
-// single applies a plan of one item without a transaction, after the last entry of its change. at becomes the last one.
+// single applies a plan of one item without a transaction. at is the last entry of its change, and single updates at.
 func (w *Writable) single(ctx context.Context, plan *writes.Plan, at *entry) (change.Receipt, error) {
 	none := change.Receipt{}
 	first := at.Kind != begun
 	steps := w.steps(plan)
 	s := &steps[0]
 	if id, err := at.key(); err == nil && id.Type == bson.TypeObjectID {
-		s.id = id.ObjectID() // the same document as the attempt before
+		s.id = id.ObjectID() // the same document as in the earlier attempt
 	}
 	if err := compare(ctx, steps); err != nil {
 		return none, err
@@ -70,7 +71,7 @@ func (w *Writable) single(ctx context.Context, plan *writes.Plan, at *entry) (ch
 	return receipt, err
 }
 
-// together applies a plan and its last entry in one transaction.
+// together applies a plan and adds its last entry in one transaction.
 func (w *Writable) together(ctx context.Context, plan *writes.Plan, at entry) (change.Receipt, error) {
 	none := change.Receipt{}
 	session, err := w.to.client.StartSession()
@@ -97,7 +98,7 @@ func (w *Writable) together(ctx context.Context, plan *writes.Plan, at entry) (c
 	return none, err
 }
 
-// A refusal is the answer of the server that it doesn't write a step.
+// A refusal is the error of a step that the server rejects.
 type refusal struct {
 	step *step
 	err  error
@@ -127,7 +128,7 @@ func (w *Writable) inside(ctx context.Context, plan *writes.Plan, at entry) (cha
 	return receipt, err
 }
 
-// write sends the command of the step. It fails with errMet if the record isn't as it was compared.
+// write sends the command of the step. It fails with errMet if the record has changed since the comparison.
 func (s *step) write(ctx context.Context) error {
 	c := s.w.to.db.Collection(s.class().Table)
 	var err error
@@ -136,7 +137,7 @@ func (s *step) write(ctx context.Context) error {
 		_, err = c.InsertOne(ctx, s.sets)
 	case write.OpUpdate:
 		o := options.FindOneAndUpdate()
-		if s.w.level == mongogen.MongoDB { // FerretDB answers only with whole documents, to one change at a time
+		if s.w.level == mongogen.MongoDB { // FerretDB can return only whole documents, and runs one change at a time
 			o.SetProjection(projection([]string{"_id"}))
 		}
 		err = c.FindOneAndUpdate(ctx, s.unchangedFilter(), bson.D{{Key: "$set", Value: s.sets}}, o).Err()
@@ -153,13 +154,13 @@ func (s *step) write(ctx context.Context) error {
 	return err
 }
 
-// refusedBy reports whether the server itself has answered that it doesn't write.
+// refusedBy reports whether the server itself has rejected the write.
 func refusedBy(err error) bool {
 	server, is := errors.AsType[mongo.ServerError](err)
 	return is && !mongo.IsNetworkError(err) && !mongo.IsTimeout(err) && !server.HasErrorLabel("RetryableWriteError") && !server.HasErrorLabel("TransientTransactionError")
 }
 
-// conflict returns the error for the caller that applies a change, for an answer of the server that it doesn't write.
+// conflict returns the error for the caller that applies a change, after the server has rejected a write.
 func (s *step) conflict(ctx context.Context, err error) error {
 	why, looked := s.clash(ctx)
 	if looked != nil {
@@ -180,7 +181,7 @@ func (s *step) conflict(ctx context.Context, err error) error {
 	return p
 }
 
-// The codes of errors of the server.
+// Error codes of the server.
 const (
 	unauthorized         = 13
 	authenticationFailed = 18

@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A revoker refreshes principals, and finds the agent's credential revoked once its change is being applied.
+// A revoker refreshes principals, but reports the agent's credential as revoked once its change is being applied.
 type revoker struct {
 	queue  *change.Queue
 	change string
@@ -35,11 +35,11 @@ func (r *revoker) Refresh(ctx context.Context, p identity.Principal) (identity.P
 	return p, err
 }
 
-// TestBarred executes a change that the rules refuse by then and that an earlier executor may have begun to write. Its
-// outcome is the one that the record shows, and unknown if the record shows neither.
+// TestBarred executes a change that the rules no longer allow, and that an earlier executor may have begun to write.
+// The record must decide the outcome. The outcome must be unknown if the record is in neither state.
 func TestBarred(t *testing.T) {
 	for name, tt := range map[string]struct {
-		sums bson.D // of the record that the earlier executor would have left, or nil if it had not begun
+		sums bson.D // the record that the earlier executor would have left, or nil if it had not begun
 		want change.State
 	}{
 		"it had not begun":              {nil, change.Failed},

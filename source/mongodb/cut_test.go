@@ -9,18 +9,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
-// TestCut cuts the connection at chosen points while a change is applied. It is written once.
+// TestCut cuts the connection at chosen points while a change is applied. The change must be written exactly once.
 func TestCut(t *testing.T) {
 	onAll(t, func(t *testing.T, on server) {
 		for _, at := range []string{"bailiwick_applied", "findAndModify", "commitTransaction"} {
 			for name, late := range map[string]bool{"before": false, "during": true} {
 				t.Run(name+" "+at, func(t *testing.T) {
 					if at == "commitTransaction" && on != sets {
-						return // it has none
+						return // it has no transactions
 					}
 					g := newGround(t, on)
 					line := services.Through(t, g.url)
-					direct := line.URL + "?directConnection=true" // else the driver asks the server for its own address
+					direct := line.URL + "?directConnection=true" // otherwise the driver asks the server for its own address
 					if strings.Contains(line.URL, "?") {
 						direct = line.URL + "&directConnection=true"
 					}

@@ -15,7 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// TestDeclaredFields describes a collection with fields that no document has yet, or has in another type.
+// TestDeclaredFields describes a collection with declared fields that no document has yet, or that documents have
+// with another type.
 func TestDeclaredFields(t *testing.T) {
 	url := services.FerretDB(t)
 	orders := database(t, url).Collection("orders")

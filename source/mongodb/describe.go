@@ -16,16 +16,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// The bounds of a look at a collection.
+// The limits of the sample of a collection.
 const (
-	sampled   = 1000     // documents at random, or the first if the server can't choose
+	sampled   = 1000     // random documents, or the first documents if the server can't choose randomly
 	newest    = 100      // documents with the greatest _id
-	maxFields = 500      // of a class. More are names that data chose
-	lookBytes = 64 << 20 // of a sample
+	maxFields = 500      // fields of a class. More names come from data
+	lookBytes = 64 << 20 // bytes of a sample
 )
 
-// Describe implements source.Source. The fields of a collection are those that its validator ($jsonSchema) names, then
-// those of a bounded sample. A field that neither has is absent until it is declared.
+// Describe implements source.Source. The fields of a collection are the fields of its validator ($jsonSchema), then
+// the fields of a limited sample. Any other field is missing until it is declared.
 func (s *Source) Describe(ctx context.Context) (classes []schema.Class, warnings []string, err error) {
 	err = s.with(ctx, func(in *Source) error {
 		classes, warnings, err = in.classes(ctx)
@@ -34,7 +34,7 @@ func (s *Source) Describe(ctx context.Context) (classes []schema.Class, warnings
 	return classes, warnings, err
 }
 
-// classes describes the collections in one call.
+// classes describes the collections with one client.
 func (s *Source) classes(ctx context.Context) ([]schema.Class, []string, error) {
 	all, err := s.collections(ctx)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Source) class(ctx context.Context, c found) (schema.Class, []string, er
 	return class, append(look.warnings, s.setSearchIndex(&class)...), nil
 }
 
-// look reads a bounded sample of a collection.
+// look reads a limited sample of a collection.
 func (s *Source) look(ctx context.Context, name string, into *sample) error {
 	some := bson.A{bson.D{{Key: "$limit", Value: int64(sampled)}}}
 	if s.level == mongogen.MongoDB {
@@ -138,27 +138,27 @@ func (s *Source) look(ctx context.Context, name string, into *sample) error {
 	return nil
 }
 
-// errLooked ends a look that has read enough.
+// errLooked ends a sample that is large enough.
 var errLooked = errors.New("mongodb: the sample is large enough")
 
-// A sample has the known facts about the fields of a collection.
+// A sample contains the known facts about the fields of a collection.
 type sample struct {
 	name     string
-	order    []string // of the names, as they were seen
+	order    []string // the names in the order of their first occurrence
 	known    map[string]*seen
 	dropped  map[string]bool // names that no field can have
-	met      map[string]bool // the _id of each document, by its bytes
+	met      map[string]bool // the _id of each document, as bytes
 	warnings []string
 }
 
-// seen are the types with which a field was seen, and what the validator says of it.
+// seen contains the types of a field in the sample, and the facts of the validator about it.
 type seen struct {
 	schema.Field
 	types map[string]int
-	bound []string // types of the validator
+	bound []string // types in the validator
 }
 
-// field returns what is known of a field, in the order in which names were seen first.
+// field returns the known facts about a field. It adds the field if it is new.
 func (s *sample) field(name string) *seen {
 	if s.known == nil {
 		s.known, s.dropped = map[string]*seen{}, map[string]bool{}
@@ -172,17 +172,17 @@ func (s *sample) field(name string) *seen {
 	return f
 }
 
-// document notes the fields and types of a document, once for each _id. Names that no field can have, such as those with a dot, are
-// noted apart.
+// document records the fields and types of a document, once per _id. It records names that no field can have, such as
+// names with a dot, separately.
 func (s *sample) document(doc bson.Raw) error {
 	elements, err := doc.Elements()
 	if err != nil {
-		return nil // a document that isn't valid has no fields
+		return nil // an invalid document has no fields
 	}
 	if id, err := doc.LookupErr("_id"); err == nil {
 		key := string(id.Type) + string(id.Value)
 		if s.met[key] {
-			return nil // among the first and among the newest
+			return nil // it was in the first part of the sample
 		}
 		s.met[key] = true
 	}
@@ -198,7 +198,7 @@ func (s *sample) document(doc bson.Raw) error {
 	return nil
 }
 
-// validator takes the fields of a $jsonSchema, and reports whether documents can have no others.
+// validator reads the fields of a $jsonSchema, and reports whether documents can't have other fields.
 func (s *sample) validator(v bson.Raw) bool {
 	properties, ok := v.Lookup("properties").DocumentOK()
 	if !ok {
@@ -231,7 +231,7 @@ func (s *sample) validator(v bson.Raw) bool {
 	return true
 }
 
-// names returns the texts of a list, or a single text as a list.
+// names returns the texts of a list. It returns a single text as a list.
 func names(v bson.RawValue) []string {
 	if one, ok := v.StringValueOK(); ok {
 		return []string{one}
@@ -250,7 +250,7 @@ func names(v bson.RawValue) []string {
 	return out
 }
 
-// jsonTypes returns the types of BSON for those of JSON Schema.
+// jsonTypes returns the BSON types of types of JSON Schema.
 func jsonTypes(types []string) []string {
 	of := map[string][]string{"boolean": {"bool"}, "number": {"double"}, "integer": {"long"}, "string": {"string"}, "object": {"object"}, "array": {"array"}, "null": {"null"}}
 	var out []string
@@ -260,7 +260,7 @@ func jsonTypes(types []string) []string {
 	return out
 }
 
-// fields returns the fields, _id first.
+// fields returns the fields. The first is _id.
 func (s *sample) fields() []schema.Field {
 	s.field("_id")
 	s.order = append([]string{"_id"}, slices.DeleteFunc(s.order, func(n string) bool { return n == "_id" })...)
@@ -280,7 +280,7 @@ func (s *sample) fields() []schema.Field {
 	out := make([]schema.Field, len(s.order))
 	for i, name := range s.order {
 		f := s.known[name]
-		// The validator's types count before those of the sample, which may lack some.
+		// The validator's types take precedence over those of the sample, which may be incomplete.
 		types := f.bound
 		if types == nil {
 			for t := range f.types {
@@ -289,12 +289,12 @@ func (s *sample) fields() []schema.Field {
 		}
 		types = slices.DeleteFunc(slices.Sorted(slices.Values(types)), func(t string) bool { return t == "null" })
 		all := types
-		if f.bound == nil && name != "_id" { // a stray key has to be found as well
+		if f.bound == nil && name != "_id" { // a stray key must be found as well
 			types, f.Strays, f.Looked = f.usual(types)
 		}
 		f.Type, f.Native = typeOf(types), strings.Join(types, "|")
 		types = all
-		if name == "_id" { // the server makes only ObjectIds
+		if name == "_id" { // the server generates only ObjectIds
 			f.NotNull, f.Generated = true, len(types) == 0 || slices.Contains(types, mongogen.ObjectID)
 			f.Required = !f.Generated
 		}
@@ -314,9 +314,9 @@ func (s *sample) fields() []schema.Field {
 	return out
 }
 
-// usual returns those of the types of a field that make it one type, if at least nine of ten values are of it. It also
-// returns how many of how many values differ. So one bad value doesn't take the type of all others away. Otherwise it
-// returns all types.
+// usual returns the BSON types that form one type of a field, if at least nine of ten values have that type. It also
+// returns the number of other values and the number of all values. So one bad value doesn't change the type of the
+// field. Otherwise it returns all types.
 func (f *seen) usual(types []string) (of []string, strays, looked int) {
 	count := map[schema.Type]int{}
 	for _, t := range types {
@@ -332,7 +332,7 @@ func (f *seen) usual(types []string) (of []string, strays, looked int) {
 	return types, 0, 0
 }
 
-// family returns the type of a field that holds values of one BSON type, the same for all numbers.
+// family returns the type of a field for one BSON type. It returns the same type for all numbers.
 func family(t string) schema.Type {
 	of, ok := fieldTypes[t]
 	switch {
@@ -344,12 +344,12 @@ func family(t string) schema.Type {
 	return of
 }
 
-// fieldTypes are the types of fields that hold values of one BSON type.
+// fieldTypes maps each BSON type to the type of a field with only such values.
 var fieldTypes = map[string]schema.Type{"double": schema.Double, "string": schema.String, "object": schema.JSON, "array": schema.Array,
 	"binData": schema.Bytes, "uuid": schema.UUID, "objectId": schema.String, "bool": schema.Boolean, "date": schema.Date, "int": schema.Integer,
 	"long": schema.Integer, "decimal": schema.Decimal, "number": schema.Double}
 
-// typeOf returns the type of a field whose values are of several BSON types.
+// typeOf returns the type of a field whose values have several BSON types.
 func typeOf(types []string) schema.Type {
 	var of []schema.Type
 	for _, name := range types {
@@ -382,7 +382,7 @@ func typeOf(types []string) schema.Type {
 	return schema.Any
 }
 
-// native returns the name of a BSON type, as $type has it. UUIDs count as a type of their own.
+// native returns the name of a BSON type, as in $type. UUIDs count as a separate type.
 func native(v bson.RawValue) string {
 	if kind, data, ok := v.BinaryOK(); ok && kind == 4 && len(data) == 16 {
 		return "uuid"

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// commands returns the commands that a plan begins with, and what is done here after them.
+// commands returns the first command of a plan, and a description of the steps that the gateway computes afterwards.
 func (r *reading) commands() (mongogen.Command, string, error) {
 	if p := r.plan.Program; p != nil {
 		if p.From < 0 {
@@ -33,13 +33,13 @@ func (r *reading) commands() (mongogen.Command, string, error) {
 	return r.writer.Find()
 }
 
-// Compile implements source.Compiler. A last line says what is done here.
+// Compile implements source.Compiler. The last line describes the steps that the gateway computes.
 func (s *Source) Compile(p policy.Permit) (string, error) {
 	r, err := s.reading(context.Background(), p)
 	if err != nil {
 		return "", err
 	}
-	r.writer.Keys = func(*policy.Through) (bson.A, error) { return bson.A{}, nil } // it runs nothing
+	r.writer.Keys = func(*policy.Through) (bson.A, error) { return bson.A{}, nil } // Compile runs nothing
 	c, rest, err := r.commands()
 	if err != nil {
 		return "", err
@@ -54,10 +54,11 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 	return text, nil
 }
 
-// Pool implements source.Pooled. The driver doesn't report on its connections.
+// Pool implements source.Pooled. The driver reports no facts about its connections.
 func (s *Source) Pool() source.Pool { return source.Pool{} }
 
-// Explain implements source.Explainer: the server's plan for the first command, as extended JSON, and what is done here.
+// Explain implements source.Explainer. It returns the server's plan for the first command as extended JSON, and a
+// description of the steps that the gateway computes.
 func (s *Source) Explain(ctx context.Context, p policy.Permit) (text string, err error) {
 	err = s.with(ctx, func(in *Source) error {
 		text, err = in.explain(ctx, p)
@@ -66,7 +67,7 @@ func (s *Source) Explain(ctx context.Context, p policy.Permit) (text string, err
 	return text, err
 }
 
-// explain returns the text of Explain from one client, so that it can be run again with another.
+// explain implements Explain with one client. It can run again with another client.
 func (s *Source) explain(ctx context.Context, p policy.Permit) (string, error) {
 	r, err := s.reading(ctx, p)
 	if err != nil {
@@ -93,7 +94,7 @@ func (s *Source) explain(ctx context.Context, p policy.Permit) (string, error) {
 	return text, nil
 }
 
-// planText writes a plan without the names of the server and its build.
+// planText returns a plan as text, without the names of the server and its build.
 func planText(plan bson.Raw) (string, error) {
 	var doc bson.D
 	if err := bson.Unmarshal(plan, &doc); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestExplain explains queries over FerretDB. It checks which part the server runs and which runs here, the server's
-// plan without its address, and the refusal of a query that no index serves.
+// TestExplain explains queries over FerretDB. It checks which part the server runs and which part the gateway
+// computes. It also checks that the server's plan has no address, and that a query without an index is rejected.
 func TestExplain(t *testing.T) {
 	url := services.FerretDB(t)
 	db := database(t, url)
@@ -58,8 +58,8 @@ func TestExplain(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		query query.Query
-		here  string // the steps that are done here, or ""
-		scan  bool   // it is refused where scans are
+		here  string // the steps that the gateway computes, or ""
+		scan  bool   // whether it fails if scans aren't allowed
 	}{
 		{&query.Count{Class: "tasks", Where: where(`{"n":{"$gt":1}}`)}, "", false},
 		{&query.Count{Class: "tasks", Where: where(`{"title":"t1"}`)}, "", true},

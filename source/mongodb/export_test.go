@@ -1,6 +1,6 @@
 package mongodb
 
-// Clients returns how many clients for reading and for writing are open.
+// Clients returns the number of open clients for reading and for writing.
 func (w *Writable) Clients() (reading, writing int) {
 	for a, n := range map[*account]*int{w.account: &reading, w.writer: &writing} {
 		a.mu.Lock()

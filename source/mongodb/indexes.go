@@ -32,13 +32,13 @@ func (s *Source) indexes(ctx context.Context, collection string) ([]index, error
 	return out, cursor.All(ctx, &out)
 }
 
-// unique reports whether no two records have the same values of fields.
+// unique reports whether the index guarantees that no two records have the same values of fields.
 func (x *index) unique(fields []string) bool {
 	names, more := x.leading()
 	return len(fields) > 0 && !more && (x.Unique || x.Name == "_id_") && !x.Sparse && x.Partial == nil && slices.Equal(names, fields)
 }
 
-// leading returns the fields that an index orders by, up to the first of another kind.
+// leading returns the fields by which an index is ordered, up to the first field of another kind.
 func (x *index) leading() (fields []string, more bool) {
 	for _, k := range x.Key {
 		switch v := k.Value.(type) {
@@ -64,7 +64,7 @@ func (x *index) describe(c *schema.Class) {
 		var in []string
 		for _, w := range x.Weights {
 			if f := c.Field(w.Key); f == nil || f.Type != schema.String {
-				return // it searches parts of documents, or whatever they hold
+				return // it searches parts of documents, or fields of any type
 			}
 			in = append(in, w.Key)
 		}
@@ -78,8 +78,8 @@ func (x *index) describe(c *schema.Class) {
 	}
 }
 
-// setSearchIndex gives a class the index of Atlas Search that is declared for it, in place of others: an aggregation begins with one. It
-// returns warnings about fields that aren't texts.
+// setSearchIndex replaces the text indexes of a class by its declared index of Atlas Search, because only one can
+// begin an aggregation. It returns warnings about fields that aren't texts.
 func (s *Source) setSearchIndex(class *schema.Class) (warnings []string) {
 	declared := s.options.Collections[class.Table]
 	if declared.Index == "" {

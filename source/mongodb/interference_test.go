@@ -23,7 +23,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// tasks are the classes of the worlds: tasks of an organisation, and notes that belong to it through their task.
+// tasks are the classes of the two databases: tasks of an organisation, and notes that belong to it through their
+// task.
 var tasks = map[string]schema.Class{
 	"tasks": {Key: []string{"_id"}, Fields: []schema.Field{{Name: "_id", Type: schema.String}, {Name: "org", Type: schema.String},
 		{Name: "title", Type: schema.String}, {Name: "n", Type: schema.Integer}, {Name: "x", Type: schema.Double}, {Name: "at", Type: schema.Date},
@@ -32,9 +33,10 @@ var tasks = map[string]schema.Class{
 		Relations: []schema.Relation{{Fields: []string{"task"}, Target: "tasks", TargetFields: []string{"_id"}}}},
 }
 
-// world fills a database with the same records of acme, and with others that differ by twin.
+// world fills a database. The records of acme are the same in all databases, and the other records depend on twin.
 //
-// In a large world what is hidden has megabytes: the secret of a record that is seen, and all of some that aren't.
+// In a large database, hidden values have megabytes: the secret of a visible record, and all values of some hidden
+// records.
 func world(t *testing.T, url string, twin uint64, full, large bool) *mongodb.Source {
 	t.Helper()
 	db := database(t, url)
@@ -47,7 +49,7 @@ func world(t *testing.T, url string, twin uint64, full, large bool) *mongodb.Sou
 	visible := rand.New(rand.NewPCG(1, 1))
 	for i := range 12 {
 		d := task(fmt.Sprint("a", i), "acme", visible)
-		if d[len(d)-1].Value == true { // hidden by the canonical rule, and may differ
+		if d[len(d)-1].Value == true { // hidden by the canonical rule, so it may differ
 			d = task(fmt.Sprint("a", i), "acme", rand.New(rand.NewPCG(twin, 7)))
 			d[len(d)-1].Value = true
 		}
@@ -59,15 +61,15 @@ func world(t *testing.T, url string, twin uint64, full, large bool) *mongodb.Sou
 		notes = append(notes, bson.D{{Key: "_id", Value: fmt.Sprint("n", i)}, {Key: "task", Value: fmt.Sprint("a", i)}, {Key: "text", Value: "t"}})
 	}
 	hidden := rand.New(rand.NewPCG(twin, 3))
-	for i := range int(10 + 30*twin) { // of another organisation, more of them in one world than are ever read here
+	for i := range int(10 + 30*twin) { // another organisation. One database has more of these records than the gateway may ever read
 		id := fmt.Sprint("g", i)
 		d := task(id, "globex", hidden)
-		if twin == 1 && i%3 == 0 { // of types that no description knows
+		if twin == 1 && i%3 == 0 { // types that no description contains
 			d = bson.D{{Key: "_id", Value: id}, {Key: "org", Value: bson.D{{Key: "acme", Value: "acme"}}}, {Key: "n", Value: "not a number"}, {Key: "x", Value: bson.A{"acme"}}, {Key: "at", Value: "soon"}, {Key: "meta", Value: int32(4)}}
 		}
 		if large && i < 4 {
 			d = append(d, bson.E{Key: "more", Value: strings.Repeat("x", 5<<20)})
-			d[2].Value = strings.Repeat("t", 3<<20) // of the title
+			d[2].Value = strings.Repeat("t", 3<<20) // the title
 		}
 		all = append(all, d)
 		notes = append(notes, bson.D{{Key: "_id", Value: fmt.Sprint("m", i)}, {Key: "task", Value: id}, {Key: "text", Value: fmt.Sprint("of ", twin)}})
@@ -85,7 +87,7 @@ func world(t *testing.T, url string, twin uint64, full, large bool) *mongodb.Sou
 	return s
 }
 
-// interfere asks two databases, which differ in what the principal doesn't see, the same questions.
+// interfere runs the same queries on two databases that differ only in records that the principal can't see.
 func interfere(t *testing.T, open func(testing.TB) string, full, large bool) {
 	deleted := query.Compare{Path: query.Path{"deleted"}, Op: query.Ne, Value: value.OfBool(true)}
 	rules := policy.Rules{Unlisted: true, Gates: policy.Gates{Writes: policy.On, RawWrites: policy.On}, Classes: map[string]policy.ClassRule{
@@ -136,7 +138,7 @@ func interfere(t *testing.T, open func(testing.TB) string, full, large bool) {
 	}
 }
 
-// thinned returns one of thirteen: servers read megabytes for each.
+// thinned returns every thirteenth element, because servers read megabytes for each.
 func thinned[E any](all []E) (some []E) {
 	for i := 0; i < len(all); i += 13 {
 		some = append(some, all[i])
@@ -144,8 +146,8 @@ func thinned[E any](all []E) (some []E) {
 	return some
 }
 
-// proposed proposes the same writes in both worlds. The agent must see the same of each, and the same reasons of
-// refusals. Only people see whether the server would refuse.
+// proposed proposes the same writes in both databases. The agent must see the same results and the same reasons of
+// refusals. Only people may see whether the server would refuse.
 func proposed(t *testing.T, p *policy.Policy, worlds []*mongodb.Source, large bool) {
 	t.Helper()
 	who := identity.Principal{ID: "test", Kind: identity.Agent, Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete}}
@@ -254,14 +256,15 @@ func questionsOf(t *testing.T) []query.Query {
 	return out
 }
 
-// TestNonInterferenceFerretDB tests that records outside of the view change nothing that is answered, refusals included.
+// TestNonInterferenceFerretDB checks that records outside of the view change no answer and no error.
 func TestNonInterferenceFerretDB(t *testing.T) { interfere(t, services.FerretDB, false, false) }
 
-// TestNonInterferenceMingo tests the same where the pipelines run on the server, in an evaluator that is independent of ours.
+// TestNonInterferenceMingo is the same test with pipelines that the server runs, in an evaluator that is independent
+// of ours.
 func TestNonInterferenceMingo(t *testing.T) { interfere(t, services.Mingo, true, false) }
 
-// TestNonInterferenceLarge tests that the size of hidden values changes nothing either. Reads are bounded, and values
-// are refused as too large only by their visible size.
+// TestNonInterferenceLarge checks that the size of hidden values changes no answer either. Reads are limited, but a
+// value is too large only because of its visible size.
 func TestNonInterferenceLarge(t *testing.T) {
 	t.Run("FerretDB", func(t *testing.T) { interfere(t, services.FerretDB, false, true) })
 	t.Run("Mingo", func(t *testing.T) { interfere(t, services.Mingo, true, true) })

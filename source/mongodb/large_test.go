@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
-// TestLargeDocuments describes and reads a collection of 60 MB: FerretDB refuses to answer with more than 48 MB at once.
+// TestLargeDocuments describes and reads a collection of 60 MB. FerretDB can't return more than 48 MB at once.
 func TestLargeDocuments(t *testing.T) {
 	url := services.FerretDB(t)
 	files := database(t, url).Collection("files")
@@ -27,13 +27,13 @@ func TestLargeDocuments(t *testing.T) {
 	}
 }
 
-// TestLargeRecords tests that a record whose visible values are larger than a change can show is refused. Records of a
-// group that are too large together are refused too. A hidden value doesn't count, however large.
+// TestLargeRecords checks that a record with too large visible values is rejected, and a group of records that is too
+// large in total. Hidden values must not count, however large they are.
 func TestLargeRecords(t *testing.T) {
 	for name, on := range map[string]server{"FerretDB": ferret, "Mingo": sets} {
 		t.Run(name, func(t *testing.T) {
 			g := newGround(t, on)
-			const some, most = 900_000, 2 << 20 // a larger receipt isn't kept whole
+			const some, most = 900_000, 2 << 20 // a larger receipt isn't stored completely
 			for id, m := range []bson.E{{Key: "hidden", Value: strings.Repeat("h", 5<<20)}, {Key: "name", Value: strings.Repeat("x", some)}, {Key: "name", Value: strings.Repeat("y", most)},
 				{Key: "doc", Value: bson.D{{Key: "a", Value: strings.Repeat("z", most)}}}, {Key: "name", Value: strings.Repeat("v", most-some)}, {Key: "tags", Value: bson.A(make([]any, 100_000))}} {
 				if _, err := g.Collection("things").InsertOne(t.Context(), bson.D{{Key: "_id", Value: oid(id + 11)}, m}); err != nil {

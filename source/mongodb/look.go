@@ -16,9 +16,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// find reads the document that the item names: the members that are visible, that the view's conditions read or that are written.
-// Before stays Null if the view doesn't show it. A record that is shown and larger than a change can show is refused,
-// only by its visible size. Whether it is shown is decided first.
+// find reads the document that the item names. It reads the members that are visible, that the view's conditions
+// read, or that are written. Before stays Null if the view doesn't contain the record. find rejects a record in the
+// view that is too large for a change, considering only its visible size. It checks the view first.
 func (s *step) find(ctx context.Context) error {
 	select {
 	case s.w.looks <- struct{}{}:
@@ -52,13 +52,14 @@ func (s *step) find(ctx context.Context) error {
 	return nil
 }
 
-// mostWeight is the most memory that the values of a record may take, and mostRead the most bytes of the records that a plan reads.
+// mostWeight is the maximum memory for the values of a record. mostRead is the maximum size in bytes of all records
+// that a plan reads.
 const (
 	mostWeight = 4 * writes.MostRecord
 	mostRead   = writes.MostRecord
 )
 
-// document returns the members of the document that are read, or nil if there is none.
+// document returns the required members of the document, or nil if there is no document.
 func (s *step) document(ctx context.Context) (bson.Raw, error) {
 	c := s.class()
 	key, err := mongogen.Key(s.w.level, c, s.item.ID)
@@ -80,10 +81,10 @@ func (s *step) document(ctx context.Context) (bson.Raw, error) {
 	if cursor.RemainingBatchLength() > 0 {
 		return nil, problem.New(problem.Conflict, fmt.Sprintf("several records of %s have this key", s.item.View.Name()))
 	}
-	return cursor.Current, nil // nothing else is read by this cursor
+	return cursor.Current, nil // the cursor isn't read any further
 }
 
-// deciding returns the fields that the view's conditions read, and the key.
+// deciding returns the key and the fields that the view's conditions read.
 func (s *step) deciding() []string {
 	names := append([]string{"_id"}, s.class().Key...)
 	for _, l := range s.item.View.Layers() {
@@ -105,7 +106,7 @@ func (s *step) concernedFields() []string {
 	return names
 }
 
-// projection writes the members called names.
+// projection returns a projection to the members called names.
 func projection(names []string) bson.D {
 	out := bson.D{}
 	for _, name := range names {
@@ -116,7 +117,7 @@ func projection(names []string) bson.D {
 	return out
 }
 
-// members returns members of the stored document, which the caller need not see, or nil for a new one.
+// members returns members of the stored document, even hidden ones. It returns nil for a new document.
 func (s *step) members(ctx context.Context, names []string) (bson.Raw, error) {
 	if s.stored == nil {
 		return nil, nil

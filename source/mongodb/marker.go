@@ -12,38 +12,38 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// markers is the collection with the entries of changes.
+// markers is the name of the collection with the entries of changes.
 const markers = own + "applied"
 
 // The kinds of entries.
 const (
-	begun   = "begun"   // the holder of the fence is writing the change, or was
-	ended   = "ended"   // nothing was written under a fence below this one, and nothing will be
-	applied = "applied" // it was written
+	begun   = "begun"   // the holder of the fence has begun to write the change
+	ended   = "ended"   // nothing was or will be written with a lower fence
+	applied = "applied" // the change was written
 )
 
-// An entry is one step of a change as the database keeps it. The entries of a change are numbered from 0 and never
-// changed. The last one is its state. Each number is inserted once, by the first executor, and every server refuses a
-// second document with the same _id. So the entries are in order without a transaction.
+// An entry is one step of a change, stored in the database. The entries of a change are numbered from 0 and never
+// modified. The last entry is the state of the change. Each number is inserted once, by the first executor, because
+// every server rejects a second document with the same _id. So the entries are ordered without a transaction.
 type entry struct {
 	ID      string `bson:"_id"`
 	Kind    string `bson:"kind"`
-	Fence   int64  `bson:"fence"` // of begun and applied: its fence. Of ended: the lowest fence that may apply it
+	Fence   int64  `bson:"fence"` // of begun and applied: its fence. Of ended: the lowest fence that may still apply the change
 	Digest  string `bson:"digest"`
-	Writes  []byte `bson:"writes,omitempty"`  // of begun: the expected record, a document
-	Receipt string `bson:"receipt,omitempty"` // of applied, and of begun what it will be: JSON
+	Writes  []byte `bson:"writes,omitempty"`  // of begun: the expected record, as a document
+	Receipt string `bson:"receipt,omitempty"` // of applied: the receipt as JSON. Of begun: the receipt after success
 
 	n int
 }
 
-// errTaken is returned for an entry whose number another one has.
+// errTaken is the error for an entry whose number already exists.
 var errTaken = errors.New("mongodb: another entry came first")
 
-// maxReceipt is the longest receipt that is kept with the records as they were written. A longer one is kept only with
-// the keys.
+// maxReceipt is the maximum length of a receipt that is stored with the written records. A longer receipt is stored
+// only with the keys.
 const maxReceipt = 1 << 20
 
-// encodeReceipt returns a receipt as it is kept.
+// encodeReceipt returns a receipt in its stored form.
 func encodeReceipt(r change.Receipt) (string, error) {
 	text, err := json.Marshal(r)
 	if len(text) > maxReceipt {
@@ -64,7 +64,7 @@ func (e *entry) receipt() (r change.Receipt, err error) {
 // entryID returns the _id of an entry.
 func entryID(id string, n int) string { return fmt.Sprintf("%s#%d", id, n) }
 
-// last returns the last entry of a change. Its n is -1 if there is none.
+// last returns the last entry of a change. Its n is -1 if the change has no entry.
 func (w *Writable) last(ctx context.Context, id string) (entry, error) {
 	out := entry{n: -1}
 	for n := 0; ; n++ {
@@ -80,7 +80,7 @@ func (w *Writable) last(ctx context.Context, id string) (entry, error) {
 	}
 }
 
-// add inserts the entry of a change that follows after. It fails with errTaken if there is one.
+// add inserts the entry that follows the entry after. It fails with errTaken if that number already exists.
 func (w *Writable) add(ctx context.Context, id string, after, e entry) (entry, error) {
 	e.n = after.n + 1
 	e.ID = entryID(id, e.n)
@@ -91,9 +91,9 @@ func (w *Writable) add(ctx context.Context, id string, after, e entry) (entry, e
 	return e, err
 }
 
-// Bar implements source.Writer. A change that an executor had begun to write without a transaction is settled by its
-// record. If the record is as the change leaves it, the change was applied. Otherwise that executor may still write,
-// and the error wraps change.ErrUnknown.
+// Bar implements source.Writer. If an executor had begun to write the change without a transaction, the record
+// decides the outcome. If the record is in the state after the change, the change was applied. Otherwise that
+// executor may still write, and the error wraps change.ErrUnknown.
 func (w *Writable) Bar(ctx context.Context, id string, fence int64) (receipt change.Receipt, applied bool, err error) {
 	ctx, cancel := withTimeLimit(ctx)
 	defer cancel()
@@ -104,7 +104,7 @@ func (w *Writable) Bar(ctx context.Context, id string, fence int64) (receipt cha
 	return receipt, applied, err
 }
 
-// bar is Bar with one client, so that it can be run again with another.
+// bar implements Bar with one client. It can run again with another client.
 func (w *Writable) bar(ctx context.Context, id string, fence int64) (change.Receipt, bool, error) {
 	for range tries {
 		at, err := w.last(ctx, id)
@@ -139,7 +139,7 @@ func (w *Writable) bar(ctx context.Context, id string, fence int64) (change.Rece
 	return change.Receipt{}, false, refuse(ctx, errTaken)
 }
 
-// key returns the _id of the record that an entry is about.
+// key returns the _id of the record in an entry.
 func (e *entry) key() (bson.RawValue, error) {
 	var is expected
 	err := bson.Unmarshal(e.Writes, &is)

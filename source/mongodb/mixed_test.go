@@ -16,9 +16,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// TestMixedTypes compares fields that hold dates in one document and their texts in another, and numbers likewise. The
-// answer notes the values that are not compared, and the stage in the note compares all. A principal who sees only
-// values of one type reads the same.
+// TestMixedTypes compares fields that contain dates in one document and texts in another, and also numbers and texts.
+// A note in the answer must name the values that are not compared. The stage in the note must compare all values. A
+// principal who sees only values of one type must read the same.
 func TestMixedTypes(t *testing.T) {
 	for name, at := range map[string]struct {
 		url  string
@@ -67,16 +67,16 @@ func mixedTypes(t *testing.T, o mongodb.Options) {
 	const dates, numbers = "This compares it with texts alone, not with dates or numbers", "This compares it with numbers alone, not with texts of digits"
 	for _, tt := range []struct {
 		where     string
-		want, all int64  // the records that the condition finds, and the stage of the note
-		note      string // or ""
+		want, all int64  // the number of records that the condition finds, and that the stage of the note finds
+		note      string // the note, or ""
 	}{
-		{`{"placed":{"$gte":"2026-01-10"}}`, 2, 2, dates}, // the text "soon" as well
+		{`{"placed":{"$gte":"2026-01-10"}}`, 2, 2, dates}, // and the text "soon"
 		{`{"placed":"2026-01-20T09:00:00Z"}`, 1, 2, dates},
 		{`{"placed":{"$in":["2026-01-20T09:00:00Z"]}}`, 1, 2, dates},
 		{`{"placed":"soon"}`, 1, 0, ""},
 		{`{"placed":null}`, 0, 0, ""},
 		{`{"total":{"$gt":7}}`, 1, 2, numbers},
-		{`{"total":{"$ne":12.5}}`, 3, 2, numbers}, // "many" is not a number: null, which is another
+		{`{"total":{"$ne":12.5}}`, 3, 2, numbers}, // "many" is not a number, so it counts as null, which differs from 12.5
 		{`{"total":"12.5"}`, 1, 2, dates},
 		{`{"org":"acme"}`, 2, 0, ""},
 	} {
@@ -145,7 +145,7 @@ func mixedTypes(t *testing.T, o mongodb.Options) {
 	}
 }
 
-// TestComputedNumbers computes here with numbers that a server computed, which are whole numbers among doubles.
+// TestComputedNumbers computes with numbers from a server. Some of these doubles are whole numbers.
 func TestComputedNumbers(t *testing.T) {
 	o := mongodb.Options{Name: "suite", URL: services.Mingo(t), Full: true}
 	for i, n := range []float64{2.5, 3.5} {

@@ -1,8 +1,8 @@
 // Package mongodb is the source for MongoDB, and for servers that speak its protocol.
 //
-// A query of an agent becomes one aggregation that begins with the view, written by internal/mongogen. Steps that the
-// server can't do with the same meaning are done here, over the records of views that are left, within a bound. No
-// message of the server reaches a caller.
+// An agent's query becomes one aggregation, which internal/mongogen writes and which begins with the view. The
+// gateway itself computes steps that the server can't run with the same meaning. It computes them over the remaining
+// records of views, up to a limit. The server's messages never reach a caller.
 package mongodb
 
 import (
@@ -23,47 +23,50 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Options are how a database is opened. The zero value of each but Name and URL is the safe one.
+// Options describe how to open a database. For all fields except Name and URL, the zero value is the safe one.
 type Options struct {
 	Name string // of the source
-	URL  string // mongodb://user:password@host/database, or mongodb+srv://…. It must name the database
+	URL  string // mongodb://user:password@host/database, or mongodb+srv://…. It must contain the database
 
-	// Current returns a URL with the user and the password that are configured now, and false if they can't be known. Nil
-	// keeps those of the URL.
+	// Current returns the URL with the presently configured user and password, and false if they are unknown. If
+	// Current is nil, the source keeps those of the URL.
 	Current func(url string) (string, bool)
 
-	// LocalRows is the most records that a query may read here to finish what the server can't do, or 0 for 10,000.
+	// LocalRows is the maximum number of records that the gateway may read to finish a query that the server can't
+	// run completely. 0 means 10,000.
 	LocalRows int
-	// Full says that the server runs the whole aggregation language of MongoDB 7.0, although it doesn't report so.
+	// Full declares that the server runs the whole aggregation language of MongoDB 7.0, although it doesn't report
+	// so.
 	Full bool
-	// Single says that changes are written one record at a time, without transactions, although the server has them.
+	// Single requires that changes write one record at a time, without transactions, even if the server has
+	// transactions.
 	Single bool
-	// Collections are by name.
+	// Collections contains facts about collections, by name.
 	Collections map[string]Collection
-	// Declared are descriptions of classes that replace what is found, by the collection's name. A key that isn't _id counts
-	// only if a unique index is on it.
+	// Declared contains descriptions of classes that replace the found ones, by collection name. A key other than _id
+	// counts only if a unique index covers it.
 	Declared map[string]schema.Class
 }
 
-// A Collection has facts about a collection that the server doesn't report.
+// A Collection contains facts about a collection that the server doesn't report.
 type Collection struct {
-	Fields map[string]string // the BSON type by field, in place of the type of a validator or the sample
-	Index  string            // of Atlas Search, which serves text searches, or ""
-	Search []string          // the fields of texts that it searches
+	Fields map[string]string // the BSON type by field, in place of the type from the validator or the sample
+	Index  string            // the index of Atlas Search for text searches, or ""
+	Search []string          // the text fields that Index searches
 }
 
 // A Source is one database. It is safe for concurrent use.
 type Source struct {
 	options Options
 	account *account
-	pool    *pool // of the call that this copy of the Source is for. Nil outside of calls
+	pool    *pool // the client of the call that uses this copy, or nil outside of calls
 	level   mongogen.Level
-	sets    bool // transactions work: it is a replica set or a sharded cluster
+	sets    bool // whether transactions work: the server is a replica set or a sharded cluster
 	choice  schema.Choice
 }
 
-// Open connects to a database. MongoDB has no connections that can't write: use an account that may only read. Errors
-// don't quote the URL, which may hold a password.
+// Open connects to a database. MongoDB has no read-only connections, so use an account that may only read. Errors
+// don't quote the URL, which may contain a password.
 func Open(ctx context.Context, o Options) (*Source, error) {
 	s := &Source{options: o}
 	var err error
@@ -79,7 +82,7 @@ func Open(ctx context.Context, o Options) (*Source, error) {
 	return s, nil
 }
 
-// greet asks the server what it is.
+// greet reads the server's product, version and kind.
 func (s *Source) greet(ctx context.Context) error {
 	var is struct {
 		Version  string `bson:"version"`
@@ -104,7 +107,7 @@ func (s *Source) greet(ctx context.Context) error {
 	return nil
 }
 
-// driverReason returns the reason of an error of the driver in one line, without the server's message.
+// driverReason returns the reason of a driver's error in one line, without the server's message.
 func driverReason(err error) error {
 	if c, ok := errors.AsType[mongo.CommandError](err); ok {
 		return fmt.Errorf("the server refuses (%s, code %d)", c.Name, c.Code)
@@ -134,7 +137,7 @@ func (s *Source) Ping(ctx context.Context) error {
 	})
 }
 
-// Estimate implements source.Estimator, from the counts that the server keeps.
+// Estimate implements source.Estimator from the server's own counts.
 func (s *Source) Estimate(ctx context.Context) (out map[string]int64, err error) {
 	err = s.with(ctx, func(in *Source) error {
 		out, err = in.estimate(ctx)
@@ -143,7 +146,7 @@ func (s *Source) Estimate(ctx context.Context) (out map[string]int64, err error)
 	return out, err
 }
 
-// estimate returns the counts of Estimate from one client, so that it can be run again with another.
+// estimate implements Estimate with one client. It can run again with another client.
 func (s *Source) estimate(ctx context.Context) (map[string]int64, error) {
 	out := map[string]int64{}
 	names, err := s.collections(ctx)
@@ -175,12 +178,12 @@ type found struct {
 		Validator struct {
 			Schema bson.Raw `bson:"$jsonSchema"`
 		} `bson:"validator"`
-		ViewOn   string   `bson:"viewOn"`   // of a view: the collection that it reads
-		Pipeline []bson.D `bson:"pipeline"` // of a view
+		ViewOn   string   `bson:"viewOn"`   // the collection that a view reads
+		Pipeline []bson.D `bson:"pipeline"` // the pipeline of a view
 	} `bson:"options"`
 }
 
-// collections lists the collections and views, without the server's own and ours.
+// collections lists the collections and views, without those of the server and of the gateway.
 func (s *Source) collections(ctx context.Context) ([]found, error) {
 	cursor, err := s.pool.db.ListCollections(ctx, bson.D{})
 	if err != nil {
@@ -195,7 +198,7 @@ func (s *Source) collections(ctx context.Context) ([]found, error) {
 	return all, nil
 }
 
-// own begins the names of the collections in which writes keep their markers.
+// own is the prefix of the names of collections in which writes store their markers.
 const own = "bailiwick_"
 
 // failure is an error without the server's message.
@@ -211,10 +214,10 @@ func (f *failure) Error() string {
 	return "the server can't be reached, or doesn't answer"
 }
 
-// LogText implements the interface of errors whose text may be logged.
+// LogText implements the interface of errors that may be logged.
 func (f *failure) LogText() string { return f.Error() }
 
-// refuse turns an error of the driver into one for the caller.
+// refuse turns an error of the driver into an error for the caller.
 func refuse(ctx context.Context, err error) error {
 	if p, ok := errors.AsType[*problem.Error](err); ok {
 		return p
@@ -236,7 +239,7 @@ func refuse(ctx context.Context, err error) error {
 // maxTimeExpired is the code of MaxTimeMSExpired.
 const maxTimeExpired = 50
 
-// comment returns a new name for a command, by which it is found among those that run.
+// comment returns a new name for a command. The name identifies the command among all running ones.
 func comment() string {
 	b := make([]byte, 12)
 	if _, err := rand.Read(b); err != nil {

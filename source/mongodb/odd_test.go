@@ -23,12 +23,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An odd is a collection of documents that few programs write: their members v, and what becomes of them.
+// An odd is a collection of documents that few programs write. It has their values of the member v, and the expected
+// result.
 type odd struct {
 	name   string
 	values []any
 	want   string // the type of the field, and the values as JSON
-	ferret bool   // FerretDB stores them
+	ferret bool   // whether FerretDB can store them
 }
 
 func nested(levels int) any {
@@ -39,7 +40,7 @@ func nested(levels int) any {
 	return out
 }
 
-// odds are the rows of bad documents, each with its exact answer.
+// odds are collections of unusual documents, each with its exact answer.
 func odds(t *testing.T) []odd {
 	decimal := func(text string) bson.Decimal128 {
 		d, err := bson.ParseDecimal128(text)
@@ -71,7 +72,8 @@ func odds(t *testing.T) []odd {
 	}
 }
 
-// TestOdd reads the bad documents: all of them from a server that returns them byte by byte, and what FerretDB stores from there.
+// TestOdd reads the unusual documents. It reads all of them from a server that returns them byte by byte. It reads
+// those that FerretDB can store from FerretDB.
 func TestOdd(t *testing.T) {
 	rows := odds(t)
 	kept := map[string][]bson.Raw{}
@@ -105,7 +107,7 @@ func TestOdd(t *testing.T) {
 			}
 		}
 	}
-	// Conditions over values of several types: 5 finds lists that hold it, as everywhere.
+	// Conditions over values of several types. The value 5 also finds lists that contain it, as everywhere.
 	classes, _, err := ferret.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -138,15 +140,15 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// TestOddNames reads documents whose own members have names that no field can have, and ones that break the format.
-// Nothing panics, and the operator reads which members are left out.
+// TestOddNames reads documents with names that no field can have, and documents that violate the format. None may
+// cause a panic, and a warning must name the omitted members.
 func TestOddNames(t *testing.T) {
 	good, err := bson.Marshal(bson.D{{Key: "_id", Value: int32(1)}, {Key: "a.b", Value: int32(1)}, {Key: "$x", Value: int32(2)}, {Key: "v", Value: int32(3)}, {Key: "v", Value: int32(4)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	broken := bytes.Clone(good)
-	broken[len(broken)-8] = 0x7e // a type that BSON doesn't have
+	broken[len(broken)-8] = 0x7e // a type that doesn't exist in BSON
 	large, err := bson.Marshal(bson.D{{Key: "_id", Value: int32(3)}, {Key: "v", Value: strings.Repeat("x", 16<<20-100)}})
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +165,7 @@ func TestOddNames(t *testing.T) {
 	if got := told(t, s, "broken", 50); got != "no v" {
 		t.Errorf("broken: %s", got)
 	}
-	if got := told(t, s, "large", 50); got != "string null null" { // values this long are cut, on every source
+	if got := told(t, s, "large", 50); got != "string null null" { // every source cuts values of this length
 		t.Errorf("two documents of 16 MB: %d bytes, %.100s", len(got), got)
 	}
 }
@@ -217,14 +219,14 @@ func told(t *testing.T, s *mongodb.Source, class string, limit int) string {
 
 func shownJSON(v value.Value) string { return string(v.AppendJSON(nil)) }
 
-// wired starts a server of MongoDB's wire protocol that returns documents byte by byte, whatever is asked of them: for documents that no
-// server takes from a client. It returns the URL of a database.
+// wired starts a server of MongoDB's wire protocol that ignores the query and returns the documents byte by byte. It
+// is for documents that no server accepts from a client. It returns the URL of a database.
 func wired(t *testing.T, collections map[string][]bson.Raw) string {
 	t.Helper()
 	return serving(t, func(command bson.Raw) []byte { return answerTo(command, collections) })
 }
 
-// serving starts a server of MongoDB's wire protocol. It returns the URL of a database.
+// serving starts a server of MongoDB's wire protocol, and returns the URL of a database.
 func serving(t *testing.T, answer func(command bson.Raw) []byte) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -259,7 +261,7 @@ func answered(conn net.Conn, answer func(bson.Raw) []byte) error {
 	if _, err := io.ReadFull(conn, body); err != nil {
 		return err
 	}
-	kind, at, out := uint32(message), 5, make([]byte, 21) // flags, and the kind of the section
+	kind, at, out := uint32(message), 5, make([]byte, 21) // the flags, and the kind of the section
 	if binary.LittleEndian.Uint32(head[12:]) == query {
 		kind, at, out = reply, 4+bytes.IndexByte(body[4:], 0)+1+8, make([]byte, 36)
 		binary.LittleEndian.PutUint32(out[32:], 1)
@@ -272,7 +274,7 @@ func answered(conn net.Conn, answer func(bson.Raw) []byte) error {
 	return err
 }
 
-// page returns a cursor over documents, without looking at them.
+// page returns a cursor over documents without parsing them.
 func page(name string, docs []bson.Raw) bsoncore.Document {
 	all := bsoncore.NewArrayBuilder()
 	for _, d := range docs {

@@ -9,17 +9,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A tracing finds what the fields of a view are made of, stage by stage.
+// A tracing finds the origins of the fields of a view, stage by stage.
 type tracing struct {
-	on      string                     // the collection or view below it
-	fields  map[string][]schema.Origin // by top-level name, those that a stage has made
-	gone    map[string]bool            // those that a stage has taken away
-	only    bool                       // there are no other fields than those in fields
-	unknown string                     // a stage that isn't understood, or ""
+	on      string                     // the collection or view that the view reads
+	fields  map[string][]schema.Origin // by top-level name: the fields that a stage has computed
+	gone    map[string]bool            // the fields that a stage has removed
+	only    bool                       // whether there are only the fields in fields
+	unknown string                     // the stage that isn't understood, or ""
 }
 
-// trace sets what the fields of a view are made of. It leaves those of a collection. A stage that isn't understood makes every field one of all columns that
-// the pipeline reads.
+// trace sets the origins of the fields of a view. It ignores collections. If a stage isn't understood, the origin of
+// each field is any column of the collections that the pipeline reads.
 func (c *found) trace(class *schema.Class) {
 	if !class.View {
 		return
@@ -45,7 +45,7 @@ func (c *found) trace(class *schema.Class) {
 	}
 }
 
-// of returns what the top-level field called name is made of.
+// of returns the origins of the top-level field called name.
 func (t *tracing) of(name string) []schema.Origin {
 	if made, ok := t.fields[name]; ok {
 		return made
@@ -56,7 +56,7 @@ func (t *tracing) of(name string) []schema.Origin {
 	return []schema.Origin{{Table: t.on, Column: name}}
 }
 
-// stage follows one stage. Stages that only choose or order records leave fields as they are.
+// stage applies one stage. Stages that only select or order records leave the fields unchanged.
 func (t *tracing) stage(name string, of any) {
 	members, _ := of.(bson.D)
 	switch name {
@@ -105,7 +105,7 @@ func (t *tracing) stage(name string, of any) {
 	}
 }
 
-// project follows a $project: of an inclusion nothing else is left, _id apart.
+// project applies a $project. An inclusion keeps only the included fields and _id.
 func (t *tracing) project(members bson.D) {
 	drops := !slices.ContainsFunc(members, func(m bson.E) bool { return !isOff(m.Value) })
 	made := map[string][]schema.Origin{}
@@ -132,7 +132,7 @@ func (t *tracing) project(members bson.D) {
 	t.fields, t.only = made, true
 }
 
-// refs returns what an expression reads: "$a.b" is the field a, "$$ROOT" the whole record.
+// refs returns the origins of an expression. "$a.b" refers to the field a, and "$$ROOT" to the whole record.
 func (t *tracing) refs(x any) (out []schema.Origin) {
 	switch x := x.(type) {
 	case string:
@@ -144,7 +144,7 @@ func (t *tracing) refs(x any) (out []schema.Origin) {
 			for _, made := range t.fields {
 				out = append(out, made...)
 			}
-		case !strings.HasPrefix(path, "$"): // another variable holds what its definition reads
+		case !strings.HasPrefix(path, "$"): // any other variable contains the value of its definition
 			out = t.of(first(path))
 		}
 	case bson.D:
@@ -159,7 +159,7 @@ func (t *tracing) refs(x any) (out []schema.Origin) {
 	return out
 }
 
-// read returns the names of the collections that a pipeline reads besides its own, at any depth.
+// read returns the names of all other collections that a pipeline reads, at any depth.
 func read(x any) (out []string) {
 	switch x := x.(type) {
 	case []bson.D:
@@ -198,7 +198,7 @@ func member(d bson.D, name string) string {
 	return ""
 }
 
-// isOff reports whether a value of a $project leaves its field out, and isOn whether it keeps it.
+// isOff reports whether a value in a $project excludes its field. isOn reports whether it includes the field.
 func isOff(v any) bool {
 	return v == false || v == int32(0) || v == int64(0) || v == float64(0)
 }

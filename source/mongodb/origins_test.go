@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// TestOriginsOfViews checks what the fields a, b, c, l and _id of views are made of, by their pipelines over users.
+// TestOriginsOfViews checks the origins of the fields a, b, c, l and _id of views, whose pipelines read users.
 func TestOriginsOfViews(t *testing.T) {
 	for _, tt := range []struct{ pipeline, want string }{
 		{`[]`, "_id=users._id a=users.a b=users.b c=users.c l=users.l"},

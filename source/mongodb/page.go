@@ -15,14 +15,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// most returns the most bytes of a value that leaves.
+// most returns the maximum size in bytes of a value in the answer.
 func (r *reading) most() int { return cmp.Or(r.plan.Most, policy.MostValue) }
 
-// errEnough ends a command whose records are no longer asked for.
+// errEnough ends a command when the reader wants no more records.
 var errEnough = errors.New("mongodb: the reader wants no more records")
 
-// each yields a row for each document of a command, one by one. So no more than one is held beside those that the
-// server has sent at once.
+// each yields a row for each document of a command, one by one. So it keeps only one document beside the server's
+// current batch.
 func (r *reading) each(ctx context.Context, c mongogen.Command, row func(bson.Raw) value.Row) source.Rows {
 	return func(yield func(value.Row, error) bool) {
 		n := 0
@@ -41,7 +41,7 @@ func (r *reading) each(ctx context.Context, c mongogen.Command, row func(bson.Ra
 	}
 }
 
-// page yields the records of a find of one class that the server runs whole.
+// page yields the records of a find of one class, if the server runs the whole find.
 func (r *reading) page(ctx context.Context, c mongogen.Command) source.Rows {
 	return r.each(ctx, c, func(doc bson.Raw) value.Row {
 		return interpret.Leaving(r.plan, func(_ int, f *schema.Field, piece *policy.Piece) value.Value {
@@ -61,8 +61,8 @@ func (r *reading) page(ctx context.Context, c mongogen.Command) source.Rows {
 	})
 }
 
-// rowsWithJoins yields the records of a find that the server runs whole, with the records that their pointers lead to. It
-// takes as many at a time as the server sends at once.
+// rowsWithJoins yields the records of a find with the records that their pointers lead to, if the server runs the
+// whole find. It processes one batch of the server at a time.
 func (r *reading) rowsWithJoins(ctx context.Context, c mongogen.Command) source.Rows {
 	return func(yield func(value.Row, error) bool) {
 		var some []value.Row
@@ -114,7 +114,7 @@ func (r *reading) rowsWithJoins(ctx context.Context, c mongogen.Command) source.
 	}
 }
 
-// program runs what the server can do of a pipeline, and the rest here.
+// program runs a pipeline on the server as far as the server supports it. The gateway computes the rest.
 func (r *reading) program(ctx context.Context) (source.Rows, error) {
 	c, err := r.writer.Program()
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *reading) program(ctx context.Context) (source.Rows, error) {
 	return rest.Rows()
 }
 
-// result yields the records of a pipeline that the server runs whole.
+// result yields the records of a pipeline, if the server runs the whole pipeline.
 func (r *reading) result(ctx context.Context, c mongogen.Command) source.Rows {
 	shape := r.plan.Program.Out()
 	return r.each(ctx, c, func(doc bson.Raw) value.Row {
@@ -153,7 +153,7 @@ func (r *reading) result(ctx context.Context, c mongogen.Command) source.Rows {
 				if c.Columns[i].Computed && x.Kind() != value.Cut {
 					x = mongogen.ComputedBSON(v, column.Type)
 				}
-				if x.IsNull() && column.List && column.NotNull { // it was too large
+				if x.IsNull() && column.List && column.NotNull { // the list was too large
 					x = value.OfCut(value.Unmeasured)
 				}
 				row = append(row, x)

@@ -14,7 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A reading is the read of one plan.
+// A reading reads one plan.
 type reading struct {
 	s      *Source
 	plan   *policy.Plan
@@ -32,7 +32,8 @@ func (s *Source) reading(ctx context.Context, p policy.Permit) (*reading, error)
 	return r, nil
 }
 
-// Read implements source.Source. Records are read while the rows are: by then there is memory for the answer.
+// Read implements source.Source. It reads the records when the rows are ranged over, after the caller has reserved
+// memory for the answer.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
 	if _, err := s.reading(ctx, p); err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 			begun := false
 			for row, err := range rows {
 				if err != nil && !begun {
-					return err // nothing has left: it may be read again
+					return err // no row was yielded yet, so the call may run again
 				}
 				if begun = true; !yield(row, err) || err != nil {
 					return nil
@@ -64,7 +65,7 @@ func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error)
 	}, nil
 }
 
-// rows runs what the server can do of a plan, and the rest here.
+// rows runs a plan on the server as far as the server supports it. The gateway computes the rest.
 func (r *reading) rows(ctx context.Context) (source.Rows, error) {
 	switch {
 	case r.plan.Program != nil && r.plan.Program.From >= 0:
@@ -90,7 +91,7 @@ func (r *reading) rows(ctx context.Context) (source.Rows, error) {
 	return r.page(ctx, c), nil
 }
 
-// count returns the only value of the only document of c. There is none if there are no records.
+// count returns the only value of the only document of c. If there is no document, it returns 0.
 func (r *reading) count(ctx context.Context, c mongogen.Command) (source.Rows, error) {
 	n := value.OfInt(0)
 	err := r.s.aggregate(ctx, r.s.pool.db, c, func(doc bson.Raw) error {
@@ -112,7 +113,7 @@ func (r *reading) records(ctx context.Context, n interpret.Need) ([]value.Row, e
 	return r.run(ctx, c, n.View.Name())
 }
 
-// run runs a command and decodes its documents, which count in the budget under the name of the view.
+// run runs a command and decodes its documents. The documents count in the budget under the name of the view.
 func (r *reading) run(ctx context.Context, c mongogen.Command, view string) ([]value.Row, error) {
 	var out []value.Row
 	err := r.s.aggregate(ctx, r.s.pool.db, c, func(doc bson.Raw) error {
@@ -128,11 +129,11 @@ func (r *reading) run(ctx context.Context, c mongogen.Command, view string) ([]v
 	return out, nil
 }
 
-// large is the size of BSON whose weight is looked at before it is decoded.
+// large is the size in bytes of a BSON value from which its weight is checked before decoding.
 const large = 64 << 10
 
-// decode returns the values of the columns in a document. Of values that only leave there is no more than leaves, and of others no more
-// than there is room for.
+// decode returns the values of the columns in a document. Values that are only shown are limited to the size that may
+// be shown. Other values are limited by the budget.
 func (r *reading) decode(doc bson.Raw, columns []mongogen.Column, view string) (value.Row, error) {
 	row := make(value.Row, len(columns))
 	for i, c := range columns {
@@ -157,7 +158,7 @@ func (r *reading) decode(doc bson.Raw, columns []mongogen.Column, view string) (
 	return row, nil
 }
 
-// keys returns the values of the key that a Through leads to.
+// keys returns the values of the key to which a Through leads.
 func (r *reading) keys(ctx context.Context, t *policy.Through) (bson.A, error) {
 	c, err := r.writer.KeysOf(t, nil)
 	if err != nil {
@@ -178,8 +179,8 @@ func (r *reading) keys(ctx context.Context, t *policy.Through) (bson.A, error) {
 	return out, nil
 }
 
-// aggregate runs a command and passes its documents to each until the end or the first error. It ends on the server
-// when ctx does. The driver sends the deadline as maxTimeMS.
+// aggregate runs a command and passes its documents to each until the end or the first error. The server stops the
+// command when ctx ends. The driver sends the deadline as maxTimeMS.
 func (s *Source) aggregate(ctx context.Context, db *mongo.Database, c mongogen.Command, each func(bson.Raw) error) error {
 	name := comment()
 	size := batches{most: batch}
@@ -215,18 +216,18 @@ func (s *Source) aggregate(ctx context.Context, db *mongo.Database, c mongogen.C
 	return cursor.Err()
 }
 
-// The number of documents that a server returns at a time. MongoDB ends a batch at 16 MB by itself. FerretDB doesn't,
-// and refuses a batch of more than 48 MB. There the first batch is one document, and the next ones grow as far as the
-// sizes of the documents so far allow.
+// The maximum number of documents in a batch, and its size in bytes. MongoDB itself limits a batch to 16 MB. FerretDB
+// doesn't, and fails for a batch of more than 48 MB. For FerretDB, the first batch has one document. The size of
+// later batches depends on the sizes of the earlier documents.
 const (
 	batch      = 1000
 	batchBytes = 2 << 20
 )
 
-// batches are the sizes of the batches of a cursor.
+// batches determines the sizes of the batches of a cursor.
 type batches struct {
-	most    int32 // documents of the last one
-	largest int   // the bytes of the largest document so far
+	most    int32 // the number of documents of the last batch
+	largest int   // the size in bytes of the largest document so far
 }
 
 // next returns the size of the next batch.
@@ -241,15 +242,15 @@ func closeCursor(c *mongo.Cursor) {
 	c.Close(ctx)
 }
 
-// watch ends a command on the server if ctx ends before it does. The server may also notice by itself that the connection
-// is closed. The account may lack the right.
+// watch stops a command on the server if ctx ends before the command. If the account lacks the right, the server may
+// still notice that the connection is closed.
 func (s *Source) watch(ctx context.Context, stopped <-chan struct{}, name string) {
 	select {
 	case <-stopped:
 		return
 	case <-ctx.Done():
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // ctx may hold the session of a transaction
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // ctx may contain the session of a transaction
 	defer cancel()
 	admin := s.pool.client.Database("admin")
 	var running struct {

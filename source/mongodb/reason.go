@@ -12,7 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 )
 
-// selection returns why each server of a URL can't be used, if err says that none can. "" for another error.
+// selection returns the reasons why the servers of a URL can't be used, if err says that none can be selected. It
+// returns "" for other errors.
 func selection(err error) string {
 	none, ok := errors.AsType[topology.ServerSelectionError](err)
 	if !ok {
@@ -25,7 +26,7 @@ func selection(err error) string {
 	return strings.Join(out, "; ")
 }
 
-// reason returns why a connection failed, without texts of the server.
+// reason returns the reason why a connection failed, without the server's messages.
 func reason(err error) string {
 	if err == nil {
 		return "no answer in time"
@@ -54,10 +55,11 @@ func reason(err error) string {
 	return "the connection failed"
 }
 
-// passing are the codes of a server that is starting, stopping or giving its role to another one.
+// passing are the codes of a server that is starting, stopping or handing over its role.
 var passing = []int32{6, 7, 50, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13388, 13435, 13436}
 
-// lasting reports whether err is a refusal of one collection that stays: a missing right, or a view that can't be read.
+// lasting reports whether err is an error of one collection that a retry doesn't fix: a missing right, or a view that
+// can't be read.
 func lasting(err error) bool {
 	command, ok := errors.AsType[mongo.CommandError](err)
 	return ok && !slices.Contains(passing, command.Code)

@@ -24,26 +24,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A step is one item of a plan over the documents of its class: the stored record, and the record that the item makes
-// of it.
+// A step is one item of a plan with its document: the stored record, and the record after the item.
 type step struct {
 	w    *Writable
 	item *writes.Item
-	id   bson.ObjectID // of a new document without an _id of its own
-	read *int          // the bytes of the records that steps of the plan have read
-	all  []step        // of the plan
+	id   bson.ObjectID // for a new document without its own _id
+	read *int          // the size in bytes of the records that steps of the plan have read
+	all  []step        // all steps of the plan
 
-	stored bson.Raw // nil if there is none
+	stored bson.Raw // nil if there is no document
 	row    value.Row
 	effect change.Effect
-	sets   bson.D // the members that are written. Of a new document all of them
+	sets   bson.D // the members to write. For a new document, all members
 }
 
 // class returns the class that the item writes to.
 func (s *step) class() *schema.Class { return s.item.View.Class() }
 
-// look reads the document that the item names, and works out what the item makes of it. A record outside of the view, now
-// or then, is problem.NotFound.
+// look reads the document that the item names, and computes the record after the item. It fails with problem.NotFound
+// if the record is outside of the view, before or after.
 func (s *step) look(ctx context.Context) error {
 	s.effect, s.sets, s.stored = s.item.Effect(), bson.D{}, nil
 	s.row = make(value.Row, len(s.class().Fields))
@@ -55,7 +54,7 @@ func (s *step) look(ctx context.Context) error {
 			return s.item.NotFoundError()
 		}
 	}
-	// A delete makes nothing of the record.
+	// A delete needs no record after the item.
 	if s.item.Op == write.OpDelete {
 		return nil
 	}
@@ -75,7 +74,7 @@ func (s *step) look(ctx context.Context) error {
 	if s.item.Op == write.OpCreate && !given {
 		s.sets = append(bson.D{{Key: "_id", Value: s.id}}, s.sets...)
 	}
-	// The stored values would be read as answers are, and must be in the view as well.
+	// The stored values must also be in the view when they are decoded as for an answer.
 	doc, err := bson.Marshal(s.sets)
 	if err != nil {
 		return problem.New(problem.InvalidArgument, "the record is larger than a document can be (16 MB)")
@@ -91,7 +90,7 @@ func (s *step) look(ctx context.Context) error {
 	return s.item.NotFoundError()
 }
 
-// key returns the key of the record that the n-th step creates, which is looked at before.
+// key returns the key of the record that the n-th step creates. look must have run for that step.
 func (s *step) key(n int) []value.Value {
 	made := &s.all[n]
 	id := make([]value.Value, len(made.class().Key))
@@ -101,7 +100,8 @@ func (s *step) key(n int) []value.Value {
 	return id
 }
 
-// withMembers returns a record with the members of a document in the place of those that it has: those called by one of names, or all.
+// withMembers returns row with the values of a document's members. names restricts it to some members, and nil means
+// all.
 func (s *step) withMembers(doc bson.Raw, row value.Row, names []string) value.Row {
 	out := slices.Clone(row)
 	for i, f := range s.class().Fields {
@@ -121,7 +121,7 @@ func (s *step) visibleObject() value.Value {
 	return value.OfObject(members)
 }
 
-// without returns an Object with null for a member.
+// without returns an Object in which the member called name is null.
 func without(v value.Value, name string) value.Value {
 	members := slices.Clone(v.Members())
 	for i := range members {
@@ -136,8 +136,8 @@ func at(c *schema.Class, field string) int {
 	return slices.IndexFunc(c.Fields, func(f schema.Field) bool { return f.Name == field })
 }
 
-// shows reports whether a view shows a record of its class, from the values of all fields. A pointer in a field that made
-// reports leads to a record that the same change creates, in the view.
+// shows reports whether a view contains a record of its class. row contains the values of all fields. If made reports
+// true for a field, the field points to a record that the same change creates, which counts as one in the view.
 func (w *Writable) shows(ctx context.Context, v *policy.View, row value.Row, made func(field string) bool) (bool, error) {
 	for _, l := range v.Layers() {
 		holds := false
@@ -157,7 +157,7 @@ func (w *Writable) shows(ctx context.Context, v *policy.View, row value.Row, mad
 	return true, nil
 }
 
-// leads reports whether a pointer leads to a record of the view of a Through.
+// leads reports whether a pointer leads to a record in the view of a Through.
 func (w *Writable) leads(ctx context.Context, t *policy.Through, to value.Value) (bool, error) {
 	r := &reading{s: w.Source, budget: interpret.Budget{Rows: w.options.LocalRows}}
 	r.writer = &mongogen.Writer{Level: w.level, Keys: func(t *policy.Through) (bson.A, error) { return r.keys(ctx, t) }}
@@ -170,7 +170,7 @@ func (w *Writable) leads(ctx context.Context, t *policy.Through, to value.Value)
 	return found, err
 }
 
-// form returns a value as the document stores it. Inside of a document or a list, unchanged parts keep their type.
+// form returns a value in the form that the document stores. Unchanged parts of a document or a list keep their type.
 func (s *step) form(set writes.Set) (any, error) {
 	wrong := func(format string, args ...any) error {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/data/" + set.Field.Name, Detail: fmt.Sprintf(format, args...)}
@@ -196,7 +196,7 @@ func (s *step) form(set writes.Set) (any, error) {
 	return x, nil
 }
 
-// unchangedFilter returns the condition that the document is still as it was compared, in the fields that the item concerns.
+// unchangedFilter returns the condition that the fields that the item concerns haven't changed since the comparison.
 func (s *step) unchangedFilter() bson.D {
 	docs := bson.A{bson.D{{Key: "_id", Value: s.stored.Lookup("_id")}}}
 	for _, name := range s.item.Concerned {
@@ -209,7 +209,7 @@ func (s *step) unchangedFilter() bson.D {
 	return bson.D{{Key: "$and", Value: docs}}
 }
 
-// expectedState returns what is stored once the item is written, as stands reads it.
+// expectedState returns the expected record after the item, in the form that stands reads.
 func (s *step) expectedState() ([]byte, error) {
 	e := expected{Collection: s.class().Table, Gone: s.item.Op == write.OpDelete, Sums: map[string][]byte{}}
 	doc, err := bson.Marshal(s.sets)
@@ -229,12 +229,12 @@ func (s *step) expectedState() ([]byte, error) {
 	return bson.Marshal(e)
 }
 
-// An expected is the record in the database once a change of one record is written.
+// An expected is the expected state of the record after a change of one record.
 type expected struct {
 	Collection string            `bson:"collection"`
 	Key        bson.RawValue     `bson:"key"` // the _id
 	Gone       bool              `bson:"gone"`
-	Sums       map[string][]byte `bson:"sums"` // SHA-256 by member
+	Sums       map[string][]byte `bson:"sums"` // SHA-256 by member name
 }
 
 func checksum(v bson.RawValue) []byte {
@@ -242,7 +242,7 @@ func checksum(v bson.RawValue) []byte {
 	return sum[:]
 }
 
-// stands reports whether a record is as an expected document says.
+// stands reports whether the record is in the expected state.
 func (w *Writable) stands(ctx context.Context, doc []byte) (bool, error) {
 	var e expected
 	if err := bson.Unmarshal(doc, &e); err != nil {
@@ -269,7 +269,7 @@ func (w *Writable) stands(ctx context.Context, doc []byte) (bool, error) {
 	return true, nil
 }
 
-// clash returns why a unique index refuses what the item writes, or "" if none does.
+// clash returns the reason why a unique index rejects the item's write, or "" if none does.
 func (s *step) clash(ctx context.Context) (string, error) {
 	if s.item.Op == write.OpDelete {
 		return "", nil
@@ -287,7 +287,7 @@ func (s *step) clash(ctx context.Context) (string, error) {
 		if more || !x.unique(names) {
 			continue
 		}
-		// The values that the record would have: those written, else those stored. Missing counts as null, as in the index.
+		// The values of the record after the write. A missing value counts as null, as in the index.
 		is := bson.A{}
 		stored, err := s.members(ctx, names)
 		if err != nil {

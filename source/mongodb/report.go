@@ -8,7 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// Report implements source.Reporter. It doesn't report what the account may write, because not every server says it.
+// Report implements source.Reporter. It doesn't report whether the account may write, because not every server
+// returns that.
 func (s *Source) Report(ctx context.Context) (source.Server, error) {
 	var is struct {
 		Version string `bson:"version"`

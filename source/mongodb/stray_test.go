@@ -17,8 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// TestStrayValues checks that one bad value doesn't take the type of a field away, and that the answer tells how many
-// differ. Conditions and ids must understand extended JSON and the spellings of MongoDB's shell.
+// TestStrayValues checks that one bad value doesn't change the type of a field, and that the answer reports the
+// number of different values. Conditions and ids must understand extended JSON and the notation of MongoDB's shell.
 func TestStrayValues(t *testing.T) {
 	o := mongodb.Options{Name: "suite", URL: services.FerretDB(t)}
 	const id = "65a1b2c3d4e5f60718293a4b"

@@ -27,7 +27,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// database returns the database of a URL, for a test's own work.
+// database returns the database of a URL for the test's direct use.
 func database(t *testing.T, url string) *mongo.Database {
 	t.Helper()
 	o := options.Client().ApplyURI(url)
@@ -39,7 +39,7 @@ func database(t *testing.T, url string) *mongo.Database {
 	return client.Database(name(url))
 }
 
-// name returns the database that a URL names.
+// name returns the name of the database in a URL.
 func name(url string) string {
 	i := len(url) - 1
 	for url[i] != '/' {
@@ -48,7 +48,7 @@ func name(url string) string {
 	return url[i+1:]
 }
 
-// load writes the tables of a dataset into collections, and returns them as they are declared.
+// load writes the tables of a dataset into collections, and returns their declarations.
 func load(t *testing.T, url string, d sourcetest.Dataset, adapt func(*schema.Field)) map[string]schema.Class {
 	t.Helper()
 	db := database(t, url)
@@ -83,7 +83,7 @@ func load(t *testing.T, url string, d sourcetest.Dataset, adapt func(*schema.Fie
 	return declared
 }
 
-// document returns a record as a document. Null is sometimes stored, and sometimes absent.
+// document returns a record as a document. A null is sometimes stored and sometimes omitted.
 func document(t *testing.T, c *schema.Class, row value.Row) bson.D {
 	t.Helper()
 	out := bson.D{}
@@ -94,7 +94,7 @@ func document(t *testing.T, c *schema.Class, row value.Row) bson.D {
 		}
 		x, ok := mongogen.StoredBSON(v, &f)
 		if !ok && v.Kind() == value.String {
-			x, ok = v.Text(), true // a text where dates are declared
+			x, ok = v.Text(), true // a text in a field that is declared as a date
 		}
 		if !ok {
 			t.Fatalf("%s.%s: %v has no form in BSON", c.Name, f.Name, v)
@@ -104,7 +104,7 @@ func document(t *testing.T, c *schema.Class, row value.Row) bson.D {
 	return out
 }
 
-// ferretLimits are the values that FerretDB can't hold, and those that MongoDB's types don't have.
+// ferretLimits are the values that FerretDB can't store, and those that MongoDB's types can't represent.
 var ferretLimits = sourcetest.Limits{
 	sourcetest.NaN:           "it stores none",
 	sourcetest.Infinities:    "it stores none",
@@ -117,7 +117,8 @@ var ferretLimits = sourcetest.Limits{
 	sourcetest.JSONDigits:    "it has no decimals",
 }
 
-// ferretField makes a field one that FerretDB can hold: the suite knows them by the types of databases with the same limits.
+// ferretField changes a field to a type that FerretDB can store. The suite recognises the types by the names of
+// databases with the same limits.
 func ferretField(f *schema.Field) {
 	switch f.Type {
 	case schema.Decimal:
@@ -127,7 +128,7 @@ func ferretField(f *schema.Field) {
 	}
 }
 
-// mingoField makes a field one that the evaluator can hold.
+// mingoField changes a field to a type that the evaluator can store.
 func mingoField(f *schema.Field) {
 	if f.Type == schema.Decimal || f.Type == schema.Double {
 		f.Type, f.Native = schema.Double, "double"
@@ -155,7 +156,7 @@ func oracle(classes []schema.Class, rows map[string][]value.Row) source.Source {
 	return memory.New(classes, rows)
 }
 
-// shown writes the command that a source runs for a permit.
+// shown returns a function that returns the command that a source runs for a permit.
 func shown(s *source.Source) func(policy.Permit) string {
 	return func(p policy.Permit) string {
 		text, err := (*s).(source.Compiler).Compile(p)
@@ -166,7 +167,7 @@ func shown(s *source.Source) func(policy.Permit) string {
 	}
 }
 
-// mingoLimits are the values that an evaluator can't hold if it holds all numbers as doubles.
+// mingoLimits are the values that the evaluator can't store, because it stores all numbers as doubles.
 var mingoLimits = sourcetest.Limits{
 	sourcetest.NaN:           "MongoDB orders it first",
 	sourcetest.Infinities:    "it is text in JSON",
@@ -186,19 +187,21 @@ func mingoTarget(opened *source.Source) pipelines.Target {
 			*opened = openSuite(t, services.Mingo(t), d.Leave(t, mingoLimits), mongodb.Options{Full: true}, mingoField)
 			return *opened
 		},
-		// Whole numbers whose square a double holds, and whose third power is beyond 64 bits: it computes with doubles.
+		// The square of these whole numbers fits a double, and their third power exceeds 64 bits. The evaluator
+		// computes with doubles.
 		Adapt: func(table *sourcetest.Table) {
 			table.Rows = strings.NewReplacer("9007199254740992", "2100000", "9223372036854775807", "2100000").Replace(table.Rows)
 		}}
 }
 
-// TestMingoPipelines compares random pipelines on the level of MongoDB with the oracle. An independent evaluator runs them.
+// TestMingoPipelines compares random pipelines with the oracle, on the level of MongoDB. An independent evaluator
+// runs them.
 func TestMingoPipelines(t *testing.T) {
 	var opened source.Source
 	pipelines.Differential(t, mingoTarget(&opened))
 }
 
-// TestFerretDBStatements and TestMingoStatements ask the statements of SQL.
+// TestFerretDBStatements and TestMingoStatements run the SQL statements.
 func TestFerretDBStatements(t *testing.T) {
 	statements.Run(t, openFerretDB, statements.Limits{})
 }
@@ -208,7 +211,7 @@ func TestMingoStatements(t *testing.T) {
 	statements.Run(t, mingoTarget(&opened).Open, statements.Limits{})
 }
 
-// TestFerretDBStatementsDifferential and TestMingoStatementsDifferential ask random statements.
+// TestFerretDBStatementsDifferential and TestMingoStatementsDifferential run random statements.
 func TestFerretDBStatementsDifferential(t *testing.T) {
 	statements.Differential(t, statements.Target{Open: openFerretDB, Oracle: oracle})
 }
@@ -239,8 +242,8 @@ func TestFerretDBPipelines(t *testing.T) {
 	pipelines.Differential(t, pipelines.Target{Open: open, Tables: ferretLimits, Oracle: oracle, Show: shown(&opened)})
 }
 
-// mingoLeaves are words of the questions that mingo answers otherwise or takes long for. It computes with doubles, and
-// joins each record with each. Its $dateTrunc knows no time zones, and its $isoWeekYear of 2024-12-30 is 2024.
+// mingoLeaves are words of the questions that mingo answers differently or slowly. It computes with doubles, and
+// joins each record with each other. Its $dateTrunc ignores time zones, and its $isoWeekYear of 2024-12-30 is 2024.
 var mingoLeaves = []string{
 	"Which serial numbers are there, to the last digit?",
 	"How many events have each number, to the last digit?",
@@ -267,12 +270,13 @@ var mingoLeaves = []string{
 	"orders have nothing in them",
 }
 
-// TestFerretDBQuestions and TestMingoQuestions ask the analytical questions.
+// TestFerretDBQuestions and TestMingoQuestions answer the analytical questions.
 func TestFerretDBQuestions(t *testing.T) {
 	questions.Run(t, "FerretDB", openSuite(t, services.FerretDB(t), questions.Shop(t), mongodb.Options{}, ferretField), nil)
 }
 
-// It runs the stages that it can answer, and of the others those that FerretDB could. The rest of these is done here.
+// TestMingoQuestions lets mingo run the stages that it supports. For the other questions, it lets mingo run the
+// stages that FerretDB could run. The gateway computes the rest.
 func TestMingoQuestions(t *testing.T) {
 	left := func(words string) bool {
 		return slices.ContainsFunc(mingoLeaves, func(text string) bool { return strings.Contains(words, text) })

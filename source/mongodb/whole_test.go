@@ -18,8 +18,8 @@ import (
 )
 
 // TestListsInScalarFields checks documents with a list in the field of a tenant, of a filter or of the pointer to a
-// tenant. Such a document belongs to nobody, although the field is of type string. MongoDB itself finds lists by their
-// elements.
+// tenant. Such a document must belong to no tenant, although the field is of type string. MongoDB itself would match
+// lists by their elements.
 func TestListsInScalarFields(t *testing.T) {
 	for name, server := range map[string]func(testing.TB) string{"FerretDB": services.FerretDB, "Mingo": services.Mingo} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// A tape keeps the commands that come to a server.
+// A tape records the commands that a server receives.
 type tape struct {
 	sync.Mutex
 	commands []string
@@ -46,15 +46,15 @@ func (k *tape) add(command bson.Raw) {
 	}))
 }
 
-// named returns the commands with a name so far.
+// named returns the recorded commands with this name.
 func (k *tape) named(name string) []string {
 	k.Lock()
 	defer k.Unlock()
 	return slices.DeleteFunc(slices.Clone(k.commands), func(c string) bool { return !strings.HasPrefix(c, `{"`+name+`":`) })
 }
 
-// articles are the documents of the servers of these tests. The server returns all of them whatever it is asked, as an
-// index may that finds more than was meant.
+// articles are the documents of the servers in these tests. The server returns all of them for any query, like an
+// index that finds too many documents.
 func articles() map[string][]bson.Raw {
 	doc := func(id, org, title, body string) bson.Raw {
 		return marshalled(bson.D{{Key: "_id", Value: id}, {Key: "org", Value: org}, {Key: "title", Value: title}, {Key: "body", Value: body}})
@@ -62,8 +62,8 @@ func articles() map[string][]bson.Raw {
 	return map[string][]bson.Raw{"articles": {doc("a1", "acme", "Slow login page", "x"), doc("a2", "acme", "Logins", "slow"), doc("a3", "acme", "x", "a slow, slow login page")}}
 }
 
-// TestTextSearchSends holds what is sent for a text search to MongoDB 7.0: an index of $text, and one of Atlas Search, as their
-// documentation writes the commands. No such server was at hand.
+// TestTextSearchSends checks the commands of a text search for MongoDB 7.0, with an index of $text and with one of
+// Atlas Search. The expected commands follow MongoDB's documentation, because no such server was available.
 func TestTextSearchSends(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
@@ -133,8 +133,8 @@ func TestTextSearchSends(t *testing.T) {
 	}
 }
 
-// TestCancelSends ends a query that the server is still running. The server is asked which operations have the comment
-// of the query, and gets a request to end only these.
+// TestCancelSends cancels a query that the server is still running. The source must ask the server for the operations
+// with the query's comment, and must send a request to stop only these.
 func TestCancelSends(t *testing.T) {
 	var got tape
 	started, killed := make(chan string, 1), make(chan struct{})
@@ -201,7 +201,8 @@ func TestCancelSends(t *testing.T) {
 	}
 }
 
-// TestNotMongoDB opens servers that speak something else, or nothing: an error in one sentence, in time, without the password.
+// TestNotMongoDB opens servers that speak another protocol or nothing. The error must be one sentence, come in time
+// and not contain the password.
 func TestNotMongoDB(t *testing.T) {
 	deep := bytes.Repeat([]byte{3, 'a', 0, 255, 255, 255, 127}, 1000)
 	for name, says := range map[string]string{"HTML": "HTTP/1.1 400 Bad Request\r\nContent-Type: text/html\r\n\r\n<html>canary</html>", "nothing": "", "zeros": strings.Repeat("\x00", 64),

@@ -21,21 +21,23 @@ import (
 
 // A Writable is a Source that can be written to.
 //
-// On a replica set or a sharded cluster a change and its marker are one transaction. Elsewhere a change is one record.
-// An entry says that the change has begun. One command writes the record, on the condition that it is as it was
-// compared. A second entry says that the change was applied. An executor that finds the first entry without the second
-// settles it by the record. If the record is as the change leaves it, the change was applied. If the record is as it
-// was reviewed, the change is written now, and the condition of a slower executor no longer holds. Otherwise the
-// outcome is unknown.
+// On a replica set or a sharded cluster, a change and its marker are written in one transaction. On other servers, a
+// change writes only one record, in three steps. First an entry records that the change has begun. Then one command
+// writes the record, on the condition that the record hasn't changed since the comparison. At last a second entry
+// records that the change was applied.
+//
+// If an executor finds only the first entry, the record decides. If the record is in the state after the change, the
+// change was applied. If the record is in the reviewed state, the executor writes the change now, and the condition
+// of a slower executor fails. Otherwise the outcome is unknown.
 type Writable struct {
 	*Source
 	writer *account
-	to     *pool         // of writer, for the call that this copy of the Writable is for. Nil outside of calls
-	alone  chan struct{} // held while a change is written, on servers whose commands aren't atomic
-	looks  chan struct{} // held while a record is read whose size isn't known: a document has 16 MB at most
+	to     *pool         // the pool of writer for the call that uses this copy, or nil outside of calls
+	alone  chan struct{} // held while a change is written, for servers whose commands aren't atomic
+	looks  chan struct{} // held while a record of unknown size is read. A document has at most 16 MB
 }
 
-// Writable opens s for writing as well, with the account of writeURL, or "" for that of s.
+// Writable opens s for writing as well, with the account in writeURL, or the reading account if writeURL is "".
 func (s *Source) Writable(ctx context.Context, writeURL string) (*Writable, error) {
 	writer, err := s.options.open(ctx, cmp.Or(writeURL, s.options.URL), writeconcern.Majority())
 	if err != nil {
@@ -48,8 +50,8 @@ func (s *Source) Writable(ctx context.Context, writeURL string) (*Writable, erro
 func (w *Writable) Close() error { return errors.Join(w.writer.close(), w.Source.Close()) }
 
 const (
-	tries = 8                // for a change that meets others
-	most  = 60 * time.Second // for a call without a deadline
+	tries = 8                // of a change that conflicts with others
+	most  = 60 * time.Second // of a call without a deadline
 )
 
 func withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -59,12 +61,12 @@ func withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, most)
 }
 
-// unknownOutcomeError returns the error of a change that may have been written or not.
+// unknownOutcomeError returns the error of a change if it is unknown whether it was written.
 func unknownOutcomeError(why string) error {
 	return &problem.Error{Code: problem.Upstream, Kind: "unknown_outcome", Detail: "whether the change was written isn't known: " + why, Err: change.ErrUnknown}
 }
 
-// sound refuses what this source can't write.
+// sound rejects plans that this source can't write.
 func (w *Writable) sound(plan *writes.Plan) error {
 	if len(plan.Items) > 1 && !w.sets {
 		return &problem.Error{Code: problem.Unsupported, Kind: "no_transactions", Detail: fmt.Sprintf("%s has no transactions, so that %d writes can't be made all or none", plan.Source, len(plan.Items)),
@@ -96,8 +98,8 @@ func (w *Writable) steps(plan *writes.Plan) []step {
 	return out
 }
 
-// Preview implements source.Writer. Nothing is tried, because MongoDB adds nothing to the requested record. Of the
-// refusals of the server it checks only those of unique indexes.
+// Preview implements source.Writer. It writes nothing, because MongoDB doesn't change the requested record. Of the
+// server's possible refusals, it checks only those of unique indexes.
 func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
 	p := change.Preview{Kind: change.Computed}
 	plan, err := d.Plan()
@@ -116,7 +118,7 @@ func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview,
 	return p, err
 }
 
-// preview returns what a plan does, from the records as one client reads them.
+// preview returns the effects of a plan, from the records that one client reads.
 func (w *Writable) preview(ctx context.Context, plan *writes.Plan) (change.Preview, error) {
 	p := change.Preview{Kind: change.Computed}
 	steps := w.steps(plan)
@@ -176,7 +178,7 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 	return receipt, nil
 }
 
-// passOrRefuse returns an error with a meaning for the caller as it is, and refuses others.
+// passOrRefuse returns an error that has a meaning for the caller unchanged, and passes other errors to refuse.
 func passOrRefuse(ctx context.Context, err error) error {
 	if _, moved := errors.AsType[*change.Moved](err); moved || errors.Is(err, change.ErrFenced) {
 		return err
@@ -184,7 +186,7 @@ func passOrRefuse(ctx context.Context, err error) error {
 	return refuse(ctx, err)
 }
 
-// attempts applies a plan, and again while others come in between.
+// attempts applies a plan, and repeats it after conflicts with others.
 func (w *Writable) attempts(ctx context.Context, plan *writes.Plan) (receipt change.Receipt, err error) {
 	var at entry
 	for n := 0; n < tries && ctx.Err() == nil; n++ {
@@ -207,7 +209,7 @@ func (w *Writable) attempts(ctx context.Context, plan *writes.Plan) (receipt cha
 		case at.Fence > plan.Fence:
 			return receipt, change.ErrFenced
 		}
-		maybe := at.Kind == begun // an earlier attempt may have written it
+		maybe := at.Kind == begun // an earlier attempt may have written the change
 		var done bool
 		if receipt, done, err = w.completeChange(ctx, plan.Change, at); err == nil && !done {
 			if w.sets {
@@ -220,13 +222,14 @@ func (w *Writable) attempts(ctx context.Context, plan *writes.Plan) (receipt cha
 		case err == nil:
 			return receipt, nil
 		case maybe && definite(err):
-			// The earlier attempt's write may have come between the look at the record and ours.
+			// The earlier attempt may have written after we read the record.
 			if late, yes, failed := w.completeChange(ctx, plan.Change, at); failed == nil && yes {
 				return late, nil
 			}
 			return receipt, unknownOutcomeError("an earlier attempt had begun to write it, and the record is neither as it was reviewed nor as the change leaves it")
 		case definite(err) || !maybe && errors.Is(err, errMet):
-			// Nothing was written, and the caller relies on that. No holder of an older lease may write it any more.
+			// Nothing was written, and the caller will rely on that. So no holder of an older lease may write the
+			// change later.
 			if _, failed := w.add(ctx, plan.Change, at, entry{Kind: ended, Fence: plan.Fence}); failed == nil && definite(err) {
 				return receipt, err
 			}
@@ -237,17 +240,17 @@ func (w *Writable) attempts(ctx context.Context, plan *writes.Plan) (receipt cha
 	return receipt, cmp.Or(err, ctx.Err(), errTaken)
 }
 
-// again reports whether another attempt may go better.
+// again reports whether another attempt may succeed.
 func again(err error) bool {
 	labelled, is := errors.AsType[mongo.LabeledError](err)
 	return errors.Is(err, errTaken) || errors.Is(err, errMet) || mongo.IsNetworkError(err) ||
 		is && (labelled.HasErrorLabel("TransientTransactionError") || labelled.HasErrorLabel("UnknownTransactionCommitResult"))
 }
 
-// errMet is returned for a command whose condition no document met.
+// errMet is the error of a command if no document met its condition.
 var errMet = errors.New("mongodb: the record has changed in between")
 
-// definite reports whether err means that nothing was written, and that another attempt wouldn't change that.
+// definite reports whether err means that nothing was written and that a retry would fail too.
 func definite(err error) bool {
 	if _, moved := errors.AsType[*change.Moved](err); moved {
 		return true
@@ -259,7 +262,7 @@ func definite(err error) bool {
 	return false
 }
 
-// compare reads all records again, and fails with *change.Moved if one is no longer what was reviewed.
+// compare reads all records again, and fails with *change.Moved if one has changed since the review.
 func compare(ctx context.Context, steps []step) error {
 	var now []change.Effect
 	var first error
@@ -282,7 +285,7 @@ func compare(ctx context.Context, steps []step) error {
 	return first
 }
 
-// receiptOf returns what writing the steps will have done.
+// receiptOf returns the receipt for all steps.
 func receiptOf(steps []step) (r change.Receipt) {
 	for i := range steps {
 		s := &steps[i]

@@ -23,8 +23,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/writing"
 )
 
-// executorVariable makes the test binary an executor: its value is the first change, the fence, how many records
-// each makes, the URL, and the server.
+// executorVariable makes the test binary an executor. Its value contains the first change, the fence, the number of
+// records per change, the URL, and the server.
 const executorVariable = "BAILIWICK_TEST_EXECUTOR"
 
 func TestMain(m *testing.M) {
@@ -51,7 +51,7 @@ func execute(order string) error {
 	return e.Execute(w, os.Stdout)
 }
 
-// fields makes fields from "name type" words.
+// fields returns the fields in a list of "name type" words.
 func fields(words string) (out []schema.Field) {
 	types := map[string]schema.Type{"string": schema.String, "int": schema.Integer, "double": schema.Double, "bool": schema.Boolean, "date": schema.Date,
 		"json": schema.JSON, "array": schema.Array, "bytes": schema.Bytes, "uuid": schema.UUID, "id": schema.String, "any": schema.Any, "decimal": schema.Decimal}
@@ -79,12 +79,12 @@ var written = map[string]schema.Class{
 	"things": {Key: []string{"_id"}, Fields: fields("_id id, name string, n int, x double, yes bool, at date, uid uuid, raw bytes, doc json, tags array, what any, hidden string")},
 }
 
-// A server is what a test writes to.
+// A server is a kind of server that tests write to.
 type server int
 
 const (
-	ferret server = iota // no transactions. Its commands aren't atomic
-	single               // the evaluator, whose commands are atomic, without transactions
+	ferret server = iota // without transactions, and its commands aren't atomic
+	single               // the evaluator, with atomic commands and without transactions
 	sets                 // the evaluator, with transactions
 )
 
@@ -96,14 +96,14 @@ func writable(ctx context.Context, url string, on server) (*mongodb.Writable, er
 	return s.Writable(ctx, "")
 }
 
-// A ground is a database that the tests write to, and an outsider's way to it.
+// A ground is a database that the tests write to, with direct access for an outsider.
 type ground struct {
 	*mongo.Database
 	url string
 	on  server
 }
 
-// oid is an ObjectId for the tests.
+// oid returns an ObjectId for the tests.
 func oid(n int) bson.ObjectID { return bson.ObjectID{11: byte(n)} }
 
 // newGround fills a database.
@@ -171,15 +171,15 @@ func (g ground) change(collection string, find bson.D, op string, to any) error 
 	})
 }
 
-// uninterrupted calls f again while FerretDB answers that it was interrupted. On SQLite, the end of a cancelled command
-// interrupts what its connection runs next, which may belong to another caller.
+// uninterrupted repeats f while FerretDB answers that it was interrupted. On SQLite, the end of a cancelled command
+// interrupts the next statement of its connection, which may belong to another caller.
 func uninterrupted(f func() error) error {
 	for range 1000 {
 		err := f()
 		if c, is := errors.AsType[mongo.CommandError](err); !is || !strings.HasSuffix(c.Message, "interrupted (9)") {
 			return err
 		}
-		time.Sleep(10 * time.Millisecond) // its connection is interrupted for as long as a statement of the other caller lives
+		time.Sleep(10 * time.Millisecond) // the interruptions last as long as the other caller's statement
 	}
 	return errors.New("a thousand commands were interrupted")
 }
@@ -200,12 +200,12 @@ func (g ground) Get(id int64) (n, records int64, err error) {
 	return all[len(all)-1].N, int64(len(all)), nil
 }
 
-// hits counts what executors have made, for writing.Kills.
+// hits returns the counts of the records that executors have made, for writing.Kills.
 func (g ground) hits() writing.Hits {
 	each := map[bool]int{false: 1, true: 2}[g.on == sets]
 	return writing.Hits{Each: each, Loose: g.on != sets, Of: func(t *testing.T, change string, n int) (int, bool) {
 		t.Helper()
-		if g.on == sets { // the two are read one after the other: not before a transaction that was left has ended
+		if g.on == sets { // the two counts are read one after the other, so an abandoned transaction must end first
 			if err := g.change("marks", bson.D{{Key: "id", Value: 0}}, "$inc", bson.D{{Key: "n", Value: 1}}); err != nil {
 				t.Fatal(err)
 			}
@@ -214,7 +214,7 @@ func (g ground) hits() writing.Hits {
 		if err != nil {
 			t.Fatal(err)
 		}
-		entries := bson.A{} // each executor that is killed may leave one
+		entries := bson.A{} // each killed executor may leave an entry
 		for i := range 100 {
 			entries = append(entries, fmt.Sprint(change, "#", i))
 		}
@@ -226,7 +226,7 @@ func (g ground) hits() writing.Hits {
 	}}
 }
 
-// onAll runs a test without transactions, on FerretDB and on the evaluator, and with them.
+// onAll runs a test on FerretDB and on the evaluator without transactions, and on the evaluator with transactions.
 func onAll(t *testing.T, run func(t *testing.T, on server)) {
 	t.Run("FerretDB", func(t *testing.T) { run(t, ferret) })
 	t.Run("Single", func(t *testing.T) { run(t, single) })
@@ -239,7 +239,7 @@ func TestWritingProtocol(t *testing.T) {
 	})
 }
 
-// TestKilled kills and suspends executors: a few times, or as often as the soak requires.
+// TestKilled kills and suspends executors a few times, or as often as the soak requires.
 func TestKilled(t *testing.T) {
 	kills, stops := 10, 4
 	if soak, err := strconv.Atoi(os.Getenv("BAILIWICK_SOAK")); err == nil {
@@ -262,18 +262,18 @@ func TestKilled(t *testing.T) {
 	})
 }
 
-// TestOutsiders has another client write the record that changes write. FerretDB is left out: it reads and then writes, so that its own
-// clients lose each other's writes.
+// TestOutsiders has another client write the record that changes write. It omits FerretDB, which reads and then
+// writes, so that its own clients lose each other's writes.
 func TestOutsiders(t *testing.T) {
 	t.Run("Single", func(t *testing.T) { writing.BedOutsiders(t, newGround(t, single).bed(t), 400, 12*time.Millisecond) })
 	t.Run("Mingo", func(t *testing.T) { writing.BedOutsiders(t, newGround(t, sets).bed(t), 200, 12*time.Millisecond) })
 }
 
-// A wrote is writes and what becomes of them, as writing.Proposer reports it.
+// A wrote contains writes and their expected result, in the form of writing.Proposer.
 type wrote struct {
 	writes []string
 	want   string
-	others [2]string // if they differ, on FerretDB and with transactions
+	others [2]string // the results on FerretDB and with transactions, if they differ
 }
 
 func (g ground) told(t *testing.T, p writing.Proposer, rows []wrote) {
@@ -291,7 +291,7 @@ func (g ground) told(t *testing.T, p writing.Proposer, rows []wrote) {
 
 func one(text string) []string { return []string{text} }
 
-// TestWrites tests the previews of single writes, and the records after them.
+// TestWrites tests the previews of single writes, and the records afterwards.
 func TestWrites(t *testing.T) {
 	onAll(t, func(t *testing.T, on server) {
 		g := newGround(t, on)
@@ -358,7 +358,7 @@ func TestWrites(t *testing.T) {
 	})
 }
 
-// TestWritesStale tests writes of records that others have written since they were reviewed.
+// TestWritesStale tests writes of records that others have changed since the review.
 func TestWritesStale(t *testing.T) {
 	onAll(t, func(t *testing.T, on server) {
 		g := newGround(t, on)
