@@ -12,18 +12,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// An answerLimit is the most that one answer may be. Values are counted by their separators, also where these are in
+// An answerLimit is the maximum size of one answer. Values are counted by separators, including separators within
 // texts.
 type answerLimit struct{ Bytes, Values int }
 
-// The limits of answers. A value takes about as much memory as 40 bytes of text.
+// The limits of answers. A value needs about as much memory as 40 bytes of text.
 var (
-	maxAnswer      = answerLimit{16 << 20, 1 << 20}       // of one that is read whole
-	severalAnswers = answerLimit{2 << 20, 1 << 17}        // of several records
-	oneAnswer      = answerLimit{16 << 20, math.MaxInt32} // of one record, of which no more is read than there is room for
+	maxAnswer      = answerLimit{16 << 20, 1 << 20}       // an answer that is read completely
+	severalAnswers = answerLimit{2 << 20, 1 << 17}        // an answer with several records
+	oneAnswer      = answerLimit{16 << 20, math.MaxInt32} // an answer with one record, of which only the part is read for which there is room
 )
 
-// largeAnswer is the error for an answer over its limits: the bytes that it has, 0 if they aren't known.
+// largeAnswer is the error for an answer over its limits. It contains the size of the answer in bytes, or 0 if
+// unknown.
 type largeAnswer int64
 
 // Error implements error.
@@ -32,7 +33,8 @@ func (largeAnswer) Error() string { return "the answer is too large" }
 // tryLater is the suggestion to a caller who can do nothing else.
 const tryLater = "try again later; if it stays, tell the operator the correlation id"
 
-// readAnswer returns a whole body of so many bytes, negative if that isn't known, or largeAnswer. It is read into a buffer, if that has room for it.
+// readAnswer returns a whole body, or the error largeAnswer. length is its size in bytes, negative if unknown. It
+// uses the memory of into, if the body fits.
 func readAnswer(body io.Reader, length int64, most answerLimit, into []byte) (b []byte, err error) {
 	switch {
 	case length > int64(most.Bytes):
@@ -52,7 +54,7 @@ func readAnswer(body io.Reader, length int64, most answerLimit, into []byte) (b 
 // missingAnswer returns the error for a request that failed with err before its answer was read.
 func missingAnswer(ctx context.Context, err error) error {
 	if e := new(url.Error); errors.As(err, &e) {
-		err = e.Err // without the URL, which can hold values
+		err = e.Err // without the URL, which may contain values
 	}
 	p := &problem.Error{Code: problem.Upstream, Kind: "unreachable", Detail: "the source could not be reached", Err: err, Suggestion: tryLater}
 	switch {

@@ -9,11 +9,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// alphabet holds the characters of ids, in the order of their bytes.
+// alphabet contains the characters of ids, in the order of their bytes.
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// byID yields a page in the order of the ids. Databases behind Parse Server may order texts by a collation. So the ids
-// are read prefix by prefix in the order of their bytes, until the page is full.
+// byID yields a page in the order of the ids. Databases behind Parse Server may order texts by a collation. So byID
+// reads the ids prefix by prefix in the order of their bytes, until the page is full.
 func (r *reading) byID(ctx context.Context) source.Rows {
 	return r.parts(func(out *parts) error {
 		p := &prefixes{parts: out}
@@ -24,10 +24,10 @@ func (r *reading) byID(ctx context.Context) source.Rows {
 	})
 }
 
-// prefixes are the ids of a reading, prefix by prefix.
+// prefixes reads records prefix by prefix.
 type prefixes struct {
 	*parts
-	after string // the last id of the page before, or ""
+	after string // the last id of the previous page, or ""
 }
 
 // below yields the records whose ids begin with prefix.
@@ -47,10 +47,12 @@ func (p *prefixes) below(ctx context.Context, prefix string) error {
 	return p.give(ctx, rows)
 }
 
-// mostPart is the most bytes of answers that are read of one prefix. Large records make more pages, not more prefixes.
+// mostPart is the maximum size in bytes of the answers for one prefix. Beyond it, more pages are read instead of
+// longer prefixes.
 const mostPart = 8 << 20
 
-// some returns the records whose ids match a pattern, up to a page or mostPart, and whether there are more.
+// some returns the records whose ids match a pattern, up to a page or mostPart. It also reports whether there are
+// more.
 func (p *prefixes) some(ctx context.Context, pattern string) (rows []value.Row, more bool, err error) {
 	w, err := p.walk(p.plan.View, p.plan.Where, p.reads(p.plan.View))
 	if err != nil {
@@ -65,12 +67,12 @@ func (p *prefixes) some(ctx context.Context, pattern string) (rows []value.Row, 
 			return rows, false, err
 		}
 	}
-	w.size, w.uses = 1, uses{read: func(name string) bool { return name == "objectId" }, whole: everything.whole} // whether there is one
+	w.size, w.uses = 1, uses{read: func(name string) bool { return name == "objectId" }, whole: everything.whole} // only to check whether there is another record
 	_, err = w.page(ctx)
 	return rows, !w.ended, err
 }
 
-// split is below for each longer prefix.
+// split calls below for each longer prefix.
 func (p *prefixes) split(ctx context.Context, prefix string) error {
 	before := p.budget
 	others, _, err := p.some(ctx, "^"+prefix+"([^0-9A-Za-z]|$)")

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// classChange reads an item. Only the master makes classes and takes them away.
+// classChange returns the class change of an item. Only the master may create and delete classes.
 func (w *Writable) classChange(source string, it *writes.Item) (classChange, error) {
 	if w.options.As != Master {
 		return classChange{}, &problem.Error{Code: problem.PermissionDenied, Kind: "clp_denied", Detail: "only the master of a Parse application makes and deletes classes, and this source acts as another"}
@@ -20,8 +20,9 @@ func (w *Writable) classChange(source string, it *writes.Item) (classChange, err
 	return newReshape(source, it)
 }
 
-// obstacle returns why Parse Server would not carry out a change. Only people read it, because the reason may be a
-// class, a field or records that the agent doesn't see. Its error is about what the agent sees.
+// obstacle returns the reason why Parse Server would not apply a change, or "". Only people may read it, because the
+// reason may be a class, a field or records that the agent can't see. The error contains only facts that the agent
+// can see.
 func (w *Writable) obstacle(ctx context.Context, c *classChange) (why string, err error) {
 	there, fields, err := w.findClassFields(ctx, c.Class)
 	switch {
@@ -48,7 +49,7 @@ func (w *Writable) obstacle(ctx context.Context, c *classChange) (why string, er
 	return why, err
 }
 
-// findClassFields reports whether the application has a class, and returns its fields.
+// findClassFields reports whether the application has a class, and returns the fields of the class.
 func (w *Writable) findClassFields(ctx context.Context, class string) (there bool, fields value.Value, err error) {
 	now, err := w.ask(ctx, request{method: http.MethodGet, path: "/schemas/" + class, as: w.master()})
 	if no := new(refusal); errors.As(err, &no) && no.code == codeClass {
@@ -58,7 +59,7 @@ func (w *Writable) findClassFields(ctx context.Context, class string) (there boo
 	return err == nil, fields, err
 }
 
-// applyClass carries out a change of a class, once.
+// applyClass applies a change of a class once.
 func (w *Writable) applyClass(ctx context.Context, source, id string, it *writes.Item) (change.Receipt, error) {
 	none := change.Receipt{}
 	c, err := w.classChange(source, it)
@@ -87,7 +88,7 @@ func (w *Writable) applyClass(ctx context.Context, source, id string, it *writes
 	return out, nil
 }
 
-// stood reports whether a class is as a change leaves it to which no answer came.
+// stood reports whether a class is in the state after a change that got no answer.
 func (w *Writable) stood(ctx context.Context, c *classChange) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// reviewed proposes a write, and has a person approve it.
+// reviewed proposes a write and lets a person approve it.
 func (w *writer) reviewed(of write.Write) (*review.Sheet, error) {
 	s, err := w.write(of)
 	if err != nil || s.State != change.Pending {
@@ -26,7 +26,8 @@ func (w *writer) reviewed(of write.Write) (*review.Sheet, error) {
 	return w.gateway.Reviewer(ben, "").Approve(w.t.Context(), s.ID, s.Digest, "")
 }
 
-// TestClasses makes a class and removes it, as changes, and compares with the classes that Parse Server then has.
+// TestClasses creates a class and deletes it, each as a change. It compares the result with the classes in Parse
+// Server.
 func TestClasses(t *testing.T) {
 	s := start(t)
 	f := newFront(t, s)
@@ -64,8 +65,8 @@ func TestClasses(t *testing.T) {
 		name, swallow string
 		by            *writer
 		write         write.Write
-		want          string // the state, or a part of the refusal
-		there         string // a class that Parse Server then has, or ""
+		want          string // the state, or a part of the error
+		there         string // a class that Parse Server must have afterwards, or ""
 	}{
 		{"as a user", "", alice, &write.CreateClass{Source: "shop", Class: first, Fields: good}, "only the master", ""},
 		{"a bad name", "", master, &write.CreateClass{Source: "shop", Class: "_X", Fields: good}, "letter first", ""},
@@ -103,7 +104,7 @@ func TestClasses(t *testing.T) {
 	if status, _ := s.found(first, `{}`); status != 400 {
 		t.Errorf("everybody reads the new class: %d", status)
 	}
-	again := open("master") // which knows the new classes
+	again := open("master") // so that the writer knows the new classes
 	more := fields(`[{"name":"colour","type":"string"},{"name":"weight","type":"double"}]`)
 	for _, swallow := range []string{"", "answer"} {
 		name := map[string]string{"": first, "answer": second}[swallow]
@@ -137,7 +138,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestCompile checks what is said to be sent, without values.
+// TestCompile checks the text of the request, which must contain no values.
 func TestCompile(t *testing.T) {
 	s := start(t)
 	a := s.open("user alice", "", nil)

@@ -15,21 +15,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A credential has the headers of a request beside the keys of the application.
+// A credential is a header of a request in addition to the keys of the application.
 type credential struct{ header, value string }
 
 // nobody is the credential of a client without a session.
 var nobody = credential{}
 
-// master returns the credential of the master key.
+// master returns the credential with the master key.
 func (s *Source) master() credential {
 	return credential{"X-Parse-Master-Key", s.keys.Load().master}
 }
 
-// keys are the keys of the application that can change.
+// keys contains the keys of the application that can change.
 type keys struct{ master, rest string }
 
-// Rekey makes master and rest, as in Options, the keys of all further requests. The former ones stay masked in answers.
+// Rekey sets the keys of all further requests. master and rest are as in Options. The former keys remain masked in
+// answers.
 func (s *Source) Rekey(master, rest string) {
 	s.secrets.Add(master, rest)
 	s.keys.Store(&keys{master, rest})
@@ -41,16 +42,16 @@ type request struct {
 	query        url.Values
 	body         value.Value
 	as           credential
-	into         []byte // memory for the answer, or nil for new one
-	id           string // Parse answers a request with the same id once, if it is configured to, or ""
+	into         []byte // memory for the answer, or nil
+	id           string // an id, or "". If configured, Parse Server answers only one request with the same id
 }
 
-// An answer of Parse Server that isn't a success.
+// A refusal is an answer of Parse Server that isn't a success.
 type refusal struct {
-	status, code int // code is Parse's own, or 0 if the answer has none
+	status, code int // code is Parse's own code, or 0
 }
 
-// Error returns only the numbers, because Parse's message can quote records.
+// Error returns only the numbers, because Parse's message may quote records.
 func (r *refusal) Error() string {
 	if r.code == 0 {
 		return fmt.Sprintf("status %d", r.status)
@@ -58,15 +59,15 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("status %d, code %d", r.status, r.code)
 }
 
-// LogText returns Error, for logs that leave out the text of other errors.
+// LogText returns the text of Error. Logs omit the text of errors without this method.
 func (r *refusal) LogText() string { return r.Error() }
 
-// askTime is the timeout of a request whose context has none.
+// askTime is the timeout of a request whose context has no deadline.
 const askTime = 30 * time.Second
 
-// sendRequest sends a request and returns the body of a successful answer. Its errors may be shown to the caller. If Parse
-// Server answered with an error, a *refusal is in the chain. If the answer is larger than the limit, largeAnswer is in
-// it.
+// sendRequest sends a request and returns the body of a successful answer. Its errors may be shown to the caller. If
+// Parse Server answered with an error, the chain contains a *refusal. If the answer exceeds the limit, the chain
+// contains largeAnswer.
 func (s *Source) sendRequest(ctx context.Context, r request, most answerLimit) ([]byte, error) {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
@@ -91,7 +92,7 @@ func (s *Source) sendRequest(ctx context.Context, r request, most answerLimit) (
 	return nil, s.refusalError(&refusal{status, int(code.Int())})
 }
 
-// ask sends a request and returns the JSON that answers it. See taken for errors.
+// ask sends a request and returns the JSON of the answer. It fails like sendRequest.
 func (s *Source) ask(ctx context.Context, r request) (value.Value, error) {
 	body, err := s.sendRequest(ctx, r, maxAnswer)
 	if err != nil {
@@ -117,7 +118,7 @@ func (s *Source) send(ctx context.Context, r request, most answerLimit) (int, []
 	if !r.body.IsNull() {
 		body = bytes.NewReader(r.body.AppendJSON(nil))
 	}
-	// A long query goes into the body of a POST, which Parse Server takes for a GET by _method.
+	// A long query is sent in the body of a POST with _method=GET, which Parse Server treats as a GET.
 	query := r.query.Encode()
 	if len(query) > 4000 && r.method == http.MethodGet { // servers limit the length of a URL
 		body = strings.NewReader(query + "&_method=GET")
@@ -155,7 +156,7 @@ func (s *Source) send(ctx context.Context, r request, most answerLimit) (int, []
 	return resp.StatusCode, s.secrets.Hide(read, r.as.value), nil
 }
 
-// unexpectedAnswerError returns the error for an answer that Parse Server doesn't give when all is well.
+// unexpectedAnswerError returns the error for an answer that a working Parse Server never sends.
 func unexpectedAnswerError(r *refusal, why string) error {
 	return &problem.Error{Code: problem.Upstream, Kind: "parse_broken", Detail: "the source could not answer", Err: fmt.Errorf("%s: %w", why, r), Suggestion: tryLater}
 }
@@ -171,12 +172,12 @@ const (
 	codeScript     = 141
 	codeValidation = 142
 	codeRate       = 155
-	codeRepeated   = 159 // a request id that was used before
+	codeRepeated   = 159 // a request id was used before
 	codeSession    = 209
 )
 
-// refusalError turns an answer of Parse Server into an error for the caller. It drops the cache of classes and users if the
-// answer says that it may be out of date.
+// refusalError turns an error of Parse Server into an error for the caller. If the error means that the cache of
+// classes and users may be out of date, it drops the cache.
 func (s *Source) refusalError(r *refusal) error {
 	p := &problem.Error{Code: problem.Upstream, Kind: fmt.Sprintf("parse_%d", r.code), Detail: "the source could not answer", Err: r, Suggestion: tryLater}
 	switch {

@@ -14,22 +14,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A class has the remembered facts about a class of Parse Server.
+// A class contains the known facts about a class of Parse Server.
 type class struct {
 	*schema.Class
 	types  map[string]string // Parse's type by field
-	partly []string          // the fields that Parse Server leaves out of some records, and refuses to find or order by
+	partly []string          // the fields that Parse Server omits from some records, and by which it can't filter or order
 }
 
-// hidden are Parse's own classes that aren't shown unless Options.System names them. They hold tokens of sessions,
+// hidden are Parse's own classes that are shown only if Options.System names them. They contain tokens of sessions,
 // parameters of jobs and settings of the server.
 var hidden = []string{"_Session", "_Product", "_JobStatus", "_JobSchedule", "_Hooks", "_GlobalConfig", "_GraphQLConfig", "_PushStatus",
 	"_PushCampaign", "_Idempotency", "_Audience", "_ExportProgress", "_Join"}
 
-// secret are fields that no rule can show.
+// secret are fields that are never shown, regardless of rules.
 var secret = []string{"ACL", "password", "authData", "sessionToken", "session_token"}
 
-// Describe implements source.Source. With a direct connection, a class has the types of its columns there.
+// Describe implements source.Source. With a direct connection, the fields of a class have the types of the database
+// columns.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	answer, err := s.ask(ctx, request{method: http.MethodGet, path: "/schemas", as: s.master()})
 	if err != nil {
@@ -69,7 +70,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	}
 	for _, c := range pairs {
 		if !slices.ContainsFunc(out, func(to schema.Class) bool { return to.Name == c.Relations[1].Target }) {
-			continue // the relation leads to a class that isn't shown
+			continue // the relation leads to a hidden class
 		}
 		if table := stored[c.Table]; table != nil {
 			warnings = append(warnings, setColumnTypes(&c, table)...)
@@ -84,7 +85,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	return out, warnings, nil
 }
 
-// remember keeps the classes for reading, and drops what is known of users.
+// remember stores the classes for reading, and drops the known users.
 func (s *Source) remember(classes []schema.Class, described value.Value) {
 	known := map[string]*class{}
 	for i := range classes {
@@ -104,8 +105,8 @@ func (s *Source) remember(classes []schema.Class, described value.Value) {
 	clear(s.known)
 }
 
-// checkClass returns an error if Parse Server no longer has a class as it was described. It answers questions about a
-// class or a field that it doesn't have with no records, which would look like an answer.
+// checkClass returns an error if the class in Parse Server no longer matches its description. For a class or a field
+// that doesn't exist, Parse Server returns no records, which would look like an answer.
 func (s *Source) checkClass(ctx context.Context, c *class) error {
 	name, fields := c.Table, c.Fields
 	if c.pairs() {
@@ -129,7 +130,7 @@ func (s *Source) checkClass(ctx context.Context, c *class) error {
 	return nil
 }
 
-// text returns a member of an object that is a text, or "" if there is none.
+// text returns the member of an object called name if it is a text, and "" otherwise.
 func text(v value.Value, name string) string {
 	member, _ := v.Get(name)
 	if member.Kind() != value.String {
@@ -138,11 +139,11 @@ func text(v value.Value, name string) string {
 	return member.Text()
 }
 
-// types are the types of Parse in ours. A Relation is a class of its own. See relations.
+// types maps Parse's types to schema types. A Relation becomes a separate class. See relations.
 var types = map[string]schema.Type{"String": schema.String, "Number": schema.Double, "Boolean": schema.Boolean, "Date": schema.Date, "Pointer": schema.String,
 	"Array": schema.Array, "Object": schema.JSON, "File": schema.JSON, "GeoPoint": schema.JSON, "Polygon": schema.JSON, "Bytes": schema.Bytes}
 
-// class returns a class as /schemas describes it, and warnings about what is left out.
+// class returns a class from its description in /schemas, and warnings about omitted parts.
 func (s *Source) class(described value.Value) (schema.Class, []string) {
 	c := schema.Class{Source: s.options.Name, Name: text(described, "className"), Table: text(described, "className"), Key: []string{"objectId"}, Converts: true}
 	var warnings []string
@@ -179,7 +180,7 @@ func (s *Source) class(described value.Value) (schema.Class, []string) {
 	return c, warnings
 }
 
-// place orders the fields of a class: the key first, then its own, then the times.
+// place orders the fields of a class: the key first, then the other fields, then the times.
 func place(field string) int {
 	switch field {
 	case "objectId":
@@ -190,14 +191,14 @@ func place(field string) int {
 	return 1
 }
 
-// operations are those that class-level permissions name.
+// operations are the operations that class-level permissions can contain.
 var operations = []schema.Operation{schema.Find, schema.Get, schema.Count, schema.Create, schema.Update, schema.Delete}
 
-// userField begins the groups of protectedFields whose members are the users in a field of the record.
+// userField is the prefix of groups in protectedFields whose members are the users in a field of the record.
 const userField = "userField:"
 
-// permissions returns the guard of a class. A field that shows on some records only shows over REST, where Parse Server
-// leaves it out of the others. A database returns it with all.
+// permissions returns the guard of a class. A field that only some records show is visible only over REST, where
+// Parse Server omits it from the other records. A database would return it with all records.
 func (s *Source) permissions(described value.Value, name string) *schema.Guard {
 	g := &schema.Guard{As: string(s.options.As), Named: map[string][]string{}, Readers: readers, Grants: map[schema.Operation]schema.Grant{}, Protected: map[string][]string{}}
 	clp, _ := described.Get("classLevelPermissions")
@@ -206,7 +207,8 @@ func (s *Source) permissions(described value.Value, name string) *schema.Guard {
 		if !limited {
 			continue
 		}
-		// Users are those whose pointer in a field of the record grants it. Groups are roles, users and "*".
+		// A user is granted an operation if a pointer in a field of the record names the user. Groups are roles,
+		// users and "*".
 		var grant schema.Grant
 		for _, m := range granted.Members() {
 			switch {
@@ -237,10 +239,10 @@ func (s *Source) permissions(described value.Value, name string) *schema.Guard {
 		}
 	}
 	if name == "_User" && s.direct == nil {
-		g.Named["objectId"] = nil // a user is shown the whole of the own record
+		g.Named["objectId"] = nil // users see all fields of their own record
 	}
 	if name == "_User" && !slices.Contains(g.Protected[schema.Everybody], "email") {
-		// Parse Server's default, which /schemas doesn't show.
+		// Parse Server's default, which /schemas doesn't contain.
 		g.Protected[schema.Everybody] = append(g.Protected[schema.Everybody], "email")
 	}
 	return g
@@ -257,7 +259,7 @@ func texts(v value.Value) []string {
 	return out
 }
 
-// target returns the class that a pointer leads to.
+// target returns the class that a pointer field leads to.
 func (c *class) target(field string) string {
 	i := slices.IndexFunc(c.Relations, func(r schema.Relation) bool { return r.Fields[0] == field })
 	if i < 0 {

@@ -23,8 +23,9 @@ func (s *Source) databaseTables(ctx context.Context) (map[string]*schema.Class, 
 	return out, nil
 }
 
-// setColumnTypes gives the fields of c the types of their columns, adds the indexes, and returns warnings about fields that the
-// table doesn't have. Parse Server names columns as fields, and keeps only the id of a pointer.
+// setColumnTypes gives the fields of c the types of their columns, and adds the indexes. It returns warnings about
+// fields that the table doesn't have. In Parse Server's tables, columns have the names of fields, and a pointer
+// contains only the id.
 func setColumnTypes(c *schema.Class, table *schema.Class) []string {
 	var warnings []string
 	kept := c.Fields[:0]

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Compile implements source.Compiler: the first request over REST and what is done here with its records, or the
-// statement that runs in the database.
+// Compile implements source.Compiler. It returns the statement that runs in the database. Over REST, it returns the
+// first request and a description of the steps that the gateway computes.
 func (s *Source) Compile(p policy.Permit) (string, error) {
 	if s.direct != nil {
 		if c, ok := s.direct.(source.Compiler); ok {
@@ -47,7 +47,7 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 		}
 		rest = "every condition again, and the count"
 	}
-	// The first request, with the values of its where left out.
+	// The first request, without the values in its where.
 	w, err := r.walk(v, where, u)
 	if err != nil {
 		return "", err
@@ -63,7 +63,7 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 	return strings.Replace(text, "?&", "?", 1) + "\n-- done here, over the records that this returns page by page: " + rest, nil
 }
 
-// Explain implements source.Explainer. Over REST the plan of the database is not available.
+// Explain implements source.Explainer. Over REST it returns "", because the plan of the database is not available.
 func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	if e, ok := s.direct.(source.Explainer); ok {
 		return e.Explain(ctx, p)

@@ -1,4 +1,4 @@
 package parse
 
-// SetPage sets how many records s asks for at once.
+// SetPage sets the number of records per request of s.
 func (s *Source) SetPage(n int) { s.page = n }

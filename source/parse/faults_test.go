@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/parse"
 )
 
-// TestFaults puts a proxy in front of Parse Server that answers in its place.
+// TestFaults puts a proxy in front of Parse Server that answers instead of Parse Server.
 func TestFaults(t *testing.T) {
 	s := start(t)
 	var answer atomic.Pointer[http.HandlerFunc]
@@ -50,8 +50,8 @@ func TestFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		says     http.HandlerFunc
-		agent    string // all that an agent reads
-		operator string // the text that the log holds of it
+		agent    string // the complete text that an agent may read
+		operator string // the text in the log
 	}{
 		{"500", says(500, "application/json", `{"code":1,"message":"`+marker+`"}`), noAnswer, "an error of Parse Server, which is in its own log: status 500, code 1"},
 		{"HTML", says(200, "text/html", `<html>`+marker), noAnswer, notParse + "200"},
@@ -108,7 +108,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestDown checks what a source says whose Parse Server does not exist, or isn't one.
+// TestDown checks the errors of a source whose Parse Server doesn't exist, or isn't a Parse Server.
 func TestDown(t *testing.T) {
 	s := start(t)
 	down := httptest.NewServer(nil)
@@ -155,8 +155,8 @@ func TestDown(t *testing.T) {
 	}
 }
 
-// TestDrift changes classes after they were described. Parse Server answers questions about classes and fields that it
-// doesn't have with no records. That doesn't count as an answer.
+// TestDrift changes classes after they were described. For unknown classes and fields, Parse Server returns no
+// records. The source must not treat that as an answer.
 func TestDrift(t *testing.T) {
 	s := start(t)
 	class := "Drift" + strings.ToUpper(rand.Text()[:6])

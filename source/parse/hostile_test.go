@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/parse"
 )
 
-// upstream is a hostile Parse Server. It has a class of notes, and answers every request with answers.
+// upstream starts a hostile Parse Server. It has a class of notes, and answers every request with answers.
 func upstream(t *testing.T, answers http.HandlerFunc) *asker {
 	t.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -40,11 +40,12 @@ func upstream(t *testing.T, answers http.HandlerFunc) *asker {
 	return (&server{t: t}).openWith(o, identity.Principal{ID: "token:a", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read}}, nil)
 }
 
-// TestEchoedKeys has Parse Server answer with the keys that it was sent, as text and encoded: none of them leaves.
+// TestEchoedKeys has Parse Server answer with the keys from the request, as text and encoded. None of them may reach
+// the caller.
 func TestEchoedKeys(t *testing.T) {
 	a := upstream(t, func(w http.ResponseWriter, r *http.Request) {
 		keys := r.Header.Get("X-Parse-Master-Key") + " " + r.Header.Get("X-Parse-REST-API-Key")
-		if strings.Contains(r.URL.RawQuery, "gt") { // a query for the records after the one
+		if strings.Contains(r.URL.RawQuery, "gt") { // a query for the records after the first
 			fmt.Fprint(w, `{"results":[]}`)
 			return
 		}
@@ -63,8 +64,8 @@ func TestEchoedKeys(t *testing.T) {
 	}
 }
 
-// TestHugeAnswers has Parse Server answer without end, with records of more values than fit into memory, and with records of which few fit
-// into an answer.
+// TestHugeAnswers has Parse Server answer without end, with records of more values than fit into memory, and with
+// records of which only few fit into an answer.
 func TestHugeAnswers(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	var sent atomic.Int64
@@ -80,7 +81,7 @@ func TestHugeAnswers(t *testing.T) {
 	if p := problem.Of(err); p == nil || p.Kind != "too_large" || p.Code != problem.BudgetExceeded {
 		t.Errorf("without end: %d rows, %v", len(rows), err)
 	}
-	if n := sent.Load(); n > 150<<20 { // one answer of 2 MiB, three of 16, and what sockets hold
+	if n := sent.Load(); n > 150<<20 { // one answer of 2 MiB, three of 16 MiB, and the buffers of sockets
 		t.Errorf("%d bytes were taken", n)
 	}
 	for _, many := range []string{`"text":[`, `"list":[`, `"object":{"a":[`} {
@@ -128,8 +129,9 @@ func TestHugeAnswers(t *testing.T) {
 	}
 }
 
-// TestNonInterferenceLarge tests that the size of hidden values changes no answer. Records are larger than an answer
-// can be, by themselves or with others. The large field is one that is read, or one that decides whether they are seen.
+// TestNonInterferenceLarge checks that the size of hidden values changes no answer. Records are larger than an answer
+// may be, alone or with others. The large field is one that is read, or one that decides whether the record is
+// visible.
 func TestNonInterferenceLarge(t *testing.T) {
 	s := start(t)
 	class := fmt.Sprintf("Large%d", len(s.must("GET", "/schemas", nil)["results"].([]any)))
@@ -143,7 +145,7 @@ func TestNonInterferenceLarge(t *testing.T) {
 		made := s.must("POST", "/classes/"+class, object{"org": "acme", "body": fmt.Sprint("text ", n%5), "list": []any{n, "x"}, "at": n})
 		ids = append(ids, made["objectId"].(string))
 	}
-	// Parse Server is not asked for it: it is decided here.
+	// The gateway evaluates this rule, because it isn't sent to Parse Server.
 	rules := map[string]policy.ClassRule{class: {Canonical: where(t, `{"org":{"$regex":"^ac"}}`)}}
 	o, p := s.options("master")
 	a := s.openWith(o, p, rules)

@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/parse"
 )
 
-// TestRekey gives an open source, whose keys Parse Server refuses, those that it takes.
+// TestRekey gives valid keys to an open source whose keys Parse Server rejects.
 func TestRekey(t *testing.T) {
 	s := start(t)
 	o, _ := s.options("master")

@@ -27,7 +27,7 @@ import (
 
 type object = map[string]any
 
-// shapes are class-level permissions. ALICE is replaced by the id of the user alice.
+// shapes returns class-level permissions by name. alice is the id of the user alice.
 func shapes(alice string) map[string]object {
 	everybody, nobody := object{"*": true}, object{}
 	all := func(of object) object {
@@ -51,20 +51,20 @@ func shapes(alice string) map[string]object {
 		"Protected": with(all(everybody), object{"protectedFields": object{"*": []string{"inner"}, "role:support": []string{}}}),
 		"Exempt":    with(all(everybody), object{"protectedFields": object{"*": []string{"inner", "title"}, "authenticated": []string{"inner"}, alice: []string{}}}),
 		"Nobody":    all(nobody),
-		// fields that show only on the records that name the user
+		// fields that are shown only on records that name the user
 		"NamesOwner": with(all(everybody), object{"protectedFields": object{"*": []string{"inner"}, "userField:owner": []string{}}}),
 		"NamesFans":  with(all(everybody), object{"protectedFields": object{"*": []string{"inner", "title"}, "authenticated": []string{"inner", "title"}, "userField:fans": []string{"title"}, "userField:owner": []string{"note"}}}),
 	}
 }
 
-// A matrix holds the classes of the shapes, each with the same records, in a Parse Server.
+// A matrix contains one class for each of the shapes, all with the same records, in a Parse Server.
 type matrix struct {
 	*server
-	names   []string            // of the classes
+	names   []string            // the names of the classes
 	records map[string][]string // the ids of their records, in the order of the access lists
 }
 
-// newMatrix makes the classes, and removes them when the test ends.
+// newMatrix creates the classes, and removes them when the test ends.
 func newMatrix(t *testing.T) *matrix {
 	m := &matrix{server: start(t), records: map[string][]string{}}
 	alice, _ := m.session("alice")
@@ -95,7 +95,7 @@ func newMatrix(t *testing.T) *matrix {
 	return m
 }
 
-// all returns the ids of all records of a class, as the master sees them.
+// all returns the ids of all records of a class that the master can see.
 func (m *matrix) all(class string) []string {
 	_, found := m.found(class, `{}`, "X-Parse-Master-Key: "+m.MasterKey)
 	return idsOf(found)
@@ -110,7 +110,7 @@ func idsOf(found []any) []string {
 	return out
 }
 
-// postures are those of the matrix, each with the header by which Parse Server is asked the same.
+// postures returns the postures of the matrix, each with the header for the same request to Parse Server.
 func (m *matrix) postures() map[string]string {
 	token := func(name string) string {
 		_, t := m.session(name)
@@ -119,7 +119,7 @@ func (m *matrix) postures() map[string]string {
 	return map[string]string{"public": "X-Nobody: x", "session alice": token("alice"), "user bob": token("bob"), "role support": token("sam"), "master": "X-Parse-Master-Key: " + m.MasterKey}
 }
 
-// seen returns a record as text: its visible fields that hold a value.
+// seen returns a record as text, with its visible fields that have a value.
 func seen(id string, title, secret any) string {
 	out := id
 	for _, v := range []any{title, secret} {
@@ -130,8 +130,8 @@ func seen(id string, title, secret any) string {
 	return out
 }
 
-// TestMatrixReads compares finds, gets, counts and joins in each posture with what Parse Server answers to the same
-// session, over REST and from the database.
+// TestMatrixReads runs finds, gets, counts and joins in each posture, over REST and from the database. It compares
+// the results with Parse Server's answers to the same session.
 func TestMatrixReads(t *testing.T) {
 	m := newMatrix(t)
 	compared := 0
@@ -150,7 +150,7 @@ func TestMatrixReads(t *testing.T) {
 					}
 				}
 				says("find", a.found(&query.Find{Class: class, Limit: 100}), m.theirs(class, `{}`, header))
-				partly := strings.HasPrefix(class, "Names") // Parse Server refuses conditions on fields that it shows in parts. Here they hold over what is shown
+				partly := strings.HasPrefix(class, "Names") // Parse Server doesn't support conditions on such fields. The source evaluates them over shown values
 				if !partly {
 					says("find where", a.found(&query.Find{Class: class, Where: where(t, `{"title":{"$gt":"t1"},"owner":{"$ne":"x"}}`), Limit: 100}),
 						m.theirs(class, `{"title":{"$gt":"t1"}}`, header))
@@ -185,8 +185,8 @@ func TestMatrixReads(t *testing.T) {
 	t.Logf("%d comparisons", compared)
 }
 
-// more compares SELECTs, groups, patterns and refusals. Questions that Parse Server itself doesn't answer in a session
-// are computed from the records that it shows there.
+// more compares SELECTs, groups, patterns and refusals. For queries that Parse Server itself doesn't answer in a
+// session, it computes the expected result from the records that Parse Server shows.
 func (m *matrix) more(a *asker, class, header string, says func(op string, got, want any)) {
 	m.t.Helper()
 	status, found := m.found(class, `{}`, header)
@@ -224,7 +224,7 @@ func (m *matrix) more(a *asker, class, header string, says func(op string, got, 
 		slices.Sort(want)
 		got := a.ours(pipeline(m.t, class, `[{"$match":{"`+field+`":{"$exists":true}}},{"$group":{"_id":"$`+field+`","n":{"$sum":1}}},{"$project":{"_id":1,"n":1}}]`))
 		if len(want) == 0 && len(got) == 1 && (got[0] == "not_found" || got[0] == "invalid_query" || got[0] == "permission_denied") {
-			got = want // refused, where Parse Server shows none
+			got = want // refused, and Parse Server shows no values
 		}
 		says("group by "+field, got, want)
 	}
@@ -239,15 +239,15 @@ func (m *matrix) more(a *asker, class, header string, says func(op string, got, 
 	says("a filter that Parse Server alone refuses", status != 200 && err == nil, false)
 }
 
-// TestNamed asks for fields that show only on the records that name the user, beyond what Parse Server answers.
-// Conditions, orders and groups hold over visible values, and a write of a hidden value is refused. From the database
+// TestNamed queries fields that are shown only on records that name the user, beyond Parse Server's own abilities.
+// Conditions, orders and groups must use visible values, and a write of a hidden value must fail. From the database,
 // the fields are hidden.
 func TestNamed(t *testing.T) {
 	m := newMatrix(t)
 	class := m.names[slicesIndex(m.names, "NamesOwner")]
 	_, token := m.session("alice")
 	_, found := m.found(class, `{}`, "X-Parse-Session-Token: "+token)
-	shows, other := []string{}, "" // the values of inner that alice sees, and a record on which she doesn't see it
+	shows, other := []string{}, "" // the visible values of inner, and a record on which inner is hidden from alice
 	for _, f := range found {
 		if text, ok := f.(object)["inner"].(string); ok {
 			shows = append(shows, text)
@@ -306,7 +306,7 @@ func TestNamed(t *testing.T) {
 			t.Errorf("%s: %v; the field is hidden", name, err)
 		}
 	}
-	// A user is shown the whole of the own record.
+	// Users see all fields of their own record.
 	alice, _ := m.session("alice")
 	plan, rows, err := rest.read(&query.Find{Class: "_User", Where: where(t, `{"email":{"$exists":true}}`), Limit: 50})
 	if err != nil || len(rows) != 1 || rows[0][slices.IndexFunc(plan.Columns, func(c policy.Column) bool { return c.Path.String() == "objectId" })].Text() != alice {
@@ -321,7 +321,7 @@ func (m *matrix) theirs(class, where, header string) []string {
 	for _, f := range found {
 		r := f.(object)
 		if r["title"] == nil && strings.Contains(where, "title") {
-			continue // a condition on a field that isn't shown
+			continue // a condition on a hidden field
 		}
 		out = append(out, seen(r["objectId"].(string), r["title"], r["inner"]))
 	}
@@ -329,7 +329,7 @@ func (m *matrix) theirs(class, where, header string) []string {
 	return out
 }
 
-// found returns the records that a source finds, or none if it refuses.
+// found returns the records that a source finds, or none if it returns an error.
 func (a *asker) found(q *query.Find) []string {
 	a.t.Helper()
 	plan, rows, err := a.read(q)
@@ -354,14 +354,14 @@ func (a *asker) found(q *query.Find) []string {
 	return out
 }
 
-// A writer proposes writes that the rules allow at once.
+// A writer proposes writes, which the rules apply at once.
 type writer struct {
 	t       *testing.T
 	gateway *bailiwick.Gateway
 	who     identity.Principal
 }
 
-// writes opens a source for writing in a posture, or nil if the posture can't write.
+// writes opens a source for writing in a posture. It returns nil if the posture can't write.
 func (m *matrix) writes(t *testing.T, posture string) *writer {
 	o, p := m.options(posture)
 	src, err := parse.Open(o)
@@ -423,7 +423,7 @@ func (w *writer) write(of write.Write) (s *review.Sheet, err error) {
 	return s, err
 }
 
-// does reports whether a write is applied. An action is always reviewed: it counts once it waits for that.
+// does reports whether a write is applied. An action always needs a review, so it counts when it is pending.
 func (w *writer) does(of write.Write) bool {
 	if w == nil {
 		return false
@@ -440,9 +440,9 @@ func data(field, text string) value.Value {
 	return value.OfObject([]value.Member{{Name: field, Value: value.OfString(text)}})
 }
 
-// TestMatrixWrites compares creates, updates, new fields and deletes in each posture with what Parse Server lets the same
-// session do to a record with the same access list. Bailiwick may do no more, and no less than what the session also
-// sees.
+// TestMatrixWrites runs creates, updates, new fields and deletes in each posture. It compares the results with what
+// Parse Server allows the same session on a record with the same access list. Bailiwick must allow exactly the writes
+// that Parse Server allows on visible records.
 func TestMatrixWrites(t *testing.T) {
 	ours, twin := newMatrix(t), newMatrix(t)
 	compared := 0
@@ -470,7 +470,7 @@ func TestMatrixWrites(t *testing.T) {
 			for i := range ours.records[class] {
 				id, its := ours.records[class][i], twin.records[other][i]
 				sees := visible(its)
-				if i == 0 { // without an access list: the permissions of the class decide alone
+				if i == 0 { // without an access list, only the permissions of the class decide
 					greet := &write.Action{Name: "greet", Class: class, ID: id, Input: value.OfObject([]value.Member{{Name: "function", Value: value.OfString("greet")},
 						{Name: "parameters", Value: value.OfObject([]value.Member{{Name: "name", Value: value.OfString("Ann")}})}})}
 					says("a cloud function", w.does(greet), theirs("PUT", "/"+its, object{"note": "x"}) && sees)
@@ -495,7 +495,7 @@ func TestMatrixWrites(t *testing.T) {
 				if want := gone == 200 && status == 200; got != want && (w != nil || got) {
 					t.Errorf("delete in %s, %s: %v; Parse Server: %v", class, posture, got, want)
 				}
-				if gone == 200 && !got { // keep the two alike
+				if gone == 200 && !got { // keeps the two classes equal
 					ours.ask("DELETE", "/classes/"+class+"/"+ours.records[class][i], nil, "X-Parse-Master-Key: "+ours.MasterKey)
 				}
 			}

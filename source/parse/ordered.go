@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// find returns the records of a page. If they are ordered by a date or a number, which every database orders alike, only
-// as many are read as decide the page.
+// find returns the records of a page. Every database orders dates and numbers in the same way. So if the records are
+// ordered by such a field, find reads only as many records as it needs to decide the page.
 func (r *reading) find(ctx context.Context) (source.Rows, error) {
 	if len(r.plan.Order) == 0 { // every visible field is masked
 		return interpret.Rows(ctx, r.plan, r.records)
@@ -40,18 +40,17 @@ func (r *reading) find(ctx context.Context) (source.Rows, error) {
 	}), nil
 }
 
-// parts are the rows of a find, as parts of its records decide them. No record of a later part is before one of an
-// earlier one.
+// parts yields the rows of a find part by part. Records of a later part never come before records of an earlier part.
 type parts struct {
 	*reading
-	skip, left int // records to skip, and rows to yield
+	skip, left int // the number of records to skip, and of rows to yield
 	yield      func(value.Row, error) bool
 }
 
-// errEnough ends the reading of records that are no longer asked for.
+// errEnough ends the reading when the reader wants no more records.
 var errEnough = errors.New("parse: the reader wants no more records")
 
-// parts yields the rows that read gives.
+// parts yields the rows that read produces.
 func (r *reading) parts(read func(*parts) error) source.Rows {
 	return func(yield func(value.Row, error) bool) {
 		err := read(&parts{reading: r, skip: r.plan.Skip, left: r.plan.Limit + 1, yield: yield})
@@ -61,7 +60,7 @@ func (r *reading) parts(read func(*parts) error) source.Rows {
 	}
 }
 
-// give yields the rows that a part of the records decides, and lets go of the records.
+// give yields the rows of a part of the records, and releases the records.
 func (p *parts) give(ctx context.Context, part []value.Row) error {
 	if len(part) == 0 {
 		return nil
@@ -92,15 +91,16 @@ func (p *parts) give(ctx context.Context, part []value.Row) error {
 	return nil
 }
 
-// A phase is a part of the records in the order of a find: those with a value in its first field, or those without one.
+// A phase is a part of the records in the order of a find: the records with a value in the first order field, or
+// those without one.
 type phase struct {
 	where   query.Filter
-	by      string // "" for the records without a value
+	by      string // the field, or "" for the records without a value
 	desc    bool
 	ordered bool
 }
 
-// phases returns the parts from a position on, in order. Null comes first when ascending.
+// phases returns the phases from a position on, in order. Null comes first in ascending order.
 func phases(field string, desc bool, after []value.Value) []phase {
 	path := query.Path{field}
 	empty := phase{where: query.Exists{Path: path}}
@@ -124,7 +124,7 @@ func phases(field string, desc bool, after []value.Value) []phase {
 	return []phase{empty, valued}
 }
 
-// phase gives the records of a phase, as far as they are decided.
+// phase yields the rows of a phase that are already decided, until it ends.
 func (r *reading) phase(ctx context.Context, ph phase, out *parts) error {
 	where := query.Filter(query.And{ph.where})
 	if r.plan.Where != nil {
@@ -153,7 +153,8 @@ func (r *reading) phase(ctx context.Context, ph phase, out *parts) error {
 	return out.give(ctx, have)
 }
 
-// dropLastTies returns the records without the last ones that are equal in the field: more of these may follow.
+// dropLastTies returns the records without the last ones that have the same value in the field, because more of them
+// may follow.
 func (w *walk) dropLastTies(rows []value.Row) []value.Row {
 	if len(rows) == 0 {
 		return nil

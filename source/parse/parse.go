@@ -3,16 +3,17 @@
 //	Permit ─views, guards→ queries of the REST API, or SQL ─answers→ records ─interpret→ rows
 //	writes.Permit ─requests→ Parse Server ─settle→ results
 //
-// It reads classes over Parse's REST API. With a read-only connection to Parse's own PostgreSQL database it reads them
-// from there. Parse's permissions become part of every view as a schema.Guard: class-level permissions, protected
-// fields, pointer permissions and the access list of each record. They are those of the user or role that the source
-// acts as. Over REST with a session, Parse Server checks them again.
+// The source reads classes over Parse's REST API. With a read-only connection to Parse's own PostgreSQL database, it
+// reads them from there. Parse's permissions become part of every view as a schema.Guard: class-level permissions,
+// protected fields, pointer permissions and the access list of each record. The permissions of the user or role apply
+// that the source acts as. Over REST with a session, Parse Server checks them again.
 //
-// Package interpret evaluates the parts of a query that Parse can't do exactly, over at most Options.LocalRows records.
-// Parse's endpoint for aggregation is never used. It ignores the stages that it doesn't know and returns raw records.
+// Package interpret evaluates the parts of a query that Parse can't do exactly, over at most Options.LocalRows
+// records. The source never uses Parse's endpoint for aggregation, which ignores unknown stages and returns raw
+// records.
 //
-// Answers are read into bounded memory. Approved changes of classes become requests to /schemas: new classes, new
-// fields and dropped classes. Values are converted between the forms of the REST API and package value.
+// The memory for answers is limited. Approved changes of classes become requests to /schemas: new classes, new fields
+// and dropped classes. Values are converted between the forms of the REST API and package value.
 package parse
 
 import (
@@ -35,41 +36,41 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// A Posture is the identity with which a source asks Parse Server.
+// A Posture is the identity that a source uses at Parse Server.
 type Posture string
 
-// The postures. There is no default: acting as master is asked for by name.
+// The postures. There is no default, so acting as master must be configured explicitly.
 const (
-	Session Posture = "session" // a session that the principal brings
+	Session Posture = "session" // the session of the principal
 	User    Posture = "user"    // a user, in a session that the master key opens
-	Role    Posture = "role"    // a role, as if a user had it and no other
+	Role    Posture = "role"    // a role, like a user who has only this role
 	Public  Posture = "public"  // a visitor without a user
-	Master  Posture = "master"  // the master: only the owner's rules narrow what is seen
+	Master  Posture = "master"  // the master: only the owner's rules restrict the view
 )
 
 // DefaultLocalRows is the default of Options.LocalRows.
 const DefaultLocalRows = 10_000
 
-// Options name a Parse Server. Name, URL, AppID, MasterKey and As are required.
+// Options describe a Parse Server. Name, URL, AppID, MasterKey and As are required.
 type Options struct {
 	Name string
-	URL  string // https://host/parse, or http:// only for loopback
+	URL  string // https://host/parse. http:// is allowed only for loopback
 
 	AppID, RESTKey string
-	MasterKey      string // or the read-only master key, if nothing is written and As isn't User
+	MasterKey      string // the read-only master key is enough if nothing is written and As isn't User
 
 	As      Posture
-	Session string // As Session: a CEL expression over the principal that yields its session token
-	User    string // As User: a CEL expression over the principal that yields the user's objectId
-	Role    string // As Role: the role's name
+	Session string // for As Session: a CEL expression over the principal that returns its session token
+	User    string // for As User: a CEL expression over the principal that returns the user's objectId
+	Role    string // for As Role: the role's name
 
-	Direct    Direct         // Parse's own PostgreSQL database, opened for an account that may only read. Nil reads over REST
-	LocalRows int            // the most records that are evaluated here for one query. 0 means DefaultLocalRows
-	System    []string       // the classes of Parse itself to show, of those that are hidden by default
-	Roots     *x509.CertPool // trusted certificates. Nil is the system's
+	Direct    Direct         // Parse's own PostgreSQL database, for an account that may only read. Nil reads over REST
+	LocalRows int            // the maximum number of records that the gateway evaluates for one query. 0 means DefaultLocalRows
+	System    []string       // Parse's own classes to show, among those hidden by default
+	Roots     *x509.CertPool // trusted certificates. Nil means those of the system
 }
 
-// A Direct is a source over Parse's own database, such as that of source/postgres. Close closes it.
+// A Direct is a source over Parse's own database, such as a source of source/postgres.
 type Direct interface {
 	source.Source
 	source.Pinger
@@ -81,21 +82,21 @@ type Source struct {
 	options Options
 	base    *url.URL
 	http    *http.Client
-	direct  Direct // nil without one
+	direct  Direct // nil without a direct connection
 	whose   *expression.Expression
-	page    int                 // how many records are asked for at once
-	looks   chan struct{}       // held while a record is read to be written, whose size isn't known
-	secrets client.KnownSecrets // to find in answers
+	page    int                 // the number of records per request
+	looks   chan struct{}       // held while a record of unknown size is read for a write
+	secrets client.KnownSecrets // secrets to mask in answers
 	keys    atomic.Pointer[keys]
 
 	mu      sync.Mutex
 	classes map[string]*class  // by name, as last described
-	read    time.Time          // when they were
-	doubted bool               // Parse Server has answered that they may have changed
+	read    time.Time          // when the classes were described
+	doubted bool               // whether an answer of Parse Server means that the classes may have changed
 	known   map[string]*person // the identities that agents act as, by the digest of their key
 }
 
-// Open checks the options. It asks Parse Server nothing yet.
+// Open checks the options. It sends no request to Parse Server yet.
 func Open(o Options) (*Source, error) {
 	wrong := func(format string, args ...any) (*Source, error) {
 		return nil, fmt.Errorf("source %s: %s", o.Name, fmt.Sprintf(format, args...))
@@ -122,8 +123,8 @@ func Open(o Options) (*Source, error) {
 	return s, nil
 }
 
-// posture checks the posture and returns the expression that yields the acting user, session or role. It returns nil if
-// this doesn't depend on the principal.
+// posture checks the posture and returns the expression for the acting user, session or role. It returns nil if the
+// identity doesn't depend on the principal.
 func (o Options) posture() (*expression.Expression, error) {
 	for _, other := range []struct {
 		as  Posture
@@ -149,11 +150,11 @@ func (o Options) posture() (*expression.Expression, error) {
 	return nil, fmt.Errorf("as: there is no %q; session, user, role, public and master are", o.As)
 }
 
-// permissionsLife is how long the permissions of classes are believed.
+// permissionsLife is the time after which the permissions of classes count as outdated.
 const permissionsLife = time.Hour
 
-// Stale reports whether the source should be described again. It should if its classes and their permissions are an
-// hour old, or if an answer of Parse Server has shown that they may have changed.
+// Stale reports whether the source should be described again. That is the case if the classes and their permissions
+// are an hour old, or if an answer of Parse Server means that they may have changed.
 func (s *Source) Stale() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

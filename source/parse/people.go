@@ -15,16 +15,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// fresh is how long what Parse Server said of a user is believed.
+// fresh is the time for which the facts about a user are cached.
 const fresh = 30 * time.Second
 
-// maxRoles is the most roles that are followed for one user, and mostKnown the most users that are remembered.
+// maxRoles is the maximum number of roles that are followed for one user. mostKnown is the maximum number of cached
+// users.
 const (
 	maxRoles  = 1000
 	mostKnown = 10_000
 )
 
-// A person is what Parse Server knows of the identity that a source acts as.
+// A person contains Parse Server's facts about an identity that a source acts as.
 type person struct {
 	groups policy.Groups
 	as     credential
@@ -58,7 +59,7 @@ func (s *Source) person(ctx context.Context, p identity.Principal) (*person, err
 	if who != nil && time.Now().Before(who.until) {
 		return who, nil
 	}
-	if who != nil && s.options.As == User { // a further loginAs would make a further session
+	if who != nil && s.options.As == User { // another loginAs would create another session
 		if again, err := s.meetSession(ctx, who.as.value); err == nil && again.groups.User == who.groups.User {
 			return s.know(at, again), nil
 		}
@@ -70,7 +71,7 @@ func (s *Source) person(ctx context.Context, p identity.Principal) (*person, err
 	return s.know(at, who), nil
 }
 
-// know remembers who for a while.
+// know caches who for the time fresh.
 func (s *Source) know(at string, who *person) *person {
 	who.until = time.Now().Add(fresh)
 	s.mu.Lock()
@@ -82,7 +83,7 @@ func (s *Source) know(at string, who *person) *person {
 	return who
 }
 
-// forget drops the remembered users, and marks the known classes as doubtful.
+// forget drops the cached users, and marks the known classes as possibly outdated.
 func (s *Source) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +91,8 @@ func (s *Source) forget() {
 	clear(s.known)
 }
 
-// meet asks Parse Server who key belongs to: a session token, a user's id, or nothing for the other postures.
+// meet asks Parse Server for the identity that key belongs to. key is a session token, a user's id, or unused for the
+// other postures.
 func (s *Source) meet(ctx context.Context, key string) (*person, error) {
 	switch s.options.As {
 	case Master:
@@ -121,7 +123,7 @@ func (s *Source) meet(ctx context.Context, key string) (*person, error) {
 	return s.user(ctx, in, token.Text())
 }
 
-// meetSession asks Parse Server who a session belongs to.
+// meetSession asks Parse Server for the user of a session.
 func (s *Source) meetSession(ctx context.Context, token string) (*person, error) {
 	me, err := s.ask(ctx, request{method: http.MethodGet, path: "/users/me", as: session(token)})
 	if err != nil {
@@ -146,7 +148,7 @@ func (s *Source) user(ctx context.Context, record value.Value, token string) (*p
 	return &person{groups: policy.Groups{Names: names, User: id.Text(), Users: "_User"}, as: session(token)}, nil
 }
 
-// roles returns the groups of the roles that where finds, and of all roles that these are in.
+// roles returns the groups of the roles that match where, and of all roles that contain these roles.
 func (s *Source) roles(ctx context.Context, where value.Value) ([]string, error) {
 	var names []string
 	seen := map[string]bool{}

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// TestPointerLists compares conditions over lists of pointers with what Parse Server answers, and joins through them.
+// TestPointerLists compares conditions over lists of pointers, and joins through them, with Parse Server's answers.
 func TestPointerLists(t *testing.T) {
 	m := newMatrix(t)
 	class := m.names[slicesIndex(m.names, "Open")]

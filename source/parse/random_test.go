@@ -18,8 +18,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// probes are the values of a class on which databases differ: null, case and accents, numbers at the limits of a double,
-// dates, lists and objects.
+// probes are the values on which databases differ: null, case and accents, numbers at the limits of a double, dates,
+// lists and objects.
 var probes = map[string][]string{
 	"s":    {"null", `"apple"`, `"Apple"`, `"\u00e9tude"`, `"e\u0301tude"`, `""`, `"100%_sure"`, `"it's"`, `"null"`, `"42"`, `"straße"`, `"zebra"`},
 	"n":    {"null", "0", "-1", "0.1", "1e300", "9007199254740992", "42", "1.5", "-0.25"},
@@ -30,7 +30,7 @@ var probes = map[string][]string{
 	"next": {"null"},
 }
 
-// newProbes makes a class of them in a Parse Server, and returns its name.
+// newProbes creates a class with these values in a Parse Server, and returns its name.
 func newProbes(t *testing.T, s *server) string {
 	class := "Probe" + strings.ToUpper(rand.Text()[:6])
 	s.must("POST", "/schemas/"+class, object{"className": class, "fields": object{"s": object{"type": "String"}, "n": object{"type": "Number"}, "d": object{"type": "Date"},
@@ -69,7 +69,7 @@ func newProbes(t *testing.T, s *server) string {
 	return class
 }
 
-// oracle returns an asker of the same records in memory.
+// oracle returns an asker over the same records in memory.
 func (a *asker) oracle(class string) *asker {
 	var classes []schema.Class
 	for _, c := range a.policy.Catalogue() {
@@ -133,7 +133,7 @@ func condition(r *mathrand.Rand, depth int) string {
 	return fmt.Sprintf(`{"%s":{"%s":%s}}`, field, []string{"$gt", "$gte", "$lt", "$lte"}[r.IntN(4)], v())
 }
 
-// TestRandomQueries compares random finds, page by page, counts and groups over REST and from the database with the
+// TestRandomQueries compares random finds page by page, counts and groups, over REST and from the database, with the
 // oracle over the same records.
 func TestRandomQueries(t *testing.T) {
 	s := start(t)
@@ -153,7 +153,7 @@ func TestRandomQueries(t *testing.T) {
 		}
 		f, err := query.ParseWhere(v, "/where")
 		if err != nil {
-			continue // a comparison that the language refuses
+			continue // the language doesn't support this comparison
 		}
 		order := []query.Sort{{Path: query.Path{[]string{"n", "d", "s", "b", "createdAt"}[r.IntN(5)]}, Desc: r.IntN(2) == 0}}
 		if r.IntN(4) == 0 {
@@ -180,7 +180,7 @@ func TestRandomQueries(t *testing.T) {
 	t.Logf("%d comparisons, %d rows", compared, rows)
 }
 
-// pages returns the rows of a find, page by page.
+// pages returns the rows of a find, read page by page.
 func (a *asker) pages(q *query.Find) string {
 	var out strings.Builder
 	permit, err := a.policy.Read(a.who, q)
@@ -212,8 +212,8 @@ func (a *asker) pages(q *query.Find) string {
 	return "no end"
 }
 
-// TestSmallPages does the same for a server that returns few records at once, so that each query takes many requests, and
-// ids are read by their prefixes.
+// TestSmallPages is like TestRandomQueries, with a server that returns few records per request. So each query needs
+// many requests, and ids are read by their prefixes.
 func TestSmallPages(t *testing.T) {
 	s := start(t)
 	class := newProbes(t, s)
@@ -233,7 +233,7 @@ func TestSmallPages(t *testing.T) {
 	}
 }
 
-// TestBudget checks that the evaluation here is bounded, and that hidden records don't count.
+// TestBudget checks that the gateway's evaluation is limited, and that hidden records don't count.
 func TestBudget(t *testing.T) {
 	s := start(t)
 	for posture, want := range map[string]problem.Code{"session alice": "", "role support": problem.Unsupported} {
@@ -244,14 +244,14 @@ func TestBudget(t *testing.T) {
 		if problem.CodeOf(err) != want || err == nil && len(rows) == 0 {
 			t.Errorf("%s: %v, %v; want %s", posture, rows, err, want)
 		}
-		// An order by a date reads as much as decides the page.
+		// An order by a date reads only as many records as it needs to decide the page.
 		if _, rows, err := a.read(&query.Find{Class: "Order", Limit: 3, Order: []query.Sort{{Path: query.Path{"placed"}}}}); want == "" && (err != nil || len(rows) != 4) {
 			t.Errorf("%s: %v, %v", posture, rows, err)
 		}
 	}
 }
 
-// TestInterference changes data that the user alice does not see, and checks that nothing that she receives changes.
+// TestInterference changes data that the user alice can't see, and checks that her answers don't change.
 func TestInterference(t *testing.T) {
 	s := start(t)
 	alice, token := s.session("alice")
@@ -306,9 +306,9 @@ func TestInterference(t *testing.T) {
 			class, _, _ := strings.Cut(at, "/")
 			pairOp := []string{"RemoveRelation", "AddRelation"}[r.IntN(2)]
 			switch r.IntN(5) {
-			case 3: // a pair of an owner that she doesn't see
+			case 3: // a pair with an owner that she can't see
 				s.must("PUT", "/classes/"+songs.owner+"/"+songs.owners[2], object{"songs": object{"__op": pairOp, "objects": []object{{"__type": "Pointer", "className": songs.target, "objectId": songs.targets[r.IntN(3)]}}}})
-			case 4: // a pair with a target that she doesn't see
+			case 4: // a pair with a target that she can't see
 				s.must("PUT", "/classes/"+songs.owner+"/"+songs.owners[r.IntN(3)], object{"songs": object{"__op": pairOp, "objects": []object{{"__type": "Pointer", "className": songs.target, "objectId": songs.targets[2]}}}})
 			case 0:
 				s.must("PUT", "/classes/"+at, object{"title": fmt.Sprint("t", r.IntN(9)), "inner": fmt.Sprint("n", n), "note": "psst"})

@@ -17,8 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Read implements source.Source. Over REST, Parse Server finds records by as much of the filters as it can, and the rest
-// of the query is evaluated here.
+// Read implements source.Source. Over REST, Parse Server applies the filters as far as it can. The gateway evaluates
+// the rest of the query.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Source) over(ctx context.Context, plan *policy.Plan) (source.Rows, erro
 	return r.find(ctx)
 }
 
-// reading begins the evaluation of a plan, with the identity of its principal.
+// reading starts the evaluation of a plan, with the identity of its principal.
 func (s *Source) reading(ctx context.Context, plan *policy.Plan) (*reading, error) {
 	who, err := s.person(ctx, plan.View.Principal())
 	if err != nil {
@@ -74,19 +74,19 @@ type reading struct {
 	plan   *policy.Plan // nil for a change
 	who    *person
 	budget interpret.Budget
-	sizes  map[string]int // by class: of pages whose answers weren't too large
+	sizes  map[string]int // by class: the size of pages whose answers weren't too large
 
-	checked map[string]bool // the classes that were asked about because they have no records
+	checked map[string]bool // the classes that were checked because no records were found
 }
 
-// reads returns what a find or a count reads of a view, and all for other plans.
+// reads returns the fields of a view that a find or a count reads. For other plans it returns all fields.
 func (r *reading) reads(v *policy.View) (u uses) {
 	u.read, u.whole = interpret.Reads(r.plan, v)
 	return u
 }
 
-// room refuses a record of a view if there is no room for the parts that are read of it. They take bytes in its answer,
-// and about as many in memory.
+// room returns an error if there is no room for the parts of a record that are read. size is their size in the
+// answer, and weight their approximate size in memory, both in bytes.
 func (r *reading) room(v *policy.View, size, weight int64) error {
 	const heavy = 4 * writes.MostRecord
 	switch {
@@ -98,10 +98,11 @@ func (r *reading) room(v *policy.View, size, weight int64) error {
 	return nil
 }
 
-// bypassesPermissions reports whether requests bypass Parse's permissions, so that the conditions on access lists have to be sent.
+// bypassesPermissions reports whether requests bypass Parse's permissions. In this case, requests must contain the
+// conditions on access lists.
 func (r *reading) bypassesPermissions() bool { return r.who.as == r.source.master() }
 
-// class returns what the source knows of a view's class.
+// class returns the known facts about a view's class.
 func (r *reading) class(v *policy.View) (*class, error) {
 	r.source.mu.Lock()
 	defer r.source.mu.Unlock()
@@ -113,7 +114,7 @@ func (r *reading) class(v *policy.View) (*class, error) {
 	return &class{Class: v.Class(), types: known.types, partly: access.Partly}, nil
 }
 
-// viewCondition returns the condition that a view's layers put on its class.
+// viewCondition returns the class of a view and the condition of the view's layers.
 func (r *reading) viewCondition(v *policy.View) (*class, condition, error) {
 	c, err := r.class(v)
 	if err != nil {
@@ -128,7 +129,7 @@ func (r *reading) viewCondition(v *policy.View) (*class, condition, error) {
 			continue
 		}
 		if l.Name == "source" && !r.bypassesPermissions() {
-			continue // Parse Server adds it by itself, for the operation that it takes this for
+			continue // Parse Server itself adds the condition of the operation
 		}
 		if !r.bypassesPermissions() {
 			if err := unreadable(l.Filter, append(access.Hidden, access.Partly...)); err != nil {
@@ -145,8 +146,8 @@ func (r *reading) viewCondition(v *policy.View) (*class, condition, error) {
 	return c, out, nil
 }
 
-// unreadable refuses a filter of the owner's rules over a field that Parse Server would not return in this session: it
-// could not be checked.
+// unreadable returns an error if an owner's rule filters by a field that Parse Server doesn't return in this session.
+// The gateway couldn't check such a rule.
 func unreadable(f query.Filter, protected []string) error {
 	var err error
 	policy.FilterFields(f, func(name string) {
@@ -158,19 +159,19 @@ func unreadable(f query.Filter, protected []string) error {
 	return err
 }
 
-// countCondition returns the condition by which Parse Server can count, and whether it can do so exactly.
+// countCondition returns the condition with which Parse Server can count, and whether its count is exact.
 func (r *reading) countCondition() (c *class, where value.Value, exact bool, err error) {
 	c, viewed, err := r.viewCondition(r.plan.View)
 	if err != nil {
 		return nil, where, false, err
 	}
 	asked := c.condition(r.plan.Where, r.bypassesPermissions())
-	// Without a condition, Parse Server estimates.
+	// Without a condition, Parse Server returns an estimate.
 	where = conjunction(restObject("objectId", restObject("$exists", value.OfBool(true))), viewed.where, asked.where)
 	return c, where, viewed.exact && asked.exact && len(r.plan.Joins) == 0 && r.plan.Search == nil, nil
 }
 
-// count has Parse Server count where it can do so exactly.
+// count lets Parse Server count if its count is exact.
 func (r *reading) count(ctx context.Context) (source.Rows, error) {
 	c, where, exact, err := r.countCondition()
 	if err != nil {
@@ -196,10 +197,10 @@ func (r *reading) count(ctx context.Context) (source.Rows, error) {
 	return func(yield func(value.Row, error) bool) { yield(value.Row{n}, nil) }, nil
 }
 
-// program evaluates a pipeline over the records that its first stages keep.
+// program evaluates a pipeline over the records that pass its first stages.
 func (r *reading) program(ctx context.Context) (source.Rows, error) {
 	p := r.plan.Program
-	if p.From < 0 { // it begins with no class
+	if p.From < 0 { // it begins without a class
 		return interpret.Rows(ctx, r.plan, r.records)
 	}
 	v := r.plan.Views[p.From]
@@ -230,7 +231,7 @@ func (r *reading) program(ctx context.Context) (source.Rows, error) {
 	return narrow.Rows()
 }
 
-// begins returns what is read of the class that a pipeline begins with.
+// begins returns the fields that are read of the class with which a pipeline begins.
 func (r *reading) begins() uses {
 	live := r.plan.Program.Live()
 	return uses{whole: everything.whole, read: func(name string) bool {
@@ -276,13 +277,13 @@ func (r *reading) records(ctx context.Context, n interpret.Need) ([]value.Row, e
 	return out, nil
 }
 
-// fetch returns the records of a view, without some for which where doesn't hold.
+// fetch returns the records of a view that may match where. It may omit records that don't match.
 func (r *reading) fetch(ctx context.Context, v *policy.View, where query.Filter, u uses) ([]value.Row, error) {
 	in, ok := where.(query.In)
 	if !ok || in.Not || in.Path.String() != "objectId" {
 		return r.all(ctx, v, where, u, 0)
 	}
-	// Parse Server takes a request for one id for a get, and one for several for a find, which it may not grant.
+	// For Parse Server, a request for one id is a get, and one for several ids is a find. Find may not be granted.
 	size := mostEqual
 	if _, may := policy.GuardAccess(v.Class(), r.who.groups, schema.Find); !may {
 		size = 1
@@ -298,8 +299,8 @@ func (r *reading) fetch(ctx context.Context, v *policy.View, where query.Filter,
 	return out, nil
 }
 
-// all returns the records of a view, without some for which where doesn't hold. There are at most as many, or 0 if
-// that isn't known.
+// all returns the records of a view that may match where. It may omit records that don't match. most is the maximum
+// number of records, or 0 if unknown.
 func (r *reading) all(ctx context.Context, v *policy.View, where query.Filter, u uses, most int) ([]value.Row, error) {
 	w, err := r.walk(v, where, u)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// shopRows are questions to the shop and the answer to each posture. "-" is a class that it doesn't have.
+// shopRows are queries on the shop, and the answer for each posture. "-" stands for a class that the posture can't
+// see.
 var shopRows = []struct {
 	question string
 	ask      func(t *testing.T) query.Query
@@ -45,7 +46,7 @@ var shopRows = []struct {
 		map[string]string{"public": "", "session alice": `"alice"`, "role support": ""}},
 }
 
-// TestShop asks the shop in every posture, over REST and from its database.
+// TestShop runs the queries in every posture, over REST and from the shop's database.
 func TestShop(t *testing.T) {
 	s := start(t)
 	for _, direct := range []string{"", s.Database} {

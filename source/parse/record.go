@@ -16,7 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A restRecord is a record of the REST API as an answer has it: its members, not read yet. They share the memory of the answer.
+// A restRecord is a record in an answer of the REST API, with its members still unparsed. They share the memory of
+// the answer.
 type restRecord []member
 
 type member struct {
@@ -24,12 +25,13 @@ type member struct {
 	raw  jsontext.Value
 }
 
-// errNoRecords is the error for an answer that isn't one to a query.
+// errNoRecords is the error for an answer without results.
 var errNoRecords = errors.New("an answer without results")
 
 var errNoObject = errors.New("not an object")
 
-// restRecords returns the records of an answer to a query. A value that is not an object is a record without members.
+// restRecords returns the records in the answer to a query. A value that is not an object becomes a record without
+// members.
 func restRecords(body []byte) ([]restRecord, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
 	var out []restRecord
@@ -60,7 +62,7 @@ func restRecords(body []byte) ([]restRecord, error) {
 	return out, err
 }
 
-// record returns the record that comes next, or nil for another value.
+// record reads the next value. It returns nil if the value isn't an object.
 func record(dec *jsontext.Decoder) (r restRecord, err error) {
 	if dec.PeekKind() != '{' {
 		return nil, dec.SkipValue()
@@ -73,7 +75,7 @@ func record(dec *jsontext.Decoder) (r restRecord, err error) {
 	return r, err
 }
 
-// eachMember calls do behind the name of each member of the object that comes next.
+// eachMember reads the next object. It calls do after it has read the name of a member, and do must read the value.
 func eachMember(dec *jsontext.Decoder, do func(name string) error) error {
 	if tok, err := dec.ReadToken(); err != nil {
 		return err
@@ -93,7 +95,7 @@ func eachMember(dec *jsontext.Decoder, do func(name string) error) error {
 	return err
 }
 
-// ID returns the objectId, or "" if the record has none.
+// ID returns the objectId, or "" if the record has no objectId.
 func (r restRecord) ID() string {
 	id, err := r.Field(&schema.Field{Name: "objectId", Type: schema.String}, 0)
 	if err != nil {
@@ -102,7 +104,7 @@ func (r restRecord) ID() string {
 	return id.Text()
 }
 
-// raw returns the member of a field, or nil if there is none.
+// raw returns the member of a field, or nil if the record has no such member.
 func (r restRecord) raw(f *schema.Field) jsontext.Value {
 	name := f.Name
 	if name == readers {
@@ -116,16 +118,17 @@ func (r restRecord) raw(f *schema.Field) jsontext.Value {
 	return nil
 }
 
-// Size returns the bytes of a field's value in the answer, and about how many it takes in memory once it is read.
+// Size returns the size of a field's value in the answer, and its approximate size in memory after parsing, both in
+// bytes.
 func (r restRecord) Size(f *schema.Field) (size, weight int64) {
-	const each = 192 // of a value and its name
+	const each = 192 // the size of a value and its name
 	raw := r.raw(f)
 	separators := bytes.Count(raw, []byte{','}) + bytes.Count(raw, []byte{'['}) + bytes.Count(raw, []byte{'{'})
 	return int64(len(raw)), int64(len(raw)) + each*int64(separators+1)
 }
 
-// Field returns the value of a field, or null if the record doesn't have it. With most above 0 it is the Cut of its
-// length if that is more bytes, which aren't copied.
+// Field returns the value of a field, or null if the record doesn't have the field. If most is above 0 and the value
+// is longer than most bytes, Field returns a Cut with the length, without copying the value.
 func (r restRecord) Field(f *schema.Field, most int) (value.Value, error) {
 	raw := r.raw(f)
 	if raw == nil {
@@ -156,9 +159,9 @@ func (r restRecord) Field(f *schema.Field, most int) (value.Value, error) {
 	return convertREST(f, v), nil
 }
 
-// fits reports whether a value can be one of a type, so that no other is read.
+// fits reports whether raw may be a value of type t, so that other values needn't be parsed.
 func fits(raw jsontext.Value, t schema.Type) bool {
-	const wrapped = 4 << 10 // bytes of a pointer or a date
+	const wrapped = 4 << 10 // the maximum size in bytes of a pointer or a date
 	switch kind := raw.Kind(); t {
 	case schema.String:
 		return kind == '"' || kind == '{' && len(raw) <= wrapped
@@ -174,8 +177,8 @@ func fits(raw jsontext.Value, t schema.Type) bool {
 	return true
 }
 
-// length returns how long the text of a value of a type is, its bytes, or its JSON as value writes it. It returns 0 for
-// values that are never long.
+// length returns the length in bytes of a value's text, of its bytes, or of its JSON in the form of package value. It
+// returns 0 for values that are never long.
 func length(raw jsontext.Value, t schema.Type) (n int64) {
 	switch kind := raw.Kind(); {
 	case kind == '"' && t != schema.Bytes:
@@ -196,7 +199,8 @@ func length(raw jsontext.Value, t schema.Type) (n int64) {
 	return n
 }
 
-// lengthOfJSON returns the length of a list or an object as value writes it: without spaces, and with the fewest escapes.
+// lengthOfJSON returns the length of a list or an object in the form of package value, without spaces and with the
+// fewest escapes.
 func lengthOfJSON(raw jsontext.Value) (n int64) {
 	var some []byte
 	for len(raw) > 0 {
@@ -224,10 +228,10 @@ func lengthOfJSON(raw jsontext.Value) (n int64) {
 	return n
 }
 
-// chunk is how much of a text is looked at at once.
+// chunk is the maximum size in bytes of a piece of text.
 const chunk = 4 << 10
 
-// pieces passes the text of a JSON string to out, bit by bit.
+// pieces passes the text of a JSON string to out, piece by piece.
 func pieces(raw jsontext.Value, out func(text []byte)) {
 	var some []byte
 	for s := raw[1 : len(raw)-1]; len(s) > 0; {

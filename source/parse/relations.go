@@ -16,17 +16,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// The fields of the class of a relation, as the columns of Parse's own join tables.
+// The fields of a relation's class, which are the columns of Parse's own join tables.
 const (
 	owning  = "owningId"
 	related = "relatedId"
 )
 
-// joinPrefix begins the names of Parse's join tables, such as _Join:related:Product.
+// joinPrefix is the prefix of the names of Parse's join tables, such as _Join:related:Product.
 const joinPrefix = "_Join:"
 
-// relations returns a class for each relation field of a class of Parse Server. Its records are pairs of ids, as in
-// Parse's own join tables and under their names. A pair is seen by those who see both of its records.
+// relations returns a class for each relation field of a Parse class. Its records are pairs of ids, as in Parse's own
+// join tables, and it has the name of the table. A pair is visible to those who can see both of its records.
 func relations(described value.Value, of *schema.Class) []schema.Class {
 	var out []schema.Class
 	fields, _ := described.Get("fields")
@@ -47,8 +47,9 @@ func relations(described value.Value, of *schema.Class) []schema.Class {
 	return out
 }
 
-// pairsGuard returns the guard of the pairs of a relation field of a class with the guard g. Parse Server takes adding and
-// removing a pair for an update of the owning record, and decides by itself where that depends on the record.
+// pairsGuard returns the guard for the pairs of a relation field of a class with the guard g. For Parse Server,
+// adding or removing a pair is an update of the owning record. If the permission depends on the record, Parse Server
+// itself decides.
 func pairsGuard(g *schema.Guard, field string) *schema.Guard {
 	out := &schema.Guard{As: g.As, Through: []string{owning, related}, Grants: map[schema.Operation]schema.Grant{schema.Update: {}}, Protected: map[string][]string{}}
 	for group, fields := range g.Protected {
@@ -72,7 +73,7 @@ func (c *class) relation() (field, owner string) {
 	return field, owner
 }
 
-// id returns the key of the record that an item writes, or nil if Parse Server makes it.
+// id returns the key of the record that an item writes, or nil if Parse Server generates the key.
 func (c *class) id(it *writes.Item) []value.Value {
 	if it.Op != write.OpCreate || !c.pairs() {
 		return it.ID
@@ -86,9 +87,10 @@ func (c *class) id(it *writes.Item) []value.Value {
 	return out
 }
 
-// pairs is page for the class of a relation. Parse Server shows its pairs only to the master. The view of a pair leads
-// through those of both classes, which are read as the principal's identity. It takes neither an order, nor keys, nor a
-// count for them. They are complete if there is nothing after as many as were read, and no pair was among these twice.
+// pairs implements page for the class of a relation. Parse Server shows the pairs only to the master. The view of a
+// pair leads through the views of both classes, which are read with the principal's identity. Parse Server supports
+// no order, no keys and no count for pairs. The pairs are complete if no pair follows the last page, and no pair
+// occurred twice.
 func (w *walk) pairs(ctx context.Context) ([]value.Row, error) {
 	query := url.Values{"limit": {strconv.Itoa(w.source.page)}, "skip": {strconv.Itoa(w.seen)}}
 	if !w.where.IsNull() {

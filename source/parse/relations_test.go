@@ -16,14 +16,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A linked is a class with a relation to another one, in a Parse Server.
+// A linked is a class with a relation to another class, in a Parse Server.
 type linked struct {
 	*server
-	owner, target   string // the classes
+	owner, target   string // the names of the classes
 	owners, targets []string
 }
 
-// newLinked makes the classes. Every owner is related to every target. Each of both has another access list: none, alice, bob.
+// newLinked creates the classes. Every owner is related to every target. In each class, the records have different
+// access lists: none, alice, bob.
 func newLinked(t *testing.T, clp any) *linked {
 	s := start(t)
 	suffix := strings.ToUpper(rand.Text()[:6])
@@ -63,7 +64,7 @@ func newLinked(t *testing.T, clp any) *linked {
 	return l
 }
 
-// pairs is the name of the class of the relation.
+// pairs returns the name of the relation's class.
 func (l *linked) pairs() string { return "_Join:songs:" + l.owner }
 
 // theirs returns the pairs that a session sees on Parse Server: the owners that it finds, with their related records.
@@ -80,7 +81,7 @@ func (l *linked) theirs(header string) []string {
 	return out
 }
 
-// ours returns the rows of a query as text, sorted, or its refusal.
+// ours returns the sorted rows of a query as text, or its error code.
 func (a *asker) ours(q query.Query) []string {
 	_, rows, err := a.read(q)
 	if err != nil {
@@ -98,8 +99,8 @@ func (a *asker) ours(q query.Query) []string {
 	return out
 }
 
-// TestRelations compares the pairs of a relation, counts of them, and joins and conditions over them with what Parse
-// Server answers to the same session.
+// TestRelations compares the pairs of a relation, their counts, and joins and conditions over them with Parse
+// Server's answers to the same session.
 func TestRelations(t *testing.T) {
 	for name, clp := range map[string]any{
 		"open":      nil,
@@ -113,7 +114,7 @@ func TestRelations(t *testing.T) {
 		for posture, header := range map[string]string{"public": "X-Nobody: x", "session alice": "X-Parse-Session-Token: " + alice, "user bob": "X-Parse-Session-Token: " + bob, "role support": "X-Nobody: x", "master": "X-Parse-Master-Key: " + l.MasterKey} {
 			want := l.theirs(header)
 			if posture == "role support" {
-				want = []string{l.owners[0] + " " + l.targets[0]} // a role has no session to ask with
+				want = []string{l.owners[0] + " " + l.targets[0]} // a role has no session for the request
 			}
 			hidden := name == "protected" && !strings.HasPrefix(posture, "role") && posture != "master" || name == "readers" && posture == "public"
 			for _, direct := range []string{"", l.Database} {
@@ -147,7 +148,7 @@ func TestRelations(t *testing.T) {
 	}
 }
 
-// TestRelationPages reads pairs page by page from a server that returns few at once.
+// TestRelationPages reads pairs page by page from a server that returns few records per request.
 func TestRelationPages(t *testing.T) {
 	l := newLinked(t, nil)
 	a := l.open("master", "", nil)
@@ -158,7 +159,8 @@ func TestRelationPages(t *testing.T) {
 	}
 }
 
-// TestRelationWrites adds and removes pairs as a user, and compares with what Parse Server lets the same session do.
+// TestRelationWrites adds and removes pairs as a user, and compares the results with what Parse Server allows the
+// same session.
 func TestRelationWrites(t *testing.T) {
 	l := newLinked(t, nil)
 	_, token := l.session("alice")
@@ -189,7 +191,7 @@ func TestRelationWrites(t *testing.T) {
 	for _, tt := range []struct {
 		name, swallow string
 		write         write.Write
-		want          string // the state, or a part of the refusal
+		want          string // the state, or a part of the error
 		owner, left   int
 	}{
 		{"remove", "", &write.Delete{Class: l.pairs(), ID: id(1, 0)}, string(change.Applied), 1, 2},

@@ -15,21 +15,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// madeOf are the types that fields of a new class may have, and Parse's own.
+// madeOf maps the types that fields of a new class may have to Parse's types.
 var madeOf = map[string]string{"string": "String", "integer": "Number", "double": "Number", "boolean": "Boolean", "date": "Date", "json": "Object"}
 
-// plain is the form of names of classes and fields.
+// plain matches valid names of classes and fields.
 var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`)
 
-// taken are names of fields that Parse Server keeps for itself.
+// taken are names of fields that Parse Server reserves.
 var taken = []string{"id", "objectId", "createdAt", "updatedAt", "ACL", "length", "className"}
 
-// A classChange is a class that is created or deleted, or gets further fields, and the request that does it.
+// A classChange creates or deletes a class, or adds fields. It contains the request for that.
 type classChange struct {
 	Effect change.Effect
 	Method string            // POST, PUT or DELETE
-	Class  string            // as Parse names it
-	Body   value.Value       // null for a class that is deleted
+	Class  string            // Parse's name of the class
+	Body   value.Value       // null if the class is deleted
 	Fields map[string]string // Parse's types of the new fields, or nil if the class is deleted
 }
 
@@ -38,7 +38,7 @@ func fieldsOf(list []value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: "fields", Value: value.OfArray(list)}})
 }
 
-// reshapeText returns a member of an object that is a text, or "" if there is none.
+// reshapeText returns the member of an object called name if it is a text, and "" otherwise.
 func reshapeText(v value.Value, name string) string {
 	member, _ := v.Get(name)
 	if member.Kind() != value.String {
@@ -47,7 +47,7 @@ func reshapeText(v value.Value, name string) string {
 	return member.Text()
 }
 
-// visibly describes the fields that a view shows.
+// visibly describes the visible fields of an item's view.
 func visibly(it *writes.Item) []value.Value {
 	var fields []value.Value
 	for _, f := range it.View.Fields() {
@@ -56,7 +56,8 @@ func visibly(it *writes.Item) []value.Value {
 	return fields
 }
 
-// newReshape reads an item of the source called name. Its errors are about what the agent sees and asks.
+// newReshape returns the class change of an item. name is the name of the source. Errors contain only facts that the
+// agent can see or has sent.
 func newReshape(name string, it *writes.Item) (classChange, error) {
 	c := classChange{Effect: change.Effect{Op: write.OpSchema, Key: it.Key}, Class: it.Key}
 	if it.View != nil {
@@ -76,7 +77,7 @@ func newReshape(name string, it *writes.Item) (classChange, error) {
 	return c, problem.New(problem.Internal, "a change of the schema that is none")
 }
 
-// adds sets what is sent for further fields.
+// adds sets the body of the request that adds fields.
 func (c *classChange) adds(it *writes.Item, asked *write.AddFields) error {
 	if strings.HasPrefix(c.Class, "_Join:") {
 		return problem.New(problem.Unsupported, it.View.Name()+" is a relation, which has no further fields")
@@ -93,12 +94,13 @@ func (c *classChange) adds(it *writes.Item, asked *write.AddFields) error {
 	return err
 }
 
-// invalid returns the error for a class that Parse Server would not make.
+// invalid returns the error for a class that Parse Server would not create.
 func invalid(format string, args ...any) error {
 	return &problem.Error{Code: problem.InvalidArgument, Kind: "class", Detail: fmt.Sprintf(format, args...)}
 }
 
-// creates sets what is sent for a new class. It grants nothing to anybody but the master, until people open it.
+// creates sets the body of the request that creates a class. Only the master has permissions on the new class until
+// people add others.
 func (c *classChange) creates(asked *write.CreateClass) error {
 	if !plain.MatchString(asked.Class) {
 		return invalid("a class is named with letters, digits and _, a letter first, at most 63; not %q", problem.Cut(asked.Class))
@@ -113,7 +115,7 @@ func (c *classChange) creates(asked *write.CreateClass) error {
 	return err
 }
 
-// newFields returns new fields as Parse Server takes them, and keeps their types in c.
+// newFields returns new fields in Parse Server's form, and stores their types in c.
 func (c *classChange) newFields(fields value.Value) ([]value.Member, error) {
 	c.Fields = map[string]string{}
 	var members []value.Member

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// readers is the column of a record's access list that names who may read it.
+// readers is the column of a record's access list that contains who may read the record.
 const readers = "_rperm"
 
 // restObject returns an object with one member.
@@ -19,25 +19,25 @@ func restObject(name string, v value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: name, Value: v}})
 }
 
-// restPointer returns a pointer to the record of a class with an id.
+// restPointer returns a pointer to the record with this id in a class.
 func restPointer(class, id string) value.Value {
 	return value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Pointer")}, {Name: "className", Value: value.OfString(class)}, {Name: "objectId", Value: value.OfString(id)}})
 }
 
-// restDate returns an instant, to the millisecond.
+// restDate returns an instant with the precision of milliseconds.
 func restDate(v value.Value) value.Value {
 	iso := time.UnixMicro(v.Micros()).UTC().Format("2006-01-02T15:04:05.000Z")
 	return value.OfObject([]value.Member{{Name: "__type", Value: value.OfString("Date")}, {Name: "iso", Value: value.OfString(iso)}})
 }
 
-// inYears reports whether an instant is in a year of four digits, as those of the REST API.
+// inYears reports whether an instant is in a year that the REST API can represent, with four digits.
 func inYears(v value.Value) bool {
 	year := time.UnixMicro(v.Micros()).UTC().Year()
 	return year >= 1 && year <= 9999
 }
 
-// convertREST returns a value of the REST API as one of f's type. A value of another type, which Parse Server doesn't
-// store, is null.
+// convertREST converts a value of the REST API to the type of f. A value of another type, which Parse Server never
+// stores, becomes null.
 func convertREST(f *schema.Field, v value.Value) value.Value {
 	switch f.Type {
 	case schema.String:
@@ -77,7 +77,8 @@ func convertREST(f *schema.Field, v value.Value) value.Value {
 	return value.Value{}
 }
 
-// aclGroups returns the groups that an access list lets do what, as Parse's own column has them: null if there is no list.
+// aclGroups returns the groups that an access list permits the operation what, in the form of Parse's own column. It
+// returns null if there is no list.
 func aclGroups(acl value.Value, limited bool, what string) value.Value {
 	if !limited {
 		return value.Value{}
@@ -91,8 +92,8 @@ func aclGroups(acl value.Value, limited bool, what string) value.Value {
 	return value.OfArray(groups)
 }
 
-// restValue returns a value of f as the REST API takes it for a field of Parse's type kind. target is the class that a restPointer
-// leads to.
+// restValue returns a value of f in the form that the REST API expects for a field of Parse's type kind. target is
+// the class that a pointer leads to.
 func restValue(f *schema.Field, kind, target string, v value.Value) (value.Value, error) {
 	if v.IsNull() {
 		return restObject("__op", value.OfString("Delete")), nil
@@ -119,9 +120,9 @@ func restValue(f *schema.Field, kind, target string, v value.Value) (value.Value
 	return v, nil
 }
 
-// reservedMember returns the name of a member by which Parse Server takes an object for an operation on the field, or
-// for a value of another type. With such a member Parse Server would carry out something else than was reviewed.
-// reservedMember returns "" if there is none.
+// reservedMember returns the name of a member that makes Parse Server treat an object as an operation on the field,
+// or as a value of another type. With such a member, Parse Server would apply something other than the reviewed
+// value. It returns "" if there is no such member.
 func reservedMember(f *schema.Field, v value.Value) string {
 	if _, is := v.Get("__op"); is {
 		return "__op"

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// receipt returns what a write did.
+// receipt returns the receipt of a write that Parse Server has applied.
 func (r *reading) receipt(ctx context.Context, it *writes.Item, answer value.Value) (change.Receipt, error) {
 	out := change.Receipt{Rows: 1, Keys: []string{it.Key}}
 	id := (&class{Class: it.View.Class()}).id(it)
@@ -25,22 +25,22 @@ func (r *reading) receipt(ctx context.Context, it *writes.Item, answer value.Val
 		return out, nil
 	}
 	out.Keys[0] = writes.KeyText(id)
-	// It was carried out, even if the record can't be read now.
+	// The write was applied, even if the record can't be read now.
 	if row, err := r.record(ctx, it, id); err == nil && row != nil {
 		out.After = []value.Value{shownOf(it, row)}
 	}
 	return out, nil
 }
 
-// How often and how long apart a record is read back.
+// How often and in which intervals a record is read back.
 const (
 	settleTries = 4
 	settlePause = 500 * time.Millisecond
 	settleTime  = 10 * time.Second
 )
 
-// settle reads back whether a write happened to which no answer came. Only what can be seen counts: a write that
-// doesn't exist yet may still be under way.
+// settle reads the record back to find out whether an unanswered write was applied. Only a visible result counts,
+// because a write without a visible result may still be running.
 func (r *reading) settle(ctx context.Context, it *writes.Item, unknown error) (change.Receipt, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
@@ -58,7 +58,7 @@ func (r *reading) settle(ctx context.Context, it *writes.Item, unknown error) (c
 	return change.Receipt{}, unknown
 }
 
-// stands reports whether a record is as an item leaves it.
+// stands reports whether a record is in the state after an item.
 func stands(it *writes.Item, now value.Row) bool {
 	if now == nil || it.Op == write.OpDelete {
 		return now == nil && it.Op == write.OpDelete

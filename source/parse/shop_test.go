@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A server is the private Parse Server, asked by its own REST API beside Bailiwick.
+// A server is the tests' Parse Server, with direct access to its REST API.
 type server struct {
 	services.ParseServer
 	t testing.TB
@@ -29,7 +29,7 @@ type server struct {
 
 func start(t testing.TB) *server { return &server{services.Parse(t), t} }
 
-// ask sends a request with headers "Name: value" and returns the status and the answer.
+// ask sends a request with headers "Name: value". It returns the status and the answer.
 func (s *server) ask(method, path string, body any, headers ...string) (int, map[string]any) {
 	s.t.Helper()
 	var sent io.Reader
@@ -63,7 +63,7 @@ func (s *server) ask(method, path string, body any, headers ...string) (int, map
 	return resp.StatusCode, answer
 }
 
-// must is ask, as master, for requests that succeed.
+// must is like ask, as master, for requests that must succeed.
 func (s *server) must(method, path string, body any, headers ...string) map[string]any {
 	s.t.Helper()
 	status, answer := s.ask(method, path, body, append([]string{"X-Parse-Master-Key: " + s.MasterKey}, headers...)...)
@@ -80,14 +80,15 @@ func (s *server) session(name string) (id, token string) {
 	return in["objectId"].(string), in["sessionToken"].(string)
 }
 
-// found returns the results that a find answers.
+// found returns the results of a find.
 func (s *server) found(class, where string, headers ...string) (int, []any) {
 	status, answer := s.ask("GET", "/classes/"+class+"?limit=1000&where="+url.QueryEscape(where), nil, headers...)
 	results, _ := answer["results"].([]any)
 	return status, results
 }
 
-// options returns those of a source in a posture: "public", "master", "role NAME", "user NAME" or "session NAME".
+// options returns the options of a source in a posture: "public", "master", "role NAME", "user NAME" or "session
+// NAME".
 func (s *server) options(posture string) (parse.Options, identity.Principal) {
 	s.t.Helper()
 	as, name, _ := strings.Cut(posture, " ")
@@ -115,7 +116,7 @@ type asker struct {
 	who    identity.Principal
 }
 
-// open opens a source and compiles rules against it. Without any, every class is visible.
+// open opens a source and compiles rules against it. Without rules, every class is visible.
 func (s *server) open(posture, direct string, rules map[string]policy.ClassRule) *asker {
 	s.t.Helper()
 	o, p := s.options(posture)
@@ -168,7 +169,7 @@ func (a *asker) read(q query.Query) (*policy.Plan, []value.Row, error) {
 			return nil, nil, err
 		}
 		if plan.Program != nil {
-			row = row[:len(plan.ReturnedColumns())] // without counts of values that groups leave out
+			row = row[:len(plan.ReturnedColumns())] // without the counts of values that groups omit
 		}
 		out = append(out, append(value.Row{}, row...))
 	}
@@ -203,7 +204,7 @@ func pipeline(t testing.TB, class, stages string) *query.Pipeline {
 	return &query.Pipeline{Class: class, Stages: p, Limit: 1000}
 }
 
-// shown returns rows as text, one a line.
+// shown returns rows as text, one per line.
 func shown(rows []value.Row, err error) string {
 	if err != nil {
 		return err.Error()

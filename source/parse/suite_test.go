@@ -28,7 +28,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// suiteLimits are the values that Parse Server can't hold.
+// suiteLimits are the values that Parse Server can't store.
 var suiteLimits = sourcetest.Limits{
 	sourcetest.Untyped:       "a column has a type",
 	sourcetest.NaN:           "JSON has none",
@@ -46,12 +46,12 @@ var suiteLimits = sourcetest.Limits{
 	sourcetest.MixedJSON:     "an Object holds objects, an Array lists",
 }
 
-// suiteTypes are the types of Parse Server by those of the suite.
+// suiteTypes maps the types of the suite to Parse's types.
 var suiteTypes = map[schema.Type]string{schema.String: "String", schema.UUID: "String", schema.Integer: "Number", schema.Double: "Number", schema.Decimal: "Number",
 	schema.Boolean: "Boolean", schema.Date: "Date", schema.Day: "Date", schema.Bytes: "Bytes", schema.Array: "Array", schema.JSON: "Array"}
 
-// A suited is a source over the classes of the suite. They are described with only the keys, relations and fields of
-// its tables, not with those that Parse Server adds.
+// A suited is a source over the classes of the suite. The classes have only the keys, relations and fields of the
+// suite's tables, without the fields that Parse Server adds.
 type suited struct {
 	*parse.Source
 	classes []schema.Class
@@ -62,7 +62,7 @@ func (s suited) Describe(ctx context.Context) ([]schema.Class, []string, error) 
 	return s.classes, warnings, err
 }
 
-// stored returns the name of a field in Parse Server, which refuses a field called id.
+// stored returns the name of a field in Parse Server, which doesn't allow the name id.
 func stored(name string) string {
 	if name == "id" {
 		return "idOf"
@@ -70,7 +70,7 @@ func stored(name string) string {
 	return name
 }
 
-// renaming starts a proxy before the Parse Server that gives the field idOf the name id.
+// renaming starts a proxy in front of Parse Server that renames the field idOf to id.
 func renaming(t *testing.T, s *server) string {
 	to, err := url.Parse(strings.TrimSuffix(s.URL(), "/parse"))
 	if err != nil {
@@ -118,8 +118,8 @@ func renaming(t *testing.T, s *server) string {
 	return front.URL + "/parse"
 }
 
-// remembering is a handler that passes each request on once. The records don't change while the suite reads, and most
-// of its random queries ask Parse Server the same.
+// remembering is a handler that forwards each request only once. The records don't change while the suite reads, and
+// most of its random queries cause the same requests.
 type remembering struct {
 	next    http.Handler
 	mu      sync.Mutex
@@ -150,12 +150,12 @@ func (m *remembering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(known.Body.Bytes())
 }
 
-// openSuite makes the tables of a dataset in the Parse Server, and removes them when the test ends.
+// openSuite creates the tables of a dataset in Parse Server, and removes them when the test ends.
 func openSuite(t *testing.T, d sourcetest.Dataset) source.Source {
 	return openTyped(t, d.Leave(t, suiteLimits), nil)
 }
 
-// openTyped is openSuite with fields, by class, that Parse Server holds in other types, as rules declare them.
+// openTyped is like openSuite, for fields that Parse Server stores with other types, as declared by rules.
 func openTyped(t *testing.T, d sourcetest.Dataset, rules map[string]policy.ClassRule) source.Source {
 	t.Helper()
 	s := start(t)
@@ -179,11 +179,11 @@ func openTyped(t *testing.T, d sourcetest.Dataset, rules map[string]policy.Class
 				f.Native = map[bool]string{true: "Date", false: "String"}[form == schema.Midnight]
 				fields[stored(f.Name)] = object{"type": f.Native}
 			}
-			if f.Type != schema.Integer && (f.Native != "String" || f.Type != schema.JSON) { // a Number that is whole in all records, or a text of JSON
+			if f.Type != schema.Integer && (f.Native != "String" || f.Type != schema.JSON) { // for a Number that is whole in all records, and for a text of JSON
 				f.Type = given[f.Native]
 			}
 			if f.Type == schema.Double {
-				f.Native = "double" // by which the suite knows that it holds no infinities
+				f.Native = "double" // tells the suite that the field has no infinities
 			}
 		}
 		s.must("POST", "/schemas/"+c.Name, object{"className": c.Name, "fields": fields})
@@ -236,21 +236,21 @@ func oracle(classes []schema.Class, rows map[string][]value.Row) source.Source {
 	return memory.New(classes, rows)
 }
 
-// shows has nothing to show: a query is several requests.
+// shows returns "", because a query consists of several requests.
 func shows(policy.Permit) string { return "" }
 
-// TestSuiteDifferential asks random queries over the classes of the suite.
+// TestSuiteDifferential runs random queries over the classes of the suite.
 func TestSuiteDifferential(t *testing.T) {
 	sourcetest.Differential(t, openSuite, suiteLimits, oracle, shows)
 }
 
-// TestSuitePipelines asks random pipelines over them.
+// TestSuitePipelines runs random pipelines over the classes of the suite.
 func TestSuitePipelines(t *testing.T) {
 	pipelines.Differential(t, pipelines.Target{Open: openSuite, Tables: suiteLimits, Oracle: oracle, Show: shows})
 }
 
-// TestSuiteQuestions asks the analytical questions, which have the same answers on every source. Numbers beyond 2^53 and
-// JSON of all kinds are texts, and days are dates.
+// TestSuiteQuestions runs the analytical questions, which have the same answers on every source. Numbers beyond 2^53
+// and JSON of all kinds are texts, and days are dates.
 func TestSuiteQuestions(t *testing.T) {
 	rules := map[string]policy.ClassRule{
 		"customers": {Types: map[string]schema.Form{"signed_up": schema.Midnight}}, "employees": {Types: map[string]schema.Form{"hired_on": schema.Midnight}},
@@ -259,18 +259,18 @@ func TestSuiteQuestions(t *testing.T) {
 	questions.Run(t, "Parse", openTyped(t, questions.Shop(t), rules), rules)
 }
 
-// TestSuiteStatements asks the statements of the suite, which Parse Server and the oracle answer alike.
+// TestSuiteStatements runs the statements of the suite. Parse Server and the oracle must return the same answers.
 func TestSuiteStatements(t *testing.T) { statements.Alike(t, openSuite, oracle) }
 
-// TestSuiteStatementsDifferential asks random statements.
+// TestSuiteStatementsDifferential runs random statements.
 func TestSuiteStatementsDifferential(t *testing.T) {
 	statements.Differential(t, statements.Target{Open: openSuite, Oracle: oracle})
 }
 
-// TestSuiteMasks checks that masked values take part in nothing.
+// TestSuiteMasks checks that masked values influence nothing.
 func TestSuiteMasks(t *testing.T) {
 	masks.Run(t, openSuite, suiteLimits)
 }
 
-// TestSuite asks the questions that have answers worked out by hand.
+// TestSuite runs the queries whose answers were worked out by hand.
 func TestSuite(t *testing.T) { sourcetest.Run(t, openSuite, suiteLimits) }

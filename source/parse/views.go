@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// visible returns those of a page's records that are in the view.
+// visible returns the records of a page that are in the view.
 func (w *walk) visible(ctx context.Context, page []value.Row) ([]value.Row, error) {
 	return interpret.Visible(ctx, w.view, func(c *schema.Class) ([]value.Row, error) {
 		if c == w.view.Class() {
@@ -21,8 +21,8 @@ func (w *walk) visible(ctx context.Context, page []value.Row) ([]value.Row, erro
 	})
 }
 
-// parents returns the records of class c that layers of v lead to from rows. They don't count against the budget: a
-// principal may not see them.
+// parents returns the records of class c that layers of v lead to from rows. They don't count against the budget,
+// because the principal may not be able to see them.
 func (w *walk) parents(ctx context.Context, v *policy.View, c *schema.Class, rows []value.Row) ([]value.Row, error) {
 	var out []value.Row
 	for _, l := range v.Layers() {
@@ -45,7 +45,7 @@ func (w *walk) parents(ctx context.Context, v *policy.View, c *schema.Class, row
 	return out, nil
 }
 
-// pointerTargets returns the records that a pointer leads to from rows of v.
+// pointerTargets returns the records that the pointer of a Through leads to from rows of v.
 func (w *walk) pointerTargets(ctx context.Context, v *policy.View, t *policy.Through, rows []value.Row) ([]value.Row, error) {
 	at := slices.IndexFunc(v.Class().Fields, func(f schema.Field) bool { return f.Name == t.Field })
 	var ids []value.Value

@@ -18,51 +18,51 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A walk reads records of a view page by page, in the order that Parse Server has them by a field and the objectId.
+// A walk reads records of a view page by page. Parse Server orders them by a field and the objectId.
 type walk struct {
 	*reading
 	uses
 	view  *policy.View
 	class *class
-	where value.Value // null for all
-	by    string      // the field, or "" for only the objectId
+	where value.Value // null for all records
+	by    string      // the field of the order, or "" for only the objectId
 	desc  bool
 
-	most    int         // how many records there are at most, or 0 if that isn't known
-	passing bool        // who reads counts what is kept of the records
-	seen    int         // records so far
-	bytes   int         // of their answers
+	most    int         // the maximum number of records, or 0 if unknown
+	passing bool        // whether the reader counts the records that it keeps
+	seen    int         // the number of records so far
+	bytes   int         // the size of their answers in bytes
 	after   value.Value // a condition that continues after the last page
 	ended   bool
-	size    int // of a page, or 0 before the first
+	size    int // the number of records per page, or 0 before the first page
 
-	memory []byte                  // of the last page's answer, for the next one. Kept parts of it are copied
-	unread map[*value.Value]unread // the parts of the last page's records beside the deciding fields, by their first value
+	memory []byte                  // the memory of the last answer, which the next page reuses. Kept values are copied
+	unread map[*value.Value]unread // the unparsed records of the last page, by the first value of their row
 	taken  map[[2]string]bool      // the pairs of a relation so far
 }
 
-// uses are the fields of a class that are read, and those of them that are needed whole. Of the others only the
+// uses reports which fields of a class are read, and which of them are needed completely. Of the others only the
 // returned parts are needed.
 type uses struct{ read, whole func(name string) bool }
 
 var everything = uses{read: func(string) bool { return true }, whole: func(string) bool { return true }}
 
-// An unread is a record of which only the deciding fields have been read.
+// An unread is a record of which only the deciding fields have been parsed.
 type unread struct {
 	restRecord
-	large  bool // it is more than an answer can be
-	unseen bool // the deciding fields are too large to be read: it is in no view
+	large  bool // the record is larger than an answer may be
+	unseen bool // the deciding fields are too large, so the record is in no view
 }
 
-// mostDeciding is the most memory that the deciding fields of a record may take.
+// mostDeciding is the maximum memory in bytes for the deciding fields of a record.
 const mostDeciding = 32 << 20
 
-// pageSize is the number of records that are asked for at once. A Parse Server may return fewer, so only an empty page
-// is the last one.
+// pageSize is the number of records per request. A Parse Server may return fewer, so only an empty page is the last
+// one.
 const pageSize = 1000
 
-// walk returns a walk over the records of v for which where holds, as far as the server can decide it. The rest is
-// decided here.
+// walk returns a walk over the records of v that match where, as far as the server can evaluate where. The gateway
+// evaluates the rest.
 func (r *reading) walk(v *policy.View, where query.Filter, u uses) (*walk, error) {
 	c, viewed, err := r.viewCondition(v)
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *reading) walk(v *policy.View, where query.Filter, u uses) (*walk, error
 	return &walk{reading: r, uses: u, view: v, class: c, where: conjunction(viewed.where, c.condition(where, r.bypassesPermissions()).where)}, nil
 }
 
-// deciding returns the fields by which it is decided whether a record is in the view, and where it is.
+// deciding returns the fields that decide whether a record is in the view, and its position.
 func (w *walk) deciding() []string {
 	keys := append([]string{"objectId", w.by}, w.class.Key...)
 	if g := w.class.Guard; g != nil {
@@ -87,7 +87,8 @@ func (w *walk) deciding() []string {
 	return keys
 }
 
-// keys returns the fields to ask for, joined by commas: those that decide, and those of the view that are read.
+// keys returns the names of the fields to request, separated by commas: the deciding fields, and the fields of the
+// view that are read.
 func (w *walk) keys() string {
 	names := w.deciding()
 	for _, f := range w.view.Fields() {
@@ -98,19 +99,19 @@ func (w *walk) keys() string {
 	return keysParameter(names)
 }
 
-// keysParameter returns the names of fields to ask for.
+// keysParameter returns the parameter keys of a request for these fields.
 func keysParameter(names []string) string {
 	names = append(names, "ACL")
 	slices.Sort(names)
 	return strings.Join(slices.DeleteFunc(slices.Compact(names), func(k string) bool { return k == readers || k == "" }), ",")
 }
 
-// conjunction returns the condition that all the given ones hold. Null ones hold.
+// conjunction returns the condition that all conditions hold. A null condition always holds.
 func conjunction(conditions ...value.Value) value.Value {
 	return joinConditions("$and", slices.DeleteFunc(conditions, value.Value.IsNull))
 }
 
-// next returns the records of the next page that are in the view. Only these count against the budget.
+// next returns the visible records of the next page. Only these count against the budget.
 func (w *walk) next(ctx context.Context) ([]value.Row, error) {
 	page, err := w.page(ctx)
 	if err != nil {
@@ -134,7 +135,7 @@ func (w *walk) next(ctx context.Context) ([]value.Row, error) {
 	return rows, nil
 }
 
-// fill reads the rest of a record of the last page, if there is room for it.
+// fill parses the rest of a record of the last page, if there is room for it.
 func (w *walk) fill(ctx context.Context, row value.Row) error {
 	record := w.unread[&row[0]]
 	if record.large && w.plan == nil {
@@ -170,7 +171,7 @@ func (w *walk) fill(ctx context.Context, row value.Row) error {
 	return nil
 }
 
-// page returns the next page as Parse Server has it, with the fields that decide.
+// page returns the next page of Parse Server, with only the deciding fields parsed.
 func (w *walk) page(ctx context.Context) ([]value.Row, error) {
 	if w.class.pairs() {
 		return w.pairs(ctx)
@@ -198,15 +199,15 @@ func (w *walk) page(ctx context.Context) ([]value.Row, error) {
 	return rows, w.sound(ctx)
 }
 
-// The parts that an answer lacks of its only record, because the record would be too large.
+// The parts that an answer omits from its only record, because the record would be too large.
 const (
 	lacksNothing = iota
 	lacksRest    // it has the deciding fields
-	lacksAll     // it has only the place: the deciding fields are too large to be read
+	lacksAll     // it has only the position, because the deciding fields are too large
 )
 
-// some returns the records that answer a query for a page. If they are too large together, it returns fewer from then
-// on. It asks for less of a single record, if that is too large.
+// some returns the records of a page. If the answer is too large, it requests fewer records from then on. If a single
+// record is too large, it requests fewer fields of it.
 func (w *walk) some(ctx context.Context, query url.Values) (records []restRecord, lack int, err error) {
 	if w.size == 0 {
 		w.size = cmp.Or(w.sizes[w.class.Name], w.source.page)
@@ -243,7 +244,7 @@ func (w *walk) some(ctx context.Context, query url.Values) (records []restRecord
 	}
 }
 
-// rows returns the records of an answer, with the values of the fields that decide.
+// rows returns the records of an answer, with the values of the deciding fields.
 func (w *walk) rows(records []restRecord, lack int) ([]value.Row, error) {
 	deciding := w.deciding()
 	rows := make([]value.Row, len(records))
@@ -275,7 +276,7 @@ func (w *walk) rows(records []restRecord, lack int) ([]value.Row, error) {
 	return rows, nil
 }
 
-// illegible returns the error for an answer that can't be read because of err, or nil.
+// illegible returns the error for an answer that could not be parsed because of err. It returns nil if err is nil.
 func illegible(err error) error {
 	switch {
 	case errors.Is(err, errNoRecords):
@@ -286,7 +287,8 @@ func illegible(err error) error {
 	return nil
 }
 
-// sound returns an error if there are no records at all because Parse Server doesn't have the class as it was described.
+// sound returns an error if no records were found because the class in Parse Server no longer matches its
+// description.
 func (w *walk) sound(ctx context.Context) error {
 	if w.seen > 0 || !w.ended || w.checked[w.class.Name] {
 		return nil
@@ -298,7 +300,7 @@ func (w *walk) sound(ctx context.Context) error {
 	return w.source.checkClass(ctx, w.class)
 }
 
-// goOn continues after a record with an objectId.
+// goOn lets the next page continue after the record last with the objectId at.
 func (w *walk) goOn(last value.Row, at string) {
 	id := restObject("objectId", restObject("$gt", value.OfString(at)))
 	if w.by == "" {

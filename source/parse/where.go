@@ -10,24 +10,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// mostEqual is the most values of a list that are sent.
+// mostEqual is the maximum number of values of a list that are sent.
 const mostEqual = 100
 
-// A condition is a where object of the REST API that holds for every record for which a filter does. If it is exact, it
-// holds for no other record, whatever database Parse Server is on. A null where holds for all.
+// A condition is a where object of the REST API that includes every record that matches a filter. If it is exact, it
+// includes no other record, regardless of Parse Server's database. A null where includes all records.
 type condition struct {
 	where value.Value
 	exact bool
 }
 
-// all and none are the conditions that every record, and no record, satisfies.
+// all is the condition of every record, and none the condition of no record.
 var (
 	all  = condition{exact: true}
 	none = condition{where: restObject("objectId", restObject("$exists", value.OfBool(false))), exact: true}
 )
 
-// condition translates a filter over records of c. Operators on which Parse Server differs between databases, or from
-// the language, are left out: order of texts, $nin and $not with nulls, lists, parts of objects.
+// condition translates a filter over records of c. It omits operators for which Parse Server's databases differ from
+// each other or from the query language. These are orders of texts, $nin and $not with nulls, lists, and parts of
+// objects.
 func (c *class) condition(f query.Filter, trusted bool) condition {
 	switch f := f.(type) {
 	case nil:
@@ -52,7 +53,7 @@ func (c *class) condition(f query.Filter, trusted bool) condition {
 	return condition{}
 }
 
-// whole reports whether a path names a field by itself whose values the REST API compares as the language does.
+// whole reports whether a path is a single field whose values the REST API compares like the query language.
 func (c *class) whole(path query.Path) bool {
 	if len(path) != 1 {
 		return false
@@ -61,7 +62,7 @@ func (c *class) whole(path query.Path) bool {
 	return f != nil && f.Stored == nil && !slices.Contains(c.partly, f.Name) && (f.Type == schema.String || f.Type == schema.Double || f.Type == schema.Boolean || f.Type == schema.Date)
 }
 
-// and returns the condition of all parts: those that can't be sent are left out, and the condition isn't exact then.
+// and returns the condition of all parts. Parts that can't be sent are omitted, and then the condition isn't exact.
 func (c *class) and(parts query.And, trusted bool) condition {
 	out := condition{exact: true}
 	var sent []value.Value
@@ -76,14 +77,15 @@ func (c *class) and(parts query.And, trusted bool) condition {
 	return out
 }
 
-// or returns the condition of one of parts. If one can't be sent, no condition can, as its records would be missing.
+// or returns the condition that at least one of parts holds. If one part can't be sent, the condition includes all
+// records, because otherwise records of that part would be missing.
 func (c *class) or(parts query.Or, trusted bool) condition {
 	out := condition{exact: true}
 	var sent []value.Value
 	for _, p := range parts {
 		part := c.condition(p, trusted)
 		if part.where.IsNull() {
-			return condition{exact: part.exact} // it holds for all, or for records that can't be asked for
+			return condition{exact: part.exact} // the part holds for all records, or can't be sent
 		}
 		out.exact = out.exact && part.exact
 		sent = append(sent, part.where)
@@ -92,7 +94,7 @@ func (c *class) or(parts query.Or, trusted bool) condition {
 	return out
 }
 
-// joinConditions returns the conditions under an operator, or null.
+// joinConditions joins conditions with an operator. It returns null if there are none.
 func joinConditions(op string, conditions []value.Value) value.Value {
 	switch len(conditions) {
 	case 0:
@@ -113,8 +115,8 @@ func (c *class) exists(f query.Exists, trusted bool) condition {
 	return condition{restObject(f.Path[0], value.Value{}), true}
 }
 
-// in returns the condition of an In: a comparison for each value, at most mostEqual, joined with OR or, negated, with AND. A longer
-// list, and a path into a field, are decided here.
+// in returns the condition of an In. It compares with each value, up to mostEqual, and joins the comparisons with OR
+// or, if negated, with AND. The gateway evaluates a longer list, and a path into a field.
 func (c *class) in(f query.In, trusted bool) condition {
 	if len(f.Path) == 1 && f.Path[0] == readers && trusted && !f.Not {
 		return condition{restObject(readers, restObject("$in", value.OfArray(f.Values))), true}
@@ -140,8 +142,8 @@ func (c *class) in(f query.In, trusted bool) condition {
 	return c.or(parts, trusted)
 }
 
-// compare returns the condition of a comparison. Only orders of numbers and dates are sent, since Parse Server's databases order other
-// types differently. A Date is compared for equality by its bounds.
+// compare returns the condition of a comparison. Only orders of numbers and dates are sent, since Parse Server's
+// databases order other types differently. An equality of dates is sent as two bounds.
 func (c *class) compare(f query.Compare) condition {
 	if !c.whole(f.Path) {
 		return condition{}
@@ -161,7 +163,7 @@ func (c *class) compare(f query.Compare) condition {
 	if !ok {
 		return condition{}
 	}
-	// With an option of Parse Server these are compared without regard to case.
+	// Depending on an option of Parse Server, these are compared without regard to case.
 	exact := c.Name != "_User" || name != "username" && name != "email"
 	switch {
 	case f.Op == query.Eq && field.Type == schema.Date:
@@ -176,7 +178,7 @@ func (c *class) compare(f query.Compare) condition {
 	return condition{}
 }
 
-// operand returns the value that a field is compared with, and false if the REST API can't hold it exactly.
+// operand returns the value to compare a field with. It returns false if the REST API can't represent it exactly.
 func (c *class) operand(f *schema.Field, v value.Value) (value.Value, bool) {
 	switch f.Type {
 	case schema.String:

@@ -21,13 +21,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Writable is a Source that can be written to, over REST and as the principal's identity.
+// A Writable is a Source that can be written to, over REST and with the principal's identity.
 //
-// Parse Server has no transactions over REST and keeps no marker: a write is one record, compared just before it is sent,
-// and sent at most once. If no answer comes, the record is read back. A write that can't be seen there is unknown.
+// Parse Server has no transactions over REST and stores no marker. So a change writes only one record. The record is
+// compared directly before the write, and the write is sent at most once. If no answer comes, the record is read
+// back. If the record doesn't show the write, the outcome is unknown.
 type Writable struct{ *Source }
 
-// Writable returns the source for writing too. A role has no session, so a source that acts as one can't be written to.
+// Writable returns the source for writing as well. A role has no session, so a source that acts as a role can't be
+// written to.
 func (s *Source) Writable() (*Writable, error) {
 	if s.options.As == Role {
 		return nil, fmt.Errorf("source %s acts as a role, for which Parse Server has no session; act as a user or a session", s.options.Name)
@@ -68,7 +70,7 @@ func single(plan *writes.Plan) (*writes.Item, error) {
 	return it, nil
 }
 
-// Preview implements source.Writer. Nothing is tried: Parse Server can't roll back.
+// Preview implements source.Writer. It writes nothing, because Parse Server can't roll back.
 func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
 	plan, err := d.Plan()
 	if err != nil {
@@ -93,7 +95,7 @@ func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview,
 	return change.Preview{Kind: change.Computed, Effects: []change.Effect{e}}, nil
 }
 
-// effect returns what an item would do, and the record that it is about, or nil.
+// effect returns the effect of an item, and the record that it concerns, or nil.
 func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, value.Row, error) {
 	e := change.Effect{Op: it.Op, Class: it.View.Class().FullName(), Key: it.Key, Version: it.View.Rule().Version}
 	r, err := w.writing(ctx, it)
@@ -104,7 +106,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	if !may {
 		return e, nil, permissionError(it)
 	}
-	// The present record is required of a record that is named, and refused of a pair that is to be made.
+	// A named record must exist, and a pair to be created must not.
 	now, err := r.record(ctx, it, (&class{Class: it.View.Class()}).id(it))
 	switch {
 	case err != nil:
@@ -119,7 +121,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 		now = make(value.Row, len(it.View.Class().Fields))
 	}
 	switch it.Op {
-	case write.OpAction: // the effect of a cloud function isn't known, and Parse Server checks nothing before it
+	case write.OpAction: // the effect of a cloud function is unknown, and Parse Server checks nothing before it
 		for _, f := range access.Filters {
 			if holds, err := interpret.Holds(ctx, f, it.View.Class(), now); it.ID != nil && (err != nil || !holds) {
 				return e, nil, cmp.Or(err, permissionError(it))
@@ -133,7 +135,7 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	if err := r.refuseHiddenFields(it, now); err != nil {
 		return e, nil, err
 	}
-	// The new record must be in the view as well, so that no write moves a record out of the caller's sight.
+	// The new record must be in the view as well, so that no write moves a record out of the caller's view.
 	after := slices.Clone(now)
 	for _, s := range it.Sets {
 		if _, err := restValue(s.Field, "", "", s.Value); err != nil {
@@ -152,8 +154,8 @@ func (w *Writable) effect(ctx context.Context, it *writes.Item) (change.Effect, 
 	return e, now, err
 }
 
-// refuseHiddenFields refuses to set a field on a record where Parse Server doesn't show it. Such a field shows only on the records
-// that name the user. The overwritten value couldn't be reviewed.
+// refuseHiddenFields returns an error if an item sets a field that Parse Server doesn't show on this record. Such a
+// field is shown only on records that name the user. Nobody could review the overwritten value.
 func (r *reading) refuseHiddenFields(it *writes.Item, now value.Row) error {
 	access, _ := policy.GuardAccess(it.View.Class(), r.who.groups, schema.Find)
 	for _, s := range it.Sets {
@@ -172,7 +174,7 @@ func (r *reading) refuseHiddenFields(it *writes.Item, now value.Row) error {
 	return nil
 }
 
-// names reports whether a pointer to a user, or a list of them, names the user with an id.
+// names reports whether a pointer to a user, or a list of such pointers, contains the user with this id.
 func names(v value.Value, id string) bool {
 	if v.Kind() == value.String {
 		return v.Text() == id
@@ -180,16 +182,17 @@ func names(v value.Value, id string) bool {
 	return slices.ContainsFunc(v.List(), func(e value.Value) bool { return text(e, "objectId") == id })
 }
 
-// operationOf are the operations of class-level permissions that writes need. A cloud function may change the records of its class.
+// operationOf contains the operations of class-level permissions that writes require. A cloud function may change the
+// records of its class.
 var operationOf = map[write.Op]schema.Operation{write.OpCreate: schema.Create, write.OpUpdate: schema.Update, write.OpDelete: schema.Delete, write.OpAction: schema.Update}
 
-// permissionError returns the refusal of a write that the class-level permissions don't grant.
+// permissionError returns the error for a write that the class-level permissions don't grant.
 func permissionError(it *writes.Item) error {
 	return &problem.Error{Code: problem.PermissionDenied, Kind: "clp_denied",
 		Detail: fmt.Sprintf("the class-level permissions of %s don't grant %s", it.View.Name(), operationOf[it.Op])}
 }
 
-// writing returns a reading of the views of an item.
+// writing returns a reading for the views of an item.
 func (w *Writable) writing(ctx context.Context, it *writes.Item) (*reading, error) {
 	who, err := w.person(ctx, it.View.Principal())
 	if err != nil {
@@ -198,8 +201,8 @@ func (w *Writable) writing(ctx context.Context, it *writes.Item) (*reading, erro
 	return &reading{source: w.Source, who: who, sizes: map[string]int{}}, nil
 }
 
-// record returns the record of an item's view with a key over REST, as the values of the class. It returns nil if the
-// view has none or there is no key.
+// record returns the record of an item's view with this key over REST, as the values of the class. It returns nil if
+// id is nil or the view has no such record.
 func (r *reading) record(ctx context.Context, it *writes.Item, id []value.Value) (value.Row, error) {
 	if id == nil {
 		return nil, nil
@@ -221,7 +224,7 @@ func (r *reading) record(ctx context.Context, it *writes.Item, id []value.Value)
 	return rows[0], nil
 }
 
-// stays reports whether a record as it would be written is in the item's view.
+// stays reports whether the record after the write is in the item's view.
 func (r *reading) stays(ctx context.Context, it *writes.Item, after value.Row) (bool, error) {
 	w, err := r.walk(it.View, nil, everything)
 	if err != nil {
@@ -245,8 +248,8 @@ func shownOf(it *writes.Item, row value.Row) value.Value {
 	return value.OfObject(members)
 }
 
-// Apply implements source.Writer. A record that is changed by somebody else between the comparison and the write is not
-// noticed, because Parse Server has no conditional writes.
+// Apply implements source.Writer. It doesn't notice if somebody else changes the record between the comparison and
+// the write, because Parse Server has no conditional writes.
 func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
 	none := change.Receipt{}
 	plan, err := p.Plan()
@@ -263,7 +266,8 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 	if it.Op == write.OpSchema {
 		return w.applyClass(ctx, plan.Source, plan.Change, it)
 	}
-	// The record is read again and compared with the reviewed one, because Parse Server can't do it in the write.
+	// The record is read again and compared with the reviewed one, because Parse Server can't compare within the
+	// write.
 	now, _, err := w.effect(ctx, it)
 	gone := it.ID != nil && now.Before.IsNull() && problem.CodeOf(err) == problem.NotFound
 	if err != nil && !gone {
@@ -272,7 +276,7 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 	if it.ID != nil && it.Op != write.OpAction && (gone || hasMoved(it, now.Before)) {
 		return none, &change.Moved{Now: []change.Effect{{Op: it.Op, Class: now.Class, Key: it.Key, Before: now.Before, Version: now.Version}}}
 	}
-	if err != nil { // an action about a record that is gone
+	if err != nil { // an action about a record that no longer exists
 		return none, err
 	}
 	r, err := w.writing(ctx, it)
@@ -283,7 +287,7 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 	if err != nil {
 		return none, err
 	}
-	// The request has the change's id, by which Parse Server refuses a second one where it is configured to.
+	// The request has the change's id. If configured, Parse Server rejects a second request with this id.
 	sends.id = plan.Change
 	answer, err := w.once(ctx, sends)
 	if errors.Is(err, change.ErrUnknown) {
@@ -295,7 +299,7 @@ func (w *Writable) Apply(ctx context.Context, p writes.Permit) (change.Receipt, 
 	return r.receipt(ctx, it, answer)
 }
 
-// hasMoved reports whether a record is no longer what was reviewed.
+// hasMoved reports whether a record has changed since the review.
 func hasMoved(it *writes.Item, now value.Value) bool {
 	return slices.ContainsFunc(it.Concerned, func(field string) bool {
 		was, had := it.Before.Get(field)
@@ -351,7 +355,7 @@ func (r *reading) sends(it *writes.Item) (request, error) {
 	return out, nil
 }
 
-// once sends a request that writes. Its error wraps change.ErrUnknown if Parse Server may have carried it out.
+// once sends a request that writes. Its error wraps change.ErrUnknown if Parse Server may have applied it.
 func (w *Writable) once(ctx context.Context, r request) (value.Value, error) {
 	answer, err := w.ask(ctx, r)
 	if err == nil {
@@ -366,8 +370,7 @@ func (w *Writable) once(ctx context.Context, r request) (value.Value, error) {
 	return answer, &problem.Error{Code: problem.Upstream, Kind: "unknown_outcome", Detail: "no answer came to the write: it may have happened or not", Err: errors.Join(change.ErrUnknown, err)}
 }
 
-// Bar implements source.Writer. Parse Server keeps nothing that could bar a change: one that may have been sent is never
-// sent again.
+// Bar implements source.Writer. It does nothing, because a change that may have been sent is never sent again.
 func (*Writable) Bar(context.Context, string, int64) (change.Receipt, bool, error) {
 	return change.Receipt{}, false, nil
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A front is a proxy before Parse Server that can swallow answers, or requests, of writes.
+// A front is a proxy in front of Parse Server that can drop answers, or requests, of writes.
 type front struct {
 	swallow atomic.Value // "", "answer" or "request"
-	sent    atomic.Int64 // how many writes came to it
+	sent    atomic.Int64 // the number of writes that it received
 	server  *httptest.Server
 }
 
@@ -56,7 +56,7 @@ func number(field string, n float64) value.Value {
 	return value.OfObject([]value.Member{{Name: field, Value: value.OfFloat(n)}})
 }
 
-// TestWriteOnce checks that a write whose answer is lost is sent once, and settled by reading the record back.
+// TestWriteOnce checks that a write with a lost answer is sent once, and settled by reading the record back.
 func TestWriteOnce(t *testing.T) {
 	s := start(t)
 	m := newMatrix(t)
@@ -112,7 +112,7 @@ func slicesIndex(names []string, prefix string) int {
 	return -1
 }
 
-// TestWriteRefuses checks what can't be written.
+// TestWriteRefuses checks that unsupported writes fail.
 func TestWriteRefuses(t *testing.T) {
 	s := start(t)
 	o, p := s.options("user alice")
@@ -148,7 +148,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// TestWriteTypes writes fields whose types the rules declare, and looks at what Parse Server then holds.
+// TestWriteTypes writes fields whose types the rules declare, and checks the values in Parse Server.
 func TestWriteTypes(t *testing.T) {
 	s := start(t)
 	class := "Typed" + strings.ToUpper(rand.Text()[:6])
@@ -186,7 +186,7 @@ func TestWriteTypes(t *testing.T) {
 	if err != nil || sheet.State != change.Applied || !strings.Contains(review.Text(sheet), "serial: 9007199254740993 → -5") || !strings.Contains(review.Text(sheet), "due: 2026-07-01 → ") {
 		t.Errorf("%v\n%s", err, review.Text(sheet))
 	}
-	// A value that Parse Server would take for an operation is not the reviewed value.
+	// Parse Server would treat this value as an operation, which is not the reviewed value.
 	if sheet, err := w.write(&write.Update{Class: class, ID: id, Data: read(`{"meta":{"a":{"__op":"Delete"}},"list":[{"__op":"Delete"}]}`)}); err != nil || sheet.State != change.Applied {
 		t.Error(sheet, err)
 	} else if record := s.must("GET", "/classes/"+class+"/"+id, nil); fmt.Sprint(record["meta"], record["list"]) != "map[a:map[__op:Delete]] [map[__op:Delete]]" {
@@ -202,7 +202,7 @@ func TestWriteTypes(t *testing.T) {
 	}
 }
 
-// orders returns the id of an order that the user alice sees.
+// orders returns the id of an order that the user alice can see.
 func (w *writer) orders(t *testing.T) string {
 	m := start(t)
 	_, token := m.session("alice")
