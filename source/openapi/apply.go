@@ -16,9 +16,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Apply implements source.Writer. It compares the current state with the reviewed one just before the first call is
-// sent. A change in between is not detected. Only an API with conditional requests could detect it. Several calls are
-// sent in order, each at most once, until one fails. The error is then a change.Partly.
+// Apply implements source.Writer. It compares the current state with the reviewed state directly before it sends the
+// first call. It can't detect a change between the comparison and the call. Only an API with conditional requests
+// could detect it. Several calls are sent in order, each at most once, until one fails. The error is then a
+// change.Partly.
 func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -52,18 +53,18 @@ func (a *API) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error
 	return s.done, nil
 }
 
-// sending makes the calls of one change, in order.
+// A sending makes the calls of one change, in order.
 type sending struct {
 	api     *API
 	plan    *writes.Plan
 	now     []change.Effect
 	masks   []*masks
-	had     []int          // for each call, the records before it that match what it makes, or -1 if no rule says how to look
-	done    change.Receipt // of the calls made so far
-	answers []value.Value  // theirs, as the principal sees them and without masked values, or Null
+	had     []int          // for each call, the number of records that already matched the one it creates, or -1 without a rule for that
+	done    change.Receipt // the receipt of the calls made so far
+	answers []value.Value  // the answers of these calls as the principal sees them, without masked values, or Null
 }
 
-// look compares the current state with the reviewed one, for all calls before any is sent.
+// look compares the current state with the reviewed state, for all calls before the first is sent.
 func (s *sending) look(ctx context.Context, list []*calls.Plan) error {
 	moved := false
 	for i, call := range list {
@@ -92,8 +93,8 @@ func (s *sending) look(ctx context.Context, list []*calls.Plan) error {
 	return nil
 }
 
-// call makes the i-th call. Its error wraps change.ErrUnknown if it may have been carried out. With any other error it
-// was not.
+// call makes the i-th call. Its error wraps change.ErrUnknown if the API may have carried out the call. After any
+// other error it was not carried out.
 func (s *sending) call(ctx context.Context, i int) error {
 	permit, err := s.plan.Items[i].Call.WithAnswers(ctx, s.answers)
 	if err != nil {
@@ -106,12 +107,12 @@ func (s *sending) call(ctx context.Context, i int) error {
 	if err := s.masks[i].put(&call); err != nil {
 		return err
 	}
-	// The idempotency key is the change's, with a number for further calls: the same in each attempt.
+	// The idempotency key is the id of the change, with a number for later calls. It is the same in each attempt.
 	key := s.plan.Change
 	if i > 0 {
 		key = fmt.Sprintf("%s-%d", key, i+1)
 	}
-	// No answer came. The API is asked whether the call was carried out, by the object that it changed or made.
+	// If no answer comes, the object that the call changes or creates shows whether the call was carried out.
 	r, err := s.api.write(ctx, &call, key)
 	if errors.Is(err, change.ErrUnknown) && s.settleCall(ctx, &call, s.now[i], s.had[i]) {
 		return nil
@@ -145,7 +146,7 @@ func (s *sending) call(ctx context.Context, i int) error {
 	return nil
 }
 
-// Settle implements source.Settler: it reads what became of the call that was being sent. Those after it were not sent.
+// Settle implements source.Settler. It reads the outcome of the call that was being sent. Later calls were not sent.
 func (a *API) Settle(ctx context.Context, p writes.Permit, left change.Lease) (change.Receipt, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -184,7 +185,7 @@ func (a *API) Settle(ctx context.Context, p writes.Permit, left change.Lease) (c
 	return s.done, nil
 }
 
-// expectedAfter returns what a call leaves of what was reviewed, now that its arguments are known.
+// expectedAfter returns the expected state of the reviewed object after a call whose arguments are now known.
 func expectedAfter(call *calls.Plan, reviewed change.Effect) value.Value {
 	switch body := object(call.Body); {
 	case call.Request.Method == "DELETE":
@@ -198,7 +199,7 @@ func expectedAfter(call *calls.Plan, reviewed change.Effect) value.Value {
 	}
 }
 
-// settleCall reads whether a call whose outcome is unknown was carried out, and notes it then.
+// settleCall reports whether a call with an unknown outcome was carried out. If so, it records the result.
 func (s *sending) settleCall(ctx context.Context, call *calls.Plan, reviewed change.Effect, had int) bool {
 	if s.api.hasHappened(ctx, call, reviewed) {
 		s.recordResult("", value.Value{})
@@ -211,7 +212,7 @@ func (s *sending) settleCall(ctx context.Context, call *calls.Plan, reviewed cha
 	return ok
 }
 
-// unread notes that a call was carried out whose answer was not read.
+// unread records that a call was carried out, but its answer was not read.
 func (s *sending) unread(r *calls.HTTPResponse) {
 	s.recordResult(response.Location(r.Header), value.Value{})
 	said := fmt.Sprintf("the API answered with status %d. Its answer was not read, because %s", r.Status, r.Unread)
@@ -232,7 +233,7 @@ func (s *sending) recordResult(location string, answer value.Value) {
 	s.answers = append(s.answers, withoutMaskedTexts(answer))
 }
 
-// withoutMaskedTexts returns v with Null in the place of each masked text.
+// withoutMaskedTexts returns v with Null in place of each masked text.
 func withoutMaskedTexts(v value.Value) value.Value {
 	if v.Kind() == value.String && strings.Contains(v.Text(), response.Masked) {
 		return value.Value{}

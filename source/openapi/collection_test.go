@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCollections checks of which calls a review says that the collection may have more records than were read.
+// TestCollections checks for which calls a review says that the collection may have more records than were read.
 func TestCollections(t *testing.T) {
 	const two = `[{"id":1,"status":"old"},{"id":2,"status":"old"}]`
 	for _, row := range []struct {

@@ -20,18 +20,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A shape is one call of a service, and what a GET of its path answers.
+// A shape is one call of a service, and the answer to a GET of its path.
 type shape struct {
 	name, call  string // METHOD /path/template
-	id          string // of the path's parameter
+	id          string // the value of the path's parameter
 	takes       string // the schema of the body
 	gives       string // the schema of the answer
 	body        string
 	answer      string
-	contentType string // of the body
+	contentType string // the content type of the body
 }
 
-// effect returns the effect of the call, from a server that answers.
+// effect returns the effect of the call on a server that gives the answer.
 func (s shape) effect(t testing.TB) change.Effect {
 	t.Helper()
 	method, path, _ := strings.Cut(s.call, " ")
@@ -123,7 +123,7 @@ const (
 	toSent    = `{"status":"draft"} → {"status":"sent"}`
 )
 
-// TestEnvelopes has a row for each form in which a service answers with a record, and what a review of a call shows then.
+// TestEnvelopes has a row for each form in which a service returns a record, and the expected review of a call.
 func TestEnvelopes(t *testing.T) {
 	const send = `{"status":"sent"}`
 	order := func(answer string) shape {
@@ -233,8 +233,8 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
-// TestNeverFalse checks reviews over generated shapes of records, envelopes and bodies. A review never shows another
-// present value than the record has. It says that there is none only where the record has none.
+// TestNeverFalse checks reviews of generated records, envelopes and bodies. A review must never show a wrong present
+// value. It may show that there is no value only if the record has none.
 func TestNeverFalse(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		names := []string{"status", "name", "note", "size", "kind", "data", "result", "message"}
@@ -243,7 +243,7 @@ func TestNeverFalse(t *testing.T) {
 		record := map[string]string{}
 		for _, n := range rapid.SliceOfDistinct(rapid.SampledFrom(names), func(s string) string { return s }).Draw(rt, "fields") {
 			record[n] = scalar.Draw(rt, n)
-			if slices.Contains([]string{"note", "size", "kind"}, n) && rapid.Bool().Draw(rt, "part") { // an object called data can't be told from an envelope
+			if slices.Contains([]string{"note", "size", "kind"}, n) && rapid.Bool().Draw(rt, "part") { // an object called data can't be distinguished from an envelope
 				record[n] = part.Draw(rt, n)
 			}
 		}

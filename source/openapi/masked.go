@@ -12,9 +12,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// masks restores values that a caller sent back masked: a caller that replaces a list with one masked value means to
-// keep that value. A mask is restored only if the caller sees the same mask in the same place. Any other is refused,
-// because it would be written literally. The restored values are neither stored nor shown: reviewers approve that the
+// masks restores masked values in a body that a caller sends. A caller that sends back a mask means to keep the
+// value. A mask is restored only if the caller sees the same mask in the same place. Any other mask is rejected,
+// because it would be written literally. Restored values are neither stored nor shown. Reviewers approve that the
 // value stays.
 type masks struct {
 	was, is value.Value // the current state, as the caller sees it and in full
@@ -25,15 +25,15 @@ type masks struct {
 // restore returns the body of a call with the masked values restored.
 func (m *masks) restore(body value.Value) value.Value {
 	was, is := m.was, m.is
-	if body.Kind() != value.Object { // see object
+	if body.Kind() != value.Object { // see the function object
 		was, _ = was.Get("body")
 		is, _ = is.Get("body")
 	}
 	return m.walk(body, was, is, "/body")
 }
 
-// walk returns v with its masks restored from is, and counts them. was is the value that the caller saw in the place of
-// v. is and was are null where there was nothing. Entries of lists are matched by entry, not by place.
+// walk returns v with its masks restored from is, and counts them. was is the visible value in the place of v. was
+// and is are null if there is no such value. Entries of lists are matched by their names and ids, not by position.
 func (m *masks) walk(v, was, is value.Value, at string) value.Value {
 	switch v.Kind() {
 	case value.String:
@@ -64,8 +64,8 @@ func (m *masks) walk(v, was, is value.Value, at string) value.Value {
 	return v
 }
 
-// entry returns the single entry of a list with the same id, name and key as e, or Null if there is none or several.
-// With another name, a value might not be masked any more.
+// entry returns the only entry of a list with the same id, name and key as e. It returns Null if there is none or
+// more than one. Under another name, a value might no longer be masked.
 func entry(list, e value.Value) value.Value {
 	var found value.Value
 	for _, has := range list.List() {
@@ -95,7 +95,7 @@ func (m *masks) refuse(at string) {
 	}
 }
 
-// put restores the masked values in the body that a call sends.
+// put restores the masked values in the body of a call.
 func (m *masks) put(call *calls.Plan) error {
 	body := m.restore(call.Body)
 	if m.err != nil || m.found == 0 {

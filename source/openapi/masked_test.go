@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestMasks checks the restored body for each raw state, visible state and body sent back, or the pointer of a mask
-// that can't be restored.
+// TestMasks checks the restored body for each raw state, visible state and body that was sent back. For a mask that
+// can't be restored, it checks the pointer.
 func TestMasks(t *testing.T) {
 	const raw = `{"token":"s","pin":7,"env":[{"name":"A","value":"1"},{"name":"KEY","value":"k"},{"name":"TWICE","value":"x"},{"name":"TWICE","value":"y"}],"rows":[{"id":"1","key":"PW","value":"p"}],"plain":["a"],"url":"x://u:p@h","own":"is [masked]"}`
 	const seen = `{"token":"[masked]","pin":"[masked]","env":[{"name":"A","value":"1"},{"name":"KEY","value":"[masked]"},{"name":"TWICE","value":"[masked]"},{"name":"TWICE","value":"[masked]"}],"rows":[{"id":"1","key":"PW","value":"[masked]"}],"plain":["[masked]"],"url":"x://[masked]@h","own":"is [masked]"}`

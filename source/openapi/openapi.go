@@ -31,18 +31,20 @@ import (
 type API struct {
 	name    string
 	sender  *client.Sender
-	servers map[string]*client.Sender // by the addresses of calls.Rules.Servers
+	servers map[string]*client.Sender // by the addresses in calls.Rules.Servers
 }
 
-// New returns the API called name, which s sends to.
+// New returns the API called name. It sends its requests with s.
 func New(name string, s *client.Sender) *API { return &API{name: name, sender: s} }
 
-// NewOver returns the API called name, of which s sends to its address and servers to the further ones of the rules.
+// NewOver returns the API called name. It sends requests to its own address with s, and to other addresses of the
+// rules with servers.
 func NewOver(name string, s *client.Sender, servers map[string]*client.Sender) *API {
 	return &API{name, s, servers}
 }
 
-// Use makes own and servers, by address, the credentials of all further calls. The former ones stay masked in answers.
+// Use sets the credentials of all further calls: own for the API's address, and servers for other addresses. The
+// former credentials remain masked in answers.
 func (a *API) Use(own Credential, servers map[string]Credential) {
 	a.sender.Use(own)
 	for at, s := range a.servers {
@@ -50,7 +52,7 @@ func (a *API) Use(own Credential, servers map[string]Credential) {
 	}
 }
 
-// Mask adds secrets to those that are masked in answers.
+// Mask adds secrets to be masked in answers.
 func (a *API) Mask(secrets ...string) { a.sender.Mask(secrets...) }
 
 // send sends a message to the address of its request.
@@ -108,7 +110,7 @@ func (a *API) Whose(permits ...calls.Permit) string {
 	return strings.Join(all, " and ")
 }
 
-// Call implements source.Caller. It refuses operations that are not reads.
+// Call implements source.Caller. It rejects operations that are not reads.
 func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *calls.HTTPResponse, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -134,8 +136,8 @@ func (a *API) Call(ctx context.Context, p calls.Permit) (calls.Permit, *calls.HT
 	return permits[r.Request], r, nil
 }
 
-// write sends a call that is not a read, once. Its error wraps change.ErrUnknown if the API may have carried it out. A response whose body was
-// not read is one all the same: its status says what became of the call.
+// write sends a call that is not a read, once. Its error wraps change.ErrUnknown if the API may have carried out the
+// call. A response without a readable body is still a response, because its status is the outcome of the call.
 func (a *API) write(ctx context.Context, plan *calls.Plan, key string) (*calls.HTTPResponse, error) {
 	r, err := a.send(ctx, client.Message{Request: plan.Request, Key: key, Who: plan.Who})
 	switch {

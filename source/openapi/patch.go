@@ -10,10 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// errPatch means that a JSON Patch can't be applied to the present record, so the result of the call isn't known.
+// errPatch means that a JSON Patch can't be applied to the present record. So the result of the call is unknown.
 var errPatch = problem.LoggableError("the JSON Patch doesn't fit")
 
-// applyPatch returns what a JSON Patch (RFC 6902) leaves of was.
+// applyPatch returns the value was after a JSON Patch (RFC 6902).
 func applyPatch(was, patch value.Value) (value.Value, error) {
 	for _, one := range patch.List() {
 		op, _ := one.Get("op")
@@ -58,7 +58,7 @@ func applyPatch(was, patch value.Value) (value.Value, error) {
 	return was, nil
 }
 
-// pointerNames returns the names of a JSON pointer, or false if v is none.
+// pointerNames returns the names in a JSON pointer. It returns false if v is not a JSON pointer.
 func pointerNames(v value.Value) ([]string, bool) {
 	text := v.Text()
 	if v.Kind() != value.String || text != "" && text[0] != '/' {
@@ -74,7 +74,7 @@ func pointerNames(v value.Value) ([]string, bool) {
 	return names, true
 }
 
-// at returns the value that names lead to.
+// at returns the value at the path names. It returns false if there is no such value.
 func at(v value.Value, names []string) (value.Value, bool) {
 	for _, name := range names {
 		next, ok := v.Get(name)
@@ -89,8 +89,9 @@ func at(v value.Value, names []string) (value.Value, bool) {
 	return v, true
 }
 
-// edit returns v with by's value where names lead. by says whether there is one then. An element of a list is inserted
-// if insert is set.
+// edit returns v with the value at the path names replaced by the result of by. by also returns whether the value
+// exists afterwards. If insert is set, the value is inserted into a list. edit returns false if the path doesn't
+// exist.
 func edit(v value.Value, names []string, by func(v value.Value, there bool) (value.Value, bool), insert bool) (value.Value, bool) {
 	if len(names) == 0 {
 		out, _ := by(v, true)
@@ -131,7 +132,7 @@ func edit(v value.Value, names []string, by func(v value.Value, there bool) (val
 	return v, false
 }
 
-// editList is edit for a list.
+// editList implements edit for a list.
 func editList(v value.Value, names []string, by func(value.Value, bool) (value.Value, bool), insert bool) (value.Value, bool) {
 	list := slices.Clone(v.List())
 	i, err := strconv.Atoi(names[0])

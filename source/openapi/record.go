@@ -9,35 +9,35 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A finder finds, in the answer of a read, the record that a call changes. Many APIs answer {"data": {…}} and take the
-// bare object, or the other way round. A comparison of the two as they are would say of each field that it has no value.
+// A finder finds the record that a call changes in the answer of a read. Many APIs answer {"data": {…}} but accept
+// the bare object, or the other way round. A direct comparison of the two would find no value for any field.
 type finder struct {
 	call  *calls.Plan
 	reads *spec.Operation
-	id    string   // the value of the last parameter of the path, or ""
-	by    string   // the name of that parameter, as plainName has it
-	words []string // the names that an envelope of this record may have, in lower case
+	id    string   // the value of the path's last parameter, or ""
+	by    string   // the name of that parameter, from plainName
+	words []string // the possible names of envelopes of this record, in lower case
 }
 
-// A match says where a record is in an answer, and which part of a body it corresponds to.
+// A match is a possible position of the record in an answer, and the corresponding part of a body.
 type match struct {
-	at, in   []string // names that lead to the record in the answer, and to the part in the body. "0" is the only entry of a list
-	identity bool     // the record has the id that the path names
-	given    int      // fields of the part that the record has, or is declared to have
-	shared   int      // fields that the part is declared to have, and the record as well
-	own      int      // those of shared whose names no envelope has
-	loose    bool     // the object around the record may be the record itself: it has more than envelopes have
-	around   bool     // the record has a part that may be the record, in an envelope
-	echoed   bool     // such a part has a field that the body gives
+	at, in   []string // the paths to the record in the answer and to the part in the body. "0" is the only entry of a list
+	identity bool     // whether the record has the id in the path
+	given    int      // the number of fields of the part that the record has or declares
+	shared   int      // the number of fields that both the part and the record have or declare
+	own      int      // the number of shared fields whose names are not typical of envelopes
+	loose    bool     // whether the object around it has other fields than an envelope
+	around   bool     // whether the record contains an envelope that may contain the actual record
+	echoed   bool     // whether such an envelope contains a field of the body
 }
 
-// doubtful reports whether m may be about another part of the answer than the record. An id that the path names settles it, and so do
-// fields that only a record has.
+// doubtful reports whether m may be another part of the answer than the record. The id in the path removes the doubt,
+// and so do fields that only a record has.
 func (m match) doubtful() bool {
 	return !m.identity && (m.loose || m.around && m.own == 0 || m.echoed && m.own < 2)
 }
 
-// better reports whether m is better evidence than o.
+// better reports whether m has better evidence than o.
 func (m match) better(o match) bool {
 	switch {
 	case m.identity != o.identity:
@@ -50,14 +50,14 @@ func (m match) better(o match) bool {
 	return m.given > o.given
 }
 
-// wrappers are the usual names of envelopes of one record, in lower case without signs between words.
+// wrappers are the usual names of envelopes of one record, in lower case and without separators between words.
 var wrappers = []string{"data", "result", "results", "response", "payload", "item", "items", "record", "records", "entity", "resource", "object",
 	"attributes", "content", "body", "value", "output", "document", "model", "d", "entry", "node", "return", "embedded"}
 
 // maxWrapped is the maximum depth of nested envelopes.
 const maxWrapped = 3
 
-// newFinder returns the finder for the record that call changes and its operation reads answers with.
+// newFinder returns the finder for the record that call changes, in the answer of the operation reads.
 func newFinder(call *calls.Plan, reads *spec.Operation) *finder {
 	f := &finder{call: call, reads: reads, words: slices.Clone(wrappers)}
 	for segment := range strings.SplitSeq(call.Operation.Path, "/") {
@@ -76,7 +76,7 @@ func newFinder(call *calls.Plan, reads *spec.Operation) *finder {
 	return f
 }
 
-// singulars returns a name and what it may be in the singular.
+// singulars returns a name and its possible singular forms.
 func singulars(name string) []string {
 	out := []string{name}
 	for _, e := range []struct{ plural, one string }{{"ies", "y"}, {"ses", "s"}, {"xes", "x"}, {"s", ""}} {
@@ -87,7 +87,7 @@ func singulars(name string) []string {
 	return out
 }
 
-// plainName returns a name in lower case, letters and digits only.
+// plainName returns a name in lower case, without separators.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == '.' || r == ' ' || r == '$' || r == '@' {
@@ -97,7 +97,7 @@ func plainName(name string) string {
 	}, strings.ToLower(name))
 }
 
-// takes returns the schema of the body that the call sends, or nil.
+// takes returns the schema of the call's body, or nil.
 func (f *finder) takes() spec.Raw {
 	if f.call.Operation.Body == nil {
 		return nil
@@ -114,7 +114,7 @@ func (f *finder) takes() spec.Raw {
 	return nil
 }
 
-// gives returns the schema that the read answers with, or nil.
+// gives returns the schema of the read's answer, or nil.
 func (f *finder) gives() spec.Raw {
 	if ok := f.reads.Success(); ok != nil {
 		if c := ok.PreferredContent(); c != nil {
@@ -124,8 +124,8 @@ func (f *finder) gives() spec.Raw {
 	return nil
 }
 
-// declaredFields returns the names of the fields that a schema declares, those of its alternatives as well. closed reports
-// whether an object has no others, as far as the document says.
+// declaredFields returns the fields that a schema declares, including those of its alternatives, by name. closed
+// reports whether an object has no other fields, as far as the document tells.
 func (f *finder) declaredFields(raw spec.Raw) (names map[string]spec.Raw, closed bool) {
 	names = map[string]spec.Raw{}
 	if raw == nil {
@@ -146,7 +146,8 @@ func (f *finder) declaredFields(raw spec.Raw) (names map[string]spec.Raw, closed
 	return names, closed
 }
 
-// below returns the schema of a member of the value that raw describes, or nil if the document doesn't say it.
+// below returns the schema of the member called name in a value described by raw. It returns nil if the document
+// doesn't describe it.
 func (f *finder) below(raw spec.Raw, name string) spec.Raw {
 	if raw == nil {
 		return nil
@@ -158,7 +159,8 @@ func (f *finder) below(raw spec.Raw, name string) spec.Raw {
 	return names[name]
 }
 
-// find returns the match of body in answer, and whether there is exactly one that is best.
+// find returns the best match of body in answer. It returns false if there is no match, or if several are equally
+// good.
 func (f *finder) find(answer, body value.Value) (match, bool) {
 	var best match
 	var equal []match
@@ -186,7 +188,8 @@ func (f *finder) find(answer, body value.Value) (match, bool) {
 	return best, equal != nil
 }
 
-// same reports whether two matches pair the same parts: one is inside of the other, in the answer and in the body alike.
+// same reports whether two matches pair the same parts. That is the case if one is inside the other, in the answer as
+// well as in the body.
 func same(a, b match) bool {
 	if len(a.at) > len(b.at) {
 		a, b = b, a
@@ -195,14 +198,14 @@ func same(a, b match) bool {
 		slices.Equal(b.at[len(a.at):], b.in[len(a.in):])
 }
 
-// A part is an object in a body that may be all that is sent of the record, without its envelopes.
+// A part is an object in a body that may be the record without envelopes.
 type part struct {
 	in       []string
 	given    value.Value
 	declared map[string]spec.Raw
 }
 
-// parts returns the body, and what is in its envelopes.
+// parts returns the body, and the contents of its envelopes.
 func (f *finder) parts(body value.Value, raw spec.Raw, in []string, depth int) []part {
 	if body.Kind() != value.Object && !body.IsNull() {
 		return nil
@@ -217,8 +220,8 @@ func (f *finder) parts(body value.Value, raw spec.Raw, in []string, depth int) [
 	return out
 }
 
-// wraps reports whether the content of an envelope may be in the member called name. That is so if the name is typical.
-// It is also so if outer has no id, and this is the only member that could be the content.
+// wraps reports whether the member called name may contain the content of an envelope. That is so if the name is
+// typical. It is also so if outer has no id, and only this member could be the content.
 func (f *finder) wraps(outer value.Value, name string) bool {
 	if slices.Contains(f.words, plainName(name)) {
 		return true
@@ -242,8 +245,8 @@ type record struct {
 	declared map[string]spec.Raw
 }
 
-// records calls found for each object of an answer that may be the record: the answer, and what is in its envelopes. A list
-// is one only if it has a single entry.
+// records calls found for each object of an answer that may be the record: the answer, and the contents of its
+// envelopes. The entry of a list counts only if it is the only one.
 func (f *finder) records(v value.Value, raw spec.Raw, m match, found func(record)) {
 	if v.Kind() == value.Array && len(v.List()) == 1 && (len(m.at) == 0 || m.at[len(m.at)-1] != "0") {
 		m.at = append(slices.Clone(m.at), "0")
@@ -278,7 +281,7 @@ func (f *finder) records(v value.Value, raw spec.Raw, m match, found func(record
 	}
 }
 
-// identifies reports whether an object has the id that the path names.
+// identifies reports whether an object has the id in the path.
 func (f *finder) identifies(v value.Value) bool {
 	return f.id != "" && slices.ContainsFunc(v.Members(), func(m value.Member) bool {
 		name := plainName(m.Name)
@@ -287,12 +290,12 @@ func (f *finder) identifies(v value.Value) bool {
 	})
 }
 
-// common reports whether envelopes have members of this name.
+// common reports whether the name is typical of members of envelopes.
 func (f *finder) common(name string) bool {
 	return slices.Contains(f.words, plainName(name)) || beside(value.Member{Name: name, Value: value.OfBool(true)})
 }
 
-// beside reports whether a member of an envelope tells of the answer, and not of the record.
+// beside reports whether a member of an envelope describes the answer instead of the record.
 func beside(m value.Member) bool {
 	name := plainName(m.Name)
 	return m.Value.IsNull() || slices.Contains(ofAnswer, name) || slices.Contains([]string{"status", "statuscode", "success", "ok", "code", "message", "msg", "messages", "error", "errors",
@@ -300,7 +303,7 @@ func beside(m value.Member) bool {
 		"apiversion", "resultinfo", "context", "odata.context", "odatacontext", "type", "resulttype", "kind", "info", "debug", "actions", "action"}, name)
 }
 
-// compare returns the match of r and p. It also reports whether any evidence shows that r is the record of p.
+// compare returns the match of r and p. It also reports whether there is any evidence that r is the record of p.
 func (f *finder) compare(r record, p part) (match, bool) {
 	m := r.match
 	m.in = p.in
@@ -332,7 +335,7 @@ func (f *finder) compare(r record, p part) (match, bool) {
 	return m, m.given+m.shared > 0 || m.identity && len(p.in) == 0
 }
 
-// echoes reports whether an object in v has a field of given.
+// echoes reports whether an object in v has a field of given. depth is the maximum depth.
 func echoes(v, given value.Value, depth int) bool {
 	if depth == 0 {
 		return false
@@ -345,7 +348,7 @@ func echoes(v, given value.Value, depth int) bool {
 	return slices.ContainsFunc(v.List(), func(e value.Value) bool { return echoes(e, given, depth-1) })
 }
 
-// reach returns the value that names lead to.
+// reach returns the value at the path names.
 func reach(v value.Value, names []string) value.Value {
 	for _, name := range names {
 		if v.Kind() == value.Array && name == "0" && len(v.List()) > 0 {
@@ -357,7 +360,7 @@ func reach(v value.Value, names []string) value.Value {
 	return v
 }
 
-// nest returns an object in which names lead to v, or Null for Null.
+// nest returns an object with v at the path names. It returns Null for Null.
 func nest(names []string, v value.Value) value.Value {
 	if v.IsNull() {
 		return v

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// valueState returns the state for a body that isn't an object, such as a list or a text. The answer has the same kind,
-// itself or as the only such value in its envelopes.
+// valueState returns the state for a body that isn't an object, such as a list or a text. The answer must be a value
+// of the same kind, or contain only one such value in its envelopes.
 func (f *finder) valueState(is answer, none state) state {
 	if !changesRecord(f.call.Operation) {
 		none.read = value.Value{}
@@ -27,7 +27,8 @@ func (f *finder) valueState(is answer, none state) state {
 	return s
 }
 
-// lists returns the names that lead to the only value of a kind in an answer and its envelopes, and whether there is one.
+// lists returns the path to the only value of a kind in an answer and its envelopes. It returns false if there is
+// none or more than one.
 func (f *finder) lists(answer value.Value, kind value.Kind) (at []string, ok bool) {
 	for v := answer; v.Kind() != kind; {
 		var next []value.Member
@@ -44,7 +45,7 @@ func (f *finder) lists(answer value.Value, kind value.Kind) (at []string, ok boo
 	return at, true
 }
 
-// partial reports whether the call leaves what it isn't given as it is.
+// partial reports whether the call keeps the fields that it doesn't contain.
 func (f *finder) partial() bool { return f.call.Request.Method != "PUT" || f.call.Partial }
 
 // areRecords reports whether v is a list of objects.
@@ -52,8 +53,9 @@ func areRecords(v value.Value) bool {
 	return len(v.List()) > 0 && !slices.ContainsFunc(v.List(), func(e value.Value) bool { return e.Kind() != value.Object })
 }
 
-// severalIn returns the name of the member of a body that is a list of records. The call updates several records, so
-// its path doesn't end with the id of one. It is "" for other calls, and if more of the body could be about records.
+// severalIn returns the name of the member of a body that is a list of records, if the call updates several records.
+// The path of such a call doesn't end with the id of a record. It returns "" for other calls, and if another member
+// could also contain records.
 func (f *finder) severalIn(body value.Value) string {
 	path, _ := f.call.Operation.Target()
 	if f.call.Request.Method != "PATCH" || strings.HasSuffix(strings.TrimSuffix(path, "/"), "}") {
@@ -71,10 +73,10 @@ func (f *finder) severalIn(body value.Value) string {
 	return found
 }
 
-// listState returns the state for a list of records at in of a body. Each entry has the fields to set and the id of the
-// record to set them on. at leads to the list in the answer. Effects of the call on records that it doesn't name, and
-// on fields that it doesn't give, aren't part of it. Unless the list that was read has exactly one record for each, the
-// present state isn't known.
+// listState returns the state for a list of records. in is the path to the list in the body, and at the path to the
+// list in the answer. Each entry contains the fields to set, and the id of their record. Effects on records and
+// fields that the call doesn't name aren't part of the state. The present state is known only if the list in the
+// answer has exactly one record for each entry.
 func (f *finder) listState(is answer, at, in []string, none state) state {
 	body := reach(f.call.Body, in).List()
 	whole, ok := pairRecords(reach(is.whole, at).List(), body)
@@ -99,7 +101,7 @@ func (f *finder) listState(is answer, at, in []string, none state) state {
 		}
 	}
 	s.before, s.after, s.record = form(before), form(after), s.whole
-	for _, m := range f.call.Body.Members() { // what else is sent sets no field of a record
+	for _, m := range f.call.Body.Members() { // other members set no field of a record
 		if len(in) > 0 && m.Name != in[0] {
 			s.after = value.OfObject(append(slices.Clone(s.after.Members()), m))
 			s.gaps = append(s.gaps, m.Name)
@@ -108,10 +110,11 @@ func (f *finder) listState(is answer, at, in []string, none state) state {
 	return s
 }
 
-// keyNames are names of fields by which a record of a list is known, as plainName has them.
+// keyNames are names of fields that identify a record in a list, in the form of plainName.
 var keyNames = []string{"id", "uuid", "guid", "key", "slug", "sku", "code", "handle", "number", "name", "login", "username", "email"}
 
-// pairRecords returns for each record of body the one of list that has the same key, and whether there is exactly one for each.
+// pairRecords returns the record in list with the same key, for each record in body. It returns false unless there is
+// exactly one for each.
 func pairRecords(list, body []value.Value) ([]value.Value, bool) {
 	for _, key := range keyNames {
 		var out []value.Value
@@ -129,7 +132,8 @@ func pairRecords(list, body []value.Value) ([]value.Value, bool) {
 	return nil, false
 }
 
-// indexByKey returns the index of the only record of list that has the key of e, or -1 for none, or several.
+// indexByKey returns the index of the only record in list that has the key of e. It returns -1 if there is none or
+// more than one.
 func indexByKey(list []value.Value, e value.Value, key string) int {
 	found := -1
 	for _, m := range e.Members() {

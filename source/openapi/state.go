@@ -15,18 +15,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An answer is the answer of a read in three forms: as the caller sees it, as a fully permitted reviewer sees it, and
-// raw. Reviewers need to see that a PUT drops fields that the caller doesn't see.
+// An answer is the answer of a read in three forms: as the caller sees it, as a reviewer with all permissions sees
+// it, and raw. Reviewers must see if a PUT drops fields that are hidden from the caller.
 type answer struct {
 	seen, whole, raw value.Value
-	listed           *change.Listed // of its list, as the caller sees it, or nil for an answer without a list
-	list             []string       // the names that lead to that list
+	listed           *change.Listed // the list in it as the caller sees it, or nil if there is no list
+	list             []string       // the path to that list
 }
 
 // A state is the current state of the object that a call would change, in the form of the call's body.
 type state struct {
-	seen, raw     value.Value // as the caller sees it, and in full: for masked values
-	whole         value.Value // as a fully permitted reviewer sees it
+	seen, raw     value.Value // as the caller sees it, and in full for masked values
+	whole         value.Value // as a reviewer with all permissions sees it
 	record        value.Value // the object that the call changes, without envelopes
 	before, after value.Value // the fields that the call changes
 	read          value.Value // see change.Effect
@@ -35,8 +35,8 @@ type state struct {
 	listed        *change.Listed
 }
 
-// before reads the current state of the object that a call would change. There is no object yet if the call is a PUT or
-// a POST that makes it. Otherwise a missing resource is the API's error.
+// before reads the current state of the object that a call would change. If the call is a PUT or a POST that creates
+// the object, there may be no object yet. Otherwise a missing resource is an error of the API.
 func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
 	none := state{present: change.PresentUnread, after: object(call.Body)}
 	if changesRecord(call.Operation) {
@@ -53,7 +53,7 @@ func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
 	case problem.CodeOf(err) == problem.NotFound && (makes(call.Operation) || call.Request.Method == "POST"):
 		return state{after: object(call.Body)}, nil
 	case err != nil && call.Request.Method == "POST" && !changesRecord(call.Operation):
-		return none, nil // it may be that the read is about something else
+		return none, nil // the read may return something else
 	case err != nil:
 		return state{}, err
 	}
@@ -64,8 +64,8 @@ func (a *API) before(ctx context.Context, call *calls.Plan) (state, error) {
 	return s, nil
 }
 
-// collection reports whether a call that deletes or patches acts on the records of a list, of which an answer may be one page. A list
-// inside of a record has a name of its own.
+// collection reports whether a call that deletes or patches acts on the records of a list. An answer may be only one
+// page of such a list. A list inside of a record has a name that is not typical of envelopes.
 func (f *finder) collection(is answer) bool {
 	path, _ := f.call.Operation.Target()
 	if is.list == nil || strings.HasSuffix(strings.TrimSuffix(path, "/"), "}") || f.call.Request.Method != "DELETE" && (f.call.Request.Method != "PATCH" || f.call.Body.Kind() == value.Array) {
@@ -74,15 +74,15 @@ func (f *finder) collection(is answer) bool {
 	return !slices.ContainsFunc(is.list, func(name string) bool { return !slices.Contains(f.words, plainName(name)) })
 }
 
-// changesRecord reports whether op changes an existing record, as far as its method and path tell. Only a POST to a
-// path that doesn't end with a parameter doesn't. It makes or does something.
+// changesRecord reports whether op changes an existing record, as far as its method and path show. It returns false
+// only for a POST to a path that doesn't end with a parameter. Such a POST creates a record or runs an action.
 func changesRecord(op *spec.Operation) bool {
 	path, _ := op.Target()
 	return op.Method != "POST" || strings.HasSuffix(strings.TrimSuffix(path, "/"), "}")
 }
 
-// stateFrom returns the state of the object that a call changes, from the answer of its read. If the two can't be
-// matched, it returns none with that answer.
+// stateFrom returns the state of the object that a call changes, from the answer of its read. If the call and the
+// answer can't be matched, it returns none with that answer.
 func stateFrom(call *calls.Plan, reads *spec.Operation, is answer, none state) state {
 	f := newFinder(call, reads)
 	none.read = marks(is.seen, nil)
@@ -102,7 +102,7 @@ func stateFrom(call *calls.Plan, reads *spec.Operation, is answer, none state) s
 		before, after := differing(was, became)
 		return state{seen: none.seen, whole: was, record: was, before: before, after: after, read: marks(is.seen, m.at)}
 	}
-	if body.IsNull() { // it does something, and sets no field
+	if body.IsNull() { // the call runs an action, and sets no field
 		m, _ := f.find(is.whole, value.Value{})
 		none.record = object(reach(is.whole, m.at))
 		none.present = ""
@@ -134,7 +134,7 @@ func stateFrom(call *calls.Plan, reads *spec.Operation, is answer, none state) s
 	return s
 }
 
-// belowAll returns the schema of the value that names lead to from the value that raw describes.
+// belowAll returns the schema of the value at the path names, from the schema raw.
 func (f *finder) belowAll(raw spec.Raw, names []string) spec.Raw {
 	for _, name := range names {
 		raw = f.below(raw, name)
@@ -142,8 +142,8 @@ func (f *finder) belowAll(raw spec.Raw, names []string) spec.Raw {
 	return raw
 }
 
-// gaps returns the names of a body whose present value isn't known though the record was read. The answer has none, and
-// the document doesn't say that it would have one.
+// gaps returns the names in a body whose present value is unknown although the record was read. The answer doesn't
+// contain them, and the document doesn't declare them for the answer.
 func (f *finder) gaps(record value.Value, m match, body value.Value) []string {
 	var out []string
 	names, closed := f.declaredFields(f.belowAll(f.gives(), m.at))
@@ -175,7 +175,7 @@ func patches(call *calls.Plan) bool {
 	return validate.IsPatch(call.Request.Header.Get("Content-Type")) && call.Body.Kind() == value.Array
 }
 
-// differing returns the members in which two objects differ.
+// differing returns the members in which two objects differ, from each object.
 func differing(was, is value.Value) (before, after value.Value) {
 	other := func(of, than value.Value) value.Value {
 		members := []value.Member{}
@@ -189,12 +189,13 @@ func differing(was, is value.Value) (before, after value.Value) {
 	return other(was, is), other(is, was)
 }
 
-// maxMarks is the number of places whose state is kept of an answer. All further places count as one.
+// maxMarks is the maximum number of places in an answer whose state is stored separately. All further places count as
+// one.
 const maxMarks = 500
 
-// marks returns the state of a whole answer, as the caller sees it, for the check that it hasn't changed. It is a digest
-// for each place. Outside of the record, which names lead to, facts about the answer itself (its time, its id) are left
-// out.
+// marks returns the state of a whole answer, as the caller sees it, to check later that it hasn't changed. It
+// contains a digest for each place. Outside of the record, whose path is record, it omits facts about the answer
+// itself, such as its time and id.
 func marks(v value.Value, record []string) value.Value {
 	var out []value.Member
 	var walk func(v value.Value, at []string, inside bool, depth int)
@@ -223,11 +224,12 @@ func marks(v value.Value, record []string) value.Value {
 	return value.OfObject(out)
 }
 
-// ofAnswer are names of members about an answer, not about its object, as plainName has them.
+// ofAnswer are names of members that describe an answer instead of its object, in the form of plainName.
 var ofAnswer = []string{"requestid", "requestuuid", "traceid", "correlationid", "transactionid", "timestamp", "time", "now", "servertime", "generatedat", "took", "tookms",
 	"duration", "durationms", "elapsed", "elapsedms", "executiontime", "responsetime", "date", "nonce", "ratelimit", "expiresin", "cached", "etag"}
 
-// makes reports whether op is a PUT that may make what it names, as far as its document tells: it answers with 201, or is called so.
+// makes reports whether op is a PUT that may create its object, as far as the document shows. Such an operation
+// answers with 201, or its name says so.
 func makes(op *spec.Operation) bool {
 	if op.Method != "PUT" {
 		return false
@@ -237,8 +239,8 @@ func makes(op *spec.Operation) bool {
 		slices.ContainsFunc(op.Responses, func(r spec.Response) bool { return r.Status == "201" })
 }
 
-// read makes a call that reads, and returns the resource that it answers with. Its raw form is kept only if masked values of it are to be
-// restored, for it may be as large as the response.
+// read makes a read call and returns its resource. It keeps the raw form only if restores is set, because the raw
+// form may be as large as the response.
 func (a *API) read(ctx context.Context, permit *calls.Permit, restores bool) (answer, *spec.Operation, error) {
 	answered, r, err := a.Call(ctx, *permit)
 	if err != nil {
@@ -275,8 +277,8 @@ func object(v value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: "body", Value: v}})
 }
 
-// replacedFields returns the fields of a record that a PUT of body would replace: those that the body can contain. The API maintains the
-// others itself.
+// replacedFields returns the fields of a record that a PUT of body would replace. These are the fields that the body
+// may contain. The API maintains the other fields itself.
 func (f *finder) replacedFields(was, body value.Value, declared map[string]spec.Raw) value.Value {
 	members := []value.Member{}
 	for _, m := range was.Members() {

@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// maxBefore is the maximum size in bytes of the state before a change that is kept.
+// maxBefore is the maximum size in bytes of the stored state before a change.
 const maxBefore = 1 << 20
 
 // unknownOutcomeError returns the error for a call whose outcome is unknown.
@@ -27,7 +27,7 @@ func unknownOutcomeError(detail string, why error) error {
 }
 
 // Preview implements source.Writer. It reads the current state with the read operation of the same path, if there is
-// one, and does not try the calls.
+// one. It doesn't send the calls.
 func (a *API) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
 	plan, err := d.Plan()
 	if err != nil {
@@ -44,7 +44,7 @@ func (a *API) Preview(ctx context.Context, d writes.Draft) (change.Preview, erro
 			return change.Preview{}, err
 		}
 		if call.About != nil {
-			if about, _, err := a.read(ctx, call.About, false); err == nil { // without it people see only the path
+			if about, _, err := a.read(ctx, call.About, false); err == nil { // without it, people see only the path
 				effect.About = gist(object(about.whole))
 			}
 		}
@@ -72,8 +72,8 @@ func planCalls(plan *writes.Plan) ([]*calls.Plan, error) {
 	return list, nil
 }
 
-// target returns path and query of a call as people read them. Values from an earlier answer are written as in the
-// arguments ($1.id). If the call goes to another server than that of the API, its address comes first.
+// target returns the path and query of a call as people read them. Values from an earlier answer have the form of the
+// arguments ($1.id). If the call goes to another server than the API's own, the server's address comes first.
 func target(call *calls.Plan) string {
 	out := call.Request.Server + call.Request.Target()
 	for _, r := range call.References {
@@ -82,7 +82,7 @@ func target(call *calls.Plan) string {
 	return out
 }
 
-// effect returns the expected effect of a call, without making it, and the masks to restore in its body.
+// effect returns the expected effect of a call without making it, and the masks to restore in the call's body.
 func (a *API) effect(ctx context.Context, call *calls.Plan) (change.Effect, *masks, error) {
 	e := change.Effect{Op: write.OpCall, Class: call.API + "." + call.Operation.ID, Key: call.Request.Method + " " + target(call),
 		Destroys: call.Class == spec.ClassDestructive, Asked: []string{}}
@@ -111,7 +111,7 @@ func (a *API) effect(ctx context.Context, call *calls.Plan) (change.Effect, *mas
 	return e, m, nil
 }
 
-// gist returns the first short members of an object: enough for people to recognise it by.
+// gist returns the first short members of an object, so that people can recognise the object.
 func gist(v value.Value) value.Value {
 	const most, longest = 20, 200
 	var members []value.Member
@@ -126,19 +126,20 @@ func gist(v value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// lookTime is the timeout for reading back the outcome of a call.
+// lookTime is the time limit for reading back the outcome of a call.
 const lookTime = 10 * time.Second
 
-// looks is how often the created object of a call is looked for. lookPause is the time between the first two looks,
-// which doubles.
+// looks is how often a created object is searched for. lookPause is the pause after the first search, and doubles
+// each time.
 const (
 	looks     = 5
 	lookPause = 250 * time.Millisecond
 )
 
-// hasHappened reports whether a call whose outcome is unknown was carried out. It was if the deleted record is gone, or if
-// the record has the values that the call sets and it didn't have before. The read operation of the same path says so.
-// Otherwise the outcome stays unknown, since the API may still carry the call out.
+// hasHappened reports whether a call with an unknown outcome was carried out, using the read operation of the same
+// path. It was carried out if the deleted record no longer exists. It was also carried out if the record now has the
+// values that the call sets, and didn't have them before. Otherwise the outcome stays unknown, since the API may
+// still carry out the call.
 func (a *API) hasHappened(ctx context.Context, call *calls.Plan, reviewed change.Effect) bool {
 	if call.Before == nil || reviewed.Present != "" || reviewed.Before.IsNull() && !makes(call.Operation) || call.Request.Method == "POST" {
 		return false
@@ -153,10 +154,10 @@ func (a *API) hasHappened(ctx context.Context, call *calls.Plan, reviewed change
 	return err == nil && is.present == "" && !change.Same(keep(reviewed.Before, reviewed.After), reviewed.After) && len(want) > 0 && change.Same(keep(is.whole, reviewed.After), reviewed.After)
 }
 
-// errNoLook means that no rule says how to find what a call makes.
+// errNoLook means that no rule tells how to find the object that a call creates.
 var errNoLook = problem.LoggableError("no rule says how to look")
 
-// matchingRecords returns the records that match what a call makes, as its principal sees them.
+// matchingRecords returns the records that match the object that a call creates, as its principal sees them.
 func (a *API) matchingRecords(ctx context.Context, call *calls.Plan) ([]value.Value, error) {
 	if call.Back == nil {
 		return nil, errNoLook
@@ -177,8 +178,9 @@ func (a *API) matchingRecords(ctx context.Context, call *calls.Plan) ([]value.Va
 	return call.Look.MatchingRecords(got.Body), nil
 }
 
-// findNewRecord returns what a call made whose outcome is unknown: the record that matches it now, where had records matched before
-// it was sent, one less. The API may still be at it, so it is asked more than once.
+// findNewRecord finds the record that a call with an unknown outcome has created. had is the number of records that
+// matched before the call. If one more matches now, the call has created it. The API may still be running the call,
+// so it searches several times.
 func (a *API) findNewRecord(ctx context.Context, call *calls.Plan, had int) (value.Value, bool) {
 	if had < 0 || call.Back == nil {
 		return value.Value{}, false
@@ -198,14 +200,14 @@ func (a *API) findNewRecord(ctx context.Context, call *calls.Plan, had int) (val
 		case err == nil && len(found) == had+1 && had == 0:
 			return withoutMaskedTexts(object(found[0])), true
 		case err == nil && len(found) == had+1:
-			return value.Value{}, true // which of them isn't known
+			return value.Value{}, true // it is unknown which of them is new
 		}
 	}
 	return value.Value{}, false
 }
 
-// Bar implements source.Writer. An API stores no marker that could bar a change. A pending send is instead prevented by
-// the state of the change, which it has to advance first.
+// Bar implements source.Writer. It does nothing, because an API stores no marker that could bar a change. Before each
+// send, the state of the change must advance, which prevents a pending send.
 func (a *API) Bar(context.Context, string, int64) (change.Receipt, bool, error) {
 	return change.Receipt{}, false, nil
 }
