@@ -13,16 +13,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// The limits of the search for workspaces below a root, and of the warnings about it.
+// The limits of the search for workspaces below a root, and of its warnings.
 const (
 	maxBelow    = 2     // levels of folders
-	maxLooks    = 2_000 // folders opened
+	maxLooks    = 2_000 // the number of folders that are opened
 	maxWarnings = 20
 )
 
-// Describe implements source.Source. The classes are the objects in the workspaces below the roots, of all connections
-// or the configured one. Of several objects with the same name the first counts, by root, workspace and connection. An
-// object that can't be read is a class without fields, so that rules can name it.
+// Describe implements source.Source. The classes are the objects in the workspaces below the roots, of all
+// connections or the configured one. If several objects have the same name, the first counts, in the order of roots,
+// workspaces and connections. An object that can't be read is a class without fields, so that rules can name it.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	c := catalogue{source: s, seen: map[string]bool{}}
 	if err := c.gather(ctx); err != nil {
@@ -50,8 +50,8 @@ type placed struct {
 	Workspace
 }
 
-// workspaces returns the workspaces below the roots, sorted by path, and why others can't be opened, for operators. A workspace
-// contains no other ones.
+// workspaces returns the workspaces below the roots, sorted by path. It also returns the reasons why others can't be
+// opened, for operators. Workspaces are never nested.
 func (s *Source) workspaces() (out []placed, failed []string) {
 	looks := 0
 	var look func(path string, at *folder, below int)
@@ -85,7 +85,7 @@ func (s *Source) workspaces() (out []placed, failed []string) {
 	return out, failed
 }
 
-// addOpenWarning adds to warnings that something at path can't be opened. A missing file is not a fault.
+// addOpenWarning adds a warning that something at path can't be opened. It adds none for a missing file.
 func addOpenWarning(warnings []string, path string, err error) []string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return warnings
@@ -103,7 +103,7 @@ type catalogue struct {
 	classes     []schema.Class
 	seen        map[string]bool
 	only        string // the only object to collect, or "" for all
-	failed      error  // why the last class can't be read, or nil if it can
+	failed      error  // the reason why the last class can't be read, or nil
 	connections []string
 	warnings    []string
 }
@@ -127,7 +127,8 @@ func (c *catalogue) gather(ctx context.Context) error {
 	return nil
 }
 
-// workspace adds the objects of each connection of ws. A connection without a description in this environment is left out.
+// workspace adds the objects of each connection of ws. It skips connections without a description in this
+// environment.
 func (c *catalogue) workspace(ctx context.Context, ws placed) error {
 	for _, connection := range c.source.connections(ws) {
 		found, err := ws.Open(connection, c.source.options.Environment)
@@ -147,8 +148,8 @@ func (c *catalogue) workspace(ctx context.Context, ws placed) error {
 	return nil
 }
 
-// objects adds the objects of one connection that don't exist yet: the first connection that describes an object counts. One that
-// can't be read is a class with a warning.
+// objects adds the objects of one connection that no earlier connection describes. An object that can't be read
+// becomes a class without fields, with a warning.
 func (c *catalogue) objects(ctx context.Context, connection string, r *reader) error {
 	about := "Described by the connection " + connection
 	if env := r.objects.Environment; env != "" {

@@ -22,7 +22,7 @@ func Find(folder string) (roots []string, connections []Connection, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("look into %s: %w", folder, err)
 	}
-	home, _ := os.UserHomeDir() // optional
+	home, _ := os.UserHomeDir() // the home folder is optional
 	roots = []string{project}
 	for i, path := range (Provar{}).Workspaces(project, home) {
 		if info, err := os.Lstat(filepath.Join(path, metadataFolder)); err == nil && info.IsDir() {

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// FuzzLook calls Look with arbitrary names and paths. Results come from the root only, and nothing of the secret next
-// to it is disclosed.
+// FuzzLook calls Look with arbitrary names and paths. Results must come only from the root, and must disclose nothing
+// of the secret next to it.
 func FuzzLook(f *testing.F) {
 	for _, seed := range [][4]string{{"Proj", "MyOrg", "default", "A"}, {"../out/Proj", "MyOrg", "", "../A"}, {"linked/x", "Linked", "..", "Link"}, {"", "", "", ""}, {"a\x00b", "C:", "%2e", "\u202e"}} {
 		f.Add(seed[0], seed[1], seed[2], seed[3])

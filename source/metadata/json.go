@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A jsonReader reads a describe as a stream and keeps only its fields, so that deep or large documents need little
+// A jsonReader reads a describe as a stream and stores only its fields, so that deep or large documents need little
 // memory.
 type jsonReader struct {
 	dec *jsontext.Decoder
@@ -40,7 +40,8 @@ func readJSON(text []byte, to *collector) error {
 	return err
 }
 
-// document reads a describe: an object whose member fields lists the fields. Others are skipped. fields may be null.
+// document reads a describe: an object whose member fields is the list of fields. It skips other members. fields may
+// be null.
 func (r *jsonReader) document() error {
 	if r.dec.PeekKind() != '{' {
 		if err := r.skip(); err != nil {
@@ -207,7 +208,7 @@ func (r *jsonReader) scalar() (string, error) {
 	return "", r.skip()
 }
 
-// text reads a text, "" for null. Any other kind is an error with the sentence otherwise.
+// text reads a text, and returns "" for null. For any other kind, it fails with the message otherwise.
 func (r *jsonReader) text(otherwise string) (string, error) {
 	switch r.dec.PeekKind() {
 	case '"':
@@ -221,8 +222,8 @@ func (r *jsonReader) text(otherwise string) (string, error) {
 	return "", invalidFileError("%s", otherwise)
 }
 
-// is reads true or false, as a boolean or as text. It returns !otherwise if the value equals word, or otherwise for any
-// other value.
+// is reads true or false, as a boolean or as text. It returns !otherwise if the value equals word. It returns
+// otherwise for any other value.
 func (r *jsonReader) is(word string, otherwise bool) (bool, error) {
 	got, err := r.scalar()
 	if got == word {
@@ -241,7 +242,7 @@ func (r *jsonReader) count() (int, error) {
 	return int(n), err
 }
 
-// preset reads a default as text, or nil if there is none.
+// preset reads a default value as text. It returns nil if there is none.
 func (r *jsonReader) preset() (*string, error) {
 	switch r.dec.PeekKind() {
 	case 'n', '[', '{':

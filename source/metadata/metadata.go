@@ -34,12 +34,12 @@ import (
 // Options configure a Source.
 type Options struct {
 	Name        string                   // the source's name in the configuration
-	Roots       []string                 // the folders below which files may be opened, at least one
-	Connection  string                   // the only connection to use, or "" for all
-	Environment string                   // the environment whose descriptions become classes. "" is DefaultEnvironment
-	Home        string                   // where the environment keeps further workspaces. "" is the user's home
-	Reader      Reader                   // nil is Provar
-	Allows      func(object string) bool // reports whether an object is visible. Nil allows all
+	Roots       []string                 // the folders below which files may be opened. At least one is required
+	Connection  string                   // the only connection to use, or "" for all connections
+	Environment string                   // "" means DefaultEnvironment
+	Home        string                   // contains further workspaces. "" means the user's home folder
+	Reader      Reader                   // nil means Provar
+	Allows      func(object string) bool // reports whether an object is visible. Nil allows all objects
 }
 
 // DefaultEnvironment is used if no environment is named, or if the named one has no descriptions.
@@ -47,7 +47,7 @@ const DefaultEnvironment = "default"
 
 // A Reader implements the file layout of one development environment.
 type Reader interface {
-	// Workspaces returns the folders that may hold the descriptions of a project, as absolute paths in order of
+	// Workspaces returns the folders that may contain the descriptions of a project, as absolute paths in order of
 	// precedence.
 	Workspaces(project, home string) []string
 	// Open opens a workspace and takes ownership of the folder. It returns fs.ErrNotExist if the folder is not
@@ -64,7 +64,7 @@ type Workspace interface {
 	Close() error
 }
 
-// Objects are the descriptions of one connection and environment, each in a file of the same folder.
+// Objects contains the descriptions of one connection and environment, each in a file of the same folder.
 type Objects struct {
 	Folder      *folder
 	Files       map[string]string // file name by object
@@ -94,7 +94,7 @@ func New(o Options) (*Source, error) {
 		o.Environment = DefaultEnvironment
 	}
 	if o.Home == "" {
-		o.Home, _ = os.UserHomeDir() // optional
+		o.Home, _ = os.UserHomeDir() // the home folder is optional
 	}
 	return &Source{o, roots}, nil
 }
@@ -130,7 +130,7 @@ func (s *Source) Look(ctx context.Context, at source.Place) (*source.Cache, erro
 		}
 		found, err := ws.Open(at.Connection, at.Environment)
 		if err != nil {
-			return cache, nil // removed in the meantime, or unreadable
+			return cache, nil // it was removed in the meantime, or is unreadable
 		}
 		cache.Environment, cache.Reader, cache.Objects = found.Environment, &reader{s, found}, s.visibleNames(found)
 		return cache, nil
@@ -174,7 +174,7 @@ func (s *Source) visibleNames(found *Objects) []string {
 	return out
 }
 
-// check refuses names that could be a path, and a project that is not below a root, before any file is accessed.
+// check rejects names that could be a path, and a project that is not below a root. It accesses no file.
 func (s *Source) check(at source.Place) error {
 	names := [][2]string{{"/connection_name", at.Connection}, {"/environment", at.Environment}}
 	for i, o := range at.Objects {
@@ -195,7 +195,7 @@ func (s *Source) check(at source.Place) error {
 	return nil
 }
 
-// violationError returns the error for a path or name that violates rule.
+// violationError returns the error for a path or name that violates a rule.
 func violationError(rule, at, message string) error {
 	return &problem.Error{Code: problem.SecurityBlocked, Kind: strings.ToLower(rule), Pointer: at, Detail: rule + ": " + at[1:] + ": " + message,
 		Faults: []problem.Fault{{Pointer: at, Rule: rule, Message: message}}}

@@ -22,7 +22,7 @@ const (
 	stub   = `<sfObject n="X" detailsLoaded="false"/>`
 )
 
-// object returns an SfObject with one required field of that name.
+// object returns an SfObject with one required field called field.
 func object(field string) string {
 	return `<sfObject n="X"><fields><sfField n="` + field + `" type="string" required="true"/></fields></sfObject>`
 }
@@ -34,7 +34,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// plantFiles writes files below dir by slash-separated path. A text that begins with "-> " makes a symbolic link.
+// plantFiles writes files below dir by slash-separated path. A text that begins with "-> " creates a symbolic link.
 func plantFiles(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for path, text := range files {
@@ -56,7 +56,7 @@ func open(t testing.TB, o Options) *Source {
 	return s
 }
 
-// look formats what Look finds: the workspace below dir, the environment, and "object: fields" for each.
+// look formats the result of Look: the workspace below dir, the environment, and "object: fields" for each object.
 func look(t testing.TB, s *Source, dir string, at source.Place) string {
 	t.Helper()
 	found, err := s.Look(t.Context(), at)
@@ -92,7 +92,7 @@ func look(t testing.TB, s *Source, dir string, at source.Place) string {
 	return where
 }
 
-// TestLayouts checks what is found for each tree and place. The root is <dir>/w, the home folder <dir>/w/home.
+// TestLayouts checks the result for each tree and place. The root is <dir>/w, and the home folder is <dir>/w/home.
 func TestLayouts(t *testing.T) {
 	ide := func(ws, connection, env, name string) string {
 		return ws + "/" + plugin + connection + "/" + env + "/SfObject/" + name + ".xml"
@@ -175,7 +175,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestNames checks the refusal of each invalid name, in each argument, and of invalid projects.
+// TestNames checks the errors for each invalid name, in each argument, and for invalid projects.
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	plantFiles(t, dir, map[string]string{"w/.metadata/MyOrg/A.json": "{}"})
@@ -189,7 +189,7 @@ func TestNames(t *testing.T) {
 		} {
 			at.Project = project
 			if bad == "" && strings.Contains(want, "environment") {
-				continue // selects the default
+				continue // "" selects the default
 			}
 			if got := look(t, s, dir, at); got != want {
 				t.Errorf("%q: got %s, want %s", bad, got, want)
@@ -292,7 +292,7 @@ warning: org: its roots have the connections Ide, MyOrg, Second; of objects with
 	}
 }
 
-// A denied reads what Provar does, but the system lets it open no workspace, or no connection, of some names.
+// A denied is Provar on a system that can't open the workspaces, or the connections, of some names.
 type denied struct {
 	Provar
 	workspaces, connections bool
@@ -318,7 +318,8 @@ func (s shut) Open(connection, environment string) (*Objects, error) {
 	return s.Workspace.Open(connection, environment)
 }
 
-// TestDenied checks that operators learn of workspaces and connections that can't be opened, and not of missing ones.
+// TestDenied checks that operators are told about workspaces and connections that can't be opened, but not about
+// missing ones.
 func TestDenied(t *testing.T) {
 	dir := t.TempDir()
 	plantFiles(t, dir, map[string]string{"w/one/.metadata/MyOrg/Contact.json": `{"fields": []}`, "w/two/notes.txt": ""})
@@ -338,7 +339,7 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// TestAges checks the modification times of descriptions, which only regular files have.
+// TestAges checks the modification times of descriptions. Only regular files have them.
 func TestAges(t *testing.T) {
 	dir := t.TempDir()
 	plantFiles(t, dir, map[string]string{"w/.metadata/MyOrg/A.json": "{}", "w/.metadata/MyOrg/L.json": "-> A.json"})

@@ -30,8 +30,8 @@ const (
 var endings = [...]string{".json", ".xml", ".object"}
 
 // Workspaces implements Reader. It returns the project's parent, and then folders called workspace-<name>. They are
-// next to the project, in Provar_Workspaces next to it and in Provar in the home folder. The name is the project's,
-// unchanged and as older versions of the IDE wrote it.
+// next to the project, in Provar_Workspaces next to the project, and in Provar in the home folder. <name> is the name
+// of the project, both unchanged and in the form of older versions of the IDE.
 func (Provar) Workspaces(project, home string) []string {
 	parent, name := filepath.Dir(project), filepath.Base(project)
 	names := []string{"workspace-" + name}
@@ -109,10 +109,10 @@ func (w *provarWorkspace) plugin() (*folder, error) {
 	return plugins.Down(pluginFolder)
 }
 
-// folders lists the folders in f that can be connections or environments. Names that begin with a dot belong to the
-// IDE.
+// folders lists the folders in f that can be connections or environments. It omits names that begin with a dot, which
+// belong to the IDE.
 func folders(f *folder) []string {
-	all, _ := f.Folders() // a folder that can't be listed has none
+	all, _ := f.Folders() // a folder that can't be listed counts as empty
 	return slices.DeleteFunc(all, func(n string) bool { return !isValidName(n) })
 }
 
@@ -146,7 +146,7 @@ func environment(plugin *folder, connection, asked string) (*Objects, error) {
 	return nil, fs.ErrNotExist
 }
 
-// rank returns the precedence of an environment, the lowest first.
+// rank returns the precedence of an environment. The lowest rank comes first.
 func rank(env, asked string) int {
 	switch env {
 	case asked:
@@ -174,8 +174,8 @@ func (w *provarWorkspace) second(connection string) (*Objects, error) {
 	return o, err
 }
 
-// newObjects returns the objects of a folder, and takes ownership of the folder. Of several files of one object, the
-// one with the first ending counts.
+// newObjects returns the objects of a folder, and takes ownership of the folder. If an object has several files, the
+// file with the first of endings counts.
 func newObjects(at *folder, env string, endings ...string) (*Objects, error) {
 	names, err := at.Names()
 	if err != nil {

@@ -25,7 +25,7 @@ func (r *reader) ModTime(name string) time.Time {
 	return t
 }
 
-// Object implements source.ObjectReader. The class has the name of its file, whatever the file contains.
+// Object implements source.ObjectReader. The class has the name of its file, regardless of the content.
 func (r *reader) Object(name string) (schema.Class, error) {
 	class := schema.Class{Source: r.source.options.Name, Name: name, Table: name, Recordless: true}
 	file, ok := r.objects.Files[name]

@@ -34,11 +34,11 @@ type roots struct {
 	roots []root
 }
 
-// root is an allowed folder: the path given, and what it resolved to when it was allowed.
+// A root is an allowed folder: the given path, and its resolved path at that time.
 type root struct{ given, resolved string }
 
 // newRoots returns roots of existing folders. Relative paths start at the working directory. Symbolic links in the
-// paths of the roots are resolved once, now.
+// paths are resolved once, in newRoots.
 func newRoots(paths []string) (roots, error) {
 	var r roots
 	for _, path := range paths {
@@ -70,7 +70,7 @@ func cause(err error) error {
 	return err
 }
 
-// Paths returns the roots as given, made absolute.
+// Paths returns the given paths of the roots, made absolute.
 func (r roots) Paths() []string {
 	out := make([]string, len(r.roots))
 	for i := range r.roots {
@@ -85,7 +85,7 @@ func (r roots) Allows(path string) bool {
 	return ok
 }
 
-// below returns the root that contains path, and the names from there to path.
+// below returns the path of the root that contains path, and the names from the root to path.
 func (r roots) below(path string) (string, []string, bool) {
 	if !filepath.IsAbs(path) || slices.Contains(strings.FieldsFunc(path, isSeparator), "..") || strings.ContainsRune(path, 0) {
 		return "", nil, false
@@ -104,7 +104,7 @@ func (r roots) below(path string) (string, []string, bool) {
 
 func isSeparator(r rune) bool { return r < utf8.RuneSelf && os.IsPathSeparator(uint8(r)) }
 
-// Each opens each root in turn and passes it to visit with its path. visit must close it. roots that can't be opened
+// Each opens each root in turn and passes it to visit with its path. visit must close it. Roots that can't be opened
 // are skipped.
 func (r roots) Each(visit func(path string, at *folder)) {
 	for _, root := range r.roots {
@@ -114,8 +114,8 @@ func (r roots) Each(visit func(path string, at *folder)) {
 	}
 }
 
-// Open opens the folder at an absolute path below a root. It fails with errOutside for any other path, without
-// accessing it, and with fs.ErrNotExist if it isn't a folder or a link is on the path.
+// Open opens the folder at an absolute path below a root. For any other path it fails with errOutside, without
+// accessing the path. It fails with fs.ErrNotExist if the path isn't a folder or contains a link.
 func (r roots) Open(path string) (*folder, error) {
 	at, names, ok := r.below(path)
 	if !ok {
@@ -136,7 +136,8 @@ type folder struct {
 // Close implements io.Closer.
 func (f *folder) Close() error { return f.root.Close() }
 
-// Down opens the folder reached from f by names, one below the other, and closes f. Without names it returns f.
+// Down opens the folder that names lead to from f, each below the previous one. It closes f. Without names it returns
+// f.
 func (f *folder) Down(names ...string) (*folder, error) {
 	at := f
 	for _, name := range names {
@@ -150,7 +151,8 @@ func (f *folder) Down(names ...string) (*folder, error) {
 	return at, nil
 }
 
-// Folder opens the folder called name in f. It fails with fs.ErrNotExist for anything else, such as a link.
+// Folder opens the folder called name in f. It fails with fs.ErrNotExist for anything other than a folder, such as a
+// link.
 func (f *folder) Folder(name string) (*folder, error) {
 	if !single(name) {
 		return nil, fs.ErrNotExist
@@ -177,8 +179,8 @@ func single(name string) bool {
 	return name != "" && name != "." && name != ".." && !drive && !strings.ContainsAny(name, "/\\\x00")
 }
 
-// Names returns the names in f, sorted bytewise, without those that aren't UTF-8. It fails with errCrowded for too
-// many.
+// Names returns the names in f, sorted bytewise, without names that aren't UTF-8. It fails with errCrowded if there
+// are too many.
 func (f *folder) Names() ([]string, error) {
 	dir, err := f.root.Open(".")
 	if err != nil {
@@ -206,7 +208,7 @@ func (f *folder) Folders() ([]string, error) {
 	}), err
 }
 
-// ModTime returns the modification time of the regular file called name, and whether there is one.
+// ModTime returns the modification time of the regular file called name. It returns false if there is no such file.
 func (f *folder) ModTime(name string) (time.Time, bool) {
 	if !single(name) {
 		return time.Time{}, false
@@ -218,9 +220,9 @@ func (f *folder) ModTime(name string) (time.Time, bool) {
 	return info.ModTime(), true
 }
 
-// Read returns the content of the regular file called name. It fails with fs.ErrNotExist if there is none, with
-// errTooLarge beyond maxFile, and with errChanged if the file was replaced meanwhile. It doesn't open a link, a pipe, a
-// device or a folder, and fails with errNotFile.
+// Read returns the content of the regular file called name. It fails with fs.ErrNotExist if there is no such file,
+// with errTooLarge beyond maxFile, and with errChanged if the file was replaced meanwhile. For a link, a pipe, a
+// device or a folder, it fails with errNotFile without opening it.
 func (f *folder) Read(name string) ([]byte, error) {
 	if !single(name) {
 		return nil, fs.ErrNotExist
@@ -234,7 +236,7 @@ func (f *folder) Read(name string) ([]byte, error) {
 	case seen.Size() > maxFile:
 		return nil, errTooLarge
 	}
-	// Nonblocking: opening a pipe put here meanwhile would hang.
+	// Nonblocking, because opening a pipe that was put here meanwhile would hang.
 	file, err := f.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, cause(err)

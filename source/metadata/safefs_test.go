@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// tree makes a root with everything that could lead out of it, and a secret next to it.
+// tree creates a root with everything that could lead out of it, and a secret next to it.
 func tree(t *testing.T) (root string, folders roots) {
 	t.Helper()
 	dir := t.TempDir()
@@ -139,7 +139,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestDevice checks that a device isn't opened, since to open it can have an effect.
+// TestDevice checks that a device isn't opened, since opening it can have an effect.
 func TestDevice(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mknod(filepath.Join(dir, "zero"), syscall.S_IFCHR|0o666, 1<<8|5); err != nil {
@@ -155,8 +155,8 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-// TestSwap reads a file and opens a folder while both are being swapped with links to outside: those are never
-// followed.
+// TestSwap reads a file and opens a folder while both are being swapped with links to the outside. The links must
+// never be followed.
 func TestSwap(t *testing.T) {
 	root, folders := tree(t)
 	secret := filepath.Join(filepath.Dir(root), "secret")
@@ -190,7 +190,7 @@ func TestSwap(t *testing.T) {
 		}
 	}()
 	read, opened := 0, 0
-	// On a busy machine neither may have met a file or a folder of its own for as long.
+	// On a busy machine, it may take longer until a regular file and a regular folder were opened.
 	for begun := time.Now(); time.Since(begun) < 300*time.Millisecond || (read == 0 || opened == 0) && time.Since(begun) < time.Minute; {
 		if data, err := f.Read("file"); err == nil {
 			read++

@@ -20,7 +20,7 @@ const (
 	maxFields = 5_000 // a Salesforce object has at most about 900
 
 	maxName   = 255
-	maxText   = 4_000 // of a label, a default or a picklist's value
+	maxText   = 4_000 // the maximum length of a label, a default or a picklist's value in bytes
 	maxValues = 10_000
 )
 
@@ -52,7 +52,7 @@ func invalidFileError(format string, args ...any) error {
 	return problem.New(problem.Upstream, fmt.Sprintf(format, args...))
 }
 
-// toUTF8 returns data as UTF-8 without a byte order mark. UTF-16 is recognized by its mark, or by a zero byte in its
+// toUTF8 returns data as UTF-8 without a byte order mark. It recognises UTF-16 by its mark, or by a zero byte in its
 // first character.
 func toUTF8(data []byte) ([]byte, error) {
 	var order textunicode.Endianness
@@ -78,16 +78,16 @@ func toUTF8(data []byte) ([]byte, error) {
 	return text, nil
 }
 
-// A described is a field as described in a file.
+// A described is a field in the form of a file.
 type described struct {
 	name, typ, label string
 	preset           *string // the default value
-	nillable, filled bool    // may be null, and set by the organisation
+	nillable, filled bool    // whether it may be null, and whether the organisation sets it
 	length           int
 	values           []string
 }
 
-// A collector collects fields. Of several with the same name the first counts.
+// A collector collects fields. If several have the same name, the first counts.
 type collector struct {
 	fields []schema.Field
 	seen   map[string]bool
@@ -133,7 +133,7 @@ func (c *collector) add(d described) error {
 // unprintable reports whether r is a character that breaks a line or changes its direction.
 func unprintable(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
-// cut returns s as valid UTF-8 of at most most bytes, cut between characters.
+// cut returns the beginning of s as valid UTF-8 of at most most bytes, without splitting a character.
 func cut(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {
@@ -145,8 +145,8 @@ func cut(s string, most int) string {
 	return s[:most]
 }
 
-// typeOf returns the type for a Salesforce type name, as used in describes and in the metadata API, and Any for unknown
-// names. The IDE writes some with a leading underscore.
+// typeOf returns the type for a Salesforce type name, as used in describes and in the metadata API. It returns Any
+// for unknown names. The IDE writes some names with a leading underscore.
 func typeOf(name string) schema.Type {
 	switch strings.TrimPrefix(strings.ToLower(name), "_") {
 	case "string", "text", "textarea", "longtextarea", "html", "richtextarea", "encryptedstring", "encryptedtext", "email", "phone", "url", "time",

@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// TestTouchesNothingOutside runs hostile calls under strace, which records every path passed to the kernel: none is
-// outside the root. Everything outside is named "outside-…", so that searching the text is enough. strace -y shows the
-// folder of relative paths.
+// TestTouchesNothingOutside runs hostile calls under strace, which records every path that is passed to the kernel.
+// None may be outside of the root. Everything outside is named "outside-…", so searching the text is enough. strace
+// -y shows the folder of relative paths.
 func TestTouchesNothingOutside(t *testing.T) {
 	if dir := os.Getenv("BAILIWICK_TRACED"); dir != "" {
 		hostile(t, dir)
@@ -55,7 +55,7 @@ func TestTouchesNothingOutside(t *testing.T) {
 			t.Errorf("outside of the root: %s", line)
 		}
 	}
-	// With a root that contains everything, the name must occur, which shows that the search works.
+	// With a root that contains everything, the name must occur. That shows that the search works.
 	if wide := run("."); !bytes.Contains([]byte(wide), []byte("outside")) {
 		t.Error("a root that has the secret shows no call with its name")
 	}

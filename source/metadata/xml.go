@@ -50,8 +50,8 @@ func charset(label string, in io.Reader) (io.Reader, error) {
 	return nil, invalidFileError("the file is in an encoding that is not read; UTF-8 and UTF-16 are")
 }
 
-// document reads a description by its root element: the IDE's own form (sfObject), or that of the Metadata or Tooling API. Anything
-// behind the root is an error.
+// document reads a description by its root element: the IDE's own form (sfObject), or the form of the Metadata or
+// Tooling API. Content after the root is an error.
 func (r *xmlReader) document() error {
 	for {
 		t, err := r.token()
@@ -77,7 +77,7 @@ func (r *xmlReader) document() error {
 	}
 }
 
-// end reads the rest after the root: only comments and white space are allowed.
+// end reads the rest after the root. It may contain only comments and white space.
 func (r *xmlReader) end() error {
 	for {
 		t, err := r.token()
@@ -98,7 +98,7 @@ func (r *xmlReader) end() error {
 	}
 }
 
-// token reads the next token. It refuses document types, so that no entities can be defined.
+// token reads the next token. It rejects document types, so that no entities can be defined.
 func (r *xmlReader) token() (xml.Token, error) {
 	t, err := r.dec.Token()
 	switch t.(type) {
