@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Apply implements sqlgen.Dialect. Integers are computed with 128 bits, and cast back without errors.
+// Apply implements sqlgen.Dialect. It computes integers with 128 bits, and casts them back without errors.
 func (d dialect) Apply(s sqlgen.Scope, e plan.Apply, a []string) (string, error) {
 	switch e.Op {
 	case plan.Add, plan.Sub, plan.Mul:
@@ -45,7 +45,7 @@ func (d dialect) Apply(s sqlgen.Scope, e plan.Apply, a []string) (string, error)
 
 func integer(x string) string { return "TRY_CAST(" + x + " AS BIGINT)" }
 
-// operands returns the test that Doubles are in the range of arithmetic.
+// operands returns the condition that Doubles are in the range of arithmetic.
 func operands(xs ...string) string {
 	tests := make([]string, len(xs))
 	for i, x := range xs {
@@ -54,7 +54,7 @@ func operands(xs ...string) string {
 	return strings.Join(tests, " AND ")
 }
 
-// arithmetic folds its operands, two at a time.
+// arithmetic combines its operands from left to right.
 func (d dialect) arithmetic(s sqlgen.Scope, e plan.Apply, a []string) (string, error) {
 	op := map[plan.Op]string{plan.Add: " + ", plan.Sub: " - ", plan.Mul: " * "}[e.Op]
 	x := a[0]
@@ -78,7 +78,7 @@ func (d dialect) arithmetic(s sqlgen.Scope, e plan.Apply, a []string) (string, e
 func (d dialect) whole(s sqlgen.Scope, e plan.Apply, x string) string {
 	name := map[plan.Op]string{plan.Abs: "abs(", plan.Ceil: "ceil(", plan.Floor: "floor("}[e.Op]
 	switch e.T {
-	case schema.Integer: // only of Abs
+	case schema.Integer: // only for Abs
 		return integer("abs(" + x + "::HUGEINT)")
 	case schema.Double:
 		x = s.Atom(x)
@@ -87,7 +87,7 @@ func (d dialect) whole(s sqlgen.Scope, e plan.Apply, x string) string {
 	return "(" + name + x + ")::DECIMAL(38,12))"
 }
 
-// cut writes Trunc and Round by the remainder of a division by a power of ten.
+// cut writes Trunc and Round, with the remainder of a division by a power of ten.
 func (d dialect) cut(s sqlgen.Scope, e plan.Apply, x string) string {
 	c, _ := e.Args[1].(plan.Const)
 	places := c.Value.Int()
@@ -123,7 +123,7 @@ func (d dialect) cut(s sqlgen.Scope, e plan.Apply, x string) string {
 		cut(exact, "::DECIMAL(38,18)", unitOf(places), halfOf(places)) + "::VARCHAR::DOUBLE + 0 ELSE " + near + " END)"
 }
 
-// unitOf returns the value of the last digit that is kept, and halfOf half of it.
+// unitOf returns the value of the last kept digit. halfOf returns half of that value.
 func unitOf(places int64) string {
 	if places <= 0 {
 		return power(-places).String()
@@ -138,7 +138,7 @@ func halfOf(places int64) string {
 	return "0." + strings.Repeat("0", int(places)) + "5"
 }
 
-// ofJSON writes the operators of JSON that look at its type.
+// ofJSON writes the operators that depend on the type of a JSON value.
 func (d dialect) ofJSON(s sqlgen.Scope, op plan.Op, x string) string {
 	x = s.Atom(x)
 	typ := "json_type(" + x + ")"
@@ -190,6 +190,7 @@ func (d dialect) text(s sqlgen.Scope, e plan.Apply, a []string) (string, error) 
 		x, z := s.Atom(a[0]), s.Atom(a[2])
 		return "(CASE WHEN strlen(" + x + ") * (1 + strlen(" + z + ")) < 500000000 THEN replace(" + x + ", " + a[1] + ", " + z + ") END)", nil
 	}
-	// Operators that were added to the language since are computed over the records that are left.
+	// DuckDB doesn't run operators that were added to the language later. The gateway computes them over the
+	// remaining records.
 	return "", unsupported("an operator of these steps")
 }

@@ -19,7 +19,8 @@ type reader struct {
 	warnings []string
 }
 
-// describe returns the classes of a database under source's name, sorted, and warnings about what it left out.
+// describe returns the classes of a database, sorted, with source as their source. It also returns warnings about
+// omitted classes.
 func describe(ctx context.Context, db *sql.DB, source string, choice schema.Choice) ([]schema.Class, []string, error) {
 	r := &reader{db: db, byName: map[[2]string]*sqldriver.FoundTable{}}
 	for _, step := range []struct {
@@ -56,7 +57,7 @@ const selectColumns = `
 SELECT schema_name, table_name, column_name, data_type, is_nullable::VARCHAR, comment, numeric_precision::VARCHAR, numeric_scale::VARCHAR
 FROM duckdb_columns() WHERE database_name = current_database() ORDER BY schema_name, table_name, column_index`
 
-// types are those that become a type other than Opaque, by their names.
+// types maps the names of types to schema types. All other types are Opaque.
 var types = map[string]schema.Type{
 	"VARCHAR": schema.String, "ENUM": schema.String, "BOOLEAN": schema.Boolean, "UUID": schema.UUID, "BLOB": schema.Bytes, "JSON": schema.JSON, "DATE": schema.Day,
 	"TINYINT": schema.Integer, "SMALLINT": schema.Integer, "INTEGER": schema.Integer, "BIGINT": schema.Integer, "UTINYINT": schema.Integer, "USMALLINT": schema.Integer, "UINTEGER": schema.Integer,
@@ -65,7 +66,7 @@ var types = map[string]schema.Type{
 	"LIST": schema.Array, "STRUCT": schema.JSON, "MAP": schema.JSON,
 }
 
-// column adds a column, x being a row of selectColumns, as a field. A type that isn't listed is Opaque.
+// column adds a column as a field. x is a row of selectColumns. A type that isn't in types is Opaque.
 func (r *reader) column(x []string) {
 	f := r.byName[[2]string{x[0], x[1]}]
 	if f == nil {
@@ -102,7 +103,8 @@ SELECT schema_name, table_name, constraint_type, array_to_string(constraint_colu
 FROM duckdb_constraints() WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
 ORDER BY schema_name, table_name, constraint_index`
 
-// constraint adds a key, a unique constraint or a foreign key to its class. DuckDB's foreign keys lead to tables of the same schema.
+// constraint adds a key, a unique constraint or a foreign key to its class. In DuckDB, foreign keys lead only to
+// tables of the same schema.
 func (r *reader) constraint(x []string) {
 	f := r.byName[[2]string{x[0], x[1]}]
 	if f == nil {

@@ -26,11 +26,11 @@ func (dialect) Placeholder(n int, cast string) string {
 
 func (dialect) Counts() bool { return true }
 
-// Longest returns the size of a statement that DuckDB plans in about a second.
+// Longest returns the maximum size of a statement. DuckDB plans one of this size in about a second.
 func (dialect) Longest() int { return 1 << 20 }
 
-// Limit writes at most 2^62, which is the most that DuckDB takes. It is not an argument: DuckDB takes only constants
-// as limits of a sub-query that refers to the record around it.
+// Limit writes at most 2^62, the maximum that DuckDB accepts. It writes a constant instead of an argument, because
+// DuckDB requires that for a correlated sub-query.
 func (dialect) Limit(_ *sqlgen.Writer, n int64) string {
 	return strconv.FormatInt(min(n, 1<<62), 10)
 }
@@ -43,8 +43,8 @@ func (dialect) ComputedField(t schema.Type) *schema.Field {
 	return f
 }
 
-// JoinKey compares pointers of one type as they are. DuckDB would cast a text to a number, which fails for some texts, and
-// a number to a decimal that may not hold it.
+// JoinKey compares pointers of one type directly. DuckDB would cast a text to a number, which fails for some texts.
+// It would cast a number to a decimal, which may not be able to represent it.
 func (d dialect) JoinKey(x string, f, other *schema.Field) string {
 	switch {
 	case f.Type == other.Type && (f.Type != schema.Decimal || f.Scale == other.Scale && f.Native == other.Native):
@@ -78,7 +78,7 @@ func (dialect) column(x string, f *schema.Field) string {
 	return x
 }
 
-// Read selects text where the driver has no exact type.
+// Read selects a column as text if the driver has no exact type for it.
 func (d dialect) Read(x string, f *schema.Field) string {
 	switch f.Type {
 	case schema.Array, schema.JSON:
@@ -139,7 +139,7 @@ func (dialect) Own(w *sqlgen.Writer, x sqlgen.Operand, text string) {
 	w.Put(text, "VARCHAR")
 }
 
-// After compares in the type of the column.
+// After compares values of the column's type.
 func (d dialect) After(w *sqlgen.Writer, x string, f *schema.Field, op string, v any) error {
 	switch v := v.(type) {
 	case int64:
@@ -176,7 +176,7 @@ func (d dialect) After(w *sqlgen.Writer, x string, f *schema.Field, op string, v
 	return nil
 }
 
-// bound returns an argument of a comparison and its type.
+// bound returns an argument of a comparison and the type of the argument.
 func (dialect) bound(f *schema.Field, v any) (arg any, cast string, err error) {
 	switch v := v.(type) {
 	case bool:
@@ -189,7 +189,7 @@ func (dialect) bound(f *schema.Field, v any) (arg any, cast string, err error) {
 		switch {
 		case f.Type == schema.UUID:
 			return v, "UUID", nil
-		case dated(f): // an infinite one, from a position in an order
+		case dated(f): // an infinite date, from a position in an order
 			return v, map[bool]string{true: "DATE", false: "TIMESTAMP"}[f.Native == "DATE"], nil
 		}
 		return v, "VARCHAR", nil
@@ -197,7 +197,7 @@ func (dialect) bound(f *schema.Field, v any) (arg any, cast string, err error) {
 	return nil, "", sqlgen.UnsupportedError("%T can't be compared with a column of type %s", v, f.Type)
 }
 
-// compareExact compares with a number by the greatest one of the column's scale that isn't above it.
+// compareExact compares with the greatest number of the column's scale that is not above the given number.
 func (dialect) compareExact(w *sqlgen.Writer, x string, f *schema.Field, op, text string) {
 	exact, _ := new(big.Rat).SetString(text) // a JSON number always parses
 	scale := 0
@@ -222,7 +222,7 @@ func (dialect) compareExact(w *sqlgen.Writer, x string, f *schema.Field, op, tex
 	w.Put(new(big.Rat).SetFrac(floor, power).FloatString(scale), cast)
 }
 
-// bounds returns the least and the greatest number of a type, in units of its last digit, and the name of the type.
+// bounds returns the least and the greatest number of a type, in units of the last digit, and the name of the type.
 func bounds(f *schema.Field, scale int) (least, most *big.Int, cast string) {
 	one := big.NewInt(1)
 	switch {
@@ -242,7 +242,7 @@ func bounds(f *schema.Field, scale int) (least, most *big.Int, cast string) {
 	return least, most.Sub(most, one), cast
 }
 
-// compareDate compares a date with the day that the instant is in, so that no date is cast.
+// compareDate compares a date with the day of an instant, so that no date is cast.
 func (dialect) compareDate(w *sqlgen.Writer, x string, f *schema.Field, op string, micros int64) {
 	const day = int64(24 * time.Hour / time.Microsecond)
 	switch f.Native {
@@ -271,7 +271,7 @@ func (dialect) compareDate(w *sqlgen.Writer, x string, f *schema.Field, op strin
 	w.Write(")")
 }
 
-// Among writes one list, whose text differs with the number of values, or one equality per value.
+// Among writes one list, whose text depends on the number of values, or one equality per value.
 func (d dialect) Among(w *sqlgen.Writer, x sqlgen.Operand, values []value.Value) error {
 	plain := !x.Node() && (x.Field.Type == schema.String || x.Field.Type == schema.UUID)
 	if !x.Node() && x.Field.Type == schema.Integer {
@@ -320,7 +320,7 @@ func (d dialect) Begins(w *sqlgen.Writer, x sqlgen.Operand, prefix string) {
 	w.Write(")")
 }
 
-// string returns the text that x holds, null if it holds none.
+// string returns the text in x, or null if x isn't a text.
 func (d dialect) string(x sqlgen.Operand) string {
 	if x.Node() {
 		return "(CASE json_type(" + x.Text + ") WHEN 'VARCHAR' THEN json_extract_string(" + x.Text + ", '$') END)"

@@ -9,12 +9,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// numbers has the forms of text that are numbers.
+// numbers matches texts that are numbers.
 const numbers = `'^[+-]?([0-9]+(\.[0-9]+)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$'`
 
 // Convert implements sqlgen.Dialect.
 func (d dialect) Convert(s sqlgen.Scope, x string, from, to schema.Type) string {
-	if from == to || from == schema.Opaque && to == schema.String { // which Stored has as text
+	if from == to || from == schema.Opaque && to == schema.String { // Stored already returns Opaque values as text
 		return x
 	}
 	is := "(CASE WHEN " + x + " IS NOT NULL THEN TRUE END)"
@@ -54,8 +54,8 @@ func (d dialect) Convert(s sqlgen.Scope, x string, from, to schema.Type) string 
 	return "NULL::" + natives[to]
 }
 
-// convertNumber writes the conversion of a number, each cast behind a test of its range. Conversions that DuckDB can't
-// do exactly, such as to the text of a Double, are refused, and computed in this process.
+// convertNumber writes the conversion of a number. A test of the range precedes each cast. It refuses conversions
+// that DuckDB doesn't do exactly, such as a Double to text. The gateway computes those.
 func (d dialect) convertNumber(s sqlgen.Scope, x string, from, to schema.Type) string {
 	switch to {
 	case schema.Boolean:
@@ -91,7 +91,7 @@ func (d dialect) convertNumber(s sqlgen.Scope, x string, from, to schema.Type) s
 	return "NULL::" + natives[to]
 }
 
-// trimmed returns the text of a decimal without the zeros at its end.
+// trimmed returns the text of a decimal without trailing zeros.
 func trimmed(x string) string { return "rtrim(rtrim(" + x + "::VARCHAR, '0'), '.')" }
 
 func dateText(x string, t schema.Type) string {
@@ -101,8 +101,8 @@ func dateText(x string, t schema.Type) string {
 	return "(rtrim(rtrim(strftime(" + x + ", '%Y-%m-%dT%H:%M:%S.%f'), '0'), '.') || 'Z')"
 }
 
-// convertText writes the conversion of a text that may be anything. It tests a pattern and a length before the cast.
-// Conversions that DuckDB wouldn't do exactly are refused, and computed in this process.
+// convertText writes the conversion of any text. It tests a pattern and a length before the cast. It refuses
+// conversions that DuckDB doesn't do exactly. The gateway computes those.
 func (d dialect) convertText(s sqlgen.Scope, x string, to schema.Type) string {
 	switch to {
 	case schema.Boolean:
@@ -124,7 +124,7 @@ func (d dialect) Widen(_ sqlgen.Scope, x string, from, to schema.Type) string {
 	switch {
 	case from == to:
 		return x
-	case from == schema.Decimal: // a cast would round twice
+	case from == schema.Decimal: // a direct cast would round twice
 		return "(" + x + "::VARCHAR::DOUBLE)"
 	}
 	return "(" + x + "::" + natives[to] + ")"
@@ -224,7 +224,7 @@ func (d dialect) ToJSON(s sqlgen.Scope, x string, from schema.Type) string {
 	return "(to_json(" + x + ")::VARCHAR)"
 }
 
-// Elements implements sqlgen.Dialect. A value other than a list is a list of itself.
+// Elements implements sqlgen.Dialect. A value other than a list counts as a list of itself.
 func (dialect) Elements(s sqlgen.Scope, x string) (from, element, position string) {
 	x = s.Atom(x)
 	e := s.Alias("e")

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
-// localTime writes dates in the local time of a zone.
+// localTime returns the functions that write dates in the local time of a zone.
 func localTime() sqlgen.LocalTime {
 	return sqlgen.LocalTime{
 		Text: "VARCHAR", Date: "DATE", Over: "//", Years: years,
@@ -61,10 +61,10 @@ func (dialect) DateText(s sqlgen.Scope, x, format, zone string) string {
 	return "strftime(" + localTime().Local(s, x, zone) + ", " + s.Arg(f.String(), "VARCHAR") + ")"
 }
 
-// micros are the microseconds of the units that are always of the same length.
+// micros contains the number of microseconds of the units with a constant length.
 var micros = map[string]int64{"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "millisecond": 1000}
 
-// DateShift implements sqlgen.Dialect. It adds only if nothing can overflow.
+// DateShift implements sqlgen.Dialect. It adds only if the result can't overflow.
 func (dialect) DateShift(s sqlgen.Scope, x, amount, unit, zone string) string {
 	n := s.Atom(amount)
 	months := map[string]string{"year": "12", "quarter": "3", "month": "1"}[unit]

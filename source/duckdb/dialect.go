@@ -14,26 +14,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// dialect writes for DuckDB 1.4. It writes what DuckDB computes exactly and without errors, and refuses the rest, which package
-// sqldriver computes over the records that are left. Every argument is cast, and no comparison relies on a cast of
-// DuckDB's own: some of those raise an error for a stored value. JSON is held as VARCHAR, which is always valid JSON,
-// and a Decimal as DECIMAL(38,12). Decimals that a stored column may hold are below 1e20 in size, so that a sum of them
-// is in range.
+// dialect writes statements for DuckDB 1.4. It writes only the parts that DuckDB computes exactly and without errors,
+// and refuses the others. Package sqldriver computes those over the remaining records. Every argument is cast, and no
+// comparison relies on DuckDB's implicit casts, because some of them raise errors for stored values. JSON is a
+// VARCHAR that is always valid JSON, and a Decimal is DECIMAL(38,12). Decimals of stored columns are below 1e20 in
+// magnitude, so that their sums are in range.
 type dialect struct{ sqlgen.Standard }
 
-// The digits of computed decimals, and those after the point.
+// The maximum numbers of digits of computed decimals: in total and after the point.
 const (
 	decimalDigits = 38
 	decimalScale  = 12
-	whole         = 20 // the most digits before the point of a stored decimal
+	whole         = 20 // the maximum number of digits before the point of a stored decimal
 )
 
 func unsupported(what string) error { return problem.New(problem.Unsupported, inexact(what)) }
 
-// inexact returns the reason for which DuckDB doesn't compute something.
+// inexact returns the message that DuckDB doesn't compute what exactly.
 func inexact(what string) string { return "DuckDB does not compute " + what + " exactly" }
 
-// refuse returns the text in place of an operation that isn't written.
+// refuse returns the text for an operation that isn't supported.
 func (d dialect) refuse(what string, args ...any) string {
 	return sqlgen.Unwritable(inexact(fmt.Sprintf(what, args...)))
 }
@@ -41,7 +41,7 @@ func (d dialect) refuse(what string, args ...any) string {
 var natives = [...]string{schema.Any: "VARCHAR", schema.String: "VARCHAR", schema.Integer: "BIGINT", schema.Double: "DOUBLE", schema.Decimal: "DECIMAL(38,12)",
 	schema.Boolean: "BOOLEAN", schema.Date: "TIMESTAMP", schema.Day: "DATE", schema.UUID: "UUID", schema.Bytes: "BLOB", schema.JSON: "VARCHAR", schema.Array: "VARCHAR", schema.Opaque: "VARCHAR"}
 
-// computedType returns the name, as a catalogue has it, of the type that holds a computed value of type t.
+// computedType returns the name of DuckDB's type for a computed value of type t, as in a catalogue.
 func computedType(t schema.Type) string {
 	if t == schema.JSON || t == schema.Array {
 		return "JSON"
@@ -50,7 +50,7 @@ func computedType(t schema.Type) string {
 	return name
 }
 
-// jsonText returns the text of a column of field f, which holds JSON or a nested value.
+// jsonText returns the text of a column of JSON or of a nested type.
 func jsonText(x string, f *schema.Field) string {
 	if f.Native == "JSON" {
 		return "(" + x + "::VARCHAR)"
@@ -58,24 +58,26 @@ func jsonText(x string, f *schema.Field) string {
 	return "(to_json(" + x + ")::VARCHAR)"
 }
 
-// validJSON returns the text of a column as JSON, null if it isn't valid: no function raises an error for it.
+// validJSON returns the text of a column as JSON, or null if it isn't valid. So no function raises an error for it.
 func validJSON(x string, f *schema.Field) string {
 	x = jsonText(x, f)
 	return "(CASE WHEN json_valid(" + x + ") THEN " + x + " END)"
 }
 
-// pointer returns the JSON pointer that leads to a member of an object.
+// pointer returns the JSON pointer to the member of an object called name.
 func pointer(name string) string {
 	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
-// Writes implements sqlgen.Dialect. DuckDB is only read.
+// Writes implements sqlgen.Dialect. It returns the zero Writes, because DuckDB sources are only read.
 func (dialect) Writes() sqlgen.Writes { return sqlgen.Writes{} }
 
-// Barrier implements sqlgen.Dialect. DuckDB evaluates no expression that isn't needed for a record.
+// Barrier implements sqlgen.Dialect. DuckDB needs no barrier, because it evaluates only expressions that a record
+// needs.
 func (dialect) Barrier() string { return "" }
 
-// Correlates implements sqlgen.Dialect. DuckDB takes no LIMIT inside of a derived table that refers to the surrounding query.
+// Correlates implements sqlgen.Dialect. DuckDB doesn't accept a LIMIT inside of a derived table that refers to the
+// outer query.
 func (dialect) Correlates() bool { return false }
 
 // Start implements sqlgen.Dialect.
@@ -89,7 +91,7 @@ func (d dialect) StoredValue(_ sqlgen.Scope, x string, f *schema.Field) string {
 			return "(" + x + "::BIGINT)"
 		}
 	case schema.Double:
-		return "(" + x + "::DOUBLE + 0)" // + 0 turns negative zero into zero
+		return "(" + x + "::DOUBLE + 0)" // adding 0 turns negative zero into zero
 	case schema.Decimal:
 		return d.decimal(x, f)
 	case schema.Date:
@@ -115,8 +117,8 @@ func (d dialect) StoredValue(_ sqlgen.Scope, x string, f *schema.Field) string {
 	return x
 }
 
-// decimal writes a column as DECIMAL(38,12), the one type that all decimals have here. A column that holds more is refused, and
-// computed in this process.
+// decimal writes a column as DECIMAL(38,12), the type of all Decimals in this dialect. It refuses a column with more
+// digits, which the gateway computes.
 func (d dialect) decimal(x string, f *schema.Field) string {
 	const most = "100000000000000000000"
 	switch {
@@ -130,7 +132,7 @@ func (d dialect) decimal(x string, f *schema.Field) string {
 	return "(CASE WHEN " + x + " <= " + most + " THEN " + x + "::DECIMAL(38,12) END)"
 }
 
-// years returns a timestamp if it is in the years 1 to 9999.
+// years returns a timestamp, or null if it is outside of the years 1 to 9999.
 func years(x string) string {
 	return "(CASE WHEN " + x + " >= TIMESTAMP '0001-01-01' AND " + x + " < TIMESTAMP '10000-01-01' THEN " + x + " END)"
 }
@@ -168,7 +170,7 @@ func (d dialect) Const(s sqlgen.Scope, v value.Value, t schema.Type) string {
 	return s.Arg(string(v.AppendJSON(nil)), "VARCHAR")
 }
 
-// number writes a constant decimal, if it has few digits.
+// number writes a constant decimal. It refuses a constant with too many digits.
 func (d dialect) number(s sqlgen.Scope, text string) string {
 	n, ok := new(big.Rat).SetString(text)
 	if !ok {
@@ -254,23 +256,24 @@ func (d dialect) Accumulate(s sqlgen.Scope, op plan.Accumulate, x string, from s
 	return "", problem.New(problem.Internal, fmt.Sprintf("sqlgen/duckdb can't write accumulator %d", op))
 }
 
-// tens returns the SQL condition that a Double is below 1e11 in size and has at most 4 digits after the point, like
-// most prices. It doesn't convert the number to text, which would take twenty times as long.
+// tens returns the SQL condition that a Double is below 1e11 in magnitude and has at most 4 digits after the point,
+// like most prices. It avoids a conversion to text, which would take twenty times as long.
 func tens(x string) string {
 	return "(abs(" + x + ") < 1e11 AND round(" + x + " * 10000) / 10000 = " + x + ")"
 }
 
-// short returns the SQL condition that a Double is below 1e11 in size and has at most 18 digits after the point. The
-// sum of a hundred million such numbers is in the range of decimals.
+// short returns the SQL condition that a Double is below 1e11 in magnitude and has at most 18 digits after the point.
+// The sum of a hundred million such numbers is in the range of decimals.
 func short(x string) string {
 	return "(CASE WHEN " + tens(x) + " THEN TRUE ELSE abs(" + x + ") < 1e11 AND TRY_CAST(" + x + "::VARCHAR AS DECIMAL(38,18))::VARCHAR::DOUBLE = " + x + " END)"
 }
 
-// entire reports that a Double is a whole number, so small that a sum of a hundred million is in range.
+// entire returns the SQL condition that a Double is a whole number, and small enough for the sum of a hundred million
+// of them to be in range.
 func entire(x string) string { return "(abs(" + x + ") < 1e29 AND " + x + " = trunc(" + x + "))" }
 
-// total returns the sum as a number that a Double is made of. Doubles are summed as they are written, or as whole numbers.
-// If one of them has too many digits for both, they are summed with a compensation for the rounded part.
+// total returns the sum as a number that can be converted to a Double. It adds Doubles as decimals, or as whole
+// numbers. If one of them has too many digits for both, it uses a compensated sum.
 func total(x string, from schema.Type) string {
 	switch from {
 	case schema.Integer:
@@ -284,7 +287,7 @@ func total(x string, from schema.Type) string {
 		") THEN sum(CASE WHEN " + entire(x) + " THEN " + x + "::HUGEINT END)::DOUBLE ELSE fsum(" + x + ") END)"
 }
 
-// finite returns a Double, null if it is none of the numbers.
+// finite returns a Double, or null if the Double is infinite or NaN.
 func finite(x string) string {
 	return "(CASE WHEN isfinite(" + x + ") THEN " + x + " + 0 END)"
 }
@@ -299,7 +302,8 @@ func (d dialect) sum(x string, from schema.Type) string {
 	return "(CASE WHEN count(" + x + ") = 0 THEN 0 ELSE TRY_CAST(sum(" + x + ") AS BIGINT) END)"
 }
 
-// extreme writes the least or the greatest value of a group. Adding 0 turns negative zero into zero.
+// extreme writes the least or the greatest value of a group. It adds 0 to a Double, which turns negative zero into
+// zero.
 func (d dialect) extreme(op plan.Accumulate, x string, t schema.Type) string {
 	name := map[plan.Accumulate]string{plan.Min: "min(", plan.Max: "max("}[op]
 	switch t {

@@ -1,7 +1,8 @@
 // Package duckdb is the source for DuckDB databases, and for folders of Parquet, CSV and JSON files.
 //
-// It is a module of its own, because DuckDB's driver needs cgo. A source only reads. Statements can't reach files
-// outside of the folder, the network or DuckDB's settings. Each is closed off before the first of them runs.
+// It is a separate module, because DuckDB's driver needs cgo. A source only reads. Its statements can't access files
+// outside of the folder, the network or DuckDB's settings. The source disables that access before the first statement
+// runs.
 package duckdb
 
 import (
@@ -26,14 +27,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Options are how a database is opened. The zero value of each but Name and Path is the safe one.
+// Options describe how to open a database. For all fields except Name and Path, the zero value is the safe one.
 type Options struct {
 	Name string // of the source
-	Path string // of a DuckDB database file, or of a folder of Parquet, CSV and JSON files
+	Path string // the path of a DuckDB database file, or of a folder of Parquet, CSV and JSON files
 
-	// LocalRows is the most records that a query may read to finish here what DuckDB doesn't compute exactly, or 0 for 10,000.
+	// LocalRows is the maximum number of records that the gateway may read to finish a query that DuckDB doesn't
+	// compute exactly. 0 means 10,000.
 	LocalRows int
-	// Memory is the most bytes that DuckDB may use, or 0 for 1 GiB. Beyond it DuckDB uses no files: the query is refused.
+	// Memory is the maximum memory of DuckDB in bytes. 0 means 1 GiB. A query that needs more fails, because DuckDB
+	// may not use temporary files.
 	Memory int64
 }
 
@@ -41,12 +44,12 @@ type Options struct {
 type Source struct {
 	options  Options
 	db       *sql.DB
-	files    []files  // of a folder
-	warnings []string // about the parts of a folder that are not a class
+	files    []files  // the files of a folder
+	warnings []string // about the parts of a folder that are not classes
 	choice   schema.Choice
 }
 
-// Open opens a database for reading, or describes the files of a folder. A file must exist.
+// Open opens a database for reading, or describes the files of a folder. The file or folder must exist.
 func Open(ctx context.Context, o Options) (*Source, error) {
 	s := &Source{options: o}
 	at, allow, err := s.place()
@@ -66,9 +69,9 @@ func Open(ctx context.Context, o Options) (*Source, error) {
 	return s, nil
 }
 
-// prepare makes the views over files, and then takes away what statements must not do. The settings are those of the
-// database, which all connections share. A file that can't be read is left out with a warning. Its message has no text of
-// the file.
+// prepare creates the views over files, and then disables everything that statements must not do. All connections
+// share these settings of the database. It skips a file that can't be read, with a warning. The warning contains no
+// text of the file.
 func (s *Source) prepare(ctx context.Context, allow string) error {
 	memory := s.options.Memory
 	if memory <= 0 {
@@ -119,7 +122,7 @@ func (s *Source) Ping(ctx context.Context) error {
 // Choose implements source.Chooser.
 func (s *Source) Choose(choice schema.Choice) { s.choice = choice }
 
-// Describe implements source.Source. Files that are no longer those of the folder are left out.
+// Describe implements source.Source. It omits classes whose files are no longer regular files of the folder.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	warnings := slices.Clone(s.warnings)
 	gone := map[string]bool{}
@@ -138,7 +141,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	return classes, append(warnings, more...), err
 }
 
-// Read implements source.Source. Parts that DuckDB doesn't compute exactly are computed here.
+// Read implements source.Source. The gateway computes the parts that DuckDB doesn't compute exactly.
 func (s *Source) Read(ctx context.Context, p policy.Permit) (source.Rows, error) {
 	return sqldriver.ReadPartly(ctx, engine{s}, p, s.options.LocalRows)
 }
@@ -148,7 +151,7 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 	return sqldriver.TextPartly(p, dialect{})
 }
 
-// Explain implements source.Explainer. It returns DuckDB's plan as a tree, without its boxes.
+// Explain implements source.Explainer. It returns DuckDB's plan, without the boxes around its lines.
 func (s *Source) Explain(ctx context.Context, p policy.Permit) (string, error) {
 	if of, err := p.Plan(); err == nil && of.Catalogue {
 		return sqldriver.Catalogued, nil
@@ -186,7 +189,7 @@ func plain(text string) string {
 // Pool implements source.Pooled.
 func (s *Source) Pool() source.Pool { return sqldriver.Pool(s.db.Stats()) }
 
-// Estimate implements source.Estimator from DuckDB's estimates of its tables. It knows nothing of files.
+// Estimate implements source.Estimator from DuckDB's estimates of its tables. It returns no estimates for files.
 func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT table_name, estimated_size FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = 'main' AND NOT internal AND NOT temporary")
 	if err != nil {
@@ -226,7 +229,7 @@ func meaning(err error) (sqldriver.Meaning, bool) {
 
 func refuse(ctx context.Context, err error) error { return engine{}.Errors().Refuse(ctx, err) }
 
-// kind implements sqldriver.Errors. No message is repeated: it may hold values.
+// kind implements sqldriver.Errors. It repeats no message, because messages may contain values.
 func kind(err error) string {
 	if e, ok := errors.AsType[*duckdb.Error](err); ok {
 		return fmt.Sprintf("DuckDB error of type %d", e.Type)
@@ -234,7 +237,8 @@ func kind(err error) string {
 	return ""
 }
 
-// changed implements sqldriver.Errors: the statement names a table or a column that does not exist, or of another type.
+// changed implements sqldriver.Errors. It reports whether a table or a column of the statement doesn't exist or has
+// another type.
 func changed(err error) bool {
 	e, ok := errors.AsType[*duckdb.Error](err)
 	return ok && (e.Type == duckdb.ErrorTypeCatalog || e.Type == duckdb.ErrorTypeBinder)
@@ -263,7 +267,7 @@ func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan
 	return err
 }
 
-// valueOf converts v, as the driver returned it, to a value of the column's field.
+// valueOf converts v, a value of the driver, to a value of the column's field.
 func valueOf(c *sqlgen.Column, v any) value.Value {
 	f := c.Field
 	switch v := v.(type) {
@@ -288,7 +292,7 @@ func valueOf(c *sqlgen.Column, v any) value.Value {
 	case uint8:
 		return value.OfInt(int64(v))
 	case float32:
-		return value.OfFloat(float64(v)) // as it compares
+		return value.OfFloat(float64(v)) // the value that DuckDB compares
 	case float64:
 		return value.OfFloat(v)
 	case time.Time:
@@ -301,7 +305,7 @@ func valueOf(c *sqlgen.Column, v any) value.Value {
 	return sqldriver.String(fmt.Sprint(v))
 }
 
-// moment converts a date. The infinite ones are the ends of DuckDB's range, and are shown as text.
+// moment converts a date. Infinite dates are the ends of DuckDB's range, and become texts.
 func moment(f *schema.Field, t time.Time) value.Value {
 	micros := t.UnixMicro()
 	days := t.Unix() / (24 * 60 * 60)
@@ -316,7 +320,7 @@ func moment(f *schema.Field, t time.Time) value.Value {
 	return value.OfTime(t)
 }
 
-// textValue reads a value that was selected as a text by its field's type. It reads decimals without trailing zeros.
+// textValue converts a value that was selected as text, by its field's type. It removes trailing zeros of decimals.
 func textValue(f *schema.Field, text string) value.Value {
 	switch f.Type {
 	case schema.Decimal:

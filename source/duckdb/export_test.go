@@ -2,5 +2,5 @@ package duckdb
 
 import "github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 
-// Dialect returns how statements for DuckDB are written.
+// Dialect returns the dialect for DuckDB.
 func Dialect() sqlgen.Dialect { return dialect{} }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// readers are the functions of DuckDB that read files, by the ending of their names.
+// readers maps the endings of file names to the functions of DuckDB that read such files.
 var readers = map[string]string{
 	".parquet": "read_parquet(%s, union_by_name = true, hive_partitioning = %t)",
 	".csv":     "read_csv(%s, union_by_name = true, hive_partitioning = %t, sample_size = -1)",
@@ -20,15 +20,15 @@ var readers = map[string]string{
 	".jsonl":   "read_json(%s, union_by_name = true, hive_partitioning = %t, sample_size = -1)",
 }
 
-// mostFiles bounds how many files of a folder become classes, or one of them.
+// mostFiles is the maximum number of files of a folder that become classes, and of files of one class.
 const mostFiles = 10_000
 
-// errLink says why an entry of a folder isn't read. DuckDB opens what it finds by name. It would follow a link out of
-// the folder, and wait at a pipe for ever.
+// errLink is the reason why an entry of a folder isn't read. DuckDB opens every file with a matching name. It would
+// follow a link out of the folder, and wait at a pipe forever.
 var errLink = errors.New("is not a file of this folder but a link, a pipe or another special file, which is not followed")
 
-// place returns the data source name for the driver. For a folder it finds its files, and returns the statement that lets
-// DuckDB read them.
+// place returns the data source name for the driver. For a folder, it finds the folder's files and returns the
+// statement that lets DuckDB read them.
 func (s *Source) place() (at, allow string, err error) {
 	path, err := filepath.Abs(s.options.Path)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Source) place() (at, allow string, err error) {
 	case !info.IsDir():
 		return path + "?access_mode=READ_ONLY", "", nil
 	}
-	// One view for each file or folder of files. Names are compared without case.
+	// One view for each file, or for each folder of files. Names are compared without regard to case.
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return "", "", err
@@ -79,13 +79,13 @@ func (s *Source) place() (at, allow string, err error) {
 	if len(s.files) == 0 {
 		return "", "", fmt.Errorf("%s holds no .parquet, .csv, .tsv, .json, .jsonl or .ndjson file, and no folder of such files", s.options.Path)
 	}
-	// Once external access is turned off, views can read only files of this folder.
+	// After external access is disabled, views can read only files of this folder.
 	folder := quoted(path+string(filepath.Separator), "'")
 	return "", "SET allowed_directories = [" + folder + "]", nil
 }
 
-// class returns the class that an entry of a folder holds, and the FROM item that reads it, or "" if it is none.
-// A folder is one class. It has all the files in it, at any depth, that end as the first of them does.
+// class returns the class of an entry of a folder, and the FROM item that reads it. The item is "" if the entry is
+// not a class. A folder is one class. It contains all files at any depth that have the same ending as the first one.
 func class(dir string, e fs.DirEntry) (f files, from string, err error) {
 	path := filepath.Join(dir, e.Name())
 	ending := filepath.Ext(e.Name())
@@ -122,19 +122,20 @@ func class(dir string, e fs.DirEntry) (f files, from string, err error) {
 	return f, fmt.Sprintf(readers[f.ending], quoted(exactly(path)+"/**/*"+f.ending, "'"), true), f.own()
 }
 
-// files are what one class of a folder reads.
+// A files contains the files of one class of a folder.
 type files struct {
 	class  string
 	path   string
-	ending string // of the files below path, or "" if path is the file
-	view   string // the statement that makes the class
+	ending string // the ending of the files below path, or "" if path is a file
+	view   string // the statement that creates the view of the class
 }
 
-// own returns an error if what DuckDB would open for the class isn't all files of the folder itself. Hard links are files as any other.
+// own returns an error unless DuckDB would open only regular files of the folder for the class. Hard links count as
+// regular files.
 func (f files) own() error {
 	return filepath.WalkDir(f.path, func(at string, e fs.DirEntry, err error) error {
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // it has gone meanwhile, and DuckDB says so if it misses it
+		case errors.Is(err, fs.ErrNotExist): // the file was removed meanwhile, and DuckDB reports an error if it needs it
 			return nil
 		case err != nil:
 			return err
@@ -145,8 +146,8 @@ func (f files) own() error {
 	})
 }
 
-// own returns an error if a class that a statement names reads what isn't a file of the folder. Files come and go while the source is
-// open, so each statement asks before it runs, and after.
+// own returns an error if a class in a statement would read something other than files of the folder. Files may
+// change while the source is open, so each statement calls own before and after it runs.
 func (s *Source) own(statement string) error {
 	for _, f := range s.files {
 		if strings.Contains(statement, quoted(f.class, `"`)) {
@@ -158,7 +159,7 @@ func (s *Source) own(statement string) error {
 	return nil
 }
 
-// exactly returns a path in which no character is a pattern.
+// exactly returns a pattern that matches only the given path.
 func exactly(path string) string {
 	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(filepath.ToSlash(path))
 }

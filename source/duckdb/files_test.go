@@ -18,10 +18,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// reads is a principal that reads everything of the tenant acme.
+// reads is a principal that may read all records of the tenant acme.
 var reads = identity.Principal{ID: "t", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
 
-// folder is a folder that these statements, in DuckDB itself, have filled. %s in them is the folder.
+// folder returns a folder that these statements have filled, run by DuckDB itself. %s in a statement stands for the
+// folder.
 func folder(t *testing.T, statements ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,10 +63,10 @@ func opened(t *testing.T, path string) (*Source, *policy.Policy) {
 	return s, p
 }
 
-// asked returns the answer to an SQL statement, a line for each record.
+// asked returns the answer to an SQL statement, one line per record.
 func asked(ctx context.Context, s *Source, p *policy.Policy, text string) (string, policy.Permit, error) {
 	if !strings.Contains(text, "LIMIT") {
-		text += " LIMIT 1000" // without one a statement returns what its caller asks for: here none
+		text += " LIMIT 1000" // without a LIMIT, the test would get no record
 	}
 	q, err := query.ParseSQL(text)
 	if err != nil {
@@ -84,7 +85,7 @@ func asked(ctx context.Context, s *Source, p *policy.Policy, text string) (strin
 	return b.String(), permit, err
 }
 
-// lake has files of each kind: a folder with parts, and one file each.
+// lake fills a folder with files of each kind: a folder with parts, and single files.
 var lake = []string{
 	`COPY (SELECT i AS id, CASE WHEN i % 3 = 0 THEN 'evil' ELSE 'acme' END AS org, 'item ' || i % 7 AS item, (i % 100)::DECIMAL(10,2) / 4 AS price, i % 5 + 0.1 AS weight,
 		TIMESTAMP '2026-01-01' + to_hours(i) AS sold, {'city': 'c' || i % 3, 'tags': ['a', 'b']} AS at, 2026 + i % 2 AS year FROM range(3000) r(i)) TO '%s/sales' (FORMAT PARQUET, PARTITION_BY (year))`,
@@ -95,7 +96,7 @@ var lake = []string{
 func TestFiles(t *testing.T) {
 	s, p := opened(t, folder(t, lake...))
 	for _, tt := range []struct{ ask, want string }{
-		{`SELECT count(*) FROM sales`, "[2000]\n"}, // without those of evil
+		{`SELECT count(*) FROM sales`, "[2000]\n"}, // without the records of the tenant evil
 		{`SELECT year, count(*) AS n, sum(price) AS p, sum(weight) AS w FROM sales GROUP BY year ORDER BY year`, "[2026,1000,12250,2100]\n[2027,1000,12500,2100]\n"},
 		{`SELECT item, max(sold) AS last FROM sales WHERE sold >= '2026-02-01' GROUP BY item ORDER BY item LIMIT 2`, "[\"item 0\",\"2026-05-05T20:00:00Z\"]\n[\"item 1\",\"2026-05-05T14:00:00Z\"]\n"},
 		{`SELECT i.name, count(*) AS n FROM sales s JOIN items i ON s.item = i.name WHERE i.active GROUP BY i.name ORDER BY n DESC, i.name LIMIT 2`, "[\"item 0\",286]\n[\"item 2\",286]\n"},
@@ -129,7 +130,7 @@ func must(t *testing.T, p *policy.Policy, text string) policy.Permit {
 	return permit
 }
 
-// TestClosedOff checks that the connections which run statements can't reach files, settings or extensions.
+// TestClosedOff checks that the connections for statements can't access files, settings or extensions.
 func TestClosedOff(t *testing.T) {
 	s, _ := opened(t, folder(t, lake...))
 	for _, statement := range []string{`SELECT * FROM read_text('/etc/hostname')`, `COPY (SELECT 1) TO '/tmp/out.csv'`, `SET enable_external_access = true`,
@@ -184,8 +185,8 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestInterference checks that an answer doesn't depend on records outside of the view: the same questions, over files
-// that differ only in those, have the same bytes.
+// TestInterference checks that an answer doesn't depend on records outside of the view. The same queries over files
+// that differ only in such records must return the same bytes.
 func TestInterference(t *testing.T) {
 	questions := []string{
 		`SELECT count(*), sum(n), avg(x), min(s), max(d) FROM a`, `SELECT s, sum(x) AS t, stddev_samp(x) AS v FROM a GROUP BY s ORDER BY s`, `SELECT id, n + n AS m, n * 3 AS k, round(x, 2) AS r FROM a ORDER BY id`,
@@ -222,7 +223,7 @@ func TestInterference(t *testing.T) {
 	}
 }
 
-// TestLocalRows checks that parts that DuckDB doesn't compute are computed here, over a bounded number of records.
+// TestLocalRows checks that the gateway computes the parts that DuckDB doesn't, over a limited number of records.
 func TestLocalRows(t *testing.T) {
 	dir := folder(t, lake...)
 	s, p := opened(t, dir)
@@ -255,7 +256,7 @@ func TestLocalRows(t *testing.T) {
 	}
 }
 
-// TestTypes checks how DuckDB's types are described and read.
+// TestTypes checks how DuckDB's types are described and how their values are read.
 func TestTypes(t *testing.T) {
 	s, p := opened(t, folder(t, `COPY (SELECT 1 AS id, 7::UTINYINT AS small, 18446744073709551615::UBIGINT AS u, 170141183460469231731687303715884105727::HUGEINT::VARCHAR AS h, 1.50::DECIMAL(9,4) AS d, 0.5::FLOAT AS f,
 		TIMESTAMP_NS '2026-01-02 03:04:05.123456789' AS ns, TIMESTAMPTZ '2026-01-02 03:04:05+02' AS tz, TIME '10:00' AS clock, MAP {'a': 1} AS m, {'x': {'y': [1, 2]}} AS nested, 'AQ=='::BLOB AS raw) TO '%s/a.parquet'`))

@@ -12,14 +12,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestLinks puts links and pipes that lead out of a folder into it, before it is opened and while it is. Nothing
-// outside is read, and no call waits. The operator learns the place. The agent doesn't.
+// TestLinks puts links and pipes that lead out of a folder into it, before it is opened and while it is open. Nothing
+// outside may be read, and no call may wait. The operator is told the path, but not the agent.
 func TestLinks(t *testing.T) {
 	out := folder(t, `COPY (SELECT 'theirs' AS a, 2026 AS year) TO '%s/part' (FORMAT PARQUET, PARTITION_BY (year))`, `COPY (SELECT 'theirs' AS a, 2026 AS year) TO '%s/one.parquet'`)
 	theirs := filepath.Join(out, "part", "year=2026", "data_0.parquet")
 	for name, tt := range map[string]struct {
 		do            func(dir string) error
-		sales, single bool // are refused
+		sales, single bool // whether they are rejected
 	}{
 		"a link in a folder":        {func(dir string) error { return os.Symlink(theirs, dir+"/sales/year=2026/x.parquet") }, true, false},
 		"a hidden link":             {func(dir string) error { return os.Symlink(theirs, dir+"/sales/year=2026/.x.parquet") }, true, false},
@@ -77,7 +77,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// swap puts a link to another place where a file or folder is.
+// swap replaces a file or folder by a link to another place.
 func swap(at, to string) error { return first(os.RemoveAll(at), os.Symlink(to, at)) }
 
 func first(all ...error) error {

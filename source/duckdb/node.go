@@ -9,10 +9,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A node of JSON is held as its text.
+// A JSON node is represented by its text.
 
-// Nodes writes the values at path in a JSON document as a FROM list. Each step unpacks a list, or takes an object as a
-// list of one, and follows the part in its objects, as MongoDB does.
+// Nodes writes the values at path in a JSON document as a FROM list. Each step unpacks a list, and treats an object
+// as a list of one. It then selects the part of each object, as in MongoDB.
 func (d dialect) Nodes(w *sqlgen.Writer, x sqlgen.Operand, path query.Path) (sqlgen.Operand, error) {
 	n := w.Alias("n")
 	root := x.Text
@@ -46,8 +46,8 @@ func (dialect) Length(x sqlgen.Operand) string {
 	return "(CASE json_type(" + x.Text + ") WHEN 'ARRAY' THEN json_array_length(" + x.Text + ")::BIGINT END)"
 }
 
-// compareNode compares numbers as decimals of 23 digits before the point and 15 after it. Where those are equal or out
-// of range it compares them as whole numbers of 38 digits, and at last as doubles. Each keeps the order.
+// compareNode compares numbers as decimals with 23 digits before the point and 15 after it. If these are equal or out
+// of range, it compares whole numbers of 38 digits, and finally doubles. Each conversion keeps the order.
 func (d dialect) compareNode(w *sqlgen.Writer, x sqlgen.Operand, op string, v any) error {
 	text := ""
 	switch v := v.(type) {

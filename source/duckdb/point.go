@@ -16,8 +16,8 @@ func (dialect) Distance(w *sqlgen.Writer, x sqlgen.Operand, near query.GeoWithin
 	return located(w, x, func(p sqlgen.Point) string { return "round(" + p.Angle(w, near) + " * 1e9)::BIGINT" }), nil
 }
 
-// located writes the result of the function of for a point, and null otherwise. Lists of one element hold the point and then
-// its two numbers, so that neither is extracted again at each of its places.
+// located writes the expression that the function of returns if x is a point. The result is null for other values.
+// Lists with one element contain the point and its two numbers, so neither is extracted again where it is used.
 func located(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) string {
 	v, at := w.Alias("p"), w.Alias("p")
 	number := func(i string) string {
@@ -27,7 +27,7 @@ func located(w *sqlgen.Writer, x sqlgen.Operand, of func(sqlgen.Point) string) s
 	return "(list_transform(list_transform([" + pair(x.Text) + "], lambda " + v + ": [" + number("0") + ", " + number("1") + "]), lambda " + at + ": " + p.Valid(of(p)) + ")[1])"
 }
 
-// pair writes the list of the longitude and the latitude of a point in one of the forms that are stored, or null.
+// pair writes the list of longitude and latitude of a point in one of its stored forms, or null.
 func pair(x string) string {
 	part := func(name string) string { return "json_extract(" + x + ", '/" + name + "')" }
 	at := part("coordinates")

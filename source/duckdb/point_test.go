@@ -2,7 +2,7 @@ package duckdb_test
 
 import "testing"
 
-// TestPointColumns asks for points in the nested types of DuckDB, which are read as JSON.
+// TestPointColumns queries points in DuckDB's nested types, which are read as JSON.
 func TestPointColumns(t *testing.T) {
 	suite.Finds(t, map[string]string{
 		`{"s":{"$geoWithin":{"$box":[[5,55],[11,61]]}}}`:                    "1",

@@ -27,7 +27,8 @@ var suite = database.Database{
 	Related: func(s database.Source, data sourcetest.Dataset) database.Source { return related{s, data} },
 }
 
-// related is a source whose classes have the relations of a dataset: DuckDB has no foreign keys that records violate.
+// related is a source whose classes have the relations of a dataset. The dataset's records violate some of these
+// relations, and DuckDB has no foreign keys for that.
 type related struct {
 	database.Source
 	data sourcetest.Dataset

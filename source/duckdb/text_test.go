@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/dialecttest"
 )
 
-// TestTexts shows the texts that DuckDB gets for operands of which some are repeated, as the tests of the other dialects do.
+// TestTexts writes the texts for DuckDB with operands that occur several times, like the tests of the other dialects.
 func TestTexts(t *testing.T) {
 	b := &dialecttest.Sheet{}
 	b.WriteString("# What DuckDB gets. <v> is the place of a value. What stands more than once is a1, a2, …\n")

@@ -10,7 +10,8 @@ import (
 
 var _ = flag.Bool("update", false, "write the golden files anew")
 
-// TestViews shows what questions become whose views have conditions on long values, and fields that the rules declare.
+// TestViews writes the statements of queries over views with conditions on long values, and with fields that the
+// rules declare.
 func TestViews(t *testing.T) {
 	dialecttest.Views(t, "testdata/views.txt", []dialecttest.Viewed{{Name: "duckdb", Dialect: dialect{}, Natives: map[schema.Type]string{schema.String: "VARCHAR",
 		schema.Integer: "BIGINT", schema.Boolean: "BOOLEAN", schema.JSON: "JSON", schema.Bytes: "BLOB", schema.Date: "TIMESTAMP"}}})
