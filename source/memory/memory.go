@@ -1,4 +1,5 @@
-// Package memory is a source that holds its records itself and reads them by the definition of the query language.
+// Package memory is a source that stores its records in memory and evaluates queries by the definition of the query
+// language.
 //
 // It implements source.Source like an adapter of a database, and runs only a Permit. With package interpret, which
 // evaluates the plans, it is the oracle of sourcetest.
@@ -18,21 +19,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Source holds records in memory. It never changes, so it is safe for concurrent use.
+// A Source contains records in memory. It never changes, so it is safe for concurrent use.
 type Source struct {
 	classes []schema.Class
 	rows    map[string][]value.Row
 }
 
-// New returns a Source of these classes. rows holds the records of each class by the class's name. The values of a
-// record are in the order of the class's fields. The Source keeps both arguments.
+// New returns a Source of these classes. rows contains the records of each class, by class name. The values of a
+// record have the order of the class's fields. The Source keeps both arguments.
 func New(classes []schema.Class, rows map[string][]value.Row) *Source {
 	sorted := slices.Clone(classes)
 	slices.SortFunc(sorted, func(a, b schema.Class) int { return strings.Compare(a.Name, b.Name) })
 	return &Source{sorted, rows}
 }
 
-// Describe returns the classes that New was given, sorted by name, and no warnings.
+// Describe returns the classes passed to New, sorted by name, and no warnings.
 func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	return s.classes, nil, interpret.ContextError(ctx)
 }
@@ -57,7 +58,7 @@ func (s *Source) of(c *schema.Class) ([]value.Row, error) {
 	return toDeclaredTypes(c, records), nil
 }
 
-// toDeclaredTypes returns records in the types that the rules declare.
+// toDeclaredTypes returns records with values of the types that the rules declare.
 func toDeclaredTypes(c *schema.Class, records []value.Row) []value.Row {
 	if !slices.ContainsFunc(c.Fields, func(f schema.Field) bool { return f.Stored != nil }) {
 		return records

@@ -29,7 +29,7 @@ func TestPipelines(t *testing.T) {
 	pipelines.Run(t, target())
 }
 
-// TestPipelinesHold tests laws that the oracle satisfies by itself, without another source.
+// TestPipelinesHold tests laws that the oracle must satisfy, without comparing it to another source.
 func TestPipelinesHold(t *testing.T) {
 	pipelines.Differential(t, target())
 }

@@ -8,5 +8,5 @@ import (
 
 func TestStatements(t *testing.T) { statements.Run(t, open, nil) }
 
-// TestForms asks for forms as models write them.
+// TestForms runs statements in the forms that models write.
 func TestForms(t *testing.T) { statements.Forms(t, open) }
