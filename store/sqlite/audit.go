@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
-// Append implements audit.Log. It returns when the record is on disk. Records that arrive while others are being
-// written share the next write and disk sync.
+// Append implements audit.Log. It returns after the record is on disk. Records that arrive during a write share the
+// next write and disk sync.
 func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	err := s.appends.Append(ctx, r)
 	if errors.Is(err, store.ErrClosed) {
@@ -23,12 +23,13 @@ func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	return err
 }
 
-// stepsLast is how long after a step records go into the tables. Changes come with other calls between their steps. For
-// each of those calls the journal would make a segment, which the next step folds in a commit of its own.
+// stepsLast is how long after a step records are written to the tables. Between the steps of a change there are other
+// calls. With the journal, each of those calls would create a segment, which the next step would have to fold in a
+// separate commit.
 const stepsLast = 50 * time.Millisecond
 
-// appendBatch writes the records of several callers into the journal. It writes into the tables instead if the batch
-// has steps, with which the outbox changes, or if there were steps just before. The busy timeout limits the wait.
+// appendBatch writes the records of several callers into the journal. If the batch has steps, which also change the
+// outbox, or if there were steps shortly before, it writes into the tables. The busy timeout limits the wait.
 func (s *Store) appendBatch(batch []*audit.Record) (err error) {
 	defer func() {
 		if s.probe.noteAppend(err); err != nil {
@@ -49,8 +50,8 @@ func (s *Store) appendBatch(batch []*audit.Record) (err error) {
 	return s.wait(context.Background(), &part{logs: true, do: func(ctx context.Context, tx *sql.Tx) error { return appendRecords(ctx, tx, batch) }})
 }
 
-// stepping is transact for steps of changes. With log their records go into the tables of the audit, and then those of the calls around
-// them do, too.
+// stepping is like transact, for steps of changes. If log is true, the records of the steps are written to the tables
+// of the audit. Records of other calls are then written to the tables for a while, too.
 func (s *Store) stepping(ctx context.Context, log bool, do func(context.Context, *sql.Tx, tally) error) error {
 	if log {
 		s.stepped.Store(time.Now().UnixNano())
@@ -67,8 +68,8 @@ const (
 	postedSQL = `DELETE FROM outbox WHERE step = ?`
 )
 
-// newRecord removes the step of r from the outbox, and reports whether the log lacks it. r is then to become record seq.
-// Otherwise it sets r to the log's record.
+// newRecord removes the step of r from the outbox, and reports whether the log lacks r. If the log lacks it, the
+// caller must append r as record seq. Otherwise newRecord sets r to the log's record.
 func newRecord(ctx context.Context, tx *sql.Tx, r *audit.Record, seq int64) (bool, error) {
 	if r.Step == "" {
 		return true, nil
@@ -87,7 +88,8 @@ func newRecord(ctx context.Context, tx *sql.Tx, r *audit.Record, seq int64) (boo
 	return false, err
 }
 
-// appendRecords seals the batch onto the current head in the file, which another process may have moved.
+// appendRecords seals the batch and appends it to the current head in the file. Another process may have moved the
+// head.
 func appendRecords(ctx context.Context, tx *sql.Tx, batch []*audit.Record) error {
 	if len(batch) == 0 {
 		return nil
@@ -133,7 +135,7 @@ func scanStep(row *sql.Row) (audit.Record, error) {
 
 // Find implements audit.Reader.
 func (s *Store) Find(ctx context.Context, step string) (audit.Record, bool, error) {
-	// Steps are never in the journal.
+	// The journal never contains steps.
 	r, err := scanStep(s.read.QueryRowContext(ctx, findSQL, step))
 	if errors.Is(err, sql.ErrNoRows) {
 		return audit.Record{}, false, nil
@@ -159,7 +161,7 @@ func (s *Store) PendingRecords(ctx context.Context, subject string, limit int) (
 	return store.DecodeOutbox(bodies)
 }
 
-// RemoveSteps implements audit.Outbox. If this store is the log, Append has removed the records already.
+// RemoveSteps implements audit.Outbox. If this store is also the log, Append has already removed the records.
 func (s *Store) RemoveSteps(ctx context.Context, steps ...string) error {
 	for _, step := range steps {
 		left, err := column[int](ctx, s.read, store.ChangeLookup{Text: `SELECT 1 FROM outbox WHERE step = ?`, Args: []any{step}})
@@ -176,7 +178,8 @@ func (s *Store) RemoveSteps(ctx context.Context, steps ...string) error {
 	return nil
 }
 
-// post puts a record into the outbox, in the transaction that stores its step. The column change has the subject.
+// post puts a record into the outbox, in the transaction that stores its step. The column change contains the
+// subject.
 func post(ctx context.Context, tx *sql.Tx, r *audit.Record) error {
 	if r == nil {
 		return nil
@@ -213,7 +216,7 @@ func (s *Store) Head(ctx context.Context) (audit.Head, error) {
 	return h, nil
 }
 
-// Records implements audit.Reader. It reads a page at a time and holds no lock while yield runs.
+// Records implements audit.Reader. It reads one page at a time and holds no lock while yield runs.
 func (s *Store) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
 	rest, err := s.foldForRead(ctx)
 	if err != nil {
@@ -230,7 +233,7 @@ func (s *Store) Records(ctx context.Context, from int64, yield func(audit.Record
 	}, from, yield)
 }
 
-// Backwards implements audit.Reader, as Records does.
+// Backwards implements audit.Reader, in the same way as Records.
 func (s *Store) Backwards(ctx context.Context, from int64, yield func(audit.Record) bool) error {
 	rest, err := s.foldForRead(ctx)
 	if err != nil {

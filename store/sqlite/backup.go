@@ -14,7 +14,7 @@ import (
 	code "modernc.org/sqlite/lib"
 )
 
-// Backup writes a copy of the store as it is now to a new file, readable only by its owner, while others use the store.
+// Backup writes a copy of the present store to a new file, readable only by its owner, while others use the store.
 func (s *Store) Backup(ctx context.Context, to string) error {
 	if err := s.fold(ctx); err != nil {
 		return s.operatorError("back up", err)
@@ -26,14 +26,15 @@ func (s *Store) Backup(ctx context.Context, to string) error {
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("back up the store: %w", err)
 	}
-	// Through the writing connection, since the others take no statement that writes. SQLite fills an empty file.
+	// Uses the writing connection, since the other connections accept no statement that writes. SQLite fills an empty
+	// file.
 	if _, err := s.write.ExecContext(ctx, `VACUUM INTO ?`, to); err != nil {
 		return errors.Join(s.operatorError("back up", err), os.Remove(to))
 	}
 	return forgetJournal(ctx, to)
 }
 
-// forgetJournal removes what a copy of a store says of the journal that is in use: the copy has none.
+// forgetJournal removes the entry about the present journal from a copy of a store, because the copy has no journal.
 func forgetJournal(ctx context.Context, path string) (err error) {
 	db := sql.OpenDB(connector{"file:" + (&url.URL{Path: path}).EscapedPath(), func() error { return nil }})
 	defer func() { err = errors.Join(err, db.Close()) }()
@@ -43,7 +44,8 @@ func forgetJournal(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// beforeUpgrade keeps a copy of the file as it is at version now, beside it. Another process may have kept one already.
+// beforeUpgrade stores a copy of the file beside it. now is the version of the file. Another process may already have
+// stored one.
 func (s *Store) beforeUpgrade(ctx context.Context, now int) error {
 	if s.path == Memory {
 		return nil
@@ -54,7 +56,7 @@ func (s *Store) beforeUpgrade(ctx context.Context, now int) error {
 	return nil
 }
 
-// Check reads the whole file and returns what is wrong with its structure, or nil. The audit has a check of its own.
+// Check reads the whole file and returns the faults in its structure, or nil. The audit has its own check.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	var wrong []string
 	for _, pragma := range []string{`PRAGMA integrity_check(20)`, `PRAGMA foreign_key_check`} {
@@ -85,9 +87,9 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 	return wrong, nil
 }
 
-// Restore replaces the file at path by a backup, once that was opened, brought to the version of this program and found
-// whole. A store that a process has open is not replaced (ErrInUse). The file that was there is kept under a name with
-// the time, which is returned, or "" if there was none.
+// Restore replaces the file at path by a backup. Before that, it opens the backup, migrates it to the version of this
+// program and checks it. It doesn't replace a store that a process has open (ErrInUse). It renames the old file to a
+// name with the time and returns that name, or "" if there was no file.
 func Restore(ctx context.Context, backup, path string) (kept string, err error) {
 	tried := path + ".restoring"
 	defer func() {
@@ -134,8 +136,9 @@ func whole(ctx context.Context, path string) (err error) {
 // ErrInUse is the error of Restore for a store that a process has open.
 var ErrInUse = errors.New("a process has it open")
 
-// inUse returns ErrInUse if a process has the store's file at path open. Each connection of a store holds a shared lock on it for as long as
-// it lives. A damaged file is not in use. Any other error means that nothing is known.
+// inUse returns ErrInUse if a process has the store's file at path open. Each connection of a store holds a shared
+// lock on the file while it is open. A damaged file is not in use. After any other error, it is unknown whether the
+// file is in use.
 func inUse(ctx context.Context, path string) error {
 	db := sql.OpenDB(connector{"file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=rw&_busy_timeout=0&_pragma=locking_mode(EXCLUSIVE)", func() error { return nil }})
 	db.SetMaxOpenConns(1)

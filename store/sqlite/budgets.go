@@ -16,7 +16,7 @@ const (
 		RETURNING calls, rows, bytes, tokens, cost`
 )
 
-// Spend implements limit.Ledger, in one transaction. Entries that only read write nothing.
+// Spend implements limit.Ledger, in one transaction. If all entries only read, it writes nothing.
 func (s *Store) Spend(ctx context.Context, entries []limit.Entry) ([]limit.Use, error) {
 	out := make([]limit.Use, len(entries))
 	asks := true

@@ -19,11 +19,12 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) { return now(), ctx.
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// sameSQL names the index, because SQLite would take one in the order of the ids and read all pending changes of the agent.
+// sameSQL names the index. Otherwise SQLite would use an index in the order of ids and read all pending changes of
+// the agent.
 const sameSQL = `SELECT body FROM change INDEXED BY change_same WHERE principal = ? AND source = ? AND digest = ? AND state = 'pending' AND expires > ? ORDER BY id LIMIT 1`
 
-// Put implements change.Store. The row is made before the transaction, for which others wait. The transaction decides
-// whether there is room, and whether the version before has expired.
+// Put implements change.Store. It creates the row before the transaction, because others wait for the transaction.
+// The transaction decides whether there is room, and whether the previous version has expired.
 func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (*change.Change, error) {
 	r, old, err := store.NewChangeRow(c, now(), f)
 	if err != nil {
@@ -38,7 +39,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (*ch
 	err = s.stepping(ctx, f.Log, func(ctx context.Context, tx *sql.Tx, waiting tally) error {
 		at := now()
 		same = ""
-		// The same proposal that still waits is returned in place of a second one.
+		// If the same proposal is already pending, it is returned instead of a second one.
 		err := tx.QueryRowContext(ctx, sameSQL, r.Principal, r.Source, r.Digest, at.UnixMicro()).Scan(&same)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -71,14 +72,14 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (*ch
 	return kept, nil
 }
 
-// room returns an error if the account of r has no room for another change, and counts r as one.
+// room returns an error if the account of r has no room for another change. Otherwise it counts r.
 func (counted tally) room(ctx context.Context, tx *sql.Tx, r *store.ChangeRow, f change.Filing, at time.Time) error {
 	replaced := ""
 	if f.Replaces != nil {
 		replaced = f.Replaces.ID
 	}
 	var err error
-	// The indexes give a bound of each number. Usually that is enough, and no row is read.
+	// The indexes return an upper limit of each number. Usually that is enough, and no row is read.
 	waiting, known := counted[r.Account]
 	if !known {
 		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM change WHERE account = ? AND state = 'pending'`, r.Account).Scan(&waiting)
@@ -105,7 +106,7 @@ func (counted tally) room(ctx context.Context, tx *sql.Tx, r *store.ChangeRow, f
 	return nil
 }
 
-// insertChange inserts a change with its classes, and the changes that it waits for.
+// insertChange inserts a change with its classes, and with the changes that it waits for.
 func insertChange(ctx context.Context, tx *sql.Tx, r *store.ChangeRow) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO change (id, version, state, op, risk, digest, principal, owner, tenant, source, expires, lease, search, body, account, closed, leased)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
@@ -130,8 +131,8 @@ func addClasses(ctx context.Context, tx *sql.Tx, r *store.ChangeRow) error {
 	return nil
 }
 
-// addSteps stores the records of the steps of r, in the log or in the outbox, and their events, of which it returns the Seq of the
-// last. Writing transactions are serialized, so Seq is in commit order.
+// addSteps stores the records of the steps of r, in the log or in the outbox, and their events. It returns the Seq of
+// the last event. Writing transactions are serialized, so Seq is in commit order.
 func addSteps(ctx context.Context, tx *sql.Tx, r *store.ChangeRow, log bool) (seq int64, err error) {
 	if log {
 		err = appendRecords(ctx, tx, r.Records)
@@ -161,7 +162,7 @@ func (s *Store) Get(ctx context.Context, id string) (*change.Change, error) {
 	return s.recent.Read(body)
 }
 
-// GetOf implements change.Store. The index finds id and column at once, so the row is read only on a match.
+// GetOf implements change.Store. The index contains the id and the column, so the row is read only on a match.
 func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Change, error) {
 	column, is, ok := store.ChangesOf(of)
 	if !ok {
@@ -234,8 +235,8 @@ func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) erro
 	return nil
 }
 
-// swap puts r in the place of its change and returns the Seq of its event. The change must be of the version before,
-// and g must hold at the time at.
+// swap replaces the stored change by r and returns the Seq of its event. The stored change must have the previous
+// version, and g must hold at the time at.
 func swap(ctx context.Context, tx *sql.Tx, r *store.ChangeRow, g change.Guard, at time.Time) (seq int64, err error) {
 	var version, expires int64
 	var lease, leased sql.NullInt64
@@ -264,8 +265,8 @@ func swap(ctx context.Context, tx *sql.Tx, r *store.ChangeRow, g change.Guard, a
 	return addSteps(ctx, tx, r, g.Log)
 }
 
-// updateChange writes version r.Version of a change over the one before. It fails if that isn't the stored version. The
-// classes are written anew.
+// updateChange replaces the previous version of a change by r. It fails if the previous version isn't stored. It also
+// replaces the classes.
 func updateChange(ctx context.Context, tx *sql.Tx, r *store.ChangeRow) error {
 	res, err := tx.ExecContext(ctx, `UPDATE change SET version = ?, state = ?, op = ?, risk = ?, digest = ?, principal = ?, owner = ?, tenant = ?, source = ?,
 		expires = ?, lease = ?, search = ?, body = ?, closed = ?, leased = ? WHERE id = ? AND version = ?`, r.Version, r.State, r.Op, r.Risk, r.Digest, r.Principal, r.Owner, r.Tenant, r.Source,
@@ -316,7 +317,7 @@ func (s *Store) LastEvent(ctx context.Context) (seq int64, err error) {
 	return seq, s.changeFailure("read the events of changes", err)
 }
 
-// Await implements change.Store, for events of all processes that have the file open.
+// Await implements change.Store. It includes events of all processes that have the file open.
 func (s *Store) Await(ctx context.Context, after int64) error {
 	seq, err := s.LastEvent(ctx)
 	if err != nil {
@@ -326,7 +327,8 @@ func (s *Store) Await(ctx context.Context, after int64) error {
 	return s.latest.Await(ctx, after)
 }
 
-// changeFailure returns nil and the errors of change.Store unchanged, and any other error as one for operators.
+// changeFailure returns nil and the errors of change.Store unchanged. It turns any other error into an error for
+// operators.
 func (s *Store) changeFailure(doing string, err error) error {
 	for _, is := range []error{change.ErrNone, change.ErrMoved, change.ErrExpired, change.ErrFull, change.ErrFast, change.ErrUnrecorded} {
 		if errors.Is(err, is) {
@@ -339,7 +341,7 @@ func (s *Store) changeFailure(doing string, err error) error {
 	return s.operatorError(doing, err)
 }
 
-// column returns the values that the query ask returns, one per row.
+// column returns the values that the query ask selects, one per row.
 func column[T any](ctx context.Context, db *sql.DB, ask store.ChangeLookup) (out []T, err error) {
 	rows, err := db.QueryContext(ctx, ask.Text, ask.Args...)
 	if err != nil {

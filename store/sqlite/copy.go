@@ -9,15 +9,15 @@ import (
 	"slices"
 )
 
-// ErrWritten is the error of Copy for a store that another process writes meanwhile.
+// ErrWritten is the error of Copy if another process keeps writing the store.
 var ErrWritten = errors.New("the store is written while it is read")
 
-// copyTries is how often Copy begins again because the store was written.
+// copyTries is how often Copy starts again because the store was written.
 const copyTries = 3
 
 // Copy copies the store at path, with its write-ahead log and the journal of its audit, to the file to in an empty
-// folder. It needs no right to write beside path, as Open does. So a store on a read-only mount can be read. The copy
-// is as the store was at one moment. If another process writes the store all the time, the error is ErrWritten.
+// folder. Unlike Open, it needs no right to write beside path. So it can copy a store on a read-only mount. The copy
+// is the state of the store at one moment. If another process keeps writing the store, the error is ErrWritten.
 func Copy(path, to string) error {
 	for range copyTries {
 		before, err := filesOf(path)
@@ -39,7 +39,7 @@ func Copy(path, to string) error {
 		if slices.Equal(before, after) {
 			return nil
 		}
-		for _, f := range slices.Concat(before, after) { // the next try may have fewer
+		for _, f := range slices.Concat(before, after) { // the next try may have fewer files
 			if err := os.Remove(to + f.end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
@@ -50,12 +50,12 @@ func Copy(path, to string) error {
 
 // A storeFile is one file of a store.
 type storeFile struct {
-	end     string // the end of its path, behind that of the store
+	end     string // the ending of its path, after the path of the store
 	size    int64
-	changed int64 // Unix nanoseconds
+	changed int64 // in Unix nanoseconds
 }
 
-// filesOf returns the files of the store at path, except for those that only running processes use.
+// filesOf returns the files of the store at path, except for files that only running processes use.
 func filesOf(path string) ([]storeFile, error) {
 	info, err := os.Stat(path)
 	if err != nil {

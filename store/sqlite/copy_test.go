@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// TestCopy copies a store while it is open, with records in its journal, and after it was closed. The copy has all records, and no journal of
-// it is lost.
+// TestCopy copies a store while it is open, with records in its journal, and after it was closed. The copy must have
+// all records, and must report no lost journal.
 func TestCopy(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "b.db")
@@ -23,7 +23,7 @@ func TestCopy(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == records/2 {
-			if _, err := s.Head(t.Context()); err != nil { // folds
+			if _, err := s.Head(t.Context()); err != nil { // folds the journal
 				t.Fatal(err)
 			}
 		}
@@ -57,7 +57,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestRestoreInUse: a store that a process has open is not replaced.
+// TestRestoreInUse checks that Restore doesn't replace a store that a process has open.
 func TestRestoreInUse(t *testing.T) {
 	dir := t.TempDir()
 	path, backup := filepath.Join(dir, "b.db"), filepath.Join(dir, "backup.db")

@@ -50,7 +50,7 @@ func (s *Store) Feed(ctx context.Context, from, to int64, list []webhook.Deliver
 	return s.deliveryFailure("keep deliveries", err)
 }
 
-// one returns otherwise if a statement has not changed exactly one row.
+// one returns the error otherwise if a statement has not changed exactly one row.
 func one(done sql.Result, err, otherwise error) error {
 	if err != nil {
 		return err
@@ -63,7 +63,8 @@ func one(done sql.Result, err, otherwise error) error {
 
 const deliveryColumns = `id, hook, event, state, attempts, fence, due, status, failure, updated`
 
-// deliveries reads rows of deliveryColumns, and closes rows. It takes err, of the query, so that calls can be nested.
+// deliveries reads rows of deliveryColumns, and closes rows. It also accepts the query's error err, so that calls can
+// be nested.
 func (s *Store) deliveries(rows *sql.Rows, err error) ([]webhook.Delivery, error) {
 	if err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (s *Store) deliveries(rows *sql.Rows, err error) ([]webhook.Delivery, error
 	return out, rows.Err()
 }
 
-// Claim implements webhook.Store. It doesn't write if nothing is due.
+// Claim implements webhook.Store. It writes only if a delivery is due.
 func (s *Store) Claim(ctx context.Context, hooks []string, n int, lease time.Duration) (out []webhook.Delivery, err error) {
 	at := now()
 	in := `(` + strings.TrimSuffix(strings.Repeat(`?, `, len(hooks)), `, `) + `)`
@@ -150,7 +151,8 @@ func (s *Store) Redeliver(ctx context.Context, id int64) error {
 	return s.deliveryFailure("send a delivery again", err)
 }
 
-// deliveryFailure returns nil and the errors of webhook.Store unchanged, and any other error as one for operators.
+// deliveryFailure returns nil and the errors of webhook.Store unchanged. It turns any other error into an error for
+// operators.
 func (s *Store) deliveryFailure(doing string, err error) error {
 	for _, is := range []error{webhook.ErrNone, webhook.ErrMoved} {
 		if errors.Is(err, is) {

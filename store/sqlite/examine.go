@@ -13,17 +13,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
-// An Examination has the facts about a store that can be found without changing it.
+// An Examination contains the facts about a store that can be read without changing it.
 type Examination struct {
-	Version    int                 // of the tables. 0 if there are none
-	Newest     int                 // the version that this program brings them to
-	Unwritable error               // why the file can't be written. Nil if it can
-	Private    bool                // only its owner can read it
-	Journal    string              // the folder of the journal. "" if there is none now
+	Version    int                 // the version of the tables, or 0 without tables
+	Newest     int                 // the version to which this program migrates
+	Unwritable error               // the reason why the file can't be written, or nil
+	Private    bool                // whether only its owner can read it
+	Journal    string              // the folder of the journal, or "" if there is none
 	Replicas   []health.ReplicaRow // the processes that use it
 }
 
-// Examine examines the store in the file at path, while others use it or not. fs.ErrNotExist is in the error if there is no file.
+// Examine examines the store in the file at path, which may be in use. If the file doesn't exist, the error wraps
+// fs.ErrNotExist.
 func Examine(ctx context.Context, path string) (*Examination, error) {
 	s := &Store{path: path}
 	info, err := os.Stat(path)
@@ -51,7 +52,7 @@ func Examine(ctx context.Context, path string) (*Examination, error) {
 	return e, nil
 }
 
-// unwritable returns why the file or its folder can't be written, or nil.
+// unwritable returns the reason why the file or its folder can't be written, or nil.
 func (s *Store) unwritable() error {
 	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
 	if err != nil {
@@ -60,7 +61,7 @@ func (s *Store) unwritable() error {
 	if err := f.Close(); err != nil {
 		return s.operatorError("write", err)
 	}
-	if err := writableFolder(filepath.Dir(s.path)); err != nil { // SQLite makes files beside it
+	if err := writableFolder(filepath.Dir(s.path)); err != nil { // SQLite creates files beside it
 		return s.operatorError("make files beside it", err)
 	}
 	return nil
@@ -71,8 +72,8 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// looking returns a connector that changes nothing. A file without a log of writes beside it is read as it is: SQLite would make
-// such files.
+// looking returns a connector that changes nothing. If there is no write-ahead log beside the file, it opens the file
+// as immutable, because SQLite would create such a log.
 func looking(path string) connector {
 	q := url.Values{"mode": {"ro"}, "_query_only": {"1"}, "_busy_timeout": {"5000"}}
 	if !exists(path + "-wal") {

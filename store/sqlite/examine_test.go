@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// digests returns the digest of each file in a folder and below, by path.
+// digests returns the digest of each file below a folder, by path.
 func digests(t *testing.T, dir string) map[string][32]byte {
 	t.Helper()
 	out := map[string][32]byte{}
@@ -33,7 +33,8 @@ func digests(t *testing.T, dir string) map[string][32]byte {
 	return out
 }
 
-// TestExamine examines a store that nobody uses, one that a process uses, and older, newer and foreign files. No file changes.
+// TestExamine examines unused stores, a store that a process uses, and older, newer and foreign files. No file may
+// change.
 func TestExamine(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "b.db")

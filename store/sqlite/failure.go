@@ -11,13 +11,13 @@ import (
 	code "modernc.org/sqlite/lib"
 )
 
-// Reasons that are the store's own.
+// Reasons that this package itself determines.
 var (
 	errOther = errors.New("the file holds tables of another program, or of a build of Bailiwick before 0.1.0. Name another file")
 	errMoved = errors.New("the file was removed or replaced while it was in use; put it back and restart, or restart to begin an empty one")
 )
 
-// operatorError returns an operator's error: the failed action, the file, and the reason.
+// operatorError returns an error for operators: the failed action, the file, and the reason.
 func (s *Store) operatorError(doing string, err error) error {
 	f := &store.Failure{Doing: doing, At: s.path, Err: err}
 	if n := primary(err); n != 0 {
@@ -29,7 +29,7 @@ func (s *Store) operatorError(doing string, err error) error {
 			return f
 		}
 	}
-	if n, ok := errors.AsType[syscall.Errno](err); ok { // of the journal's file
+	if n, ok := errors.AsType[syscall.Errno](err); ok { // an error of the journal's file
 		f.Why = map[syscall.Errno]string{syscall.ENOSPC: "the disk is full", syscall.EDQUOT: "the disk is full", syscall.EROFS: "the file or its disk is read-only"}[n]
 		f.Why = cmp.Or(f.Why, n.Error())
 		return f
@@ -63,7 +63,7 @@ func primary(err error) int {
 	return 0
 }
 
-// transient reports whether err may be caused by another process migrating the same file.
+// transient reports whether err may have been caused by another process that migrates the same file.
 func transient(err error) bool {
 	switch primary(err) {
 	case code.SQLITE_BUSY, code.SQLITE_LOCKED, code.SQLITE_ERROR, code.SQLITE_CONSTRAINT, code.SQLITE_SCHEMA:

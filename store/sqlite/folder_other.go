@@ -2,5 +2,5 @@
 
 package sqlite
 
-// writableFolder returns nil: whether files can be made isn't known without making one.
+// writableFolder returns nil, because only an attempt would show whether the folder is writable.
 func writableFolder(string) error { return nil }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writableFolder returns why this process can't make files in a folder, or nil. It makes none.
+// writableFolder returns the reason why this process can't create files in a folder, or nil. It creates no file.
 func writableFolder(path string) error {
 	if err := unix.Access(path, unix.W_OK|unix.X_OK); err != nil {
 		return &fs.PathError{Op: "write", Path: path, Err: err}

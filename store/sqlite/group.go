@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// mostParts is the number of transactions that share a commit, at most.
+// mostParts is the maximum number of transactions that share a commit.
 const mostParts = 64
 
 // A part is one caller's transaction.
@@ -19,22 +19,22 @@ type part struct {
 	fair.Turn
 	ctx     context.Context //nolint:containedctx // without cancellation
 	do      func(context.Context, *sql.Tx) error
-	logs    bool  // do appends to the tables of the audit: meanwhile nothing may be in the journal
-	waiting tally // of the transaction that do runs in
+	logs    bool  // whether do appends to the tables of the audit. Meanwhile the journal must be empty
+	waiting tally // of the transaction in which do runs
 }
 
-// A tally is the number of pending changes of accounts that one transaction has counted, with those that it has filed since. Nobody else
-// writes meanwhile. It saves those that file a change in the same transaction the count.
+// A tally contains the number of pending changes by account, as counted in one transaction, including those that it
+// has filed. Other writers wait meanwhile. So further changes in the same transaction need no new count.
 type tally map[string]int
 
-// transact runs do in a transaction that holds the write lock from its start. It may run do twice, the first time rolled
-// back. The context of do isn't cancelled, because SQLite would roll back all parts of the transaction. A transaction
-// that hasn't begun when ctx ends does not run.
+// transact runs do in a transaction that holds the write lock from its start. It may run do twice if the first run is
+// rolled back. The context of do isn't cancelled, because SQLite would roll back all parts of the transaction. If ctx
+// ends before the transaction has begun, do doesn't run.
 func (s *Store) transact(ctx context.Context, do func(context.Context, *sql.Tx) error) error {
 	return s.wait(ctx, &part{do: do})
 }
 
-// wait is transact for a part with its do and logs.
+// wait implements transact for a part with its do and logs.
 func (s *Store) wait(ctx context.Context, own *part) error {
 	if err := errors.Join(ctx.Err(), s.there()); err != nil {
 		return err
@@ -44,9 +44,9 @@ func (s *Store) wait(ctx context.Context, own *part) error {
 	return err
 }
 
-// logging is together, with the journal folded and locked if any of the parts appends to the tables of the audit. The
-// lock comes before that of the file, as in every process. If the lock fails, those parts end with its error, and only
-// the others run.
+// logging is like together, but folds and locks the journal if any of the parts appends to the tables of the audit.
+// In every process, this lock comes before the lock of the file. If the lock fails, those parts end with its error,
+// and only the others run.
 func (s *Store) logging(parts []*part) {
 	logs := func(p *part) bool { return p.logs }
 	if s.journal == nil || !slices.ContainsFunc(parts, logs) {
@@ -70,8 +70,9 @@ func (s *Store) logging(parts []*part) {
 	s.together(slices.DeleteFunc(parts, logs))
 }
 
-// together runs parts in one transaction. If one of them makes that impossible, each runs alone. None runs again after a
-// commit that fails, or after a lock of the database was waited for in vain: each would wait as long.
+// together runs parts in one transaction. If one of them makes that impossible, each runs in a separate transaction.
+// After a failed commit, or a timeout for a lock of the database, no part runs again, because each would wait as
+// long.
 func (s *Store) together(parts []*part) {
 	if len(parts) > 1 {
 		results := make([]error, len(parts))
@@ -94,8 +95,8 @@ func (s *Store) together(parts []*part) {
 	}
 }
 
-// each runs every part in a savepoint, and rolls back those that fail. Their errors are in results. It fails if the
-// transaction can't go on.
+// each runs every part in a savepoint, and rolls back the parts that fail. It stores their errors in results. It
+// fails if the transaction can't continue.
 func each(tx *sql.Tx, parts []*part, results []error) error {
 	for i, p := range parts {
 		if _, err := tx.ExecContext(p.ctx, `SAVEPOINT part`); err != nil {
@@ -114,7 +115,7 @@ func each(tx *sql.Tx, parts []*part, results []error) error {
 	return nil
 }
 
-// run calls do. A panic is an error, since it may be another caller's goroutine.
+// run calls do. It returns a panic as an error, since the goroutine may belong to another caller.
 func (p *part) run(tx *sql.Tx) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -124,7 +125,7 @@ func (p *part) run(tx *sql.Tx) (err error) {
 	return p.do(p.ctx, tx)
 }
 
-// once runs do in a transaction of its own. Its end is final if the transaction didn't begin or came to the commit.
+// once runs do in a separate transaction. final reports whether the transaction didn't begin, or reached the commit.
 func (s *Store) once(ctx context.Context, do func(*sql.Tx) error) (final bool, err error) {
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {

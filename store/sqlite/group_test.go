@@ -12,8 +12,8 @@ import (
 	"weak"
 )
 
-// Transactions that wait for the same one run in one transaction, each for itself. Those that fail, or panic, leave
-// nothing, and those whose caller has gone don't run.
+// TestTransactionsShareACommit checks that transactions that wait at the same time run in one transaction,
+// independently of each other. Those that fail or panic must leave nothing. Those whose caller has gone must not run.
 func TestTransactionsShareACommit(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
@@ -73,7 +73,8 @@ func TestTransactionsShareACommit(t *testing.T) {
 	}
 }
 
-// A part that ends the transaction for all makes the others run alone.
+// TestTransactionsThatCantShare checks that if a part ends the transaction for all, the other parts run in their own
+// transactions.
 func TestTransactionsThatCantShare(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
@@ -112,7 +113,7 @@ func TestTransactionsThatCantShare(t *testing.T) {
 	}
 }
 
-// The data of a transaction is not kept after it.
+// TestTransactionsAreForgotten checks that the data of a transaction is not kept after the transaction.
 func TestTransactionsAreForgotten(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
@@ -139,7 +140,8 @@ func TestTransactionsAreForgotten(t *testing.T) {
 	}
 }
 
-// hold keeps a transaction of s open until the result is called, so that those which are asked for meanwhile share the next.
+// hold keeps a transaction of s open until the returned function is called, so that other transactions meanwhile
+// share the next one.
 func hold(t *testing.T, s *Store) func() {
 	begun, free, ended := make(chan bool), make(chan bool), make(chan error, 1)
 	go func() {

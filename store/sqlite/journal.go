@@ -14,14 +14,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
-// journalEnd is the end of the path of the journal's folder, behind the path of the store.
+// journalEnd is appended to the path of the store to form the path of the journal's folder.
 const journalEnd = "-audit"
 
-// foldAfter is the longest time until a record in the journal is in the tables, unless it is read before.
+// foldAfter is the maximum time until a record of the journal is in the tables, unless a reader needs it earlier.
 const foldAfter = 500 * time.Millisecond
 
-// openJournal opens the journal of the audit. Calls wait for one write and one sync of it, which takes a fraction of
-// the time of a transaction. Readers of the audit fold it first, so they read only the tables.
+// openJournal opens the journal of the audit. A call waits for only one write and one sync of the journal, which is
+// much faster than a transaction. Readers of the audit first fold the journal, so they read only the tables.
 func (s *Store) openJournal() (err error) {
 	if !store.JournalSupported {
 		return nil
@@ -33,8 +33,8 @@ func (s *Store) openJournal() (err error) {
 	return err
 }
 
-// claimJournal stores that the folder id is in use. A folder that was in use before and was not closed is lost. One that has records, and
-// was never claimed here, is another store's.
+// claimJournal stores that the folder id is in use. If another folder was in use and was not closed, that folder
+// counts as lost. A folder with records that was never claimed in this store belongs to another store.
 func (s *Store) claimJournal(id string, records bool) error {
 	_, err := s.once(context.Background(), func(tx *sql.Tx) error {
 		if records {
@@ -69,7 +69,7 @@ func (s *Store) releaseJournal() error {
 	return err
 }
 
-// Losses implements audit.Losses. It returns the folders of the journal that were lost.
+// Losses implements audit.Losses. It returns the lost folders of the journal.
 func (s *Store) Losses(ctx context.Context) ([]audit.Damage, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT id, since, after, lost FROM journal WHERE lost IS NOT NULL ORDER BY after, lost`)
 	if err != nil {
@@ -95,8 +95,8 @@ func (s *Store) Losses(ctx context.Context) ([]audit.Damage, error) {
 }
 
 // SyncEvery makes Append return when a record is written, and syncs the disk at that interval. If the machine stops,
-// the records of the last interval may be lost. 0, as at first, syncs before Append returns. It returns false, and
-// changes nothing, on a system without a journal, where each Append is a transaction.
+// the records of the last interval may be lost. With the interval 0, the default, Append syncs before it returns. On
+// a system without a journal, SyncEvery returns false and changes nothing, because each Append is a transaction.
 func (s *Store) SyncEvery(interval time.Duration) bool {
 	if s.journal == nil {
 		return false
@@ -115,7 +115,8 @@ func (s *Store) closeJournal() error {
 	return nil
 }
 
-// foldSoon folds the journal after foldAfter, or at once if it is full, unless it is being folded.
+// foldSoon folds the journal after foldAfter, or at once if the journal is full. It does nothing if a fold is already
+// scheduled.
 func (s *Store) foldSoon() {
 	if !s.folding.CompareAndSwap(false, true) {
 		return
@@ -126,7 +127,7 @@ func (s *Store) foldSoon() {
 	}
 	time.AfterFunc(after, func() {
 		err := s.fold(context.Background())
-		s.probe.noteFold(err) // Ping and, later, Append report why it fails
+		s.probe.noteFold(err) // Ping, and later Append, report the reason of a failure
 		s.folding.Store(false)
 		if !s.shut.Load() && (err != nil || s.journal.Size() > 0) {
 			s.foldSoon()
@@ -145,8 +146,8 @@ func (s *Store) fold(ctx context.Context) error {
 	return s.journal.Fold()
 }
 
-// foldForRead folds the journal for a reader. If that isn't possible, on a full disk or a read-only one, it returns the
-// records that the tables lack.
+// foldForRead folds the journal for a reader. If that fails, on a full or read-only disk, it returns the records that
+// are not in the tables yet.
 func (s *Store) foldForRead(ctx context.Context) ([]store.RecordRow, error) {
 	failed := s.fold(ctx)
 	if failed == nil || ctx.Err() != nil {
@@ -163,10 +164,11 @@ func (s *Store) foldForRead(ctx context.Context) ([]store.RecordRow, error) {
 	return slices.DeleteFunc(rows, func(r store.RecordRow) bool { return r.Seq <= head.Seq }), nil
 }
 
-// keep inserts records of the journal, except those that the tables have. If records up to end are missing in the end, the
-// head says so to audit.Verify. Its transactions are of their own: a group of them may wait for the journal meanwhile.
+// keep inserts records of the journal, except those that the tables already have. If records up to end are missing
+// afterwards, it moves the head to end, so that audit.Verify reports them. It uses its own transactions, because a
+// group of transactions may be waiting for the journal.
 func (s *Store) keep(rows []store.RecordRow, end audit.Head) error {
-	const atOnce = 50 * manyRows // bounds how long other transactions wait
+	const atOnce = 50 * manyRows // limits how long other transactions wait
 	ctx := context.Background()
 	if err := s.there(); err != nil {
 		return err
@@ -189,8 +191,8 @@ func (s *Store) keep(rows []store.RecordRow, end audit.Head) error {
 // manyRows is the number of records that one statement inserts.
 const manyRows = 32
 
-// keepRecords inserts those rows, in order, that come after the head of the tables, manyRows in a statement. It moves
-// the head to the last of them, or to end if there are none.
+// keepRecords inserts the rows that come after the head of the tables, in order, with manyRows rows per statement. It
+// moves the head to the last of them. If there are none, it moves the head to end.
 func keepRecords(ctx context.Context, tx *sql.Tx, rows []store.RecordRow, end audit.Head) error {
 	head, err := readHead(tx.QueryRowContext(ctx, headSQL))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// TestJournal checks that a record reaches the tables by itself, also with SyncEvery. A store that wasn't closed must
-// have it. A program that knows no journal can't append.
+// TestJournal checks that a record is moved to the tables automatically, also with SyncEvery. A store that wasn't
+// closed must contain it. A program without the journal must not be able to append.
 func TestJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.db")
 	s := openFile(t, path)
@@ -45,7 +45,7 @@ func TestJournal(t *testing.T) {
 	if err := s.Append(t.Context(), &r); err != nil {
 		t.Fatal(err)
 	}
-	other := openFile(t, path) // s is still open, as a process that was stopped
+	other := openFile(t, path) // s is still open, like a process that was killed
 	defer other.Close()
 	if report, err := audit.Verify(t.Context(), other); err != nil || !report.Whole() || report.Records != 3 {
 		t.Errorf("%+v, %v; want 3 records", report, err)
@@ -55,7 +55,8 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// TestJournalLost checks that a journal which is gone after an unclean end is known, and that every other end leaves nothing to miss.
+// TestJournalLost checks that a journal that is missing after an unclean end is reported as lost. After any other
+// end, nothing may be reported.
 func TestJournalLost(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "b.db")
@@ -67,7 +68,7 @@ func TestJournalLost(t *testing.T) {
 		}
 		return lost
 	}
-	// copied opens a copy of the store as a process that was stopped has left it, with or without its journal.
+	// copied opens a copy of the store in the state that a killed process leaves, with or without its journal.
 	copied := func(name string, journal bool) *sqlite.Store {
 		t.Helper()
 		to := filepath.Join(dir, name)
@@ -100,7 +101,7 @@ func TestJournalLost(t *testing.T) {
 		appended++
 	}
 	appends(s)
-	if _, err := s.Head(t.Context()); err != nil { // folds
+	if _, err := s.Head(t.Context()); err != nil { // folds the journal
 		t.Fatal(err)
 	}
 	appends(s)
@@ -126,8 +127,8 @@ func TestJournalLost(t *testing.T) {
 	if lost := losses(openFile(t, backup)); lost != nil {
 		t.Errorf("a backup has no journal, and %v", lost)
 	}
-	// The write-ahead log is removed after a process was killed, so the data that was committed to it is gone.
-	if _, err := s.Head(t.Context()); err != nil { // folds
+	// If the write-ahead log is removed after a process was killed, the data that was committed to it is lost.
+	if _, err := s.Head(t.Context()); err != nil { // folds the journal
 		t.Fatal(err)
 	}
 	back := filepath.Join(dir, "back.db")
@@ -146,7 +147,7 @@ func TestJournalLost(t *testing.T) {
 	if s := openFile(t, back); losses(s) == nil {
 		t.Error("the folder was moved away, and no loss is known")
 	}
-	// The folder of another store, whose records have numbers that this one has too.
+	// The folder of another store, whose records have the same numbers as records of this store.
 	foreign := filepath.Join(dir, "foreign.db")
 	o := openFile(t, foreign)
 	appends(o)
@@ -176,7 +177,7 @@ func TestJournalLost(t *testing.T) {
 	if lost := losses(openFile(t, path)); lost != nil {
 		t.Errorf("all were closed, and %v", lost)
 	}
-	// The folder is removed under a process that goes on.
+	// The folder is removed while a process uses it.
 	s = openFile(t, path)
 	if err := os.RemoveAll(path + "-audit"); err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// TestLookedUp checks that looking for another's change reads as much as looking for one that doesn't exist. An index
-// over the id and the owner decides both. Without that index the statement fails, so it uses no other.
+// TestLookedUp checks that a lookup of another's change reads as much as a lookup of a change that doesn't exist. An
+// index over the id and the owner decides both cases. The statement names that index, so it fails without it.
 func TestLookedUp(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "bailiwick.db"), t.Context()
 	s := openFile(t, path)

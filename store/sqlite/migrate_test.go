@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// TestUpgrade opens a file with a second migration, which keeps the rows and a copy of the file from before. Then the
-// program before must refuse it.
+// TestUpgrade opens a file with a second migration. The migration must keep the rows, and a copy of the old file.
+// Afterwards the older program must reject the file.
 func TestUpgrade(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bailiwick.db")
 	s := openFile(t, path)

@@ -8,32 +8,33 @@ import (
 	"time"
 )
 
-// probeEvery is the least time between two tries of Ping to write.
+// probeEvery is the minimum time between two attempts of Ping to write.
 const probeEvery = 2 * time.Second
 
-// A probe is the last try to write, the last appended record, and the last fold of the journal.
+// A probe contains the results of the last attempt to write, of the last append, and of the last fold of the journal.
 type probe struct {
 	mu                         sync.Mutex
-	at                         time.Time // of the last try
+	at                         time.Time // the time of the last attempt
 	last, appendFail, foldFail error
 }
 
-// noteAppend notes the outcome of an append. A full disk can have room for the write of Ping, and none for a record.
+// noteAppend stores the result of an append. A full disk may have room for the write of Ping, but not for a record.
 func (p *probe) noteAppend(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.appendFail = err
 }
 
-// noteFold notes the outcome of a fold. Records that can't be folded are safe in the journal until that is full.
+// noteFold stores the result of a fold. Records that can't be folded are safe in the journal until it is full.
 func (p *probe) noteFold(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.foldFail = err
 }
 
-// Ping returns nil if the file can be read and written. It tries to write at most every two seconds, and looks at how the last
-// append and the last fold ended. An append that failed counts until one succeeds, or a try finds that one would.
+// Ping returns nil if the file can be read and written. It tries to write at most every two seconds. It also returns
+// the errors of the last append and the last fold. A failed append counts until another one succeeds, or until an
+// attempt shows that it would succeed.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.there(); err != nil {
 		return s.operatorError("write", err)
@@ -46,7 +47,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now := time.Now(); p.at.IsZero() || now.Sub(p.at) >= probeEvery {
-		p.at, p.last = now, s.transact(context.WithoutCancel(ctx), tryWrite) // the outcome is kept for others
+		p.at, p.last = now, s.transact(context.WithoutCancel(ctx), tryWrite) // the result is kept for other callers
 		if p.appendFail != nil && p.last == nil && s.journal != nil {
 			p.appendFail = s.journal.Try()
 		} else if p.appendFail != nil {
@@ -65,7 +66,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// tryWrite writes a row as it is, and inserts a record that it takes back.
+// tryWrite writes a row without changing it, and inserts a record that it rolls back.
 func tryWrite(ctx context.Context, tx *sql.Tx) error {
 	for _, statement := range []string{`UPDATE token_version SET version = version`, `SAVEPOINT try`,
 		`INSERT INTO audit (seq, prev, hash, body) SELECT seq + 1, hash, zeroblob(32), '{}' FROM audit_head`, `ROLLBACK TO try`, `RELEASE try`} {
@@ -76,8 +77,8 @@ func tryWrite(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// there returns an error if the file isn't the one that was opened. A file that was removed can still be written to, and
-// all that was promised would be lost with it.
+// there returns an error if the file at the path isn't the one that was opened. A removed file can still be written
+// to, but all those writes would be lost.
 func (s *Store) there() error {
 	if s.file == nil {
 		return nil

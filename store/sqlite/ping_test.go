@@ -9,7 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// TestPingRecovers checks that Ping finds by its next try that records can be appended again, though none is.
+// TestPingRecovers checks that the next attempt of Ping notices that records can be appended again, even if none is
+// appended.
 func TestPingRecovers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bailiwick.db")
 	s, err := Open(t.Context(), path)
@@ -74,7 +75,7 @@ func TestPingRecovers(t *testing.T) {
 	}
 }
 
-// readers reads the store over all connections that its pool has room for beside the watcher's, and returns their errors.
+// readers reads the store over all connections of its pool except the watcher's, and returns their errors.
 func readers(t *testing.T, s *Store) (errs []error) {
 	for range 7 {
 		c, err := s.read.Conn(t.Context())

@@ -21,12 +21,12 @@ func TestMain(m *testing.M) {
 
 func TestKill(t *testing.T) {
 	place := func() string { return filepath.Join(t.TempDir(), "b.db") }
-	// A stopped process may hold the lock of the file.
+	// A killed process may still hold the lock of the file.
 	storetest.CheckKills(t, func(t *testing.T, path string) storetest.Store { return openFile(t, path) }, place, false)
 }
 
-// TestDiskFull fills a small file system. Writes fail with an error, the log stays undamaged, and the store recovers
-// when there is room again.
+// TestDiskFull fills a small file system. Writes must fail with an error, the log must stay undamaged, and the store
+// must recover when there is room again.
 func TestDiskFull(t *testing.T) {
 	dir := tmpfs(t, "size=512k")
 	ballast := filepath.Join(dir, "ballast")
@@ -63,8 +63,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestArchiveDiskFull fills the disk of an archive. No record is lost, and the archive goes on when there is room
-// again.
+// TestArchiveDiskFull fills the disk of an archive. No record may be lost, and the archive must continue when there
+// is room again.
 func TestArchiveDiskFull(t *testing.T) {
 	s := openFile(t, filepath.Join(t.TempDir(), "b.db"))
 	defer s.Close()

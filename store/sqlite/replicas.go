@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/health"
 )
 
-// Beat implements health.ReplicaStore. The clock of a file is that of the machine.
+// Beat implements health.ReplicaStore. The time of a file is the machine's time.
 func (s *Store) Beat(ctx context.Context, r health.ReplicaRow) (time.Time, error) {
 	at := now()
 	err := s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The pending changes of one agent may be many. The index of same changes says whether the same one is among them.
+// TestSameChangeIsLookedUp checks that the search for the same change uses its index, because an agent may have many
+// pending changes.
 func TestSameChangeIsLookedUp(t *testing.T) {
 	s, err := Open(t.Context(), Memory)
 	if err != nil {

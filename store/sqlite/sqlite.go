@@ -1,8 +1,8 @@
 // Package sqlite stores tokens, audit records, budgets, secrets and changes in one SQLite file.
 //
 // It implements the stores of packages identity, audit, limit, change, webhook and once. Several processes may have
-// one file open. A write returns when it is on disk, and fails if it can't be made: nothing is queued. A file made by
-// a newer Bailiwick is refused.
+// the same file open. A write returns when it is on disk. It fails if it isn't possible, because nothing is queued. A
+// file of a newer Bailiwick is rejected.
 package sqlite
 
 import (
@@ -48,13 +48,14 @@ type Store struct {
 	write *sql.DB // one connection. Every transaction takes the write lock at its start
 	read  *sql.DB // equal to write for Memory
 
-	// Transactions that arrive while others run share the next one, each in a savepoint of its own, and so its commit and its sync of the disk.
+	// Transactions that arrive while others run share the next one. Each runs in its own savepoint. They share the
+	// commit and the disk sync.
 	group fair.Queue[*part]
 
-	journal *store.Journal // of the audit, or nil for Memory, and on systems without file locks
-	folding atomic.Bool    // a fold is due
+	journal *store.Journal // of the audit. It is nil for Memory and on systems without file locks
+	folding atomic.Bool    // whether a fold is scheduled
 	appends *store.RecordWriter
-	stepped atomic.Int64 // when the log last got a step, in nanoseconds since 1970
+	stepped atomic.Int64 // the time of the log's last step, in nanoseconds since 1970
 	shut    atomic.Bool
 	tokens  store.TokenVersion
 
@@ -97,8 +98,9 @@ func openWith(ctx context.Context, path string, steps fs.FS) (*Store, error) {
 	return s, nil
 }
 
-// open opens and migrates the file: one connection that writes, and up to eight that read beside it under WAL. A store in memory is one
-// connection, since each would have a database of its own. On an error nothing stays open.
+// open opens and migrates the file. One connection writes, and up to eight connections read at the same time under
+// WAL. A store in memory has only one connection, since each connection would have its own database. On an error it
+// closes everything.
 func (s *Store) open(ctx context.Context) error {
 	if s.path == "" {
 		return errors.New("open the store: no path is given")
@@ -135,7 +137,8 @@ func (s *Store) open(ctx context.Context) error {
 	return nil
 }
 
-// regular makes sure that there is a regular file, and creates one that only its owner can read or write.
+// regular checks that path is a regular file. If there is no file, it creates one that only its owner can read or
+// write.
 func regular(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -149,8 +152,8 @@ func regular(path string) error {
 	return err
 }
 
-// own makes the file readable by its owner only, and sets its journal to WAL, which allows reading during a write. Both
-// stay with the file, so they are not done to a file of another program.
+// own makes the file readable only by its owner, and sets its journal mode to WAL, which allows reading during a
+// write. Both changes are permanent, so own must not be called for the file of another program.
 func (s *Store) own(ctx context.Context) error {
 	if s.path != Memory {
 		info, err := os.Stat(s.path)
@@ -167,7 +170,7 @@ func (s *Store) own(ctx context.Context) error {
 	return err
 }
 
-// source returns the driver's name for a connection. FULL makes a commit survive a power failure.
+// source returns the driver's name for a connection. With FULL, a commit survives a power failure.
 func source(path string, readOnly bool) string {
 	q := url.Values{"_busy_timeout": {"10000"}, "_synchronous": {"FULL"}, "_pragma": {"cache_size(-1024)"}}
 	if readOnly {
@@ -178,13 +181,13 @@ func source(path string, readOnly bool) string {
 	name := Memory
 	if path != Memory {
 		name = "file:" + (&url.URL{Path: path}).EscapedPath()
-		q.Set("mode", "rw") // a file that was removed isn't made anew
+		q.Set("mode", "rw") // a removed file isn't created again
 	}
 	return name + "?" + q.Encode()
 }
 
-// A connector opens connections by the driver's name for them. One that was opened while another file had the path would fail
-// for as long as it is kept, also after the file was put back.
+// A connector opens connections by the driver's name. It rejects a connection that was opened while another file was
+// at the path. Such a connection would fail for as long as it is kept, even after the file is put back.
 type connector struct {
 	name  string
 	there func() error // see Store.there
@@ -208,8 +211,8 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 // Driver implements driver.Connector.
 func (c connector) Driver() driver.Driver { return new(sqlite.Driver) }
 
-// migrate updates the file to the current version, entirely or not at all. Two processes that open a new file at once
-// may collide when they set its journal mode. Then one retries and finds it done.
+// migrate updates the file to the current version, completely or not at all. Two processes that open a new file at
+// the same time may collide when they set its journal mode. Then one of them retries and finds the migration done.
 func (s *Store) migrate(ctx context.Context) error {
 	for try := 1; ; try++ {
 		err := s.migrateOnce(ctx)
@@ -224,7 +227,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 }
 
-// migrateOnce brings the file to the version of this program. A file of an older one is copied first.
+// migrateOnce migrates the file to the version of this program. It copies a file of an older version first.
 func (s *Store) migrateOnce(ctx context.Context) error {
 	newest, err := store.NewestVersion(s.steps)
 	if err != nil {
@@ -237,7 +240,7 @@ func (s *Store) migrateOnce(ctx context.Context) error {
 	if err == nil {
 		err = s.own(ctx)
 	}
-	if err != nil || now == newest { // usually, and without the write lock
+	if err != nil || now == newest { // the usual case, without the write lock
 		return err
 	}
 	if now > 0 && now < newest {
@@ -259,7 +262,7 @@ func version(ctx context.Context, db interface {
 	return n, err
 }
 
-// foreign returns errOther if a file without a version holds tables: they are not this program's.
+// foreign returns errOther if a file without a version contains tables, because they belong to another program.
 func foreign(ctx context.Context, db *sql.DB) error {
 	var tables, versions int
 	err := db.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE name = 'migration') FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`).Scan(&tables, &versions)
@@ -295,7 +298,7 @@ func (t target) SetVersion(version int) error {
 	return err
 }
 
-// Close waits for the appends under way, and closes the file.
+// Close waits for running appends, and closes the file.
 func (s *Store) Close() error {
 	if s.shut.Swap(true) {
 		return nil
@@ -309,7 +312,7 @@ func (s *Store) Close() error {
 	return errors.Join(s.closeJournal(), s.read.Close(), s.write.Close())
 }
 
-// Secret returns the random key of 32 bytes with this name, and makes it on first use. All processes that have the
+// Secret returns the random key of 32 bytes with this name, and creates it on first use. All processes that have the
 // file open get the same key.
 func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 	var key []byte

@@ -120,7 +120,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestOpenLeavesOthers checks that the file of another program stays as it was, to the last byte and bit of its mode.
+// TestOpenLeavesOthers checks that Open doesn't change the file of another program, neither its content nor its mode.
 func TestOpenLeavesOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.db")
 	raw(t, path, `CREATE TABLE issues (id INTEGER PRIMARY KEY)`)
@@ -178,7 +178,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestOpenAtOnce opens a new file many times at once, as processes that start together do.
+// TestOpenAtOnce opens a new file many times at the same time, like processes that start together.
 func TestOpenAtOnce(t *testing.T) {
 	for range 5 {
 		path := filepath.Join(t.TempDir(), "b.db")
@@ -201,7 +201,7 @@ func TestOpenAtOnce(t *testing.T) {
 	}
 }
 
-// raw runs SQL on the file, as with a database tool.
+// raw runs SQL on the file, like a database tool.
 func raw(t *testing.T, path, statements string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// TestRoomInOneTransaction files, refuses and ends changes in one transaction. Each is answered by the room that those
-// before it have left.
+// TestRoomInOneTransaction files, refuses and ends changes in one transaction. The result of each must depend on the
+// room that the earlier ones have left.
 func TestRoomInOneTransaction(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
@@ -43,7 +43,7 @@ func TestRoomInOneTransaction(t *testing.T) {
 		want error
 	}{
 		{put(2, "ann", change.Filing{}), nil},
-		{put(3, "ann", change.Filing{PerMinute: 1}), change.ErrFast}, // rolled back, so it takes no room
+		{put(3, "ann", change.Filing{PerMinute: 1}), change.ErrFast}, // rolled back, so it uses no room
 		{put(4, "ann", change.Filing{}), nil},
 		{put(5, "ann", change.Filing{}), change.ErrFull},
 		{put(6, "bob", change.Filing{}), nil},

@@ -13,7 +13,7 @@ import (
 
 const ticketColumns = `hash, id, use, expires, seen, ended, body`
 
-// AddTicket implements identity.TicketStore. It drops those that have expired.
+// AddTicket implements identity.TicketStore. It also deletes expired tickets.
 func (s *Store) AddTicket(ctx context.Context, k identity.Ticket) error {
 	r, err := store.WriteTicket(&k)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Store) ExchangeTicket(ctx context.Context, id string, next []identity.T
 	return first && err == nil, s.tokenFailure("exchange a ticket", err)
 }
 
-// addTicket adds a ticket, and drops those that have expired.
+// addTicket adds a ticket, and deletes expired tickets.
 func addTicket(ctx context.Context, tx *sql.Tx, r *store.TicketRow) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM ticket WHERE expires <= ?`, now().UnixMicro()); err != nil {
 		return err

@@ -90,7 +90,7 @@ func (s *Store) TouchTokens(ctx context.Context, used map[string]time.Time) erro
 	}))
 }
 
-// TokenVersion implements identity.TokenStore. It reads the file if the cached version is old.
+// TokenVersion implements identity.TokenStore. It reads the file only if the cached version is old.
 func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
 	return s.tokens.Get(ctx, s.tokenVersion)
 }
@@ -121,7 +121,7 @@ func (s *Store) changeTokens(ctx context.Context, do func(context.Context, *sql.
 	})
 }
 
-// tokenFailure returns nil and problems unchanged, and any other error as one for operators.
+// tokenFailure returns nil and problems unchanged. It turns any other error into an error for operators.
 func (s *Store) tokenFailure(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -161,7 +161,7 @@ func scanToken(row interface{ Scan(...any) error }) (identity.Token, error) {
 
 func instant(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
-// micros returns t for a nullable column, with the zero time as NULL.
+// micros returns t as the value of a nullable column. The zero time becomes NULL.
 func micros(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: t.UnixMicro(), Valid: !t.IsZero()}
 }

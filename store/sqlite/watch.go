@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// lookEvery is how often the file is checked for writes by other processes: less than half of the time within which
+// lookEvery is the interval of checks for writes by other processes. It is less than half of the time within which
 // Await promises an event.
 const lookEvery = 200 * time.Millisecond
 
-// watch looks for writes by other processes until the store is closed. It retries after a failure: callers of Await
-// keep waiting meanwhile, and readers get their own errors.
+// watch checks for writes by other processes until the store is closed. It retries after a failure. Meanwhile callers
+// of Await keep waiting, and readers get their own errors.
 func (s *Store) watch(ctx context.Context) {
 	defer close(s.watched)
 	ticker := time.NewTicker(lookEvery)
@@ -30,14 +30,14 @@ func (s *Store) watch(ctx context.Context) {
 	}
 }
 
-// A watcher holds one connection: its data version changes only by writes of other connections.
+// A watcher has one connection. The connection's data version changes only by writes of other connections.
 type watcher struct {
 	conn    *sql.Conn
 	version int64
 }
 
-// look wakes the callers of Await if another connection has written since the last look. PRAGMA data_version changes with each commit
-// of another connection. The events are read only then.
+// look wakes the callers of Await if another connection has written since the last call. PRAGMA data_version changes
+// with each commit of another connection. Only then look reads the events.
 func (w *watcher) look(ctx context.Context, s *Store) (err error) {
 	if w.conn == nil {
 		if w.conn, err = s.read.Conn(ctx); err != nil {
