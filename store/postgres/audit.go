@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
-// Append implements audit.Log for the chain that all replicas share. It returns when the record is committed. Records
-// that arrive while others are being written share the next statement and commit.
+// Append implements audit.Log for the chain that all replicas share. It returns after the record is committed.
+// Records that arrive during a write share the next statement and commit.
 func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	err := s.appends.Append(ctx, r)
 	if errors.Is(err, store.ErrClosed) {
@@ -26,7 +26,8 @@ func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 // unnumbered is the beginning of the canonical form of a record without a place in the chain.
 var unnumbered = []byte(`{"seq":0`)
 
-// appendBatch writes the records of several callers, and after them the record of a loss, if one is known. It is called by one goroutine.
+// appendBatch writes the records of several callers. If a loss is known, it then writes the record of the loss. Only
+// one goroutine calls it.
 func (s *Store) appendBatch(batch []*audit.Record) error {
 	before, after, err := s.write(batch)
 	if err != nil {
@@ -35,7 +36,7 @@ func (s *Store) appendBatch(batch []*audit.Record) error {
 	if gone, ok := s.last.lostHead(before); ok {
 		loss := audit.LossOf(gone)
 		if _, after, err = s.write([]*audit.Record{&loss}); err != nil {
-			return nil // the batch is written, and the loss is noted with the next one
+			return nil // the batch is written, and the loss will be recorded with the next batch
 		}
 		s.last.tell(gone)
 	}
@@ -43,8 +44,8 @@ func (s *Store) appendBatch(batch []*audit.Record) error {
 	return nil
 }
 
-// write appends a batch and returns the ends of the chain before and after it. It doesn't retry on a lost connection, since the records may
-// have been written.
+// write appends a batch and returns the ends of the chain before and after the batch. It doesn't retry after a lost
+// connection, since the records may already have been written.
 func (s *Store) write(batch []*audit.Record) (before, after audit.Head, err error) {
 	size := 0
 	bodies, steps := make([]string, len(batch)), make([]string, len(batch))
@@ -133,7 +134,7 @@ func (s *Store) PendingRecords(ctx context.Context, subject string, limit int) (
 	return store.DecodeOutbox(bodies)
 }
 
-// RemoveSteps implements audit.Outbox. If this store is the log, Append has removed the records already.
+// RemoveSteps implements audit.Outbox. If this store is also the log, Append has already removed the records.
 func (s *Store) RemoveSteps(ctx context.Context, steps ...string) error {
 	return s.again(ctx, "empty the outbox of the audit log", func(ctx context.Context) error {
 		_, err := s.pool.Exec(ctx, `DELETE FROM bailiwick.outbox WHERE step = ANY ($1)`, steps)
@@ -154,17 +155,17 @@ func (s *Store) Head(ctx context.Context) (h audit.Head, err error) {
 	return h, err
 }
 
-// Records implements audit.Reader. It reads a page at a time and holds no connection while yield runs.
+// Records implements audit.Reader. It reads one page at a time and holds no connection while yield runs.
 func (s *Store) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
 	return store.ReadForwards(ctx, s.page(`SELECT seq, prev, hash, body FROM bailiwick.audit WHERE seq >= $1 ORDER BY seq LIMIT $2`), from, yield)
 }
 
-// Backwards implements audit.Reader, as Records does.
+// Backwards implements audit.Reader, in the same way as Records.
 func (s *Store) Backwards(ctx context.Context, from int64, yield func(audit.Record) bool) error {
 	return store.ReadBackwards(ctx, s.page(`SELECT seq, prev, hash, body FROM bailiwick.audit WHERE seq <= $1 ORDER BY seq DESC LIMIT $2`), from, yield)
 }
 
-// page returns the reader of a walk's pages by query, tried again if the connection is lost.
+// page returns the reader of pages of query. It retries if the connection is lost.
 func (s *Store) page(query string) store.RecordPage {
 	return func(ctx context.Context, from int64) (page []store.RecordRow, err error) {
 		err = s.again(ctx, "read the audit log", func(ctx context.Context) error {

@@ -26,8 +26,8 @@ func (s *Store) Now(ctx context.Context) (at time.Time, err error) {
 	return at.UTC(), err
 }
 
-// rowAt is a change as 17 arguments from $from on. The next four are its classes, its events, its steps with an audit record, and these
-// records.
+// rowAt returns the SQL of a change as 17 arguments from $from on. Four more arguments follow: its classes, its
+// events, its steps with an audit record, and these records.
 func rowAt(from int) string {
 	var out strings.Builder
 	for i, kind := range []string{"text", "bigint", "text", "text", "text", "text", "bytea", "bytea", "bytea", "bytea", "timestamptz", "timestamptz", "text", "text", "bytea", "text", "timestamptz"} {
@@ -39,8 +39,8 @@ func rowAt(from int) string {
 // rowSize is the number of arguments of rowAt.
 const rowSize = 21
 
-// rowArgs returns the rowSize arguments of a row, nulls for nil, by which the statement writes none. Texts that may hold any bytes are
-// bytea.
+// rowArgs returns the rowSize arguments of a row. For nil it returns nulls, and the statement writes no row. Texts
+// that may contain any bytes are bytea.
 func rowArgs(r *store.ChangeRow) []any {
 	if r == nil {
 		return make([]any, rowSize)
@@ -57,7 +57,7 @@ func rowArgs(r *store.ChangeRow) []any {
 		r.Expires, instant(r.Lease), r.Search, r.Body, []byte(r.Account), r.Closed, instant(r.Leased), classes, r.Events, steps, entries}
 }
 
-// Put implements change.Store. One statement decides, so a delay of the process doesn't matter.
+// Put implements change.Store. A single statement decides, so a delay of the process doesn't matter.
 func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kept *change.Change, err error) {
 	at, err := s.Now(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Store) Put(ctx context.Context, c *change.Change, f change.Filing) (kep
 	return kept, err
 }
 
-// outcomeOf returns the error that a function of the schema answers with.
+// outcomeOf returns the error for the outcome that a function of the schema returns.
 func outcomeOf(outcome string) error {
 	err, ok := map[string]error{"full": change.ErrFull, "fast": change.ErrFast, "none": change.ErrNone, "moved": change.ErrMoved, "expired": change.ErrExpired,
 		"unrecorded": change.ErrUnrecorded}[outcome]
@@ -97,7 +97,7 @@ func outcomeOf(outcome string) error {
 	return err
 }
 
-// Swap implements change.Store. One statement decides, as in Put.
+// Swap implements change.Store. A single statement decides, as in Put.
 func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) error {
 	at, err := s.Now(ctx)
 	if err != nil {
@@ -130,7 +130,8 @@ func (s *Store) Get(ctx context.Context, id string) (*change.Change, error) {
 	return s.one(ctx, id, `SELECT body FROM bailiwick.change WHERE id = $1`)
 }
 
-// GetOf implements change.Store. The index over id and column together finds the row, so no row of another is read.
+// GetOf implements change.Store. The index covers the id and the column together, so the database reads no other
+// owner's row.
 func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Change, error) {
 	column, is, ok := store.ChangesOf(of)
 	if !ok {
@@ -139,7 +140,7 @@ func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Cha
 	return s.one(ctx, id+" "+hex.EncodeToString([]byte(is)), `SELECT body FROM bailiwick.change WHERE id || ' ' || encode(`+column+`, 'hex') = $1`)
 }
 
-// one returns the change whose body the query ask returns for a key.
+// one returns the change whose body the query ask selects for a key.
 func (s *Store) one(ctx context.Context, key, ask string) (c *change.Change, err error) {
 	if !text(key) {
 		return nil, change.ErrNone
@@ -237,7 +238,7 @@ func (s *Store) Await(ctx context.Context, after int64) error {
 	return s.latest.Await(ctx, after)
 }
 
-// column returns the texts that the query ask returns, one per row.
+// column returns the texts that the query ask selects, one per row.
 func column(ctx context.Context, s *Store, doing string, ask store.ChangeLookup) (out []string, err error) {
 	err = s.again(ctx, doing, func(ctx context.Context) error {
 		rows, err := s.pool.Query(ctx, ask.Text, ask.Args...)

@@ -40,8 +40,8 @@ func (s *Store) Connections(ctx context.Context) (all []connect.Row, err error) 
 	return all, err
 }
 
-// SwapConnection implements connect.Store. If the database connection breaks it returns an error, since it isn't known
-// whether the swap was made.
+// SwapConnection implements connect.Store. If the database connection breaks, it returns an error, since the outcome
+// of the swap is unknown.
 func (s *Store) SwapConnection(ctx context.Context, was int64, r connect.Row) (done bool, err error) {
 	err = s.try(ctx, "change a connection", func(ctx context.Context) error {
 		var tag pgconn.CommandTag

@@ -58,7 +58,7 @@ func (s *Store) Feed(ctx context.Context, from, to int64, list []webhook.Deliver
 
 const deliveryColumns = `d.id, d.hook, d.event, d.state, d.attempts, d.fence, d.due, d.status, d.failure, d.updated`
 
-// deliveries reads rows of deliveryColumns. It takes err, of the query, so that calls can be nested.
+// deliveries reads rows of deliveryColumns. It also accepts the query's error err, so that calls can be nested.
 func deliveries(rows pgx.Rows, err error) ([]webhook.Delivery, error) {
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (s *Store) Finish(ctx context.Context, d webhook.Delivery, after time.Durat
 	})
 }
 
-// one returns otherwise if a statement has not changed exactly one row.
+// one returns the error otherwise if a statement has not changed exactly one row.
 func one(done pgconn.CommandTag, err, otherwise error) error {
 	if err == nil && done.RowsAffected() != 1 {
 		return otherwise
@@ -115,7 +115,7 @@ func (s *Store) Deliveries(ctx context.Context, f webhook.Filter) (found []webho
 		asked bool
 	}{{`d.state = `, string(f.State), f.State != ""}, {`d.hook = `, f.Hook, f.Hook != ""}, {`d.change = `, f.Change, f.Change != ""}, {`d.id < `, f.Before, f.Before > 0}} {
 		if v, ok := is.value.(string); ok && is.asked && !text(v) {
-			return nil, false, nil // the database can't hold such a text
+			return nil, false, nil // the database can't store such a text
 		}
 		if is.asked {
 			args = append(args, is.value)

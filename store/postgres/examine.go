@@ -10,19 +10,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
-// An Examination has the facts about a store that can be found without changing it.
+// An Examination contains the facts about a store that can be read without changing it.
 type Examination struct {
 	Server     string              // "PostgreSQL 16.2"
-	Version    int                 // of the tables. 0 if there are none
-	Newest     int                 // the version that this program brings them to
-	Pooled     bool                // a pooler in session mode stands before the database
-	Unwritable error               // why the store takes no records. Nil if it does, or if there are no tables of this version
-	Lacks      []string            // the rights that the user lacks
-	Clock      time.Duration       // by which the clock of this process is ahead of the clock of the store
+	Version    int                 // the version of the tables, or 0 without tables
+	Newest     int                 // the version to which this program migrates
+	Pooled     bool                // whether a pooler in session mode is in front of the database
+	Unwritable error               // the reason why the store accepts no records, or nil. Nil without tables of this version
+	Lacks      []string            // the rights that the user doesn't have
+	Clock      time.Duration       // how far this process's clock is ahead of the store's clock
 	Replicas   []health.ReplicaRow // the processes that use it
 }
 
-// Examine examines the store at url. The error says why it can't be reached or used.
+// Examine examines the store at url. The error is the reason why the store can't be reached or used.
 func Examine(ctx context.Context, url string) (*Examination, error) {
 	s, err := connectStore(ctx, url, Options{})
 	if err != nil {
@@ -42,7 +42,7 @@ func Examine(ctx context.Context, url string) (*Examination, error) {
 	return e, err
 }
 
-// examine asks for the server, the rights, the version and the clock.
+// examine reads the server, the rights, the version and the clock.
 func (s *Store) examine(ctx context.Context, e *Examination) error {
 	var encoding string
 	var schema, uses, creates bool
@@ -52,7 +52,7 @@ FROM (SELECT to_regnamespace('bailiwick') AS oid) AS n`).Scan(&e.Server, &encodi
 	if err != nil {
 		return err
 	}
-	e.Lacks = nil // it may be asked twice
+	e.Lacks = nil // examine may run twice
 	switch {
 	case encoding != "UTF8":
 		return errEncoding
@@ -73,7 +73,7 @@ FROM (SELECT to_regnamespace('bailiwick') AS oid) AS n`).Scan(&e.Server, &encodi
 	return nil
 }
 
-// examineTables asks for the version of the tables, and for those that the user can't read and write.
+// examineTables reads the version of the tables, and the tables that the user can't read and write.
 func (s *Store) examineTables(ctx context.Context, e *Examination) error {
 	rows, err := s.pool.Query(ctx, `SELECT 'to read and write bailiwick.' || c.relname FROM pg_class AS c WHERE c.relnamespace = to_regnamespace('bailiwick') AND c.relkind = 'r'
   AND NOT (has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT') AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE'))

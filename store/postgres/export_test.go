@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-// OpenSteps is Open with migrations after those of the program: file names and SQL.
+// OpenSteps is like Open, with additional migrations after those of the program: file names and SQL.
 func OpenSteps(ctx context.Context, url string, more map[string]string) (*Store, error) {
 	steps := fstest.MapFS{}
 	names, err := fs.Glob(files, "migrations/*.sql")

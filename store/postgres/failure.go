@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// place returns the addresses and the name of a database, without its password.
+// place returns the addresses and the name of a database, without the password.
 func place(c *pgx.ConnConfig) string {
 	var hosts []string
 	add := func(host string, port uint16) {
@@ -28,7 +28,7 @@ func place(c *pgx.ConnConfig) string {
 		if strings.HasPrefix(host, "/") {
 			at = host
 		}
-		if !slices.Contains(hosts, at) { // a host is there once for each mode of encryption
+		if !slices.Contains(hosts, at) { // the list contains a host once for each mode of encryption
 			hosts = append(hosts, at)
 		}
 	}
@@ -39,8 +39,8 @@ func place(c *pgx.ConnConfig) string {
 	return strings.Join(hosts, ",") + "/" + c.Database
 }
 
-// operatorError returns an operator's error: the failed action, the database, and the reason. It returns errors with a meaning
-// for callers, and a cancelled context, unchanged.
+// operatorError returns an error for operators: the failed action, the database, and the reason. It returns errors
+// with a meaning for callers, and a cancelled context, unchanged.
 func (s *Store) operatorError(doing string, err error) error {
 	if known := callerError(err); known != nil {
 		return known
@@ -86,7 +86,7 @@ func (s *Store) operatorError(doing string, err error) error {
 	return f
 }
 
-// public has the reasons that /readyz shows to anyone, by SQLSTATE. They name nothing of the installation.
+// public contains the reasons that /readyz shows to anyone, by SQLSTATE. They reveal nothing about the installation.
 var public = map[string]string{"53100": "the disk is full", "58030": "the disk fails", "25006": "the database is read-only", "42501": "a right is missing",
 	"55P03": "a table is locked"}
 
@@ -111,13 +111,14 @@ func callerError(err error) error {
 	return nil
 }
 
-// connecting reports whether err is of the way to the database.
+// connecting reports whether err occurred while connecting to the database.
 func connecting(err error) bool {
 	_, ok := errors.AsType[*pgconn.ConnectError](err)
 	return ok
 }
 
-// isConnectionLoss reports whether err means a lost connection, so that it isn't known whether the statement took effect.
+// isConnectionLoss reports whether err means a lost connection. In that case it is unknown whether the statement took
+// effect.
 func isConnectionLoss(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false

@@ -25,7 +25,7 @@ const (
 		RETURNING day, account, calls, rows, bytes, tokens, cost`
 )
 
-// Spend implements limit.Ledger, in one statement. Entries that only read write nothing.
+// Spend implements limit.Ledger, in one statement. If all entries only read, it writes nothing.
 func (s *Store) Spend(ctx context.Context, entries []limit.Entry) ([]limit.Use, error) {
 	days, accounts := make([]time.Time, len(entries)), make([][]byte, len(entries))
 	var uses [5][]int64
@@ -62,8 +62,8 @@ func (s *Store) Spend(ctx context.Context, entries []limit.Entry) ([]limit.Use, 
 	})
 }
 
-// Take implements limit.Store, by the database's clock and in one statement, so that all replicas together admit what
-// a single one would.
+// Take implements limit.Store, by the database's clock and in one statement. So all replicas together admit as many
+// calls as a single one would.
 func (s *Store) Take(ctx context.Context, buckets []limit.Bucket) (wait time.Duration, err error) {
 	keys, every, burst := make([][]byte, len(buckets)), make([]int64, len(buckets)), make([]int64, len(buckets))
 	for i, b := range buckets {

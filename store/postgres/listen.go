@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// silence is how long the listening connection may be idle before it is checked for being alive and for missed
-	// events.
+	// silence is the idle time after which the listening connection is checked: whether it is alive, and whether
+	// events were missed.
 	silence = 5 * time.Second
-	// reconnectEvery is the maximum delay before a replica tries to listen again. The minimum is half of it.
+	// reconnectEvery is the maximum delay before a replica tries to listen again. The minimum is half of that.
 	reconnectEvery = time.Second
 )
 
-// listen receives the notifications of all replicas, over its own connection, until ctx ends. It replaces a lost
-// connection: callers of Await keep waiting meanwhile, and then get what was missed.
+// listen receives the notifications of all replicas over its own connection, until ctx ends. It replaces a lost
+// connection. Meanwhile callers of Await keep waiting, and then receive the missed events.
 func (s *Store) listen(ctx context.Context) {
 	defer close(s.listened)
 	for ctx.Err() == nil {
-		s.hear(ctx) // the error is dropped: callers that use the database get their own
+		s.hear(ctx) // the error is ignored, because callers that use the database get their own errors
 		select {
 		case <-ctx.Done():
 		case <-time.After(reconnectEvery/2 + rand.N(reconnectEvery/2)):
@@ -69,7 +69,7 @@ func (s *Store) hear(ctx context.Context) error {
 	}
 }
 
-// within returns the next notification, or "" after silence.
+// within returns the next notification, or "" if none arrives within silence.
 func within(ctx context.Context, c *pgx.Conn) (string, error) {
 	wait, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
@@ -95,7 +95,7 @@ func (s *Store) catchUp(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// ofChange is the prefix of notifications about changes. The Seq of the event follows.
+// ofChange is the prefix of notifications about changes. The event's Seq follows.
 const ofChange = "change "
 
 // hears handles one notification. It ignores unknown ones, which come from other versions.

@@ -12,15 +12,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// work is the work of the database on the table of changes: rows by an index, rows by a scan, and looks into indexes.
+// work contains the database's counters for the table of changes: rows read by an index, rows read by a scan, and
+// index scans.
 type work struct{ found, scanned, looks int64 }
 
 func (w work) since(before work) work {
 	return work{w.found - before.found, w.scanned - before.scanned, w.looks - before.looks}
 }
 
-// TestLookedUp checks that looking for another's change reads as much as looking for one that doesn't exist: no row.
-// It counts what the database reads, since times say it only on an idle machine.
+// TestLookedUp checks that a lookup of another's change reads as much as a lookup of a change that doesn't exist: no
+// row. It counts the rows that the database reads, since times are reliable only on an idle machine.
 func TestLookedUp(t *testing.T) {
 	url, ctx := services.Postgres(t), t.Context()
 	db, err := pgx.Connect(ctx, url)
@@ -43,7 +44,8 @@ func TestLookedUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	collected := services.PostgresMajor() < 15
-	// read returns the counters once all other connections have ended: each reports what it did by then.
+	// read returns the counters after all other connections have ended, since a connection reports its work at its
+	// end.
 	read := func() (w work) {
 		t.Helper()
 		for others := 1; others > 0; time.Sleep(10 * time.Millisecond) {
@@ -60,7 +62,7 @@ func TestLookedUp(t *testing.T) {
 		}
 		return w
 	}
-	// ask returns the work of looking for a change of a principal or tenant, many times, in a store of its own.
+	// ask returns the work of many lookups of a change of a principal or tenant, in a separate store.
 	ask := func(id string, of change.Of, want error) work {
 		t.Helper()
 		before := read()

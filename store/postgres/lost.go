@@ -11,14 +11,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// The database can be restored, or replaced by a standby that had less, while this process uses it. Its chain is whole then, and shorter than what was
-// promised. A process that appended before knows, and notes the loss in the chain: see audit.LossOf.
+// The database may be restored, or replaced by a standby with fewer records, while this process uses it. Then its
+// chain is undamaged, but lacks promised records. A process that has appended one of them knows that, and records the
+// loss in the chain: see audit.LossOf.
 
-// last is the last record that this process appended.
+// last contains the last record that this process appended.
 type last struct {
 	mu     sync.Mutex
-	head   audit.Head // the zero Head for none
-	gone   bool       // Ping did not find it
+	head   audit.Head // the zero Head if there is none
+	gone   bool       // Ping did not find the record
 	notice func(gone audit.Head)
 }
 
@@ -28,7 +29,7 @@ func (l *last) set(h audit.Head) {
 	l.head, l.gone = h, false
 }
 
-// lostHead returns the last record, if the chain that ended at before can't have it.
+// lostHead returns the last record, and true if the chain that ended at before can't contain it.
 func (l *last) lostHead(before audit.Head) (audit.Head, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,7 +43,7 @@ func (l *last) get() audit.Head {
 	return l.head
 }
 
-// miss notes that h, if it is still the last record, is gone.
+// miss marks h as lost, if it is still the last record.
 func (l *last) miss(h audit.Head) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,15 +59,16 @@ func (l *last) tell(gone audit.Head) {
 	}
 }
 
-// OnLoss has f called when a record that this process had appended is not in the database any more, after that is in the audit.
+// OnLoss sets f to be called if a record that this process had appended is no longer in the database. f is called
+// after the audit contains the loss.
 func (s *Store) OnLoss(f func(gone audit.Head)) {
 	s.last.mu.Lock()
 	defer s.last.mu.Unlock()
 	s.last.notice = f
 }
 
-// lookBack looks for the last record that this process appended. The number of records can't show the loss, because
-// other processes may have appended since.
+// lookBack searches for the last record that this process appended. The number of records can't show the loss,
+// because other processes may have appended since.
 func (s *Store) lookBack(ctx context.Context) error {
 	h := s.last.get()
 	if h.Seq == 0 {
@@ -80,7 +82,7 @@ func (s *Store) lookBack(ctx context.Context) error {
 		err := s.pool.SendBatch(ctx, &both).Close()
 		if errors.Is(err, pgx.ErrNoRows) {
 			base, err := readBase(s.pool.QueryRow(ctx, baseSQL))
-			if err == nil && base.Seq < h.Seq { // an archive does not have it
+			if err == nil && base.Seq < h.Seq { // the record is not in an archive
 				s.last.miss(h)
 			}
 			return err

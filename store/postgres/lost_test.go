@@ -13,8 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestWentBack restores the database to an earlier state under two processes. The one whose last record is gone notes that in the chain, also where
-// the other one has appended as many records since. Records that were moved to an archive are not gone.
+// TestWentBack restores the database to an earlier state while two processes use it. The process whose last record is
+// lost must record that in the chain, even if the other process has meanwhile appended as many records. Records that
+// were moved to an archive are not lost.
 func TestWentBack(t *testing.T) {
 	url, ctx := services.Postgres(t), t.Context()
 	db, err := pgx.Connect(ctx, url)
@@ -38,7 +39,7 @@ func TestWentBack(t *testing.T) {
 			}
 		}
 	}
-	back := func(to int64) { // as a restored backup is
+	back := func(to int64) { // like a restored backup
 		t.Helper()
 		for _, statement := range []string{`ALTER TABLE bailiwick.audit DISABLE TRIGGER USER`, `DELETE FROM bailiwick.audit WHERE seq > `,
 			`UPDATE bailiwick.audit_head SET seq = a.seq, hash = a.hash FROM bailiwick.audit AS a WHERE a.seq = `, `ALTER TABLE bailiwick.audit ENABLE TRIGGER USER`} {
@@ -71,7 +72,7 @@ func TestWentBack(t *testing.T) {
 	appends(b, 1)
 	lost()
 	back(2)
-	appends(a, 1) // a has lost nothing
+	appends(a, 1) // a has lost no record
 	lost()
 	back(2)
 	appends(b, 1)
@@ -83,7 +84,7 @@ func TestWentBack(t *testing.T) {
 	appends(a, 1)
 	lost(4)
 	back(5)
-	appends(b, 3) // a's record 6 is another one now
+	appends(b, 3) // a's record 6 is a different one now
 	lost(4)
 	if err := a.Ping(ctx); err != nil {
 		t.Fatal(err)

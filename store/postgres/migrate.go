@@ -14,17 +14,17 @@ import (
 //go:embed migrations/*.sql
 var files embed.FS
 
-// migrationLock is the advisory lock that serializes the migrations of processes starting at once: "bailiwic" as a
-// number.
+// migrationLock is the advisory lock that serializes migrations of processes that start at the same time: "bailiwic"
+// as a number.
 const migrationLock = 0x6261696c69776963
 
-// ErrNone is in the error of OpenThere if a database has no store.
+// ErrNone is the error that OpenWith wraps, with the option There, if a database has no store.
 var ErrNone = errors.New("the database has none")
 
 var errEncoding = errors.New("its encoding is not UTF8; make it with ENCODING 'UTF8' TEMPLATE template0")
 
-// migrate updates the store to the current version, entirely or not at all. Processes that start at once wait for
-// each other.
+// migrate updates the store to the current version, completely or not at all. Processes that start at the same time
+// wait for each other.
 func (s *Store) migrate(ctx context.Context, steps fs.FS, there bool) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		return store.Migrate(steps, target{ctx, tx, there})
@@ -35,7 +35,7 @@ func (s *Store) migrate(ctx context.Context, steps fs.FS, there bool) error {
 type target struct {
 	ctx   context.Context //nolint:containedctx // of the one transaction
 	tx    pgx.Tx
-	there bool // a missing store is an error
+	there bool // whether a missing store is an error
 }
 
 // Version implements store.MigrationTarget.
@@ -56,8 +56,8 @@ func (t target) SetVersion(version int) error {
 	return err
 }
 
-// version returns the store's version, 0 for none, and makes the schema and the table that hold it. It holds the
-// migration lock until tx ends.
+// version returns the store's version, or 0 for a new store. If necessary, it creates the schema and the table that
+// contains the version. It holds the migration lock until tx ends.
 func version(ctx context.Context, tx pgx.Tx) (n int, err error) {
 	var encoding string
 	var schema, table bool
@@ -86,7 +86,8 @@ func version(ctx context.Context, tx pgx.Tx) (n int, err error) {
 	return n, err
 }
 
-// run runs one statement without arguments. pgx itself would use the simple protocol, which allows several.
+// run runs one statement without arguments. pgx itself would use the simple protocol, which allows several
+// statements.
 func run(ctx context.Context, c *pgx.Conn, text string) error {
 	return c.PgConn().ExecParams(ctx, text, nil, nil, nil, nil).Read().Err
 }

@@ -23,7 +23,7 @@ func pending(id string) *change.Change {
 	return &change.Change{ID: id, State: change.Pending, Digest: id, Agent: change.Party{Principal: "a"}, History: []change.Step{{State: change.Pending}}}
 }
 
-// TestOpenAtOnce opens a store in a new database many times at once, as replicas that start together do.
+// TestOpenAtOnce opens a store in a new database many times at the same time, like replicas that start together.
 func TestOpenAtOnce(t *testing.T) {
 	for range 3 {
 		url := services.Postgres(t)
@@ -152,7 +152,8 @@ func TestBesideOthers(t *testing.T) {
 	}
 }
 
-// TestUpgrade opens a store with a second migration, which keeps the rows, and checks that the program before refuses it then.
+// TestUpgrade opens a store with a second migration. The migration must keep the rows, and the older program must
+// reject the store afterwards.
 func TestUpgrade(t *testing.T) {
 	url := services.Postgres(t)
 	s := open(t, url)
@@ -184,7 +185,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestPooled opens a store through a pooler in transaction mode, which is refused with the reason.
+// TestPooled opens a store through a pooler in transaction mode. This must fail with the reason.
 func TestPooled(t *testing.T) {
 	s, err := postgres.Open(t.Context(), services.PooledURL(t, services.Postgres(t)))
 	if err == nil {

@@ -22,8 +22,8 @@ func record(n int) audit.Record {
 	return audit.Record{Time: time.UnixMicro(int64(n)), Principal: "token:t1", Correlation: fmt.Sprint("c", n), Tool: "query_class", Outcome: audit.OK, Rows: n}
 }
 
-// TestOutage cuts the connection to the database. Every operation fails soon and with a clear error, nothing is
-// assumed, and the store recovers by itself when the connection is back.
+// TestOutage cuts the connection to the database. Every operation must fail soon with a clear error, and must assume
+// nothing. The store must recover automatically when the connection is back.
 func TestOutage(t *testing.T) {
 	line := services.Through(t, services.Postgres(t))
 	s := open(t, line.URL)
@@ -90,7 +90,7 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestSilence drops all network traffic: no operation takes longer than the store's limit.
+// TestSilence drops all network traffic. No operation may take longer than the store's limit.
 func TestSilence(t *testing.T) {
 	line := services.Through(t, services.Postgres(t))
 	s := open(t, line.URL)
@@ -109,7 +109,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestListensAgain checks that an event is noticed that occurred while the listener was disconnected.
+// TestListensAgain checks that the store notices an event that occurred while the listener was disconnected.
 func TestListensAgain(t *testing.T) {
 	url := services.Postgres(t)
 	line := services.Through(t, url)
@@ -139,7 +139,7 @@ func TestListensAgain(t *testing.T) {
 	}
 }
 
-// TestEndedSessions ends every session on the server, as a restart does: reads don't notice.
+// TestEndedSessions ends every session on the server, like a restart. Reads must not fail.
 func TestEndedSessions(t *testing.T) {
 	url := services.Postgres(t)
 	s := open(t, url)
@@ -151,15 +151,15 @@ func TestEndedSessions(t *testing.T) {
 		sql(t, url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bailiwick' AND datname = current_database()`)
 	}
 	r := record(1)
-	for err := s.Append(t.Context(), &r); err != nil; err = s.Append(t.Context(), &r) { // an append isn't retried by the store
+	for err := s.Append(t.Context(), &r); err != nil; err = s.Append(t.Context(), &r) { // the store doesn't retry an append
 		if !strings.Contains(err.Error(), "PostgreSQL at ") {
 			t.Fatal(err)
 		}
 	}
 }
 
-// TestStandsStill freezes a session in a transaction that holds the head of the audit log. Other replicas continue once
-// the database ends that session.
+// TestStandsStill freezes a session in a transaction that holds the head of the audit log. Other replicas must
+// continue once the database ends that session.
 func TestStandsStill(t *testing.T) {
 	url := services.Postgres(t)
 	s := open(t, url)
@@ -191,7 +191,7 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	return c
 }
 
-// connectBack is connect for cleanups, whose test has ended.
+// connectBack is like connect, for cleanups after the test has ended.
 func connectBack(url string) *pgx.Conn {
 	c, err := pgx.Connect(context.Background(), url)
 	if err != nil {
@@ -207,7 +207,7 @@ func sqlOn(t *testing.T, c *pgx.Conn, text string) {
 	}
 }
 
-// sql runs SQL on the database, as with a database tool.
+// sql runs SQL on the database, like a database tool.
 func sql(t *testing.T, url, text string) {
 	t.Helper()
 	sqlOn(t, connect(t, url), text)

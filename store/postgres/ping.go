@@ -11,26 +11,26 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// The least time between two tries of Ping to write: while the store takes records, and after it took none.
+// The minimum time between two attempts of Ping to write: while the store accepts records, and after it has failed.
 const (
 	tryEvery  = 2 * time.Second
 	tryFailed = 250 * time.Millisecond
 )
 
-// maxTry is the most bytes of a record that Ping tries to write.
+// maxTry is the maximum size in bytes of a record that Ping tries to write.
 const maxTry = 1 << 20
 
-// A probe has the known facts about writing to the store: the last appended batch, and the last try.
+// A probe contains the results of the last appended batch, and of the last attempt to write.
 type probe struct {
-	trying sync.Mutex // held by the one Ping that tries
+	trying sync.Mutex // held by the Ping that makes an attempt
 
 	mu    sync.Mutex
-	at    time.Time // of the last record written, and of the last try
-	fails error     // why the last append or try failed
-	size  int       // of the last batch that failed
+	at    time.Time // the time of the last written record or attempt
+	fails error     // the reason why the last append or attempt failed
+	size  int       // the size of the last failed batch
 }
 
-// noteAppend notes the outcome of an append of size bytes.
+// noteAppend stores the result of an append of size bytes.
 func (p *probe) noteAppend(err error, size int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -41,7 +41,7 @@ func (p *probe) noteAppend(err error, size int) {
 	p.at, p.size = time.Now(), 0
 }
 
-// noteTry notes the outcome of a try.
+// noteTry stores the result of an attempt.
 func (p *probe) noteTry(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,7 +50,7 @@ func (p *probe) noteTry(err error) {
 	}
 }
 
-// due returns how many bytes to try to write. ok is false if the last outcome is recent.
+// due returns the number of bytes to try to write. ok is false if the last result is recent.
 func (p *probe) due() (size int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,15 +61,16 @@ func (p *probe) due() (size int, ok bool) {
 	return p.size, p.at.IsZero() || time.Since(p.at) >= every
 }
 
-// failure returns why the store takes no records, or nil.
+// failure returns the reason why the store accepts no records, or nil.
 func (p *probe) failure() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.fails
 }
 
-// Ping returns nil if the database answers and takes records of the audit. An append that failed counts until one succeeds, or a try finds
-// that one would. A try writes as much as the append that failed: a full disk may have room for less.
+// Ping returns nil if the database answers and accepts records of the audit. A failed append counts until another one
+// succeeds, or until an attempt shows that it would succeed. An attempt writes as much as the failed append, because
+// a full disk may have room for less.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.writable(ctx); err != nil {
 		return err
@@ -78,7 +79,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	p.trying.Lock()
 	defer p.trying.Unlock()
 	if size, ok := p.due(); ok {
-		p.noteTry(s.again(context.WithoutCancel(ctx), "append to the audit log", func(ctx context.Context) error { // the outcome is kept for others
+		p.noteTry(s.again(context.WithoutCancel(ctx), "append to the audit log", func(ctx context.Context) error { // the result is kept for other callers
 			_, err := s.pool.Exec(ctx, tryAppend(size))
 			return err
 		}))
@@ -101,8 +102,9 @@ func (s *Store) writable(ctx context.Context) error {
 	})
 }
 
-// tryAppend returns a statement that appends a record of size bytes and takes it back. It is one statement, so that a process that stands
-// still can't hold the head of the chain. The bytes are random, so that the database can't compress them.
+// tryAppend returns a statement that appends a record of size bytes and rolls it back. It is a single statement, so
+// that a frozen process can't hold the head of the chain. The bytes are random, so that the database can't compress
+// them.
 func tryAppend(size int) string {
 	text := make([]byte, size/2)
 	rand.Read(text)

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestPingTries: a store that answers and takes no records is not ready, with a reason that holds nothing of the database. It is ready again
-// when the fault has ended. Nothing that Ping tries is kept.
+// TestPingTries checks that a store that answers but accepts no records is not ready, with a reason that reveals
+// nothing about the database. After the fault, it must be ready again. Ping's attempts must leave no record.
 func TestPingTries(t *testing.T) {
 	at := services.Postgres(t)
 	s := open(t, at)
@@ -33,7 +33,7 @@ func TestPingTries(t *testing.T) {
 	ping := func(want string) {
 		t.Helper()
 		err := s.Ping(ctx)
-		for end := time.Now().Add(time.Minute); (err == nil) != (want == "") && time.Now().Before(end); err = s.Ping(ctx) { // the last outcome counts for a while
+		for end := time.Now().Add(time.Minute); (err == nil) != (want == "") && time.Now().Before(end); err = s.Ping(ctx) { // the last result counts for a while
 			time.Sleep(50 * time.Millisecond)
 		}
 		if want == "" {
@@ -69,7 +69,7 @@ func TestPingTries(t *testing.T) {
 	}
 }
 
-// TestPingAfterAppend: an append that failed counts, at once, also where a smaller record would be taken.
+// TestPingAfterAppend checks that a failed append counts at once, even if a smaller record would be accepted.
 func TestPingAfterAppend(t *testing.T) {
 	at := services.Postgres(t)
 	s := open(t, at)
@@ -98,7 +98,7 @@ func TestPingAfterAppend(t *testing.T) {
 		if !ok || f.Public != "the disk is full" {
 			t.Fatalf("%v, want a full disk", f)
 		}
-		time.Sleep(time.Second) // it was tried again meanwhile
+		time.Sleep(time.Second) // Ping made another attempt meanwhile
 	}
 	small := record(3)
 	if err := s.Append(ctx, &small); err != nil {

@@ -1,10 +1,10 @@
 // Package postgres stores tokens, audit records, budgets, secrets, rates and changes in a PostgreSQL database, which
 // several replicas can share.
 //
-// It implements the stores of packages identity, audit, limit, change, webhook and once. All of it is in the schema
-// "bailiwick", so the database may hold other data. A write returns when it is committed, and fails if it can't be
-// made. Nothing is queued, and nothing is assumed while the database is unreachable. A store made by a newer Bailiwick
-// is refused.
+// It implements the stores of packages identity, audit, limit, change, webhook and once. All data is in the schema
+// "bailiwick", so the database may contain other data. A write returns when it is committed. It fails if it isn't
+// possible, because nothing is queued. While the database is unreachable, the store assumes nothing. A store of a
+// newer Bailiwick is rejected.
 package postgres
 
 import (
@@ -32,16 +32,17 @@ import (
 )
 
 const (
-	// patience is how long one operation may take.
+	// patience is the time limit of one operation.
 	patience = 10 * time.Second
-	// briefly is how long checking a call's rate may take.
+	// briefly is the time limit for checking a call's rate.
 	briefly = 2 * time.Second
 )
 
-// A Store is a pool of connections to a database. It is safe for use by several goroutines, and reconnects by itself.
+// A Store is a pool of connections to a database. It is safe for use by several goroutines, and reconnects
+// automatically.
 type Store struct {
 	at      string // hosts and database, for messages
-	pooled  bool   // a pooler in session mode stands before the database
+	pooled  bool   // whether a pooler in session mode is in front of the database
 	pool    *pgxpool.Pool
 	appends *store.RecordWriter
 	renewed func() (user, password string, ok bool) // see Options
@@ -69,13 +70,15 @@ var (
 )
 
 // Open connects to the database at url, postgres://user:password@host/database, and migrates its store to the current
-// version. It creates the schema "bailiwick" if there is none.
+// version. If the schema "bailiwick" doesn't exist, Open creates it.
 func Open(ctx context.Context, url string) (*Store, error) { return OpenWith(ctx, url, Options{}) }
 
-// Options say how a Store is opened. The zero Options create a store, and keep the user and the password of the URL.
+// Options describe how to open a Store. The zero Options create a store if there is none, and keep the URL's user and
+// password.
 type Options struct {
-	There bool // the store must exist. ErrNone is in the error if there is none
-	// Renewed returns the user and the password for new connections, and false while they are those of the URL. It may be nil.
+	There bool // the store must exist. Otherwise the error wraps ErrNone
+	// Renewed returns the user and the password for new connections. It returns false if those of the URL are still
+	// valid. It may be nil.
 	Renewed func() (user, password string, ok bool)
 }
 
@@ -101,7 +104,8 @@ func openWith(ctx context.Context, url string, o Options, steps fs.FS) (*Store, 
 	return s, nil
 }
 
-// connectStore connects to the database and changes nothing. Its errors don't repeat the URL, which may hold a password.
+// connectStore connects to the database and changes nothing. Its errors don't repeat the URL, which may contain a
+// password.
 func connectStore(ctx context.Context, url string, o Options) (*Store, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -113,7 +117,7 @@ func connectStore(ctx context.Context, url string, o Options) (*Store, error) {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = 5 * time.Second
 	}
-	// When a context ends, its statement is cancelled on the server and the connection is kept.
+	// When a context ends, the statement is cancelled on the server and the connection is kept.
 	c.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
 	}
@@ -129,7 +133,7 @@ func connectStore(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// renew puts the user and the password of now into c.
+// renew sets the present user and password in c.
 func (s *Store) renew(c *pgx.ConnConfig) {
 	if s.renewed == nil {
 		return
@@ -139,7 +143,7 @@ func (s *Store) renew(c *pgx.ConnConfig) {
 	}
 }
 
-// Close waits for the appends under way, and closes all connections.
+// Close waits for running appends, and closes all connections.
 func (s *Store) Close() error {
 	if s.shut.Swap(true) {
 		return nil
@@ -151,7 +155,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// try calls do once, limited to patience, and turns its error into one for operators.
+// try calls do once, with the time limit patience, and turns its error into an error for operators.
 func (s *Store) try(ctx context.Context, doing string, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -161,8 +165,8 @@ func (s *Store) try(ctx context.Context, doing string, do func(context.Context) 
 	return nil
 }
 
-// again is try for an idempotent do, such as reading. It retries once if the connection was lost, since a pooled one
-// may be older than a restart of the database.
+// again is like try, for an idempotent do, such as reading. It retries once after a lost connection, since a pooled
+// connection may be older than a restart of the database.
 func (s *Store) again(ctx context.Context, doing string, do func(context.Context) error) error {
 	return s.try(ctx, doing, func(ctx context.Context) error {
 		err := do(ctx)
@@ -173,7 +177,8 @@ func (s *Store) again(ctx context.Context, doing string, do func(context.Context
 	})
 }
 
-// Secret returns the random key of 32 bytes with this name, and makes it on first use. All replicas get the same key.
+// Secret returns the random key of 32 bytes with this name, and creates it on first use. All replicas get the same
+// key.
 func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 	var key []byte
 	fresh := make([]byte, 32)

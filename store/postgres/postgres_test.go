@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/storetest/usage"
 )
 
-// places gives each place of the suite its own database.
+// places returns a function that gives each place of the suite its own database.
 func places(t *testing.T) storetest.Open {
 	var mu sync.Mutex
 	urls := map[string]string{}

@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestPasswordRotates changes the password of the store's account while it is open, and ends its connections. New ones have the new password,
-// also the one that listens for events.
+// TestPasswordRotates changes the password of the store's account while the store is open, and ends its connections.
+// New connections must use the new password, including the one that listens for events.
 func TestPasswordRotates(t *testing.T) {
 	at, ctx := services.Postgres(t), t.Context()
 	admin, err := pgx.Connect(ctx, at)
@@ -54,7 +54,7 @@ func TestPasswordRotates(t *testing.T) {
 	run("ALTER ROLE " + role + " PASSWORD 'second'")
 	ended := func() (err error) {
 		run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '" + role + "'")
-		for range 3 { // connections that were ended are found out
+		for range 3 { // each attempt removes a connection that was ended
 			if _, err = s.Head(ctx); err == nil {
 				return nil
 			}

@@ -9,7 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/health"
 )
 
-// Beat implements health.ReplicaStore. It is one statement. Old rows that another process removes are left to it.
+// Beat implements health.ReplicaStore. It is a single statement. It skips old rows that another process is already
+// removing.
 func (s *Store) Beat(ctx context.Context, r health.ReplicaRow) (at time.Time, err error) {
 	err = s.again(ctx, "note this process", func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, `WITH ended AS (DELETE FROM bailiwick.replica WHERE id IN (

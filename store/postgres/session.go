@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// settings are those of every session. A session left open in a transaction by a stopped or disconnected process must
-// not hold its locks for longer than callers wait for the database. A commit survives a power failure.
+// settings are the settings of every session. If a process stops or disconnects during a transaction, its session
+// must not hold locks for longer than callers wait for the database. A commit survives a power failure.
 var settings = [][2]string{
 	{"search_path", "pg_catalog, pg_temp"},
 	{"timezone", "UTC"},
@@ -27,7 +27,8 @@ var settings = [][2]string{
 	{"idle_in_transaction_session_timeout", "5000"},
 }
 
-// pinSettings sets the settings of a session. They are statements and not parameters of the connection, which a pooler refuses.
+// pinSettings sets the settings of a session. It uses statements, because poolers reject parameters of the
+// connection.
 func pinSettings(ctx context.Context, c *pgx.Conn) error {
 	var b strings.Builder
 	for _, s := range settings {
@@ -42,13 +43,14 @@ func pinSettings(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// errPooled refuses a pooler whose sessions don't last.
+// errPooled is the error for a pooler whose sessions don't last.
 var errPooled = errors.New("a pooler in transaction mode stands before the database, through which replicas can't hear of each other's changes: " +
 	"give the store the address of PostgreSQL itself, or of a pooler in session mode")
 
-// lasts reports, as an error, that sessions with the database don't last: a pooler in transaction mode gives each
-// transaction another one. A pooler stands between if another process answers than the one that the connection knows.
-// Then a session that listens must hear what another one sends. pooled reports whether a pooler stands between.
+// lasts returns an error if sessions with the database don't last, because a pooler in transaction mode gives each
+// transaction another session. If the answering process differs from the one that the connection knows, there is a
+// pooler. Then lasts checks that a listening session receives a notification from another session. pooled reports
+// whether there is a pooler.
 func lasts(ctx context.Context, config *pgx.ConnConfig) (pooled bool, err error) {
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
@@ -87,7 +89,7 @@ func lasts(ctx context.Context, config *pgx.ConnConfig) (pooled bool, err error)
 	return true, nil
 }
 
-// refusedParameter reports whether a pooler refused a parameter of the connection string.
+// refusedParameter reports whether a pooler rejected a parameter of the connection string.
 func refusedParameter(err error) bool {
 	return slices.Contains([]string{"08P01", "08000"}, state(err)) && strings.Contains(err.Error(), "startup parameter")
 }

@@ -14,7 +14,7 @@ import (
 
 const ticketColumns = `hash, id, use, expires, seen, ended, body`
 
-// AddTicket implements identity.TicketStore. It drops those that have expired.
+// AddTicket implements identity.TicketStore. It also deletes expired tickets.
 func (s *Store) AddTicket(ctx context.Context, k identity.Ticket) error {
 	r, err := store.WriteTicket(&k)
 	if err != nil {
@@ -34,9 +34,9 @@ const (
 	insertTicket = `INSERT INTO bailiwick.ticket (` + ticketColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7)`
 )
 
-// ExchangeTicket implements identity.TicketStore. After a broken connection it isn't known whether the ticket was
-// exchanged. The tickets of next exist if it was. Expired tickets are dropped before the transaction, because two that
-// drop the same ones in another order would wait for each other.
+// ExchangeTicket implements identity.TicketStore. After a broken connection it is unknown whether the ticket was
+// exchanged. If it was, the tickets of next exist. Expired tickets are deleted before the transaction. Otherwise two
+// transactions that delete the same tickets in different orders would wait for each other.
 func (s *Store) ExchangeTicket(ctx context.Context, id string, next []identity.Ticket) (first bool, err error) {
 	rows, err := store.WriteTickets(next)
 	if err != nil || !text(id) {
@@ -96,8 +96,8 @@ func (s *Store) SeeTicket(ctx context.Context, id string, at time.Time) error {
 	})
 }
 
-// EndTicket implements identity.TicketStore. After a broken connection it isn't known whether the ticket was ended: the
-// caller gets an error, and must take it for used.
+// EndTicket implements identity.TicketStore. After a broken connection it is unknown whether the ticket was ended.
+// The caller gets an error, and must treat the ticket as used.
 func (s *Store) EndTicket(ctx context.Context, id string) (first bool, err error) {
 	if !text(id) {
 		return false, nil

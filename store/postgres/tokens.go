@@ -19,8 +19,8 @@ import (
 const tokenColumns = `id, prefix, hash, name, kind, owner, tenant, scopes, tools, actions, classes, filters, ips, created, expires, used, revoked, more`
 
 // counted completes a statement that changes tokens in the CTE "changed". It puts the record $1, $2, $3 into the
-// outbox, whose column change has the subject, and increments and returns the version. It locks the version's row, so
-// versions are in commit order.
+// outbox, whose column change contains the subject. It also increments and returns the version. It locks the
+// version's row, so versions are in commit order.
 const counted = `, posted AS (INSERT INTO bailiwick.outbox (step, change, body) SELECT $1, $2, $3 FROM changed) UPDATE bailiwick.token_version SET version = version + 1 WHERE EXISTS (SELECT FROM changed) RETURNING version`
 
 // AddToken implements identity.TokenStore.
@@ -87,7 +87,7 @@ func (s *Store) RevokeToken(ctx context.Context, id string, r audit.Record) erro
 }
 
 // changeTokens runs a statement that changes tokens, stores r in the outbox and increments the version. It fails with
-// store.NoToken if the statement changed no token. args are $4 and further.
+// store.NoToken if the statement changed no token. args are the arguments from $4 on.
 func (s *Store) changeTokens(ctx context.Context, doing string, r audit.Record, text string, args ...any) error {
 	args = append([]any{r.Step, r.Subject(), store.RecordBody(&r)}, args...)
 	return s.tokens.Change(func() (version int64, err error) {
@@ -102,7 +102,7 @@ func (s *Store) changeTokens(ctx context.Context, doing string, r audit.Record, 
 	})
 }
 
-// TouchTokens implements identity.TokenStore. It skips deleted tokens, and locks rows in a fixed order, so that
+// TouchTokens implements identity.TokenStore. It skips deleted tokens. It locks rows in a fixed order, so that
 // replicas don't deadlock.
 func (s *Store) TouchTokens(ctx context.Context, used map[string]time.Time) error {
 	var ids []string
@@ -124,7 +124,7 @@ func (s *Store) TouchTokens(ctx context.Context, used map[string]time.Time) erro
 	})
 }
 
-// TokenVersion implements identity.TokenStore. It asks the database if the cached version is old.
+// TokenVersion implements identity.TokenStore. It queries the database only if the cached version is old.
 func (s *Store) TokenVersion(ctx context.Context) (int64, error) {
 	return s.tokens.Get(ctx, s.tokenVersion)
 }
@@ -168,7 +168,7 @@ func scanToken(row pgx.Row) (identity.Token, error) {
 	return t, nil
 }
 
-// instant returns t for a nullable column, with the zero time as NULL.
+// instant returns t as the value of a nullable column. The zero time becomes NULL.
 func instant(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -176,5 +176,5 @@ func instant(t time.Time) *time.Time {
 	return &t
 }
 
-// text reports whether s is a text that the database can hold.
+// text reports whether the database can store the text s.
 func text(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }

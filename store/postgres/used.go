@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// UseUp implements once.Store. If the connection breaks it returns an error, since it isn't known whether name was
-// recorded. The caller must then treat it as used.
+// UseUp implements once.Store. If the connection breaks, it returns an error, since it is unknown whether name was
+// recorded. The caller must then treat name as used.
 func (s *Store) UseUp(ctx context.Context, name string, until time.Time) (first bool, err error) {
 	err = s.try(ctx, "note what was used", func(ctx context.Context) error {
 		if _, err := s.pool.Exec(ctx, `DELETE FROM bailiwick.used WHERE until <= clock_timestamp()`); err != nil {
