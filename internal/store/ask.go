@@ -12,10 +12,10 @@ import (
 
 // A ChangeQueries describes the SQL of a database.
 type ChangeQueries struct {
-	Schema   string           // prefix of the names of tables, with its dot
-	Contains string           // the function returning a positive number if its first argument contains the second
-	Numbered bool             // placeholders are $1, $2, … instead of ?
-	Bytes    func(string) any // makes an argument for a column that can hold any bytes
+	Schema   string           // the prefix of table names, with its dot
+	Contains string           // the function that returns a positive number if its first argument contains the second
+	Numbered bool             // whether placeholders are $1, $2, … instead of ?
+	Bytes    func(string) any // returns an argument for a column that can contain any bytes
 }
 
 // A ChangeLookup is a query and its arguments.
@@ -31,9 +31,9 @@ const (
 
 func limit(f change.Filter) int { return min(cmp.Or(f.Limit, usually), most) }
 
-// List returns the query for the bodies of the changes that match f, newest first, one more than its limit. It
-// queries each state separately, so that an index gives the first page of each in order, however many others there
-// are.
+// List returns the query for the bodies of the changes that match f, newest first. It returns one more than the limit
+// of f. It queries each state separately, so that an index returns the first page of each state in order, regardless
+// of the number of other changes.
 func (d ChangeQueries) List(f change.Filter) ChangeLookup {
 	var b builder
 	n := limit(f) + 1
@@ -70,12 +70,11 @@ func (d ChangeQueries) Counts(f change.Filter) ChangeLookup {
 	return b.ask(d)
 }
 
-// Due returns the query for the ids of changes that need work at now, an argument of the database's type for times.
-// Their order is random, so that changes that can't make progress don't block others, and replicas seldom get the
-// same ones.
+// Due returns the query for the ids of changes that need work at now. now has the database's type for times. The
+// order is random, so that changes without progress don't block others, and replicas seldom get the same changes.
 func (d ChangeQueries) Due(now any, limit int) ChangeLookup {
 	var b builder
-	// An approved change is due if it has expired or depends on no pending change.
+	// An approved change is due if it has expired, or if it doesn't depend on a pending change.
 	b.add(`SELECT id FROM (SELECT c.id FROM `+d.Schema+`change AS c WHERE c.state = 'approved' AND (c.expires <= ? OR NOT EXISTS (SELECT 1 FROM `+d.Schema+`change_after AS a
 		JOIN `+d.Schema+`change AS o ON o.id = a.other WHERE a.id = c.id AND o.state IN ('pending', 'changes_requested', 'approved', 'applying', 'stale', 'unknown')))`, now)
 	b.add(` UNION ALL SELECT id FROM `+d.Schema+`change WHERE state = 'applying' AND (lease <= ? OR leased > ?)`, now, now)
@@ -95,7 +94,8 @@ func states(f change.Filter) []change.State {
 	return slices.Compact(out)
 }
 
-// from begins with the table whose index selects the changes of f: SQLite keeps the order of a CROSS JOIN.
+// from returns the FROM clause for f. It begins with the table whose index selects the changes of f, because SQLite
+// keeps the order of a CROSS JOIN.
 func (d ChangeQueries) from(f change.Filter) string {
 	changes, classes := d.Schema+`change AS c`, d.Schema+`change_class AS k`
 	switch {
@@ -114,7 +114,7 @@ func order(f change.Filter) string {
 	return `c.id`
 }
 
-// where adds the conditions of f on a change in one state.
+// where adds the conditions of f on a change in the given state.
 func (d ChangeQueries) where(b *builder, f change.Filter, state change.State) {
 	b.add(`c.state = ?`, string(state))
 	if f.Class != "" {
@@ -162,7 +162,7 @@ func (d ChangeQueries) where(b *builder, f change.Filter, state change.State) {
 	}
 }
 
-// word returns s without the characters that PostgreSQL's text type can't hold. Such a value matches nothing.
+// word returns s without the characters that PostgreSQL's text type can't store. Such a value matches nothing.
 func word(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
@@ -178,9 +178,9 @@ func (b *builder) add(text string, args ...any) {
 	b.args = append(b.args, args...)
 }
 
-// ask returns the query with numbered placeholders if the dialect wants them. Otherwise it writes a plus before each
-// argument: SQLite plans a kept statement anew when a bare argument is bound that its plan depends on. All question
-// marks in the query are placeholders.
+// ask returns the query with numbered placeholders if the dialect needs them. Otherwise it writes a plus before each
+// argument. Without the plus, SQLite would plan a cached statement again for each argument that influences the plan.
+// All question marks in the query are placeholders.
 func (b *builder) ask(d ChangeQueries) ChangeLookup {
 	if !d.Numbered {
 		return ChangeLookup{strings.ReplaceAll(b.text.String(), "?", "+?"), b.args}

@@ -21,28 +21,29 @@ type ChangeRow struct {
 	Op        string
 	Risk      string
 	Digest    string
-	Principal string // this and the next three come from outside, and can hold any bytes
+	Principal string // this and the next three come from outside, and may contain any bytes
 	Owner     string
 	Tenant    string
 	Source    string
-	// Classes is sorted, without duplicates. Until the change has ended, it also has its records, each as named returns
-	// it.
+	// Classes is sorted, without duplicates. Until the change has ended, it also contains the change's records, in
+	// the form of recordEntry.
 	Classes []string
 	After   []string // ids, sorted, without duplicates
-	Account string   // the account that its pending state counts against
+	Account string   // the account whose pending changes include it
 	Expires time.Time
-	Lease   time.Time       // end of the lease, or zero
-	Leased  time.Time       // the lease has run out before this time, too, or zero
+	Lease   time.Time       // the end of the lease, or zero
+	Leased  time.Time       // zero, or a time before which the lease has also expired
 	Search  string          // the text searched by Filter.Text
-	Closed  string          // the people that Filter.For excludes, and the schema: see closed
-	Since   string          // of a new change: the ids after it are those of the minute before
+	Closed  string          // the people that Filter.For excludes, and the schema: see closedMarks
+	Since   string          // for a new change: ids after this one are of the last minute
 	Body    string          // JSON
-	Events  []string        // of the steps that are stored with it, in order, as JSON without their Seq
-	Records []*audit.Record // of these steps, without those that have none
+	Events  []string        // of the steps that are stored with it, in order, as JSON without Seq
+	Records []*audit.Record // of these steps, without steps that have no record
 	of      *change.Change  // the change that Body encodes
 }
 
-// NewChangeRow returns the row of a change filed at now, and that of the version that it replaces, or nil.
+// NewChangeRow returns the row of a change that is filed at now. It also returns the row of the version that the
+// change replaces, or nil.
 func NewChangeRow(c *change.Change, now time.Time, f change.Filing) (r, old *ChangeRow, err error) {
 	if f.Replaces != nil {
 		if old, err = NextChangeRow(f.Replaces, now, change.Guard{}); err != nil {
@@ -63,7 +64,8 @@ func NewChangeRow(c *change.Change, now time.Time, f change.Filing) (r, old *Cha
 	return r, old, nil
 }
 
-// closedMarks lists the people who can't decide about c, its authors and those who have approved it, and the schema that it writes.
+// closedMarks returns the marks of the people who can't decide about c: its authors, and those who have approved it.
+// It also contains the mark of the schema that c writes.
 func closedMarks(c *change.Change) string {
 	out := mark(author, c.Agent.Account())
 	if c.Schema != "" {
@@ -83,7 +85,7 @@ const author, approver, inSchema = "o:", "a:", "s:"
 
 func mark(as, human string) string { return "\x1f" + as + human + "\x1f" }
 
-// NextChangeRow returns the row that replaces the one c was read from, at now.
+// NextChangeRow returns the row that replaces, at now, the row from which c was read.
 func NextChangeRow(c *change.Change, now time.Time, g change.Guard) (*ChangeRow, error) {
 	kept := *c
 	kept.Version, kept.Updated = c.Version+1, now
@@ -96,7 +98,8 @@ func NextChangeRow(c *change.Change, now time.Time, g change.Guard) (*ChangeRow,
 	return row(&kept, now)
 }
 
-// row encodes c. The steps that it is stored with are those at the end without a time, which get now, and the last.
+// row encodes c. The steps at the end without a time get the time now. These steps, and the last one, are stored with
+// c.
 func row(c *change.Change, now time.Time) (*ChangeRow, error) {
 	if len(c.History) == 0 {
 		return nil, fmt.Errorf("change %s has no history", c.ID)
@@ -137,11 +140,11 @@ func row(c *change.Change, now time.Time) (*ChangeRow, error) {
 		Records: records, of: c}, nil
 }
 
-// recordEntry returns the entry of a record in the index of classes. No class has a name that contains the separator.
+// recordEntry returns the entry of a record in the index of classes. Its separator occurs in no class name.
 func recordEntry(at change.Target) string { return at.Class + "\x1f" + at.Key }
 
-// lower returns s in the form used for searching: lower case, and without the characters that PostgreSQL's text type
-// can't hold.
+// lower returns s in the form for searching: in lower case, and without the characters that PostgreSQL's text type
+// can't store.
 func lower(s string) string { return strings.ToLower(word(s)) }
 
 // decodeChange decodes the body of a row.
@@ -153,7 +156,7 @@ func decodeChange(body string) (*change.Change, error) {
 	return c, nil
 }
 
-// ChangesOf returns the column and the value that select the changes of of. ok is false if it selects none.
+// ChangesOf returns the column and the value that select the changes of of. ok is false if of selects no changes.
 func ChangesOf(of change.Of) (column, is string, ok bool) {
 	if of.Principal != "" {
 		return "principal", of.Principal, true

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestFailingDisk syncs to a full disk. Each time, the sync returns the error.
+// TestFailingDisk syncs to a full disk. Each sync must return the error.
 func TestFailingDisk(t *testing.T) {
 	disk := segment{fullDisk(t)}
 	for range 3 {
@@ -23,7 +23,7 @@ func TestFailingDisk(t *testing.T) {
 	}
 }
 
-// fullDisk returns a block device of 1 MiB that has room for less than 64 KiB.
+// fullDisk returns a block device of 1 MiB with room for less than 64 KiB.
 func fullDisk(t *testing.T) *os.File {
 	t.Helper()
 	dir := t.TempDir()

@@ -23,14 +23,14 @@ func openSegment(path string, create bool) (file, error) {
 	return segment{f}, nil
 }
 
-// Sync implements file. It syncs the size of the file too, if that has changed.
+// Sync implements file. It also syncs the size of the file, if the size has changed.
 func (s segment) Sync() error { return syncData(s.File) }
 
 // lockName is the file that a process locks.
 const lockName = "lock"
 
-// openLock opens the lock of the folder dir and the folder itself, and creates both if they don't exist. A process that closes
-// the journal may remove them at any time, so each step may find that the one before it was in vain.
+// openLock opens the lock of the folder dir and the folder itself, and creates both if they don't exist. A process
+// that closes the journal may remove them at any time, so each step may have to start again.
 func openLock(dir string) (lock, folder *os.File, err error) {
 	for try := 1; ; try++ {
 		if lock, err = os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600); err == nil {
@@ -52,14 +52,14 @@ func openLock(dir string) (lock, folder *os.File, err error) {
 	}
 }
 
-// same reports whether the open file f is the one at path.
+// same reports whether the open file f is still the file at path.
 func same(f *os.File, path string) bool {
 	a, err := f.Stat()
 	b, err2 := os.Stat(path)
 	return err == nil && err2 == nil && os.SameFile(a, b)
 }
 
-// syncDir makes the names of a folder survive a power failure.
+// syncDir syncs a folder, so that its names survive a power failure.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -21,7 +21,7 @@ func (s segment) HasName() bool {
 	return ok && stat.Nlink > 0
 }
 
-// tryLock takes the lock of f for this process, and returns false if another one has it.
+// tryLock takes the lock of f for this process. It returns false if another process has it.
 func tryLock(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -35,5 +35,5 @@ func tryLock(f *os.File) (bool, error) {
 	}
 }
 
-// unlockFile releases the lock of f, which the end of the process does too.
+// unlockFile releases the lock of f. The end of the process also releases it.
 func unlockFile(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

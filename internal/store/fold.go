@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// Fold moves all records that are in the journal now into the tables. It passes them to JournalOptions.Keep in order,
-// and then the end of the chain without rows. If the tables end before it then, records were lost.
+// Fold moves all present records of the journal into the tables. It passes them to JournalOptions.Keep in order, and
+// then the end of the chain without rows. If the tables end before that end, records were lost.
 func (j *Journal) Fold() error {
 	unlock, err := j.lock()
 	if err != nil {
@@ -33,7 +33,7 @@ func (j *Journal) Fold() error {
 	return j.recordFold(size)
 }
 
-// Exclusive folds the journal and calls do, which may append to the tables, while no process can append.
+// Exclusive folds the journal and then calls do. Meanwhile no process can append. do may append to the tables.
 func (j *Journal) Exclusive(do func() error) error {
 	unlock, err := j.lock()
 	if err != nil {
@@ -54,13 +54,13 @@ func (j *Journal) Exclusive(do func() error) error {
 		return err
 	}
 	if head, err := j.options.Head(); err == nil && head.Seq > 0 {
-		_ = j.setMark(journalMark{end: journalSettled, head: head}) // an older mark is true as well
+		_ = j.setMark(journalMark{end: journalSettled, head: head}) // an older mark is also true
 	}
 	return nil
 }
 
-// Try returns nil if Append would succeed. It folds the journal. Then it writes and removes a file that is larger than
-// a segment grows at once. A full disk can have room for only the folding.
+// Try returns nil if Append would succeed. It folds the journal. Then it writes and removes a file that is larger
+// than the growth of a segment, because a full disk may have room only for folding.
 func (j *Journal) Try() error {
 	return j.Exclusive(func() (err error) {
 		if j.hasMoved() {
@@ -82,8 +82,8 @@ func (j *Journal) Try() error {
 	})
 }
 
-// seal makes sure that nothing is appended to the segments that there are, and returns them and the end of the chain.
-// It returns none if there is nothing to fold. The lock is held.
+// seal ensures that nothing more is appended to the present segments. It returns the segments and the end of the
+// chain, or nothing if there is nothing to fold. The caller holds the lock.
 func (j *Journal) seal() (names []string, end audit.Head, err error) {
 	if err := j.follow(); err != nil {
 		return nil, end, err
@@ -102,7 +102,7 @@ func (j *Journal) seal() (names []string, end audit.Head, err error) {
 	return names, j.head, j.setMark(m)
 }
 
-// drain passes the records of sealed segments to Keep, and removes the files. It does nothing if seal found nothing.
+// drain passes the records of sealed segments to Keep, and removes the files. If seal found nothing, it does nothing.
 func (j *Journal) drain(names []string, end audit.Head) error {
 	if end.Seq == 0 {
 		return nil
@@ -139,8 +139,8 @@ func (j *Journal) drain(names []string, end audit.Head) error {
 	return nil
 }
 
-// recordFold notes that segments of a size in bytes were folded, and that the tables have everything, if that is so. The
-// lock is held.
+// recordFold records that segments with a total size in bytes were folded. If no segments are left, it also marks
+// that the tables have all records. The caller holds the lock.
 func (j *Journal) recordFold(size int64) error {
 	j.fault, j.behind = false, max(j.behind-size, 0)
 	names, err := j.segments()
@@ -154,7 +154,8 @@ func (j *Journal) recordFold(size int64) error {
 	return j.setMark(journalMark{end: journalSettled, head: m.head})
 }
 
-// Rows returns the records in the journal, in order, for readers when it can't be folded. The tables may have them too.
+// Rows returns the records in the journal, in order. Readers use it when the journal can't be folded. The tables may
+// already contain some of these records.
 func (j *Journal) Rows() (out []RecordRow, err error) {
 	names, err := j.segments()
 	if err != nil {
@@ -171,14 +172,14 @@ func (j *Journal) Rows() (out []RecordRow, err error) {
 	return out, nil
 }
 
-// Size returns the size of the records that wait to be folded, in bytes.
+// Size returns the size in bytes of the records that are not folded yet.
 func (j *Journal) Size() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.behind
 }
 
-// Close folds the journal, closes it, and removes its folder if no process has begun another segment.
+// Close folds the journal and closes it. It removes the folder if no process has started another segment.
 func (j *Journal) Close() error {
 	err := j.Exclusive(func() error {
 		names, err := os.ReadDir(j.dir)
@@ -193,8 +194,8 @@ func (j *Journal) Close() error {
 				return err
 			}
 		}
-		// Other processes notice that the lock is gone when they take it, or make another one before the folder is removed.
-		// One that does may also end meanwhile, and remove the folder first.
+		// Other processes notice that the lock file is gone when they take it, or create another one before the
+		// folder is removed. Such a process may also end meanwhile, and remove the folder first.
 		err = os.Remove(j.lockFile.Name())
 		if gone := os.Remove(j.dir); !errors.Is(gone, fs.ErrExist) && !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)

@@ -29,7 +29,7 @@ func (j *Journal) segments() ([]string, error) {
 	return out, nil
 }
 
-// first returns the number of the first record of a segment by its name, or 0 for other names.
+// first returns the number of a segment's first record from the segment's name. It returns 0 for other names.
 func first(name string) int64 {
 	seq, random, ok := strings.Cut(name, "-")
 	n, err := strconv.ParseInt(seq, 16, 64)
@@ -39,7 +39,7 @@ func first(name string) int64 {
 	return n
 }
 
-// follow updates j's end of the chain with the work of other processes. The caller holds the lock.
+// follow updates j's end of the chain with the records of other processes. The caller holds the lock.
 func (j *Journal) follow() error {
 	now, m := j.getMark()
 	j.fault = j.fault || m.end == faulty
@@ -52,8 +52,8 @@ func (j *Journal) follow() error {
 		return err
 	}
 	found, behind := m.head, int64(0)
-	var last audit.Head // of the segment that the mark names, if it is the last one
-	var end, size int64 // of that segment
+	var last audit.Head // the last record of the mark's segment, if that segment is the last one
+	var end, size int64 // the end of the frames, and the size, of that segment
 	for i, name := range names {
 		path := filepath.Join(j.dir, name)
 		data, err := os.ReadFile(path)
@@ -68,7 +68,7 @@ func (j *Journal) follow() error {
 		}
 		to, further := ends(data, from)
 		if further.Seq > m.head.Seq {
-			// A process ended without noting that it has synced this. Later frames must not outlive it.
+			// A process ended without recording that it has synced this. Later frames must not survive without it.
 			if err := j.syncSegment(path); err != nil {
 				return err
 			}
@@ -79,8 +79,8 @@ func (j *Journal) follow() error {
 			last, end, size = head, to, int64(len(data))
 		}
 	}
-	// This comes after the segments, because others fold without the lock. Records that left the segments are in the
-	// tables now.
+	// This comes after the segments, because others fold without the lock. Records that have left the segments are in
+	// the tables now.
 	table, err := j.options.Head()
 	if err != nil {
 		return err
@@ -98,7 +98,8 @@ func (j *Journal) follow() error {
 	return nil
 }
 
-// syncSegment syncs a segment that another process has written. One that is gone was folded, and is synced so.
+// syncSegment syncs a segment that another process has written. A missing segment was folded, so its records are
+// already on the disk.
 func (j *Journal) syncSegment(path string) error {
 	f, err := j.options.open(path, false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -110,11 +111,11 @@ func (j *Journal) syncSegment(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// isUntouched reports whether the current segment is where it was, and no process has ended between writing a frame
-// behind it and noting that.
+// isUntouched reports whether the current segment is still in its place. It returns false if a process ended after it
+// wrote a frame behind the end, but before it recorded that.
 func (j *Journal) isUntouched() bool {
 	var next [len(magic)]byte
-	n, _ := j.current.ReadAt(next[:], j.end) // there may be nothing
+	n, _ := j.current.ReadAt(next[:], j.end) // there may be no bytes
 	return string(next[:n]) != magic && j.current.HasName()
 }
 

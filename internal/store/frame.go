@@ -12,14 +12,14 @@ import (
 )
 
 // A frame is a header of headerSize bytes and the records of one batch. A record is the length of its body in four
-// bytes, its hash and its body. Numbers are little-endian. The header is
+// bytes, its hash and its body. Numbers are little-endian. The header contains:
 //
-//	 0  magic, which no text of a record can contain
-//	 8  the size of what follows the header
-//	12  CRC-32C of the frame but these four bytes and the magic
-//	16  the Seq of the first record
-//	24  the number of records, in eight bytes
-//	32  the hash before the first record; zero for the first record of all
+//	 0 magic, which no text of a record can contain
+//	 8 the size of what follows the header
+//	12 CRC-32C of the frame but these four bytes and the magic
+//	16 the Seq of the first record
+//	24 the number of records, in eight bytes
+//	32 the hash before the first record; zero for the first record of all
 const (
 	magic      = "\xff\x00BWJ1\x00\xfe"
 	headerSize = 64
@@ -27,7 +27,7 @@ const (
 	sumAt      = 12
 )
 
-// appendFrame seals the batch onto prev, and appends its frame to dst.
+// appendFrame seals the batch onto the head prev, and appends the frame of the batch to dst.
 func appendFrame(dst []byte, prev audit.Head, batch []*audit.Record) ([]byte, audit.Head, error) {
 	start := len(dst)
 	dst = append(dst, make([]byte, headerSize)...)
@@ -65,14 +65,14 @@ func sum(frame []byte) uint32 {
 
 // A frame is a complete frame of a segment.
 type frame struct {
-	at, end int64 // where it begins and ends in the segment
+	at, end int64 // the positions of its beginning and its end in the segment
 	first   int64 // the Seq of its first record
 	count   int64
 	data    []byte
 }
 
-// next returns the first complete frame at or behind from, or false if there is none. whole reports that it begins
-// there, or that there is none, as at the end of a segment whose last frame was not written completely.
+// next returns the first complete frame at or after from. ok is false if there is none. whole reports that the frame
+// begins at from, or that there is no frame. A segment may end with a frame that was not written completely.
 func next(data []byte, from int64) (f frame, whole, ok bool) {
 	for at := from; ; at++ {
 		n := bytes.Index(data[min(at, int64(len(data))):], []byte(magic))
@@ -93,8 +93,8 @@ func next(data []byte, from int64) (f frame, whole, ok bool) {
 	}
 }
 
-// rows appends the frame's records to dst. ok is false if the frame isn't as appendFrame writes it, although its
-// checksum is.
+// rows appends the frame's records to dst. ok is false if the frame has a valid checksum but another form than
+// appendFrame writes.
 func (f frame) rows(dst []RecordRow) (_ []RecordRow, ok bool) {
 	prev, rest := f.data[32:headerSize], f.data[headerSize:]
 	if f.first == 1 {
@@ -115,7 +115,7 @@ func (f frame) rows(dst []RecordRow) (_ []RecordRow, ok bool) {
 	return dst, len(rest) == 0
 }
 
-// journalRead returns the records of a segment. whole is false if there is something else between them.
+// journalRead returns the records of a segment. whole is false if there are other bytes between them.
 func journalRead(data []byte) (rows []RecordRow, whole bool) {
 	whole = true
 	for at := int64(0); ; {
@@ -130,8 +130,8 @@ func journalRead(data []byte) (rows []RecordRow, whole bool) {
 	}
 }
 
-// ends returns the end of the last frame behind from, and its last record. Without a frame it returns from and the zero
-// Head.
+// ends returns the end of the last frame after from, and the last record of that frame. If there is no frame, it
+// returns from and the zero Head.
 func ends(data []byte, from int64) (end int64, head audit.Head) {
 	end = from
 	for {
@@ -147,21 +147,22 @@ func ends(data []byte, from int64) (end int64, head audit.Head) {
 	}
 }
 
-// A mark is written to the file "lock" after each batch, and not synced. It shows another process that this one has
-// appended, that a segment was cut, and that the tables end before records that they had.
+// A journalMark is written to the file "lock" after each batch, without a sync. It shows other processes that this
+// one has appended. It also shows that a segment was cut, or that the tables end before records that they had.
 type journalMark struct {
-	name string // of the segment that is appended to, or ""
-	end  int64  // of the appended frames, or faulty, or settled
+	name string // the segment that is appended to, or ""
+	end  int64  // the end of the appended frames, or faulty, or journalSettled
 	head audit.Head
 }
 
-// Ends in a mark. faulty: a write failed, and records must go to the tables. settled: the tables have all records up to head.
+// Special values of journalMark.end. faulty: a write failed, and records must go to the tables. journalSettled: the
+// tables have all records up to head.
 const faulty, journalSettled = -1, -2
 
 const nameSize, markSize = 33, 33 + 8 + 8 + hashSize + 4
 
-// setMark writes the mark into the lock file: the segment, its synced end and the head there, with a checksum. The caller holds the
-// lock.
+// setMark writes the mark into the lock file, with a checksum. The mark contains the segment, its synced end and the
+// head at that end. The caller holds the lock.
 func (j *Journal) setMark(m journalMark) error {
 	b := make([]byte, markSize)
 	copy(b, m.name)
@@ -176,7 +177,7 @@ func (j *Journal) setMark(m journalMark) error {
 	return err
 }
 
-// getMark returns the mark and its bytes, or the zero mark.
+// getMark returns the mark and its bytes, or nil and the zero mark.
 func (j *Journal) getMark() ([]byte, journalMark) {
 	b := make([]byte, markSize)
 	if n, _ := j.lockFile.ReadAt(b, 0); n < markSize || crc32.ChecksumIEEE(b[:markSize-4]) != binary.LittleEndian.Uint32(b[markSize-4:]) {

@@ -17,24 +17,24 @@ import (
 
 const (
 	// JournalFull is the size of a segment, in bytes, from which it should be folded. mostBehind is the total size of
-	// all segments from which Append refuses.
+	// all segments from which Append fails.
 	JournalFull, mostBehind = 4 << 20, 256 << 20
 
-	// A segment grows by zeros ahead of the written frames, because a sync that needn't change the file's size takes
-	// half the time.
+	// A segment grows by zeros beyond the written frames. A sync that needn't change the file's size takes half the
+	// time.
 	leastAhead, mostAhead = 16 << 10, 256 << 10
 )
 
 // Errors of a Journal.
 var (
-	// ErrDirect is returned by Append if the records must go to the tables themselves, with Exclusive. Then the
-	// contents of the journal could not be synced, or too much waits to be folded.
+	// ErrDirect is returned by Append if the caller must write the records to the tables itself, with Exclusive.
+	// Either the journal could not be synced, or too many records are not folded yet.
 	ErrDirect        = errors.New("the journal can't be appended to before it is folded")
 	ErrMoved         = errors.New("the audit's journal was removed or replaced while it was in use; put it back and restart")
 	errJournalClosed = errors.New("the audit's journal is closed")
 	ErrLocked        = errors.New("another process has kept the audit's journal locked for 10 s")
-	// ErrForeign is returned if the tables lack records that they had when the journal was last used. Records, and
-	// changes with them, are missing.
+	// ErrForeign is returned if the tables lack records that they had when the journal was last used. So records are
+	// missing, and perhaps the changes that were stored with them.
 	ErrForeign = errors.New("the store lacks records that the audit's journal shows. Its -wal file was removed, or it was replaced by a copy, or the journal is another store's. Put the right one back. " +
 		"To go on without these records, move the journal's folder away, and audit verify reports the loss")
 )
@@ -42,53 +42,54 @@ var (
 // JournalOptions configure a Journal.
 type JournalOptions struct {
 	Head func() (audit.Head, error)                   // returns the end of the chain in the tables
-	Keep func(rows []RecordRow, end audit.Head) error // moves rows into the tables, those that they have aside. See Fold
-	// Claim stores in the tables that the folder id may contain records, until Release. It may be called again for the same folder. If the
-	// folder has records already, and the tables don't know it, Claim returns ErrForeign. If it is nil, a missing folder is not detected.
+	Keep func(rows []RecordRow, end audit.Head) error // moves those rows into the tables that the tables don't have yet. See Fold
+	// Claim stores in the tables that the folder id may contain records, until Release. It may be called again for
+	// the same folder. If the folder already has records that the tables don't know about, Claim returns ErrForeign.
+	// If Claim is nil, a missing folder is not detected.
 	Claim   func(id string, records bool) error
 	Release func() error // not nil with Claim
-	// Every is the longest time until a record is synced to the disk. 0 means before Append returns.
+	// Every is the maximum time until a record is synced to the disk. 0 means that Append syncs before it returns.
 	Every time.Duration
 
 	open func(path string, create bool) (file, error) // for tests. Nil means openSegment
 }
 
-// A Journal is an open folder. It is safe for use by several goroutines.
+// A Journal is an open journal folder. It is safe for use by several goroutines.
 type Journal struct {
 	dir     string
 	options JournalOptions
 
-	mu        sync.Mutex // held with the lock of the folder
+	mu        sync.Mutex // held together with the lock of the folder
 	closed    bool
 	lockFile  *os.File
-	folder    *os.File // whose lock decides which process is next to take that of lockFile
-	unordered bool     // some process keeps the lock of the folder
-	claimed   bool     // the folder of lockFile
-	mark      []byte   // as this process wrote it last
-	current   file     // may be nil
-	name      string   // of current
-	end       int64    // of the last frame in current
+	folder    *os.File // its lock decides which process takes the lock of lockFile next
+	unordered bool     // whether some process keeps the lock of the folder
+	claimed   bool     // whether the folder of lockFile is claimed
+	mark      []byte   // the mark that this process wrote last
+	current   file     // nil if there is no current segment
+	name      string   // the name of current
+	end       int64    // the end of the last frame in current
 	ahead     int64    // the size of current
 	head      audit.Head
-	own       audit.Head  // the last that this process appended
-	fault     bool        // a write or a sync failed. Fold repairs it
-	behind    int64       // bytes of the segments that are not folded
+	own       audit.Head  // the last record that this process appended
+	fault     bool        // whether a write or a sync failed. Fold repairs that
+	behind    int64       // the size in bytes of the segments that are not folded
 	syncing   *time.Timer // nil when everything is synced
 	buf       []byte
 }
 
-// A file is a segment being written.
+// A file is a segment that is being written.
 type file interface {
 	io.ReaderAt
 	io.WriterAt
 	Truncate(size int64) error
 	Sync() error
-	HasName() bool // the file has a name
+	HasName() bool // reports whether the file still has a name
 	Close() error
 }
 
-// OpenJournal opens the folder dir, and creates it if there is none. It folds the records that ended processes have
-// left.
+// OpenJournal opens the folder dir, and creates it if it doesn't exist. It folds the records of processes that have
+// ended.
 func OpenJournal(dir string, o JournalOptions) (*Journal, error) {
 	j := &Journal{dir: dir, options: o}
 	if o.open == nil {
@@ -108,7 +109,7 @@ func OpenJournal(dir string, o JournalOptions) (*Journal, error) {
 		return nil, err
 	}
 	if len(names) > 0 && first(names[0]) > table.Seq+1 {
-		// Another process may have folded the segments before these since.
+		// Meanwhile another process may have folded earlier segments.
 		if table, err = o.Head(); err != nil || first(names[0]) > table.Seq+1 {
 			return nil, cmp.Or(err, fmt.Errorf("%s: %w", dir, ErrForeign))
 		}
@@ -123,8 +124,9 @@ func (j *Journal) SyncEvery(interval time.Duration) {
 	j.options.Every = interval
 }
 
-// Append seals the records onto the chain. It returns when they are on the disk, or, with JournalOptions.Every,
-// written. After ErrDirect, none of them is in the chain. After another error, that is unknown.
+// Append seals the records onto the chain. It returns after they are on the disk. With JournalOptions.Every, it
+// returns after they are written. After ErrDirect, none of them is in the chain. After another error, that is
+// unknown.
 func (j *Journal) Append(batch []*audit.Record) error {
 	unlock, err := j.lock()
 	if err != nil {
@@ -153,12 +155,13 @@ func (j *Journal) Append(batch []*audit.Record) error {
 	return j.setMark(journalMark{name: j.name, end: j.end, head: head})
 }
 
-// hasMoved reports whether the chain ends before or beside what this process appended. The lock is held.
+// hasMoved reports whether the chain ends before the last record that this process appended, or has another record in
+// its place. The caller holds the lock.
 func (j *Journal) hasMoved() bool {
 	return j.head.Seq < j.own.Seq || j.head.Seq == j.own.Seq && j.head != j.own
 }
 
-// write appends a frame to the current segment and syncs it.
+// write appends a frame to the current segment and syncs the segment.
 func (j *Journal) write(frame []byte) error {
 	begins := j.current == nil
 	if begins {
@@ -199,32 +202,32 @@ func (j *Journal) write(frame []byte) error {
 	return nil
 }
 
-// sync syncs the frames that Append left.
+// sync syncs the frames that Append has not synced.
 func (j *Journal) sync() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.syncing = nil
 	if j.current != nil && j.current.Sync() != nil {
-		j.fault = true // Append refuses until the records are in the tables
+		j.fault = true // Append fails until the records are in the tables
 	}
 }
 
-// fail removes the bytes that a failed write may have left. If it can't, the frame is part of the chain or incomplete,
-// and perhaps not on the disk. Then no process appends before all is in the tables.
+// fail removes the bytes that a failed write may have left. If that fails too, the frame may be incomplete, or in the
+// chain but not on the disk. Then no process appends until all records are in the tables.
 func (j *Journal) fail() {
 	j.fault = true
 	if j.current == nil {
 		return
 	}
-	_ = j.current.Truncate(j.end) // the write has failed already, for a better reason
+	_ = j.current.Truncate(j.end) // the write has already failed, with a more useful error
 	j.release()
 	_ = j.setMark(journalMark{end: faulty, head: j.head})
 }
 
-// release closes the current segment, which is sealed or another process's to append to.
+// release closes the current segment, because it is sealed or another process appends to it now.
 func (j *Journal) release() {
 	if j.current != nil {
-		_ = j.current.Close() // all that matters was synced
+		_ = j.current.Close() // everything important was synced
 		j.current, j.name = nil, ""
 	}
 }

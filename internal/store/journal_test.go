@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// A table is where the tests' records go. It keeps the same as a store's tables.
+// A table receives the tests' records. It has the same columns as a store's tables.
 type table struct {
 	mu   sync.Mutex
 	rows []RecordRow
@@ -50,7 +50,7 @@ func (t *table) keep(rows []RecordRow, end audit.Head) error {
 	return nil
 }
 
-// direct appends a batch as a store does that passes the journal by.
+// direct appends a batch like a store that bypasses the journal.
 func (t *table) direct(batch []*audit.Record) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -63,7 +63,7 @@ func (t *table) direct(batch []*audit.Record) error {
 	return nil
 }
 
-// wantChain fails unless the table has an undamaged chain with all records called in promised, each once.
+// wantChain fails unless the table has an undamaged chain that contains each record in promised exactly once.
 func (t *table) wantChain(tb testing.TB, promised []string) {
 	tb.Helper()
 	prev, seen := []byte{}, map[string]int{}
@@ -121,8 +121,8 @@ func segmentOf(t testing.TB, dir string) (string, []byte) {
 	return path, data
 }
 
-// TestCut cuts the segment at every byte, as a crash can: the frames before are there, and another process goes on behind
-// them. If a process noted that more was synced, the loss is in the head.
+// TestCut cuts the segment at every byte, as a crash can. The earlier frames must exist, and another process must
+// continue behind them. If a process recorded that more was synced, the head must show the loss.
 func TestCut(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
 	j := open(t, dir, to, JournalOptions{})
@@ -139,7 +139,7 @@ func TestCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for cut := int64(0); cut <= ends[3]; cut++ {
-		// The part that was not written may have the bytes from before.
+		// The part that was not written may contain old bytes.
 		for _, zeros := range []bool{false, true} {
 			here, to := filepath.Join(t.TempDir(), "audit"), &table{}
 			content := data[:cut:cut]
@@ -182,7 +182,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// plant writes a folder as a process that was killed leaves it.
+// plant writes a folder in the state that a killed process leaves.
 func plant(t testing.TB, dir, name string, segment, marked []byte) {
 	t.Helper()
 	if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, name), segment, 0o600), os.WriteFile(filepath.Join(dir, "lock"), marked, 0o600)); err != nil {
@@ -190,8 +190,8 @@ func plant(t testing.TB, dir, name string, segment, marked []byte) {
 	}
 }
 
-// TestDamaged changes each byte of a frame in the middle: the others are kept, with a gap that audit.Verify finds, and so
-// is the file.
+// TestDamaged changes each byte of a frame in the middle. The other frames must be kept, with a gap that audit.Verify
+// finds. The file must be kept, too.
 func TestDamaged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "audit")
 	j := open(t, dir, &table{}, JournalOptions{})
@@ -221,10 +221,10 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// A disk makes segments on which writes and syncs fail, and loses bytes that were not synced when the power fails.
+// A disk creates segments on which writes and syncs fail. It loses bytes that were not synced when the power fails.
 type disk struct {
 	rand   *rand.Rand
-	rate   float64           // of failures
+	rate   float64           // the rate of failures
 	synced map[string][]byte // by path
 }
 
@@ -271,7 +271,7 @@ func (f *unsafeFile) Sync() error {
 	return err
 }
 
-// powerFails leaves the synced bytes of each file, with some sectors that were written since.
+// powerFails restores the synced bytes of each file, with some of the sectors that were written later.
 func (d *disk) powerFails(t testing.TB) {
 	t.Helper()
 	for _, path := range slices.Sorted(maps.Keys(d.synced)) {
@@ -300,8 +300,8 @@ func (d *disk) powerFails(t testing.TB) {
 	}
 }
 
-// TestFaults appends from two processes on a disk that fails at random, and fails the power. Each promised record
-// exists once, and the chain is undamaged.
+// TestFaults appends from two processes on a disk that fails at random, and cuts the power. Each promised record must
+// exist once, and the chain must be undamaged.
 func TestFaults(t *testing.T) {
 	for seed := range uint64(120) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -333,7 +333,7 @@ func TestFaults(t *testing.T) {
 				}
 			}
 			d.powerFails(t)
-			if random.IntN(2) == 0 { // neither is the mark synced
+			if random.IntN(2) == 0 { // the mark isn't synced either
 				if err := os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -347,7 +347,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestKilledBetween checks that a frame of a process that was killed before it could note it is appended to, not
+// TestKilledBetween checks that a frame of a process that was killed before it could write the mark is kept, and not
 // overwritten.
 func TestKilledBetween(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
@@ -377,8 +377,8 @@ func TestKilledBetween(t *testing.T) {
 	to.wantChain(t, []string{"a", "killed", "b"})
 }
 
-// TestFoldedMeanwhile checks a process that looks for the end of the chain, without a mark, while another one folds the
-// segments. It must find the end in the tables.
+// TestFoldedMeanwhile checks a process that searches for the end of the chain, without a mark, while another process
+// folds the segments. It must find the end in the tables.
 func TestFoldedMeanwhile(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
 	j, other := open(t, dir, to, JournalOptions{}), open(t, dir, to, JournalOptions{})
@@ -404,7 +404,7 @@ func TestFoldedMeanwhile(t *testing.T) {
 	to.wantChain(t, []string{"a", "b"})
 }
 
-// TestTry checks that Try fails as Append does, leaves nothing, and succeeds when the disk has room again.
+// TestTry checks that Try fails when Append fails, leaves nothing, and succeeds when the disk has room again.
 func TestTry(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
 	d := &disk{rand: rand.New(rand.NewPCG(1, 1)), synced: map[string][]byte{}}
@@ -427,7 +427,7 @@ func TestTry(t *testing.T) {
 	to.wantChain(t, []string{"a", "b"})
 }
 
-// TestEvery checks that records of an interval are synced when it ends, and that a failed sync is made good by folding.
+// TestEvery checks that records of an interval are synced at its end, and that folding repairs a failed sync.
 func TestEvery(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
 	d := &disk{rand: rand.New(rand.NewPCG(1, 1)), synced: map[string][]byte{}}
@@ -466,7 +466,7 @@ func waitFor(t *testing.T, is func() bool) {
 	}
 }
 
-// TestOthers checks folders that belong to another store, are gone, or are locked.
+// TestOthers checks folders that belong to another store, are missing, or are locked.
 func TestOthers(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
 	j := open(t, dir, to, JournalOptions{})
@@ -494,8 +494,9 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestTablesWentBack checks that tables that end before, or beside, their former end are noticed: at the next start,
-// and by a process that goes on. The tables had their records from the journal, or directly.
+// TestTablesWentBack checks that the journal detects tables that end before their former end, or with another record.
+// It must detect that at the next start, and in a process that continues. The tables got their records from the
+// journal, or directly.
 func TestTablesWentBack(t *testing.T) {
 	for name, last := range map[string]func(j *Journal, to *table) error{
 		"folded":   func(j *Journal, _ *table) error { return errors.Join(j.Append(batchOf("b")), j.Fold()) },
@@ -535,7 +536,7 @@ func TestTablesWentBack(t *testing.T) {
 	}
 }
 
-// TestTogether appends, folds and closes from several handles at once.
+// TestTogether appends, folds and closes from several handles at the same time.
 func TestTogether(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
 	var promised []string
@@ -574,7 +575,7 @@ func TestTogether(t *testing.T) {
 	to.wantChain(t, promised)
 }
 
-// TestOpenedWhileClosed opens the folder from several handles while others close it, which removes it when it is empty.
+// TestOpenedWhileClosed opens the folder from several handles while others close it. Closing removes an empty folder.
 func TestOpenedWhileClosed(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
 	var all sync.WaitGroup

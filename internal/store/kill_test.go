@@ -20,21 +20,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// The environment variables of a child process: the folder of the journal, and the name of its records with the head behind which
-// they come.
+// The environment variables of a child process: the folder of the journal, and the name of its records with the head
+// that they follow.
 const (
 	childOf   = "BAILIWICK_TEST_JOURNAL"
 	childDoes = "BAILIWICK_TEST_JOURNAL_DOES"
 )
 
-// TestKilled kills processes in which 32 callers append, so that a sync of several records is nearly always under way.
-// Each record that a caller was told to be on the disk must be in the chain, once. A process says with each record how
-// many batches of several it has synced.
+// TestKilled kills processes in which 32 callers append, so that a sync of several records is nearly always running.
+// Each record that was reported to a caller as being on the disk must be in the chain, exactly once. With each
+// record, a process prints the number of batches of several records that it has synced.
 func TestKilled(t *testing.T) {
 	if dir := os.Getenv(childOf); dir != "" {
 		t.Fatal(appendForever(dir))
 	}
-	const most = 50 // in one folder, because every round looks at all of its records
+	const most = 50 // per folder, because every round reads all records of the folder
 	left := 12
 	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_KILLS")); err == nil {
 		left = n
@@ -44,7 +44,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// killed starts one process or two and kills them, as many times as there are rounds.
+// killed starts one or two processes and kills them, for the given number of rounds.
 func killed(t *testing.T, rounds int) {
 	t.Helper()
 	dir, to := filepath.Join(t.TempDir(), "audit"), &table{}
@@ -52,7 +52,7 @@ func killed(t *testing.T, rounds int) {
 	batches := 0
 	for round := range rounds {
 		var children []*appender
-		for child := range 1 + round%2 { // one, or two beside each other
+		for child := range 1 + round%2 { // one process, or two in parallel
 			children = append(children, startAppender(t, dir, fmt.Sprint(round, ".", child), to.head))
 		}
 		for _, c := range children {
@@ -85,10 +85,10 @@ type appender struct {
 	cmd      *exec.Cmd
 	out      *bufio.Scanner
 	promised []string
-	batches  int // of several records
+	batches  int // the number of batches of several records
 }
 
-// startAppender starts a process that appends to dir, behind head, records whose names begin with name.
+// startAppender starts a process that appends records to dir after head. Their names begin with name.
 func startAppender(t *testing.T, dir, name string, head audit.Head) *appender {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestKilled$")
@@ -108,14 +108,14 @@ func (a *appender) read() bool {
 	batches, name, _ := strings.Cut(a.out.Text(), " ")
 	n, err := strconv.Atoi(batches)
 	if a.promised = append(a.promised, name); err != nil {
-		return false // the process says why it ended
+		return false // the line is the reason why the process ended
 	}
 	a.batches = max(a.batches, n)
 	return true
 }
 
-// appendForever appends to a journal after the records of the tests' table, which it doesn't fold, and prints the
-// records on the disk.
+// appendForever appends to a journal after the records of the tests' table, without folding, and prints the records
+// that are on the disk.
 func appendForever(dir string) error {
 	var name string
 	var head audit.Head

@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// LatestChange holds the Seq of the newest event seen, and wakes goroutines that wait for a later one. The zero LatestChange is
-// ready to use.
+// LatestChange contains the Seq of the newest known event, and wakes goroutines that wait for a later one. The zero
+// LatestChange is ready to use.
 type LatestChange struct {
 	mu   sync.Mutex
 	seq  int64
-	more chan struct{} // closed when a newer event is seen, or nil if no goroutine waits
+	more chan struct{} // closed when a newer event is known, or nil if no goroutine waits
 }
 
-// Saw records that there is an event seq.
+// Saw records that the event seq exists.
 func (l *LatestChange) Saw(seq int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -27,7 +27,7 @@ func (l *LatestChange) Saw(seq int64) {
 	}
 }
 
-// Await returns when an event after Seq after was seen, or when ctx ends.
+// Await returns when an event with a Seq above after is known, or when ctx ends.
 func (l *LatestChange) Await(ctx context.Context, after int64) error {
 	for {
 		l.mu.Lock()

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// How long a process waits for the lock of another one, and how long of it for its turn.
+// The maximum time that a process waits for the lock of another one, and the part of it that it waits for its turn.
 const (
 	patience = 10 * time.Second
 	queueing = time.Second
 )
 
-// lock takes the lock of the folder, which holds for one process and one goroutine. The kernel gives the lock of a file
-// to any process that asks. A process that appends batch after batch asks again before another one looks. So lock first
-// takes the lock of the folder itself, and gives it back when it has the lock of the file. Then a process that waits is
-// the next one. A process that was stopped while it waited keeps its turn. The others go on without turns until it
-// gives the lock back.
+// lock takes the lock of the folder for this process and goroutine. The kernel gives a file's lock to any process
+// that requests it. A process that appends batch after batch would request it again before a waiting process tries.
+// So lock first takes the lock of the folder itself, as its turn, and releases it when it has the lock of the file.
+// So a waiting process is the next one. A process that is suspended while it waits keeps its turn. The others
+// continue without turns until it releases the lock.
 func (j *Journal) lock() (unlock func(), err error) {
 	j.mu.Lock()
 	if j.closed {
@@ -33,7 +33,7 @@ func (j *Journal) lock() (unlock func(), err error) {
 			break
 		}
 		if !turn {
-			// Some file systems have no locks of folders. There the order is the kernel's.
+			// Some file systems don't support locks of folders. Then the kernel decides about the order.
 			turn, err = tryLock(j.folder)
 			turn = turn || err != nil
 		}
@@ -52,7 +52,7 @@ func (j *Journal) lock() (unlock func(), err error) {
 			}
 			return func() { unlockFile(j.lockFile); j.mu.Unlock() }, nil
 		}
-		if ok { // it was removed by a process that closed the journal
+		if ok { // a process that closed the journal has removed it
 			j.forget()
 			turn = false
 			continue
@@ -62,7 +62,7 @@ func (j *Journal) lock() (unlock func(), err error) {
 			break
 		}
 		if turn {
-			wait = time.Millisecond // no other process asks meanwhile
+			wait = time.Millisecond // no other process tries meanwhile
 		}
 		time.Sleep(wait)
 	}
@@ -73,7 +73,7 @@ func (j *Journal) lock() (unlock func(), err error) {
 	return nil, err
 }
 
-// reach opens the files whose locks lock takes, unless they are open.
+// reach opens the files that lock uses, unless they are open.
 func (j *Journal) reach() (err error) {
 	if j.lockFile != nil {
 		return nil
@@ -82,10 +82,10 @@ func (j *Journal) reach() (err error) {
 	return err
 }
 
-// forget closes the files whose locks lock takes.
+// forget closes the files that lock uses.
 func (j *Journal) forget() {
 	if j.lockFile != nil {
-		_ = errors.Join(j.lockFile.Close(), j.folder.Close()) // nothing of them is in a buffer
+		_ = errors.Join(j.lockFile.Close(), j.folder.Close()) // none of them has buffered data
 		j.lockFile, j.folder, j.claimed = nil, nil, false
 	}
 }
@@ -93,7 +93,8 @@ func (j *Journal) forget() {
 // idFile is the file with the folder's name in the store.
 const idFile = "id"
 
-// claim has the store note the folder, which has a name then, unless this process did already. The lock is held.
+// claim makes the store record the folder by its name, unless this process has already done so. If the folder has no
+// name yet, claim creates one. The caller holds the lock.
 func (j *Journal) claim() error {
 	if j.claimed || j.options.Claim == nil {
 		return nil
@@ -101,7 +102,7 @@ func (j *Journal) claim() error {
 	path := filepath.Join(j.dir, idFile)
 	id, err := os.ReadFile(path)
 	named := err == nil && len(id) == idLength
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !named { // none, or one that was not written completely
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !named { // the file doesn't exist, or was not written completely
 		id = []byte(rand.Text())[:idLength]
 		err = writeAndSync(path, id)
 	}
@@ -127,7 +128,7 @@ func (j *Journal) claim() error {
 // idLength is the number of characters of a folder's name.
 const idLength = 16
 
-// writeAndSync writes a file that is on the disk when it returns.
+// writeAndSync writes a file and returns after it is on the disk.
 func writeAndSync(path string, data []byte) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTurns lets one process wait for the lock that another one holds. The other process gives the lock back and at
-// once asks for it again, as for the next batch. The one that waited has it first.
+// TestTurns lets one process wait for the lock that another one holds. The other process releases the lock and
+// immediately requests it again, as for the next batch. The waiting process must get it first.
 func TestTurns(t *testing.T) {
 	dir, to := t.TempDir(), &table{}
 	for range 20 {
@@ -51,7 +51,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestTurnOfOneThatIsStopped holds the turn, as a process does that was stopped while it waited. Others go on without it.
+// TestTurnOfOneThatIsStopped holds the turn, like a process that was suspended while it waited. Others must continue
+// without it.
 func TestTurnOfOneThatIsStopped(t *testing.T) {
 	dir, to := t.TempDir(), &table{}
 	j := open(t, dir, to, JournalOptions{})

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ErrNewer is in the error of Migrate for a store that a newer program made, or a build before 0.1.0, whose versions were
-// higher.
+// ErrNewer is the error that Migrate wraps for a store of a newer program, or of a build before 0.1.0, whose versions
+// were higher.
 var ErrNewer = errors.New("a newer Bailiwick made it, or a build before 0.1.0; use that one, or another store")
 
 // A MigrationTarget is an open transaction on a store. No other process migrates the store until it ends.
@@ -19,8 +19,8 @@ type MigrationTarget interface {
 	SetVersion(version int) (err error) // records that a migration has run
 }
 
-// Migrate runs the migrations in files, migrations/00001_name.sql and so on, that t lacks, in order. The paragraphs of a
-// file are its statements.
+// Migrate runs the migrations that t lacks, in order. They are the files migrations/00001_name.sql and so on. Each
+// paragraph of a file is a statement.
 func Migrate(files fs.FS, t MigrationTarget) error {
 	steps, err := read(files)
 	if err != nil {
@@ -47,7 +47,7 @@ func Migrate(files fs.FS, t MigrationTarget) error {
 	return nil
 }
 
-// NewestVersion returns the version that Migrate brings a store to.
+// NewestVersion returns the version to which Migrate updates a store.
 func NewestVersion(files fs.FS) (int, error) {
 	steps, err := read(files)
 	return len(steps), err

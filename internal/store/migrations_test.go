@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-// A log is a store that keeps the statements that are run.
+// A log is a store that records the statements that are run.
 type log struct {
 	version int
 	fails   string // the statement that fails

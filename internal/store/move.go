@@ -14,40 +14,41 @@ import (
 )
 
 const (
-	// perFile is the number of records in a file, and of those that a store deletes in one transaction.
+	// perFile is the number of records in a file, and the number of records that a store deletes in one transaction.
 	perFile = 10_000
 
-	unfinished = "writing-" // begins the names of files that are not complete
+	unfinished = "writing-" // the prefix of files that are not complete
 )
 
-// An ArchiveStore is a log that can let go of its oldest records.
+// An ArchiveStore is a log that can delete its oldest records.
 type ArchiveStore interface {
 	audit.Log
 	audit.Chain
 	audit.Archived
-	// Prune makes to the base of the log, in place of from, and deletes the records between, those of steps aside. It
-	// returns audit.ErrMoved if the base is another by now.
+	// Prune sets the base of the log from from to to. It deletes the records between them, except records of steps.
+	// If the base is not from any more, the error is audit.ErrMoved.
 	Prune(ctx context.Context, from, to audit.Head) error
 }
 
 // ArchiveOptions are options of MoveRecords.
 type ArchiveOptions struct {
-	Dir    string    // of the files. It is created if it doesn't exist
-	Before time.Time // the first record that is not older, and all behind it, stay
+	Dir    string    // the folder of the files. It is created if it doesn't exist
+	Before time.Time // the first record that is not older, and all later ones, stay
 	By     string    // the principal in the log's records of the move
 
-	PerFile int // the number of records in a file. 0 is 10,000
+	PerFile int // the number of records in a file. 0 means 10,000
 }
 
 // MovedRecords is the result of MoveRecords.
 type MovedRecords struct {
 	Records int64      `json:"records"`
 	Files   []string   `json:"files"`
-	Base    audit.Head `json:"base"` // the last record that is in an archive now, or the zero Head
+	Base    audit.Head `json:"base"` // the last record that is now in an archive, or the zero Head
 }
 
-// MoveRecords writes the oldest records of s into files and takes them out of the store, file by file. Its result has
-// happened even if it fails later. If another process moves records at the same time, one of them ends with audit.ErrMoved.
+// MoveRecords writes the oldest records of s into files and deletes them from the store, file by file. If it fails,
+// the result contains the records that were already moved. If another process moves records at the same time, one of
+// the two fails with audit.ErrMoved.
 func MoveRecords(ctx context.Context, s ArchiveStore, o ArchiveOptions) (MovedRecords, error) {
 	if o.PerFile == 0 {
 		o.PerFile = perFile
@@ -66,8 +67,7 @@ func MoveRecords(ctx context.Context, s ArchiveStore, o ArchiveOptions) (MovedRe
 	}
 }
 
-// sweep removes files that processes which were killed long ago have not completed. A file that can't be removed does
-// no harm.
+// sweep removes incomplete files of processes that were killed long ago. A file that can't be removed does no harm.
 func (o ArchiveOptions) sweep() {
 	left, _ := filepath.Glob(filepath.Join(o.Dir, unfinished+"*"))
 	for _, name := range left {
@@ -77,11 +77,11 @@ func (o ArchiveOptions) sweep() {
 	}
 }
 
-// moveFile moves the records of one file, if there are any.
+// moveFile moves the records of one file, if there are any. It returns their number.
 func (o ArchiveOptions) moveFile(ctx context.Context, s ArchiveStore, done *MovedRecords) (int, error) {
 	body, end, err := o.collect(ctx, s, done.Base)
 	if err != nil {
-		// Where another process has pruned, records are missing and the log is undamaged.
+		// If another process has pruned the log, records are missing although the log is undamaged.
 		if base, berr := s.Base(ctx); berr == nil && base != done.Base {
 			return 0, audit.ErrMoved
 		}
@@ -109,8 +109,8 @@ func (o ArchiveOptions) moveFile(ctx context.Context, s ArchiveStore, done *Move
 	return n, nil
 }
 
-// collect returns the lines of the records behind base that are old enough, for one file, and the last one. Each must
-// follow the one before. A changed record stays in the store, where verify finds it.
+// collect returns the lines of records after base that are old enough, for one file, and the last of these records.
+// Each record must follow the previous one. An altered record stays in the store, where verify finds it.
 func (o ArchiveOptions) collect(ctx context.Context, s ArchiveStore, base audit.Head) ([]byte, audit.Head, error) {
 	var body []byte
 	var broken error
@@ -130,8 +130,8 @@ func (o ArchiveOptions) collect(ctx context.Context, s ArchiveStore, base audit.
 	return body, end, errors.Join(err, broken)
 }
 
-// put writes a file that only its owner can read, and returns when it is on the disk under its name. A file of that
-// name must have the same text.
+// put writes a file that only its owner can read, and returns after it is on the disk under its name. If a file of
+// that name exists, it must have the same text.
 func put(name string, body []byte) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -150,8 +150,8 @@ func put(name string, body []byte) error {
 	return syncFolder(dir)
 }
 
-// write writes a file that is complete or absent under name. It writes another file, syncs it, reads it back and
-// renames it, because the store deletes the records of the file.
+// write writes a file that is complete or doesn't exist under name. It writes another file, syncs it, reads it back
+// and renames it, because the store will delete the records of the file.
 func write(dir, name string, body []byte) (err error) {
 	f, err := os.CreateTemp(dir, unfinished+"*")
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// maxLine is the size of the longest record that is read from a file.
+// maxLine is the maximum size in bytes of a record in a file.
 const maxLine = 16 << 20
 
-// An ArchivedLog is the files of an archive and the store that they come from, as one log to verify.
+// An ArchivedLog combines the files of an archive with their store into one log that can be verified.
 type ArchivedLog struct {
 	store interface {
 		audit.Chain
@@ -30,16 +30,17 @@ type ArchivedLog struct {
 	base  audit.Head
 }
 
-// A file holds records from first on.
+// An archiveFile contains records from the number first on.
 type archiveFile struct {
 	path  string
 	first int64
-	prev  string // of the first record
-	last  int64  // the number of the last record once a walk has read all, or 0
+	prev  string // the previous hash of the first record
+	last  int64  // the number of the last record after a walk has read all records, or 0
 }
 
-// OpenArchive returns the archive in some folders joined with the store. If its first files are gone, kept must have the record
-// before the first that is left, or else the missing ones are damage. Files end with .jsonl or, compressed, .jsonl.gz.
+// OpenArchive returns the archive in some folders, combined with the store. If the first files are missing, kept must
+// contain the record before the first remaining file. Otherwise the missing files are damage. Files end with .jsonl
+// or, if compressed, .jsonl.gz.
 func OpenArchive(store interface {
 	audit.Chain
 	audit.Archived
@@ -79,7 +80,8 @@ func (l *ArchivedLog) list() error {
 	return nil
 }
 
-// look reads where f begins. If its first line is not a record, its name says so.
+// look reads the first record number of f. If the first line is not a record, the name of the file determines the
+// number.
 func (f *archiveFile) look() error {
 	for r, err := range f.records() {
 		if err == nil {
@@ -97,8 +99,8 @@ func (f *archiveFile) look() error {
 	return nil
 }
 
-// records returns the records of f. At the first line that is not a record, it yields an *audit.Damage with the number
-// that this record should have.
+// records returns the records of f. At the first line that is not a record, it yields an *audit.Damage with the
+// number that the record should have.
 func (f *archiveFile) records() iter.Seq2[audit.Record, error] {
 	return func(yield func(audit.Record, error) bool) {
 		in, err := os.Open(f.path)
@@ -133,7 +135,7 @@ func (f *archiveFile) records() iter.Seq2[audit.Record, error] {
 	}
 }
 
-// Base implements audit.Archived: the record before the first file, if it was kept.
+// Base implements audit.Archived. It returns the record before the first file, if that record was in kept.
 func (l *ArchivedLog) Base(context.Context) (audit.Head, error) { return l.base, nil }
 
 // Head implements audit.Chain.
@@ -144,9 +146,9 @@ func (l *ArchivedLog) Find(ctx context.Context, step string) (audit.Record, bool
 	return l.store.Find(ctx, step)
 }
 
-// Records implements audit.Chain. It reads the files' records up to the base of the store, and the store's after it.
-// Records that the store and a file have, or that files have twice, must be the same. Records that the store deletes
-// meanwhile come from their new files.
+// Records implements audit.Chain. It reads records up to the store's base from the files, and later ones from the
+// store. A record that is in the store and in a file, or in two files, must be equal in both. If the store deletes
+// records meanwhile, Records reads them from their new files.
 func (l *ArchivedLog) Records(ctx context.Context, from int64, yield func(audit.Record) bool) error {
 	for gone := true; gone; {
 		var err error
@@ -157,12 +159,12 @@ func (l *ArchivedLog) Records(ctx context.Context, from int64, yield func(audit.
 	return nil
 }
 
-// pass passes on the records from one on. If the store lets go of some before it has read them, gone is true and next is
-// the first of them.
+// pass passes the records from the number from on to yield. If the store deletes some of them before pass has read
+// them, gone is true and next is the number of the first one.
 func (l *ArchivedLog) pass(ctx context.Context, from int64, yield func(audit.Record) bool) (next int64, gone bool, err error) {
 	base, err := l.store.Base(ctx)
 	if err == nil {
-		err = l.list() // after the base: a file is complete before the store lets go of its records
+		err = l.list() // after the base, because a file is complete before the store deletes its records
 	}
 	if err != nil {
 		return 0, false, err
@@ -183,13 +185,13 @@ func (l *ArchivedLog) pass(ctx context.Context, from int64, yield func(audit.Rec
 	return next, gone || !ended && l.hasPruned(ctx, next), err
 }
 
-// hasPruned reports whether the store has let go of a record.
+// hasPruned reports whether the store has deleted a record.
 func (l *ArchivedLog) hasPruned(ctx context.Context, seq int64) bool {
 	base, err := l.store.Base(ctx)
 	return err == nil && base.Seq >= seq
 }
 
-// walkArchive passes on the records up to the base of the store. It reports false when the walk ended.
+// walkArchive passes the records up to the store's base to yield. It returns false when the walk has ended.
 func (l *ArchivedLog) walkArchive(ctx context.Context, from int64, base audit.Head, yield func(audit.Record) bool) (bool, error) {
 	w := archiveWalk{from: from, base: base.Seq, yield: yield}
 	if more, err := w.strange(ctx, l.store); err != nil || !more {
@@ -209,7 +211,7 @@ func (l *ArchivedLog) walkArchive(ctx context.Context, from int64, base audit.He
 	return true, nil
 }
 
-// recordsFrom returns the records of a store from one on.
+// recordsFrom returns the records of a store from the number from on.
 func recordsFrom(ctx context.Context, store audit.Chain, from int64) iter.Seq2[audit.Record, error] {
 	return func(yield func(audit.Record, error) bool) {
 		ended := false
@@ -223,23 +225,23 @@ func recordsFrom(ctx context.Context, store audit.Chain, from int64) iter.Seq2[a
 	}
 }
 
-// A walk passes the records of files on.
+// An archiveWalk passes the records of files to yield.
 type archiveWalk struct {
 	from, base int64
 	yield      func(audit.Record) bool
-	relic      func() (audit.Record, error, bool) // the store's next record
-	kept       audit.Record                       // the last of them
-	last       int64                              // the number that was passed on last
+	relic      func() (audit.Record, error, bool) // returns the store's next record
+	kept       audit.Record                       // the last record that relic returned
+	last       int64                              // the number of the last record that was passed to yield
 	seen       [2 * perFile]audit.Head
 }
 
-// strange passes on records that the store has before record 1, which verify reports. One is enough. It reports false
-// when the walk ended.
+// strange passes a record to yield that the store has before record 1, which verify reports. One such record is
+// enough. It returns false when the walk has ended.
 func (w *archiveWalk) strange(ctx context.Context, store audit.Chain) (bool, error) {
 	if w.from > 0 {
 		return true, nil
 	}
-	var first [2]audit.Record // from the beginning, and from record 1 on
+	var first [2]audit.Record // the first record of all, and the first from record 1 on
 	for i, from := range []int64{audit.First, 1} {
 		err := store.Records(ctx, from, func(r audit.Record) bool {
 			first[i] = r
@@ -255,18 +257,18 @@ func (w *archiveWalk) strange(ctx context.Context, store audit.Chain) (bool, err
 	return w.yield(first[0]), nil
 }
 
-// file passes on the records of one file. It reports false when the walk ended.
+// file passes the records of one file to yield. It returns false when the walk has ended.
 func (w *archiveWalk) file(f *archiveFile) (bool, error) {
 	last := f.first
 	for r, err := range f.records() {
 		if d, ok := errors.AsType[*audit.Damage](err); ok && (d.Seq < w.from || d.Seq <= w.last) {
-			continue // it was reported
+			continue // already reported
 		}
 		if err != nil {
 			return false, err
 		}
 		if r.Seq > w.base {
-			return true, nil // the store has it still
+			return true, nil // the store still has it
 		}
 		at := &w.seen[uint64(r.Seq)%uint64(len(w.seen))]
 		switch {
@@ -292,7 +294,7 @@ func (w *archiveWalk) file(f *archiveFile) (bool, error) {
 	return true, nil
 }
 
-// matchesStore reports whether the store's copy of a record, if it has one, is the same.
+// matchesStore reports whether the store's copy of a record is equal. It returns true if the store has no copy.
 func (w *archiveWalk) matchesStore(r *audit.Record) (bool, error) {
 	for w.kept.Seq < r.Seq {
 		next, err, more := w.relic()

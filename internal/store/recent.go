@@ -7,15 +7,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// Limits of the changes that RecentChanges keeps.
+// Limits of the cached changes.
 const (
 	mostRecent  = 128
 	longestBody = 32 << 10 // bytes
 )
 
-// RecentChanges decodes the bodies of changes. It decodes each of the latest ones once, or not at all if it was stored
-// here. A change is read about ten times from its proposal to its end. It answers by the body that is in the store now,
-// so it is never out of date. The zero RecentChanges is ready to use.
+// RecentChanges decodes the bodies of changes. It decodes each of the latest bodies only once, or not at all if the
+// change was stored here. A change is read about ten times between its proposal and its end. The cache is keyed by
+// the present body in the store, so it is never out of date. The zero RecentChanges is ready to use.
 type RecentChanges struct {
 	mu   sync.Mutex
 	read [mostRecent]struct {
@@ -25,7 +25,7 @@ type RecentChanges struct {
 	next int
 }
 
-// Read decodes the body of a row. The change is the caller's own.
+// Read decodes the body of a row. The caller owns the returned change.
 func (r *RecentChanges) Read(body string) (*change.Change, error) {
 	if found := r.find(body); found != nil {
 		return found, nil
@@ -37,7 +37,7 @@ func (r *RecentChanges) Read(body string) (*change.Change, error) {
 	return c, err
 }
 
-// Of returns the change of a row that is to be stored, as Read returns it from then on.
+// Of returns the change of a row that is about to be stored, in the form that Read returns later.
 func (r *RecentChanges) Of(row *ChangeRow) (*change.Change, error) {
 	c, ok := jsonCopy(row.of)
 	if !ok {
@@ -47,7 +47,7 @@ func (r *RecentChanges) Of(row *ChangeRow) (*change.Change, error) {
 	return c, nil
 }
 
-// find returns the change of a body that was decoded lately, or nil.
+// find returns a copy of the cached change for a body, or nil.
 func (r *RecentChanges) find(body string) *change.Change {
 	r.mu.Lock()
 	for i := range r.read {
@@ -61,7 +61,7 @@ func (r *RecentChanges) find(body string) *change.Change {
 	return nil
 }
 
-// keep keeps c, which is the caller's own, for its body.
+// keep caches a copy of c for its body. c belongs to the caller.
 func (r *RecentChanges) keep(body string, c *change.Change) {
 	if len(body) > longestBody {
 		return
@@ -74,8 +74,8 @@ func (r *RecentChanges) keep(body string, c *change.Change) {
 	r.next++
 }
 
-// Page decodes rows queried with one more than the limit of f. more reports whether that extra row exists. Page doesn't
-// add to the latest changes, because a page is as long as all that are kept.
+// Page decodes the rows of a query with one more than the limit of f. more reports whether that extra row exists.
+// Page doesn't add to the cache, because one page would fill it.
 func (r *RecentChanges) Page(bodies []string, f change.Filter) (found []*change.Change, more bool, err error) {
 	if more = len(bodies) > limit(f); more {
 		bodies = bodies[:limit(f)]
@@ -92,8 +92,8 @@ func (r *RecentChanges) Page(bodies []string, f change.Filter) (found []*change.
 	return found, more, nil
 }
 
-// cloneChange returns a copy of c whose parts can be replaced. It shares parts that are never altered: values, and the
-// elements of a list.
+// cloneChange returns a copy of c whose parts can be replaced. It shares parts that are never modified: values, and
+// the elements of lists.
 func cloneChange(c *change.Change) *change.Change {
 	out := *c
 	out.Writes, out.Effects, out.Cascades, out.Doubts = slices.Clone(c.Writes), slices.Clone(c.Effects), slices.Clone(c.Cascades), slices.Clone(c.Doubts)

@@ -14,21 +14,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// jsonCopy returns the same as decoding the JSON of c, and shares nothing with c that can be altered. ok is false where
-// that isn't sure, such as for a text that isn't UTF-8. Then c has to be decoded, which takes ten times as long.
+// jsonCopy returns the result of encoding c as JSON and decoding it. The result shares no modifiable part with c. ok
+// is false if the result isn't certain, for example for a text that isn't UTF-8. Then the caller must decode the JSON
+// of c, which takes ten times as long.
 func jsonCopy(c *change.Change) (out *change.Change, ok bool) {
 	out = new(*c)
 	settles := settlerOfChange()
 	return out, settles != nil && settles(reflect.ValueOf(out).Elem())
 }
 
-// A settler changes a copy of a value, in place, to the result of decoding its JSON. It returns false if it can't tell.
+// A settler changes a copy of a value, in place, to the result of decoding its JSON. It returns false if the result
+// isn't certain.
 type settler func(reflect.Value) bool
 
 var settlerOfChange = sync.OnceValue(func() settler { return settlerOf(reflect.TypeFor[change.Change]()) })
 
-// settlerOf returns the settler of a type. It returns nil for types that are encoded by rules of their own, or by rules
-// that aren't written here.
+// settlerOf returns the settler of a type. It returns nil for types that have their own encoding, or an encoding that
+// isn't implemented here.
 func settlerOf(t reflect.Type) settler {
 	switch t {
 	case reflect.TypeFor[value.Value]():
@@ -65,17 +67,17 @@ func settleValue(v reflect.Value) bool {
 	return ok
 }
 
-// settleTime takes only times in UTC, which lose nothing.
+// settleTime accepts only times in UTC, which lose nothing.
 func settleTime(v reflect.Value) bool {
 	of := v.Addr().Interface().(*time.Time)
 	if of.Location() != time.UTC {
 		return false
 	}
-	*of = of.Round(0).UTC() // without the reading of the process's clock
+	*of = of.Round(0).UTC() // without the reading of the process's monotonic clock
 	return true
 }
 
-// settleTexts gives a map of texts a map of its own.
+// settleTexts replaces a map of texts by a copy.
 func settleTexts(v reflect.Value) bool {
 	of := v.Addr().Interface().(*map[string]string)
 	*of = maps.Clone(*of)
@@ -87,8 +89,8 @@ func settleTexts(v reflect.Value) bool {
 	return true
 }
 
-// settlerOfSlice returns the settler of a slice type, which gives each slice an array of its own, as decoding does. It
-// returns nil if that of the elements is nil.
+// settlerOfSlice returns the settler of a slice type. It replaces each slice by a copy, as decoding does. It returns
+// nil if the element type has no settler.
 func settlerOfSlice(t reflect.Type) settler {
 	if t.Elem().Kind() == reflect.Uint8 {
 		return func(v reflect.Value) bool {
@@ -118,8 +120,8 @@ func settlerOfSlice(t reflect.Type) settler {
 	}
 }
 
-// settlerOfPointer returns the settler of a pointer type, which has each pointer point to a copy, as decoding does. It
-// returns nil if the settler of the element type is nil.
+// settlerOfPointer returns the settler of a pointer type. It makes each pointer point to a copy, as decoding does. It
+// returns nil if the element type has no settler.
 func settlerOfPointer(t reflect.Type) settler {
 	to := settlerOf(t.Elem())
 	if to == nil {
@@ -136,7 +138,8 @@ func settlerOfPointer(t reflect.Type) settler {
 	}
 }
 
-// settlerOfStruct returns the settler of a struct whose fields are all exported and encoded by one name each.
+// settlerOfStruct returns the settler of a struct type. All fields must be exported and encoded with one name each.
+// Otherwise it returns nil.
 func settlerOfStruct(t reflect.Type) settler {
 	fields := make([]settler, t.NumField())
 	for i := range fields {

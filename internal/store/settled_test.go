@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// texts are strings that JSON escapes, replaces or can't hold.
+// texts are strings that JSON escapes, replaces or can't represent.
 var texts = []string{"", "a", "Ärger", "\x00", "<b>&\u2028\"\\\n", "\U0001F600", "\x7f\u0085", "null", "1"}
 
 // broken is a text that isn't UTF-8.
@@ -54,7 +54,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// TestUnsettled has changes that must be decoded, since their JSON says something else or nothing.
+// TestUnsettled contains changes that must be decoded, since their JSON contains another value or none.
 func TestUnsettled(t *testing.T) {
 	deep := value.OfInt(1)
 	for range 129 {
@@ -78,7 +78,7 @@ func TestUnsettled(t *testing.T) {
 	}
 }
 
-// TestRecentOf checks that a change that was stored is read without decoding, and that each reader has a copy of its own.
+// TestRecentOf checks that a stored change is read without decoding, and that each reader gets its own copy.
 func TestRecentOf(t *testing.T) {
 	now := time.Now().UTC()
 	c := &change.Change{ID: "1", Input: value.OfTime(now), Classes: []string{"a.b"}, History: []change.Step{{State: change.Pending}}}
@@ -123,7 +123,7 @@ func encoded(t *testing.T, c *change.Change) string {
 	return string(body)
 }
 
-// fill sets v, and all that is in it, at random. One in some hundred texts is broken.
+// fill sets v, and everything in it, at random. About one in some hundred texts is broken.
 func fill(r *rand.Rand, v reflect.Value) {
 	switch v.Type() {
 	case reflect.TypeFor[value.Value]():

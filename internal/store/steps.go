@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// RecordBody returns a record as stored in an outbox: its canonical form, without a place in the chain.
+// RecordBody returns a record in the stored form of an outbox: its canonical form, without a place in the chain.
 func RecordBody(r *audit.Record) string {
 	sealed := r.Copy()
 	audit.Seal(audit.Head{Seq: -1}, &sealed)

@@ -6,7 +6,8 @@ import (
 	"runtime"
 )
 
-// syncFolder puts the names in a folder on the disk. Windows does that by itself, and syncs no folder.
+// syncFolder syncs a folder, so that its names are on the disk. Windows does that itself, and doesn't support syncing
+// a folder.
 func syncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil

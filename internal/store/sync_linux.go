@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// syncData syncs the data of f, without the time of the last change.
+// syncData syncs the data of f, but not its modification time.
 func syncData(f *os.File) error {
 	for {
 		if err := syscall.Fdatasync(int(f.Fd())); !errors.Is(err, syscall.EINTR) {

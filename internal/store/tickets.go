@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A TicketRow is a ticket as both stores keep it.
+// A TicketRow is a ticket in the form that both stores use.
 type TicketRow struct {
 	Hash          []byte
 	ID, Use       string
@@ -24,7 +24,7 @@ func WriteTicket(k *identity.Ticket) (TicketRow, error) {
 	return TicketRow{k.Hash[:], k.ID, string(k.Use), k.Expires, k.Seen, k.Ended, string(body)}, err
 }
 
-// WriteTickets encodes all of them.
+// WriteTickets encodes several tickets.
 func WriteTickets(all []identity.Ticket) ([]TicketRow, error) {
 	rows := make([]TicketRow, len(all))
 	for i := range all {

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TokenColumns are the lists of a token, encoded as text.
+// TokenColumns contains the lists of a token, encoded as text.
 type TokenColumns struct {
 	Scopes  string // separated by spaces
 	IPs     string // CIDR ranges separated by spaces
@@ -25,7 +25,7 @@ type TokenColumns struct {
 	More    string // JSON of more
 }
 
-// more holds the parts of tokens that are not credentials.
+// more contains the fields of tokens that are not credentials.
 type more struct {
 	Use     identity.Use `json:"use,omitempty"`
 	Parent  string       `json:"parent,omitempty"`
@@ -76,7 +76,7 @@ func (c *TokenColumns) Read(t *identity.Token, hash []byte) error {
 	return nil
 }
 
-// words joins a list with spaces. No scope or CIDR range contains one.
+// words joins the elements of a list with spaces. A scope or CIDR range contains no space.
 func words[T any](list []T) string {
 	var b strings.Builder
 	for i, w := range list {
@@ -91,24 +91,25 @@ func words[T any](list []T) string {
 // NoToken returns the error for a token that doesn't exist.
 func NoToken() *problem.Error { return problem.New(problem.NotFound, "There is no such token") }
 
-// TokenTakenError returns the error for a new token whose ID or prefix is in use.
+// TokenTakenError returns the error for a new token whose ID or prefix is already in use.
 func TokenTakenError(err error) *problem.Error {
 	return &problem.Error{Code: problem.Conflict, Detail: "There is such a token already", Err: err}
 }
 
-// versionAge is the maximum age of a cached version, and so the delay until a revocation by another process is seen.
+// versionAge is the maximum age of a cached version. It is also the maximum delay until a revocation by another
+// process takes effect.
 const versionAge = 400 * time.Millisecond
 
 // A TokenVersion caches the version of the tokens for a short time. The zero TokenVersion is empty.
 type TokenVersion struct{ last atomic.Pointer[version] }
 
-// A version is the version of a store's tokens, and when it was read.
+// A version is the version of a store's tokens, with the time when it was read.
 type version struct {
 	number int64
 	read   time.Time
 }
 
-// Get returns the version, calling read if the cached one is old.
+// Get returns the cached version. If it is old, Get calls read.
 func (v *TokenVersion) Get(ctx context.Context, read func(context.Context) (int64, error)) (int64, error) {
 	if last := v.last.Load(); last != nil && time.Since(last.read) < versionAge {
 		return last.number, nil
@@ -116,7 +117,7 @@ func (v *TokenVersion) Get(ctx context.Context, read func(context.Context) (int6
 	return v.Latest(ctx, read)
 }
 
-// Latest returns the version that read finds now.
+// Latest returns the present version from read.
 func (v *TokenVersion) Latest(ctx context.Context, read func(context.Context) (int64, error)) (int64, error) {
 	now := time.Now()
 	number, err := read(ctx)
@@ -126,7 +127,7 @@ func (v *TokenVersion) Latest(ctx context.Context, read func(context.Context) (i
 	return v.saw(number, now), nil
 }
 
-// saw caches a version unless a later one is cached, and returns the later.
+// saw caches a version unless a later one is cached. It returns the later of the two.
 func (v *TokenVersion) saw(number int64, at time.Time) int64 {
 	for {
 		last := v.last.Load()
@@ -139,8 +140,8 @@ func (v *TokenVersion) saw(number int64, at time.Time) int64 {
 	}
 }
 
-// Change runs do, which changes tokens and returns the resulting version. If do fails, the version is unknown and the
-// cache is cleared.
+// Change runs do, which changes tokens and returns the new version. If do fails, the version is unknown and the cache
+// is cleared.
 func (v *TokenVersion) Change(do func() (int64, error)) error {
 	now := time.Now()
 	number, err := do()

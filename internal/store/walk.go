@@ -6,10 +6,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// PageSize is the number of records read at once.
+// PageSize is the number of records per page.
 const PageSize = 500
 
-// A RecordRow is a record as stored.
+// A RecordRow is a record in stored form.
 type RecordRow struct {
 	Seq        int64
 	Prev, Hash []byte
@@ -19,21 +19,21 @@ type RecordRow struct {
 // A RecordPage reads up to PageSize rows in order of Seq, starting at from.
 type RecordPage func(ctx context.Context, from int64) ([]RecordRow, error)
 
-// ReadForwards passes the records of ascending pages to yield, as audit.Reader's Records does.
+// ReadForwards passes the records of ascending pages to yield, like the method Records of audit.Reader.
 func ReadForwards(ctx context.Context, page RecordPage, from int64, yield func(audit.Record) bool) error {
 	return walk(ctx, page, from, way{+1, audit.Last}, yield)
 }
 
-// ReadBackwards passes the records of descending pages to yield, as audit.Reader's ReadBackwards does.
+// ReadBackwards passes the records of descending pages to yield, like the method Backwards of audit.Reader.
 func ReadBackwards(ctx context.Context, page RecordPage, from int64, yield func(audit.Record) bool) error {
 	return walk(ctx, page, from, way{-1, audit.First}, yield)
 }
 
-// A way is a direction: the step from the last Seq of a page to the next page, and the last possible Seq.
+// A way is a direction: the step from a page's last Seq to the next page, and the last possible Seq.
 type way struct{ step, end int64 }
 
-// walk holds no resource of the database while yield runs. From the second page on, it reads and decodes the next
-// page while yield handles the current one.
+// walk passes the records of pages to yield. It holds no resource of the database while yield runs. From the second
+// page on, it reads and decodes the next page while yield handles the current one.
 func walk(ctx context.Context, page RecordPage, from int64, w way, yield func(audit.Record) bool) error {
 	at := recordsRead(ctx, page, from)
 	for first := true; ; first = false {
@@ -46,7 +46,7 @@ func walk(ctx context.Context, page RecordPage, from int64, w way, yield func(au
 		for i := range at.records {
 			if !yield(at.records[i]) {
 				if more && !first {
-					<-ahead // let the reading goroutine end
+					<-ahead // waits for the end of the goroutine
 				}
 				return nil
 			}
@@ -64,14 +64,14 @@ func walk(ctx context.Context, page RecordPage, from int64, w way, yield func(au
 	}
 }
 
-// A reading is a decoded page, up to the record that err is about.
+// A reading is a decoded page, up to the record that caused err.
 type reading struct {
 	records []audit.Record
 	last    int64 // the Seq of the last row
 	err     error
 }
 
-// recordsRead returns a page of records up to the first that can't be read, which is the error.
+// recordsRead returns a page of records, up to the first one that can't be read. That record is the error.
 func recordsRead(ctx context.Context, page RecordPage, from int64) reading {
 	rows, err := page(ctx, from)
 	out := reading{records: make([]audit.Record, 0, len(rows)), err: err}

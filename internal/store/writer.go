@@ -15,7 +15,7 @@ const mostAtOnce = 512
 // ErrClosed is the error of a closed RecordWriter.
 var ErrClosed = errors.New("the store is closed")
 
-// A RecordWriter collects the records that arrive while others are being written, so that many callers share one commit.
+// A RecordWriter collects the records that arrive during a write, so that many callers share one commit.
 type RecordWriter struct {
 	write   func([]*audit.Record) error
 	appends chan *waiting
@@ -30,15 +30,15 @@ type waiting struct {
 	done   chan error // receives one result
 }
 
-// NewRecordWriter returns a RecordWriter over write, which one goroutine calls: it must append all records to the chain, or none.
-// The caller closes the RecordWriter.
+// NewRecordWriter returns a RecordWriter that calls write from one goroutine. write must append all records to the
+// chain, or none. The caller must close the RecordWriter.
 func NewRecordWriter(write func([]*audit.Record) error) *RecordWriter {
 	w := &RecordWriter{write: write, appends: make(chan *waiting, mostAtOnce), closing: make(chan struct{}), closed: make(chan struct{})}
 	go w.run()
 	return w
 }
 
-// Append returns when r is stored, with its place in the chain.
+// Append returns after r is stored, and sets its place in the chain.
 func (w *RecordWriter) Append(ctx context.Context, r *audit.Record) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (w *RecordWriter) Append(ctx context.Context, r *audit.Record) error {
 	return err
 }
 
-// Close waits for the appends under way.
+// Close waits for running appends.
 func (w *RecordWriter) Close() {
 	if !w.shut.Swap(true) {
 		close(w.closing)
@@ -100,11 +100,12 @@ func (w *RecordWriter) run() {
 	}
 }
 
-// mostGathers is how often a batch waits for callers that are about to append.
+// mostGathers is the maximum number of times that a batch waits for callers that are about to append.
 const mostGathers = 4
 
-// batch writes first and the records waiting after it, and answers their callers. Larger batches are fewer syncs:
-// callers that can run come first, again as long as that brings records. At rest, batch doesn't wait.
+// batch writes first and the records that wait behind it, and answers their callers. Larger batches need fewer syncs.
+// So batch lets other callers run first, and repeats that while it brings more records. If there are no other
+// callers, it doesn't wait.
 func (w *RecordWriter) batch(first *waiting) {
 	all := []*waiting{first}
 	for range mostGathers {
