@@ -16,7 +16,7 @@ import (
 //
 //	 0 magic, which no text of a record can contain
 //	 8 the size of what follows the header
-//	12 CRC-32C of the frame but these four bytes and the magic
+//	12 CRC-32C of the frame without these four bytes and the magic
 //	16 the Seq of the first record
 //	24 the number of records, in eight bytes
 //	32 the hash before the first record; zero for the first record of all
