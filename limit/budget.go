@@ -12,44 +12,46 @@ import (
 )
 
 const (
-	// flushEvery is how long use is collected before it is written to the ledger. At most that much is lost in a crash.
+	// flushEvery is the time between two writes of use to the ledger. A crash loses at most the use of this time.
 	flushEvery = 500 * time.Millisecond
-	// stale is the maximum age of a ledger's answer: longer than flushEvery, so that frequent callers needn't ask.
+	// stale is the maximum age of a ledger's answer. It is longer than flushEvery, so that frequent callers needn't
+	// request an answer themselves.
 	stale = time.Second
-	// patience is how long a ledger may take to answer.
+	// patience is the maximum time that a ledger may take to answer.
 	patience = 2 * time.Second
-	// tries is how often a call asks again for accounts that were dropped in the meantime.
+	// tries is how often a call requests accounts again that forget dropped in the meantime.
 	tries = 3
 )
 
-// budgets tracks the daily use of owners and tokens. The use of this process is known at once. The use of other
-// processes is known when the ledger is asked, at most stale plus the ledger's response time later.
+// budgets tracks the daily use of owners and tokens. It knows the use of this process at once. It learns the use of
+// other processes from the ledger, at most stale plus the ledger's response time later.
 type budgets struct {
-	owner, token Use // the limits
+	owner, token Use // the daily limits
 	ledger       Ledger
 	now          func() time.Time
-	asking       chan struct{} // a semaphore, held while the ledger is asked
+	asking       chan struct{} // a semaphore, acquired while the ledger is called
 
 	mu       sync.Mutex
-	accounts map[Account]*tally // those used recently, and those with pending use
-	timer    *time.Timer        // runs while there is pending use
+	accounts map[Account]*tally // recently used accounts, and accounts with pending use
+	timer    *time.Timer        // runs while an account has pending use
 	closed   bool
-	failed   time.Time // when the ledger failed last, by the machine's clock
+	failed   time.Time // when the ledger last failed, by the machine's clock
 	failure  error
 }
 
-// A tally is the known use of an account: the sum of known, told and pending.
+// A tally is the known use of an account. The use is the sum of known, told and pending.
 type tally struct {
 	Account
 	known   Use       // the ledger's last answer
-	told    Use       // being written to the ledger
+	told    Use       // being written to the ledger now
 	pending Use       // not yet written
-	asked   time.Time // when the request for known was made, or zero for never
-	heard   time.Time // when it was answered, by the machine's clock
-	running int       // calls that will still add to pending
+	asked   time.Time // when known was requested, or zero for never
+	heard   time.Time // when the ledger answered, by the machine's clock
+	running int       // number of calls that will still add to pending
 }
 
-// newBudgets returns the budgets of o, or nil if there is no daily limit. Without a ledger the use is counted in this process.
+// newBudgets returns the budgets of o, or nil if o has no daily limit. Without a ledger, the use is counted in this
+// process only.
 func newBudgets(o Options) *budgets {
 	if o.Daily == (Use{}) && o.TokenDaily == (Use{}) {
 		return nil
@@ -65,13 +67,13 @@ func newBudgets(o Options) *budgets {
 	return b
 }
 
-// A spending is the accounts, at most two, that a call draws from.
+// A spending is the accounts, at most two, whose budgets a call uses.
 type spending struct {
 	budgets       *budgets
 	owner, tokens *tally // nil if unlimited
 }
 
-// begin counts a call of k, or refuses it because a budget is used up or unknown.
+// begin counts a call of k. It returns an error if a budget is used up or unknown.
 func (b *budgets) begin(ctx context.Context, k keys) (spending, error) {
 	if b == nil {
 		return spending{}, nil
@@ -81,7 +83,8 @@ func (b *budgets) begin(ctx context.Context, k keys) (spending, error) {
 		now := b.now()
 		s := b.find(DayOf(now), k)
 		old := s.old(now)
-		// A value just asked for is good, however long the answer took. An account dropped meanwhile is not.
+		// A value that was just requested is valid, however long the answer took. An account that was dropped
+		// meanwhile has no valid value.
 		if len(old) == 0 || try > 0 && s.hasAnswers() {
 			err := s.refuse(now)
 			if err == nil {
@@ -102,14 +105,14 @@ func (b *budgets) begin(ctx context.Context, k keys) (spending, error) {
 	}
 }
 
-// hasAnswers reports whether the ledger has answered for all accounts. b.mu is held.
+// hasAnswers reports whether the ledger has answered for all accounts. The caller holds b.mu.
 func (s spending) hasAnswers() bool {
 	known := true
 	s.each(func(t *tally) { known = known && !t.asked.IsZero() })
 	return known
 }
 
-// find returns the limited accounts of k. b.mu is held.
+// find returns the accounts of k that have a limit. The caller holds b.mu.
 func (b *budgets) find(day Day, k keys) spending {
 	s := spending{budgets: b}
 	at := func(key string) *tally {
@@ -130,7 +133,7 @@ func (b *budgets) find(day Day, k keys) spending {
 	return s
 }
 
-// each calls do for each account. b.mu is held.
+// each calls do for each account. The caller holds b.mu.
 func (s spending) each(do func(*tally)) {
 	for _, t := range [2]*tally{s.owner, s.tokens} {
 		if t != nil {
@@ -139,7 +142,7 @@ func (s spending) each(do func(*tally)) {
 	}
 }
 
-// old returns the accounts whose known use is too old. b.mu is held.
+// old returns the accounts whose known use is too old. The caller holds b.mu.
 func (s spending) old(now time.Time) (old []*tally) {
 	s.each(func(t *tally) {
 		if age := now.Sub(t.asked); t.asked.IsZero() || age > stale || age < 0 {
@@ -149,7 +152,7 @@ func (s spending) old(now time.Time) (old []*tally) {
 	return old
 }
 
-// refuse returns the refusal of a call whose budget is used up, or nil. b.mu is held.
+// refuse returns an error if a budget of the call is used up, or nil. The caller holds b.mu.
 func (s spending) refuse(now time.Time) error {
 	if t := s.owner; t != nil {
 		if what := t.totalUse().over(s.budgets.owner); what != "" {
@@ -164,8 +167,8 @@ func (s spending) refuse(now time.Time) error {
 	return nil
 }
 
-// budgetError returns a refusal until the day ends and some seconds more, so that refused callers don't all come back at
-// once.
+// budgetError returns the error for a call over a budget. Its RetryAfter ends some seconds after the end of the day,
+// chosen at random, so that callers don't all return at once.
 func budgetError(whose, what string, now time.Time) error {
 	p := refusal(whose+"_daily_"+what, 0, nil).(*problem.Error)
 	p.Code, p.RetryAfter = problem.BudgetExceeded, (DayOf(now)+1).start().Sub(now).Truncate(time.Millisecond)+p.RetryAfter
@@ -177,7 +180,7 @@ func budgetError(whose, what string, now time.Time) error {
 	return p
 }
 
-// add adds to the pending use and to the running calls of the accounts. b.mu is held.
+// add adds u to the pending use of the accounts, and running to their running calls. The caller holds b.mu.
 func (s spending) add(u Use, running int) {
 	s.each(func(t *tally) { t.pending, t.running = t.pending.Plus(u), t.running+running })
 }
@@ -196,17 +199,18 @@ func (s spending) end(used Use) {
 
 func (t *tally) totalUse() Use { return t.known.Plus(t.told).Plus(t.pending) }
 
-// arm starts the timer of the next flush. b.mu is held.
+// arm starts the timer of the next flush. The caller holds b.mu.
 func (b *budgets) arm() {
 	if b.timer == nil && !b.closed {
 		b.timer = time.AfterFunc(flushEvery, func() {
-			b.flush(context.Background()) // on failure it stays pending. The next calls are refused and try again
+			b.flush(context.Background()) // on failure the use stays pending, and the next calls are refused and try again
 		})
 	}
 }
 
-// ask asks the ledger for accounts whose known use is too old. Concurrent callers ask one after the other, and share
-// an answer or a failure that arrived while they waited. A caller that stops waiting leaves the answer to the others.
+// ask requests the accounts from the ledger whose known use is too old. Concurrent callers wait for each other. They
+// share an answer or a failure that arrived while they waited. If a caller stops waiting, the others still get its
+// answer.
 func (b *budgets) ask(ctx context.Context, old []*tally) error {
 	since := time.Now()
 	select {
@@ -243,7 +247,7 @@ func (b *budgets) ask(ctx context.Context, old []*tally) error {
 	}
 }
 
-// flush writes all pending use to the ledger. Use that can't be written stays pending.
+// flush writes all pending use to the ledger. If the ledger fails, the use stays pending.
 func (b *budgets) flush(ctx context.Context) error {
 	select {
 	case b.asking <- struct{}{}:
@@ -273,8 +277,8 @@ func (b *budgets) flush(ctx context.Context) error {
 	return err
 }
 
-// exchange writes the pending use of tallies to the ledger, and stores the totals it returns. The caller holds
-// asking. After a failure the ledger may have counted the use nevertheless. Then some is counted twice, but none is
+// exchange writes the pending use of tallies to the ledger, and stores the totals that the ledger returns. The caller
+// holds asking. The ledger may have counted the use even if it failed. Then some use is counted twice, but none is
 // lost.
 func (b *budgets) exchange(ctx context.Context, tallies []*tally) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -305,7 +309,8 @@ func (b *budgets) exchange(ctx context.Context, tallies []*tally) error {
 	return err
 }
 
-// spend calls the ledger. A panic in it must not end the process, since it may run in a goroutine of this package.
+// spend calls the ledger. It turns a panic of the ledger into an error, because it may run in a goroutine of this
+// package, where a panic would end the process.
 func (b *budgets) spend(ctx context.Context, entries []Entry) (known []Use, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -319,7 +324,8 @@ func (b *budgets) spend(ctx context.Context, entries []Entry) (known []Use, err 
 	return known, err
 }
 
-// forget drops the tallies without pending use or running calls whose known use is too old. b.mu is held.
+// forget drops the tallies whose known use is too old, unless they have pending use or running calls. The caller
+// holds b.mu.
 func (b *budgets) forget() {
 	now := b.now()
 	for a, t := range b.accounts {

@@ -19,13 +19,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A book is a Ledger in memory that several limiters can share, and that can fail.
+// A book is a Ledger in memory. Several limiters can share it, and a test can make it fail.
 type book struct {
 	mu     sync.Mutex
 	spent  map[limit.Account]limit.Use
 	asked  int
 	broken error
-	after  bool // it fails after writing, so that the use is counted
+	after  bool // it fails only after writing, so that the use is counted
 }
 
 func newBook() *book { return &book{spent: map[limit.Account]limit.Use{}} }
@@ -54,14 +54,14 @@ func (b *book) breaks(err error, after bool) {
 	b.broken, b.after = err, after
 }
 
-// times returns the number of calls.
+// times returns the number of calls of Spend.
 func (b *book) times() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.asked
 }
 
-// tells returns the content of the book as a sorted text without zeros: "2026-07-28 oana 1 calls 2 rows …".
+// tells returns the content of the book as sorted text without zeros: "2026-07-28 oana 1 calls 2 rows …".
 func (b *book) tells() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,7 +81,7 @@ func (b *book) tells() string {
 
 var ana = limit.Asker{Owner: "ana", Token: "t1"}
 
-// call makes a call that uses u, and returns the kind of its refusal, or "".
+// call makes a call with the use u. It returns the kind of the refusal, or "".
 func call(l *limit.Limiter, who limit.Asker, u limit.Use) string {
 	release, err := l.Acquire(context.Background(), who)
 	if err != nil {
@@ -98,8 +98,8 @@ func TestBudgets(t *testing.T) {
 		who   limit.Asker
 		calls int
 		use   limit.Use // of each call
-		want  int       // number of calls that pass
-		kind  string    // of the first refusal
+		want  int       // number of calls that are admitted
+		kind  string    // kind of the first refusal
 	}
 	bob := limit.Asker{Owner: "bob", Token: "t9"}
 	second := limit.Asker{Owner: "ana", Token: "t2"}
@@ -155,7 +155,8 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// A refusal names the spent budget, and a RetryAfter until the day ends, spread over some seconds.
+// TestBudgetRefusal checks that a refusal names the exceeded budget. Its RetryAfter must end some seconds after the
+// end of the day, at different times.
 func TestBudgetRefusal(t *testing.T) {
 	c := newClock()
 	c.move(11*time.Hour + 59*time.Minute) // a minute before midnight
@@ -190,10 +191,10 @@ func TestBudgetRefusal(t *testing.T) {
 	}
 }
 
-// A call that runs over midnight counts on the day it began.
+// TestMidnight checks that a call that runs over midnight counts on the day on which it began.
 func TestMidnight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(24*time.Hour - time.Minute) // synctest's clock begins at midnight
+		time.Sleep(24*time.Hour - time.Minute) // the clock of synctest begins at midnight
 		ledger := newBook()
 		l := limit.New(limit.Options{Daily: limit.Use{Rows: 10}, Ledger: ledger})
 		release, err := l.Acquire(t.Context(), ana)
@@ -218,7 +219,8 @@ func TestMidnight(t *testing.T) {
 	})
 }
 
-// Use is in the ledger half a second later, or when the limiter closes. A new limiter finds it there.
+// TestRestart checks that the ledger has the use half a second later, or when the limiter closes. A new limiter must
+// find it there.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := newBook()
@@ -234,7 +236,7 @@ func TestRestart(t *testing.T) {
 		if got, want := ledger.tells(), "2000-01-01 oana 2 calls 3 rows; 2000-01-01 tt1 2 calls 3 rows"; got != want {
 			t.Errorf("after 500 ms: %s, want %s", got, want)
 		}
-		call(crashes, ana, limit.Use{Rows: 50}) // it crashes within the next 500 ms: this use is lost
+		call(crashes, ana, limit.Use{Rows: 50}) // this limiter crashes within the next 500 ms, so the use is lost
 		closes := limit.New(o)
 		for range 3 {
 			call(closes, ana, limit.Use{})
@@ -251,7 +253,8 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// A running call is in the ledger while it runs. Otherwise other limiters would admit as many more.
+// TestRunning checks that the ledger counts a call while it runs. Otherwise other limiters would admit too many
+// calls.
 func TestRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := newBook()
@@ -267,7 +270,7 @@ func TestRunning(t *testing.T) {
 			t.Errorf("while the only call runs elsewhere: %q", got)
 		}
 		time.Sleep(time.Hour)
-		call(a, limit.Asker{Owner: "bob"}, limit.Use{}) // idle accounts are dropped now, those with a running call are not
+		call(a, limit.Asker{Owner: "bob"}, limit.Use{}) // drops idle accounts, but not accounts with a running call
 		time.Sleep(time.Second)
 		synctest.Wait()
 		release(limit.Use{Rows: 7})
@@ -281,7 +284,8 @@ func TestRunning(t *testing.T) {
 	})
 }
 
-// Use is counted once: before, while and after it is written, and in the next write. An idle limiter asks nothing.
+// TestFlush checks that use is counted once: before, during and after the write, and in the next write. An idle
+// limiter must not call the ledger.
 func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := newBook()
@@ -289,7 +293,7 @@ func TestFlush(t *testing.T) {
 		steps := []struct {
 			wait  time.Duration
 			calls int
-			tells string // the ledger's content after the calls
+			tells string // content of the ledger after the calls
 			asked int
 		}{
 			{0, 4, "2000-01-01 oana", 1},
@@ -316,7 +320,7 @@ func TestFlush(t *testing.T) {
 		if got := call(l, ana, limit.Use{}); got != "budget_exceeded owner_daily_calls" {
 			t.Errorf("the eleventh: %q", got)
 		}
-		// A failed write is retried without further calls.
+		// After a failed write, the limiter tries again even without further calls.
 		bob := limit.Asker{Owner: "bob"}
 		call(l, bob, limit.Use{})
 		ledger.breaks(errors.New("busy"), false)
@@ -346,7 +350,7 @@ func (keepsNothing) Spend(_ context.Context, entries []limit.Entry) ([]limit.Use
 	return make([]limit.Use, len(entries)), nil
 }
 
-// Idle accounts leave nothing in memory.
+// TestBudgetMemory checks that idle accounts use no memory.
 func TestBudgetMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limit.New(limit.Options{Daily: limit.Use{Calls: 10}, TokenDaily: limit.Use{Calls: 10}, Ledger: keepsNothing{}})
@@ -373,7 +377,7 @@ func TestBudgetMemory(t *testing.T) {
 	})
 }
 
-// Two limiters on one ledger know each other's use within a second.
+// TestSharedBudget checks that two limiters with the same ledger know each other's use within a second.
 func TestSharedBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := newBook()
@@ -388,7 +392,7 @@ func TestSharedBudget(t *testing.T) {
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
-		// Within the other's stale time, each admits 50 calls that the other doesn't count.
+		// Each limiter admits up to 50 calls within stale that the other limiter doesn't know yet.
 		if n := passed[0] + passed[1]; n < 100 || n > 100+50 {
 			t.Errorf("%v passed, want 100 to 150", passed)
 		}
@@ -404,7 +408,8 @@ func TestSharedBudget(t *testing.T) {
 	})
 }
 
-// While the ledger fails, calls are refused as soon as the known use is stale. When it is back, no use is lost.
+// TestLedgerFails checks that calls are refused while the ledger fails, as soon as the known use is stale. When the
+// ledger works again, no use must be lost.
 func TestLedgerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := newBook()
@@ -441,7 +446,8 @@ func TestLedgerFails(t *testing.T) {
 		if err := l.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		// The last call was written twice, since the first write may have failed: never less than was used.
+		// The last call was written twice, because the first write may have failed. So the ledger never has less than
+		// the real use.
 		if got, want := ledger.tells(), "2000-01-01 oana 12 calls 12 rows"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -479,7 +485,8 @@ func TestLedgerFaults(t *testing.T) {
 	}
 }
 
-// A ledger that doesn't answer never blocks calls for long, however many there are. A cancelled call returns at once.
+// TestLedgerHangs checks that a ledger that doesn't answer never blocks calls for long, however many calls there are.
+// A cancelled call must return at once.
 func TestLedgerHangs(t *testing.T) {
 	for _, tt := range []struct {
 		takes time.Duration
@@ -514,8 +521,8 @@ func TestLedgerHangs(t *testing.T) {
 	}
 }
 
-// TestBudgetStorm calls with many tokens of one owner at once. No more calls than the budget pass, and all use is in
-// the ledger.
+// TestBudgetStorm makes concurrent calls with many tokens of one owner. No more calls than the budget may pass, and
+// the ledger must have all use.
 func TestBudgetStorm(t *testing.T) {
 	const most, owners = 3000, 3
 	ledger := newBook()
@@ -544,7 +551,7 @@ func TestBudgetStorm(t *testing.T) {
 	}
 }
 
-// Each depth of nested calls has its own places, so no call waits for a place it holds itself.
+// TestNested checks that each depth of nested calls has its own places, so that no call waits for its own place.
 func TestNested(t *testing.T) {
 	l := limit.New(limit.Options{Concurrency: 1})
 	for depth := range 4 {
@@ -559,8 +566,8 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// A model of budgets: a call passes as long as no budget is used up, whatever happens to the clock, the ledger and
-// other limiters.
+// TestBudgetModel compares budgets with a model. A call passes if no budget is used up, whatever happens to the
+// clock, the ledger and other limiters.
 func TestBudgetModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, ledger := newClock(), newBook()
@@ -583,7 +590,7 @@ func TestBudgetModel(t *testing.T) {
 					model[of[0]] = model[of[0]].Plus(used)
 					open, of = open[1:], of[1:]
 				}
-			case 3: // the process ends, and another one starts
+			case 3: // the process ends, and another process starts
 				for _, release := range open {
 					release(limit.Use{})
 				}
@@ -621,7 +628,8 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// Without a ledger, accounts of the day are kept in the process, up to a number beyond which new ones are refused.
+// TestMostAskersOfADay checks a limiter without a ledger. It keeps the accounts of the day in the process, up to a
+// maximum number, and then refuses new accounts.
 func TestMostAskersOfADay(t *testing.T) {
 	c := newClock()
 	l := limit.New(limit.Options{Daily: limit.Use{Calls: 1}, Now: c.now})

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Use is what calls have used, or the most that they may use. No number is negative.
+// Use is the use of calls, or the maximum that they may use. No number is negative.
 type Use struct {
 	Calls  int64
-	Rows   int64 // records returned
-	Bytes  int64 // of responses
-	Tokens int64 // of a language model, estimated: Bytes/4
-	Cost   int64 // of these tokens, in millionths of a US dollar
+	Rows   int64 // number of returned records
+	Bytes  int64 // size of the responses
+	Tokens int64 // estimated tokens of a language model: Bytes/4
+	Cost   int64 // price of these tokens, in millionths of a US dollar
 }
 
-// Plus returns the sum of u and v. A sum that overflows is math.MaxInt64.
+// Plus returns the sum of u and v. If a sum overflows, the result is math.MaxInt64.
 func (u Use) Plus(v Use) Use {
 	return Use{plus(u.Calls, v.Calls), plus(u.Rows, v.Rows), plus(u.Bytes, v.Bytes), plus(u.Tokens, v.Tokens), plus(u.Cost, v.Cost)}
 }
@@ -29,7 +29,7 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// over returns the name of the first limit of most that u has reached, or "".
+// over returns the name of the first limit in most that u has reached, or "".
 func (u Use) over(most Use) string {
 	switch {
 	case most.Calls > 0 && u.Calls >= most.Calls:
@@ -46,8 +46,8 @@ func (u Use) over(most Use) string {
 	return ""
 }
 
-// Cost returns the price of this many tokens in millionths of a US dollar, rounded, where price is that of a million
-// tokens in the same unit.
+// Cost returns the price of the tokens in millionths of a US dollar, rounded. The argument price is the price of a
+// million tokens, also in millionths of a dollar.
 func Cost(tokens, price int64) int64 {
 	millions, rest := tokens/1e6, tokens%1e6
 	if price > 0 && millions > math.MaxInt64/price {
@@ -56,12 +56,12 @@ func Cost(tokens, price int64) int64 {
 	return plus(millions*price, (rest*price+500_000)/1e6)
 }
 
-// A Day is a day in UTC, as the number of days since 1970-01-01.
+// A Day is a day in UTC, counted in days since 1970-01-01.
 type Day int64
 
 const daySeconds = 24 * 60 * 60
 
-// DayOf returns the day that t is on.
+// DayOf returns the day in UTC that contains t.
 func DayOf(t time.Time) Day { return Day(t.Unix() / daySeconds) }
 
 // String returns the day as 2006-01-02.
@@ -69,7 +69,7 @@ func (d Day) String() string { return d.start().Format(time.DateOnly) }
 
 func (d Day) start() time.Time { return time.Unix(int64(d)*daySeconds, 0).UTC() }
 
-// An Account identifies the use of one owner (Key "o" + owner) or one token (Key "t" + token) on one day.
+// An Account identifies the use of one owner or one token on one day. Key is "o" and the owner, or "t" and the token.
 type Account struct {
 	Day Day
 	Key string
@@ -81,9 +81,9 @@ type Entry struct {
 	Use
 }
 
-// A Ledger stores what was used of the budgets, shared by several processes and kept over restarts.
+// A Ledger stores the use of the budgets. Several processes share it, and it survives restarts.
 type Ledger interface {
-	// Spend adds every entry to its account, or none, and returns the total use of each account after that, in the
+	// Spend adds all entries to their accounts, or none. It returns the total use of each account afterwards, in the
 	// order of the entries. An entry with a zero Use only reads its account. No account occurs twice.
 	Spend(ctx context.Context, entries []Entry) ([]Use, error)
 }
@@ -95,7 +95,8 @@ type memory struct {
 	spent map[Account]Use
 }
 
-// Spend implements Ledger. A new day drops the days before, which only calls that ran over midnight still use.
+// Spend implements Ledger. When a new day begins, it drops the accounts of earlier days. Only calls that ran over
+// midnight still use those.
 func (m *memory) Spend(_ context.Context, entries []Entry) ([]Use, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

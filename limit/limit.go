@@ -1,8 +1,8 @@
 // Package limit limits the rate, the concurrency and the daily use of calls per owner and token.
 //
-// It runs after authentication and before policy. Rates and daily budgets apply per owner and per token, so several
-// tokens of one person share an allowance. Concurrency applies per token. It refuses calls over a limit, and all calls
-// while its stores fail.
+// The limits apply after authentication and before policy. Rates and daily budgets apply per owner and per token, so
+// several tokens of one person share an allowance. Concurrency applies per token. The package refuses calls over a
+// limit, and all calls while its stores fail.
 package limit
 
 import (
@@ -22,33 +22,33 @@ import (
 
 // Options are the limits. The zero value of each field is usable. A negative Queue disables queueing.
 type Options struct {
-	PerMinute      int           // calls per owner. 0 means 3,000
-	Every          time.Duration // overrides PerMinute: one call per owner in this time, for rates below one a minute
-	Burst          int           // calls per owner at once after a rest. 0 means 500
-	TokenPerMinute int           // calls per token. 0 means PerMinute
-	TokenBurst     int           // calls per token at once. 0 means Burst
-	Concurrency    int           // running calls per token, or per owner without one. 0 means the constant Concurrency
-	Queue          int           // calls waiting for a running one to end. 0 means 64
+	PerMinute      int           // calls of an owner. 0 means 3,000
+	Every          time.Duration // if set, replaces PerMinute: one call of an owner in this time, for rates below one per minute
+	Burst          int           // calls of an owner at once after a rest. 0 means 500
+	TokenPerMinute int           // calls of a token. 0 means PerMinute
+	TokenBurst     int           // calls of a token at once. 0 means Burst
+	Concurrency    int           // running calls of a token, or of an owner without a token. 0 means the constant Concurrency
+	Queue          int           // maximum number of calls that wait for a running call to end. 0 means 64
 
-	Daily      Use // daily budget of an owner (days in UTC). A field of 0 is unlimited
-	TokenDaily Use // daily budget of a token, likewise
+	Daily      Use // daily budget of an owner (days in UTC). A zero field is unlimited
+	TokenDaily Use // daily budget of a token, with the same rules
 
-	Store  Store            // nil keeps the rates in this process
-	Ledger Ledger           // nil keeps the budgets in this process
-	Now    func() time.Time // nil means time.Now. The clock of the rates kept in this process, and of the days
+	Store  Store            // nil keeps the rates in this process only
+	Ledger Ledger           // nil keeps the budgets in this process only
+	Now    func() time.Time // nil means time.Now. The clock for days, and for rates that are kept in this process
 }
 
-// An Asker identifies the allowances that a call draws from. A derived principal draws from those of the credential
-// it derives from.
+// An Asker identifies the allowances that a call uses. A derived principal uses the allowances of its original
+// credential.
 type Asker struct {
 	Owner string // the human, or the principal's ID if it has none
-	Token string // the credential, or ""
-	Depth int    // number of derivations between the credential and this principal
+	Token string // the credential, or "" if there is none
+	Depth int    // number of derivations between the credential and the principal
 }
 
-// A Bucket is an allowance of calls: Burst at once, and one more per Every.
+// A Bucket is an allowance of calls: Burst calls at once, and one more call per Every.
 type Bucket struct {
-	Key   string // names the allowance. Equal keys share one
+	Key   string // name of the allowance. Buckets with the same key share one allowance
 	Every time.Duration
 	Burst int
 }
@@ -56,32 +56,32 @@ type Bucket struct {
 // Concurrency is the default number of running calls per token.
 const Concurrency = 16
 
-// longest is the longest time for a bucket to fill, so that sums of times don't overflow.
+// longest is the maximum time for a bucket to fill. It keeps sums of times from overflowing.
 const longest = 10 * 365 * 24 * time.Hour
 
-// A Store keeps the rates, shared by several processes.
+// A Store keeps the rates. Several processes can share it.
 type Store interface {
-	// Take takes one call from every bucket, or from none. If it takes none, wait is the time until it can, greater
-	// than 0.
+	// Take takes one call from every bucket, or from none. If it takes none, wait is the time until the call can
+	// pass, and is greater than 0.
 	Take(ctx context.Context, buckets []Bucket) (wait time.Duration, err error)
 }
 
-// A Limiter admits calls or refuses them. It is safe for use by several goroutines.
+// A Limiter admits or refuses calls. It is safe for concurrent use.
 type Limiter struct {
 	owner, token Bucket
 	running      int
 	waiting      int
 	store        Store
-	budgets      *budgets // nil without budgets
+	budgets      *budgets // nil if there are no daily limits
 
 	mu    sync.Mutex
-	gates map[string]*gate // those with a call that runs or waits
+	gates map[string]*gate // the gates that have a running or waiting call
 }
 
 // A gate is the queue of one key. Calls wait in the order of their arrival.
 type gate struct {
 	*fair.Semaphore
-	calls int // those that run or wait
+	calls int // calls that run or wait
 }
 
 // New returns a Limiter with the limits of o.
@@ -143,12 +143,12 @@ func (l *Limiter) Acquire(ctx context.Context, who Asker) (release func(Use), er
 	}, nil
 }
 
-// Close writes the pending use of the budgets to the ledger. Later calls are still limited, but their use is no
-// longer written.
+// Close writes the pending use of the budgets to the ledger. The Limiter still limits later calls, but no longer
+// writes their use.
 func (l *Limiter) Close(ctx context.Context) error { return l.budgets.close(ctx) }
 
-// keys are the names of an owner and a token in buckets, gates and accounts.
-type keys struct{ owner, token string } // token may be ""
+// keys contains the names of an owner and a token in buckets, gates and accounts.
+type keys struct{ owner, token string } // the token may be ""
 
 func keysOf(who Asker) keys {
 	k := keys{owner: "o" + who.Owner}
@@ -158,8 +158,8 @@ func keysOf(who Asker) keys {
 	return k
 }
 
-// gate returns the key of the gate a call runs in. A call may wait for a call that it makes as a derived principal.
-// With a gate for each depth, no call waits for a place that it holds itself.
+// gate returns the key of the gate of a call. A call may wait for another call that it makes as a derived principal.
+// Each depth of derivation has its own gate, so no call waits for its own place.
 func (k keys) gate(depth int) string {
 	key := cmp.Or(k.token, k.owner)
 	if depth > 0 {
@@ -168,7 +168,7 @@ func (k keys) gate(depth int) string {
 	return key
 }
 
-// rate takes the call from the buckets of owner and token.
+// rate takes the call from the buckets of its owner and token.
 func (l *Limiter) rate(ctx context.Context, k keys) error {
 	both := [2]Bucket{l.owner, l.token}
 	both[0].Key, both[1].Key = k.owner, k.token
@@ -188,8 +188,8 @@ func (l *Limiter) rate(ctx context.Context, k keys) error {
 	return nil
 }
 
-// refusal returns the refusal of a call. RetryAfter is at least 1 to 5 s, chosen at random. So a limit, a full queue
-// and a failing store look alike, and refused callers don't all come back at once.
+// refusal returns the error for a refused call. RetryAfter is at least 1 to 5 s, chosen at random. So an exceeded
+// limit, a full queue and a failing store look alike, and callers don't all return at once.
 func refusal(kind string, wait time.Duration, err error) error {
 	again := time.Second + rand.N(4*time.Second)
 	return &problem.Error{Code: problem.RateLimited, Detail: "Too many calls", Suggestion: "Wait, then send the same call again",
@@ -203,7 +203,7 @@ func contextError(ctx context.Context) error {
 	return &problem.Error{Code: problem.Cancelled, Detail: "The call was cancelled", Kind: "queue_cancelled", Err: ctx.Err()}
 }
 
-// enter waits until a call may run. If it returns no error, the caller calls leave once.
+// enter waits until a call may run. If it returns no error, the caller must call leave once.
 func (l *Limiter) enter(ctx context.Context, key string) (leave func(), err error) {
 	l.mu.Lock()
 	g := l.gates[key]
@@ -222,7 +222,7 @@ func (l *Limiter) enter(ctx context.Context, key string) (leave func(), err erro
 	return func() { free(); l.forget(key, g) }, nil
 }
 
-// forget ends a call of a gate, and removes a gate without calls.
+// forget ends a call of the gate g. It removes the gate if it has no other calls.
 func (l *Limiter) forget(key string, g *gate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A clock only moves when told to.
+// A clock moves only when a test calls move.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -36,7 +36,7 @@ func (c *clock) move(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
-// acquire makes a call that uses nothing.
+// acquire makes a call whose use is zero.
 func acquire(l *limit.Limiter, ctx context.Context, owner, token string) (func(), error) {
 	release, err := l.Acquire(ctx, limit.Asker{Owner: owner, Token: token})
 	if err != nil {
@@ -45,7 +45,7 @@ func acquire(l *limit.Limiter, ctx context.Context, owner, token string) (func()
 	return func() { release(limit.Use{}) }, nil
 }
 
-// passed returns how many of n calls pass.
+// passed makes n calls and returns how many were admitted.
 func passed(t interface{ Fatal(...any) }, l *limit.Limiter, n int, owner, token string) (count int) {
 	for range n {
 		release, err := acquire(l, context.Background(), owner, token)
@@ -106,7 +106,8 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// In any period at most Burst calls pass, plus one per Every, and a caller that waits RetryAfter passes.
+// TestRateBound checks that at most Burst calls pass in any period, plus one per Every. A caller that waits
+// RetryAfter must pass.
 func TestRateBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		perMinute, burst := rapid.IntRange(1, 6000).Draw(t, "per minute"), rapid.IntRange(1, 50).Draw(t, "burst")
@@ -140,9 +141,9 @@ func TestRateBound(t *testing.T) {
 	})
 }
 
-// TestClockJumps checks clocks that are set. A clock that is set forwards gives no more than a burst. One that is set
-// back makes no caller wait longer than for a burst. Daily budgets are those of the day that the clock says, and
-// remembered.
+// TestClockJumps checks what happens when the clock is set. A clock that is set forward allows no more than a burst.
+// After a clock is set back, no caller waits longer than for a burst. Daily budgets are the budgets of the day that
+// the clock shows, and they are remembered.
 func TestClockJumps(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	for _, jump := range []time.Duration{year, -year, time.Hour, -time.Hour} {
@@ -181,7 +182,7 @@ func TestClockJumps(t *testing.T) {
 	}{{0, 3}, {24 * time.Hour, 3}, {-24 * time.Hour, 0}, {-24 * time.Hour, 3}, {48 * time.Hour, 0}} {
 		c.move(step.move)
 		n := ask()
-		if n == 0 { // the bucket of the rate fills again after a clock was set back
+		if n == 0 { // the bucket of the rate fills again after the clock was set back
 			c.move(time.Minute)
 			n = ask()
 		}
@@ -259,7 +260,7 @@ func TestConcurrency(t *testing.T) {
 	})
 }
 
-// A freed place is taken by one call only, however many callers come and go.
+// TestPlaces checks that only one call gets a free place, however many callers come and go.
 func TestPlaces(t *testing.T) {
 	l := limit.New(limit.Options{Concurrency: 2, Queue: -1})
 	enter := func(owner, token, want string) func() {
@@ -276,8 +277,8 @@ func TestPlaces(t *testing.T) {
 	first()
 	enter("ana", "t1", "")
 	enter("ana", "t1", "queue_full")
-	enter("bob", "t2", "") // a token has its own places, whoever owns it
-	// Callers without a token share their owner's places.
+	enter("bob", "t2", "") // each token has its own places, whoever its owner is
+	// Callers without a token share the places of their owner.
 	for _, owner := range []string{"ana", "bob"} {
 		enter(owner, "", "")
 		enter(owner, "", "")
@@ -285,8 +286,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestStorm runs many callers that give up at random. Never more than the limit run, and at the end all places are
-// free.
+// TestStorm runs many callers that give up at random. The running calls must never exceed the limit, and at the end
+// all places must be free.
 func TestStorm(t *testing.T) {
 	const most = 4
 	l := limit.New(limit.Options{PerMinute: 60e9, Burst: 1 << 30, Concurrency: most, Queue: 1000})
@@ -333,7 +334,8 @@ func (broken) Spend(context.Context, []limit.Entry) ([]limit.Use, error) {
 	return nil, errors.New("connection refused")
 }
 
-// Callers see the same refusal for a failing store, a limit and a full queue.
+// TestRefusalsLookAlike checks that callers see the same error for a failing store, an exceeded limit and a full
+// queue.
 func TestRefusalsLookAlike(t *testing.T) {
 	refuse := []struct {
 		kind string
@@ -393,7 +395,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// With endless new callers within one burst's time, new ones are refused at some point, and known ones still pass.
+// TestMostAskers makes calls of ever new callers within the time of one burst. New callers must be refused at some
+// point, and known callers must still pass.
 func TestMostAskers(t *testing.T) {
 	c := newClock()
 	l := limit.New(limit.Options{Now: c.now})

@@ -12,9 +12,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestMemory checks that no more answers are made than there is memory for. Waiting calls get theirs when another ends,
-// and are refused after a while. One caller leaves a part to the others of its tenant, and a tenant a quarter to
-// others.
+// TestMemory checks that there are no more unfinished answers than there is memory for. Waiting calls must get memory
+// when another call ends, and fail after a while. One caller must leave memory to the others of its tenant, and a
+// tenant must leave a quarter to other tenants.
 func TestMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := limit.NewMemory(4*limit.AnswerMemory + 1)

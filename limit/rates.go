@@ -8,22 +8,22 @@ import (
 
 const (
 	sweepEvery = time.Minute
-	mostKeys   = 200_000 // keys in use at one time. Further new ones are refused
+	mostKeys   = 200_000 // maximum number of keys in use at one time. Further new keys are refused
 )
 
-// rates is the Store of one process. It uses the generic cell rate algorithm (GCRA), with one number per key.
+// rates is the Store of one process. It uses the generic cell rate algorithm (GCRA), which stores one number per key.
 //
-// The number is the time at which the bucket will be full again ("theoretical arrival time"). A call moves it by
-// Every. A call that would move it more than Burst × Every ahead of now is over the limit. A key whose time is past
-// equals an absent one, so it can be dropped.
+// The number is the time at which the bucket will be full again ("theoretical arrival time"). Each call moves this
+// time by Every. A call is over the limit if it would move the time to more than Burst × Every after now. A key whose
+// time is past is the same as an absent key, so it can be dropped.
 type rates struct {
 	now   func() time.Time
 	start time.Time
 
 	mu    sync.Mutex
-	full  map[string]time.Duration // since start
-	sweep time.Duration            // when to look for keys to drop
-	peak  int                      // number of keys at which to look earlier
+	full  map[string]time.Duration // the time when the bucket is full, since start
+	sweep time.Duration            // when to drop unused keys next
+	peak  int                      // number of keys at which to drop unused keys earlier
 }
 
 func newRates(now func() time.Time) *rates {
@@ -48,7 +48,7 @@ func (r *rates) Take(_ context.Context, buckets []Bucket) (wait time.Duration, e
 		if !known && len(r.full) >= mostKeys {
 			return max(b.Every, 1), nil
 		}
-		if most := now + time.Duration(b.Burst)*b.Every; full > most { // it is from before the clock was set back
+		if most := now + time.Duration(b.Burst)*b.Every; full > most { // the value is from before the clock was set back
 			full = most
 			r.full[b.Key] = most
 		}
@@ -65,7 +65,7 @@ func (r *rates) Take(_ context.Context, buckets []Bucket) (wait time.Duration, e
 	return 0, nil
 }
 
-// forget drops the keys whose time is past. It makes a new map, since a map doesn't shrink.
+// forget drops the keys whose time is past. It makes a new map, because a map doesn't shrink.
 func (r *rates) forget(now time.Duration) {
 	kept := map[string]time.Duration{}
 	for k, full := range r.full {

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	shareLife = time.Second // how long calls taken ahead may be used
-	mostShare = 16          // calls taken at once
+	shareLife = time.Second // how long a process may use calls that it took ahead
+	mostShare = 16          // maximum number of calls taken at once
 )
 
-// shares is a Store over one that several processes share. A busy process takes several calls at once from it, and lets
-// calls through from these without asking again.
+// shares is a Store in front of another Store that several processes share. A busy process takes several calls at
+// once from the other Store. It then admits that many calls without a request to the other Store.
 //
-// No call is let through that the store hasn't counted. One process takes several calls at a time. At most shareOf
-// calls - 1 of them run up to shareLife later than the store counted them, or never if no more calls come. A refusal is
-// always the store's, to a request for one call.
+// Each admitted call was counted by the other Store before. Up to shareOf - 1 of the calls may run up to shareLife
+// later than they were counted. Calls that a process took but doesn't use are lost. Every refusal comes from the
+// other Store, as its answer to a request for a single call.
 type shares struct {
 	store Store
 	now   func() time.Time
@@ -28,13 +28,13 @@ type shares struct {
 	sweep int               // number of shares at which forget runs
 }
 
-// A share has the remaining calls of those taken for a list of buckets.
+// A share contains the calls that a process took ahead for a list of buckets, and that it hasn't used yet.
 type share struct {
-	asking chan struct{} // holds one element while a caller uses the share
+	asking chan struct{} // a semaphore, acquired while a caller uses the share
 
 	left  int
 	until time.Time
-	// The calls of the second that began at from, and of the one before.
+	// The number of calls in the second that began at from, and in the second before.
 	from           time.Time
 	count, counted int
 }
@@ -48,7 +48,7 @@ func newShares(store Store, now func() time.Time) *shares {
 
 // Take implements Store.
 func (s *shares) Take(ctx context.Context, buckets []Bucket) (wait time.Duration, err error) {
-	if shareOf(buckets, mostShare) == 1 { // no share is ever taken: callers needn't wait for each other
+	if shareOf(buckets, mostShare) == 1 { // no calls are ever taken ahead, so callers needn't wait for each other
 		return s.store.Take(ctx, buckets)
 	}
 	one := s.find(buckets)
@@ -65,7 +65,7 @@ func (s *shares) Take(ctx context.Context, buckets []Bucket) (wait time.Duration
 	one.left = 0
 	if n := shareOf(buckets, one.counted/2); n > 1 {
 		many := slices.Clone(buckets)
-		for i := range many { // the same allowance, in larger pieces
+		for i := range many { // the same allowance, counted in larger units
 			many[i].Every, many[i].Burst = many[i].Every*time.Duration(n), many[i].Burst/n
 		}
 		if wait, err = s.store.Take(ctx, many); err != nil {
@@ -78,7 +78,7 @@ func (s *shares) Take(ctx context.Context, buckets []Bucket) (wait time.Duration
 	return s.store.Take(ctx, buckets)
 }
 
-// find returns the share of buckets.
+// find returns the share for buckets.
 func (s *shares) find(buckets []Bucket) *share {
 	key := ""
 	for _, b := range buckets {
@@ -97,7 +97,7 @@ func (s *shares) find(buckets []Bucket) *share {
 	return one
 }
 
-// forget drops the shares that are over, except those in use. It makes a new map, since a map doesn't shrink.
+// forget drops shares without recent calls, except shares in use. It makes a new map, because a map doesn't shrink.
 func (s *shares) forget(now time.Time) {
 	kept := map[string]*share{}
 	for key, one := range s.of {
@@ -114,7 +114,7 @@ func (s *shares) forget(now time.Time) {
 	s.of, s.sweep = kept, max(1024, 2*len(kept))
 }
 
-// take counts a call at now and reports whether the share has one for it. The caller holds asking.
+// take counts a call at the time now. It reports whether the share has a call for it. The caller holds asking.
 func (one *share) take(now time.Time) bool {
 	switch since := now.Sub(one.from); {
 	case since < 0 || since >= 2*shareLife:
@@ -123,15 +123,15 @@ func (one *share) take(now time.Time) bool {
 		one.from, one.count, one.counted = one.from.Add(shareLife), 0, one.count
 	}
 	one.count++
-	if one.left == 0 || now.After(one.until) || one.until.Sub(now) > shareLife { // or the clock was set back
+	if one.left == 0 || now.After(one.until) || one.until.Sub(now) > shareLife { // the last condition holds if the clock was set back
 		return false
 	}
 	one.left--
 	return true
 }
 
-// shareOf returns how many calls to take at once. It returns at most most, mostShare and an eighth of each Burst. The
-// number divides each Burst, so that the store sees the same allowance.
+// shareOf returns how many calls to take at once. The number is at most most, mostShare and an eighth of each Burst.
+// It divides each Burst, so that the allowance stays the same.
 func shareOf(buckets []Bucket, most int) int {
 	n := min(most, mostShare)
 	for _, b := range buckets {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// central is the store of several replicas. It counts how often it is asked.
+// central is the store of several replicas. It counts its calls.
 type central struct {
 	*rates
 	asked int
@@ -24,7 +24,7 @@ func (c *central) Take(ctx context.Context, buckets []Bucket) (time.Duration, er
 	return c.rates.Take(ctx, buckets)
 }
 
-// A yard has replicas over one store, under a clock of its own.
+// A yard has several replicas that share one store, and a clock of its own.
 type yard struct {
 	at       time.Time
 	store    *central
@@ -45,7 +45,7 @@ func buckets(every time.Duration, burst int) []Bucket {
 	return []Bucket{{Key: "oann", Every: every, Burst: burst}, {Key: "tone", Every: every, Burst: burst}}
 }
 
-// A busy replica asks the store for several calls at once.
+// TestSharesSaveTrips checks that a busy replica takes several calls at once from the store.
 func TestSharesSaveTrips(t *testing.T) {
 	y := newYard(1)
 	const calls = 10_000
@@ -60,7 +60,7 @@ func TestSharesSaveTrips(t *testing.T) {
 	}
 }
 
-// A caller that stays below its rate is never refused, however slow it is.
+// TestSharesOfSlowCallers checks that a caller that stays below its rate is never refused, however slow it is.
 func TestSharesOfSlowCallers(t *testing.T) {
 	for _, every := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 300 * time.Millisecond, 2 * time.Second} {
 		y := newYard(1)
@@ -73,8 +73,8 @@ func TestSharesOfSlowCallers(t *testing.T) {
 	}
 }
 
-// Replicas together let through what the allowance gives until then, and no more, and as much as it gives, up to what their
-// last shares hold.
+// TestSharesTogether checks that all replicas together never admit more calls than the allowance. They must also
+// admit nearly as many as the allowance, except for unused calls of their last shares.
 func TestSharesTogether(t *testing.T) {
 	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -94,14 +94,16 @@ func TestSharesTogether(t *testing.T) {
 				t.Fatalf("seed %d: %d calls were let through, of %d", seed, passed, most)
 			}
 		}
-		// Calls come faster than the allowance grows, so it is used up, except for shares that ran out.
+		// The calls come faster than the allowance grows. So the calls use up the allowance, except for shares that
+		// expired.
 		if least := int(y.at.Sub(from)/every) * 9 / 10; passed < least {
 			t.Errorf("seed %d: only %d calls were let through, of %d at least", seed, passed, least)
 		}
 	}
 }
 
-// Shares end: with the clock set back, after their time, for other buckets, and when the store fails.
+// TestSharesEnd checks that shares end: when the clock is set back, after their time, for other buckets, and when the
+// store fails.
 func TestSharesEnd(t *testing.T) {
 	y := newYard(1)
 	busy := func() {
@@ -136,7 +138,8 @@ func TestSharesEnd(t *testing.T) {
 	}
 }
 
-// Many callers and many keys at once: no more than the burst passes, and what is over is forgotten.
+// TestSharesInParallel uses many callers and many keys at once. No more calls than the burst may pass, and unused
+// shares must be dropped.
 func TestSharesInParallel(t *testing.T) {
 	y := newYard(2)
 	y.store.rates.now = func() time.Time { return time.Unix(1_700_000_000, 0) }
