@@ -203,7 +203,7 @@ func (t *tally) totalUse() Use { return t.known.Plus(t.told).Plus(t.pending) }
 func (b *budgets) arm() {
 	if b.timer == nil && !b.closed {
 		b.timer = time.AfterFunc(flushEvery, func() {
-			b.flush(context.Background()) // on failure the use stays pending, and the next calls are refused and try again
+			b.flush(context.Background()) // on failure the use stays pending, and the next calls try again
 		})
 	}
 }
@@ -309,8 +309,8 @@ func (b *budgets) exchange(ctx context.Context, tallies []*tally) error {
 	return err
 }
 
-// spend calls the ledger. It turns a panic of the ledger into an error, because it may run in a goroutine of this
-// package, where a panic would end the process.
+// spend calls the ledger. It may run in a goroutine of this package, where a panic would end the process. So it turns
+// a panic of the ledger into an error.
 func (b *budgets) spend(ctx context.Context, entries []Entry) (known []Use, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -23,11 +23,11 @@ import (
 // Options are the limits. The zero value of each field is usable. A negative Queue disables queueing.
 type Options struct {
 	PerMinute      int           // calls of an owner. 0 means 3,000
-	Every          time.Duration // if set, replaces PerMinute: one call of an owner in this time, for rates below one per minute
+	Every          time.Duration // time between two calls of an owner. Replaces PerMinute for rates below one per minute
 	Burst          int           // calls of an owner at once after a rest. 0 means 500
 	TokenPerMinute int           // calls of a token. 0 means PerMinute
 	TokenBurst     int           // calls of a token at once. 0 means Burst
-	Concurrency    int           // running calls of a token, or of an owner without a token. 0 means the constant Concurrency
+	Concurrency    int           // running calls of a token, or of an owner without tokens. 0 means Concurrency
 	Queue          int           // maximum number of calls that wait for a running call to end. 0 means 64
 
 	Daily      Use // daily budget of an owner (days in UTC). A zero field is unlimited
@@ -113,10 +113,13 @@ func New(o Options) *Limiter {
 	return l
 }
 
-// Acquire waits until a call by who may run, or refuses it if that won't be soon. When the call has ended, the caller
-// calls release with the use besides the call itself. Further calls of release do nothing. The call counts on the day
-// it began: the call itself when it begins, and its use when it ends. So one call may exceed a budget, and the next is
-// refused. The error is problem.RateLimited or BudgetExceeded, or Cancelled or Timeout if ctx ended while waiting.
+// Acquire waits until a call by who may run. It refuses the call if it would have to wait too long. When the call has
+// ended, the caller calls release with the use of the call, not counting the call itself. Further calls of release do
+// nothing.
+//
+// Both the call and its use count on the day on which the call began. The call counts at the beginning and the use at
+// the end. So one call may exceed a budget, and the next one is refused. The error is problem.RateLimited or
+// BudgetExceeded, or Cancelled or Timeout if ctx ended while the call waited.
 func (l *Limiter) Acquire(ctx context.Context, who Asker) (release func(Use), err error) {
 	k := keysOf(who)
 	if err := l.rate(ctx, k); err != nil {

@@ -48,7 +48,7 @@ func (r *rates) Take(_ context.Context, buckets []Bucket) (wait time.Duration, e
 		if !known && len(r.full) >= mostKeys {
 			return max(b.Every, 1), nil
 		}
-		if most := now + time.Duration(b.Burst)*b.Every; full > most { // the value is from before the clock was set back
+		if most := now + time.Duration(b.Burst)*b.Every; full > most { // from before the clock was set back
 			full = most
 			r.full[b.Key] = most
 		}

@@ -123,7 +123,7 @@ func (one *share) take(now time.Time) bool {
 		one.from, one.count, one.counted = one.from.Add(shareLife), 0, one.count
 	}
 	one.count++
-	if one.left == 0 || now.After(one.until) || one.until.Sub(now) > shareLife { // the last condition holds if the clock was set back
+	if one.left == 0 || now.After(one.until) || one.until.Sub(now) > shareLife { // or the clock was set back
 		return false
 	}
 	one.left--
