@@ -7,36 +7,38 @@ import (
 	"time"
 )
 
-// First is the memory that each answer has before its request is sent, in bytes: its status can always be read.
+// First is the memory that each answer gets before its request is sent, in bytes. It is enough to read the status of
+// any answer.
 const First = 64 << 10
 
-// The memory of Answers, in bytes. An answer that is heavier than one caller may have of largeAnswers is parsed by
-// itself, one at a time.
+// The memory of Answers, in bytes. If an answer needs more memory than one caller may have of largeAnswers, it is
+// parsed separately. Only one such answer is parsed at a time.
 const (
 	firstAnswers               = 16 << 20
 	rawAnswers                 = 64 << 20
 	smallAnswers, largeAnswers = 16 << 20, 256 << 20
 )
 
-// The memory that a parsed answer takes: some copies of its bytes, and memory for each of its values. See answerWeight.
+// The memory of a parsed answer: several copies of its bytes, and memory for each of its values. See answerWeight.
 const (
 	answerCopies = 4
 	answerValue  = 100
 )
 
-// answerPatience is how long an answer waits for memory at each step.
+// answerPatience is the maximum time that an answer waits for memory at each step.
 const answerPatience = 10 * time.Second
 
-// Answers bounds the memory that the answers of HTTP servers take in one process. An answer has First before it is
-// asked for. A larger one waits with its body unread until there is memory for its bytes, and unparsed until there is
-// memory for the parsed form. It is safe for concurrent use.
+// Answers bounds the memory that the answers of HTTP servers use in one process. An answer gets First before its
+// request is sent. The body of a larger answer stays unread until there is memory for its bytes. It then stays
+// unparsed until there is memory for the parsed form. Answers is safe for concurrent use.
 type Answers struct {
-	first, raw   *Semaphore // of answers that are read
-	small, large *Semaphore // of answers that are parsed
-	heavy        *Semaphore // of the one answer that is parsed by itself
+	first, raw   *Semaphore // for answers that are read
+	small, large *Semaphore // for answers that are parsed
+	heavy        *Semaphore // for the one answer that is parsed separately
 }
 
-// NewAnswers returns Answers of which queue answers may wait at each step, each for patience. 0 for 1,000 and 10 s.
+// NewAnswers returns Answers. At each step, up to queue answers may wait, each for at most patience. 0 means 1,000
+// answers and 10 s.
 func NewAnswers(queue int, patience time.Duration) *Answers {
 	if queue <= 0 {
 		queue = 1000
@@ -55,11 +57,11 @@ type Answer struct {
 	of    *Answers
 	who   Who
 	first func()
-	more  func() // gives back the memory beside First. Nil if there is none
+	more  func() // frees the memory in addition to First. Nil if there is none
 }
 
-// Begin waits for the memory that each answer has at first. The caller calls Close once the parsed answer is cut to
-// size. Its error is a *BusyError.
+// Begin waits for the memory First of an answer. The caller calls Close when it has shortened the parsed answer.
+// Every error is a *BusyError.
 func (a *Answers) Begin(ctx context.Context, who Who) (*Answer, error) {
 	first, err := a.first.EnterMany(ctx, who, First/unit)
 	if err != nil {
@@ -68,9 +70,9 @@ func (a *Answers) Begin(ctx context.Context, who Who) (*Answer, error) {
 	return &Answer{of: a, who: who, first: first}, nil
 }
 
-// Read reads an answer of n bytes, or an unknown number if n is negative, and of at most most bytes. It returns once
-// there is memory for the parsed answer. Its errors are ErrLarge, a *BusyError and those of reading. It forgets an
-// answer that was read before.
+// Read reads an answer of n bytes. A negative n means an unknown number of bytes. The answer may have at most most
+// bytes. Read returns once there is memory for the parsed answer. Its errors are ErrLarge, a *BusyError and errors of
+// reading. It frees the memory of an answer that was read before.
 func (b *Answer) Read(ctx context.Context, from io.Reader, n, most int64) ([]byte, error) {
 	b.forget()
 	if n > most {
@@ -90,7 +92,7 @@ func (b *Answer) Read(ctx context.Context, from io.Reader, n, most int64) ([]byt
 	return body, nil
 }
 
-// bytes reads an answer, at most one byte more than most.
+// bytes reads an answer, but at most most + 1 bytes.
 func (b *Answer) bytes(ctx context.Context, from io.Reader, n, most int64) ([]byte, error) {
 	if n < 0 {
 		begun, err := readAll(io.LimitReader(from, min(First, most)+1), First+1)
@@ -107,7 +109,7 @@ func (b *Answer) bytes(ctx context.Context, from io.Reader, n, most int64) ([]by
 	return readAll(io.LimitReader(from, n+1), n+1)
 }
 
-// reserveMemory waits for the memory of the parsed body, which includes its bytes.
+// reserveMemory waits for the memory of the parsed body. This memory includes the bytes of the body.
 func (b *Answer) reserveMemory(ctx context.Context, body []byte) error {
 	weight, raw := answerWeight(body), b.more
 	of := b.of.large
@@ -125,7 +127,7 @@ func (b *Answer) reserveMemory(ctx context.Context, body []byte) error {
 	return err
 }
 
-// take waits for memory, with that which b holds.
+// take waits for memory of the semaphore of, in addition to the memory that b already has.
 func (b *Answer) take(ctx context.Context, of *Semaphore, bytes int64) error {
 	slots := units(bytes)
 	leave, err := of.EnterMany(ctx, b.who, min(slots, of.Each()))
@@ -136,7 +138,7 @@ func (b *Answer) take(ctx context.Context, of *Semaphore, bytes int64) error {
 	return nil
 }
 
-// forget gives back all memory but First.
+// forget frees all memory except First.
 func (b *Answer) forget() {
 	if b.more != nil {
 		b.more()
@@ -144,7 +146,7 @@ func (b *Answer) forget() {
 	}
 }
 
-// Close gives back all memory. Further calls do nothing.
+// Close frees all memory. Further calls do nothing.
 func (b *Answer) Close() {
 	b.forget()
 	if b.first != nil {
@@ -153,15 +155,15 @@ func (b *Answer) Close() {
 	}
 }
 
-// Load returns the bytes that answers hold before they are parsed, and then. It counts an answer that is parsed by
-// itself as the most that one caller may have.
+// Load returns the memory that answers hold before they are parsed, and the memory of parsed answers, in bytes. An
+// answer that is parsed separately counts as the maximum of one caller.
 func (a *Answers) Load() (raw, parsed int64) {
 	held := func(of *Semaphore) int64 { n, _ := of.Load(); return memory(n) }
 	alone, _ := a.heavy.Load()
 	return held(a.first) + held(a.raw), held(a.small) + held(a.large) + int64(alone)*memory(a.large.Each())
 }
 
-// answerWeight returns about how many bytes a call takes that answers with a body.
+// answerWeight returns the approximate memory of a call whose answer has this body, in bytes.
 func answerWeight(body []byte) int64 {
 	return answerCopies*int64(len(body)) + answerValue*int64(Values(body))
 }

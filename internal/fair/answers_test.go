@@ -14,13 +14,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/fair"
 )
 
-// objects returns a JSON list of about so many bytes.
+// objects returns a JSON list of about n bytes.
 func objects(n int) string {
 	const one = `{"id":1234567,"name":"a name of a record","at":"2026-01-01T00:00:00Z"}`
 	return "[" + one + strings.Repeat(","+one, n/(len(one)+1)-1) + "]"
 }
 
-// TestAnswers: however many answers arrive, the bytes of those that are read and not yet parsed are bounded, and all are parsed in the end.
+// TestAnswers checks that the bytes of unparsed answers are bounded, however many answers arrive. All answers must be
+// parsed in the end.
 func TestAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		body   string
@@ -36,7 +37,7 @@ func TestAnswers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := fair.NewAnswers(0, time.Hour)
 				var mu sync.Mutex
-				open, parsed, most := 0, 0, 0 // bytes of bodies that are read and not parsed, bodies that are parsed
+				open, parsed, most := 0, 0, 0 // bytes of unparsed bodies, number of parsed bodies, maximum number of parsed bodies
 				var wait sync.WaitGroup
 				for i := range 20 {
 					wait.Go(func() {
@@ -63,7 +64,7 @@ func TestAnswers(t *testing.T) {
 						open, parsed = open-mine, parsed+1
 						most = max(most, parsed)
 						mu.Unlock()
-						time.Sleep(time.Second) // by the clock of the bubble
+						time.Sleep(time.Second) // in the fake time of synctest
 						mu.Lock()
 						parsed--
 						mu.Unlock()
@@ -81,20 +82,21 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// blocked returns a body that never ends, and what ends it.
+// blocked returns a body that never ends, and a function that ends it.
 func blocked(t *testing.T) (io.Reader, func()) {
 	t.Helper()
 	r, w := io.Pipe()
 	return r, func() { w.CloseWithError(io.ErrUnexpectedEOF) }
 }
 
-// TestAnswersRefused: an answer without memory in time is refused, holds nothing, and doesn't keep small ones from being read.
+// TestAnswersRefused checks that an answer without memory in time is refused and holds no memory. It must not delay
+// small answers.
 func TestAnswersRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := fair.NewAnswers(0, time.Second)
 		var wait sync.WaitGroup
 		var ends []func()
-		for i := range 8 { // they have all memory for unparsed bytes
+		for i := range 8 { // these bodies hold all memory for unparsed bytes
 			body, end := blocked(t)
 			ends = append(ends, end)
 			wait.Go(func() {
@@ -146,7 +148,7 @@ func TestAnswersRefused(t *testing.T) {
 	})
 }
 
-// TestAnswersBegin: an answer is not asked for without memory for its status.
+// TestAnswersBegin checks that a request isn't sent without memory for the status of its answer.
 func TestAnswersBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := fair.NewAnswers(0, time.Second)

@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// unit is the unit of memory, in bytes. Each body takes whole units.
+// unit is the unit of memory, in bytes. Each body uses whole units.
 const unit = 1 << 10
 
-// small is the size up to which a body is small, in bytes.
+// small is the maximum size of a small body, in bytes.
 const small = 16 << 10
 
-// The memory that a parsed body takes: some copies of its bytes, and memory for each of its values. See Weight.
+// The memory of a parsed body: several copies of its bytes, and memory for each of its values. See Weight.
 const (
 	copies    = 6
 	eachValue = 200
 )
 
-// late is how long a body may take to arrive, from when there is memory for it.
+// late is the maximum time for a body to arrive, counted from the moment when there is memory for it.
 const late = 30 * time.Second
 
 // BudgetOptions are the bounds of a Budget. The zero value of a field means its default.
 type BudgetOptions struct {
-	Largest  int64         // the largest body, in bytes. Default 1 MiB
-	Queue    int           // bodies of a size that wait. Default 256, negative for none
-	Patience time.Duration // how long a body waits. Default 30 s
+	Largest  int64         // maximum size of a body, in bytes. Default 1 MiB
+	Queue    int           // maximum number of waiting bodies in each lane. Default 256, negative for none
+	Patience time.Duration // maximum wait of a body. Default 30 s
 }
 
-// The memory of a Budget, in bytes: for bodies that are read or wait unparsed, and for their parsed forms. Large bodies
-// have more where the largest may be more than 1 MiB.
+// The memory of a Budget, in bytes. The raw memory is for bodies that are read or wait unparsed. The parsed memory is
+// for their parsed forms. Large bodies get more memory if BudgetOptions.Largest is more than 1 MiB.
 const (
 	smallRaw, smallParsed = 4 << 20, 8 << 20
 	largeRaw, largeParsed = 8 << 20, 28 << 20
@@ -44,10 +44,10 @@ type Budget struct {
 	small, large lane
 }
 
-// A lane is the memory for bodies of a size.
+// A lane is the memory for either small or large bodies.
 type lane struct{ raw, parsed *Semaphore }
 
-// NewBudget returns a Budget with bounds o.
+// NewBudget returns a Budget with the bounds o.
 func NewBudget(o BudgetOptions) *Budget {
 	if o.Largest <= 0 {
 		o.Largest = 1 << 20
@@ -67,13 +67,13 @@ func NewBudget(o BudgetOptions) *Budget {
 		large: lanes(max(largeRaw, 3*o.Largest), max(largeParsed, 14*o.Largest))}
 }
 
-// A Body is one body, with the memory that it holds.
+// A Body is one body, and the memory that it holds.
 type Body struct {
 	Bytes  []byte
 	budget *Budget
 	who    Who
 	lane   *lane
-	leave  []func() // give back memory, the last taken first
+	leave  []func() // functions that free memory. The last one belongs to the last memory
 	until  time.Time
 }
 
@@ -82,27 +82,27 @@ var ErrLarge = errors.New("the body is too large")
 
 // A BusyError means that there was no memory for a body or an answer in time.
 type BusyError struct {
-	Bytes int64 // of the memory that all such bodies or answers have together
-	Err   error // that of package fair or of the context
+	Bytes int64 // total memory of all bodies or answers of this kind
+	Err   error // an error of package fair or of the context
 }
 
 // Error implements error.
 func (e *BusyError) Error() string { return "the memory for bodies is in use: " + e.Err.Error() }
 
-// LogText returns Error, for logs that leave out the text of other errors.
+// LogText returns Error. Logs leave out the text of other errors.
 func (e *BusyError) LogText() string { return e.Error() }
 
 // Unwrap returns the cause.
 func (e *BusyError) Unwrap() error { return e.Err }
 
-// A WeightError means that the contents of a body take more memory than one caller may have.
+// A WeightError means that the parsed form of a body needs more memory than one caller may have.
 type WeightError struct{ Values, Bytes, Most int64 }
 
 // Error implements error.
 func (e *WeightError) Error() string { return "the body takes more memory than one caller may have" }
 
-// Read waits for memory and reads the body of r, sent by who. Its errors are ErrLarge, a *BusyError and that of reading. Without an error the
-// caller calls Close of the body once it has been answered.
+// Read waits for memory and reads the body of r, which who sent. Its errors are ErrLarge, a *BusyError and errors of
+// reading. Without an error, the caller calls Close of the body when the request is answered.
 func (b *Budget) Read(w http.ResponseWriter, r *http.Request, who Who) (*Body, error) {
 	body := &Body{budget: b, who: who, lane: &b.small, until: time.Now().Add(b.patience)}
 	err := body.read(w, r)
@@ -113,11 +113,11 @@ func (b *Budget) Read(w http.ResponseWriter, r *http.Request, who Who) (*Body, e
 	return body, nil
 }
 
-// lingers is how long the rest of a body that was refused is read.
+// lingers is how long Discard reads the rest of a refused body.
 const lingers = 2 * time.Second
 
-// Discard reads the body of a request that is refused for lack of memory, and keeps nothing. Most clients read the
-// answer only when they have sent all. A client that asks first, with Expect, isn't asked to send.
+// Discard reads the body of a request that is refused for lack of memory, and stores nothing. Most clients read the
+// response only when they have sent the whole body. If the client uses Expect, Discard does not let it send the body.
 func (b *Budget) Discard(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Expect") != "" || http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingers)) != nil {
 		return
@@ -125,7 +125,7 @@ func (b *Budget) Discard(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, b.largest+1)) // an error doesn't matter here
 }
 
-// read reads the body of r. One whose length isn't declared is small until it turns out to be large.
+// read reads the body of r. A body of undeclared length counts as small until it turns out to be large.
 func (b *Body) read(w http.ResponseWriter, r *http.Request) error {
 	n := r.ContentLength
 	if n > b.budget.largest {
@@ -141,7 +141,8 @@ func (b *Body) read(w http.ResponseWriter, r *http.Request) error {
 	if err := b.take(r.Context(), b.lane.raw, room); err != nil {
 		return err
 	}
-	// The time that it waited is not its sender's. Not every ResponseWriter supports deadlines.
+	// The time that the body waited for memory does not count for its sender. Not every ResponseWriter supports
+	// deadlines.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(late))
 	var err error
 	if n >= 0 {
@@ -166,12 +167,12 @@ func (b *Body) read(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// readAll reads r, of at most n bytes, to its end, which clears the deadline.
+// readAll reads r, of at most n bytes, to its end. Reading to the end also clears the deadline.
 func readAll(r io.Reader, n int64) ([]byte, error) {
 	b := make([]byte, 0, min(n, small)+1)
 	for {
 		if len(b) == cap(b) {
-			// Memory grows with the bytes that have arrived. A declared length takes none.
+			// The buffer grows with the bytes that have arrived. A declared length reserves no memory.
 			grown := make([]byte, len(b), min(2*int64(cap(b)), n+1))
 			copy(grown, b)
 			b = grown
@@ -187,8 +188,8 @@ func readAll(r io.Reader, n int64) ([]byte, error) {
 	}
 }
 
-// Parse waits for memory for the parsed form of the body, which the caller parses afterwards. Its errors are a
-// *BusyError and a *WeightError.
+// Parse waits for memory for the parsed form of the body. The caller parses the body afterwards. The errors of Parse
+// are a *BusyError and a *WeightError.
 func (b *Body) Parse(ctx context.Context) error {
 	values := Values(b.Bytes)
 	weight := Weight(len(b.Bytes), values)
@@ -205,16 +206,16 @@ func (b *Body) Parse(ctx context.Context) error {
 		b.leave = append(b.leave, raw...)
 		return err
 	}
-	for _, leave := range raw { // the parsed form includes its bytes
+	for _, leave := range raw { // the memory of the parsed form includes the bytes
 		leave()
 	}
 	return nil
 }
 
-// Drop forgets the bytes of a body that is parsed.
+// Drop drops the bytes of a parsed body.
 func (b *Body) Drop() { b.Bytes = nil }
 
-// Close gives back the memory of the body.
+// Close frees the memory of the body.
 func (b *Body) Close() {
 	for _, leave := range b.leave {
 		leave()
@@ -222,7 +223,7 @@ func (b *Body) Close() {
 	b.leave = nil
 }
 
-// take waits for memory.
+// take waits for memory of the semaphore of.
 func (b *Body) take(ctx context.Context, of *Semaphore, bytes int64) error {
 	ctx, cancel := context.WithDeadline(ctx, b.until)
 	defer cancel()
@@ -234,14 +235,15 @@ func (b *Body) take(ctx context.Context, of *Semaphore, bytes int64) error {
 	return nil
 }
 
-// of returns the memory of a lane.
+// of returns the total memory of a lane, in bytes.
 func (b *Budget) of(l *lane) int64 { return memory(l.raw.Slots() + l.parsed.Slots()) }
 
 func memory(units int) int64 { return int64(units) * unit }
 
 func units(bytes int64) int { return int(bytes/unit) + 1 }
 
-// Load returns the bytes that bodies hold: those that are read or wait unparsed, and the parsed forms of others.
+// Load returns the memory that bodies hold, in bytes. The first result counts bodies that are read or wait unparsed.
+// The second result counts parsed forms.
 func (b *Budget) Load() (raw, parsed int64) {
 	held := func(g *Semaphore) int64 {
 		n, _ := g.Load()
@@ -250,15 +252,15 @@ func (b *Budget) Load() (raw, parsed int64) {
 	return held(b.small.raw) + held(b.large.raw), held(b.small.parsed) + held(b.large.parsed)
 }
 
-// Most returns the most bytes that bodies can hold, in the order of Load.
+// Most returns the maximum memory that bodies can hold, in bytes, in the order of Load.
 func (b *Budget) Most() (raw, parsed int64) {
 	return memory(b.small.raw.Slots() + b.large.raw.Slots()), memory(b.small.parsed.Slots() + b.large.parsed.Slots())
 }
 
-// Weight returns about how many bytes a call takes whose body has so many bytes and values.
+// Weight returns the approximate memory of a call whose body has this many bytes and values, in bytes.
 func Weight(bytes, values int) int64 { return copies*int64(bytes) + eachValue*int64(values) }
 
-// Values returns at least as many values as the JSON in body has, without parsing it.
+// Values returns an upper bound for the number of values in a JSON body, without parsing it.
 func Values(body []byte) int {
 	n, quoted, escaped := 1, false, false
 	for _, c := range body {

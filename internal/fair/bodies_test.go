@@ -21,7 +21,7 @@ func caller(n int) fair.Who {
 	return fair.Who{Tenant: fmt.Sprint("tenant", n), Owner: fmt.Sprint("owner", n), Credential: fmt.Sprint("token", n)}
 }
 
-// A counted counts the bytes that were read of all bodies of a test.
+// A counted counts the bytes that are read from all bodies of a test.
 type counted struct {
 	io.Reader
 	read func(n int)
@@ -40,8 +40,8 @@ func request(body io.Reader, length int64) *http.Request {
 	return r
 }
 
-// TestBound: however many bodies arrive, those that are read and not yet closed have at most the bytes of the budget.
-// All are answered in the end.
+// TestBound checks that bodies that are read and not yet closed have at most the bytes of the budget, however many
+// bodies arrive. All bodies must be answered in the end.
 func TestBound(t *testing.T) {
 	for name, c := range map[string]struct {
 		body   string
@@ -64,7 +64,7 @@ func bound(t *testing.T, text string, length int64) {
 	b := fair.NewBudget(fair.BudgetOptions{Queue: 1000, Patience: time.Hour})
 	mostRaw, mostParsed := b.Most()
 	var mu sync.Mutex
-	open, weighed, peak := 0, int64(0), int64(0) // bytes read of bodies that aren't parsed, and weights of the others
+	open, weighed, peak := 0, int64(0), int64(0) // bytes of unparsed bodies, weights of parsed bodies, maximum weight
 	var wait sync.WaitGroup
 	for i := range 500 {
 		wait.Go(func() {
@@ -73,7 +73,7 @@ func bound(t *testing.T, text string, length int64) {
 				mu.Lock()
 				defer mu.Unlock()
 				mine, open = mine+n, open+n
-				if most := mostRaw + mostParsed/6; int64(open) > most { // the latter are parsed, and not yet counted so below
+				if most := mostRaw + mostParsed/6; int64(open) > most { // the second part belongs to bodies that are parsed but not yet counted below
 					t.Errorf("%d bytes are read, of at most %d", open, most)
 				}
 			}}, length)
@@ -98,7 +98,7 @@ func bound(t *testing.T, text string, length int64) {
 				t.Errorf("bodies of %d bytes are parsed, of at most %d", weighed, mostParsed)
 			}
 			mu.Unlock()
-			time.Sleep(time.Second) // the call, by the clock of the bubble
+			time.Sleep(time.Second) // the duration of the call, in the fake time of synctest
 			mu.Lock()
 			weighed -= weight
 			mu.Unlock()
@@ -113,7 +113,8 @@ func bound(t *testing.T, text string, length int64) {
 	}
 }
 
-// TestSmallBesideLarge: large bodies of others, parsed or arriving byte by byte, don't delay small ones.
+// TestSmallBesideLarge checks that large bodies of other callers don't delay small bodies. The large bodies are
+// parsed or arrive slowly.
 func TestSmallBesideLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := fair.NewBudget(fair.BudgetOptions{Patience: time.Minute})
@@ -156,13 +157,14 @@ func TestSmallBesideLarge(t *testing.T) {
 	})
 }
 
-// TestRefusals: what doesn't fit is refused, with a sentence that names the bound, and holds nothing.
+// TestRefusals checks that bodies over a bound are refused with a message that contains the bound. Afterwards they
+// must hold no memory.
 func TestRefusals(t *testing.T) {
 	dense := "[1" + strings.Repeat(",1", 500_000) + "]"
 	full := func(ctx context.Context, b *fair.Budget) {
 		for i := range 200 {
 			if body, err := b.Read(httptest.NewRecorder(), request(strings.NewReader(strings.Repeat("1", 1<<20)), 1<<20), caller(i)); err == nil {
-				_ = body.Parse(ctx) // until it is full
+				_ = body.Parse(ctx) // until the memory is full
 			}
 		}
 	}
@@ -222,7 +224,7 @@ type broken struct{}
 
 func (*broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// TestValues: no document has more values than counted.
+// TestValues checks that Values never counts too few values.
 func TestValues(t *testing.T) {
 	for text, want := range map[string]int{``: 1, `1`: 1, `[]`: 2, `[1,2,3]`: 4, `{"a": [1, {"b": null}]}`: 5, `"a,[{\",,"`: 1, `["\\",1]`: 3} {
 		if got := fair.Values([]byte(text)); got != want {
@@ -231,7 +233,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestHandler: requests whose sender isn't known hold memory by their address, while they are answered.
+// TestHandler checks that requests of unknown senders hold memory by their address until they are answered.
 func TestHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := fair.NewBudget(fair.BudgetOptions{Queue: 5, Patience: time.Second})

@@ -5,15 +5,17 @@
 //	response of an HTTP API ─Answers→ Answer
 //	callers at the same time ─Queue→ one round of work
 //
-// Shares are counted between tenants, then their owners, then their credentials. The package does not depend on what
-// the work is.
+// Slots are shared between tenants, then between the owners of a tenant, then between the credentials of an owner.
+// The package does not depend on the kind of work.
 //
-// A Budget bounds the memory of all request bodies in one process. A body waits on its connection, unread, until there
-// is memory for its bytes. Then it is read, and waits unparsed until there is memory for its parsed form. Small bodies
-// have memory of their own, so large ones don't delay them. Answers does the same for responses of HTTP APIs.
+// A Budget bounds the memory of all request bodies in one process. A body stays unread on its connection until there
+// is memory for its bytes. Then the Budget reads the body, which stays unparsed until there is memory for its parsed
+// form. Small bodies have separate memory, so large bodies don't delay them. Answers does the same for responses of
+// HTTP APIs.
 //
-// A Queue lets callers that arrive during a round share the next one, such as a transaction and its commit. At rest,
-// the work of a caller is done at once, in its own goroutine.
+// A Queue combines the work of several callers into rounds, such as one transaction for several writes. Callers that
+// arrive during a round share the next round. If no round is running, the work of a caller is done at once, in its
+// own goroutine.
 package fair
 
 import (
@@ -30,7 +32,7 @@ import (
 var (
 	// ErrBusy means that a semaphore and its queue are full.
 	ErrBusy = errors.New("too many requests at a time")
-	// ErrTooMany means that a request asks for more slots than one credential may hold.
+	// ErrTooMany means that a request needs more slots than one credential may hold.
 	ErrTooMany = errors.New("more than one caller may have")
 )
 
@@ -44,33 +46,36 @@ type Bounds struct {
 	Patience time.Duration // maximum wait for a slot
 }
 
-// A Who identifies the requester of a slot. Without a tenant, its owner counts as a tenant. Without an owner, its
-// credential counts as an owner.
+// A Who identifies the requester of a slot. If it has no tenant, its owner counts as a tenant. If it has no owner,
+// its credential counts as an owner.
 type Who struct{ Tenant, Owner, Credential string }
 
-// shares is the number of levels on which slots are shared, the widest first: tenant, owner, credential.
+// shares is the number of levels on which slots are shared. The levels are tenant, owner and credential, in this
+// order.
 const shares = 3
 
-// A share counts the slots that one tenant, owner or credential holds or waits for.
+// A share counts the slots that one tenant, owner or credential holds, and the requests that wait for slots.
 type share struct{ held, waiting int }
 
-// A Semaphore gives out slots. A free slot goes to the waiting request of the tenant that holds fewest, then of the
-// owner, then of the credential. None of them can hold all slots. If the queue is full, the Semaphore refuses the
-// newest request of those that have most waiting. A Semaphore is safe for concurrent use.
+// A Semaphore distributes slots. A free slot goes to the waiting request of the tenant with the fewest slots, then of
+// the owner with the fewest, then of the credential with the fewest. None of them can hold all slots. If the queue is
+// full, the Semaphore refuses the newest request of the tenant, owner and credential with the most waiting requests.
+// A Semaphore is safe for concurrent use.
 type Semaphore struct {
 	bounds Bounds
 	most   [shares]int
 
 	mu    sync.Mutex
 	held  int
-	parts map[key]*share // those that hold or wait for slots
+	parts map[key]*share // the shares that hold or wait for slots
 	queue []*turn        // in order of arrival
 }
 
-// A key names one tenant, owner or credential. An owner without a tenant is the same as a tenant and as an owner, but not the same key.
+// A key names one tenant, owner or credential. An owner without a tenant counts as a tenant too, but it has a
+// different key on each level.
 type key struct {
 	level        int
-	alone        bool // the name of an owner replaces that of a tenant
+	alone        bool // the name is that of an owner without a tenant
 	within, name string
 }
 
@@ -79,10 +84,10 @@ type turn struct {
 	slots  int
 	keys   [shares]key
 	shares [shares]*share
-	done   chan error // receives once if the request waits: nil for a slot, or an error, or nil if it doesn't
+	done   chan error // receives one value if the request waits: nil for a slot, or an error
 }
 
-// New returns a semaphore with bounds b.
+// New returns a semaphore with the bounds b.
 func New(b Bounds) *Semaphore {
 	part := func(said, quarters int) int { return max(min(cmp.Or(said, b.Slots*quarters/4), b.Slots), 1) }
 	g := &Semaphore{bounds: b, parts: map[key]*share{}}
@@ -92,20 +97,20 @@ func New(b Bounds) *Semaphore {
 	return g
 }
 
-// Enter waits for a slot. If it returns no error, the caller must call leave once. Errors are ErrBusy and those of
-// ctx.
+// Enter waits for a slot. If it returns no error, the caller must call leave once. The errors are ErrBusy and errors
+// of ctx.
 func (g *Semaphore) Enter(ctx context.Context, who Who) (leave func(), err error) {
 	return g.EnterMany(ctx, who, 1)
 }
 
-// Each returns how many slots one credential may hold.
+// Each returns the maximum number of slots for one credential.
 func (g *Semaphore) Each() int { return g.most[shares-1] }
 
-// Slots returns how many slots there are.
+// Slots returns the total number of slots.
 func (g *Semaphore) Slots() int { return g.bounds.Slots }
 
-// EnterMany is Enter for several slots at once, which leave releases together. A request for few slots may pass one for many that
-// waits. ErrTooMany is another error: slots is more than Each.
+// EnterMany is like Enter, but waits for several slots, which leave releases together. A request for few slots may be
+// served before a waiting request for many slots. EnterMany fails with ErrTooMany if slots is more than Each.
 func (g *Semaphore) EnterMany(ctx context.Context, who Who, slots int) (leave func(), err error) {
 	if slots > g.Each() {
 		return nil, ErrTooMany
@@ -140,8 +145,9 @@ func (g *Semaphore) EnterMany(ctx context.Context, who Who, slots int) (leave fu
 	return leave, nil
 }
 
-// Reserving returns a semaphore of slots connections, or nil if slots is 0. Requests wait without limit. However many slow calls a
-// credential makes, other owners find a connection, of the same tenant and of others.
+// Reserving returns a semaphore for a number of connections, or nil if slots is 0. Any number of requests may wait,
+// without a time limit. However many slow calls a credential makes, connections remain for other owners of the same
+// tenant and for other tenants.
 func Reserving(slots int) *Semaphore {
 	if slots <= 0 {
 		return nil
@@ -149,8 +155,9 @@ func Reserving(slots int) *Semaphore {
 	return New(Bounds{Slots: slots, Queue: math.MaxInt, Patience: math.MaxInt64}.Wide())
 }
 
-// Wide returns b with the most that leaves something to others on every level. A tenant has at most three quarters, and
-// an owner less than its tenant. A credential has less than its owner unless that is less than half of the tenant's.
+// Wide returns b with the maximum shares that leave something to others on every level. A tenant has at most three
+// quarters of the slots, and an owner less than its tenant. A credential has less than its owner, unless that would
+// be less than half of the tenant's slots.
 func (b Bounds) Wide() Bounds {
 	b.Tenant = max(b.Slots*3/4, 1)
 	b.Owner = max(b.Tenant-1, 1)
@@ -158,8 +165,9 @@ func (b Bounds) Wide() Bounds {
 	return b
 }
 
-// InTurn returns seq, which acquires a slot of g for who when it begins, and releases it at its end. If there is no
-// slot, it yields failed of the error. With a nil g it is seq.
+// InTurn returns a sequence that acquires a slot of g for who, yields the elements of seq, and releases the slot at
+// its end. If there is no slot, the sequence yields only the result of failed for the error. If g is nil, InTurn
+// returns seq.
 func InTurn[K, V any](ctx context.Context, g *Semaphore, who Who, seq iter.Seq2[K, V], failed func(error) (K, V)) iter.Seq2[K, V] {
 	if g == nil {
 		return seq
@@ -175,7 +183,7 @@ func InTurn[K, V any](ctx context.Context, g *Semaphore, who Who, seq iter.Seq2[
 	}
 }
 
-// turn returns a request of who with its shares. g.mu is held.
+// turn returns a request of who with its shares. The caller holds g.mu.
 func (g *Semaphore) turn(who Who) *turn {
 	t := &turn{}
 	owner := cmp.Or(who.Owner, who.Credential)
@@ -192,7 +200,8 @@ func (g *Semaphore) turn(who Who) *turn {
 	return t
 }
 
-// may reports whether the slots of t are free, and its shares allow them. g.mu is held.
+// may reports whether there are enough free slots for t, and whether the limits of its shares allow them. The caller
+// holds g.mu.
 func (g *Semaphore) may(t *turn) bool {
 	if g.held+t.slots > g.bounds.Slots {
 		return false
@@ -205,7 +214,7 @@ func (g *Semaphore) may(t *turn) bool {
 	return true
 }
 
-// take gives t its slots. g.mu is held.
+// take assigns t its slots. The caller holds g.mu.
 func (g *Semaphore) take(t *turn) {
 	g.held += t.slots
 	for _, s := range t.shares {
@@ -213,7 +222,8 @@ func (g *Semaphore) take(t *turn) {
 	}
 }
 
-// wait adds t to the queue, replacing another request if it is full, and reports whether it did. g.mu is held.
+// wait adds t to the queue, and reports whether t is queued. If the queue is full, it refuses another request or t.
+// The caller holds g.mu.
 func (g *Semaphore) wait(t *turn) bool {
 	if g.bounds.Queue <= 0 {
 		return false
@@ -241,7 +251,7 @@ func (g *Semaphore) wait(t *turn) bool {
 	return true
 }
 
-// compare compares the counts of two turns, the widest share first.
+// compare compares the counts of two turns, starting with the tenants.
 func compare(a, b *turn, of func(*share) int) int {
 	for i := range a.shares {
 		if c := cmp.Compare(of(a.shares[i]), of(b.shares[i])); c != 0 {
@@ -251,7 +261,7 @@ func compare(a, b *turn, of func(*share) int) int {
 	return 0
 }
 
-// unqueue removes t from the queue, and reports whether it was queued. g.mu is held.
+// unqueue removes t from the queue, and reports whether it was queued. The caller holds g.mu.
 func (g *Semaphore) unqueue(t *turn) bool {
 	i := slices.Index(g.queue, t)
 	if i < 0 {
@@ -264,7 +274,7 @@ func (g *Semaphore) unqueue(t *turn) bool {
 	return true
 }
 
-// give ends the waiting of t with err. If it has already ended, it returns the earlier result.
+// give removes t from the queue and returns err. If t no longer waits, give returns the result that t has received.
 func (g *Semaphore) give(t *turn, err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -275,7 +285,7 @@ func (g *Semaphore) give(t *turn, err error) error {
 	return err
 }
 
-// leave releases the slots of t and passes them to the next requests.
+// leave releases the slots of t, and gives free slots to the next requests.
 func (g *Semaphore) leave(t *turn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -300,7 +310,7 @@ func (g *Semaphore) leave(t *turn) {
 	}
 }
 
-// forget removes the shares of t that hold and wait for nothing. g.mu is held.
+// forget removes the shares of t that hold no slots and have no waiting requests. The caller holds g.mu.
 func (g *Semaphore) forget(t *turn) {
 	for i, s := range t.shares {
 		if *s == (share{}) {
@@ -309,7 +319,7 @@ func (g *Semaphore) forget(t *turn) {
 	}
 }
 
-// Load returns how many slots are held and how many requests wait.
+// Load returns the number of held slots and the number of waiting requests.
 func (g *Semaphore) Load() (in, waiting int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -17,7 +17,7 @@ func agent(n int) fair.Who {
 	return fair.Who{Tenant: fmt.Sprint("tenant", n), Owner: fmt.Sprint("owner", n), Credential: fmt.Sprint("token", n)}
 }
 
-// hold takes n slots, and returns the functions to release those it got at once.
+// hold requests n slots, and returns functions to release the slots that it got at once.
 func hold(t *testing.T, g *fair.Semaphore, n int, who func(i int) fair.Who) (leave []func()) {
 	t.Helper()
 	gone, cancel := context.WithCancel(t.Context())
@@ -30,8 +30,8 @@ func hold(t *testing.T, g *fair.Semaphore, n int, who func(i int) fair.Who) (lea
 	return leave
 }
 
-// TestShares: a credential, an owner and a tenant each hold a limited number of slots, however many they request.
-// Others get the rest at once.
+// TestShares checks that credentials, owners and tenants each hold a limited number of slots, however many they
+// request. Others must get the remaining slots at once.
 func TestShares(t *testing.T) {
 	for name, c := range map[string]struct {
 		bounds fair.Bounds
@@ -79,8 +79,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestOrder: a released slot goes to the requester that holds fewest, and a full queue drops requests of those with
-// most.
+// TestOrder checks that a released slot goes to the requester with the fewest slots. A full queue must drop requests
+// of the requester with the most.
 func TestOrder(t *testing.T) {
 	g := fair.New(fair.Bounds{Slots: 2, Queue: 3, Patience: time.Hour})
 	leave := hold(t, g, 2, agent)
@@ -112,7 +112,7 @@ func TestOrder(t *testing.T) {
 	if _, err := g.Enter(t.Context(), agent(0)); !errors.Is(err, fair.ErrBusy) {
 		t.Errorf("the greedy one waits beyond the queue: %v", err)
 	}
-	leave[1]() // agent 0 holds one slot still
+	leave[1]() // agent 0 still holds one slot
 	e := <-out
 	if e.who != "ordinary" || e.err != nil {
 		t.Errorf("%s is next, with %v", e.who, e.err)
@@ -128,12 +128,13 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestFewest: of two that wait and may both hold another slot, the one that holds fewer is next, also if it came later.
+// TestFewest checks the order of two waiting requesters that may both hold another slot. The requester with fewer
+// slots must be next, even if it came later.
 func TestFewest(t *testing.T) {
 	g := fair.New(fair.Bounds{Slots: 8, Queue: 8, Patience: time.Hour})
 	leave := hold(t, g, 8, agent)
 	next := make(chan int)
-	for waiting, n := range []int{0, 9} { // agent 0 holds one of two slots, agent 9 none
+	for waiting, n := range []int{0, 9} { // agent 0 holds one of two slots, and agent 9 holds none
 		go func() {
 			if _, err := g.Enter(context.WithoutCancel(t.Context()), agent(n)); err != nil {
 				t.Error(err)
@@ -152,7 +153,7 @@ func TestFewest(t *testing.T) {
 	}
 }
 
-// TestGreedy: 1 greedy and 20 ordinary agents. Every ordinary call is answered soon.
+// TestGreedy runs 1 greedy and 20 ordinary agents. Every ordinary call must be answered soon.
 func TestGreedy(t *testing.T) {
 	g := fair.New(fair.Bounds{Slots: 64, Queue: 256, Patience: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -168,7 +169,7 @@ func TestGreedy(t *testing.T) {
 					time.Sleep(time.Millisecond)
 					continue
 				}
-				<-ctx.Done() // slow
+				<-ctx.Done() // a slow call
 				leave()
 			}
 		})
@@ -200,7 +201,7 @@ func TestGreedy(t *testing.T) {
 	}
 }
 
-// TestImpatience: a request that waited too long or was cancelled takes no slot.
+// TestImpatience checks that a request that waited too long or was cancelled gets no slot.
 func TestImpatience(t *testing.T) {
 	g := fair.New(fair.Bounds{Slots: 1, Queue: 5, Patience: 10 * time.Millisecond})
 	leave, err := g.Enter(t.Context(), agent(0))
@@ -221,8 +222,8 @@ func TestImpatience(t *testing.T) {
 	}
 }
 
-// TestMany checks requests for several slots. Together they never occupy more than all slots, and those of one owner
-// never more than its share. Each waiting request is served in the end.
+// TestMany checks requests for several slots. Together they must never hold more than all slots. The requests of one
+// owner must never hold more than its share. Each waiting request must be served in the end.
 func TestMany(t *testing.T) {
 	g := fair.New(fair.Bounds{Slots: 100, Each: 50, Queue: 1000, Patience: time.Hour})
 	if _, err := g.EnterMany(t.Context(), agent(0), 51); !errors.Is(err, fair.ErrTooMany) {

@@ -9,12 +9,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// form is the assumed size of a body that doesn't declare one, and the maximum that a handler behind Handler reads.
+// form is the assumed size of a body without a declared length. It is also the maximum size that a handler behind
+// Handler reads.
 const form = 256 << 10
 
-// Handler returns a handler for h, whose callers are known only after their bodies are read, such as forms and signed
-// messages. Each request with a body reserves memory until it is answered. The reservation counts for the network
-// address of the sender. h can read at most 256 KiB.
+// Handler returns a handler for h that reserves memory for each request with a body until the request is answered. It
+// is for handlers that know the caller only after reading the body, such as handlers of forms and signed messages.
+// The memory counts for the network address of the sender. h can read at most 256 KiB.
 func (b *Budget) Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
@@ -43,8 +44,8 @@ func (b *Budget) Handler(h http.Handler) http.Handler {
 	})
 }
 
-// address returns the network whose share of the memory the sender of r has.
+// address returns the network of the sender of r, by which memory is shared.
 func address(r *http.Request) string {
-	at, _ := netip.ParseAddrPort(r.RemoteAddr) // senders without an address share one
+	at, _ := netip.ParseAddrPort(r.RemoteAddr) // all senders without an address count as one
 	return edge.NetworkOf(at.Addr()).String()
 }

@@ -8,35 +8,35 @@ import (
 	"sync/atomic"
 )
 
-// A Turn is a caller's wait. A Work embeds one.
+// A Turn is the wait of one caller. A Work embeds a Turn.
 type Turn struct {
 	done    chan error // receives one result
 	claimed atomic.Bool
 }
 
-// End answers the caller.
+// End sends the result to the caller.
 func (t *Turn) End(err error) { t.done <- err }
 
 func (t *Turn) turn() *Turn { return t }
 
-// A Work is the work of one caller: a pointer to a struct that embeds Turn.
+// A Work is the work of one caller. It is a pointer to a struct that embeds Turn.
 type Work interface{ turn() *Turn }
 
-// A Queue has the work of callers that arrive while a round is under way. It is safe for concurrent use.
+// A Queue contains the work of callers that arrive during a round. It is safe for concurrent use.
 type Queue[W Work] struct {
-	// Round does work, at least one and at most Most, in the order in which it arrived, and calls End of each once. There is one round
-	// at a time. Round doesn't panic.
+	// Round does work: at least one and at most Most elements, in the order of arrival. It calls End of each element
+	// once, and doesn't panic. Only one round runs at a time.
 	Round func([]W)
 	Most  int
-	Alike func(first, next W) bool // whether next can be in a round with first. Nil means always
+	Alike func(first, next W) bool // whether next can be in the same round as first. Nil means always
 
 	mu      sync.Mutex
 	waiting []W
-	running bool // a goroutine has rounds, and looks at waiting when one ends
+	running bool // a goroutine runs rounds, and checks waiting after each round
 }
 
-// Do has w done, which no earlier call had, and returns the error of its round. If ctx ends before the round begins, w
-// isn't done. Then late is true and the error is that of ctx.
+// Do waits until a round has done w, and returns the error for w. Each w may be used only once. If ctx ends before
+// the round begins, w isn't done. Then late is true, and the error is that of ctx.
 func (q *Queue[W]) Do(ctx context.Context, w W) (late bool, err error) {
 	t := w.turn()
 	t.done = make(chan error, 1)
@@ -59,16 +59,16 @@ func (q *Queue[W]) Do(ctx context.Context, w W) (late bool, err error) {
 	return false, err
 }
 
-// Waiting returns how many callers wait for the next rounds.
+// Waiting returns the number of callers that wait for the next rounds.
 func (q *Queue[W]) Waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.waiting)
 }
 
-// lead has one round, and leaves work that arrives meanwhile to another goroutine.
+// lead runs one round. If more work has arrived meanwhile, another goroutine runs the next round.
 func (q *Queue[W]) lead() {
-	runtime.Gosched() // those that are about to ask come first, and share the round. At rest this returns at once
+	runtime.Gosched() // lets callers that are about to call Do share the round. At rest this returns at once
 	if round := q.take(); len(round) > 0 {
 		q.Round(round)
 	}
@@ -79,7 +79,7 @@ func (q *Queue[W]) lead() {
 	}
 }
 
-// take removes the work of the next round, and that of callers that have gone.
+// take removes the work of the next round from the queue, and the work of callers that no longer wait.
 func (q *Queue[W]) take() (round []W) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

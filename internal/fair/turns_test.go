@@ -16,8 +16,8 @@ type work struct {
 	kind string
 }
 
-// TestRounds: work that arrives during a round is in the next one, in its order. A round has work of only one kind and
-// no more than the most. The work of a caller that has gone is in no round.
+// TestRounds checks that work that arrives during a round is in the next round, in its order. A round must contain
+// only one kind of work, and no more than Most. The work of a caller that no longer waits must be in no round.
 func TestRounds(t *testing.T) {
 	begun, free := make(chan bool), make(chan bool)
 	var mu sync.Mutex
@@ -90,7 +90,8 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// A caller whose context has ended while its round is under way waits for the end of it.
+// TestEndsInItsRound checks a caller whose context ends during its round. The caller must wait for the end of the
+// round.
 func TestEndsInItsRound(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	q := &Queue[*work]{Most: 1, Round: func(round []*work) {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Again is after how many seconds a sender may try again that was refused for lack of memory.
+// Again is the number of seconds after which a sender may try again if there was no memory.
 const Again = 2
 
-// Busy returns the sentence for a *BusyError of a request: it names the bound.
+// Busy returns the message for a *BusyError of a request. The message contains the bound.
 func Busy(err error) string {
 	var busy *BusyError
 	if !errors.As(err, &busy) {
@@ -17,12 +17,12 @@ func Busy(err error) string {
 	return fmt.Sprintf("Too many large requests at a time: the bodies of requests of this size take at most %s of memory together. Try again in %d seconds", mib(busy.Bytes), Again)
 }
 
-// Heavy returns the sentence for a *WeightError.
+// Heavy returns the message for a *WeightError.
 func Heavy(e *WeightError) string {
 	return fmt.Sprintf("Request body has about %d values, which take %s of memory: the requests of one caller may take %s. Send fewer values in one request", e.Values, mib(e.Bytes), mib(e.Most))
 }
 
-// mib returns a size in MiB.
+// mib formats a number of bytes in MiB.
 func mib(bytes int64) string {
 	if bytes >= 10<<20 {
 		return fmt.Sprintf("%d MiB", bytes>>20)
