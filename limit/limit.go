@@ -23,11 +23,11 @@ import (
 // Options are the limits. The zero value of each field is usable. A negative Queue disables queueing.
 type Options struct {
 	PerMinute      int           // calls of an owner. 0 means 3,000
-	Every          time.Duration // time between two calls of an owner. Replaces PerMinute for rates below one per minute
+	Every          time.Duration // time between calls of an owner. Replaces PerMinute for rates below one per minute
 	Burst          int           // calls of an owner at once after a rest. 0 means 500
 	TokenPerMinute int           // calls of a token. 0 means PerMinute
 	TokenBurst     int           // calls of a token at once. 0 means Burst
-	Concurrency    int           // running calls of a token, or of an owner without tokens. 0 means Concurrency
+	Concurrency    int           // running calls of a token, or of an owner if calls have no token. 0 means 16
 	Queue          int           // maximum number of calls that wait for a running call to end. 0 means 64
 
 	Daily      Use // daily budget of an owner (days in UTC). A zero field is unlimited
