@@ -37,7 +37,7 @@ func TestAnswers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := fair.NewAnswers(0, time.Hour)
 				var mu sync.Mutex
-				open, parsed, most := 0, 0, 0 // bytes of unparsed bodies, number of parsed bodies, maximum number of parsed bodies
+				open, parsed, most := 0, 0, 0 // bytes of unparsed bodies, number and maximum number of parsed bodies
 				var wait sync.WaitGroup
 				for i := range 20 {
 					wait.Go(func() {

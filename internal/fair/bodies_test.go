@@ -73,7 +73,7 @@ func bound(t *testing.T, text string, length int64) {
 				mu.Lock()
 				defer mu.Unlock()
 				mine, open = mine+n, open+n
-				if most := mostRaw + mostParsed/6; int64(open) > most { // the second part belongs to bodies that are parsed but not yet counted below
+				if most := mostRaw + mostParsed/6; int64(open) > most { // the second part is of parsed bodies not yet counted below
 					t.Errorf("%d bytes are read, of at most %d", open, most)
 				}
 			}}, length)

@@ -57,10 +57,10 @@ const shares = 3
 // A share counts the slots that one tenant, owner or credential holds, and the requests that wait for slots.
 type share struct{ held, waiting int }
 
-// A Semaphore distributes slots. A free slot goes to the waiting request of the tenant with the fewest slots, then of
-// the owner with the fewest, then of the credential with the fewest. None of them can hold all slots. If the queue is
-// full, the Semaphore refuses the newest request of the tenant, owner and credential with the most waiting requests.
-// A Semaphore is safe for concurrent use.
+// A Semaphore distributes slots. A free slot goes to a waiting request of the tenant with the fewest slots. Within that
+// tenant, the owner with the fewest slots is first, and then the credential with the fewest. None of them can hold all
+// slots. If the queue is full, the Semaphore refuses the newest request of the tenant, owner and credential with the
+// most waiting requests. A Semaphore is safe for concurrent use.
 type Semaphore struct {
 	bounds Bounds
 	most   [shares]int
@@ -84,7 +84,7 @@ type turn struct {
 	slots  int
 	keys   [shares]key
 	shares [shares]*share
-	done   chan error // receives one value if the request waits: nil for a slot, or an error
+	done   chan error // receives nil for a slot, or an error. It is nil if the request doesn't wait
 }
 
 // New returns a semaphore with the bounds b.
