@@ -1,5 +1,5 @@
-// Package garbage bounds the memory that a process keeps although it no longer uses it. It is only for the program: a
-// program that embeds a gateway sets its own collector.
+// Package garbage bounds the unused memory that a process keeps. Only the program uses it. Programs that embed a
+// gateway configure their own garbage collector.
 package garbage
 
 import (
@@ -12,16 +12,15 @@ import (
 	"time"
 )
 
-// The soft memory limit of the process, and the bytes that Bound adds to the memory that the collector counts as in
-// use.
+// The soft memory limit of the process, and the bytes that TuneCollector adds to the memory in use.
 const limit, ballast = 512 << 20, 32 << 20
 
-// The percentage with which the least heap that is collected has 16 MB: Go's is 4 MB of 100.
+// The GC percentage at which the smallest heap that is collected has 16 MB. With Go's default of 100, it has 4 MB.
 const starting = 400
 
-// own says that the environment leaves the collector to the program. This package is initialized early. From then on,
-// the collector waits for 16 MB. A start makes less garbage than that, and three collections took a fifth of its
-// processor time.
+// own reports whether the program may configure the collector, because the environment doesn't. This package is
+// initialized early, and from then on the collector waits for 16 MB. The start makes less garbage than that. With
+// Go's default, three collections took a fifth of the processor time of the start.
 var own = wait()
 
 func wait() bool {
@@ -32,14 +31,15 @@ func wait() bool {
 	return true
 }
 
-// A Block is memory that the collector takes for in use. It is never written to, and takes no memory in RAM.
+// A Block is memory that the collector counts as in use. The program never writes to it, so it uses no RAM.
 type Block struct{ bytes atomic.Pointer[[]byte] }
 
-// TuneCollector makes the collector run when there is 16 MB of garbage and half as much as memory in use. A percentage is too
-// little for the few megabytes in use at rest, where it halves the throughput. It is too much under a call that makes
-// gigabytes of garbage. The block makes the difference, as long as the caller keeps it. The first collection makes the
-// block, because a collection would be due at once with it. The environment variables GOGC and GOMEMLIMIT override
-// both.
+// TuneCollector makes the collector run when the garbage reaches 16 MB plus half of the memory in use. A GC
+// percentage cannot do this. With the few megabytes in use at rest, collections would be so frequent that the
+// throughput halves. During a call that makes gigabytes of garbage, they would be too rare. The block adds to the
+// memory in use, as long as the caller keeps the returned pointer. The block is made only after the first collection,
+// because otherwise it would start a collection at once. The environment variables GOGC and GOMEMLIMIT override both
+// settings.
 func TuneCollector() *Block {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit + ballast)
@@ -51,11 +51,12 @@ func TuneCollector() *Block {
 	return b
 }
 
-// A first is collected first. Its size keeps it from sharing its place with others.
+// A first is an object that the first collection frees. Its size keeps it from sharing an allocation with other
+// objects.
 type first [2]uint64
 
-// fill makes the block, unless Spare was called. The percentage is set after it: a low one without the block would start a collection
-// at once.
+// fill makes the block, unless Spare was called. It sets the percentage afterwards, because a low percentage without
+// the block would start a collection at once.
 func (b *Block) fill() {
 	if read("/gc/gogc:percent") != starting {
 		return
@@ -66,22 +67,22 @@ func (b *Block) fill() {
 	debug.SetGCPercent(50)
 }
 
-// Spare makes the collector run when there is a tenth of garbage, without the block of Bound. It is for a command that
-// reads much at once and ends soon. The command takes longer and less memory. Spare must be called before anything was
-// collected.
+// Spare makes the collector run when the garbage reaches a tenth of the memory in use, without the block of
+// TuneCollector. It is for a command that reads much data at once and ends soon. The command then takes longer and
+// uses less memory. Spare must be called before the first collection.
 func Spare() {
 	if own {
 		debug.SetGCPercent(10)
 	}
 }
 
-// owed is how much the process allocates before memory is given back again. rest is the most that an interval at rest
-// allocates.
+// owed is how many bytes the process allocates before memory is released again. rest is the maximum that a process at
+// rest allocates in an interval, in bytes.
 const owed, rest = 64 << 20, 4 << 20
 
-// GiveBack gives unused memory back to the operating system each time that the process is at rest for an interval. That
-// is so after its start and after work. Without it, the collector keeps the memory for minutes. It returns when ctx
-// ends.
+// GiveBack releases unused memory to the operating system whenever the process was at rest for an interval. This
+// happens after the start and after work. Without GiveBack, the collector keeps the memory for minutes. GiveBack
+// returns when ctx ends.
 func GiveBack(ctx context.Context, interval time.Duration) {
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()
@@ -102,8 +103,8 @@ func GiveBack(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// FreeAfterLoad gives back the memory that a command took to load a large configuration, and the pages of the program
-// that only the start used.
+// FreeAfterLoad releases the memory that a command used to load a large configuration. It also releases the pages of
+// the program that only the start used.
 func FreeAfterLoad() {
 	if read("/gc/heap/allocs:bytes") > owed {
 		debug.FreeOSMemory()
@@ -111,7 +112,7 @@ func FreeAfterLoad() {
 	unmap()
 }
 
-// read returns a metric of the runtime that is a number.
+// read returns the value of a numeric metric of the Go runtime.
 func read(name string) uint64 {
 	sample := []metrics.Sample{{Name: name}}
 	metrics.Read(sample)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestMain is also the process that TestBound looks at, whose collector is its own.
+// TestMain also runs in the child process of TestBound, which has its own collector.
 func TestMain(m *testing.M) {
 	if os.Getenv("BAILIWICK_TEST_GARBAGE") == "" {
 		os.Exit(m.Run())
@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// field returns a number of a process's status, or -1 where the system doesn't say it.
+// field returns a number from the status of a process, or -1 if the system doesn't report it.
 func field(name, status string) (kb int) {
 	_, after, ok := strings.Cut(status, name)
 	if !ok {
@@ -65,8 +65,9 @@ func field(name, status string) (kb int) {
 	return kb
 }
 
-// TestBound runs a process that doesn't collect before Bound. From then on, it must collect when there is 16 MB of
-// garbage and half of the memory in use, and give back unused memory. The block of Bound isn't in RAM.
+// TestBound runs a process that makes no collection before TuneCollector. From then on, the process must collect when
+// the garbage reaches 16 MB plus half of the memory in use. It must also release unused memory. The block must not be
+// in RAM.
 func TestBound(t *testing.T) {
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), "BAILIWICK_TEST_GARBAGE=1", "GOGC=", "GOMEMLIMIT=")

@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// releasePages takes a block of zeros out of RAM: pages that the runtime used before were written to.
+// releasePages removes a block of zeros from RAM. Its pages may be in RAM if the runtime used them before.
 func releasePages(block []byte) {
-	_ = syscall.Madvise(block, syscall.MADV_DONTNEED) // without it they count as memory in RAM, and no more
+	_ = syscall.Madvise(block, syscall.MADV_DONTNEED) // if this fails, the pages only count as memory in RAM
 }
 
-// unmap takes the pages of the program's file out of the process, its code and constants. They stay in the system's cache,
-// from where those that are used again come back, in groups of sixteen. The others are the first that it gives up. A start
-// goes once through two thirds of them.
+// unmap removes the code and constants of the program's file from the memory of the process. These pages stay in the
+// cache of the system. Pages that are used again come back from this cache, in groups of sixteen. The system drops
+// the other pages first when it needs memory. The start uses two thirds of all pages, but only once.
 func unmap() {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -27,13 +27,13 @@ func unmap() {
 	for line := range strings.Lines(string(maps)) {
 		fields := strings.Fields(line) // from-to, rights, offset, device, inode, file
 		if len(fields) < 6 || !strings.HasPrefix(fields[1], "r-") || strings.Join(fields[5:], " ") != program {
-			continue // what can be written to would be lost
+			continue // changes in writable memory would be lost
 		}
 		from, to, _ := strings.Cut(fields[0], "-")
 		low, err := strconv.ParseUint(from, 16, 64)
 		high, wrong := strconv.ParseUint(to, 16, 64)
 		if err == nil && wrong == nil {
-			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(low), uintptr(high-low), syscall.MADV_DONTNEED) // without it they stay
+			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(low), uintptr(high-low), syscall.MADV_DONTNEED) // on failure the pages stay
 		}
 	}
 }
