@@ -15,35 +15,36 @@ import (
 )
 
 const (
-	every   = 10 * time.Second // between two beats
-	changes = time.Second      // between two looks at the state in force here
-	brief   = time.Second      // a beat that takes longer doesn't tell the time
+	every   = 10 * time.Second // time between two beats
+	changes = time.Second      // time between two checks of the own state
+	brief   = time.Second      // a beat that takes longer is not used to measure the clock
 )
 
 // KeepOptions configure a ReplicaKeeper.
 type KeepOptions struct {
 	Store ReplicaStore
-	Own   func() ReplicaRow // the state in force in this process. Its ID, Name and Clock are ignored
+	Own   func() ReplicaRow // returns the state of this process. The ID, Name and Clock are ignored
 	Log   *slog.Logger
 
-	Every time.Duration    // between two beats. 0 is ten seconds
-	Now   func() time.Time // the clock of this process. Nil is time.Now
+	Every time.Duration    // time between two beats. 0 means ten seconds
+	Now   func() time.Time // the clock of this process. Nil means time.Now
 }
 
-// A ReplicaKeeper keeps the row of this process and compares it with the others. A nil ReplicaKeeper knows nothing.
+// A ReplicaKeeper stores the row of this process in the ReplicaStore, and compares it with the rows of other
+// processes. The State of a nil ReplicaKeeper is zero.
 type ReplicaKeeper struct {
 	options KeepOptions
 	own     ReplicaRow
 	state   atomic.Pointer[ReplicaState]
-	found   []string // how others differed in the last round
-	logged  []string // how others differed when it was last logged
-	late    bool     // the log says that the clock differs
+	found   []string // differences of other processes in the last round
+	logged  []string // differences that were logged last
+	late    bool     // the log reports a clock difference
 	failing *edge.OutageLog
 	cancel  context.CancelFunc
 	done    chan struct{}
 }
 
-// KeepReplica starts a ReplicaKeeper. A store that can't be written or read is logged and tried again.
+// KeepReplica starts a ReplicaKeeper. If the store can't be written or read, the keeper logs this and tries again.
 func KeepReplica(ctx context.Context, o KeepOptions) *ReplicaKeeper {
 	if o.Every == 0 {
 		o.Every = every
@@ -55,19 +56,19 @@ func KeepReplica(ctx context.Context, o KeepOptions) *ReplicaKeeper {
 	k := &ReplicaKeeper{options: o, cancel: cancel, done: make(chan struct{}),
 		failing: &edge.OutageLog{Log: o.Log, Level: slog.LevelWarn, Fails: "this process can't be compared with its replicas", Works: "this process is compared with its replicas again"}}
 	k.own.ID = rand.Text()
-	host, _ := os.Hostname() // without a name, the process id must do
+	host, _ := os.Hostname() // without a host name, the process ID is enough
 	k.own.Name = fmt.Sprintf("%s process %d", host, os.Getpid())
 	go k.run(ctx)
 	return k
 }
 
-// Close removes the row of this process.
+// Close stops the keeper and removes the row of this process.
 func (k *ReplicaKeeper) Close() {
 	k.cancel()
 	<-k.done
 }
 
-// State returns how the processes compared in the last round.
+// State returns the result of the last comparison.
 func (k *ReplicaKeeper) State() ReplicaState {
 	if k == nil {
 		return ReplicaState{}
@@ -78,12 +79,12 @@ func (k *ReplicaKeeper) State() ReplicaState {
 	return ReplicaState{}
 }
 
-// run makes a round at once, at regular times, and when the state in force here changes.
+// run makes a round at once, then at regular times, and when the state of this process changes.
 func (k *ReplicaKeeper) run(ctx context.Context) {
 	defer close(k.done)
 	tick := time.NewTicker(min(changes, k.options.Every))
 	defer tick.Stop()
-	k.failing.Note(ctx, k.beat(ctx)) // so that the first round knows the clock
+	k.failing.Note(ctx, k.beat(ctx)) // so that the first round knows the clock difference
 	var last time.Time
 	for {
 		if now := k.options.Own(); time.Since(last) >= k.options.Every || now.Rules != k.own.Rules || now.Key != k.own.Key {
@@ -95,13 +96,13 @@ func (k *ReplicaKeeper) run(ctx context.Context) {
 		case <-ctx.Done():
 			leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), brief)
 			defer cancel()
-			_ = k.options.Store.Leave(leaving, k.own.ID) // a row that stays is ignored soon
+			_ = k.options.Store.Leave(leaving, k.own.ID) // on failure, the other processes soon ignore the row
 			return
 		}
 	}
 }
 
-// beat stores the row of this process, and measures the clock for the next one.
+// beat stores the row of this process. It also measures the clock difference for the next row.
 func (k *ReplicaKeeper) beat(ctx context.Context) error {
 	now := k.options.Own()
 	k.own.Rules, k.own.Key, k.own.Program = now.Rules, now.Key, now.Program
@@ -115,12 +116,12 @@ func (k *ReplicaKeeper) beat(ctx context.Context) error {
 	return err
 }
 
-// round stores the row of this process and compares all.
+// round stores the row of this process and compares it with all rows.
 func (k *ReplicaKeeper) round(ctx context.Context) error {
 	err := k.beat(ctx)
 	rows, unread := k.options.Store.Replicas(ctx)
 	if err = errors.Join(err, unread); err != nil {
-		k.state.Store(nil) // not known
+		k.state.Store(nil) // the state is unknown
 		return err
 	}
 	s, differ := compare(rows, k.own)
@@ -129,7 +130,8 @@ func (k *ReplicaKeeper) round(ctx context.Context) error {
 	return nil
 }
 
-// tell logs a difference once it was found twice in a row, because replicas don't reload a changed configuration at the same moment.
+// tell logs differences if two rounds in a row found the same differences. One round is not enough, because replicas
+// don't reload a changed configuration at the same moment.
 func (k *ReplicaKeeper) tell(ctx context.Context, differ []string) {
 	again := slices.Equal(differ, k.found)
 	k.found = differ

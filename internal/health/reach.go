@@ -15,15 +15,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/connstring"
 )
 
-// windowsInUse is the number that Windows has for EADDRINUSE, which is never returned there.
+// windowsInUse is the Windows error number for an address in use. On Windows, the system never returns EADDRINUSE.
 const windowsInUse = syscall.Errno(10048)
 
-// IsPortInUse reports whether err says that another process listens on an address.
+// IsPortInUse reports whether err means that another process listens on the address.
 func IsPortInUse(err error) bool {
 	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, windowsInUse)
 }
 
-// FaultReason returns why a connection failed, and what to do about it. If several hosts were tried, it gives the reason of each.
+// FaultReason returns why a connection failed, and what an operator can do. If the driver tried several hosts, it
+// gives the reason for each host.
 func FaultReason(err error) string {
 	hosts := perHost(err)
 	if len(hosts) < 2 {
@@ -41,16 +42,17 @@ func FaultReason(err error) string {
 	return strings.Join(reasons, "; ") + strings.Join(advices, "")
 }
 
-// FaultText returns the last line of err, and what to do about it.
+// FaultText returns the last line of err, and what an operator can do.
 func FaultText(err error) string { return lastLine(err.Error()) + advice(err, innermost(err)) }
 
-// A host is a server that was tried, and why it can't be used.
+// A host is a server that the driver tried, and the error of this attempt.
 type host struct {
 	name string
 	err  error
 }
 
-// perHost returns the last error of each host that PostgreSQL's driver has tried. Encryption modes of a host are tried one after the other.
+// perHost returns the last error of each host that the PostgreSQL driver tried. The driver tries several encryption
+// modes for each host.
 func perHost(err error) (out []host) {
 	connect, ok := errors.AsType[*pgconn.ConnectError](err)
 	if !ok {
@@ -77,24 +79,25 @@ func perHost(err error) (out []host) {
 	return out
 }
 
-// nameOf returns the host and the port in a text of PostgreSQL's driver: "192.0.2.1:5432 (db.internal): dial error …".
+// nameOf returns the host and the port from a text of the PostgreSQL driver, such as "192.0.2.1:5432 (db.internal):
+// dial error …".
 func nameOf(text string) string {
 	address, rest, _ := strings.Cut(text, " (")
 	host, _, _ := strings.Cut(rest, ")")
 	if _, port, err := net.SplitHostPort(address); err == nil {
 		return net.JoinHostPort(host, port)
 	}
-	return host // the folder of a socket
+	return host // the directory of a socket
 }
 
-// A hint is what to do about a kind of failure.
+// A hint tells an operator what to do about a kind of failure.
 type hint struct {
 	is   func(err error) bool
-	says []string // in the texts of errors without a type
+	says []string // parts of the texts of errors without a type
 	do   string
 }
 
-// hints has the kinds of failures, the most specific first.
+// hints contains the kinds of failures. More specific kinds come first.
 var hints = []hint{
 	{is: as[x509.UnknownAuthorityError], says: []string{"certificate signed by unknown authority"},
 		do: "Give the certificate of the authority that signed the server's, as sslrootcert for PostgreSQL, or as tls.ca for an API"},
@@ -118,7 +121,7 @@ var hints = []hint{
 		do: "The server closed the connection: check that the port belongs to the database, and read the log of the server or pooler there"},
 }
 
-// advice returns what to do about err, to follow its text, or "".
+// advice returns what an operator can do about err, as a sentence to append to the error text, or "".
 func advice(err, cause error) string {
 	for _, h := range hints {
 		if h.is != nil && h.is(cause) || slices.ContainsFunc(h.says, func(s string) bool { return strings.Contains(err.Error(), s) }) {
@@ -137,7 +140,7 @@ func is(target error) func(error) bool {
 	return func(err error) bool { return errors.Is(err, target) }
 }
 
-// state reports errors of PostgreSQL by their SQLSTATE.
+// state returns a function that matches PostgreSQL errors by their SQLSTATE.
 func state(codes ...string) func(error) bool {
 	return func(err error) bool {
 		e, ok := errors.AsType[*pgconn.PgError](err)
@@ -150,18 +153,18 @@ func isExpiredCertificate(err error) bool {
 	return ok && e.Reason == x509.Expired
 }
 
-// silent reports that no answer came in time.
+// silent reports whether err is a timeout.
 func silent(err error) bool {
 	e, ok := errors.AsType[net.Error](err)
 	return ok && e.Timeout() || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// isConnectionClosed reports whether err says that the server ended the connection.
+// isConnectionClosed reports whether err means that the server closed the connection.
 func isConnectionClosed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
-// innermost returns the innermost error that err wraps: of several, the last.
+// innermost returns the innermost error that err wraps. If err wraps several errors, it follows the last one.
 func innermost(err error) error {
 	for {
 		switch err.(type) {
@@ -179,7 +182,7 @@ func innermost(err error) error {
 	}
 }
 
-// textOf returns the last line of an innermost error. That of a name leaves out which server was asked for it.
+// textOf returns the last line of an innermost error. For a DNS error, it leaves out the name of the DNS server.
 func textOf(cause error) string {
 	if dns, ok := errors.AsType[*net.DNSError](cause); ok {
 		return dns.Err
@@ -192,7 +195,8 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-// Unreadable returns why PostgreSQL's driver can't use a URL, without a part of it but the paths of its files.
+// Unreadable returns an error that explains why the PostgreSQL driver can't use a URL. Of the URL, it contains only
+// the paths of files.
 func Unreadable(err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return errors.New("a file that the database url names can't be read: " + p.Path + ": " + p.Err.Error() + ". Look at sslrootcert, sslcert, sslkey and servicefile")
@@ -206,7 +210,8 @@ func Unreadable(err error) error {
 	return errors.New("the database url can't be read: look at its port, sslmode, target_session_attrs, service and the numbers of its options")
 }
 
-// Place returns the hosts and the database of a URL, without its user and password. It returns "the database" if the URL has no host.
+// Place returns the hosts and the database of a URL, without the user and the password. It returns "the database" if
+// the URL has no host.
 func Place(text string) string {
 	u, _ := connstring.Split(text)
 	if u == nil {

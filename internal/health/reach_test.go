@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// TestAdvice checks what an operator is told to do about a database that can't be reached.
+// TestAdvice checks the advice to an operator whose database can't be reached.
 func TestAdvice(t *testing.T) {
 	for _, row := range []struct {
 		err  error
@@ -52,7 +52,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestHosts: each host of a URL with several is named with the reason of its own, once.
+// TestHosts checks that the message for a URL with several hosts contains each host once, with its own reason.
 func TestHosts(t *testing.T) {
 	config, err := pgconn.ParseConfig("postgres://u:sesame@/db?host=127.0.0.1,nowhere.invalid,127.0.0.1&port=1,2,3&sslmode=prefer")
 	if err != nil {
@@ -70,7 +70,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestPlace: messages have all hosts of a URL, and no password.
+// TestPlace checks that messages contain all hosts of a URL and no password.
 func TestPlace(t *testing.T) {
 	for url, want := range map[string]string{
 		"postgres://u:sesame@db.internal:5433/app?sslmode=require": "db.internal:5433/app",
@@ -87,7 +87,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestUnreadable: the fault of a URL names its file, and doesn't contain its password.
+// TestUnreadable checks that the error for a URL contains the name of its file, and not its password.
 func TestUnreadable(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.pem")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
@@ -111,7 +111,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestPortTaken checks the numbers of both systems.
+// TestPortTaken checks the error numbers of both systems.
 func TestPortTaken(t *testing.T) {
 	for err, want := range map[error]bool{syscall.EADDRINUSE: true, syscall.Errno(10048): true, syscall.EACCES: false, syscall.ECONNREFUSED: false} {
 		if got := IsPortInUse(&net.OpError{Op: "listen", Err: os.NewSyscallError("bind", err)}); got != want {

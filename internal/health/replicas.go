@@ -11,33 +11,34 @@ import (
 	"time"
 )
 
-// Lasting is how old a row may be, by the clock of the store. Older rows are ignored and removed.
+// Lasting is the maximum age of a row, by the clock of the store. Older rows are ignored and removed.
 const Lasting = 35 * time.Second
 
-// MaxClock is the largest difference between the clocks of a process and of the store that isn't reported.
+// MaxClock is the largest difference between the clocks of a process and of the store that is not reported.
 const MaxClock = 2 * time.Second
 
-// A ReplicaRow is the description that a process writes of itself.
+// A ReplicaRow describes a process. The process writes it.
 type ReplicaRow struct {
 	ID      string        // random, unique to the process
 	Name    string        // host and process, for operators
 	Rules   string        // the version of the rules in force
-	Key     string        // the KeyID of the key that signs the audit
+	Key     string        // the KeyID of the key that signs the audit log
 	Program string        // the version of the program
-	Clock   time.Duration // by which its clock was ahead of the clock of the store
+	Clock   time.Duration // how far the clock of the process is ahead of the clock of the store
 }
 
-// A ReplicaStore keeps rows for all processes that share it. It is safe for concurrent use.
+// A ReplicaStore stores the rows of all processes that share it. It is safe for concurrent use.
 type ReplicaStore interface {
-	// Beat stores r as of now, in place of the row with the same ID, and removes rows that are too old. It returns the time of the store.
+	// Beat stores r with the current time, and replaces the row with the same ID. It also removes rows that are too
+	// old. It returns the time of the store.
 	Beat(ctx context.Context, r ReplicaRow) (time.Time, error)
-	// Replicas returns the rows that are not too old, by Name and ID.
+	// Replicas returns the rows that are not too old, sorted by Name and ID.
 	Replicas(ctx context.Context) ([]ReplicaRow, error)
 	// Leave removes the row with this ID.
 	Leave(ctx context.Context, id string) error
 }
 
-// KeyID returns an identifier of a key. It tells nothing of the private key.
+// KeyID returns an identifier of a public key. It reveals nothing about the private key.
 func KeyID(key ed25519.PublicKey) string {
 	sum := sha256.Sum256(append([]byte("bailiwick audit key "), key...))
 	return hex.EncodeToString(sum[:6])
@@ -59,7 +60,8 @@ func DifferenceKinds() []DifferenceKind {
 	return []DifferenceKind{DifferentRules, DifferentKey, DifferentProgram, DifferentClock}
 }
 
-// Differs returns the differences of r from own. A clock differs if it is wrong by the clock of the store.
+// Differs returns the kinds of differences between r and own. A clock counts as different if it differs too much from
+// the clock of the store.
 func (r ReplicaRow) Differs(own ReplicaRow) []DifferenceKind {
 	var out []DifferenceKind
 	for kind, differs := range map[DifferenceKind]bool{DifferentRules: r.Rules != own.Rules, DifferentKey: r.Key != own.Key, DifferentProgram: r.Program != own.Program, DifferentClock: r.Clock.Abs() > MaxClock} {
@@ -71,7 +73,7 @@ func (r ReplicaRow) Differs(own ReplicaRow) []DifferenceKind {
 	return out
 }
 
-// Describe says how r differs from own, for operators. "" if it doesn't.
+// Describe describes the differences between r and own for operators. It returns "" if there are none.
 func (r ReplicaRow) Describe(own ReplicaRow) string {
 	var parts []string
 	for _, kind := range r.Differs(own) {
@@ -96,15 +98,15 @@ func (r ReplicaRow) Describe(own ReplicaRow) string {
 	return r.Name + ": " + strings.Join(parts, "; ")
 }
 
-// A ReplicaState is how the processes that share a store compare with this one.
+// A ReplicaState is the result of comparing this process with the others that share its store.
 type ReplicaState struct {
-	Replicas int                    // with this one. 0 if it isn't known
-	Differ   int                    // others that differ from this one
-	Kinds    map[DifferenceKind]int // the others that differ, by the kind of difference
-	Clock    time.Duration          // by which the clock of this process is ahead of the clock of the store
+	Replicas int                    // number of processes, including this one. 0 if unknown
+	Differ   int                    // number of other processes that differ from this one
+	Kinds    map[DifferenceKind]int // number of other processes that differ, by the kind of difference
+	Clock    time.Duration          // how far the clock of this process is ahead of the clock of the store
 }
 
-// compare compares all rows with own, which is among them.
+// compare compares own with all rows. The rows include own.
 func compare(rows []ReplicaRow, own ReplicaRow) (s ReplicaState, described []string) {
 	s = ReplicaState{Replicas: 1, Kinds: map[DifferenceKind]int{}, Clock: own.Clock}
 	for _, r := range rows {
@@ -125,7 +127,7 @@ func compare(rows []ReplicaRow, own ReplicaRow) (s ReplicaState, described []str
 	return s, described
 }
 
-// Notes returns the part of the state that anyone may read: numbers and kinds, and no names.
+// Notes returns the public part of the state. It contains numbers and kinds, but no names.
 func (s ReplicaState) Notes() []string {
 	var out []string
 	if s.Differ > 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/health"
 )
 
-// memory is a Store with the clock of the test.
+// memory is a ReplicaStore in memory that uses the clock of the test.
 type memory struct {
 	mu    sync.Mutex
 	rows  map[string]health.ReplicaRow
@@ -55,7 +55,7 @@ func (m *memory) breaks(err error) {
 	m.fails = err
 }
 
-// A place is a process for a test: its state in force, its clock and its log.
+// A place is a process in a test, with its state, clock and log.
 type place struct {
 	mu   sync.Mutex
 	row  health.ReplicaRow
@@ -82,7 +82,7 @@ func (p *place) set(change func(*place)) {
 	change(p)
 }
 
-// begin starts a process with a row.
+// begin starts a ReplicaKeeper for a row.
 func begin(t *testing.T, s health.ReplicaStore, row health.ReplicaRow) *place {
 	t.Helper()
 	p := &place{row: row}
@@ -92,13 +92,14 @@ func begin(t *testing.T, s health.ReplicaStore, row health.ReplicaRow) *place {
 	return p
 }
 
-// later lets processes make their rounds.
+// later waits while the processes make their rounds.
 func later(by time.Duration) {
 	time.Sleep(by)
 	synctest.Wait()
 }
 
-// TestKeep compares three processes: who differs is named in the log of each, and counted for anyone, until all agree.
+// TestKeep compares three processes. The log of each process must name the processes that differ. The public notes
+// must count them until all agree.
 func TestKeep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &memory{rows: map[string]health.ReplicaRow{}}
@@ -142,7 +143,7 @@ func TestKeep(t *testing.T) {
 	})
 }
 
-// TestReload: replicas that reload one after the other within seconds don't count as a difference in the log.
+// TestReload checks that the log reports no difference if replicas reload one after the other within seconds.
 func TestReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &memory{rows: map[string]health.ReplicaRow{}}
@@ -163,7 +164,8 @@ func TestReload(t *testing.T) {
 	})
 }
 
-// TestClock: the process whose clock differs from the store's gets a note, and so do the others.
+// TestClock checks a process whose clock differs from the clock of the store. Both this process and the others must
+// report it.
 func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &memory{rows: map[string]health.ReplicaRow{}}
@@ -192,7 +194,8 @@ func TestClock(t *testing.T) {
 	})
 }
 
-// TestStoreFails: a store that can't be written is logged once a minute, nothing is claimed meanwhile, and it is tried again.
+// TestStoreFails checks a store that can't be written. The failure must be logged once a minute, the state must be
+// unknown, and the keeper must try again.
 func TestStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &memory{rows: map[string]health.ReplicaRow{}}
@@ -211,7 +214,7 @@ func TestStoreFails(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		s.breaks(errors.New("gone"))
-		p.keep.Close() // ends, although it can't leave
+		p.keep.Close() // it ends, although it can't remove its row
 	})
 	var none *health.ReplicaKeeper
 	if got := none.State(); got.Replicas != 0 || got.Notes() != nil {
@@ -219,7 +222,7 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
-// TestBeats: an idle process writes one row each ten seconds.
+// TestBeats checks that an idle process writes one row every ten seconds.
 func TestBeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &memory{rows: map[string]health.ReplicaRow{}}
@@ -232,7 +235,7 @@ func TestBeats(t *testing.T) {
 	})
 }
 
-// TestKeyID: the identifier of a key differs by key, and holds nothing of the private one.
+// TestKeyID checks that different keys have different identifiers, which contain nothing of the private key.
 func TestKeyID(t *testing.T) {
 	seed := bytes.Repeat([]byte{7}, ed25519.SeedSize)
 	private := ed25519.NewKeyFromSeed(seed)

@@ -21,8 +21,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// encrypted answers PostgreSQL's request for TLS with a certificate of its own for ip that ends at a time. It returns its address and the
-// file of the certificate.
+// encrypted starts a server that answers PostgreSQL's request for TLS with its own certificate. The certificate is
+// for the address ip and expires at the given time. It returns the address of the server and the file of the
+// certificate.
 func encrypted(t *testing.T, ip net.IP, until time.Time) (addr, file string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -63,8 +64,8 @@ func encrypted(t *testing.T, ip net.IP, until time.Time) (addr, file string) {
 	return l.Addr().String(), file
 }
 
-// TestTLS: each fault of a certificate has its own reason. These are an unknown authority, another authority than
-// sslrootcert names, an expired certificate, and a certificate of another host.
+// TestTLS checks that each fault of a certificate has its own message. The faults are an unknown authority, another
+// authority than in sslrootcert, an expired certificate, and a certificate of another host.
 func TestTLS(t *testing.T) {
 	here, day := net.IPv4(127, 0, 0, 1), 24*time.Hour
 	fine, fineFile := encrypted(t, here, time.Now().Add(day))
@@ -76,7 +77,7 @@ func TestTLS(t *testing.T) {
 		{fine, other, "certificate signed by unknown authority", "as sslrootcert"},
 		{over, overFile, "certificate has expired or is not yet valid", "Renew the server's certificate"},
 		{elsewhere, elsewhereFile, "certificate is valid for 192.0.2.1, not 127.0.0.1", "a name that the certificate has"},
-		{fine, fineFile, "unexpected EOF", "read the log of the server"}, // the certificate is good, and then nothing comes
+		{fine, fineFile, "unexpected EOF", "read the log of the server"}, // the certificate is valid, but then the server sends nothing
 	} {
 		options := "sslmode=verify-full"
 		if row.file != "" {
