@@ -2,8 +2,8 @@ package connstring
 
 import "net/url"
 
-// Split takes the user and the password off a URL. user is nil if it has none. place is nil for a text that isn't a URL: it may hold a
-// password anywhere.
+// Split separates the user and the password from a URL. user is nil if the URL has none. Both results are nil for a
+// text that isn't a URL, because it may contain a password anywhere.
 func Split(text string) (place *url.URL, user *url.Userinfo) {
 	place, err := url.Parse(text)
 	if err != nil {
@@ -13,7 +13,7 @@ func Split(text string) (place *url.URL, user *url.Userinfo) {
 	return place, user
 }
 
-// Userless returns a URL without its user and password. It returns a text that isn't a URL as it is.
+// Userless returns a URL without its user and password. It returns a text that isn't a URL unchanged.
 func Userless(text string) string {
 	place, user := Split(text)
 	if user == nil {

@@ -1,7 +1,7 @@
-// Package connstring reads connection strings as applications have them: libpq's URLs and keywords, and those of Prisma,
-// JDBC, SQLAlchemy and Node. It returns them in the one form that the sources take.
+// Package connstring parses the connection strings of applications: URLs and keywords of libpq, and the strings of
+// Prisma, JDBC, SQLAlchemy and Node. It returns them in the form that the sources accept.
 //
-// No error contains a part of the string, because any part can be a password that was not encoded.
+// Errors contain no part of the string, because any part can be a password that was not encoded.
 package connstring
 
 import (
@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// A Parsed is a connection string in the form of the sources.
+// A Parsed is a connection string in the form that the sources accept.
 type Parsed struct {
-	URL     string   // begins with postgres:// or mariadb://, or is the string itself if it is of another kind
-	Schemas []string // the schemas that the string names, or nil
+	URL     string   // begins with postgres:// or mariadb://, or is the unchanged string if it is of another kind
+	Schemas []string // the schemas in the string, or nil
 }
 
 var (
@@ -25,14 +25,14 @@ var (
 	keyword = regexp.MustCompile(`^\s*[a-z_]+\s*=`)
 )
 
-// Parse reads a connection string. A string of a kind that it doesn't know is returned as it is.
+// Parse parses a connection string. It returns strings of unknown kinds unchanged.
 func Parse(raw string) (Parsed, error) {
 	java := jdbc.MatchString(raw)
 	text := strings.TrimPrefix(raw, "jdbc:")
 	if m := drivers.FindStringSubmatch(text); m != nil {
 		_, rest, _ := strings.Cut(text, ":")
 		text = m[1] + ":" + rest
-		if m[1] == "sqlite" { // sqlite:///relative and sqlite:////absolute
+		if m[1] == "sqlite" { // the forms are sqlite:///relative and sqlite:////absolute
 			text = "sqlite:" + strings.TrimPrefix(rest, "///")
 		}
 	}
@@ -64,14 +64,14 @@ var (
 // A location is the part of a URL before its options.
 type location struct {
 	user, password string
-	given          bool // a password
+	given          bool // the URL has a password
 	hosts, ports   []string
 	database       string
 	options        url.Values
 }
 
-// locate splits the part of a URL after ://. It returns false if a part is not encoded, because then its meaning is
-// uncertain.
+// locate splits the part of a URL after "://". It returns false if a part is not encoded, because then the meaning of
+// the URL is uncertain.
 func locate(rest string) (l location, ok bool) {
 	if strings.ContainsAny(rest, "# \t\r\n") {
 		return l, false
@@ -110,11 +110,12 @@ func locate(rest string) (l location, ok bool) {
 
 var plainHost = regexp.MustCompile(`^(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._~%-]*)$`)
 
-// option is the result of an option: the name under which it is passed on, or the reason to refuse it. If both are "",
-// the option is left out, because it concerns another driver.
+// An option describes how to treat an option of a connection string. as is its name in the result, and why is the
+// reason to refuse it. If both are "", the option is left out, because it only concerns another driver.
 type option struct{ as, why string }
 
-// readOptions reads the options of a URL by a table. Keys are compared without case.
+// readOptions reads the options of a URL, using a table of known options. Option names are compared without regard to
+// case.
 func readOptions(options url.Values, known map[string]option, take func(as, value string) error) error {
 	for _, key := range slices.Sorted(keysOf(options)) {
 		o, ok := known[strings.ToLower(key)]
@@ -143,7 +144,7 @@ func keysOf(v url.Values) func(func(string) bool) {
 	}
 }
 
-// optionNames returns the names that options are passed on under.
+// optionNames returns the sorted names of options in the result.
 func optionNames(known map[string]option) []string {
 	var out []string
 	for key, o := range known {

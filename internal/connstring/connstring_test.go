@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestParse checks the results for connection strings as applications have them. An error contains no part of them.
+// TestParse checks the results for connection strings of applications. Errors must contain no part of the string.
 func TestParse(t *testing.T) {
 	for _, row := range []struct{ raw, want string }{
 		{"postgres://u:p@h/db", "postgres://u:p@h/db"},

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// mariadbOptions are the options of MariaDB's and MySQL's drivers.
+// mariadbOptions contains the options of the MariaDB and MySQL drivers.
 var mariadbOptions = func() map[string]option {
 	out := map[string]option{
 		"tls": {as: "tls"}, "socket": {as: "socket"}, "unix_socket": {as: "socket"}, "socketpath": {as: "socket"}, "localsocket": {as: "socket"},
@@ -16,7 +16,7 @@ var mariadbOptions = func() map[string]option {
 	for _, key := range strings.Fields("sslcert sslidentity sslca ssl_ca ssl-ca ssl_cert ssl_key serversslcert truststore trustcertificatekeystoreurl clientcertificatekeystoreurl") {
 		out[key] = option{why: "has an option for a certificate file, which is not supported: add the authority to those of the system, and write tls=true"}
 	}
-	// These are about how another driver keeps connections, or about settings that the gateway makes itself.
+	// These options concern how another driver handles connections, or settings that the gateway makes itself.
 	for _, other := range strings.Fields("charset collation characterencoding useunicode connectioncollation servertimezone timezone time_zone connectiontimezone sql_mode autocommit parsetime loc connection_limit " +
 		"pool_timeout connect_timeout connecttimeout socket_timeout sockettimeout statement_cache_size allowpublickeyretrieval zerodatetimebehavior tinyint1isbit rewritebatchedstatements cacheprepstmts " +
 		"prepstmtcachesize prepstmtcachesqllimit useserverprepstmts autoreconnect maxallowedpacket charset_name binary_prefix pool_recycle usecursorfetch uselegacydatetimecode multistatements allowmultiqueries") {
@@ -25,7 +25,7 @@ var mariadbOptions = func() map[string]option {
 	return out
 }()
 
-// mariadb reads the part of a URL after mariadb://.
+// mariadb parses the part of a URL after "mariadb://".
 func mariadb(scheme, rest string) (Parsed, error) {
 	l, ok := locate(rest)
 	if !ok || len(l.hosts) != 1 || l.database == "" {

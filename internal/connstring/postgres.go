@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// postgresOptions are the options of libpq, and those that Prisma, JDBC, Node and SQLAlchemy have beside them.
+// postgresOptions contains the options of libpq, and the additional options of Prisma, JDBC, Node and SQLAlchemy.
 var postgresOptions = func() map[string]option {
 	out := map[string]option{
 		"dbname": {as: "database"}, "sslmode": {as: "sslmode"}, "ssl": {as: "ssl"},
@@ -26,7 +26,7 @@ var postgresOptions = func() map[string]option {
 		"pool_max_conns pool_min_conns pool_max_conn_lifetime pool_max_conn_idle_time pool_max_conn_lifetime_jitter pool_health_check_period min_protocol_version max_protocol_version") {
 		out[same] = option{as: same}
 	}
-	// These are about how another driver keeps its connections and statements.
+	// These options concern how another driver handles its connections and statements.
 	for _, other := range strings.Fields("pgbouncer pool_timeout socket_timeout statement_cache_size prepared_statement_cache_size preparethreshold preparedstatementcachequeries rewritebatchedinserts " +
 		"tcpkeepalive keepalives keepalives_idle keepalives_interval keepalives_count tcp_user_timeout client_encoding fallback_application_name gssencmode sslcompression applicationname " +
 		"load_balance_hosts readonly sockettimeout stringtype autosave binarytransfer uselibpqcompat max_idle_connection_lifetime single_use_connections pooler") {
@@ -35,7 +35,7 @@ var postgresOptions = func() map[string]option {
 	return out
 }()
 
-// postgres reads the part of a URL after postgres://.
+// postgres parses the part of a URL after "postgres://".
 func postgres(scheme, rest string, java bool) (Parsed, error) {
 	if before, query, ok := strings.Cut(rest, "?"); ok && !java {
 		rest = before + "?" + strings.ReplaceAll(query, "+", "%2B")
@@ -74,7 +74,7 @@ func postgres(scheme, rest string, java bool) (Parsed, error) {
 	return out, err
 }
 
-// setting sets an option as PostgreSQL's driver takes it.
+// setting sets an option in the form that the PostgreSQL driver accepts.
 func (p *Parsed) setting(set url.Values, as, v string, java bool) error {
 	switch as {
 	case "schema":
@@ -84,7 +84,7 @@ func (p *Parsed) setting(set url.Values, as, v string, java bool) error {
 			}
 		}
 		return nil
-	case "ssl": // Node and asyncpg. The driver of Java verifies the host as well
+	case "ssl": // for Node and asyncpg. The Java driver verifies the host as well
 		switch v {
 		case "", "true", "1":
 			as, v = "sslmode", "require"
@@ -112,7 +112,7 @@ func (p *Parsed) setting(set url.Values, as, v string, java bool) error {
 		}
 		return nil
 	case "sslmode":
-		if set.Get("sslmode") == "verify-full" { // by sslaccept
+		if set.Get("sslmode") == "verify-full" { // sslaccept has set it
 			return nil
 		}
 	case "target_session_attrs":
@@ -125,7 +125,7 @@ func (p *Parsed) setting(set url.Values, as, v string, java bool) error {
 	return nil
 }
 
-// postgres writes l as a URL that Go can read. Several hosts and sockets become options.
+// postgres returns l as a URL that Go can parse. Several hosts, and sockets, become options.
 func (l location) postgres(scheme string, set url.Values) (string, error) {
 	u := url.URL{Scheme: scheme, Path: "/" + l.database}
 	if l.user != "" || l.given {
@@ -158,12 +158,11 @@ func (l location) postgres(scheme string, set url.Values) (string, error) {
 			set.Set("port", strings.Join(ports, ","))
 		}
 	}
-	u.RawQuery = strings.ReplaceAll(set.Encode(), "+", "%20") // libpq reads a plus as it is
+	u.RawQuery = strings.ReplaceAll(set.Encode(), "+", "%20") // libpq does not decode a plus
 	return u.String(), nil
 }
 
-// keywords reads the form key=value of libpq. Values may stand in single quotes, with backslashes before quotes and
-// backslashes.
+// keywords parses libpq's form key=value. A value can be in single quotes. A backslash escapes the next character.
 func keywords(text string) (Parsed, error) {
 	wrong := errors.New("is not a list such as host=db user=reader dbname=app password='secret'")
 	options := url.Values{}
@@ -182,7 +181,7 @@ func keywords(text string) (Parsed, error) {
 	return postgres("postgres", "/?"+strings.ReplaceAll(options.Encode(), "+", "%20"), false)
 }
 
-// keywordValue reads one value, and returns the rest.
+// keywordValue parses one value, and returns the value and the remaining text.
 func keywordValue(s string) (value, rest string, ok bool) {
 	var b strings.Builder
 	quoted := strings.HasPrefix(s, "'")
