@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Base returns the URL of this host as the sender of r knows it: own unless that is "", else that of the Host header. It is
-// plain http on this machine itself, and elsewhere https, which a proxy in front provides. The caller has checked the header.
+// Base returns the URL of this host from the view of the client that sent r. This is own unless own is "", and
+// otherwise a URL with the Host header. The URL begins with http if the host is this machine itself and r came
+// without TLS, and with https otherwise, because a proxy in front adds TLS. The caller has checked the Host header.
 func Base(own string, r *http.Request) string {
 	switch {
 	case own != "":
@@ -20,7 +21,7 @@ func Base(own string, r *http.Request) string {
 	return "https://" + r.Host
 }
 
-// Plainly reports whether a client connects to this machine itself, without TLS.
+// Plainly reports whether the client connects without TLS to a loopback address of this machine.
 func Plainly(r *http.Request) bool { return r.TLS == nil && loopback(r.Host) }
 
 func loopback(host string) bool {
@@ -32,7 +33,7 @@ func loopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
 }
 
-// Within returns next if it is an address of this host below path, else the first one of those.
+// Within returns next if it is an address of this host below path. Otherwise it returns path and a slash.
 func Within(path, next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, path+"/") ||

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// connKey is the key of a request's connection in its context.
+// connKey is the context key of a request's connection.
 type connKey struct{}
 
 // A conn is a counted connection that inspects requests as they arrive.
@@ -21,12 +21,12 @@ type conn struct {
 	remote   netip.Addr
 
 	mu      sync.Mutex
-	idle    time.Time // since when it has been waiting for another request, or zero if it isn't
+	idle    time.Time // when the connection began to wait for the next request, or zero if it isn't waiting
 	head    head
-	behind  int64 // bytes received after the header of the request
-	awaited bool  // the server is waiting for the rest of a body
+	behind  int64 // number of bytes received after the header of the request
+	awaited bool  // the server waits for the rest of a body
 	stale   bool  // bytes of another request arrived before the response was sent
-	handled bool  // a handler has the request
+	handled bool  // a handler has received the request
 }
 
 // Read implements net.Conn.
@@ -48,8 +48,8 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write implements net.Conn. net/http itself answers bytes that are not a request, or requests with too large a header.
-// Such answers pass no handler, so Write notes them.
+// Write implements net.Conn. net/http itself responds to bytes that are not a request, and to requests with too large
+// a header. No handler sees these responses, so Write records them as refusals.
 func (c *conn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	alone := !c.handled && c.head.begun && (bytes.HasPrefix(b, []byte("HTTP/1.1 4")) || bytes.HasPrefix(b, []byte("HTTP/1.1 505")))
@@ -78,7 +78,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite lets net/http finish a response before it closes the connection.
+// CloseWrite allows net/http to finish a response before it closes the connection.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -92,8 +92,8 @@ func (c *conn) idleSince() time.Time {
 	return c.idle
 }
 
-// begin returns why the request whose header was read must be refused, or "". A request with both a Content-Length
-// and a Transfer-Encoding is refused because net/http drops the former, while a proxy in front may have used it.
+// begin returns the reason to refuse the request whose header was read, or "". A request must not have both a
+// Content-Length and a Transfer-Encoding: net/http ignores the Content-Length, but a proxy in front may have used it.
 func (c *conn) begin() (refusal string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,21 +107,22 @@ func (c *conn) begin() (refusal string) {
 	return ""
 }
 
-// await notes whether the server is waiting for the body of the request.
+// await records whether the server waits for the body of the request.
 func (c *conn) await(body bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.awaited = body
 }
 
-// further reports whether more data has arrived than a request with a body of length bytes. length is -1 if unknown.
+// further reports whether more bytes have arrived than a body of length bytes. length is -1 if unknown.
 func (c *conn) further(length int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return length >= 0 && c.behind > length
 }
 
-// end prepares for the next header. The bytes of it that have already arrived were not inspected.
+// end prepares the connection for the next header. If bytes of this header have already arrived, they were not
+// inspected.
 func (c *conn) end(unread bool, length int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,17 +130,17 @@ func (c *conn) end(unread bool, length int64) {
 	c.head, c.behind, c.awaited, c.handled = head{}, 0, false, false
 }
 
-// A head scans the header of one request for field names. The zero value is at the beginning.
+// A head searches the header of one request for field names. The zero value is at the beginning of the header.
 type head struct {
 	begun, ended     bool
-	length, encoding bool // Content-Length, Transfer-Encoding
+	length, encoding bool // the header has a Content-Length or a Transfer-Encoding
 
-	name  [18]byte // of the field on this line, in lower case
+	name  [18]byte // name of the field on this line, in lower case
 	n     int      // length of name
 	named bool     // the name is complete
 }
 
-// read scans b up to the end of the header, and returns the number of bytes scanned.
+// read reads b up to the end of the header, and returns the number of bytes read.
 func (h *head) read(b []byte) int {
 	for i, c := range b {
 		if h.ended {

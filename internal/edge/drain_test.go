@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// A leaving is a server that can be asked to end.
+// A leaving is a server that a test can end.
 type leaving struct {
 	addr     string
 	draining chan struct{}
@@ -40,7 +40,7 @@ func leave(t *testing.T, o edge.Options, h http.HandlerFunc) *leaving {
 	return v
 }
 
-// await waits for c to be closed.
+// await waits until c is closed.
 func await(t *testing.T, what string, c <-chan struct{}) {
 	t.Helper()
 	select {
@@ -50,7 +50,7 @@ func await(t *testing.T, what string, c <-chan struct{}) {
 	}
 }
 
-// over waits for the end of the server.
+// over waits until the server has ended.
 func (v *leaving) over(t *testing.T) {
 	t.Helper()
 	select {
@@ -63,8 +63,8 @@ func (v *leaving) over(t *testing.T) {
 	}
 }
 
-// TestDrain: a server that was asked to end still serves new connections, and ends each of them after its answer. A
-// call in flight may take longer than the drain.
+// TestDrain checks that a server still serves new connections when it is told to end. It must close each connection
+// after its response. A running call may take longer than the drain.
 func TestDrain(t *testing.T) {
 	inside, release := make(chan struct{}), make(chan struct{})
 	v := leave(t, edge.Options{Drain: time.Second}, func(w http.ResponseWriter, r *http.Request) {
@@ -114,7 +114,7 @@ func TestDrain(t *testing.T) {
 	v.over(t)
 }
 
-// TestNoDrain: the cause of the end can say that nobody waits for a drain.
+// TestNoDrain checks that the cause ErrNoDrain skips the drain.
 func TestNoDrain(t *testing.T) {
 	v := leave(t, edge.Options{Drain: time.Hour}, ok)
 	v.end(edge.ErrNoDrain)
@@ -126,8 +126,8 @@ func TestNoDrain(t *testing.T) {
 	}
 }
 
-// TestDrainLosesNoConnection: clients that connect without a pause, over the end of the drain, are answered or refused before they could
-// send anything. None is reset after it has connected.
+// TestDrainLosesNoConnection runs clients that connect without pause during and after the drain. Each client must get
+// a response, or be refused before it could send anything. No connection must be reset after it was established.
 func TestDrainLosesNoConnection(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("LEFT OUT: only Linux can ignore new connections")
@@ -143,7 +143,7 @@ func TestDrainLosesNoConnection(t *testing.T) {
 				for {
 					c, err := net.Dial("tcp", v.addr)
 					if err != nil {
-						return // refused
+						return // the connection is refused
 					}
 					_ = c.SetDeadline(time.Now().Add(ceiling))
 					_, err = io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")

@@ -4,21 +4,22 @@
 //	connection ─bounds→ request ─checks→ handler of a transport ─deadlines→ response
 //	refusal ─RefusalLog→ a bounded number of log lines
 //
-// It runs before all transports and does not depend on them. It refuses connections over the bounds, requests whose
-// body has two lengths, and requests that share a packet with the previous one. It ends connections that don't finish a
-// request or don't read their response. Deadlines hold until the response is sent.
+// The package runs before all transports and does not depend on them. It refuses connections over the bounds,
+// requests whose body has two lengths, and requests that share a packet with the previous request. It closes
+// connections whose client doesn't finish a request or doesn't read the response. Deadlines apply until the response
+// is sent.
 //
 // A RefusalLog reports refused requests to operators. It logs the first refusal of a kind from a principal or an
-// address, and reports the number of further ones once a minute. No client can fill a disk with log lines, and no value
-// of a request is kept. An OutageLog does the same for a failure that repeats, such as that of a store. It also logs
-// the end of the outage.
+// address. Once a minute, it reports the number of further refusals. So clients can't fill a disk with log lines. The
+// log contains no values of requests. An OutageLog does the same for a failure that repeats, such as a failure of a
+// store. It also logs the end of the outage.
 //
-// ReadEvents and EventStream read and send server-sent events, which MCP servers and model providers use. Events over
-// the reader's limit are refused. InstallLinks makes the links that add this server to an MCP client.
+// ReadEvents and EventStream read and send server-sent events, which MCP servers and model providers use. ReadEvents
+// fails for events over its limit. InstallLinks makes links that add this server to an MCP client.
 //
-// GuardedDialer, GuardedClient and GuardedTransport send to configured addresses, and refuse private networks unless
-// the configuration allows them. They check the dialled address, after name resolution. So a name that later resolves
-// to a private network is refused as well.
+// GuardedDialer, GuardedClient and GuardedTransport connect to configured addresses. They refuse private networks
+// unless the configuration allows them. They check the address after name resolution. So they also refuse a name that
+// later resolves to a private network.
 package edge
 
 import (
@@ -33,36 +34,36 @@ import (
 	"time"
 )
 
-// Options are the bounds of a Server. The zero value of a field means its default.
+// Options are the bounds of a Server. A zero field means its default.
 type Options struct {
-	Connections int // open connections. Default 4,096, and at most half of the process's open files
-	PerAddress  int // of them for one IPv4 address or IPv6 /64. Default a quarter of Connections, at least 64
+	Connections int // maximum number of open connections. Default 4,096, and at most half of the process's open files
+	PerAddress  int // maximum for one IPv4 address or IPv6 /64. Default a quarter of Connections, at least 64
 
-	Header time.Duration // for the header of a request to arrive. Default 10 s
-	Body   time.Duration // for the body of a request to arrive. Default 30 s
-	Answer time.Duration // maximum wait for the reader while sending a response, plus 1 s per Rate bytes. Default 30 s
-	Event  time.Duration // maximum wait for the reader of one event of a stream. Default 10 s
-	Linger time.Duration // to go on reading from a client that was answered before its body arrived. Default 1 s
-	Idle   time.Duration // between requests of a connection. Default 2 minutes
-	Grace  time.Duration // for requests under way when Serve ends. Default 10 s
-	Drain  time.Duration // between the end of Serve's context and that of the listener. Default none
+	Header time.Duration // maximum time for the header of a request to arrive. Default 10 s
+	Body   time.Duration // maximum time for the body of a request to arrive. Default 30 s
+	Answer time.Duration // maximum time that the client may delay a response, plus 1 s per Rate bytes. Default 30 s
+	Event  time.Duration // maximum time that the client may delay one event of a stream. Default 10 s
+	Linger time.Duration // how long to read the rest of a body after the response. Default 1 s
+	Idle   time.Duration // maximum time between requests of a connection. Default 2 minutes
+	Grace  time.Duration // time for running requests when Serve ends. Default 10 s
+	Drain  time.Duration // how long to serve after the end of Serve's context. Default none
 
-	Rate int // bytes of a response that its reader must take per second. Default 16 KiB
+	Rate int // minimum number of bytes of a response that the client must read per second. Default 16 KiB
 
-	Refused *RefusalLog  // receives refused requests. It may be nil
-	Log     *slog.Logger // receives the reports of net/http, for debugging. Nil discards them
+	Refused *RefusalLog  // logs refused requests. It may be nil
+	Log     *slog.Logger // logs messages of net/http, for debugging. Nil discards them
 
-	draining *atomic.Bool // answers end their connections while it is true. It is nil under another server
+	draining *atomic.Bool // responses close their connections while this is true. Nil under another server
 }
 
-// ErrNoDrain is the cause of a context whose end skips Options.Drain.
+// ErrNoDrain is a cause of a context's end. With this cause, Serve skips Options.Drain.
 var ErrNoDrain = errors.New("end without a drain")
 
 // maxHeader is the maximum size of a request header, in bytes.
 const maxHeader = 64 << 10
 
-// withDefaults returns o with the defaults of its zero fields. Connections are at most half of the files that the process may open, and
-// those of one address never more than all.
+// withDefaults returns o with defaults for its zero fields. Connections is at most half of the files that the process
+// may open. PerAddress is at most Connections.
 func (o Options) withDefaults() Options {
 	o.Connections = cmp.Or(o.Connections, min(4096, openFiles()/2))
 	o.PerAddress = min(cmp.Or(o.PerAddress, max(o.Connections/4, 64)), o.Connections)
@@ -82,7 +83,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Server serves one handler. Use New to make one.
+// A Server serves one handler. Use New to create it.
 type Server struct {
 	options Options
 	http    *http.Server
@@ -97,7 +98,7 @@ func New(h http.Handler, o Options) *Server {
 	s.http = &http.Server{
 		Handler:           withDeadlines(h, o),
 		ReadHeaderTimeout: o.Header,
-		WriteTimeout:      o.Answer, // for responses that net/http sends itself. Each response of h sets its own
+		WriteTimeout:      o.Answer, // for responses that net/http sends itself. Responses of h have their own deadlines
 		IdleTimeout:       o.Idle,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
@@ -107,22 +108,24 @@ func New(h http.Handler, o Options) *Server {
 	return s
 }
 
-// Listen opens addr for Serve. Serve also takes other listeners, but a connection that comes as one of them closes may
-// be lost. The kernel can ignore new connections only to plain TCP, and listeners of package net are multipath.
+// Listen opens addr for Serve. Serve also accepts other listeners. But with them, connections may be lost that arrive
+// when the listener closes. To prevent this, the kernel must ignore new connections, which it can do only for plain
+// TCP. The listeners of package net use multipath TCP.
 func Listen(addr string) (net.Listener, error) {
 	var c net.ListenConfig
 	c.SetMultipathTCP(false)
 	return c.Listen(context.Background(), "tcp", addr)
 }
 
-// OnDrain registers f to be called when the context of Serve ends, while new requests are still served.
+// OnDrain registers f. Serve calls f when its context ends, while it still serves new requests.
 func (s *Server) OnDrain(f func()) { s.onDrain = append(s.onDrain, f) }
 
-// OnShutdown registers f to be called when the listener closes, to end streams, which don't end by themselves.
+// OnShutdown registers f. Serve calls f when the listener closes. f must end streams, because streams don't end by
+// themselves.
 func (s *Server) OnShutdown(f func()) { s.http.RegisterOnShutdown(f) }
 
-// Serve serves on l until ctx ends. It then goes on for Options.Drain, so that a proxy has the time to choose another
-// server. Answers end their connections meanwhile. Then the listener closes, and requests in progress have
+// Serve serves on l until ctx ends. It then continues for Options.Drain, so that a proxy has time to choose another
+// server. In this time, responses close their connections. Then the listener closes, and running requests have
 // Options.Grace to finish.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	broken, ended := make(chan struct{}), make(chan error, 1)
@@ -146,9 +149,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// drain serves for Options.Drain, or until the listener is broken. Then it takes no further connection, and accepts
-// those that have begun. Closing a listener would reset the connections that wait for it, and lose requests sent over
-// them.
+// drain continues to serve for Options.Drain, or until the listener is broken. Then it refuses new connections, but
+// waits until all connections in the queue of the listener are accepted. Closing the listener would reset these
+// connections, and lose the requests sent over them.
 func (s *Server) drain(l net.Listener, broken <-chan struct{}) {
 	if s.options.Drain <= 0 {
 		return
@@ -177,8 +180,8 @@ func (s *Server) drain(l net.Listener, broken <-chan struct{}) {
 	}
 }
 
-// settle is how long a handshake that has begun may take to end. settleTries is how often drain waits for the queue of
-// the listener to be empty.
+// settle is the maximum time for the end of a handshake that has begun. settleTries is how often drain waits for an
+// empty queue of the listener.
 const (
 	settle      = 200 * time.Millisecond
 	settleTries = 25

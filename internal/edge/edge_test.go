@@ -40,7 +40,7 @@ func (l *lobby) refused(kind string) int {
 	return l.seen[kind]
 }
 
-// until waits for a condition.
+// until waits until a condition is true.
 func until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	for end := time.Now().Add(ceiling); !cond(); time.Sleep(5 * time.Millisecond) {
@@ -90,7 +90,7 @@ func (b *lobby) dial(t *testing.T, text string) net.Conn {
 	return c
 }
 
-// ended returns what the server sends on c before it closes it, within the ceiling.
+// ended returns the bytes that the server sends on c before it closes c. It waits at most for ceiling.
 func ended(t *testing.T, c net.Conn) string {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(ceiling))
@@ -113,8 +113,8 @@ func refuse(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.S
 
 const short = 150 * time.Millisecond
 
-// TestBodyNeverArrives: a client that announces a body and sends none gets a refusal at once, and its connection ends
-// in either case.
+// TestBodyNeverArrives checks a client that announces a body and sends none. The client must get a refusal at once,
+// and its connection must end in either case.
 func TestBodyNeverArrives(t *testing.T) {
 	for name, c := range map[string]struct {
 		h    http.HandlerFunc
@@ -145,7 +145,7 @@ func TestBodyNeverArrives(t *testing.T) {
 	}
 }
 
-// TestRefusedBeforeBody: a refusal is sent at once, however long the body may take.
+// TestRefusedBeforeBody checks that a refusal is sent at once, however long the body may take.
 func TestRefusedBeforeBody(t *testing.T) {
 	b := open(t, edge.Options{Body: time.Hour, Linger: short}, refuse)
 	if got := ended(t, b.dial(t, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n")); !strings.HasPrefix(got, "HTTP/1.1 401") {
@@ -153,7 +153,7 @@ func TestRefusedBeforeBody(t *testing.T) {
 	}
 }
 
-// TestHalfClosed: a client that sends no more, and one that sends half a body, hold nothing.
+// TestHalfClosed checks clients that stop sending, some of them after half a body. Their connections must end.
 func TestHalfClosed(t *testing.T) {
 	b := open(t, edge.Options{Body: time.Hour, Header: time.Hour, Linger: short}, ok)
 	for _, text := range []string{"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf", "POST / HT", ""} {
@@ -165,14 +165,14 @@ func TestHalfClosed(t *testing.T) {
 	}
 }
 
-// TestSlowHeader: a header that doesn't arrive ends its connection.
+// TestSlowHeader checks that a connection ends if its header doesn't arrive.
 func TestSlowHeader(t *testing.T) {
 	b := open(t, edge.Options{Header: short}, ok)
 	ended(t, b.dial(t, "POST / HTTP/1.1\r\nHost: a\r\nX-Slow: "))
 	until(t, "told of", func() bool { return b.refused("header_late") > 0 })
 }
 
-// TestSlowReader: a response or an event that the client doesn't read ends its connection and its handler.
+// TestSlowReader checks a client that doesn't read a response or an event. Its connection and its handler must end.
 func TestSlowReader(t *testing.T) {
 	for _, kind := range []string{"application/json", "text/event-stream"} {
 		t.Run(kind, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestSlowReader(t *testing.T) {
 				defer close(done)
 				w.Header().Set("Content-Type", kind)
 				part := bytes.Repeat([]byte("x"), 1<<20)
-				for range 1000 { // more than the buffers of both ends
+				for range 1000 { // more than the buffers of both ends can store
 					if _, err := w.Write(part); err != nil {
 						return
 					}
@@ -199,8 +199,8 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestStreamLives: a stream outlives every deadline while its events are read, and so does a call whose response
-// takes longer to make than to send.
+// TestStreamLives checks that a stream outlives all deadlines while the client reads its events. A call must also
+// outlive them if making the response takes longer than sending it.
 func TestStreamLives(t *testing.T) {
 	for _, kind := range []string{"application/json", "text/event-stream"} {
 		b := open(t, edge.Options{Answer: short, Event: short, Body: short}, func(w http.ResponseWriter, r *http.Request) {
@@ -230,8 +230,8 @@ func TestStreamLives(t *testing.T) {
 	}
 }
 
-// TestTwoLengths: a request whose body has two lengths is refused, as the first of a connection and as a later one. It
-// is also refused if it shares a packet with the previous request.
+// TestTwoLengths checks that a request whose body has two lengths is refused, both as the first request of a
+// connection and later. It must also be refused if it shares a packet with the previous request.
 func TestTwoLengths(t *testing.T) {
 	const good = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}"
 	const both = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
@@ -261,7 +261,8 @@ func TestTwoLengths(t *testing.T) {
 	if b.refused("two_lengths") != 4 || reached != 1 {
 		t.Errorf("refused %v, reached %d", b.seen, reached)
 	}
-	// Of two requests in one packet only the first is answered, and the response says that the connection closes.
+	// If a packet contains two requests, only the first gets a response. The response announces the end of the
+	// connection.
 	for _, second := range []string{good, both} {
 		if got := ended(t, b.dial(t, good+second)); strings.Count(got, "HTTP/1.1") != 1 || !strings.Contains(got, "Connection: close") {
 			t.Errorf("got %q", got)
@@ -273,8 +274,8 @@ func TestTwoLengths(t *testing.T) {
 	}
 }
 
-// TestConnections: the number per address and in total is bounded. An idle connection is closed to make room, and a
-// closed one makes room.
+// TestConnections checks the bounds per address and in total. An idle connection must be closed to make room for a
+// new one. A connection that the client closes must also make room.
 func TestConnections(t *testing.T) {
 	b := open(t, edge.Options{Connections: 6, PerAddress: 4}, ok)
 	var held []net.Conn
@@ -293,7 +294,7 @@ func TestConnections(t *testing.T) {
 		res, err := http.ReadResponse(bufio.NewReader(idle), nil)
 		return err == nil && res.StatusCode == 200
 	})
-	// All are in use but one, which is idle: a new one takes its place.
+	// All connections are in use except one idle connection. A new connection replaces the idle one.
 	until(t, "the idle one giving way", func() bool {
 		c := b.dial(t, get)
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -302,7 +303,7 @@ func TestConnections(t *testing.T) {
 	ended(t, idle)
 }
 
-// TestAll: the bound on the total applies where that of an address doesn't.
+// TestAll checks the bound on the total if the bound of an address is larger.
 func TestAll(t *testing.T) {
 	b := open(t, edge.Options{Connections: 2, PerAddress: 5}, ok)
 	for range 2 {
@@ -313,7 +314,8 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestTimedAlone: without a Server, as in a program that mounts a handler, bodies and responses have deadlines too.
+// TestTimedAlone checks the deadlines of bodies and responses without a Server, such as in a program that mounts the
+// handler.
 func TestTimedAlone(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -333,7 +335,7 @@ func TestTimedAlone(t *testing.T) {
 	}
 }
 
-// TestPanic: a handler that panics ends the connection, and the response does not look complete.
+// TestPanic checks that a panic in a handler ends the connection, and that the response does not look complete.
 func TestPanic(t *testing.T) {
 	b := open(t, edge.Options{}, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	if got := ended(t, b.dial(t, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")); got != "" {
@@ -356,7 +358,8 @@ func TestKeepAlive(t *testing.T) {
 	}
 }
 
-// TestRefusalsLeaveTraces: every refusing response is counted, whatever refused it, and logged once.
+// TestRefusalsLeaveTraces checks that every refusing response is counted and logged once, whatever part of the
+// program refused it.
 func TestRefusalsLeaveTraces(t *testing.T) {
 	status := http.StatusOK
 	b := open(t, edge.Options{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
@@ -365,7 +368,7 @@ func TestRefusalsLeaveTraces(t *testing.T) {
 			ended(t, b.dial(t, "GET /api/changes HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"))
 		}
 		want := 0
-		if status >= 400 && status != 429 && status != 500 { // calls, which the audit log or the log has
+		if status >= 400 && status != 429 && status != 500 { // the other refusals are calls, which are in the audit log or the program's log
 			want = 3
 		}
 		if got := b.refused(fmt.Sprint("status_", status)); got != want {
@@ -374,7 +377,8 @@ func TestRefusalsLeaveTraces(t *testing.T) {
 	}
 }
 
-// TestTraced: a refusal is reported with who was refused and why, also where the status doesn't say it, once a request.
+// TestTraced checks that the report of a refusal contains the principal and the reason, even if the status doesn't
+// show a refusal. There must be one report per request.
 func TestTraced(t *testing.T) {
 	for name, tt := range map[string]struct {
 		h    http.HandlerFunc

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// WithDeadlines returns h with the deadlines of o, for a program that serves it with its own http.Server, which then has to
-// limit connections itself. Within a Server it is h.
+// WithDeadlines returns h with the deadlines of o. It is for programs with their own http.Server, which must limit
+// the connections. If a Server of this package calls the handler, it adds no second deadlines.
 func WithDeadlines(h http.Handler, o Options) http.Handler { return withDeadlines(h, o.withDefaults()) }
 
-// withDeadlines returns h with the deadlines of o on each request and its response. A request that is timed already, by a server around, is
-// left as it is.
+// withDeadlines returns h with the deadlines of o on each request and its response. It adds none to a request that
+// already has deadlines, from an outer handler or server.
 func withDeadlines(h http.Handler, o Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if hasDeadlines(w) {
@@ -58,7 +58,7 @@ func hasDeadlines(w http.ResponseWriter) bool {
 	}
 }
 
-// refusals are the response texts of requests that this package refuses.
+// refusals contains the response texts for requests that this package refuses.
 var refusals = map[string]string{
 	"two_lengths": "400 Bad Request: the request has a Content-Length and a Transfer-Encoding; send one of them\n",
 	"pipelined":   "400 Bad Request: the request was sent before the one before it was answered; wait for the answer\n",
@@ -73,28 +73,28 @@ func (x *exchange) refuse(r *http.Request, kind string) {
 	_, _ = io.WriteString(x, refusals[kind]) // an error means that the client has disconnected
 }
 
-// An exchange is the ResponseWriter of one request, with its deadlines. Reading may happen after writing: net/http
-// reads the rest of a body before it sends the response, unless the connection is to be closed.
+// An exchange is the ResponseWriter of one request, with deadlines. Reading may continue after writing. net/http
+// reads the rest of a body before it sends the response, unless it will close the connection.
 type exchange struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	options *Options
 	request *http.Request
 	trace   *Trace
-	told    bool        // the refusal was reported
+	told    bool        // report has reported the refusal
 	conn    *conn       // nil under another server
-	length  int64       // of the body, or -1 if unknown
-	unread  atomic.Bool // the end of the body has not arrived
+	length  int64       // length of the body, or -1 if unknown
+	unread  atomic.Bool // the end of the body has not arrived yet
 
 	begun  bool          // the header is written
 	events bool          // the response is an event stream
-	waited time.Duration // for the reader to take it
-	bytes  int64         // of the body, written
+	waited time.Duration // how long writes have waited for the client
+	bytes  int64         // number of written bytes of the body
 }
 
 // WriteHeader implements http.ResponseWriter. It closes the connection while the server drains, and after a response
-// that refuses a credential. It also does so if not all of the request had arrived, or if another request had already
-// arrived behind it.
+// with status 401. It also closes the connection if the request has not arrived completely, or if bytes of another
+// request have arrived.
 func (x *exchange) WriteHeader(status int) {
 	if status >= 200 && !x.begun {
 		x.begun = true
@@ -113,9 +113,10 @@ func (x *exchange) WriteHeader(status int) {
 // transports maps the first element of a path to its transport.
 var transports = map[string]string{"mcp": "mcp", "tools": "mcp", "api": "api", "console": "console", "oauth": "oauth", "metrics": "metrics"}
 
-// report reports a refusal to the RefusalLog, once. A refusal is a response with a status that refuses. It is also a
-// response for which a transport noted a reason, such as a JSON-RPC error with 200 or a redirect to sign in. The audit
-// has refused calls. Only this log has requests that were refused before they became a call.
+// report reports a refusal to the RefusalLog, once. A refusal is a response with one of the statuses below. It is
+// also a response for which a transport recorded a reason, such as a JSON-RPC error with status 200, or a redirect to
+// sign in. The audit log contains refused calls. Only the RefusalLog contains requests that were refused before they
+// became a call.
 func (x *exchange) report(status int) {
 	first, _, _ := strings.Cut(strings.TrimPrefix(x.request.URL.Path, "/"), "/")
 	remote, _ := netip.ParseAddrPort(x.request.RemoteAddr)
@@ -150,11 +151,11 @@ func (x *exchange) FlushError() error {
 	return x.control.Flush()
 }
 
-// Unwrap gives http.ResponseController access to the other methods.
+// Unwrap is for http.ResponseController, which uses it to call other methods of the ResponseWriter.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// wait sets the deadline for the reader of the response, and counts how long the write takes. The time that the
-// handler takes does not count.
+// wait sets the write deadline of the response. The function done adds the time of the write to x.waited. The time of
+// the handler does not count.
 func (x *exchange) wait() (done func()) {
 	start := time.Now()
 	left := x.options.Event
@@ -165,13 +166,13 @@ func (x *exchange) wait() (done func()) {
 	return func() { x.waited += time.Since(start) }
 }
 
-// end sets deadlines for the work of net/http after the handler has returned. net/http sends the rest of the response,
-// then reads the rest of the body.
+// end sets deadlines for net/http when the handler has returned. net/http then sends the rest of the response, and
+// reads the rest of the body.
 func (x *exchange) end() {
 	if !x.begun {
-		x.WriteHeader(http.StatusOK) // as net/http would, but through x
+		x.WriteHeader(http.StatusOK) // net/http would do the same, but not through x
 	}
-	x.report(http.StatusOK) // a reason may have been noted after the header was sent
+	x.report(http.StatusOK) // a reason may have been recorded after the header was sent
 	x.wait()
 	unread := x.unread.Load()
 	if unread {
@@ -189,8 +190,8 @@ func (x *exchange) await(body bool) {
 	}
 }
 
-// A body clears its read deadline once all of it has arrived: later reads only detect whether the client is still
-// there.
+// A body clears its read deadline when it has arrived completely. Later reads only detect whether the client is still
+// connected.
 type body struct {
 	io.ReadCloser
 	x *exchange

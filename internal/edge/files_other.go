@@ -4,5 +4,5 @@ package edge
 
 import "math"
 
-// openFiles returns no limit on systems that have none.
+// openFiles returns the maximum number of open files, which is unlimited on this system.
 func openFiles() int { return math.MaxInt32 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// openFiles returns how many files the process may have open, at most math.MaxInt32.
+// openFiles returns the maximum number of open files of the process, at most math.MaxInt32.
 func openFiles() int {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil || uint64(l.Cur) > math.MaxInt32 {

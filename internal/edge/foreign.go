@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// Foreign reports whether r comes from a browser page of another site. own is the URL of this server as people know it,
-// or "". A browser sets Sec-Fetch-Site itself, so Foreign trusts it first. A proxy in front may change Host, and forms
-// of a page without a referrer have the origin null. Without that header, an Origin must be this host or own. A request
-// with neither does not come from a page. A person may follow a link from another site to a page here, with GET.
+// Foreign reports whether r comes from a browser page of another site. own is the public URL of this server, or "".
+//
+// Foreign first checks Sec-Fetch-Site, because browsers set this header themselves. A proxy in front may change Host,
+// and forms of a page without a referrer have the origin null. If Sec-Fetch-Site is absent, an Origin must match this
+// host or own. A request with neither header does not come from a page. A person may follow a link from another site
+// to a page here, with GET.
 func Foreign(r *http.Request, own string) bool {
 	origins := r.Header.Values("Origin")
 	switch r.Header.Get("Sec-Fetch-Site") {
@@ -23,7 +25,7 @@ func Foreign(r *http.Request, own string) bool {
 	return !opened || r.Method != http.MethodGet && r.Method != http.MethodHead || len(origins) > 0
 }
 
-// sameHost reports whether an Origin names host, or the host of own.
+// sameHost reports whether the Origin header origin matches host, or the host of own.
 func sameHost(origin, host, own string) bool {
 	_, name, ok := strings.Cut(origin, "://")
 	if ok && strings.EqualFold(name, host) {

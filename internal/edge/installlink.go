@@ -7,22 +7,23 @@ import (
 	"strings"
 )
 
-// InstallVariable is the environment variable that holds the token where a configuration must hold none.
+// InstallVariable is the environment variable for the token, for configurations that must not contain the token.
 const InstallVariable = "BAILIWICK_TOKEN"
 
-// InstallInputID is the id of the input with which VS Code asks for the token.
+// InstallInputID is the ID of the input in which VS Code requests the token.
 const InstallInputID = "bailiwick-token"
 
-// An InstallLink adds a server to a client.
+// An InstallLink adds a server to an MCP client.
 type InstallLink struct{ Client, URL string }
 
-// InstallInput is the input with which VS Code asks for the token.
+// InstallInput returns the input in which VS Code requests the token.
 func InstallInput() map[string]any {
 	return map[string]any{"id": InstallInputID, "type": "promptString", "description": "The token of Bailiwick", "password": true}
 }
 
-// InstallLinks returns the links that add the server at address, without a token: VS Code asks for it, Cursor reads it from
-// InstallVariable. Formats: cursor.com/docs, “MCP install links”, and code.visualstudio.com/api, “MCP developer guide”, 2025.
+// InstallLinks returns links that add the server at address to MCP clients. The links contain no token. VS Code
+// requests the token from the user, and Cursor reads it from InstallVariable. Formats: cursor.com/docs, “MCP install
+// links”, and code.visualstudio.com/api, “MCP developer guide”, 2025.
 func InstallLinks(name, address string) []InstallLink {
 	escape := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 	bearer := func(token string) map[string]any { return map[string]any{"Authorization": "Bearer " + token} }
@@ -34,7 +35,7 @@ func InstallLinks(name, address string) []InstallLink {
 	}
 }
 
-// encode encodes values that can always be encoded.
+// encode returns v as JSON. v must be a value that can always be encoded.
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

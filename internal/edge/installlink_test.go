@@ -10,7 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// TestLinks checks what the links hold, and that those of the README are for the address of the default configuration.
+// TestLinks checks the contents of the links. The links in the README must be for the address of the default
+// configuration.
 func TestLinks(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A listener accepts connections within the bounds. Over them it closes the connection that has been idle longest,
-// or, if none is idle, refuses the new one.
+// A listener accepts connections within the bounds. For a connection over the bounds, it closes the connection that
+// has been idle longest. If no connection is idle, it refuses the new connection.
 type listener struct {
 	net.Listener
 	options *Options
@@ -41,7 +41,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			return c, nil
 		}
 		l.options.Refused.Note(context.Background(), Refusal{Door: "http", Kind: kind, Remote: c.remote})
-		// A new connection accepts this at once, or is gone.
+		// A new connection can accept this at once, unless the client has closed it.
 		_ = raw.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
 		_, _ = raw.Write([]byte(full))
 		_ = raw.Close()
@@ -49,11 +49,11 @@ func (l *listener) Accept() (net.Conn, error) {
 }
 
 func addressOf(a net.Addr) netip.Addr {
-	p, _ := netip.ParseAddrPort(a.String()) // connections of other kinds share the zero address
+	p, _ := netip.ParseAddrPort(a.String()) // connections without an IP address share the zero address
 	return p.Addr()
 }
 
-// admit counts c, or returns which bound refuses it.
+// admit counts c. If a bound refuses c, it returns the name of the bound.
 func (l *listener) admit(c *conn) (refusal string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +69,8 @@ func (l *listener) admit(c *conn) (refusal string) {
 	return ""
 }
 
-// evict closes the longest idle connection of those for which meant reports true. l.mu is held.
+// evict closes the connection that has been idle longest among those for which meant returns true. It returns false
+// if there is none. The caller holds l.mu.
 func (l *listener) evict(meant func(*conn) bool) bool {
 	var oldest *conn
 	var since time.Time
@@ -82,11 +83,11 @@ func (l *listener) evict(meant func(*conn) bool) bool {
 		return false
 	}
 	l.drop(oldest)
-	_ = oldest.Conn.Close() // net/http closes it again, and reports it
+	_ = oldest.Conn.Close() // net/http closes it again, and reports this
 	return true
 }
 
-// drop removes c from the count, once. l.mu is held.
+// drop removes c from the counts, once. The caller holds l.mu.
 func (l *listener) drop(c *conn) {
 	if _, ok := l.open[c]; !ok {
 		return
@@ -98,7 +99,7 @@ func (l *listener) drop(c *conn) {
 	}
 }
 
-// noteConnState notes the state of a connection as net/http reports it.
+// noteConnState records whether a connection is idle. net/http calls it when the state of a connection changes.
 func noteConnState(c net.Conn, state http.ConnState) {
 	if c, ok := c.(*conn); ok {
 		c.mu.Lock()

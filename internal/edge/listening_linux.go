@@ -7,10 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ignoreNew has the kernel ignore new connections to l, and reports whether it does. A client repeats its request for a connection
-// after a second, and is then refused, as l is closed. Connections whose handshake has begun are still made.
+// ignoreNew makes the kernel ignore new connections to l, and reports whether it succeeded. A client repeats its
+// connection request after a second. By then, l is closed and the request is refused. Connections whose handshake has
+// begun are still established.
 func ignoreNew(l net.Listener) bool {
-	const flags, synAck, syn = 13, 0x12, 0x02 // of a TCP header
+	const flags, synAck, syn = 13, 0x12, 0x02 // constants of the TCP header
 	program := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: flags},
 		{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: synAck},
@@ -25,17 +26,17 @@ func ignoreNew(l net.Listener) bool {
 	return done
 }
 
-// waiting returns how many connections to l wait to be accepted.
+// waiting returns the number of connections to l that wait to be accepted.
 func waiting(l net.Listener) (n int) {
 	control(l, func(fd int) {
 		if info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
-			n = int(info.Unacked) // of a listener
+			n = int(info.Unacked) // for a listener, this field is the length of the queue
 		}
 	})
 	return n
 }
 
-// control calls do with the descriptor of l, if it has one.
+// control calls do with the file descriptor of l, if l has one.
 func control(l net.Listener, do func(fd int)) {
 	c, ok := l.(syscall.Conn)
 	if !ok {
@@ -45,5 +46,5 @@ func control(l net.Listener, do func(fd int)) {
 	if err != nil {
 		return
 	}
-	_ = raw.Control(func(fd uintptr) { do(int(fd)) }) // an error means that it is closed
+	_ = raw.Control(func(fd uintptr) { do(int(fd)) }) // an error means that l is closed
 }

@@ -4,8 +4,8 @@ package edge
 
 import "net"
 
-// ignoreNew reports that this system can't ignore new connections to l.
+// ignoreNew returns false, because this system can't ignore new connections to l.
 func ignoreNew(net.Listener) bool { return false }
 
-// waiting returns 0: nothing is known of connections that wait.
+// waiting returns 0, because the number of waiting connections is unknown.
 func waiting(net.Listener) int { return 0 }

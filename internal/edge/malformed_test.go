@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// TestMalformed: requests that net/http refuses before any handler sees them are counted. Requests that a handler
-// refuses aren't counted here.
+// TestMalformed checks that requests are counted that net/http refuses before a handler sees them. Requests that a
+// handler refuses must not be counted here.
 func TestMalformed(t *testing.T) {
 	b := open(t, edge.Options{Linger: short}, refuse)
 	for i, text := range []string{"GARBAGE\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: " + strings.Repeat("a", 1<<20) + "\r\n\r\n", "GET / HTTP/3.7\r\nHost: a\r\n\r\n"} {

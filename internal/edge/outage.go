@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// outageInterval is the least time between two lines about a failure that goes on.
+// outageInterval is the minimum time between two log lines about a continuing failure.
 const outageInterval = time.Minute
 
 // An OutageLog logs the failures of one loop. It is safe for concurrent use.
 type OutageLog struct {
 	Log   *slog.Logger
-	Level slog.Level // of a failure
-	Fails string     // the message while it fails
-	Works string     // the message when it has ended
+	Level slog.Level // level of a failure
+	Fails string     // message for a failure
+	Works string     // message for the end of the failure
 	Now   func() time.Time
 
 	mu     sync.Mutex
-	since  time.Time // when it began to fail, or zero while it works
+	since  time.Time // start of the failure, or zero if the loop works
 	logged time.Time
-	times  int // failures since the last line
+	times  int // number of failures since the last line
 }
 
-// Note records the result of one round of the loop: err is nil if nothing failed. If err joins several errors, it
-// writes each of their lines once. It writes no error if ctx has ended.
+// Note records the result of one round of the loop. A nil err means that the round succeeded. If err joins several
+// errors, Note logs each different line of them once. It logs nothing if ctx has ended.
 func (l *OutageLog) Note(ctx context.Context, err error) {
 	now := time.Now
 	if l.Now != nil {
@@ -58,7 +58,7 @@ func (l *OutageLog) Note(ctx context.Context, err error) {
 	}
 }
 
-// text returns the lines of err, each once.
+// text returns the different lines of err, each once.
 func text(err error) string {
 	var lines []string
 	seen := map[string]bool{}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestNote has a loop fail three times a second for two minutes and a half, work, and fail again.
+// TestNote runs a loop that fails three times a second for two and a half minutes, works, and fails again.
 func TestNote(t *testing.T) {
 	var out bytes.Buffer
 	at := time.Unix(1_700_000_000, 0)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// WithPrefix serves h below the path of base, the URL by which clients know the server. A proxy in front may remove the
-// path from requests or leave it. Addresses of this host in pages and redirects get the path. h is returned as it is if
-// base has no path.
+// WithPrefix serves h below the path of base, which is the URL of the server for clients. A proxy in front may remove
+// this path from requests or leave it. WithPrefix adds the path to addresses of this host in pages and redirects. It
+// returns h itself if base has no path.
 func WithPrefix(h http.Handler, base string) http.Handler {
 	u, err := url.Parse(base)
 	if err != nil || strings.Trim(u.Path, "/") == "" {
@@ -25,7 +25,8 @@ func WithPrefix(h http.Handler, base string) http.Handler {
 
 const wellKnown = "/.well-known/"
 
-// below returns r without the prefix of its path. Addresses of metadata have it behind their own (RFC 8414, RFC 9728).
+// below returns r without the prefix of its path. In addresses of metadata, the prefix is at the end of the path (RFC
+// 8414, RFC 9728).
 func below(r *http.Request, prefix string) *http.Request {
 	path := r.URL.Path
 	if rest, ok := strings.CutPrefix(path, wellKnown); ok {
@@ -49,20 +50,20 @@ func below(r *http.Request, prefix string) *http.Request {
 	return &out
 }
 
-// local is how an address of the console begins in a page. html/template writes attributes with these quotes, and
-// escapes quotes in texts, so no text of a page contains local.
+// local is the beginning of a console address in a page. html/template writes attributes with these quotes, and
+// escapes quotes in text. So local does not occur in the text of a page.
 var local = []byte(`="/console`)
 
-// A prefixed is a ResponseWriter that puts the prefix before addresses of the console.
+// A prefixed is a ResponseWriter that adds the prefix to addresses of the console.
 type prefixed struct {
 	http.ResponseWriter
 	prefix string
 	begun  bool
-	pages  bool   // the response is a page, or a stream of parts of pages
-	held   []byte // the end of the written bytes, which may be the beginning of local
+	pages  bool   // the response is a page, or a stream with parts of pages
+	held   []byte // the last bytes, not yet written, if they may be the beginning of local
 }
 
-// Unwrap serves [http.ResponseController].
+// Unwrap is for [http.ResponseController].
 func (w *prefixed) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // WriteHeader implements [http.ResponseWriter].
@@ -102,13 +103,13 @@ func (w *prefixed) Write(b []byte) (int, error) {
 	return len(b), w.send(all[:len(all)-keep])
 }
 
-// send writes a part of a page.
+// send writes a part of a page, with the prefix in its addresses.
 func (w *prefixed) send(b []byte) error {
 	_, err := w.ResponseWriter.Write(bytes.ReplaceAll(b, local, []byte(`="`+w.prefix+`/console`)))
 	return err
 }
 
-// end writes the bytes that were held back.
+// end writes the remaining bytes in held.
 func (w *prefixed) end() {
 	if len(w.held) > 0 {
 		_ = w.send(w.held) // an error means that the client has disconnected

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// TestPrefixed asks for addresses with and without the path of a proxy, and looks at the addresses in answers.
+// TestPrefixed requests addresses with and without the path of a proxy, and checks the addresses in the responses.
 func TestPrefixed(t *testing.T) {
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

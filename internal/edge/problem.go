@@ -8,11 +8,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// invalidParams is JSON-RPC's code of arguments that break their schema.
+// invalidParams is the JSON-RPC code for arguments that violate their schema.
 const invalidParams = -32602
 
-// ProblemBody encodes p as all transports show it: {error, error_code, details?, retryable, suggestion?, retry_after?,
-// correlation_id}.
+// ProblemBody encodes p in the JSON form of all transports: {error, error_code, details?, retryable, suggestion?,
+// retry_after?, correlation_id}.
 func ProblemBody(p *problem.Error, correlation string) json.RawMessage {
 	b := value.AppendQuote([]byte(`{"error":`), p.Detail)
 	b = value.AppendQuote(append(b, `,"error_code":`...), string(p.Code))
@@ -30,8 +30,9 @@ func ProblemBody(p *problem.Error, correlation string) json.RawMessage {
 	return append(b, '}')
 }
 
-// details encodes the place of a problem in the arguments. It is {code, errors} for violations of the schema, else
-// {pointer, near} and the members of a Denial and a Reply. It is nil if there is nothing to report.
+// details encodes the location of a problem in the arguments. For violations of the schema, the result contains code
+// and errors. Otherwise it contains pointer, near and scope, and the fields of a Denial and a Reply. The result is
+// nil if there are no details.
 func details(p *problem.Error) json.RawMessage {
 	var d struct {
 		Code    int             `json:"code,omitempty"`
@@ -48,7 +49,7 @@ func details(p *problem.Error) json.RawMessage {
 	d.Pointer, d.Near, d.Scope, d.Denial, d.Reply = p.Pointer, p.Near, p.Scope, p.Denial, p.Reply
 	b, err := json.Marshal(d)
 	if err != nil || string(b) == "{}" {
-		return nil // plain values only: marshalling can't fail
+		return nil // all values are plain, so encoding can't fail
 	}
 	return b
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// ErrPrivate is the error of dialling an address that isn't allowed, such as one of a private network.
+// ErrPrivate means that a dialer refused an address, such as an address in a private network.
 var ErrPrivate = errors.New("the address is one of a private network")
 
 // An AddressNetwork is the kind of network that an address belongs to.
@@ -19,17 +19,18 @@ type AddressNetwork uint8
 // The kinds of network.
 const (
 	internetAddress  AddressNetwork = iota
-	privateAddress                  // of an organisation: RFC 1918, RFC 4193, and the shared addresses of RFC 6598
-	loopbackAddress                 // of this machine
-	linkLocalAddress                // of the local link
+	privateAddress                  // in an organisation: RFC 1918, RFC 4193, and the shared addresses of RFC 6598
+	loopbackAddress                 // this machine
+	linkLocalAddress                // the local link
 	metadataAddress                 // the metadata services of clouds, which give machines their identity and credentials
-	reservedAddress                 // all others: documentation, multicast, and those that embed an IPv4 address, such as NAT64
+	reservedAddress                 // all others: documentation, multicast, and networks that embed an IPv4 address, such as NAT64
 )
 
-// metadata are the addresses of the metadata services of clouds.
+// metadata contains the addresses of the metadata services of clouds.
 var metadata = []string{"169.254.169.254/32", "168.63.129.16/32", "100.100.100.200/32", "192.0.0.192/32", "fd00:ec2::254/128", "fd20:ce::254/128"}
 
-// special are networks that look global but aren't: documentation, benchmarks, and those that embed an IPv4 address.
+// special contains networks that look global but aren't. They are for documentation or benchmarks, or embed an IPv4
+// address.
 var special = []string{"0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
 	"240.0.0.0/4", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"}
 
@@ -58,7 +59,8 @@ func within(networks []string, a netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(s string) bool { return netip.MustParsePrefix(s).Contains(a) })
 }
 
-// GuardedDialer returns a dialer for addresses of the internetAddress, or for any address if private is true.
+// GuardedDialer returns a dialer that only accepts addresses of the kind internetAddress. If private is true, it
+// accepts any address.
 func GuardedDialer(private bool) *net.Dialer {
 	if private {
 		return &net.Dialer{Timeout: dialTimeout}
@@ -66,7 +68,8 @@ func GuardedDialer(private bool) *net.Dialer {
 	return dialerTo(internetAddress)
 }
 
-// GuardedClient returns a client for addresses of the internetAddress, which follows no redirects and waits for patience at most.
+// GuardedClient returns a client that only connects to addresses of the kind internetAddress. It follows no
+// redirects, and waits for at most patience.
 func GuardedClient(patience time.Duration) *http.Client {
 	return &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: GuardedDialer(false).DialContext, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -74,7 +77,7 @@ func GuardedClient(patience time.Duration) *http.Client {
 
 const dialTimeout = 5 * time.Second
 
-// dialerTo returns a dialer for addresses of these networks only.
+// dialerTo returns a dialer that only accepts addresses of the given kinds.
 func dialerTo(networks ...AddressNetwork) *net.Dialer {
 	return &net.Dialer{Timeout: dialTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		if a, err := netip.ParseAddrPort(address); err != nil || !slices.Contains(networks, networkOfAddress(a.Addr())) {

@@ -10,28 +10,28 @@ import (
 	"time"
 )
 
-// Limits of one interval.
+// Limits for one interval.
 const (
 	interval = time.Minute
-	lines    = 20  // warnings logged at once, and sums logged at the end
-	sources  = 200 // sources counted separately. Further ones are counted together
+	lines    = 20  // maximum number of warnings logged at once, and of sums logged at the end
+	sources  = 200 // maximum number of sources counted separately. Further sources are counted together
 )
 
-// others is the source of all refusals beyond the first sources.
+// others is the source of all refusals from further sources.
 const others = "others"
 
 // A Refusal is one refused request or connection.
 type Refusal struct {
-	Door        string     // "mcp", "api", "console", "oauth", "metrics", or "http" before any of them saw the request
-	Kind        string     // the actual reason as an identifier: "no_credential", "host", "body_late"
+	Door        string     // "mcp", "api", "console", "oauth", "metrics", or "http" if no transport has received the request
+	Kind        string     // the actual reason, as an identifier: "no_credential", "host", "body_late"
 	Principal   string     // "" if not authenticated
-	Remote      netip.Addr // the client's address, or the zero value if unknown
+	Remote      netip.Addr // address of the client, or the zero value if unknown
 	Correlation string     // may be ""
-	Err         error      // the cause, only for operators. It may be nil
+	Err         error      // the cause, for operators only. It may be nil
 }
 
-// from returns the origin by which refusals are counted: a principal, or a network, because a host of an IPv6 network
-// has 2^64 addresses.
+// from returns the source by which refusals are counted. This is a principal or a network. A single address is not
+// enough, because a host of an IPv6 network has 2^64 addresses.
 func (r *Refusal) from() string {
 	if r.Principal != "" {
 		return r.Principal
@@ -39,7 +39,7 @@ func (r *Refusal) from() string {
 	return NetworkOf(r.Remote).String()
 }
 
-// NetworkOf returns the network taken to belong to one client: an IPv4 address, or the /64 of an IPv6 address.
+// NetworkOf returns the network that counts as one client. This is an IPv4 address, or the /64 of an IPv6 address.
 func NetworkOf(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := 32
@@ -50,22 +50,22 @@ func NetworkOf(a netip.Addr) netip.Prefix {
 	return p
 }
 
-// A key counts refusals by place, reason, and principal or network.
+// A key identifies the refusals with the same door and kind from one principal or network.
 type key struct{ door, kind, from string }
 
-// A RefusalLog logs and counts refusals. It is safe for concurrent use. A nil RefusalLog drops them.
+// A RefusalLog logs and counts refusals. It is safe for concurrent use. A nil RefusalLog ignores them.
 type RefusalLog struct {
 	log   *slog.Logger
 	count func(door, kind string)
 
 	mu    sync.Mutex
-	seen  map[key]int // in this interval: the number not logged individually
-	spent int         // lines logged in this interval
-	timer *time.Timer // ends the interval, or nil if nothing was refused in it
+	seen  map[key]int // number of refusals in this interval that were not logged individually
+	spent int         // number of lines logged in this interval
+	timer *time.Timer // ends the interval. Nil if the interval has no refusal
 	ended bool
 }
 
-// NewRefusalLog returns a RefusalLog that writes to log and calls count for each refusal. Either may be nil.
+// NewRefusalLog returns a RefusalLog that writes to log, and calls count for each refusal. Both may be nil.
 func NewRefusalLog(log *slog.Logger, count func(door, kind string)) *RefusalLog {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -76,7 +76,8 @@ func NewRefusalLog(log *slog.Logger, count func(door, kind string)) *RefusalLog 
 	return &RefusalLog{log: log, count: count, seen: map[key]int{}}
 }
 
-// Note logs or counts a refusal. It reports whether it is the first of its kind from its source in this interval.
+// Note logs or counts a refusal. It reports whether this is the first refusal of its kind from its source in this
+// interval.
 func (l *RefusalLog) Note(ctx context.Context, r Refusal) (first bool) {
 	if l == nil {
 		return false
@@ -115,7 +116,7 @@ func (l *RefusalLog) Note(ctx context.Context, r Refusal) (first bool) {
 	return first
 }
 
-// flush logs the counts of the interval, and starts a new one.
+// flush logs the counts of the interval, and starts a new interval.
 func (l *RefusalLog) flush() {
 	l.mu.Lock()
 	seen := l.seen

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// TestBounded: all refusals are counted, whatever their kinds and sources, and logged in few lines.
+// TestBounded checks that all refusals are counted, whatever their kinds and sources, and logged in few lines.
 func TestBounded(t *testing.T) {
 	var out bytes.Buffer
 	counted := 0
@@ -32,8 +32,8 @@ func TestBounded(t *testing.T) {
 	none.Close()
 }
 
-// TestFirst: the first refusal of a kind from a source is logged by itself, with its cause. Further ones are logged as
-// a sum.
+// TestFirst checks that the first refusal of a kind from a source is logged individually, with its cause. Further
+// refusals must be logged as a sum.
 func TestFirst(t *testing.T) {
 	var out bytes.Buffer
 	l := edge.NewRefusalLog(slog.New(slog.NewTextHandler(&out, nil)), nil)
@@ -44,7 +44,7 @@ func TestFirst(t *testing.T) {
 				t.Errorf("%v: first is %v", r, first)
 			}
 		}
-		at = at.Next() // in the same network
+		at = at.Next() // an address in the same network
 	}
 	l.Close()
 	got := out.String()

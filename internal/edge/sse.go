@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// An Event is one event with data. Name is "" where the stream names none.
+// An Event is one event with data. Name is "" if the stream contains no name.
 type Event struct {
 	Name string
-	Data []byte // the lines of data, joined by line feeds, valid until the next event
+	Data []byte // the data lines, joined by line feeds. Valid until the next event
 }
 
-// ReadEvents calls each for every event of r until r ends or each fails. An event that is cut off by the end counts. most bounds
-// a line and the data of an event, in bytes.
+// ReadEvents calls each for every event of r until r ends or each fails. It also calls each for an event that is
+// incomplete at the end of r. The argument most is the maximum size of a line and of the data of an event, in bytes.
 func ReadEvents(r io.Reader, most int, each func(Event) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, min(64<<10, most)), most)

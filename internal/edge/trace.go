@@ -6,28 +6,29 @@ import (
 	"sync"
 )
 
-// A Trace collects facts about a request that may be refused: who sent it, once that is known, and why it was refused.
-// The handler that answers the request adds them, and the log of refusals reads them.
+// A Trace collects facts about a request that may be refused: the principal, when it is known, and the reason. The
+// handler of the request adds them, and the RefusalLog uses them.
 type Trace struct {
 	mu   sync.Mutex
 	what Refusal
 }
 
-// traceKey is the key of a Trace in a context.
+// traceKey is the context key of a Trace.
 type traceKey struct{}
 
-// WithTrace returns ctx with a Trace, for RefusedBy and RefusedBecause.
+// WithTrace returns ctx with a Trace, for RefusedBy, RefusedBecause and RefusalCause.
 func WithTrace(ctx context.Context) (context.Context, *Trace) {
 	t := &Trace{}
 	return context.WithValue(ctx, traceKey{}, t), t
 }
 
-// RefusedBy notes the principal of a request.
+// RefusedBy records the principal of a request.
 func RefusedBy(ctx context.Context, principal string) {
 	note(ctx, func(r *Refusal) { r.Principal = principal })
 }
 
-// RefusedBecause notes why a request is refused, as an identifier, and its correlation ID. The first reason is kept.
+// RefusedBecause records the reason of a refusal, as an identifier, and the correlation ID. Only the first reason is
+// stored.
 func RefusedBecause(ctx context.Context, kind, correlation string) {
 	note(ctx, func(r *Refusal) {
 		if r.Kind == "" {
@@ -36,7 +37,7 @@ func RefusedBecause(ctx context.Context, kind, correlation string) {
 	})
 }
 
-// RefusalCause notes the error behind a refusal, only for operators. The first one is kept.
+// RefusalCause records the error that caused a refusal, for operators only. Only the first error is stored.
 func RefusalCause(ctx context.Context, err error) {
 	note(ctx, func(r *Refusal) {
 		if r.Err == nil {
@@ -45,7 +46,7 @@ func RefusalCause(ctx context.Context, err error) {
 	})
 }
 
-// note changes the known facts about the refusal of ctx's request, if it is traced.
+// note changes the recorded facts about a refusal, if ctx has a Trace.
 func note(ctx context.Context, change func(*Refusal)) {
 	if ctx == nil {
 		return
@@ -57,7 +58,7 @@ func note(ctx context.Context, change func(*Refusal)) {
 	}
 }
 
-// Refusal returns the known facts. Kind is "" if no reason was noted.
+// Refusal returns the recorded facts. Kind is "" if no reason was recorded.
 func (t *Trace) Refusal(door string, remote netip.Addr) Refusal {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -17,23 +17,23 @@ import (
 	"time"
 )
 
-// ErrHost is the error of dialling another host or port than the configured one.
+// ErrHost means that the address to dial differs from the configured host or port.
 var ErrHost = errors.New("the address is not the one that was configured")
 
-// GuardOptions say how the host is reached.
+// GuardOptions configure the connections to a host.
 type GuardOptions struct {
-	Roots    *x509.CertPool // trusted certificate authorities. Nil means the system's
-	Resolver *net.Resolver  // nil means the system's
+	Roots    *x509.CertPool // trusted certificate authorities. Nil means those of the system
+	Resolver *net.Resolver  // nil means the resolver of the system
 
-	Strict bool // only addresses of the internetAddress, whatever the host resolves to
+	Strict bool // allows only addresses of the kind internetAddress, whatever the host resolves to
 
-	// Identity returns the certificate to send, or nil, and the authorities to trust in the place of Roots, or nil for
-	// Roots. It is called for each connection. It may be nil.
+	// Identity returns the certificate to send, or nil, and the authorities to trust instead of Roots, or nil for
+	// Roots. It is called for each connection. Identity may be nil.
 	Identity func() (*tls.Certificate, *x509.CertPool)
 }
 
-// ParseURL parses the URL of a host: http or https, a host, and optionally a port and a path. It refuses any other part.
-// Errors don't contain the text, since it may hold a password.
+// ParseURL parses the URL of a host. The URL consists of http or https, a host, and optionally a port and a path.
+// ParseURL fails for any other part. Errors don't contain the text, because the text may contain a password.
 func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -56,9 +56,9 @@ func ParseURL(text string) (*url.URL, error) {
 }
 
 // GuardedTransport returns a transport that only connects to the scheme, host and port of to. It uses HTTP/1.1 and no
-// proxy. It refuses to dial addresses outside of internetAddress, except those of the kinds of network that the host
-// resolves to now. So an internal API can be configured, and an external one can't start to resolve to an internal
-// address. GuardedTransport resolves the host for at most two seconds. If that fails, the first dial resolves it.
+// proxy. It only dials addresses of the kind internetAddress, and of the kinds of network that the host resolves to
+// now. So operators can configure an internal API, but an external host can't later resolve to an internal address.
+// GuardedTransport resolves the host for at most two seconds. If this fails, the first dial resolves it.
 func GuardedTransport(to *url.URL, o GuardOptions) *http.Transport {
 	h := &host{address: address(to), resolver: cmp.Or(o.Resolver, net.DefaultResolver)}
 	if o.Strict {
@@ -79,10 +79,10 @@ func GuardedTransport(to *url.URL, o GuardOptions) *http.Transport {
 	return t
 }
 
-// handshake is the time for a TLS handshake.
+// handshake is the maximum time for a TLS handshake.
 const handshake = 10 * time.Second
 
-// dialWithIdentity connects by TLS with the current identity, over a connection of t.
+// dialWithIdentity connects with TLS, using the current identity, over a connection of t.
 func dialWithIdentity(ctx context.Context, t *http.Transport, o GuardOptions, network, address string) (net.Conn, error) {
 	plain, err := t.DialContext(ctx, network, address)
 	if err != nil {
@@ -107,17 +107,17 @@ func address(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme]))
 }
 
-// A host is the only host that may be dialled.
+// A host is the only host that a transport may dial.
 type host struct {
 	address  string // host:port
 	resolver *net.Resolver
 
 	mu      sync.Mutex
-	allowed []AddressNetwork // nil until the host was resolved
+	allowed []AddressNetwork // nil until the host is resolved
 }
 
-// dial connects to the one address that is allowed, within internetAddress and the kinds of network that its name
-// resolved to first. A later answer of DNS can't lead into another kind.
+// dial connects to the only allowed address. It accepts addresses of the kind internetAddress, and of the kinds of
+// network that the name resolved to first. So a later DNS answer can't redirect it to another kind of network.
 func (h *host) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if !strings.EqualFold(address, h.address) {
 		return nil, ErrHost

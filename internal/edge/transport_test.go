@@ -28,7 +28,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// names is a DNS server that answers each query with its current address. "" makes it fail.
+// names is a DNS server that answers each query with its current address. If the address is "", queries fail.
 type names struct{ address atomic.Value }
 
 func (n *names) resolver(t *testing.T) *net.Resolver {
