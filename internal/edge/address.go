@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Base returns the URL of this host from the view of the client that sent r. This is own unless own is "", and
-// otherwise a URL with the Host header. The URL begins with http if the host is this machine itself and r came
-// without TLS, and with https otherwise, because a proxy in front adds TLS. The caller has checked the Host header.
+// Base returns the URL of this host from the view of the client that sent r. This is own unless own is "", and otherwise
+// a URL with the Host header. For a host that is this machine itself, the URL begins with http if r came without TLS.
+// Otherwise it begins with https, because a proxy in front adds TLS. The caller has checked the Host header.
 func Base(own string, r *http.Request) string {
 	switch {
 	case own != "":

@@ -98,7 +98,7 @@ func New(h http.Handler, o Options) *Server {
 	s.http = &http.Server{
 		Handler:           withDeadlines(h, o),
 		ReadHeaderTimeout: o.Header,
-		WriteTimeout:      o.Answer, // for responses that net/http sends itself. Responses of h have their own deadlines
+		WriteTimeout:      o.Answer, // for responses of net/http itself. Responses of h have their own deadlines
 		IdleTimeout:       o.Idle,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),

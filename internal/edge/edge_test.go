@@ -368,7 +368,7 @@ func TestRefusalsLeaveTraces(t *testing.T) {
 			ended(t, b.dial(t, "GET /api/changes HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"))
 		}
 		want := 0
-		if status >= 400 && status != 429 && status != 500 { // the other refusals are calls, which are in the audit log or the program's log
+		if status >= 400 && status != 429 && status != 500 { // the others are in the audit log or the program's log
 			want = 3
 		}
 		if got := b.refused(fmt.Sprint("status_", status)); got != want {

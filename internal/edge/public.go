@@ -22,8 +22,8 @@ const (
 	privateAddress                  // in an organisation: RFC 1918, RFC 4193, and the shared addresses of RFC 6598
 	loopbackAddress                 // this machine
 	linkLocalAddress                // the local link
-	metadataAddress                 // the metadata services of clouds, which give machines their identity and credentials
-	reservedAddress                 // all others: documentation, multicast, and networks that embed an IPv4 address, such as NAT64
+	metadataAddress                 // metadata services of clouds, which give machines their credentials
+	reservedAddress                 // all others, such as multicast and networks that embed an IPv4 address (NAT64)
 )
 
 // metadata contains the addresses of the metadata services of clouds.

@@ -22,7 +22,7 @@ const others = "others"
 
 // A Refusal is one refused request or connection.
 type Refusal struct {
-	Door        string     // "mcp", "api", "console", "oauth", "metrics", or "http" if no transport has received the request
+	Door        string     // "mcp", "api", "console", "oauth", "metrics", or "http" if no transport saw the request
 	Kind        string     // the actual reason, as an identifier: "no_credential", "host", "body_late"
 	Principal   string     // "" if not authenticated
 	Remote      netip.Addr // address of the client, or the zero value if unknown
