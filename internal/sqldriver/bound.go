@@ -36,7 +36,7 @@ func boundOf(ts []Token) (CheckRule, bool) {
 }
 
 // boundOn returns the rule of a comparison of a column, or of its length, with a literal. ok is false for any other
-// expression. Such an expression says nothing about the column.
+// expression. Such an expression reveals nothing about the column.
 func boundOn(ts []Token, op string, than []Token) (r CheckRule, ok bool) {
 	l, ok := literalOf(than)
 	if !ok {

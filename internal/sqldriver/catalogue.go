@@ -50,8 +50,8 @@ func (f *FoundTable) MadeBy(field string, expression []Token) {
 	f.Made[field] = expression
 }
 
-// Index adds an access path over columns, in order. The name "" stands for an expression or a column that isn't a
-// field. more reports whether the index has other parts, such as a predicate.
+// Index adds an access path over columns, in order. The name "" means an expression or a column that isn't a field.
+// more reports whether the index has other parts, such as a predicate.
 func (f *FoundTable) Index(name string, columns []string, unique, more bool) {
 	n := len(columns)
 	for i, c := range columns {
@@ -131,7 +131,7 @@ func (f *FoundTable) setGeneratedSources() {
 	}
 }
 
-// settleRelations keeps the links that lead to at most one record of a class in named.
+// settleRelations removes links, except links that reference at most one record of a class in named.
 func (f *FoundTable) settleRelations(named map[*FoundTable]bool) {
 	for _, l := range f.Links {
 		if !named[l.To] || !f.hasFields(l.Fields) || !l.To.hasFields(l.Targets) || !l.To.identifiesRecord(l.Targets) {

@@ -65,7 +65,7 @@ var States = map[string]Meaning{
 	"72": Busy,   // snapshot too old
 	"F0": Broken, // configuration file
 	"HV": Busy,   // foreign data: the other server
-	"HY": Broken, // MariaDB: general error. Its number says more
+	"HY": Broken, // MariaDB: general error. The error number is more specific
 	"P0": Kept,   // PL/pgSQL, in code of the database
 	"XX": Broken, // internal error
 	"XA": Broken, // distributed transaction

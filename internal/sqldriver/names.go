@@ -11,7 +11,7 @@ import (
 )
 
 // claim ranks the reasons for a class's name. If several classes have the same name, the class with the highest rank
-// keeps it, unless another has the same rank.
+// gets the name. If two classes have the highest rank, neither gets it.
 type claim uint8
 
 const (
@@ -21,8 +21,8 @@ const (
 )
 
 // name sets the names of the classes that choice keeps, and returns them sorted by name. The names are unique: if two
-// classes would have the same name, only the one with the better claim keeps it. Without a better claim, both are
-// omitted, because a rule for that name could apply to the wrong table. Each omission causes a warning.
+// classes would have the same name, only the class with the better claim is kept. If the claims are equal, both
+// classes are omitted, because a rule for that name could apply to the wrong table. Each omission causes a warning.
 func name(source string, list []*FoundTable, choice schema.Choice) (kept []*FoundTable, warnings []string) {
 	claims := map[*FoundTable]claim{}
 	for _, f := range list {

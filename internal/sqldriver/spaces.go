@@ -25,7 +25,7 @@ type SchemaTemplate struct {
 type DefinedObject struct{ Kind, Name string }
 
 // RoutineCode contains digests of the code of a schema, without the name of the schema. All functions of one name
-// share one digest. So do all triggers, or all rules, of one table.
+// share one digest. All triggers of one table also share one digest, and so do all its rules.
 type RoutineCode map[DefinedObject][sha256.Size]byte
 
 // pathSet matches the line that sets the search path in the text of a function.

@@ -109,8 +109,8 @@ func (w *Writer) apply(ctx context.Context, plan *writes.Plan) (change.Receipt, 
 	if !definite(err) {
 		return p.receipt, err
 	}
-	// Nothing was written, and the caller will rely on that. So no holder of an older lease may write the change
-	// later.
+	// The change was not written, and the caller will rely on that. So no holder of an older lease may write the
+	// change later.
 	earlier, applied, failed := w.raise(ctx, plan.Change, plan.Fence)
 	switch {
 	case failed != nil:
