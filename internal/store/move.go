@@ -33,7 +33,7 @@ type ArchiveStore interface {
 // ArchiveOptions are options of MoveRecords.
 type ArchiveOptions struct {
 	Dir    string    // the folder of the files. It is created if it doesn't exist
-	Before time.Time // the first record that is not older, and all later ones, stay
+	Before time.Time // the first record that is not older stays, and so do all later records
 	By     string    // the principal in the log's records of the move
 
 	PerFile int // the number of records in a file. 0 means 10,000

@@ -24,7 +24,7 @@ const broken = "a\xffb"
 // decimals are forms in which a source may return a number.
 var decimals = []string{"1.50", "0", "-0", "12345678901234567890", "1e400", "7", "-1.0"}
 
-// TestSettled compares the settled and the decoded form of the same change, for thousands of random ones.
+// TestSettled compares the settled and the decoded form of the same change, for thousands of random changes.
 func TestSettled(t *testing.T) {
 	r := rand.New(rand.NewPCG(22, 1))
 	known := 0

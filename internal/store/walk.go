@@ -71,7 +71,7 @@ type reading struct {
 	err     error
 }
 
-// recordsRead returns a page of records, up to the first one that can't be read. That record is the error.
+// recordsRead returns a page of records, up to the first record that can't be read. This record causes the error.
 func recordsRead(ctx context.Context, page RecordPage, from int64) reading {
 	rows, err := page(ctx, from)
 	out := reading{records: make([]audit.Record, 0, len(rows)), err: err}
