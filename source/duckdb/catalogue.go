@@ -103,7 +103,7 @@ SELECT schema_name, table_name, constraint_type, array_to_string(constraint_colu
 FROM duckdb_constraints() WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
 ORDER BY schema_name, table_name, constraint_index`
 
-// constraint adds a key, a unique constraint or a foreign key to its class. In DuckDB, foreign keys lead only to
+// constraint adds a key, a unique constraint or a foreign key to its class. In DuckDB, foreign keys reference only
 // tables of the same schema.
 func (r *reader) constraint(x []string) {
 	f := r.byName[[2]string{x[0], x[1]}]

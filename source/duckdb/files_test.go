@@ -21,8 +21,8 @@ import (
 // reads is a principal that may read all records of the tenant acme.
 var reads = identity.Principal{ID: "t", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
 
-// folder returns a folder that these statements have filled, run by DuckDB itself. %s in a statement stands for the
-// folder.
+// folder returns a folder that these statements have filled, run by DuckDB itself. %s in a statement is replaced by
+// the folder.
 func folder(t *testing.T, statements ...string) string {
 	t.Helper()
 	dir := t.TempDir()

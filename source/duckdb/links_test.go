@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestLinks puts links and pipes that lead out of a folder into it, before it is opened and while it is open. Nothing
-// outside may be read, and no call may wait. The operator is told the path, but not the agent.
+// TestLinks puts links and pipes to places outside of a folder into the folder, before it is opened and while it is
+// open. Nothing outside may be read, and no call may wait. The operator is told the path, but not the agent.
 func TestLinks(t *testing.T) {
 	out := folder(t, `COPY (SELECT 'theirs' AS a, 2026 AS year) TO '%s/part' (FORMAT PARQUET, PARTITION_BY (year))`, `COPY (SELECT 'theirs' AS a, 2026 AS year) TO '%s/one.parquet'`)
 	theirs := filepath.Join(out, "part", "year=2026", "data_0.parquet")
