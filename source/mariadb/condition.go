@@ -176,7 +176,7 @@ func (m dialect) CompareValue(w *sqlgen.Writer, x sqlgen.Operand, op string, v a
 
 // compareText compares texts by their bytes. For an equality it adds the column's own comparison, which can use an
 // index. Texts with equal bytes are also equal in that comparison. A column with a limited character set is converted
-// to one that has every character.
+// to a character set that has every character.
 func (m dialect) compareText(w *sqlgen.Writer, x sqlgen.Operand, op, v string) {
 	text := m.sortable(x.Text, x.Field)
 	if op == "=" && x.Field.Unordered && strings.IndexFunc(v, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {

@@ -140,7 +140,7 @@ func (m dialect) DateShift(s sqlgen.Scope, x, amount, unit, zone string) string 
 		return "(CASE WHEN " + clock + " IS NOT NULL THEN " + few + s.Atom(x) + interval + " END) END)"
 	}
 	shown := s.Atom(few + clock + interval + " END)")
-	// An interval of months may lead to the year 0.
+	// An interval of months may result in the year 0.
 	return m.instant(s, "(CASE WHEN YEAR("+shown+") > 0 THEN "+shown+" END)", zone)
 }
 
