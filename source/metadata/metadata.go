@@ -3,14 +3,15 @@
 //
 //	place ─Look→ source.Cache ─name→ folders below the allowed roots ─Reader→ schema.Class
 //
-// A description contains the names, types and rules of fields, but no records. Classes of this source can be described
-// but not read. A Reader implements the layout of one environment, and Provar is the included one. Names from agents
-// are looked up in folder listings and never become part of a path. An unreadable file causes a warning for its object
-// only.
+// A description contains the names, types and rules of fields, but no records. Classes of this source can be
+// described but not read. A Reader implements the layout of one environment, and Provar is the included one. Names
+// from agents are looked up in folder listings and never become part of a path. An unreadable file causes a warning
+// for its object only.
 //
 // All file access goes through os.Root, below the roots that the owner allowed. At least one root is required. A path
 // outside of the roots is not looked up, and symbolic links are not followed. Files must be regular and of limited
-// size. Names are opened one at a time, so replacing a file between check and open can't lead outside.
+// size. Names are opened one at a time, so replacing a file between check and open can't give access to files outside
+// of the roots.
 //
 // The parsers open no files. They read the describe as JSON, the XML of the Provar IDE (sfObject), and the metadata
 // API's CustomObject and toolingObjectInfo. They reject incomplete documents, entities, document types and nesting

@@ -136,8 +136,8 @@ type folder struct {
 // Close implements io.Closer.
 func (f *folder) Close() error { return f.root.Close() }
 
-// Down opens the folder that names lead to from f, each below the previous one. It closes f. Without names it returns
-// f.
+// Down opens a folder below f. Each of names is the name of a folder in the previous folder. It closes f. Without
+// names it returns f.
 func (f *folder) Down(names ...string) (*folder, error) {
 	at := f
 	for _, name := range names {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// tree creates a root with everything that could lead out of it, and a secret next to it.
+// tree creates a root with all kinds of files that could refer to places outside of it, and a secret next to it.
 func tree(t *testing.T) (root string, folders roots) {
 	t.Helper()
 	dir := t.TempDir()
