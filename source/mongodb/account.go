@@ -233,7 +233,8 @@ func (w *Writable) with(ctx context.Context, call func(in *Writable) error) erro
 }
 
 // Renew uses the configured user and password for all further calls. If the server doesn't accept them, the present
-// ones remain in use. The new ones are tried again when the server rejects the present ones.
+// user and password remain in use. Renew's user and password are tried again when the server rejects the present
+// ones.
 func (s *Source) Renew(ctx context.Context) error { return s.account.replace(ctx) }
 
 // Renew is like Source.Renew, for reads and writes.

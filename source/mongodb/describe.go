@@ -280,7 +280,7 @@ func (s *sample) fields() []schema.Field {
 	out := make([]schema.Field, len(s.order))
 	for i, name := range s.order {
 		f := s.known[name]
-		// The validator's types take precedence over those of the sample, which may be incomplete.
+		// The validator's types take precedence over the types in the sample, which may be incomplete.
 		types := f.bound
 		if types == nil {
 			for t := range f.types {

@@ -43,8 +43,8 @@ type Options struct {
 	Single bool
 	// Collections contains facts about collections, by name.
 	Collections map[string]Collection
-	// Declared contains descriptions of classes that replace the found ones, by collection name. A key other than _id
-	// counts only if a unique index covers it.
+	// Declared contains descriptions of classes, by collection name. They replace the classes that the source found.
+	// A key other than _id counts only if a unique index covers it.
 	Declared map[string]schema.Class
 }
 
@@ -183,7 +183,7 @@ type found struct {
 	} `bson:"options"`
 }
 
-// collections lists the collections and views, without those of the server and of the gateway.
+// collections lists the collections and views, except collections of the server and of the gateway.
 func (s *Source) collections(ctx context.Context) ([]found, error) {
 	cursor, err := s.pool.db.ListCollections(ctx, bson.D{})
 	if err != nil {
@@ -239,7 +239,7 @@ func refuse(ctx context.Context, err error) error {
 // maxTimeExpired is the code of MaxTimeMSExpired.
 const maxTimeExpired = 50
 
-// comment returns a new name for a command. The name identifies the command among all running ones.
+// comment returns a new name for a command. The name identifies the command among all running commands.
 func comment() string {
 	b := make([]byte, 12)
 	if _, err := rand.Read(b); err != nil {

@@ -61,7 +61,7 @@ func (r *reading) page(ctx context.Context, c mongogen.Command) source.Rows {
 	})
 }
 
-// rowsWithJoins yields the records of a find with the records that their pointers lead to, if the server runs the
+// rowsWithJoins yields the records of a find with the records that their pointers reference, if the server runs the
 // whole find. It processes one batch of the server at a time.
 func (r *reading) rowsWithJoins(ctx context.Context, c mongogen.Command) source.Rows {
 	return func(yield func(value.Row, error) bool) {

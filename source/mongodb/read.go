@@ -158,7 +158,7 @@ func (r *reading) decode(doc bson.Raw, columns []mongogen.Column, view string) (
 	return row, nil
 }
 
-// keys returns the values of the key to which a Through leads.
+// keys returns the values of the key that a Through references.
 func (r *reading) keys(ctx context.Context, t *policy.Through) (bson.A, error) {
 	c, err := r.writer.KeysOf(t, nil)
 	if err != nil {

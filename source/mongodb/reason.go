@@ -12,8 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 )
 
-// selection returns the reasons why the servers of a URL can't be used, if err says that none can be selected. It
-// returns "" for other errors.
+// selection returns the reasons why the servers of a URL can't be used, if err means that no server can be selected.
+// It returns "" for other errors.
 func selection(err error) string {
 	none, ok := errors.AsType[topology.ServerSelectionError](err)
 	if !ok {

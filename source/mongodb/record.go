@@ -157,7 +157,7 @@ func (w *Writable) shows(ctx context.Context, v *policy.View, row value.Row, mad
 	return true, nil
 }
 
-// leads reports whether a pointer leads to a record in the view of a Through.
+// leads reports whether a pointer references a record in the view of a Through.
 func (w *Writable) leads(ctx context.Context, t *policy.Through, to value.Value) (bool, error) {
 	r := &reading{s: w.Source, budget: interpret.Budget{Rows: w.options.LocalRows}}
 	r.writer = &mongogen.Writer{Level: w.level, Keys: func(t *policy.Through) (bson.A, error) { return r.keys(ctx, t) }}
@@ -209,7 +209,7 @@ func (s *step) unchangedFilter() bson.D {
 	return bson.D{{Key: "$and", Value: docs}}
 }
 
-// expectedState returns the expected record after the item, in the form that stands reads.
+// expectedState returns the expected record after the item, in the form for stands.
 func (s *step) expectedState() ([]byte, error) {
 	e := expected{Collection: s.class().Table, Gone: s.item.Op == write.OpDelete, Sums: map[string][]byte{}}
 	doc, err := bson.Marshal(s.sets)

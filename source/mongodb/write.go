@@ -99,7 +99,7 @@ func (w *Writable) steps(plan *writes.Plan) []step {
 }
 
 // Preview implements source.Writer. It writes nothing, because MongoDB doesn't change the requested record. Of the
-// server's possible refusals, it checks only those of unique indexes.
+// reasons why the server may refuse the change, it checks only unique indexes.
 func (w *Writable) Preview(ctx context.Context, d writes.Draft) (change.Preview, error) {
 	p := change.Preview{Kind: change.Computed}
 	plan, err := d.Plan()
@@ -228,8 +228,8 @@ func (w *Writable) attempts(ctx context.Context, plan *writes.Plan) (receipt cha
 			}
 			return receipt, unknownOutcomeError("an earlier attempt had begun to write it, and the record is neither as it was reviewed nor as the change leaves it")
 		case definite(err) || !maybe && errors.Is(err, errMet):
-			// Nothing was written, and the caller will rely on that. So no holder of an older lease may write the
-			// change later.
+			// The change was not written, and the caller will rely on that. So no holder of an older lease may write
+			// the change later.
 			if _, failed := w.add(ctx, plan.Change, at, entry{Kind: ended, Fence: plan.Fence}); failed == nil && definite(err) {
 				return receipt, err
 			}
