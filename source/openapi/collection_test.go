@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCollections checks for which calls a review says that the collection may have more records than were read.
+// TestCollections checks which reviews warn that the collection may contain more records than the call read.
 func TestCollections(t *testing.T) {
 	const two = `[{"id":1,"status":"old"},{"id":2,"status":"old"}]`
 	for _, row := range []struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// masks restores masked values in a body that a caller sends. A caller that sends back a mask means to keep the
-// value. A mask is restored only if the caller sees the same mask in the same place. Any other mask is rejected,
+// masks restores masked values in a body that a caller sends. If a caller sends a mask back, the value must not
+// change. A mask is restored only if the caller sees the same mask in the same place. Any other mask is rejected,
 // because it would be written literally. Restored values are neither stored nor shown. Reviewers approve that the
 // value stays.
 type masks struct {

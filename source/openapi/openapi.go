@@ -2,8 +2,8 @@
 //
 //	call ─validate, calls→ Permit ─API→ calls.HTTPRequest ─client→ response ─response→ answer
 //
-// An API has no classes. A write is sent at most once, because an API stores no marker for a change. If the outcome of
-// a write is unknown, the error says so and the write is never sent again.
+// An API has no classes. A write is sent at most once, because an API stores no marker for a change. If the outcome
+// of a write is unknown, the error reports this, and the write is never sent again.
 //
 // The parts of the adapter are the packages in internal/openapi. Packages spec and search present an API. Package
 // validate checks arguments, package calls decides about a call and builds its request, package client sends it, and

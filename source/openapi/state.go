@@ -19,7 +19,7 @@ import (
 // it, and raw. Reviewers must see if a PUT drops fields that are hidden from the caller.
 type answer struct {
 	seen, whole, raw value.Value
-	listed           *change.Listed // the list in it as the caller sees it, or nil if there is no list
+	listed           *change.Listed // the list in the state as the caller sees it, or nil if there is no list
 	list             []string       // the path to that list
 }
 

@@ -73,7 +73,8 @@ func planCalls(plan *writes.Plan) ([]*calls.Plan, error) {
 }
 
 // target returns the path and query of a call as people read them. Values from an earlier answer have the form of the
-// arguments ($1.id). If the call goes to another server than the API's own, the server's address comes first.
+// arguments ($1.id). If the call is sent to another server than the API's default server, the result begins with the
+// address of that server.
 func target(call *calls.Plan) string {
 	out := call.Request.Server + call.Request.Target()
 	for _, r := range call.References {
