@@ -20,7 +20,7 @@ type answerLimit struct{ Bytes, Values int }
 var (
 	maxAnswer      = answerLimit{16 << 20, 1 << 20}       // an answer that is read completely
 	severalAnswers = answerLimit{2 << 20, 1 << 17}        // an answer with several records
-	oneAnswer      = answerLimit{16 << 20, math.MaxInt32} // an answer with one record, of which only the part is read for which there is room
+	oneAnswer      = answerLimit{16 << 20, math.MaxInt32} // one record, read only as far as there is room
 )
 
 // largeAnswer is the error for an answer over its limits. It contains the size of the answer in bytes, or 0 if

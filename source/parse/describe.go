@@ -70,7 +70,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	}
 	for _, c := range pairs {
 		if !slices.ContainsFunc(out, func(to schema.Class) bool { return to.Name == c.Relations[1].Target }) {
-			continue // the relation leads to a hidden class
+			continue // the relation references a hidden class
 		}
 		if table := stored[c.Table]; table != nil {
 			warnings = append(warnings, setColumnTypes(&c, table)...)
@@ -259,7 +259,7 @@ func texts(v value.Value) []string {
 	return out
 }
 
-// target returns the class that a pointer field leads to.
+// target returns the class that a pointer field references.
 func (c *class) target(field string) string {
 	i := slices.IndexFunc(c.Relations, func(r schema.Relation) bool { return r.Fields[0] == field })
 	if i < 0 {

@@ -129,9 +129,9 @@ func TestHugeAnswers(t *testing.T) {
 	}
 }
 
-// TestNonInterferenceLarge checks that the size of hidden values changes no answer. Records are larger than an answer
-// may be, alone or with others. The large field is one that is read, or one that decides whether the record is
-// visible.
+// TestNonInterferenceLarge checks that the size of hidden values changes no answer. The records exceed the maximum
+// size of an answer, either one record or several together. The large field is read, or it decides whether the record
+// is visible.
 func TestNonInterferenceLarge(t *testing.T) {
 	s := start(t)
 	class := fmt.Sprintf("Large%d", len(s.must("GET", "/schemas", nil)["results"].([]any)))

@@ -7,8 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// shopRows are queries on the shop, and the answer for each posture. "-" stands for a class that the posture can't
-// see.
+// shopRows are queries on the shop, and the answer for each posture. "-" means a class that the posture can't see.
 var shopRows = []struct {
 	question string
 	ask      func(t *testing.T) query.Query

@@ -88,8 +88,8 @@ func (c *class) id(it *writes.Item) []value.Value {
 }
 
 // pairs implements page for the class of a relation. Parse Server shows the pairs only to the master. The view of a
-// pair leads through the views of both classes, which are read with the principal's identity. Parse Server supports
-// no order, no keys and no count for pairs. The pairs are complete if no pair follows the last page, and no pair
+// pair combines the views of both classes, which are read with the principal's identity. Parse Server supports no
+// order, no keys and no count for pairs. The pairs are complete if no pair follows the last page, and no pair
 // occurred twice.
 func (w *walk) pairs(ctx context.Context) ([]value.Row, error) {
 	query := url.Values{"limit": {strconv.Itoa(w.source.page)}, "skip": {strconv.Itoa(w.seen)}}

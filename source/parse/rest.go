@@ -93,7 +93,7 @@ func aclGroups(acl value.Value, limited bool, what string) value.Value {
 }
 
 // restValue returns a value of f in the form that the REST API expects for a field of Parse's type kind. target is
-// the class that a pointer leads to.
+// the class that a pointer references.
 func restValue(f *schema.Field, kind, target string, v value.Value) (value.Value, error) {
 	if v.IsNull() {
 		return restObject("__op", value.OfString("Delete")), nil

@@ -21,7 +21,7 @@ func (w *walk) visible(ctx context.Context, page []value.Row) ([]value.Row, erro
 	})
 }
 
-// parents returns the records of class c that layers of v lead to from rows. They don't count against the budget,
+// parents returns the records of class c that rows reference in layers of v. They don't count against the budget,
 // because the principal may not be able to see them.
 func (w *walk) parents(ctx context.Context, v *policy.View, c *schema.Class, rows []value.Row) ([]value.Row, error) {
 	var out []value.Row
@@ -45,7 +45,7 @@ func (w *walk) parents(ctx context.Context, v *policy.View, c *schema.Class, row
 	return out, nil
 }
 
-// pointerTargets returns the records that the pointer of a Through leads to from rows of v.
+// pointerTargets returns the records that rows of v reference with the pointer of a Through.
 func (w *walk) pointerTargets(ctx context.Context, v *policy.View, t *policy.Through, rows []value.Row) ([]value.Row, error) {
 	at := slices.IndexFunc(v.Class().Fields, func(f schema.Field) bool { return f.Name == t.Field })
 	var ids []value.Value

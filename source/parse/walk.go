@@ -47,7 +47,7 @@ type uses struct{ read, whole func(name string) bool }
 
 var everything = uses{read: func(string) bool { return true }, whole: func(string) bool { return true }}
 
-// An unread is a record of which only the deciding fields have been parsed.
+// An unread is a record whose deciding fields have been parsed, but no other fields.
 type unread struct {
 	restRecord
 	large  bool // the record is larger than an answer may be

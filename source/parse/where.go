@@ -85,7 +85,7 @@ func (c *class) or(parts query.Or, trusted bool) condition {
 	for _, p := range parts {
 		part := c.condition(p, trusted)
 		if part.where.IsNull() {
-			return condition{exact: part.exact} // the part holds for all records, or can't be sent
+			return condition{exact: part.exact} // the part is true for all records, or can't be sent
 		}
 		out.exact = out.exact && part.exact
 		sent = append(sent, part.where)
