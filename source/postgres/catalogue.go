@@ -256,7 +256,8 @@ WHERE k.conrelid = ANY ($1::oid[]) AND (k.contype = 'c' AND k.convalidated
 ORDER BY k.conrelid, k.contype, k.conname`
 
 // constraints reads foreign keys as links, and checks as rules of fields. It ignores checks of a foreign table, which
-// aren't enforced here. It also ignores checks of a parent with NO INHERIT, which needn't hold for all its rows.
+// aren't enforced here. It also ignores checks of a parent with NO INHERIT, which the rows of child tables may
+// violate.
 func (r *reader) constraints(ctx context.Context) error {
 	type row struct {
 		Class     uint32

@@ -115,7 +115,7 @@ func inOrigin(replication string) error {
 }
 
 // set returns one statement that sets the pins of all lists in order. local limits them to the transaction. Otherwise
-// they hold for the session.
+// the statement sets them for the session.
 func set(local bool, lists ...[]pin) string {
 	var b strings.Builder
 	b.WriteString("SELECT ")

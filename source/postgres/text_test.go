@@ -85,7 +85,7 @@ func operators(t *testing.T, b *dialecttest.Sheet) {
 	}
 }
 
-// functions writes the operators that are function calls, and the errors for unsupported ones.
+// functions writes the operators that are function calls, and the errors for unsupported operators.
 func functions(t *testing.T, b *dialecttest.Sheet) {
 	d, ok := postgres.Dialect(), dialecttest.Text(t)
 	b.Part("functions")

@@ -356,8 +356,8 @@ func (w writer) Refusal(ctx context.Context, c *schema.Class, op write.Op, err e
 	return r
 }
 
-// constraint returns the columns of a constraint or unique index, if they can be found. leads reports whether it is a
-// foreign key that references c.
+// constraint returns the columns of a constraint or unique index, if they can be found. leads reports whether the
+// constraint is a foreign key that references c.
 func (w writer) constraint(ctx context.Context, pg *pgconn.PgError, c *schema.Class) (fields []string, leads bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
