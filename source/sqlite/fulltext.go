@@ -114,7 +114,8 @@ func external(name string, args []string, classes []*schema.Class) (*schema.Clas
 			return nil, x, false
 		}
 	}
-	// The index's table must be a class, and its rowid must be the key of the class, so that matches lead to records.
+	// The index's table must be a class, and its rowid must be the key of the class, so that each match identifies a
+	// record.
 	for _, c := range classes {
 		if content == "" || sqldriver.LowerASCII(c.Table) != sqldriver.LowerASCII(content) || c.View || len(c.Key) != 1 {
 			continue

@@ -1,8 +1,9 @@
 package sqlite
 
-// The functions that this package adds to connections, because SQLite lacks total and exact ones. Only fnDoubt can
-// fail. A function returns null if it has no result and, unless noted otherwise, if an argument is null. JSON
-// arguments are texts that fnJSON or another function returned. Dates are milliseconds since 1970.
+// The functions that this package adds to connections, because the functions of SQLite are not exact or fail for some
+// values. Only fnDoubt can fail. A function returns null if it has no result and, unless noted otherwise, if an
+// argument is null. JSON arguments are texts that fnJSON or another function returned. Dates are milliseconds since
+// 1970.
 const (
 	fnPoints  = "bailiwick_points"  // a collation: texts by their code points, for any encoding of the file
 	fnInstant = "bailiwick_instant" // (stored) the instant in a date column, in the years 1 to 9999

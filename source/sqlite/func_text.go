@@ -82,7 +82,7 @@ func texts(c *caches) map[string]function {
 			switch v := args[0].(type) {
 			case string:
 				return quoteJSON(v)
-			case []byte: // stands for a text that is too long, see dialect.Short
+			case []byte: // represents a text that is too long, see dialect.Short
 				return []byte{0}
 			}
 			return nil

@@ -83,7 +83,7 @@ func TestSQLiteAccumulate(t *testing.T) {
 }
 
 // TestSQLiteSumOfIntegers adds integers whose sums are near the limits of 64 bits, some of them after intermediate
-// sums far beyond. It compares the sums with exact ones. total() alone is wrong for most of them.
+// sums far beyond. It compares the sums with exact sums. total() is wrong for most of them.
 func TestSQLiteSumOfIntegers(t *testing.T) {
 	db := openSQLite(t)
 	text, err := sqlite.Dialect().Accumulate(&place{}, plan.Sum, "x", schema.Integer)

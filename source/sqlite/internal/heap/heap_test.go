@@ -39,8 +39,8 @@ func ask(conn driver.Conn, text string) (driver.Value, error) {
 
 const large = "SELECT length(hex(zeroblob(8000000)))" // 24 MB
 
-// TestBound exceeds the limit of a connection. The statement must fail, and the connection must answer the next ones.
-// Another connection has its own limit, or none.
+// TestBound exceeds the limit of a connection. The statement must fail, and later statements on the connection must
+// succeed. Another connection has its own limit, or none.
 func TestBound(t *testing.T) {
 	bounded, other, free := opened(t), opened(t), opened(t)
 	account, err := SetLimit(bounded, 20<<20)
@@ -63,7 +63,7 @@ func TestBound(t *testing.T) {
 			t.Error("another connection:", v, err)
 		}
 	}
-	account.held.Store(20 << 20) // stands for cached statements
+	account.held.Store(20 << 20) // represents cached statements
 	account.Begin()
 	if v, err := ask(bounded, "SELECT length(hex(zeroblob(3000000)))"); v != int64(6000000) {
 		t.Error("counted anew:", v, err)
