@@ -98,7 +98,7 @@ func (s *Store) catchUp(ctx context.Context, c *pgx.Conn) error {
 // ofChange is the prefix of notifications about changes. The event's Seq follows.
 const ofChange = "change "
 
-// hears handles one notification. It ignores unknown ones, which come from other versions.
+// hears handles one notification. It ignores unknown notifications, which come from other versions.
 func (s *Store) hears(payload string) {
 	if number, ok := strings.CutPrefix(payload, ofChange); ok {
 		if seq, err := strconv.ParseInt(number, 10, 64); err == nil {

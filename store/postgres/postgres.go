@@ -77,8 +77,8 @@ func Open(ctx context.Context, url string) (*Store, error) { return OpenWith(ctx
 // password.
 type Options struct {
 	There bool // the store must exist. Otherwise the error wraps ErrNone
-	// Renewed returns the user and the password for new connections. It returns false if those of the URL are still
-	// valid. It may be nil.
+	// Renewed returns the user and the password for new connections. It returns false if the user and the password of
+	// the URL are still valid. It may be nil.
 	Renewed func() (user, password string, ok bool)
 }
 
