@@ -153,7 +153,7 @@ func inUse(ctx context.Context, path string) error {
 	return err
 }
 
-// copyFile copies a file to a new one that only its owner can read.
+// copyFile copies a file to a new file that only its owner can read.
 func copyFile(from, to string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {

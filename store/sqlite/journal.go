@@ -164,9 +164,9 @@ func (s *Store) foldForRead(ctx context.Context) ([]store.RecordRow, error) {
 	return slices.DeleteFunc(rows, func(r store.RecordRow) bool { return r.Seq <= head.Seq }), nil
 }
 
-// keep inserts records of the journal, except those that the tables already have. If records up to end are missing
-// afterwards, it moves the head to end, so that audit.Verify reports them. It uses its own transactions, because a
-// group of transactions may be waiting for the journal.
+// keep inserts records of the journal into the tables, except records that the tables already have. If records up to
+// end are missing afterwards, it moves the head to end, so that audit.Verify reports them. It uses its own
+// transactions, because a group of transactions may be waiting for the journal.
 func (s *Store) keep(rows []store.RecordRow, end audit.Head) error {
 	const atOnce = 50 * manyRows // limits how long other transactions wait
 	ctx := context.Background()

@@ -77,7 +77,7 @@ func tryWrite(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// there returns an error if the file at the path isn't the one that was opened. A removed file can still be written
+// there returns an error if the file at the path isn't the file that was opened. A removed file can still be written
 // to, but all those writes would be lost.
 func (s *Store) there() error {
 	if s.file == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// TestPingRecovers checks that the next attempt of Ping notices that records can be appended again, even if none is
-// appended.
+// TestPingRecovers checks that the next attempt of Ping notices that records can be appended again, even if no record
+// is appended.
 func TestPingRecovers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bailiwick.db")
 	s, err := Open(t.Context(), path)
