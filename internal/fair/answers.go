@@ -70,9 +70,9 @@ func (a *Answers) Begin(ctx context.Context, who Who) (*Answer, error) {
 	return &Answer{of: a, who: who, first: first}, nil
 }
 
-// Read reads an answer of n bytes. A negative n means an unknown number of bytes. The answer may have at most most
-// bytes. Read returns once there is memory for the parsed answer. Its errors are ErrLarge, a *BusyError and errors of
-// reading. It frees the memory of an answer that was read before.
+// Read reads an answer of n bytes. A negative n means an unknown number of bytes. The argument most is the maximum
+// size of the answer in bytes. Read returns once there is memory for the parsed answer. Its errors are ErrLarge, a
+// *BusyError and errors of reading. It frees the memory of an answer that was read before.
 func (b *Answer) Read(ctx context.Context, from io.Reader, n, most int64) ([]byte, error) {
 	b.forget()
 	if n > most {
@@ -92,7 +92,7 @@ func (b *Answer) Read(ctx context.Context, from io.Reader, n, most int64) ([]byt
 	return body, nil
 }
 
-// bytes reads an answer, but at most most + 1 bytes.
+// bytes reads an answer. It stops after most + 1 bytes.
 func (b *Answer) bytes(ctx context.Context, from io.Reader, n, most int64) ([]byte, error) {
 	if n < 0 {
 		begun, err := readAll(io.LimitReader(from, min(First, most)+1), First+1)
