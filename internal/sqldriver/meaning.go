@@ -82,8 +82,8 @@ func StateOf(state string) Meaning {
 	return States[state[:2]]
 }
 
-// said is the caller's error for a meaning: the code, a sentence, and the next step. The sentences contain no text
-// from the database.
+// said contains the parts of the caller's error for a meaning: the code, a sentence, and the next step. The sentences
+// contain no text from the database.
 type said struct {
 	code               problem.Code
 	detail, suggestion string

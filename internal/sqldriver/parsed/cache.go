@@ -7,18 +7,19 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// A cache limits the cached pages of a connection. If a statement leaves more than most bytes, the cache releases the
-// pages. The driver's SQLite has one list of least recently used pages for all connections of the process. A long
-// scan also takes pages from other connections, and then exceeds its bound. The other connections then allocate the
-// same number of pages again. Once all connections together reach the sum of their bounds, SQLite drops each page
-// directly after it is read. Then a join reads the same page from the file for every record.
+// A cache limits the cached pages of a connection. If a statement leaves more bytes than the limit most, the cache
+// releases the pages. The driver's SQLite has one list of least recently used pages for all connections of the
+// process. A long scan also takes pages from other connections, and then exceeds its bound. The other connections
+// then allocate the same number of pages again. Once all connections together reach the sum of their bounds, SQLite
+// drops each page directly after it is read. Then a join reads the same page from the file for every record.
 type cache struct {
 	handle
 	most int32
 	slot uintptr // two ints
 }
 
-// Share makes the connection release its cached pages after each statement that leaves more than most bytes of pages.
+// Share makes the connection release its cached pages after each statement that leaves more bytes of pages than the
+// limit most.
 func (c *Conn) Share(most int32) {
 	if c.handle.db == 0 {
 		return
