@@ -156,7 +156,8 @@ func decodeChange(body string) (*change.Change, error) {
 	return c, nil
 }
 
-// ChangesOf returns the column and the value that select the changes of of. ok is false if of selects no changes.
+// ChangesOf returns the column and the value that select the changes of the argument of. ok is false if of selects no
+// changes.
 func ChangesOf(of change.Of) (column, is string, ok bool) {
 	if of.Principal != "" {
 		return "principal", of.Principal, true

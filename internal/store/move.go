@@ -25,8 +25,8 @@ type ArchiveStore interface {
 	audit.Log
 	audit.Chain
 	audit.Archived
-	// Prune sets the base of the log from from to to. It deletes the records between them, except records of steps.
-	// If the base is not from any more, the error is audit.ErrMoved.
+	// Prune changes the base of the log, which must be from, to the value to. It deletes the records between them,
+	// except records of steps. If the base is not from any more, the error is audit.ErrMoved.
 	Prune(ctx context.Context, from, to audit.Head) error
 }
 

@@ -160,7 +160,7 @@ func (l *ArchivedLog) Records(ctx context.Context, from int64, yield func(audit.
 }
 
 // pass passes the records from the number from on to yield. If the store deletes some of them before pass has read
-// them, gone is true and next is the number of the first one.
+// them, gone is true and next is the number of the first deleted record.
 func (l *ArchivedLog) pass(ctx context.Context, from int64, yield func(audit.Record) bool) (next int64, gone bool, err error) {
 	base, err := l.store.Base(ctx)
 	if err == nil {
