@@ -26,7 +26,7 @@ const memoryWait = 5 * time.Second
 // gets at most three quarters of the memory. An owner gets less than its tenant. A Memory is safe for concurrent use.
 type Memory struct{ answers *fair.Semaphore }
 
-// NewMemory returns a Memory of at most most bytes. 0 means DefaultMemory.
+// NewMemory returns a Memory. The argument most is its size in bytes. 0 means DefaultMemory.
 func NewMemory(most int64) *Memory {
 	n := max(1, int(cmp.Or(max(most, 0), DefaultMemory)/AnswerMemory))
 	return &Memory{fair.New(fair.Bounds{Slots: n, Queue: math.MaxInt, Patience: memoryWait}.Wide())}

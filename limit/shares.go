@@ -130,8 +130,8 @@ func (one *share) take(now time.Time) bool {
 	return true
 }
 
-// shareOf returns how many calls to take at once. The number is at most most, mostShare and an eighth of each Burst.
-// It divides each Burst, so that the allowance stays the same.
+// shareOf returns how many calls to take at once. The result is not greater than most, mostShare and an eighth of
+// each Burst. It divides each Burst, so that the allowance stays the same.
 func shareOf(buckets []Bucket, most int) int {
 	n := min(most, mostShare)
 	for _, b := range buckets {
