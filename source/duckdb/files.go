@@ -130,8 +130,8 @@ type files struct {
 	view   string // the statement that creates the view of the class
 }
 
-// own returns an error unless DuckDB would open only regular files of the folder for the class. Hard links count as
-// regular files.
+// own returns an error if DuckDB would open anything except regular files of the folder for the class. Hard links
+// count as regular files.
 func (f files) own() error {
 	return filepath.WalkDir(f.path, func(at string, e fs.DirEntry, err error) error {
 		switch {
