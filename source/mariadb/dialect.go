@@ -254,8 +254,8 @@ func (m dialect) Key(s sqlgen.Scope, x string, t schema.Type, short bool) (by, s
 	return x, "MIN(" + x + ")"
 }
 
-// short returns a key of x that is never long: equal for equal texts only. When the server groups by sorting, it
-// compares only the beginnings of texts (max_sort_length).
+// short returns a short key of x. Different texts have different keys. When the server groups by sorting, it compares
+// only the beginnings of texts (max_sort_length).
 func (dialect) short(s sqlgen.Scope, x string) string {
 	x = s.Atom(x)
 	return "CONCAT(LEFT(" + x + ", 200), CASE WHEN CHAR_LENGTH(" + x + ") > 200 THEN SHA2(" + x + ", 256) ELSE '' END)"

@@ -100,7 +100,7 @@ func TestMariadbFull(t *testing.T) {
 	}
 }
 
-// full uses all connections of the users in others, and checks the source in the database at at.
+// full uses all connections of the users in others, and checks the source in the database at the URL at.
 func full(t *testing.T, at, others, number string, admin *sql.DB) {
 	src, err := mariadb.Open(t.Context(), "app", "mariadb://"+at)
 	if err != nil {
