@@ -133,7 +133,7 @@ func (c *collector) add(d described) error {
 // unprintable reports whether r is a character that breaks a line or changes its direction.
 func unprintable(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
-// cut returns the beginning of s as valid UTF-8 of at most most bytes, without splitting a character.
+// cut returns s as valid UTF-8, shortened to the number of bytes in most. It doesn't split a character.
 func cut(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {
