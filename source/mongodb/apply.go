@@ -35,7 +35,8 @@ func (w *Writable) completeChange(ctx context.Context, id string, at entry) (rec
 	return receipt, err == nil, err
 }
 
-// single applies a plan of one item without a transaction. at is the last entry of its change, and single updates at.
+// single applies a plan of one item without a transaction. The field at is the last entry of its change. The function
+// single updates this field.
 func (w *Writable) single(ctx context.Context, plan *writes.Plan, at *entry) (change.Receipt, error) {
 	none := change.Receipt{}
 	first := at.Kind != begun

@@ -198,7 +198,7 @@ func (s *Source) collections(ctx context.Context) ([]found, error) {
 	return all, nil
 }
 
-// own is the prefix of the names of collections in which writes store their markers.
+// own is the name prefix of the collections in which writes store their markers.
 const own = "bailiwick_"
 
 // failure is an error without the server's message.

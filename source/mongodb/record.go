@@ -121,7 +121,7 @@ func (s *step) visibleObject() value.Value {
 	return value.OfObject(members)
 }
 
-// without returns an Object in which the member called name is null.
+// without returns an Object whose member called name is null.
 func without(v value.Value, name string) value.Value {
 	members := slices.Clone(v.Members())
 	for i := range members {
