@@ -32,8 +32,9 @@ func (m *masks) restore(body value.Value) value.Value {
 	return m.walk(body, was, is, "/body")
 }
 
-// walk returns v with its masks restored from is, and counts them. was is the visible value in the place of v. was
-// and is are null if there is no such value. Entries of lists are matched by their names and ids, not by position.
+// walk returns v with its masks restored from is, and counts them. The argument was is the visible value in the place
+// of v. Both was and is are null if there is no such value. Entries of lists are matched by their names and ids, not
+// by position.
 func (m *masks) walk(v, was, is value.Value, at string) value.Value {
 	switch v.Kind() {
 	case value.String:

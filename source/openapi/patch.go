@@ -74,7 +74,7 @@ func pointerNames(v value.Value) ([]string, bool) {
 	return names, true
 }
 
-// at returns the value at the path names. It returns false if there is no such value.
+// at returns the value at the path that names contains. It returns false if there is no such value.
 func at(v value.Value, names []string) (value.Value, bool) {
 	for _, name := range names {
 		next, ok := v.Get(name)

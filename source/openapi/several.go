@@ -73,10 +73,10 @@ func (f *finder) severalIn(body value.Value) string {
 	return found
 }
 
-// listState returns the state for a list of records. in is the path to the list in the body, and at the path to the
-// list in the answer. Each entry contains the fields to set, and the id of their record. Effects on records and
-// fields that the call doesn't name aren't part of the state. The present state is known only if the list in the
-// answer has exactly one record for each entry.
+// listState returns the state for a list of records. The argument in is the path to the list in the body. The
+// argument at is the path to the list in the answer. Each entry contains the fields to set, and the id of their
+// record. Effects on records and fields that the call doesn't name aren't part of the state. The present state is
+// known only if the list in the answer has exactly one record for each entry.
 func (f *finder) listState(is answer, at, in []string, none state) state {
 	body := reach(f.call.Body, in).List()
 	whole, ok := pairRecords(reach(is.whole, at).List(), body)
