@@ -94,7 +94,7 @@ func (c clock) shift(t time.Time, n int64, unit string) driver.Value {
 	return funcMillis(c.instant(wall))
 }
 
-// between returns how many units begin after from and up to to.
+// between returns the number of units that begin after the instant from and not after the instant to.
 func (c clock) between(from, to time.Time, unit string, first int64) driver.Value {
 	switch unit {
 	case "hour", "minute", "second", "millisecond":

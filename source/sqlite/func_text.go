@@ -216,8 +216,8 @@ func (c *caches) rewrite(args []driver.Value) driver.Value {
 	return out.String()
 }
 
-// find returns at most most matches of the pattern args[1] in args[0], as JSON objects. It returns false if the
-// result is null.
+// find returns matches of the pattern args[1] in args[0], as JSON objects. It stops after most matches. It returns
+// false if the result is null.
 func (c *caches) find(args []driver.Value, most int) ([][]byte, bool) {
 	text, ok := args[0].(string)
 	pattern, pok := args[1].(string)
