@@ -27,16 +27,17 @@ func (s *Store) Base(ctx context.Context) (h audit.Head, err error) {
 	return h, err
 }
 
-// Prune sets the base of the audit from from to to. It deletes the records between them, except records of steps. An
-// archive must contain these records. If the base is not from any more, the error is audit.ErrMoved.
+// Prune changes the base of the audit log, which must be from, to the value to. It deletes the records between them,
+// except records of steps. An archive must contain these records. If the base is not from any more, the error is
+// audit.ErrMoved.
 func (s *Store) Prune(ctx context.Context, from, to audit.Head) error {
 	return s.try(ctx, "take archived records out of the audit log", func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return prune(ctx, tx, from, to) })
 	})
 }
 
-// prune sets the base of the audit to to, and deletes the records up to it, under a lock on the base's row. Records
-// of steps are kept, because changes and tokens are compared with them.
+// prune sets the base of the audit log to the value to, and deletes the records up to this base. It locks the row of
+// the base. Records of steps are kept, because changes and tokens are compared with them.
 func prune(ctx context.Context, tx pgx.Tx, from, to audit.Head) error {
 	if now, err := readBase(tx.QueryRow(ctx, baseSQL+` FOR UPDATE`)); err != nil {
 		return err

@@ -97,7 +97,7 @@ func (s *Store) Finish(ctx context.Context, d webhook.Delivery, after time.Durat
 	})
 }
 
-// one returns the error otherwise if a statement has not changed exactly one row.
+// one returns an error if a statement has not changed exactly one row. The argument otherwise is this error.
 func one(done pgconn.CommandTag, err, otherwise error) error {
 	if err == nil && done.RowsAffected() != 1 {
 		return otherwise
