@@ -19,8 +19,9 @@ func (s *Store) Base(ctx context.Context) (audit.Head, error) {
 	return base, nil
 }
 
-// Prune sets the base of the audit from from to to. It deletes the records between them, except records of steps. An
-// archive must contain these records. If the base is not from any more, the error is audit.ErrMoved.
+// Prune changes the base of the audit log, which must be from, to the value to. It deletes the records between them,
+// except records of steps. An archive must contain these records. If the base is not from any more, the error is
+// audit.ErrMoved.
 func (s *Store) Prune(ctx context.Context, from, to audit.Head) error {
 	err := s.fold(ctx)
 	if err == nil {
@@ -32,8 +33,8 @@ func (s *Store) Prune(ctx context.Context, from, to audit.Head) error {
 	return nil
 }
 
-// prune sets the base of the audit to to, and deletes the records up to it. Records of steps are kept, because
-// changes and tokens are compared with them.
+// prune sets the base of the audit log to the value to, and deletes the records up to this base. Records of steps are
+// kept, because changes and tokens are compared with them.
 func prune(ctx context.Context, tx *sql.Tx, from, to audit.Head) error {
 	if now, err := readHead(tx.QueryRowContext(ctx, baseSQL)); err != nil {
 		return err

@@ -23,9 +23,9 @@ func (s *Store) Append(ctx context.Context, r *audit.Record) error {
 	return err
 }
 
-// stepsLast is how long after a step records are written to the tables. Between the steps of a change there are other
-// calls. With the journal, each of those calls would create a segment, which the next step would have to fold in a
-// separate commit.
+// stepsLast is the time after a step in which records are written to the tables instead of the journal. Between the
+// steps of a change there are other calls. With the journal, each of those calls would create a segment, which the
+// next step would have to fold in a separate commit.
 const stepsLast = 50 * time.Millisecond
 
 // appendBatch writes the records of several callers into the journal. If the batch has steps, which also change the

@@ -50,7 +50,7 @@ func (s *Store) Feed(ctx context.Context, from, to int64, list []webhook.Deliver
 	return s.deliveryFailure("keep deliveries", err)
 }
 
-// one returns the error otherwise if a statement has not changed exactly one row.
+// one returns an error if a statement has not changed exactly one row. The argument otherwise is this error.
 func one(done sql.Result, err, otherwise error) error {
 	if err != nil {
 		return err
