@@ -69,8 +69,8 @@ func (l *listener) admit(c *conn) (refusal string) {
 	return ""
 }
 
-// evict closes the connection that has been idle longest among those for which meant returns true. It returns false
-// if there is none. The caller holds l.mu.
+// evict closes the connection that has been idle longest among connections for which meant returns true. It returns
+// false if there is none. The caller holds l.mu.
 func (l *listener) evict(meant func(*conn) bool) bool {
 	var oldest *conn
 	var since time.Time

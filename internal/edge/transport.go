@@ -22,7 +22,7 @@ var ErrHost = errors.New("the address is not the one that was configured")
 
 // GuardOptions configure the connections to a host.
 type GuardOptions struct {
-	Roots    *x509.CertPool // trusted certificate authorities. Nil means those of the system
+	Roots    *x509.CertPool // trusted certificate authorities. Nil means the authorities of the system
 	Resolver *net.Resolver  // nil means the resolver of the system
 
 	Strict bool // allows only addresses of the kind internetAddress, whatever the host resolves to
