@@ -255,7 +255,7 @@ func (r *run) applyAlone(ctx context.Context, m marker) (change.Receipt, error) 
 	case c.class != nil && !there && !begun:
 		return none, &change.Moved{Now: []change.Effect{{Op: write.OpSchema, Class: c.effect.Class, Key: c.effect.Key}}}
 	}
-	// The marker is committed first. Then the schema change commits by itself. At last the marker records that the
+	// The marker is committed first. The schema change then commits implicitly. Finally the marker records that the
 	// change is done.
 	d := r.db.Dialect()
 	st, err := BegunStatement(d, m.change, r.plan.Digest, r.plan.Fence)

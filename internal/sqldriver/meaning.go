@@ -51,7 +51,7 @@ var States = map[string]Meaning{
 	"3D": Login, "3F": Missing, // database, schema
 	"40": Busy, "40002": Kept, // transaction rollback: a conflict with another transaction, or a constraint
 	"42": Broken, "42501": Right, "42P01": Missing, "42S02": Missing, "42703": Missing, "42S22": Missing, "42704": Missing, "42883": Missing,
-	"42000": Right, // MariaDB uses it for syntax and for rights. Its error numbers tell them apart
+	"42000": Right, // MariaDB uses it for syntax and for rights. Its error numbers distinguish the cases
 	"44":    Kept,  // WITH CHECK OPTION
 	"45":    Kept,  // SIGNAL, in code of the database
 	"53300": Full,

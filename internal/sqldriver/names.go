@@ -76,7 +76,7 @@ func name(source string, list []*FoundTable, choice schema.Choice) (kept []*Foun
 }
 
 // clash returns the warning that f is omitted because all classes of group would have its name. best is the class
-// that keeps the name, or nil.
+// that gets the name, or nil.
 func clash(f *FoundTable, group []*FoundTable, best *FoundTable, taken map[string]bool) string {
 	free := ""
 	for i := 2; free == "" || taken[free]; i++ {

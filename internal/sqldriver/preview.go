@@ -186,8 +186,8 @@ func (r *run) undo(ctx context.Context, it *writes.Item, err error, before value
 	if why == nil {
 		return value.Value{}, err
 	}
-	// Callers don't see refusals, because hidden records may cause them. So a refused item must look like an accepted
-	// one if both would end outside of the view.
+	// Callers don't see refusals, because hidden records may cause them. So a refused item must have the same answer
+	// as an accepted item if both would end outside of the view.
 	in, err := r.would(ctx, it)
 	if err == nil && !in {
 		err = it.NotFoundError()

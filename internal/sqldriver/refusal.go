@@ -13,7 +13,7 @@ type RefusalKind string
 const (
 	RefusedUnique     RefusalKind = "unique"      // another record has the same values
 	RefusedForeignKey RefusalKind = "foreign_key" // a field references no record
-	RefusedReferenced RefusalKind = "referenced"  // other records reference this one
+	RefusedReferenced RefusalKind = "referenced"  // other records reference this record
 	RefusedNotNull    RefusalKind = "not_null"
 	RefusedCheck      RefusalKind = "check"
 	RefusedExclusion  RefusalKind = "exclusion"

@@ -15,7 +15,7 @@
 // Writing: a change is applied in one transaction together with its marker. So both the effect and the marker exist,
 // or neither, even if the process ends at any moment. Before a write, the record is read, locked and compared through
 // its view. After the write, it is read through the view again. A Refusal names the database rule that refused the
-// write. If a failure may have left something written, the error says so, and the caller calls Bar.
+// write. If a failure may have left something written, the error reports this, and the caller calls Bar.
 //
 // The statements here complement the SELECTs of sqlgen. They access one record by its key, and pass values as
 // arguments of the column's own type. A value that its column can't hold exactly is rejected before any statement

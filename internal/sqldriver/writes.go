@@ -160,8 +160,8 @@ func DeleteStatement(d sqlgen.Dialect, c *schema.Class, id []value.Value) (sqlge
 
 // WouldStatement compiles a SELECT that returns a row if a record would be in v after sets were written to it. The
 // record is the record of v with the key id, or a new record if id is nil. The statement considers only sets. It
-// writes nothing, so the database adds no values. A pointer to a record that the same change creates counts as one
-// into the view.
+// writes nothing, so the database adds no values. A pointer to a record that the same change creates counts as a
+// pointer to a record in the view.
 func WouldStatement(d sqlgen.Dialect, v *policy.View, id []value.Value, sets []writes.Set, forms map[string]WriteForm) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {

@@ -32,7 +32,8 @@ type WriteDatabase interface {
 	Sound(ctx context.Context, tx WriteTx, c *schema.Class) error
 	// Refusal returns the refusal behind err, for the operation op on a record of c, or nil if err is not a refusal.
 	Refusal(ctx context.Context, c *schema.Class, op write.Op, err error) *Refusal
-	// Again reports whether the database rolled back the transaction only because of a conflict with another one.
+	// Again reports whether the database rolled back the transaction only because of a conflict with another
+	// transaction.
 	Again(err error) bool
 	// Problem turns an error of the database into an error for the caller.
 	Problem(context.Context, error) error
