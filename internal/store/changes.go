@@ -35,7 +35,7 @@ type ChangeRow struct {
 	Leased  time.Time       // zero, or a time before which the lease has also expired
 	Search  string          // the text searched by Filter.Text
 	Closed  string          // the people that Filter.For excludes, and the schema: see closedMarks
-	Since   string          // for a new change: ids after this one are of the last minute
+	Since   string          // for a new change: greater ids are of the last minute
 	Body    string          // JSON
 	Events  []string        // of the steps that are stored with it, in order, as JSON without Seq
 	Records []*audit.Record // of these steps, without steps that have no record
@@ -64,8 +64,8 @@ func NewChangeRow(c *change.Change, now time.Time, f change.Filing) (r, old *Cha
 	return r, old, nil
 }
 
-// closedMarks returns the marks of the people who can't decide about c: its authors, and those who have approved it.
-// It also contains the mark of the schema that c writes.
+// closedMarks returns the marks of the people who can't decide about c: its authors, and the people who have approved
+// it. It also contains the mark of the schema that c writes.
 func closedMarks(c *change.Change) string {
 	out := mark(author, c.Agent.Account())
 	if c.Schema != "" {

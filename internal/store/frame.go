@@ -148,7 +148,7 @@ func ends(data []byte, from int64) (end int64, head audit.Head) {
 }
 
 // A journalMark is written to the file "lock" after each batch, without a sync. It shows other processes that this
-// one has appended. It also shows that a segment was cut, or that the tables end before records that they had.
+// process has appended. It also shows that a segment was cut, or that the tables end before records that they had.
 type journalMark struct {
 	name string // the segment that is appended to, or ""
 	end  int64  // the end of the appended frames, or faulty, or journalSettled

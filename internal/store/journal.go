@@ -42,7 +42,7 @@ var (
 // JournalOptions configure a Journal.
 type JournalOptions struct {
 	Head func() (audit.Head, error)                   // returns the end of the chain in the tables
-	Keep func(rows []RecordRow, end audit.Head) error // moves rows into the tables, except rows that the tables already have. See Fold
+	Keep func(rows []RecordRow, end audit.Head) error // moves new rows into the tables. See Fold
 	// Claim stores in the tables that the folder id may contain records, until Release. It may be called again for
 	// the same folder. If the folder already has records that the tables don't know about, Claim returns ErrForeign.
 	// If Claim is nil, a missing folder is not detected.

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// The maximum time that a process waits for the lock of another one, and the part of it that it waits for its turn.
+// The maximum time that a process waits for a lock of another process, and the maximum time that it waits for its
+// turn. The second time is part of the first.
 const (
 	patience = 10 * time.Second
 	queueing = time.Second
@@ -19,7 +20,7 @@ const (
 // lock takes the lock of the folder for this process and goroutine. The kernel gives a file's lock to any process
 // that requests it. A process that appends batch after batch would request it again before a waiting process tries.
 // So lock first takes the lock of the folder itself, as its turn, and releases it when it has the lock of the file.
-// So a waiting process is the next one. A process that is suspended while it waits keeps its turn. The others
+// So a waiting process gets the lock next. A process that is suspended while it waits keeps its turn. The others
 // continue without turns until it releases the lock.
 func (j *Journal) lock() (unlock func(), err error) {
 	j.mu.Lock()

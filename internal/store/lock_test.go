@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTurns lets one process wait for the lock that another one holds. The other process releases the lock and
+// TestTurns lets one process wait for the lock that another process holds. The other process releases the lock and
 // immediately requests it again, as for the next batch. The waiting process must get it first.
 func TestTurns(t *testing.T) {
 	dir, to := t.TempDir(), &table{}
@@ -30,7 +30,7 @@ func TestTurns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, func() bool { // until the other one has the turn
+		waitFor(t, func() bool { // until the other process has the turn
 			ok, err := tryLock(folder)
 			if ok {
 				unlockFile(folder)
