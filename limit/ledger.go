@@ -96,7 +96,7 @@ type memory struct {
 }
 
 // Spend implements Ledger. When a new day begins, it drops the accounts of earlier days. Only calls that ran over
-// midnight still use those.
+// midnight still use these accounts.
 func (m *memory) Spend(_ context.Context, entries []Entry) ([]Use, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
