@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 )
 
-// A pin is a setting of a session that changes what a statement means or returns. value is its value as SQL.
+// A pin is a setting of a session that changes the meaning or the result of a statement. value is its value as SQL.
 type pin struct{ name, value, why string }
 
 // pins are the settings of every session. The server's configuration, its init_connect and a proxy may change these

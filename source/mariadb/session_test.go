@@ -26,8 +26,8 @@ var others = map[string]string{
 	"idle_transaction_timeout": "9",
 }
 
-// TestPins connects as a user whose sessions begin with other settings, set by the server's init_connect. Their
-// database is another one, with a table of the same name.
+// TestPins connects as a user whose sessions begin with other settings, set by the server's init_connect. The default
+// database of this user is another database, with a table of the same name.
 func TestPins(t *testing.T) {
 	at := services.MariaDB(t)
 	u, err := url.Parse(at)

@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
-// within writes the distinct elements of the list x. If has is true, it writes only those that the list y contains,
-// and otherwise only the others.
+// within writes the distinct elements of the list x. If has is true, it writes only elements that the list y
+// contains. Otherwise it writes only the other elements.
 func (m dialect) within(s sqlgen.Scope, has bool, x, y string) string {
 	in := within{s}
 	e, other, before := s.Alias("e"), s.Alias("e"), s.Alias("e")

@@ -65,9 +65,9 @@ func (m dialect) ofText(s sqlgen.Scope, e plan.Apply, args []string) string {
 // behindWord matches the position before a word in a regular expression.
 const behindWord = `(?-i)(?<![^\\x{0}-\\x{2F}\\x{3A}-\\x{40}\\x{5B}-\\x{60}\\x{7B}-\\x{7F}])`
 
-// replaceMatches writes ReplaceMatches. The server replaces all matches. To replace only the first, the expression
-// also matches the text before it, and the replacement keeps that text. It escapes backslashes in the new text, which
-// would otherwise refer to groups.
+// replaceMatches writes ReplaceMatches. The server replaces all matches. To replace only the first match, the
+// expression also matches the text before it, and the replacement keeps that text. It escapes backslashes in the new
+// text, which would otherwise refer to groups.
 func (dialect) replaceMatches(s sqlgen.Scope, e plan.Apply, x string) (string, error) {
 	pattern, with, all := e.Replacement()
 	expression, err := regexes().Translate(query.Regex{Pattern: pattern})
