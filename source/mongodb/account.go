@@ -192,8 +192,8 @@ func (s *Source) once(call func(in *Source) error) (*Source, error) {
 	return in, call(in)
 }
 
-// with runs a call. It runs it again if the server rejects the account and the configuration now has another one. A
-// call that has already returned a part of its answer can't run again, so it handles the error itself.
+// with runs a call. It runs the call again if the server rejects the account and the configuration now has another
+// account. A call that has already returned a part of its answer can't run again, so it handles the error itself.
 func (s *Source) with(ctx context.Context, call func(in *Source) error) error {
 	for {
 		in, err := s.once(call)

@@ -29,7 +29,7 @@ type Options struct {
 	URL  string // mongodb://user:password@host/database, or mongodb+srv://…. It must contain the database
 
 	// Current returns the URL with the presently configured user and password, and false if they are unknown. If
-	// Current is nil, the source keeps those of the URL.
+	// Current is nil, the source always uses the user and password of the URL.
 	Current func(url string) (string, bool)
 
 	// LocalRows is the maximum number of records that the gateway may read to finish a query that the server can't

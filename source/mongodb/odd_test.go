@@ -72,8 +72,8 @@ func odds(t *testing.T) []odd {
 	}
 }
 
-// TestOdd reads the unusual documents. It reads all of them from a server that returns them byte by byte. It reads
-// those that FerretDB can store from FerretDB.
+// TestOdd reads the unusual documents. It reads all of them from a server that returns them byte by byte. If FerretDB
+// can store a value, the test reads it from FerretDB.
 func TestOdd(t *testing.T) {
 	rows := odds(t)
 	kept := map[string][]bson.Raw{}

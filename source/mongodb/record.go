@@ -137,7 +137,7 @@ func at(c *schema.Class, field string) int {
 }
 
 // shows reports whether a view contains a record of its class. row contains the values of all fields. If made reports
-// true for a field, the field points to a record that the same change creates, which counts as one in the view.
+// true for a field, the field points to a record that the same change creates, which counts as a record in the view.
 func (w *Writable) shows(ctx context.Context, v *policy.View, row value.Row, made func(field string) bool) (bool, error) {
 	for _, l := range v.Layers() {
 		holds := false

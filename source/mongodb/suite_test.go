@@ -104,7 +104,7 @@ func document(t *testing.T, c *schema.Class, row value.Row) bson.D {
 	return out
 }
 
-// ferretLimits are the values that FerretDB can't store, and those that MongoDB's types can't represent.
+// ferretLimits are the values that FerretDB can't store, and the values that MongoDB's types can't represent.
 var ferretLimits = sourcetest.Limits{
 	sourcetest.NaN:           "it stores none",
 	sourcetest.Infinities:    "it stores none",
