@@ -59,7 +59,7 @@ type sending struct {
 	plan    *writes.Plan
 	now     []change.Effect
 	masks   []*masks
-	had     []int          // for each call, the number of records that already matched the one it creates, or -1 without a rule for that
+	had     []int          // for each call, how many records already matched the new record, or -1 without a rule
 	done    change.Receipt // the receipt of the calls made so far
 	answers []value.Value  // the answers of these calls as the principal sees them, without masked values, or Null
 }

@@ -27,7 +27,7 @@ type (
 	//   - MaxBody: maximum bytes of a response. 0 means 8 MiB
 	//   - Attempts: maximum attempts of a request that changes nothing. 0 means 3
 	//   - Answers: the memory for responses that APIs share. Nil in a program: each API has its own
-	//   - Roots, Resolver: trusted certificates and the resolver of names. Nil means those of the system
+	//   - Roots, Resolver: trusted certificates and the resolver of names. Nil means the certificates and the resolver of the system
 	Options = client.Options
 
 	// A Credential authenticates requests on behalf of a principal: Apply(ctx, principal, request) sets headers or
@@ -44,7 +44,7 @@ type (
 	// principal) (http.Header, error), called like an Exchange.
 	Headers = client.HeaderFunc
 
-	// A TokenExchange is a Credential that exchanges each principal's own token for another one at an authorization
+	// A TokenExchange is a Credential that exchanges each principal's own token for another token at an authorization
 	// server (RFC 8693). NewTokenExchange returns one.
 	TokenExchange = client.TokenExchange
 

@@ -124,8 +124,8 @@ func (f *finder) gives() spec.Raw {
 	return nil
 }
 
-// declaredFields returns the fields that a schema declares, including those of its alternatives, by name. closed
-// reports whether an object has no other fields, as far as the document tells.
+// declaredFields returns the fields that a schema declares, including the fields of its alternatives, by name. closed
+// reports whether an object has no other fields, as far as the document describes it.
 func (f *finder) declaredFields(raw spec.Raw) (names map[string]spec.Raw, closed bool) {
 	names = map[string]spec.Raw{}
 	if raw == nil {
@@ -188,8 +188,8 @@ func (f *finder) find(answer, body value.Value) (match, bool) {
 	return best, equal != nil
 }
 
-// same reports whether two matches pair the same parts. That is the case if one is inside the other, in the answer as
-// well as in the body.
+// same reports whether two matches pair the same parts. This is the case if one match is inside the other, both in
+// the answer and in the body.
 func same(a, b match) bool {
 	if len(a.at) > len(b.at) {
 		a, b = b, a
@@ -220,8 +220,8 @@ func (f *finder) parts(body value.Value, raw spec.Raw, in []string, depth int) [
 	return out
 }
 
-// wraps reports whether the member called name may contain the content of an envelope. That is so if the name is
-// typical. It is also so if outer has no id, and only this member could be the content.
+// wraps reports whether the member called name may contain the content of an envelope. This is the case if the name
+// is typical. It is also the case if outer has no id, and only this member could be the content.
 func (f *finder) wraps(outer value.Value, name string) bool {
 	if slices.Contains(f.words, plainName(name)) {
 		return true

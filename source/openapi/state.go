@@ -190,7 +190,7 @@ func differing(was, is value.Value) (before, after value.Value) {
 }
 
 // maxMarks is the maximum number of places in an answer whose state is stored separately. All further places count as
-// one.
+// one place.
 const maxMarks = 500
 
 // marks returns the state of a whole answer, as the caller sees it, to check later that it hasn't changed. It
@@ -228,8 +228,8 @@ func marks(v value.Value, record []string) value.Value {
 var ofAnswer = []string{"requestid", "requestuuid", "traceid", "correlationid", "transactionid", "timestamp", "time", "now", "servertime", "generatedat", "took", "tookms",
 	"duration", "durationms", "elapsed", "elapsedms", "executiontime", "responsetime", "date", "nonce", "ratelimit", "expiresin", "cached", "etag"}
 
-// makes reports whether op is a PUT that may create its object, as far as the document shows. Such an operation
-// answers with 201, or its name says so.
+// makes reports whether op is a PUT that may create its object, as far as the document shows. Such an operation can
+// return status 201, or it has a name for creation.
 func makes(op *spec.Operation) bool {
 	if op.Method != "PUT" {
 		return false

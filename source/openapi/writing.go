@@ -155,7 +155,7 @@ func (a *API) hasHappened(ctx context.Context, call *calls.Plan, reviewed change
 	return err == nil && is.present == "" && !change.Same(keep(reviewed.Before, reviewed.After), reviewed.After) && len(want) > 0 && change.Same(keep(is.whole, reviewed.After), reviewed.After)
 }
 
-// errNoLook means that no rule tells how to find the object that a call creates.
+// errNoLook means that no rule describes how to find the object that a call creates.
 var errNoLook = problem.LoggableError("no rule says how to look")
 
 // matchingRecords returns the records that match the object that a call creates, as its principal sees them.
