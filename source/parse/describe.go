@@ -106,7 +106,7 @@ func (s *Source) remember(classes []schema.Class, described value.Value) {
 }
 
 // checkClass returns an error if the class in Parse Server no longer matches its description. For a class or a field
-// that doesn't exist, Parse Server returns no records, which would look like an answer.
+// that doesn't exist, Parse Server returns no records, which would be mistaken for an answer.
 func (s *Source) checkClass(ctx context.Context, c *class) error {
 	name, fields := c.Table, c.Fields
 	if c.pairs() {

@@ -64,8 +64,8 @@ func TestEchoedKeys(t *testing.T) {
 	}
 }
 
-// TestHugeAnswers has Parse Server answer without end, with records of more values than fit into memory, and with
-// records of which only few fit into an answer.
+// TestHugeAnswers makes Parse Server send an endless answer, records with more values than the memory can store, and
+// records so large that few fit into an answer.
 func TestHugeAnswers(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	var sent atomic.Int64

@@ -91,8 +91,8 @@ func (p *parts) give(ctx context.Context, part []value.Row) error {
 	return nil
 }
 
-// A phase is a part of the records in the order of a find: the records with a value in the first order field, or
-// those without one.
+// A phase is a part of the records in the order of a find. It contains either the records with a value in the first
+// order field, or the records without one.
 type phase struct {
 	where   query.Filter
 	by      string // the field, or "" for the records without a value

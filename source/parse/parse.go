@@ -67,7 +67,7 @@ type Options struct {
 	Direct    Direct         // Parse's own PostgreSQL database, for an account that may only read. Nil reads over REST
 	LocalRows int            // the maximum number of records that the gateway evaluates for one query. 0 means DefaultLocalRows
 	System    []string       // Parse's own classes to show, among those hidden by default
-	Roots     *x509.CertPool // trusted certificates. Nil means those of the system
+	Roots     *x509.CertPool // trusted certificates. Nil means the certificates of the system
 }
 
 // A Direct is a source over Parse's own database, such as a source of source/postgres.

@@ -26,7 +26,7 @@ const (
 const joinPrefix = "_Join:"
 
 // relations returns a class for each relation field of a Parse class. Its records are pairs of ids, as in Parse's own
-// join tables, and it has the name of the table. A pair is visible to those who can see both of its records.
+// join tables, and it has the name of the table. A pair is visible to users who can see both of its records.
 func relations(described value.Value, of *schema.Class) []schema.Class {
 	var out []schema.Class
 	fields, _ := described.Get("fields")
