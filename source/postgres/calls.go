@@ -148,7 +148,7 @@ func (f *function) look(tables, functions map[string][]uint32) {
 	f.reads = slices.Compact(f.reads)
 }
 
-// call adds the tables that a function may read, including those that it reads through other functions.
+// call adds the tables that a function may read, including tables that it reads through other functions.
 func (t *tracer) call(id uint32, m *making) {
 	seen := map[uint32]bool{}
 	var visit func(id uint32)

@@ -30,7 +30,7 @@ type reader struct {
 type class struct {
 	sqldriver.FoundTable
 	foreign bool             // a foreign table, whose constraints aren't enforced in this database
-	parent  bool             // its rows include those of child tables, which its indexes don't cover
+	parent  bool             // its rows include the rows of child tables, which its indexes don't cover
 	fields  map[int16]string // the names of fields by attribute number, without columns that aren't fields
 }
 
@@ -143,7 +143,7 @@ func (r *reader) classes(ctx context.Context) error {
 }
 
 // selectColumns resolves each column's type to the base type of its domain. Money has the precision of a numeric with
-// 18 digits. Its scale is that of the server's currency.
+// 18 digits. Its scale is the scale of the server's currency.
 const selectColumns = `
 WITH RECURSIVE a AS (
 	SELECT * FROM pg_catalog.pg_attribute

@@ -73,7 +73,7 @@ func (p dialect) convertNumber(s sqlgen.Scope, x string, from, to schema.Type) s
 		case schema.Decimal:
 			return "(trim_scale(" + x + ")::text" + pgC + ")"
 		}
-		// The form is that of value.AppendText, which writes more numbers without an exponent than PostgreSQL.
+		// The form is the same as in value.AppendText, which writes more numbers without an exponent than PostgreSQL.
 		return "(CASE WHEN abs(" + x + ") >= 1e-6 AND abs(" + x + ") < 1e21 THEN trim_scale(" + x + "::text::numeric)::text ELSE " + x + "::text END" + pgC + ")"
 	case schema.Date:
 		if from != schema.Integer {

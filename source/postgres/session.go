@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 )
 
-// A pin is a setting of a session that changes what a statement means or returns.
+// A pin is a setting of a session that changes the meaning or the result of a statement.
 type pin struct{ name, value, why string }
 
 // pins are the settings of every session. A role, a database, a URL or another client of a pooler may change these
@@ -66,8 +66,8 @@ func sessionOf(c *pgx.Conn) *session {
 	return s
 }
 
-// probe reads the facts about a session. Behind a pooler, the answering process differs from the one that the
-// connection knows. The reset value of a setting comes from the server, the role, the database or the connection
+// probe reads the facts about a session. Behind a pooler, the process that answers may differ from the process that
+// the connection knows. The reset value of a setting comes from the server, the role, the database or the connection
 // string.
 const probe = `SELECT pg_catalog.pg_backend_pid()::pg_catalog.text, pg_catalog.current_setting('server_encoding'),
 	(SELECT s.reset_val FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'search_path'),

@@ -172,8 +172,8 @@ func spaceOf(name string) string {
 	return name
 }
 
-// bySpace returns the classes of several schemas, by Space. It drops the warnings, which repeat those of the
-// template.
+// bySpace returns the classes of several schemas, by Space. It drops the warnings, because they repeat the warnings
+// of the template.
 func (r *reader) bySpace(ctx context.Context) (map[string][]schema.Class, error) {
 	if err := r.rest(ctx); err != nil {
 		return nil, err
