@@ -34,7 +34,7 @@ func appendKey(dst []byte, v value.Value) []byte {
 	return v.AppendJSON(dst)
 }
 
-// appendOrder appends bytes whose order is that of value.Order. All objects have equal bytes, and so do all lists.
+// appendOrder appends bytes with the same order as value.Order. All objects have equal bytes, and so do all lists.
 func appendOrder(dst []byte, v value.Value) []byte {
 	switch v.Kind() {
 	case value.Int, value.Decimal:

@@ -19,8 +19,8 @@ func all(list driver.Value) (values []value.Value, raws []string, ok bool) {
 	return values, raws, ok
 }
 
-// setOf returns the distinct elements of the first list. If has is true, it returns only those that the second list
-// contains, and otherwise only the others.
+// setOf returns the distinct elements of the first list. If has is true, it returns only elements that the second
+// list contains. Otherwise it returns only the other elements.
 func setOf(args []driver.Value, has bool) driver.Value {
 	list, raws, ok := all(args[0])
 	other, _, also := all(args[1])

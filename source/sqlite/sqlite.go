@@ -123,8 +123,8 @@ func newConnector(path, options string, heap int64) (*connector, error) {
 	return c, registerFunctions(&c.driver)
 }
 
-// Connect implements driver.Connector. If another connection already uses this one's memory account, Connect closes
-// it and opens another.
+// Connect implements driver.Connector. If another connection already uses the memory account of this connection,
+// Connect closes it and opens another.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

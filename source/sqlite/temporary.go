@@ -10,7 +10,7 @@ import (
 
 // TemporaryFolder returns the folder in which SQLite stores data that it sorts and groups beyond its memory. If
 // SQLite can't write to any of its folders, the error lists them. Without this check, only a later query would fail.
-// The order is that of unixTempFileDir in SQLite's os_unix.c.
+// The order is the same as in unixTempFileDir in SQLite's os_unix.c.
 func TemporaryFolder() (string, error) {
 	if runtime.GOOS == "windows" {
 		return firstWritable([]string{os.TempDir()})

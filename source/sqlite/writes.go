@@ -89,7 +89,7 @@ func moment(f *schema.Field, at time.Time, form any) any {
 	return at.Format("2006-01-02T15:04:05.999999Z")
 }
 
-// shape returns a layout with which an instant in UTC looks like the given text.
+// shape returns a layout that formats instants in UTC in the form of the given text.
 func shape(like string, day bool) string {
 	if len(like) <= len(time.DateOnly) && day {
 		return time.DateOnly

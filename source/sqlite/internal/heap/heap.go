@@ -56,8 +56,8 @@ func install() error {
 	return nil
 }
 
-// ErrTaken is the error of SetLimit if another connection already uses this one's account. Open another connection
-// instead.
+// ErrTaken is the error of SetLimit if another connection already uses the account of this connection. Open another
+// connection instead.
 var ErrTaken = errors.New("another connection has this one's account")
 
 // SetLimit sets the maximum number of bytes that a connection of modernc.org/sqlite may allocate beside its page
