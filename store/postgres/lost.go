@@ -12,8 +12,8 @@ import (
 )
 
 // The database may be restored, or replaced by a standby with fewer records, while this process uses it. Then its
-// chain is undamaged, but lacks promised records. A process that has appended one of them knows that, and records the
-// loss in the chain: see audit.LossOf.
+// chain is undamaged, but lacks promised records. A process that has appended one of them detects the loss, and
+// records it in the chain (see audit.LossOf).
 
 // last contains the last record that this process appended.
 type last struct {

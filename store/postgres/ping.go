@@ -68,9 +68,9 @@ func (p *probe) failure() error {
 	return p.fails
 }
 
-// Ping returns nil if the database answers and accepts records of the audit. A failed append counts until another one
-// succeeds, or until an attempt shows that it would succeed. An attempt writes as much as the failed append, because
-// a full disk may have room for less.
+// Ping returns nil if the database answers and accepts records of the audit. A failed append counts until another
+// append succeeds, or until an attempt shows that it would succeed. An attempt writes as much as the failed append,
+// because a full disk may have room for less.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.writable(ctx); err != nil {
 		return err

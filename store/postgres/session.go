@@ -48,9 +48,9 @@ var errPooled = errors.New("a pooler in transaction mode stands before the datab
 	"give the store the address of PostgreSQL itself, or of a pooler in session mode")
 
 // lasts returns an error if sessions with the database don't last, because a pooler in transaction mode gives each
-// transaction another session. If the answering process differs from the one that the connection knows, there is a
-// pooler. Then lasts checks that a listening session receives a notification from another session. pooled reports
-// whether there is a pooler.
+// transaction another session. If the process that answers differs from the process that the connection knows, there
+// is a pooler. Then lasts checks that a listening session receives a notification from another session. pooled
+// reports whether there is a pooler.
 func lasts(ctx context.Context, config *pgx.ConnConfig) (pooled bool, err error) {
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
