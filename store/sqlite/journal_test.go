@@ -164,7 +164,7 @@ func TestJournalLost(t *testing.T) {
 	if other, err := sqlite.Open(t.Context(), mixed); err == nil || !strings.Contains(err.Error(), "lacks records") {
 		t.Errorf("with the folder of another store: %v, %v", other, err)
 	}
-	// Another process closes the folder that this one has open.
+	// Another process closes the folder that this process has open.
 	other := openFile(t, path)
 	appends(other)
 	if err := other.Close(); err != nil {

@@ -33,7 +33,7 @@ func (p *probe) noteFold(err error) {
 }
 
 // Ping returns nil if the file can be read and written. It tries to write at most every two seconds. It also returns
-// the errors of the last append and the last fold. A failed append counts until another one succeeds, or until an
+// the errors of the last append and the last fold. A failed append counts until another append succeeds, or until an
 // attempt shows that it would succeed.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.there(); err != nil {
@@ -78,7 +78,7 @@ func tryWrite(ctx context.Context, tx *sql.Tx) error {
 }
 
 // there returns an error if the file at the path isn't the file that was opened. A removed file can still be written
-// to, but all those writes would be lost.
+// to, but these writes would be lost.
 func (s *Store) there() error {
 	if s.file == nil {
 		return nil

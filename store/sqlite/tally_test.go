@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// TestRoomInOneTransaction files, refuses and ends changes in one transaction. The result of each must depend on the
-// room that the earlier ones have left.
+// TestRoomInOneTransaction files, refuses and ends changes in one transaction. The result of each part must depend on
+// the room that the earlier parts have left.
 func TestRoomInOneTransaction(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
