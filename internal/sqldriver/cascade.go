@@ -99,7 +99,7 @@ func dmlPaths(c *schema.Class, fields []string, refs []schema.Reference) []path 
 }
 
 // compileCount compiles the count of the records at the ends of ways. It doesn't count the record itself and the
-// records at the ends of but.
+// records at the ends of the ways in but.
 func compileCount(d sqlgen.Dialect, c *schema.Class, id []value.Value, ways, but []path) (sqlgen.Statement, error) {
 	t, err := sqlgen.NewText(d)
 	if err != nil {
