@@ -70,8 +70,9 @@ func (d ChangeQueries) Counts(f change.Filter) ChangeLookup {
 	return b.ask(d)
 }
 
-// Due returns the query for the ids of changes that need work at now. now has the database's type for times. The
-// order is random, so that changes without progress don't block others, and replicas seldom get the same changes.
+// Due returns the query for the ids of changes that need work at the time now. The argument now has the database's
+// type for times. The order is random, so that changes without progress don't block others, and replicas seldom get
+// the same changes.
 func (d ChangeQueries) Due(now any, limit int) ChangeLookup {
 	var b builder
 	// An approved change is due if it has expired, or if it doesn't depend on a pending change.

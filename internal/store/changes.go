@@ -42,8 +42,8 @@ type ChangeRow struct {
 	of      *change.Change  // the change that Body encodes
 }
 
-// NewChangeRow returns the row of a change that is filed at now. It also returns the row of the version that the
-// change replaces, or nil.
+// NewChangeRow returns the row of a change that is filed at the time now. It also returns the row of the version that
+// the change replaces, or nil.
 func NewChangeRow(c *change.Change, now time.Time, f change.Filing) (r, old *ChangeRow, err error) {
 	if f.Replaces != nil {
 		if old, err = NextChangeRow(f.Replaces, now, change.Guard{}); err != nil {

@@ -103,9 +103,9 @@ func (w *RecordWriter) run() {
 // mostGathers is the maximum number of times that a batch waits for callers that are about to append.
 const mostGathers = 4
 
-// batch writes first and the records that wait behind it, and answers their callers. Larger batches need fewer syncs.
-// So batch lets other callers run first, and repeats that while it brings more records. If there are no other
-// callers, it doesn't wait.
+// batch writes the record first and the records that wait behind it. It then answers their callers. Larger batches
+// need fewer syncs. So batch lets other callers run first, and repeats that while it brings more records. If there
+// are no other callers, it doesn't wait.
 func (w *RecordWriter) batch(first *waiting) {
 	all := []*waiting{first}
 	for range mostGathers {
