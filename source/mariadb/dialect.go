@@ -236,7 +236,7 @@ func (m dialect) Order(s sqlgen.Scope, x string, t schema.Type, desc bool) []str
 func (dialect) Written(x string) string { return x }
 
 // Key implements sqlgen.Dialect. If equal values have only one form, the value of any record is shown. The SQL mode
-// of our sessions allows that beside aggregates. Computing the least value would read it for each record.
+// of the sessions allows such a column beside aggregates. Computing the least value would read it for each record.
 func (m dialect) Key(s sqlgen.Scope, x string, t schema.Type, short bool) (by, show string) {
 	switch t {
 	case schema.JSON:

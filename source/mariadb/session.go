@@ -18,8 +18,8 @@ type pin struct{ name, value, why string }
 
 // pins are the settings of every session. The server's configuration, its init_connect and a proxy may change these
 // settings. The server truncates lists a little beyond 4 MiB. That is more than plan.ListBytes and plan.MostOver,
-// beyond which statements return null. Texts are sorted by their first 16 KiB. Each needs 15 times that size in the
-// sort buffer.
+// beyond which statements return null. Texts are sorted by their first 16 KiB. Each text needs 15 times that size in
+// the sort buffer.
 var pins = []pin{
 	{"sql_mode", "'STRICT_ALL_TABLES'", "quotes, escapes, invalid values and zero dates"},
 	{"old_mode", "''", "the meaning of utf8, and of dates as numbers"},
