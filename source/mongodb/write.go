@@ -26,9 +26,9 @@ import (
 // writes the record, on the condition that the record hasn't changed since the comparison. At last a second entry
 // records that the change was applied.
 //
-// If an executor finds only the first entry, the record decides. If the record is in the state after the change, the
-// change was applied. If the record is in the reviewed state, the executor writes the change now, and the condition
-// of a slower executor fails. Otherwise the outcome is unknown.
+// If an executor finds only the first entry, the state of the record decides. If the record is in the state after the
+// change, the change was applied. If the record is in the reviewed state, the executor writes the change now, and the
+// condition of a slower executor fails. Otherwise the outcome is unknown.
 type Writable struct {
 	*Source
 	writer *account
