@@ -246,7 +246,7 @@ type record struct {
 }
 
 // records calls found for each object of an answer that may be the record: the answer, and the contents of its
-// envelopes. The entry of a list counts only if it is the only one.
+// envelopes. The entry of a list counts only if the list has no other entry.
 func (f *finder) records(v value.Value, raw spec.Raw, m match, found func(record)) {
 	if v.Kind() == value.Array && len(v.List()) == 1 && (len(m.at) == 0 || m.at[len(m.at)-1] != "0") {
 		m.at = append(slices.Clone(m.at), "0")

@@ -114,7 +114,7 @@ func (f *finder) listState(is answer, at, in []string, none state) state {
 var keyNames = []string{"id", "uuid", "guid", "key", "slug", "sku", "code", "handle", "number", "name", "login", "username", "email"}
 
 // pairRecords returns the record in list with the same key, for each record in body. It returns false unless there is
-// exactly one for each.
+// exactly one such record for each.
 func pairRecords(list, body []value.Value) ([]value.Value, bool) {
 	for _, key := range keyNames {
 		var out []value.Value
