@@ -170,7 +170,7 @@ func (r *reader) settleDDL(f *sqldriver.FoundTable) {
 
 // settleTyping sets how certain the types of the columns of f are. A column of a table has an affinity. It stores a
 // number or a text that equals an integer as an integer, and numbers in a text column as texts. STRICT tables and the
-// the rowid store only values of their types. Nothing enforces the declared types of views and virtual tables.
+// rowid store only values of their types. Nothing enforces the declared types of views and virtual tables.
 func (r *reader) settleTyping(f *sqldriver.FoundTable) {
 	if f.View || r.ddl[f] == "" {
 		return
