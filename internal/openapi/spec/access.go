@@ -17,7 +17,7 @@ const (
 	ClassRead                     // changes nothing
 	ClassWrite                    // changes data
 	ClassExcluded                 // hidden from agents as if it did not exist
-	ClassForbidden                // never available to agents: not listed. A direct call is answered with the reason and where a person can do it
+	ClassForbidden                // not listed. A direct call gets the reason and where a person can do it
 )
 
 var names = [...]string{"destructive", "read", "write", "excluded", "forbidden"}
@@ -52,11 +52,12 @@ type Decision struct {
 	Class   Class
 	Reason  string
 	Instead string
-	Rule    int  // index of the rule that matched, or -1 if the method or the name decided
+	Rule    int  // index of the rule that matched, or -1 if the method or the name decided the class
 	Held    bool // Hold decided the class
 }
 
-// Classifier hold the class of every operation of one document. The zero Classifier class every operation as ClassDestructive.
+// Classifier holds the class of every operation of one document. The zero Classifier classifies every operation as
+// ClassDestructive.
 type Classifier struct {
 	of map[*Operation]Decision
 }
@@ -76,7 +77,8 @@ func NewClassifier(d *Document, o ClassOptions) (*Classifier, error) {
 	return r, nil
 }
 
-// Hold replaces the decision about each operation for which held returns true.
+// Hold replaces the decisions about operations. It replaces the decision about each operation for which held returns
+// true.
 func (r *Classifier) Hold(held func(*Operation, Decision) (Decision, bool)) {
 	for op, d := range r.of {
 		if stricter, ok := held(op, d); ok {
@@ -98,7 +100,8 @@ func (r ClassRule) check(d *Document, at string) error {
 	return r.Names(d, at)
 }
 
-// Names checks that r names at least one operation or tag and that each of them occurs in d. at is the pointer of r.
+// Names checks that r names at least one operation or tag, and that each of them occurs in d. The argument at is the
+// JSON pointer of r, for the error.
 func (r ClassRule) Names(d *Document, at string) error {
 	if len(r.Operations)+len(r.Tags) == 0 {
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: "a rule names operations or tags"}
@@ -132,7 +135,8 @@ func noOperationError(at, says, got string, all []string) error {
 		Detail: fmt.Sprintf("no operation of the document %s %q%s", says, problem.Cut(got), problem.DidYouMean(near))}
 }
 
-// Of returns the decision for op, an operation of the document given to NewClassifier.
+// Of returns the decision for op, which must be an operation of the document given to NewClassifier. Other operations
+// get the zero class.
 func (r *Classifier) Of(op *Operation) Decision {
 	if r == nil || r.of == nil {
 		return Decision{Rule: -1}
@@ -143,8 +147,8 @@ func (r *Classifier) Of(op *Operation) Decision {
 	return Decision{Rule: -1}
 }
 
-// decide returns the class of op: by the first rule that matches, else by its method and, if the API is RPC, by its name. A word such
-// as delete in its name makes a harmless method stricter, never the other way round.
+// decide returns the class of op. The first matching rule decides. Without one, the method decides and, if o.RPCNames
+// is set, the name. A word such as delete in the name makes the class stricter, but never less strict.
 func decide(op *Operation, o ClassOptions) Decision {
 	for i, rule := range o.Rules {
 		if rule.Matches(op) {
@@ -171,8 +175,8 @@ func (r ClassRule) Matches(op *Operation) bool {
 	return len(r.Tags) == 0 || slices.ContainsFunc(op.Groups(), func(g string) bool { return slices.Contains(r.Tags, g) })
 }
 
-// operationMatches reports whether pattern matches the id of op, or its method and path. Without * it makes no garbage: a configuration names
-// each of a thousand operations.
+// operationMatches reports whether pattern matches the id of op, or its method and path. A pattern without *
+// allocates no memory, because a configuration may name each of a thousand operations.
 func operationMatches(op *Operation, pattern string) bool {
 	if strings.IndexByte(pattern, '*') < 0 {
 		method, path, _ := strings.Cut(pattern, " ")
@@ -211,7 +215,7 @@ func byMethod(method string) Class {
 	return ClassDestructive
 }
 
-// byName derives the class from the verb at the start of a remote procedure's name.
+// byName derives the class from the verb at the start of the name of a remote procedure.
 func byName(op *Operation) (Class, bool) {
 	name := op.Path[strings.LastIndexAny(op.Path, "/.")+1:]
 	for _, verb := range []string{"BatchGet", "Get", "List", "Search"} {

@@ -64,7 +64,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestRefuses checks that a rule that is incomplete or matches nothing is refused with its pointer.
+// TestRefuses checks that an incomplete rule, or a rule that matches nothing, is refused with its pointer.
 func TestRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		rule ClassRule
@@ -84,7 +84,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestWords checks the classes of operations by name, without rules. A GET whose name is a verb of action is not a
+// TestWords checks the classes of operations by name, without rules. A GET whose name is an action verb is not a
 // read.
 func TestWords(t *testing.T) {
 	for _, row := range []struct {

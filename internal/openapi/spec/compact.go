@@ -10,10 +10,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// readJSON reads one JSON document of about size bytes, to its end, and returns it without space. A duplicate name in an
-// object gives a warning and the last value is kept, as in most parsers.
+// readJSON reads one JSON document of about size bytes, to its end, and returns it without space. A duplicate name in
+// an object gives a warning. The last value is kept, as in most parsers.
 func readJSON(from io.Reader, size int64) (Raw, []Warning, error) {
-	// Only the written part of the block takes memory, so a document takes as much as it has without its space.
+	// The system backs only the written part of this block with memory. So a document takes only as much memory as it
+	// has bytes without space.
 	c := &compactor{from: from, out: make([]byte, 0, size+1), deep: -1}
 	dec := jsontext.NewDecoder(c, jsontext.AllowInvalidUTF8(true))
 	err := dec.SkipValue()
@@ -41,7 +42,7 @@ func readJSON(from io.Reader, size int64) (Raw, []Warning, error) {
 	return Raw(out), d.warnings, nil
 }
 
-// atEnd checks that nothing follows the value that was read.
+// atEnd checks that nothing follows the value that the decoder has read.
 func atEnd(dec *jsontext.Decoder) error {
 	at := dec.InputOffset()
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
@@ -50,8 +51,8 @@ func atEnd(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// A compactor copies the JSON text that is read through it to out, without the space between tokens. Of a text that isn't
-// well-formed it makes none that is.
+// A compactor copies the JSON text that is read through it to out, without the space between tokens. A malformed text
+// stays malformed.
 type compactor struct {
 	from    io.Reader
 	out     []byte
@@ -60,7 +61,7 @@ type compactor struct {
 	escaped bool // after a backslash
 	gap     bool // after space
 	depth   int
-	deep    int // the position where the text exceeds the maximum nesting, or -1 if it doesn't
+	deep    int // the position where the text exceeds the maximum nesting, or -1
 }
 
 // Read reads from the text and copies the bytes.
@@ -73,8 +74,8 @@ func (c *compactor) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// put copies the byte at position at, unless it is space between tokens. Space between two numbers or literals is kept
-// as one.
+// put copies the byte b at position at, unless it is space between tokens. One space is kept between two numbers or
+// literals.
 func (c *compactor) put(b byte, at int) {
 	if c.quoted {
 		c.quoted = c.escaped || b != '"'
@@ -104,7 +105,7 @@ func (c *compactor) put(b byte, at int) {
 	c.out = append(c.out, b)
 }
 
-// wrong returns the error of a text: its nesting, else err.
+// wrong returns the error for the text. If the text is nested too deeply, this is that error. Otherwise it is err.
 func (c *compactor) wrong(err error) error {
 	if c.deep >= 0 {
 		return fmt.Errorf("nested deeper than %d at byte %d", maxDepth, c.deep)
@@ -119,11 +120,12 @@ func readAll(from io.Reader, size int64) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// begins returns a Reader at the begin of the text in from, after a byte order mark, and whether the text begins with a brace.
+// begins returns a Reader at the start of the text in from, after a byte order mark. It also reports whether the text
+// begins with a brace.
 func begins(from io.Reader) (*bufio.Reader, bool, error) {
 	r := bufio.NewReaderSize(from, 64<<10)
 	if mark, _ := r.Peek(3); string(mark) == "\xef\xbb\xbf" {
-		_, _ = r.Discard(3) // they are there
+		_, _ = r.Discard(3) // Peek has read them
 	}
 	text, err := r.Peek(4 << 10)
 	if text = bytes.TrimSpace(text); len(text) > 0 {

@@ -9,7 +9,7 @@ import (
 	"testing/iotest"
 )
 
-// TestCompact checks the kept parts of a document, read byte by byte, or its error.
+// TestCompact checks the compacted document or the error. The document is read byte by byte.
 func TestCompact(t *testing.T) {
 	deep := strings.Repeat("[", maxDepth+1)
 	for in, want := range map[string]string{
@@ -39,7 +39,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// split returns YAML converted in parts of at most so many bytes, and whether it was possible.
+// split converts YAML in parts of at most portion bytes. It returns false if that is not possible.
 func split(b []byte, portion int) (string, bool) {
 	w := writer{most: 1 << 20, portion: portion}
 	if w.section(b, 0) != nil {
@@ -48,8 +48,8 @@ func split(b []byte, portion int) (string, bool) {
 	return string(w.out), true
 }
 
-// TestSections checks that YAML documents that are parsed in parts read as when they are parsed at once, and which ones
-// are not.
+// TestSections checks that YAML parsed in parts gives the same result as YAML parsed at once. It also checks which
+// documents can't be parsed in parts.
 func TestSections(t *testing.T) {
 	for in, can := range map[string]bool{
 		"---\n# x\na: 1\nb:\n  c: 2\n\n  # y\n  d:\n  - 1\n  -\n   e: 3\nf: g\n":                true,
@@ -98,7 +98,7 @@ func TestSections(t *testing.T) {
 	}
 }
 
-// FuzzSections checks that a document that is parsed in parts reads the same as one that is parsed at once.
+// FuzzSections checks that a document parsed in parts gives the same result as a document parsed at once.
 func FuzzSections(f *testing.F) {
 	for _, seed := range []string{"a:\n  b: |\n   c:\n  d: 1\ne: [1]\n", "a: \"x\ny: z\"\nb: 1\n", "a:\n- b\n-  c: >1\n    d\ne:\n\n  f: 'g'\n", "a: &x\n  b: *x\nc: &x {<<: *x}\n", "---\n/a: {b: c}\n\"d\": # e:\n  f: g\n  h: i\n"} {
 		f.Add([]byte(seed), 1)

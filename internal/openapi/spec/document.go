@@ -2,21 +2,22 @@
 //
 //	JSON or YAML ─Read→ Document ─NewClassifier→ class of each operation ─NewView: Filter→ View
 //
-// It reads OpenAPI 3.0, 3.1 and Swagger 2.0, which is mapped to OpenAPI 3. A document is read once. Schemas remain raw
-// JSON, and references are resolved on demand. An invalid operation is omitted with a warning that names it. An invalid
-// document is refused with the location of the error. The package accesses no files and no network: its caller passes
-// an Opener.
+// It reads OpenAPI 3.0, 3.1 and Swagger 2.0, which is mapped to OpenAPI 3. A document is read once. Schemas remain
+// raw JSON, and references are resolved on demand. An invalid operation is omitted with a warning that names it. An
+// invalid document is refused with the location of the error. The package itself reads no files and no network. Its
+// caller passes an Opener.
 //
-// A Classifier assigns an access class to each operation. The first matching rule of the operator decides, then the
-// HTTP method, then, with RPCNames, the name of a POST operation. An operation without a class is Destructive. A rule
-// that matches no operation is refused with the nearest name.
+// A Classifier assigns an access class to each operation. The first matching rule of the operator decides. Without
+// one, the HTTP method decides and, with RPCNames, the name of a POST operation. An operation without a class is
+// Destructive. A rule that matches no operation is refused with the nearest name.
 //
 // SuspicionOf finds operations that agents probably should not call, such as those that create credentials or grant
-// rights. It is a heuristic by paths and ids. Package calls holds such operations until a rule of the owner names them.
+// rights. It is a heuristic that uses paths, ids and summaries. Package calls holds such operations until a rule of
+// the owner names them.
 //
-// Packages search, validate and response use a View instead of a Document, so they can't reveal anything hidden. Hidden
-// and missing names give the same response, and near names come only from visible ones. Headers reserved for the
-// gateway (Authorization, Cookie, Host, X-Forwarded-*, …) are not parameters.
+// Packages search, validate and response use a View instead of a Document, so they can't reveal hidden parts. Hidden
+// and missing names give the same response. Suggestions of near names contain only visible names. Headers reserved
+// for the gateway (Authorization, Cookie, Host, X-Forwarded-*, …) are not parameters.
 package spec
 
 import (
@@ -40,22 +41,22 @@ const (
 	OpenAPI31                    // OpenAPI 3.1 and later 3.x: schemas are JSON Schema 2020-12
 )
 
-// A Document is an OpenAPI document. It does not change visibly after Load and is safe for concurrent use.
+// A Document is an OpenAPI document. After Load, its content doesn't change. It is safe for concurrent use.
 type Document struct {
 	Title       string
 	Version     string // of the API
 	Description string
 	Dialect     Dialect
 	Servers     []string // URLs with the defaults of their variables. In Swagger 2.0, scheme, host and basePath
-	Tags        []Tag    // as declared. Operations may have further ones
+	Tags        []Tag    // as declared. Operations may have tags that are not declared
 	Operations  []*Operation
 	Schemes     []Scheme  // the security schemes, as declared
 	Warnings    []Warning // the omitted or changed parts, in order
 
 	root    Raw
-	files   map[string]Raw    // the other files, by name, or nil for one that can't be read
-	parts   map[string]Raw    // by reference: "#/components/schemas/Team"
-	names   map[string]string // the schema's name for agents, by reference
+	files   map[string]Raw    // the other files, by name. A file that can't be read is nil
+	parts   map[string]Raw    // the parts that references can name, by reference: "#/components/schemas/Team"
+	names   map[string]string // the name of a schema that agents see, by reference
 	schemas []string          // references of the schemas, in order
 	byName  map[string]string // references by name
 	byID    map[string]*Operation
@@ -78,9 +79,9 @@ func (w Warning) String() string { return w.Where + ": " + w.Text }
 // Load reads the document in b. It returns problem.InvalidArgument if b is not an OpenAPI document.
 func Load(b []byte) (*Document, error) { return Read(bytes.NewReader(b), int64(len(b)), nil) }
 
-// Read reads the document in from, of about size bytes, and with open the files that it refers to. It takes memory for the
-// document without its space, and little more. A file that can't be read gets one warning. A nil open reads none. It
-// returns problem.InvalidArgument if the text is not an OpenAPI document.
+// Read reads the document in from, of about size bytes. It reads the files that the document refers to with open, or
+// none if open is nil. It takes little more memory than the document without its space. Each file that can't be read
+// gives one warning. Read returns problem.InvalidArgument if the text is not an OpenAPI document.
 func Read(from io.Reader, size int64, open Opener) (*Document, error) {
 	root, warnings, err := parse(from, size)
 	if err != nil {
@@ -91,7 +92,7 @@ func Read(from io.Reader, size int64, open Opener) (*Document, error) {
 	more := &files{d: d, open: open}
 	root = more.follow(root)
 	d.root = root
-	// Paths are read last: they need the components, whatever the order of the members.
+	// Paths are read last. They need the components, and the members of a document come in any order.
 	var paths Raw
 	sections := map[string]Raw{}
 	for name, v := range root.Members() {
@@ -116,7 +117,7 @@ func Read(from io.Reader, size int64, open Opener) (*Document, error) {
 	case paths != nil && paths.Kind() != '{':
 		return nil, problem.New(problem.InvalidArgument, "/paths must be an object")
 	}
-	// Names come before operations, whose schemas refer to them.
+	// Schemas get their names before operations are read, because operations refer to them.
 	d.components(sections)
 	more.name()
 	d.nameSchemas()
@@ -131,7 +132,7 @@ func Read(from io.Reader, size int64, open Opener) (*Document, error) {
 	return d, nil
 }
 
-// parse reads JSON if the text begins with a brace, else YAML. Only JSON gives warnings.
+// parse reads JSON if the text begins with a brace, and YAML otherwise. Only JSON gives warnings.
 func parse(from io.Reader, size int64) (Raw, []Warning, error) {
 	text, isJSON, err := begins(from)
 	switch {
@@ -148,7 +149,8 @@ func parse(from io.Reader, size int64) (Raw, []Warning, error) {
 	return raw, nil, err
 }
 
-// dialect returns the dialect that a document declares, or 0 for a version that isn't known. 3.2 and later are read as 3.1.
+// dialect returns the dialect that a document declares, or 0 for an unknown version. Versions 3.2 and later are read
+// as 3.1.
 func dialect(name string, v Raw) Dialect {
 	switch text := scalar(v); {
 	case name == "swagger" && (text == "2.0" || text == "2"):
@@ -161,7 +163,7 @@ func dialect(name string, v Raw) Dialect {
 	return 0
 }
 
-// scalar returns the text of a string, and a number or literal as written.
+// scalar returns the text of a string. It returns a number or literal as written, and "" for an object or array.
 func scalar(r Raw) string {
 	switch r.Kind() {
 	case '"':

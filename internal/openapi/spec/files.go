@@ -10,21 +10,22 @@ import (
 	"strings"
 )
 
-// The files that a document refers to are at most this many, and of at most so many bytes together. DigitalOcean writes its document in
-// 2,900 files.
+// maxFiles limits how many files a document may refer to, and maxBytes their total size. For example, DigitalOcean's
+// document has 2,900 files.
 const (
 	maxFiles = 5000
 	maxBytes = 64 << 20
 )
 
-// An Opener returns the bytes of a file that a document refers to: a slash-separated path relative to the document, or
-// a URL. It decides which files may be read. Its error is a message for operators.
+// An Opener returns the bytes of a file that a document refers to. The name is a slash-separated path relative to the
+// document, or a URL. The Opener decides which files may be read. Its error is a message for operators.
 type Opener func(name string) ([]byte, error)
 
-// ErrElsewhere is the error of an Opener for a file outside of the document's folder or host.
+// ErrElsewhere is the error of an Opener for a file outside the document's folder or host.
 var ErrElsewhere = errors.New("it is outside of the document's folder or host")
 
-// Folder returns the name of a file that may be read by an Opener of files: a path within the document's folder.
+// Folder checks a name for an Opener of files. It returns the name if it is a path within the document's folder, and
+// ErrElsewhere otherwise.
 func Folder(name string) (string, error) {
 	if u, err := url.Parse(name); err != nil || u.Scheme != "" || u.Host != "" || path.IsAbs(name) || name == ".." || strings.HasPrefix(name, "../") {
 		return "", ErrElsewhere
@@ -46,14 +47,14 @@ func Origin(document, name string) (string, error) {
 	return to.String(), nil
 }
 
-// files reads the files that a document refers to. In each, references are made absolute: the name of the file, #, and
-// the place in it.
+// files reads the files that a document refers to. It makes the references in each file absolute: the name of the
+// file, #, and the place in the file.
 type files struct {
 	d     *Document
 	open  Opener
 	to    []string // references into files, in order, without duplicates
 	known map[string]bool
-	size  int // of the files that were read
+	size  int // of the files that were read, in bytes
 }
 
 // external reports whether a JSON text refers to another file. It doesn't parse the text.
@@ -70,7 +71,7 @@ func external(b []byte) bool {
 	}
 }
 
-// mapsFiles reports whether a discriminator in a JSON text may select the schema in another file. It doesn't parse the
+// mapsFiles reports whether a discriminator in a JSON text may select a schema in another file. It doesn't parse the
 // text.
 func mapsFiles(b []byte) bool {
 	for {
@@ -86,8 +87,8 @@ func mapsFiles(b []byte) bool {
 	}
 }
 
-// inFile reports whether the value of a discriminator's mapping is a reference into a file. Otherwise it is the name of a
-// schema, or a reference within its own file.
+// inFile reports whether a value in a discriminator's mapping refers to a file. Otherwise it is the name of a schema,
+// or a reference within the same file.
 func inFile(to string) bool {
 	file, _, place := strings.Cut(to, "#")
 	end := strings.ToLower(path.Ext(file))
@@ -145,8 +146,8 @@ func (f *files) read(name string) (Raw, error) {
 	return raw, err
 }
 
-// absolute appends r, which is in the file cur and the member of that name, with absolute references. The name of a
-// discriminator's mapping is "discriminator/mapping".
+// absolute appends r with absolute references. r is in the file cur. The argument in is the name of the member that
+// contains r, or "discriminator/mapping" for the mapping of a discriminator.
 func (f *files) absolute(dst []byte, r Raw, cur, in string) Raw {
 	switch r.Kind() {
 	case '{':
@@ -181,7 +182,8 @@ func (f *files) absolute(dst []byte, r Raw, cur, in string) Raw {
 	return append(dst, r...)
 }
 
-// refer returns the absolute form of a reference in the file cur. "" is the document itself.
+// refer returns the absolute form of a reference in the file cur. If cur is "", the reference is in the document
+// itself.
 func (f *files) refer(ref, cur string) string {
 	file, place, _ := strings.Cut(ref, "#")
 	switch u, err := url.Parse(cur); {
@@ -208,8 +210,9 @@ func (f *files) refer(ref, cur string) string {
 	return ref
 }
 
-// name adds the schemas in files to those of the document. These are the values that look like schemas. Their name is
-// the last part of their reference or the name of the file, unless a schema has that name already.
+// name adds the schemas in the files to the schemas of the document. Every referenced value that looks like a schema
+// counts. Its name is the last part of the reference, or the name of the file. A schema whose name is already taken
+// is not added.
 func (f *files) name() {
 	taken := map[string]bool{}
 	for _, ref := range f.d.schemas {

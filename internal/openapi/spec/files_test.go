@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// several is a document in files, by name.
+// several is one document in several files, by name.
 var several = map[string]string{
 	"api.yaml": `openapi: 3.0.0
 info: {title: Pets}
@@ -39,8 +39,8 @@ responses: {"200": {description: ok}}
 `,
 }
 
-// TestFiles checks a document in several files. References are relative to the file that has them, each file is read
-// once, schemas have names, and each unreadable file has one warning.
+// TestFiles checks a document in several files. References are relative to the file that contains them. Each file is
+// read once, schemas have names, and each unreadable file gives one warning.
 func TestFiles(t *testing.T) {
 	asked := map[string]int{}
 	d, err := Read(strings.NewReader(several["api.yaml"]), 0, func(name string) ([]byte, error) {
@@ -119,7 +119,7 @@ func (s Schema) property(name string) Raw {
 	return nil
 }
 
-// TestConfined checks which files may be opened: those in the folder of a file, and those of the origin of a URL.
+// TestConfined checks which files may be opened: files in the document's folder, and URLs with the document's origin.
 func TestConfined(t *testing.T) {
 	for name, want := range map[string]bool{"a.yaml": true, "x/a.yaml": true, "../a.yaml": false, "..": false, "/etc/passwd": false, "file:///etc/passwd": false, "https://a.example/x": false, "//host/x": false} {
 		if _, err := Folder(name); (err == nil) != want {
@@ -134,7 +134,8 @@ func TestConfined(t *testing.T) {
 	}
 }
 
-// TestFilesTogether checks that files of more bytes than a document's may have are not read, nor is any after them.
+// TestFilesTogether checks the limit on the total size of a document's files. No file is read after the limit is
+// exceeded.
 func TestFilesTogether(t *testing.T) {
 	asked := 0
 	d, err := Read(strings.NewReader(`{"openapi":"3.0.0","paths":{"/a":{"$ref":"a.yaml"},"/b":{"$ref":"b.yaml"},"/c":{"$ref":"c.yaml"}}}`), 0, func(string) ([]byte, error) {

@@ -32,7 +32,7 @@ func FuzzLoad(f *testing.F) {
 			d.Schema(d.SchemaRef(name))
 		}
 		var want any
-		if d.files == nil && json.Unmarshal(b, &want) == nil { // references into files are made absolute
+		if d.files == nil && json.Unmarshal(b, &want) == nil { // references into files are absolute in the document
 			if diff := cmp.Diff(want, plainValue(t, d.root)); diff != "" {
 				t.Errorf("encoding/json reads -, Raw reads +\n%s", diff)
 			}

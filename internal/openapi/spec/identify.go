@@ -10,9 +10,9 @@ import (
 // maxID is the maximum length of a declared operationId in bytes.
 const maxID = 200
 
-// identify sets the id of every operation. A declared operationId is used unchanged. A duplicate or invalid one is
-// replaced by an id made from method and path. Made ids depend only on method and path. If two are equal, both are made
-// from the whole path, and then with a hash of it.
+// identify sets the id of every operation. A declared operationId is used unchanged. A duplicate or invalid
+// operationId is replaced by an id made from method and path. Made ids depend only on method and path. If two made
+// ids are equal, both are made from the whole path. If they are still equal, a hash of the path is added.
 func (d *Document) identify(all []*Operation) {
 	var rest []*Operation
 	for _, op := range all {
@@ -52,7 +52,7 @@ func plain(id string) bool {
 	return strings.IndexFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f || r == '�' }) < 0 && strings.TrimSpace(id) == id
 }
 
-// prefix matches the start of a path that doesn't identify a resource: /api/v1.
+// prefix matches the start of a path if it doesn't identify a resource: /api/v1.
 var prefix = regexp.MustCompile(`^(?:/(?:api|rest|v[0-9][0-9a-z.]*))+(?:/|$)`)
 
 func shortID(op *Operation) string {

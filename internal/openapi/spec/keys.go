@@ -8,10 +8,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// vaults are groups of operations that are about nothing but credentials.
+// vaults are names of operation groups that are only about credentials.
 var vaults = []string{"secret", "credential", "token", "access token", "api key"}
 
-// holdsKeys reports whether path is that of a collection of keys, called nothing else, or of one of them: /accounts/{id}/keys/{key}.
+// holdsKeys reports whether path names a collection called just "keys", or a member of one:
+// /accounts/{id}/keys/{key}.
 func holdsKeys(path string) bool {
 	parts := strings.Split(strings.TrimSuffix(path, "/"), "/")
 	if last := len(parts) - 1; last > 0 && strings.HasPrefix(parts[last], "{") {
@@ -20,12 +21,12 @@ func holdsKeys(path string) bool {
 	return strings.EqualFold(strings.TrimSuffix(parts[len(parts)-1], ".json"), "keys")
 }
 
-// keysOf are the words that make a credential of a key: "api key", and "apikey" as well.
+// keysOf are words before "key" that make it a credential: "api key", and also "apikey".
 var keysOf = []string{"access", "account", "activation", "api", "application", "auth", "bucket", "crypto", "deploy", "encryption", "gpg", "hmac", "master", "pgp", "private", "recovery", "root", "secret", "service",
 	"setup", "shared", "signing", "ssh", "storage", "tsig", "unlock", "wrapping"}
 
-// namesKey reports whether said, words separated by spaces, has a key that is a credential. Reading a person's GPG keys
-// returns only their public part. But someone who adds a key can sign for that person.
+// namesKey reports whether said, words separated by spaces, contains a key that is a credential. Reading a person's
+// GPG keys returns only the public part. But someone who adds a key can sign for that person.
 func namesKey(said string, reads bool) bool {
 	before := ""
 	for w := range strings.FieldsSeq(said) {
@@ -41,16 +42,16 @@ func namesKey(said string, reads bool) bool {
 	return false
 }
 
-// aPublicKey matches summaries of keys that anybody may see.
+// aPublicKey replaces the names of keys that anybody may see.
 const aPublicKey = " public "
 
-// public takes from the words of a read the keys that may be shown to anybody.
+// public removes keys that may be shown to anybody from the words of a read.
 var public = strings.NewReplacer(" public key ", aPublicKey, " public ssh key ", aPublicKey, " public gpg key ", aPublicKey)
 
-// version matches where a name goes on behind the number of a version: OAuth2Application.
+// version matches a version number inside a name: the 2 in OAuth2Application.
 var version = regexp.MustCompile(`([0-9])([A-Z][a-z])`)
 
-// withoutVersion returns a word without the number of a version at its end: OAuth2.
+// withoutVersion removes the version number at the end of a word: OAuth2.
 func withoutVersion(w string) string {
 	if stem := strings.TrimRight(w, "0123456789"); len(stem) >= 4 {
 		return stem
@@ -58,21 +59,22 @@ func withoutVersion(w string) string {
 	return w
 }
 
-// people are the objects of an operation that can be given rights. levels and roles are the names of fields that give
-// them.
+// people are objects of operations that can receive rights. levels and roles are names of fields that grant rights.
 var (
 	people = []string{"user", "directory", "member", "membership", "account", "collaborator", "team", "group", "principal", "subject"}
 	levels = []string{"admin", "isadmin", "superuser", "issuperuser", "isstaff", "siteadmin", "isowner", "rootrole", "globalrole", "accessrole"}
 	roles  = []string{"role", "roles", "roleid", "roleids", "permission", "permissions", "accesslevel", "privileges"}
 )
 
-// proven are the names of fields that call an address of a person proven, and addresses those of the address.
+// proven are names of fields which state that a person's address is verified. addresses are names of fields that
+// contain an address.
 var (
 	proven    = []string{"verified", "emailverified", "phoneverified", "identificationstatus", "confirmed", "emailconfirmed", "skipverification", "skipconfirmation"}
 	addresses = []string{"email", "emailaddress", "phone", "phonenumber"}
 )
 
-// takesCredential reports whether op checks a credential that its body gives: whoever can guess one learns whether it is right.
+// takesCredential reports whether op checks a credential in its body. Such an operation lets a caller guess
+// credentials.
 func takesCredential(d *Document, op *Operation) bool {
 	if op.Body == nil || op.Body.PreferredContent() == nil || !slices.Contains([]string{"verify", "introspect", "introspection", "validate", "authenticate"}, lastOf(op.Path)) {
 		return false
@@ -80,7 +82,8 @@ func takesCredential(d *Document, op *Operation) bool {
 	return slices.ContainsFunc(topOf(d, op.Body.PreferredContent().Schema, 0), secretnames.Credential)
 }
 
-// provesAddress reports whether the body of op can say that an address belongs to a person. Whoever reads mail there can sign in.
+// provesAddress reports whether the body of op can state that an address belongs to a person. Whoever reads mail
+// there can then sign in.
 func provesAddress(d *Document, op *Operation) bool {
 	if op.Body == nil || op.Body.PreferredContent() == nil {
 		return false
@@ -92,8 +95,8 @@ func provesAddress(d *Document, op *Operation) bool {
 	return has(proven) && has(addresses)
 }
 
-// givesRights reports whether the body of op sets somebody's rights: the level of a user or a group, or the role of an
-// existing one. entry finds invitations and members who are added.
+// givesRights reports whether the body of op sets somebody's rights: the level of a user or group, or the role of an
+// existing user. entry finds invitations and added members.
 func givesRights(d *Document, op *Operation, name string) bool {
 	if op.Body == nil || !slices.ContainsFunc(people, func(p string) bool { return strings.Contains(name, " "+p+" ") }) {
 		return false
@@ -108,7 +111,7 @@ func givesRights(d *Document, op *Operation, name string) bool {
 	})
 }
 
-// topOf returns the names at the top of a schema, in small letters without separators.
+// topOf returns the names of the top-level properties of a schema, in lower case without separators.
 func topOf(d *Document, r Raw, depth int) (names []string) {
 	if d == nil || r == nil || depth > 4 {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// near returns up to three names that are like name. Otherwise it returns the shortest names that begin with it or
-// contain it: Pers for Person, get_project for get_projects_projectId.
+// near returns up to three names that are similar to name. If there are none, it returns the shortest names that
+// begin with name or contain it: Pers for Person, get_project for get_projects_projectId.
 func near(name string, names []string) []string {
 	if found := problem.Nearest(name, names, 3); len(found) > 0 {
 		return found

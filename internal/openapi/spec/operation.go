@@ -5,36 +5,36 @@ import (
 	"strings"
 )
 
-// An Operation is one HTTP call: a method and a path. It is read completely at load, except for its schemas.
+// An Operation is one HTTP method and path. It is read completely at load, except for its schemas.
 type Operation struct {
 	ID          string // unique in the document
-	Declared    bool   // the document declares ID. Otherwise it is made from Method and Path
+	Declared    bool   // whether the document declares ID. Otherwise ID is made from Method and Path
 	Method      string // GET, POST, …
 	Path        string // the template, such as /teams/{teamId}
 	Summary     string
 	Description string
 	Tags        []string
 	Deprecated  bool
-	Servers     []string      // if the document declares servers for this operation
-	Security    []Requirement // alternatives, one of which a call must meet. An empty list requires nothing, or nil if the document doesn't say
+	Servers     []string      // the servers that the document declares for this operation, if any
+	Security    []Requirement // alternatives, one of which a call must meet. Nil if the document declares none
 	Parameters  []Parameter   // ordered by location (path, query, header, cookie), then as declared
-	Body        *Body         // nil if it has none
+	Body        *Body         // nil if the operation has no body
 	Responses   []Response    // as declared
-	Links       []Link        // of successful responses, to operations of the document
+	Links       []Link        // from successful responses to operations of the document
 }
 
 // Name returns method and path, which identify an operation in every document.
 func (o *Operation) Name() string { return o.Method + " " + o.Path }
 
-// Target returns the template of the path that is sent, and the fixed query. Some documents append these, or a
-// fragment, to distinguish operations with the same path: /messages?beta=true, /#Describe.
+// Target returns the path template to send, and the fixed query. Some documents append a query or a fragment to the
+// path, to distinguish operations with the same path: /messages?beta=true, /#Describe.
 func (o *Operation) Target() (path, query string) {
 	path, _, _ = strings.Cut(o.Path, "#")
 	path, query, _ = strings.Cut(path, "?")
 	return path, query
 }
 
-// Groups returns the services of the operation: its tags, or the first significant segment of its path.
+// Groups returns the groups of the operation: its tags, or the first significant segment of its path.
 func (o *Operation) Groups() []string {
 	if len(o.Tags) > 0 {
 		return o.Tags
@@ -80,18 +80,19 @@ type Parameter struct {
 type Body struct {
 	Required    bool
 	Description string
-	Contents    []Content // in order. See Preferred
+	Contents    []Content // in order. See PreferredContent
 }
 
-// PreferredContent returns the content that is sent by default: JSON, else a form, else the first declared, or nil if there
-// is none.
+// PreferredContent returns the content that is sent by default: JSON, else a form, else the first declared content.
+// It returns nil if there is no content.
 func (b *Body) PreferredContent() *Content { return preferredContent(b.Contents) }
 
-// PreferredContent returns the content of a response to describe: JSON, else a form, else the first declared, or nil if there
-// is none.
+// PreferredContent returns the content to describe: JSON, else a form, else the first declared content. It returns
+// nil if there is no content.
 func (r *Response) PreferredContent() *Content { return preferredContent(r.Contents) }
 
-// preferredContent returns the content that is easiest to write: JSON, a form, a multipart form, else the first, or nil.
+// preferredContent returns the content that is easiest to write: JSON, else a form, else a multipart form, else the
+// first content. It returns nil if there is no content.
 func preferredContent(all []Content) *Content {
 	for _, is := range []func(string) bool{IsJSON, IsForm, IsMultipart, func(string) bool { return true }} {
 		for i := range all {
@@ -126,10 +127,10 @@ type Content struct {
 	MediaType string
 	Schema    Raw // nil accepts any value
 	Example   Raw
-	Encoding  map[string]Encoding // of the properties of forms
+	Encoding  map[string]Encoding // for the properties of forms
 }
 
-// An Encoding is how a property of a form is encoded.
+// An Encoding defines how a property of a form is encoded.
 type Encoding struct {
 	ContentType string
 	Style       string // "" if the document gives none
@@ -137,10 +138,10 @@ type Encoding struct {
 	Reserved    bool
 }
 
-// A Link says how to call another operation after this one.
+// A Link describes how to call another operation after this one.
 type Link struct {
 	To         string            // the operation's id, or its method and path
-	Parameters map[string]string // its parameters, by name, as expressions: $request.body#/name, $response.body#/id
+	Parameters map[string]string // its parameters, by name, as expressions: $request.body#/name
 }
 
 // A Response is an operation's response with one status.
@@ -151,7 +152,7 @@ type Response struct {
 	Headers     []string // their names
 }
 
-// Answers returns the media types of successful responses, each once. Ranges such as */* are left out.
+// Answers returns the media types of successful responses without duplicates. It omits ranges such as */*.
 func (o *Operation) Answers() (out []string) {
 	for i := range o.Responses {
 		if r := &o.Responses[i]; strings.HasPrefix(r.Status, "2") || r == o.Success() {
@@ -165,8 +166,8 @@ func (o *Operation) Answers() (out []string) {
 	return out
 }
 
-// Success returns the response of a successful call: that with the lowest 2xx status, else default, or nil if none is
-// declared.
+// Success returns the response of a successful call: the response with the lowest 2xx status, else default. It
+// returns nil if neither is declared.
 func (o *Operation) Success() *Response {
 	var best *Response
 	for i := range o.Responses {

@@ -17,7 +17,8 @@ type input struct {
 
 var places = []string{"path", "query", "header", "cookie"}
 
-// parameters reads the parameters of the path and of the operation, which override those of the path.
+// parameters reads the parameters of the path and of the operation. The operation's parameters override those with
+// the same name in the path.
 func (r *reader) parameters(op *Operation, in *input, lists ...Raw) error {
 	var all []Parameter
 	for _, list := range lists {
@@ -68,8 +69,8 @@ func Variables(path string) []string {
 	return out
 }
 
-// fill checks the path against its parameters. An undeclared variable becomes a string parameter, and a parameter that
-// is not in the path is left out.
+// fill checks the path against its parameters. An undeclared variable becomes a string parameter. A path parameter
+// without a variable is omitted.
 func (r *reader) fill(op *Operation, all []Parameter) ([]Parameter, error) {
 	path, query := op.Target()
 	if !strings.HasPrefix(path, "/") || strings.ContainsAny(query+variable.ReplaceAllString(path, ""), "{}") {
@@ -96,15 +97,15 @@ func (r *reader) fill(op *Operation, all []Parameter) ([]Parameter, error) {
 	}), nil
 }
 
-// declared is a parameter as written, before its location is known.
+// declared is a parameter as the document declares it, before its location is known.
 type declared struct {
 	Parameter
 	content, explode, examples Raw
 	format                     string // collectionFormat
 }
 
-// member reads one member of a parameter of OpenAPI or Swagger 2.0, and skips unknown members. Values that depend on
-// in, such as the default of style, are set later, because members come in any order.
+// member reads one member of a parameter of OpenAPI or Swagger 2.0, and skips unknown members. Members come in any
+// order. So values that depend on the location, such as the default of style, are set later.
 func (p *declared) member(name string, m Raw) {
 	switch name {
 	case "name":
@@ -169,7 +170,7 @@ func (r *reader) parameter(v Raw, in *input) (*Parameter, error) {
 		p.Schema, p.MediaType = c.Get("schema"), strings.ToLower(mediaType)
 		break
 	}
-	// The defaults of OpenAPI 3: style by the location, explode by the style.
+	// These are the defaults of OpenAPI 3. The style depends on the location, and explode on the style.
 	if p.Style == "" {
 		p.Style = "simple"
 		if p.In == "query" || p.In == "cookie" {

@@ -14,8 +14,7 @@ import (
 // changed. The nil Raw is not a value. Every Raw of a Document is well-formed, and its objects have no duplicate names.
 type Raw []byte
 
-// Kind returns the kind of r as its first byte, one of {["tfn, or 0 for any number. Without a value it is the zero
-// byte.
+// Kind returns the kind of r as its first byte, one of {["tfn, or '0' for any number. It returns 0 for nil.
 func (r Raw) Kind() byte {
 	switch {
 	case len(r) == 0:
@@ -138,7 +137,7 @@ func space(b []byte, at int) int {
 	return at
 }
 
-// skip returns the end of the value that begins at at. The text must be well-formed.
+// skip returns the position after the value that begins at position at. The text must be well-formed.
 func skip(b []byte, at int) int {
 	depth := 0
 	for at < len(b) {
@@ -167,11 +166,11 @@ func skip(b []byte, at int) int {
 	return at
 }
 
-// ends holds the bytes that end a number or a literal name.
+// ends marks the bytes that end a number or a literal name.
 var ends = [256]bool{',': true, '}': true, ']': true, ' ': true, '\n': true, '\r': true, '\t': true, ':': true}
 
-// skipString returns the end of the string whose opening quote is at at. A quote ends it unless an odd number of backslashes comes
-// before.
+// skipString returns the position after the string whose opening quote is at position at. A quote ends the string
+// unless an odd number of backslashes precedes it.
 func skipString(b []byte, at int) int {
 	for at++; at < len(b); at++ {
 		n := bytes.IndexByte(b[at:], '"')
@@ -190,13 +189,13 @@ func skipString(b []byte, at int) int {
 	return at
 }
 
-// unquote returns the value of a JSON string, with U+FFFD for invalid Unicode. A string without escapes is not copied: it
-// is a part of the document, which never changes.
+// unquote returns the value of a JSON string, with U+FFFD for invalid Unicode. A string without escapes is not
+// copied. The result then shares the document's memory, which never changes.
 func unquote(quoted []byte) string {
 	inner := quoted[1 : len(quoted)-1]
 	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
 		return unsafe.String(unsafe.SliceData(inner), len(inner))
 	}
-	out, _ := jsontext.AppendUnquote(nil, quoted) // errors only report bytes that became U+FFFD
+	out, _ := jsontext.AppendUnquote(nil, quoted) // an error only reports bytes that became U+FFFD
 	return string(out)
 }

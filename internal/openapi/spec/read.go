@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// methods are the members of a path item that are operations, in the order they are listed.
+// methods are the members of a path item that are operations, in the order in which operations are listed.
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 
 // A reader reads operations from the paths of a document.
@@ -15,11 +15,11 @@ type reader struct {
 	d    *Document
 	root map[string]Raw // the document's other members
 
-	security []Requirement // of operations that don't have their own
+	security []Requirement // for operations that don't declare security
 }
 
-// paths reads the operations of all paths, in the order of the document. An operation or a path that can't be read is left out with a
-// warning, so that one fault doesn't cost the whole API.
+// paths reads the operations of all paths, in the order of the document. It omits an operation or a path that can't
+// be read, with a warning, so that the rest of the API stays usable.
 func (r *reader) paths(paths Raw) {
 	for path, item := range paths.Members() {
 		if strings.HasPrefix(path, "x-") {
@@ -47,7 +47,7 @@ func (r *reader) paths(paths Raw) {
 				continue
 			}
 			op := &Operation{Method: strings.ToUpper(name), Path: path, Servers: on}
-			v, _, err := r.d.follow(v) // documents in several files have an operation in each
+			v, _, err := r.d.follow(v) // in a document of several files, each operation may be in its own file
 			if err == nil {
 				err = r.operation(op, v, shared)
 			}
@@ -60,8 +60,8 @@ func (r *reader) paths(paths Raw) {
 	}
 }
 
-// operation reads operation v into op. shared are the parameters of its path. Members are collected first, in whatever order they come,
-// because the parameters, the body and the answers depend on consumes and produces.
+// operation reads operation v into op. shared contains the parameters of its path. All members are collected first,
+// because they come in any order, and the parameters, body and responses depend on consumes and produces.
 func (r *reader) operation(op *Operation, v, shared Raw) error {
 	if v.Kind() != '{' {
 		return errors.New("must be an object")
@@ -107,7 +107,7 @@ func (r *reader) operation(op *Operation, v, shared Raw) error {
 	return r.responses(op, responses, produces)
 }
 
-// distinct returns the words without duplicates and empty ones.
+// distinct returns the words without duplicates and without empty words.
 func distinct(words []string) []string {
 	var out []string
 	for _, w := range words {
@@ -118,8 +118,8 @@ func distinct(words []string) []string {
 	return out
 }
 
-// body reads the request body of op. In Swagger 2.0 it is made of the parameters in body and formData, which in holds. A body without
-// contents counts as none.
+// body reads the request body of op. In Swagger 2.0, the body consists of the parameters in body and formData, which
+// are in the argument in. A body without contents is treated as absent.
 func (r *reader) body(op *Operation, in *input, body Raw) error {
 	if r.d.Dialect == Swagger2 {
 		op.Body = in.body()
@@ -145,7 +145,8 @@ func (r *reader) body(op *Operation, in *input, body Raw) error {
 	return nil
 }
 
-// responses reads the answers of op by their status: "200", "4XX" or "default". In Swagger 2.0 produces are their media types.
+// responses reads the responses of op by status: "200", "4XX" or "default". In Swagger 2.0, produces contains their
+// media types.
 func (r *reader) responses(op *Operation, responses Raw, produces []string) error {
 	for status, v := range responses.Members() {
 		if strings.HasPrefix(status, "x-") {
@@ -175,7 +176,7 @@ func (r *reader) responses(op *Operation, responses Raw, produces []string) erro
 	return nil
 }
 
-// links reads the links of a response. It omits a dangling link, which isn't necessary.
+// links reads the links of a response. It omits a link with a dangling reference, because links are optional.
 func (r *reader) links(links Raw) (out []Link) {
 	for _, v := range links.Members() {
 		v, _, err := r.d.follow(v)
@@ -202,8 +203,8 @@ func cutLast(ref string) (before, after string, ok bool) {
 	return ref[:at], ref[at+1:], true
 }
 
-// contents reads the media types of a body or an answer, in order and in lower case. example comes before examples. A
-// schema with a dangling reference is an error, and the operation is left out.
+// contents reads the media types of a body or a response, in order and in lower case. example takes precedence over
+// examples. A schema with a dangling reference is an error, which makes the caller omit the operation.
 func (r *reader) contents(content Raw) ([]Content, error) {
 	var out []Content
 	for mediaType, v := range content.Members() {
@@ -240,7 +241,7 @@ func (r *reader) example(examples Raw) Raw {
 	return nil
 }
 
-// encodings reads how the fields of a form are written. Without a style explode is true, as for the style form.
+// encodings reads how the fields of a form are encoded. Without a style, explode is true, as for the style form.
 func encodings(r Raw) map[string]Encoding {
 	out := map[string]Encoding{}
 	for name, v := range r.Members() {

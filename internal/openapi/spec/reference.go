@@ -9,7 +9,8 @@ import (
 // maxHops is the maximum length of a chain of references.
 const maxHops = 32
 
-// follow resolves the $ref of r, if any. It returns the value and the last reference of the chain ("" if r is none).
+// follow resolves the $ref of r, if any. It returns the value and the last reference of the chain, or "" if r is not
+// a reference.
 func (d *Document) follow(r Raw) (Raw, string, error) {
 	last := ""
 	for range maxHops {
@@ -37,7 +38,7 @@ func Reference(r Raw) string {
 	return ref
 }
 
-// Lookup returns the value that a reference in the document, or into one of its files, names, or nil.
+// Lookup returns the target of a reference into the document or one of its files, or nil.
 func (d *Document) Lookup(ref string) Raw {
 	if r, ok := d.parts[ref]; ok {
 		return r
@@ -61,7 +62,7 @@ func (d *Document) Lookup(ref string) Raw {
 	for i, t := range written {
 		tokens[i] = unescape(t)
 	}
-	// The known parts are found without scanning the whole document again.
+	// This finds the known parts without scanning the whole document again.
 	for n := min(3, len(tokens)); n > 1 && file == ""; n-- {
 		if r, ok := d.parts["#/"+strings.Join(written[:n], "/")]; ok {
 			return r.pointer(tokens[n:])

@@ -8,27 +8,29 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// Terms that indicate a class, at the start of a name, a summary or a description. A term has one or two words.
+// These are terms that indicate a class at the start of a name, a summary or a description. A term has one or two
+// words.
 var (
-	// ruins take away data, access or service from somebody.
+	// ruins are verbs that remove data, access or service.
 	ruins = []string{"rebuild", "recreate", "reinstall", "reimage", "reformat", "rollback", "roll back", "rewind", "reset", "restore over", "poweroff", "power off", "power down", "powerdown",
 		"power cycle", "powercycle", "shutdown", "shut down", "reboot", "halt", "detach", "transfer", "downgrade", "ban", "trash", "overwrite", "force", "forcibly", "flush", "clear", "empty", "discard",
 		"expunge", "redact", "forget", "nuke", "drain", "evacuate", "recycle", "undeploy", "teardown", "tear down", "decommission", "deprovision", "deregister", "unregister", "disassociate", "dissociate",
 		"unlink", "expel", "void", "expire", "invalidate", "close account", "factory reset", "turn off", "failover", "fail over", "switchover", "disband", "dissolve", "permanently"}
-	// nouns are those of ruins that also name a thing which is made: POST /transfers. Of a GET, things are as well.
+	// nouns are members of ruins that also name a thing that can be made: POST /transfers. For a GET, things are
+	// nouns too.
 	nouns  = []string{"transfer", "reset", "void", "force", "clear", "empty", "downgrade"}
 	things = []string{"ban", "trash", "rollback", "reboot", "shutdown", "expire"}
-	// harmless begin the names of operations that only ask, the nine surest first.
+	// harmless are verbs of operations that only query. The first nine are the most certain.
 	harmless = []string{"get", "list", "show", "fetch", "read", "retrieve", "describe", "search", "query", "find", "count", "check", "validate", "verify", "preview", "estimate", "simulate", "calculate",
 		"explain", "view", "test", "can", "is", "has", "download"}
-	// makers begin the names of operations that make or set a thing.
+	// makers are first verbs of operations that make or set a thing.
 	makers = []string{"create", "add", "update", "set", "post", "put", "patch", "edit", "save", "record", "register", "configure", "enable", "insert", "new"}
-	// performers come before the term in a summary: perform a reboot.
+	// performers are words before the term in a summary: perform a reboot.
 	performers = []string{"perform", "trigger", "issue", "request", "initiate", "start", "execute", "run", "do", "schedule", "begin", "invoke", "immediately", "send",
 		"a", "an", "the", "hard", "soft", "full", "graceful", "gracefully", "cold", "warm"}
-	// gentle are verbs that change little however many things they are applied to.
+	// gentle are verbs that change little, even if they apply to many things.
 	gentle = []string{"create", "add", "insert", "import", "export", "get", "list", "read", "retrieve", "fetch", "upload", "send", "search", "check", "validate", "download", "invite", "query", "find", "parse", "lookup", "preview"}
-	// doubles are names of things that a merge removes, because only one of the two remains.
+	// doubles are names of things of which a merge removes one.
 	doubles = []string{"account", "company", "contact", "customer", "deal", "duplicate", "identity", "issue", "lead", "organization", "people", "person", "profile", "record", "tag", "ticket", "topic", "user", "visitor"}
 )
 
@@ -44,8 +46,9 @@ var (
 	branch     = regexp.MustCompile(`\b(?:pull|merge requests?|merge_request|mergerequest|branch|branches|commit|change|pr|mr|fork|upstream|template)s?\b`)
 )
 
-// isRuin reports whether the names, the summary or the description of op say that it takes something away that doesn't come back by itself.
-// Of a GET only what begins its names or its summary counts, because its description tells about the thing that it returns.
+// isRuin reports whether the names, summary or description of op say that it removes something that doesn't come back
+// by itself. For a GET, only the start of its names or summary counts, because its description is about the returned
+// thing.
 func isRuin(op *Operation, reads bool) bool {
 	path, id := pathVerb(op), ""
 	if op.Declared {
@@ -78,7 +81,8 @@ func isRuin(op *Operation, reads bool) bool {
 	return isBulk(names, said) || restores(names, summary) || merges(names, summary) || says(overwrites, summary) || describesRuin(op)
 }
 
-// describesRuin reports whether the description of op begins with a term of ruin or says that the effect is final.
+// describesRuin reports whether the description of op begins with a term of ruins, or states that the effect is
+// final.
 func describesRuin(op *Operation) bool {
 	about := strings.ToLower(op.Description)
 	sentence, _, _ := strings.Cut(about, ". ")
@@ -87,7 +91,7 @@ func describesRuin(op *Operation) bool {
 		says(finally, about) || says(finally, strings.ToLower(op.Summary))
 }
 
-// says reports whether text matches, other than behind a word that denies it in the same sentence.
+// says reports whether text matches pattern. A match after a negation in the same sentence doesn't count.
 func says(pattern *regexp.Regexp, text string) bool {
 	for _, at := range pattern.FindAllStringIndex(text, -1) {
 		if !denied.MatchString(text[:at[0]]) {
@@ -97,13 +101,14 @@ func says(pattern *regexp.Regexp, text string) bool {
 	return false
 }
 
-// isBulk reports whether op changes many things at once. Making or fetching many takes nothing away.
+// isBulk reports whether op changes many things at once. An operation that only makes or fetches many things doesn't
+// count, because it removes nothing.
 func isBulk(names [][]string, summary []string) bool {
 	bulk := false
 	for i, words := range append(slices.Clone(names), summary) {
 		bulk = bulk || slices.ContainsFunc(words, func(w string) bool { return w == "bulk" || w == "mass" })
 		switch {
-		case i == 0 && first(names[1]) != "": // a path names things, such as export-templates
+		case i == 0 && first(names[1]) != "": // a path may name things, such as export-templates
 			continue
 		case i == 1 && len(summary) > 1: // an id may begin with its group: imports_users_close
 			continue
@@ -119,7 +124,7 @@ func isBulk(names [][]string, summary []string) bool {
 	return bulk
 }
 
-// restores reports whether op replaces the present state by a copy.
+// restores reports whether op replaces the present state with a copy.
 func restores(names [][]string, summary string) bool {
 	verb := slices.ContainsFunc([]string{first(names[0]), first(names[1]), first(start(summary))}, func(w string) bool {
 		w = strings.TrimSuffix(w, "s")
@@ -129,7 +134,8 @@ func restores(names [][]string, summary string) bool {
 	return verb && fromCopy.MatchString(text) && !asNew.MatchString(text)
 }
 
-// merges reports whether op merges records of which one is gone afterwards, unlike the branches of a repository.
+// merges reports whether op merges records so that one of them is gone. Merging the branches of a repository doesn't
+// count.
 func merges(names [][]string, summary string) bool {
 	text := strings.Join(slices.Concat(names...), " ") + " " + summary
 	verb := slices.ContainsFunc([]string{first(names[0]), first(names[1]), first(start(summary))}, func(w string) bool { return strings.TrimSuffix(w, "s") == "merge" })
@@ -139,7 +145,8 @@ func merges(names [][]string, summary string) bool {
 	return strings.Contains(summary, " into ") || slices.ContainsFunc(strings.Fields(text), func(w string) bool { return slices.Contains(doubles, secretnames.Singular(strings.Trim(w, ".,"))) })
 }
 
-// onlyAsks reports whether both the id that op declares and its summary begin with a verb that surely only asks: getResetOptions.
+// onlyAsks reports whether the declared id of op and its summary both begin with a verb that surely only queries:
+// getResetOptions.
 func onlyAsks(op *Operation) bool {
 	says := func(text string) bool {
 		verb := first(secretnames.Words(text))
@@ -148,15 +155,16 @@ func onlyAsks(op *Operation) bool {
 	return op.Declared && says(ShortName(op.ID)) && says(op.Summary)
 }
 
-// plugs matches names of things that are attached to something else, unlike a terminal.
+// plugs matches names of things that can be attached to something else. A terminal, for example, is not one.
 var plugs = regexp.MustCompile(`(?i)\b(?:volume|disk|drive|network|interface|nic|iso|policy|address|ip|subnet|file|image|storage|payment|card|source|router|firewall|label|tag|user|server)s?\b`)
 
-// plugsIn reports whether op attaches a volume or another thing, which opens no channel.
+// plugsIn reports whether op attaches a volume or another thing, which doesn't open a channel.
 func plugsIn(op *Operation, last string, reads bool) bool {
 	return !reads && strings.EqualFold(last, "attach") && (plugs.MatchString(op.Path) || plugs.MatchString(op.Summary))
 }
 
-// pathVerb returns the part of op's path that can be a verb: the last segment that isn't a parameter, or the verb behind a colon.
+// pathVerb returns the part of op's path that can be a verb. This is the verb after a colon, or the last segment that
+// isn't a parameter.
 func pathVerb(op *Operation) string {
 	path, _ := op.Target()
 	segments := strings.Split(strings.Trim(path, "/"), "/")
@@ -176,7 +184,7 @@ func pathVerb(op *Operation) string {
 	return ""
 }
 
-// start returns the words of a sentence from its verb on.
+// start returns the words of a sentence, beginning with its verb.
 func start(sentence string) []string {
 	words := secretnames.Words(sentence)
 	for len(words) > 1 && slices.Contains(performers, strings.TrimSuffix(words[0], "s")) {
@@ -185,7 +193,7 @@ func start(sentence string) []string {
 	return words
 }
 
-// first returns the first of words, or "".
+// first returns the first word, or "" if there is none.
 func first(words []string) string {
 	if len(words) == 0 {
 		return ""
@@ -193,7 +201,7 @@ func first(words []string) string {
 	return words[0]
 }
 
-// beginsWith reports whether words begin with one of the terms, in the third person as well.
+// beginsWith reports whether words begin with one of the terms, also in the third person.
 func beginsWith(words, terms []string) bool {
 	for len(words) > 1 && slices.Contains(fillers, words[0]) && words[0] != "force" {
 		words = words[1:]
@@ -212,7 +220,8 @@ func beginsWith(words, terms []string) bool {
 	return false
 }
 
-// endsWithTerm reports whether words, whose first isn't a verb that makes a thing, end with one of the terms: dropletReboot.
+// endsWithTerm reports whether words end with one of the terms: dropletReboot. It returns false if the first word is
+// a verb that makes a thing.
 func endsWithTerm(words, terms []string) bool {
 	n := len(words)
 	if n < 2 || slices.Contains(makers, words[0]) || words[n-1] == "transfer" || words[n-1] == "void" {

@@ -15,8 +15,8 @@ type Schema struct {
 	Nullable    bool
 	Format      string
 	Title       string
-	Description string // the description next to a reference, else the schema's own
-	Enum        []Raw  // all allowed values. A const is one
+	Description string // the description next to the reference, else the schema's own description
+	Enum        []Raw  // all allowed values. A const gives one value
 	Properties  []Property
 	Required    []string
 	Items       Raw
@@ -38,8 +38,8 @@ type Property struct {
 	Schema Raw
 }
 
-// Schema reads r, a schema of d, and follows its references. A reference that can't be resolved, and a value that is
-// not an object, give a schema that accepts any value. Callers must not modify its lists.
+// Schema reads r, a schema of d, and follows its references. If a reference can't be resolved, or the value is not an
+// object, the result accepts any value. Callers must not modify the lists in the result.
 func (d *Document) Schema(r Raw) Schema {
 	first := Reference(r)
 	read, ok := d.read.Load(first)
@@ -52,14 +52,14 @@ func (d *Document) Schema(r Raw) Schema {
 		if d.names[first] == "" {
 			return s.beside(r, first)
 		}
-		d.read.Store(first, s) // as many as the document has schemas
+		d.read.Store(first, s) // at most as many entries as the document has schemas
 		read = s
 	}
 	s := read.(Schema)
 	return s.beside(r, first)
 }
 
-// beside returns s with the description next to the reference r to it.
+// beside returns s with the description that stands next to the reference r.
 func (s Schema) beside(r Raw, ref string) Schema {
 	if ref != "" {
 		if text := r.Get("description").Text(); text != "" {
@@ -77,8 +77,8 @@ func (d *Document) schema(r Raw, name string) Schema {
 	return s
 }
 
-// member reads one member of a schema. Unknown ones are skipped. A const is an enum of one value. examples, of JSON Schema, gives its
-// first where there is no example.
+// member reads one member of a schema and skips unknown members. A const becomes an enum of one value. If there is no
+// example, the first value of examples is used.
 func (s *Schema) member(name string, v Raw) {
 	switch name {
 	case "type":
@@ -128,7 +128,7 @@ func (s *Schema) member(name string, v Raw) {
 	}
 }
 
-// kinds reads type, a text or, in OpenAPI 3.1, a list, in which null makes the schema nullable.
+// kinds reads the type, which is a string or, in OpenAPI 3.1, a list. A null in the list makes the schema nullable.
 func (s *Schema) kinds(v Raw) {
 	all := v.Texts()
 	if v.Kind() == '"' {
@@ -143,14 +143,14 @@ func (s *Schema) kinds(v Raw) {
 	}
 }
 
-// Is reports whether s allows values of that JSON type.
+// Is reports whether s allows values of the JSON type kind.
 func (s *Schema) Is(kind string) bool { return len(s.Types) == 0 || slices.Contains(s.Types, kind) }
 
-// numbered matches keys that tools generate for schemas without a name.
+// numbered matches keys that tools generate for unnamed schemas.
 var numbered = regexp.MustCompile(`^(?:def|definition|schema|model|inline[-_a-zA-Z]*)?[-_]?[0-9]+$`)
 
-// nameSchemas sets the name of every schema as shown to agents: its key, or its title if the key is generated, like
-// def-12. A title that is not unique, or equals another schema's key, is not used.
+// nameSchemas sets the name of every schema as shown to agents. The name is the key. If the key is generated, such as
+// def-12, the name is the title, unless the title is not unique or equals another key.
 func (d *Document) nameSchemas() {
 	keys, titles := map[string]bool{}, map[string]int{}
 	title := map[string]string{}
@@ -173,7 +173,8 @@ func (d *Document) nameSchemas() {
 	}
 }
 
-// keyOf returns the last part of a reference. For a whole file, it is the file's name without its ending.
+// keyOf returns the last part of a reference. For a reference to a whole file, it returns the file's name without its
+// extension.
 func keyOf(ref string) string {
 	if file, ok := strings.CutSuffix(ref, "#"); ok {
 		file = path.Base(file)
@@ -200,7 +201,8 @@ func (d *Document) SchemaRef(name string) Raw {
 	return Raw(append(appendJSONString([]byte(`{"$ref":`), ref), '}'))
 }
 
-// NameOf returns the name of the schema that a reference ("#/components/schemas/Team") leads to, or "" if it has none.
+// NameOf returns the name of the schema that ref ("#/components/schemas/Team") refers to, or "" if the schema has no
+// name.
 func (d *Document) NameOf(ref string) string { return d.names[ref] }
 
 // ShortName returns the part of a schema's name after the last dot or slash: Instance for bytebase.v1.Instance.

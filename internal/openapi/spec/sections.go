@@ -8,18 +8,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// portion is the number of bytes of a YAML document that are parsed at a time, as far as its mappings allow. The tree of a
-// text takes about ten times its size.
+// portion is the number of bytes of a YAML document that are parsed at a time, if its mappings allow that. The tree
+// of a text takes about ten times the size of the text.
 const portion = 4 << 10
 
-// errWhole reports a text whose members can't be parsed one by one.
+// errWhole reports that the members of a text can't be parsed one by one.
 var errWhole = errors.New("it is parsed as a whole")
 
-// section appends the block mapping in b, at that depth, as an object. It parses members one by one or with their
-// neighbours, and members larger than w.portion by their own members. If b could mean something else, it returns an
-// error, and the whole is parsed instead. A line in a quoted text or in brackets can be taken for a member. Then the
-// part before it has an open quote or bracket, which is an error. An alias whose anchor is in another part is an error
-// too.
+// section appends the block mapping in b, at the given depth, as an object. It parses small members together, and
+// members larger than w.portion by their own members. If the parts could mean something else than the whole, section
+// returns an error, and the caller parses the whole instead. Two cases need this. A line in a quoted text or in
+// brackets looks like a member: then the part before it has an open quote or bracket, which is an error. An alias
+// refers to an anchor in another part, which is an error too.
 func (w *writer) section(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errWhole
@@ -35,7 +35,7 @@ func (w *writer) section(b []byte, depth int) error {
 		case err != nil:
 			return err
 		case len(some) > 0 && len(some)+len(entry) <= w.portion:
-			some = some[:len(some)+len(entry)] // they follow each other in b
+			some = some[:len(some)+len(entry)] // the entries are adjacent in b
 			continue
 		}
 		if err := w.members(some, has, depth); err != nil {
@@ -50,7 +50,7 @@ func (w *writer) section(b []byte, depth int) error {
 	return nil
 }
 
-// members appends the members in b, of the object that has those names so far.
+// members appends the members in b to the object being written. The keys of has are the object's names so far.
 func (w *writer) members(b []byte, has map[string]bool, depth int) error {
 	if len(b) == 0 {
 		return nil
@@ -100,8 +100,8 @@ func mapping(b []byte) bool {
 	return true
 }
 
-// entries iterates over the members of the block mapping in b, as they are written. A line that is indented as the
-// first one begins a member. It ends with errWhole at one that may begin something else.
+// entries iterates over the members of the block mapping in b, as they are written. A line with the same indentation
+// as the first line begins a member. The iteration ends with errWhole at a line that may begin something else.
 func entries(b []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		begin, indent := -1, -1
@@ -137,7 +137,7 @@ func entries(b []byte) iter.Seq2[[]byte, error] {
 	}
 }
 
-// isKey reports whether a name may begin with c, and nothing else does.
+// isKey reports whether c can only be the first byte of a name.
 func isKey(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || bytes.IndexByte([]byte(`_$/'"`), c) >= 0
 }

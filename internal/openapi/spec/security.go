@@ -4,17 +4,17 @@ import (
 	"strings"
 )
 
-// A Scheme is a security scheme that a document declares: one way in which callers say who they are.
+// A Scheme is a security scheme that a document declares: one way for callers to authenticate.
 type Scheme struct {
 	Name     string
-	Kind     string // apiKey, http, oauth2, openIdConnect or mutualTLS. The basic of Swagger 2.0 is http
-	HTTP     string // of http: basic, bearer or another scheme of the header Authorization, in lower case
-	In       string // of apiKey: header, query or cookie
-	Field    string // of apiKey: the name of the header, the parameter or the cookie
-	TokenURL string // of oauth2: where client credentials become tokens, or "" without that flow
+	Kind     string // apiKey, http, oauth2, openIdConnect or mutualTLS. The type basic of Swagger 2.0 becomes http
+	HTTP     string // for http: basic, bearer or another scheme of the header Authorization, in lower case
+	In       string // for apiKey: header, query or cookie
+	Field    string // for apiKey: the name of the header, parameter or cookie
+	TokenURL string // for oauth2: the URL that exchanges client credentials for tokens, or "" without that flow
 }
 
-// String returns the name of a scheme, and the parameter that carries it.
+// String returns the name of a scheme and the parameter that carries the credential.
 func (s Scheme) String() string {
 	switch {
 	case s.Kind == "apiKey" && s.Field != "":
@@ -27,11 +27,11 @@ func (s Scheme) String() string {
 	return s.Name + " (" + s.Kind + ")"
 }
 
-// A Requirement is one way to call an operation: the names of the schemes that the call carries together. An empty one
-// is a call without a credential.
+// A Requirement is one way to call an operation: the names of all schemes whose credentials the call must carry. An
+// empty Requirement is a call without a credential.
 type Requirement []string
 
-// Scheme returns the scheme of that name, which the document may not declare.
+// Scheme returns the scheme with the given name. If the document doesn't declare it, only Name is set.
 func (d *Document) Scheme(name string) Scheme {
 	for _, s := range d.Schemes {
 		if s.Name == name {
@@ -67,7 +67,7 @@ func (d *Document) schemes(sections map[string]Raw) (out []Scheme) {
 	return out
 }
 
-// requirements reads a list of alternatives. It returns nil if v is not a list, and an empty list if v is one.
+// requirements reads a list of alternatives. It returns nil if v is not a list, and a non-nil slice otherwise.
 func requirements(v Raw) []Requirement {
 	if v.Kind() != '[' {
 		return nil

@@ -42,7 +42,7 @@ func TestSecurity(t *testing.T) {
 			}
 			got += fmt.Sprintf("%s %v\n", op.Method, all)
 		}
-		// Operations stand in the order of the methods in the document.
+		// The document lists operations in the order of the methods.
 		if got != row.want {
 			t.Errorf("%s:\n%s\nwant\n%s", row.name, got, row.want)
 		}

@@ -8,11 +8,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Supplement adds to d the operations, and the parameters of common operations, that only other declares, a document of
-// the same API. It doesn't change the declarations of d. Operations are the same if their method and path are, whatever
-// the names of their variables and whether the path ends in a slash. It replaces a schema of other by d's schema of the
-// same name. If d has none, it inlines the schema. It refuses a recursive one with problem.InvalidArgument. Supplement
-// must be called before d is shared.
+// Supplement adds to d the operations that only other declares, a document of the same API. It also adds parameters
+// to operations that both declare. It doesn't change the declarations of d. Operations are the same if their method
+// and path are equal, regardless of variable names and a trailing slash. A schema of other is replaced by d's schema
+// with the same name. If d has no such schema, it is inlined. Supplement refuses a recursive schema with
+// problem.InvalidArgument. It must be called before d is shared.
 func (d *Document) Supplement(other *Document) error {
 	known := make(map[string]*Operation, len(d.Operations))
 	for _, op := range d.Operations {
@@ -60,10 +60,10 @@ func anonymous(op *Operation) string {
 	return op.Method + " " + path
 }
 
-// A supplement converts schemas of one document for another.
+// A supplement converts the schemas of one document for use in another.
 type supplement struct{ into, from *Document }
 
-// operation adds to own the parts that only op has. whole means that own is a new copy of op.
+// operation adds to own the parts that only op has. If whole is true, own is a new copy of op.
 func (s supplement) operation(own, op *Operation, whole bool) error {
 	var err error
 	for _, p := range op.Parameters {
@@ -95,7 +95,8 @@ func (s supplement) operation(own, op *Operation, whole bool) error {
 	return nil
 }
 
-// contents returns of with its schemas inlined, as their references are those of another document.
+// contents returns a copy of the given contents with inlined schemas, because their references belong to another
+// document.
 func (s supplement) contents(of []Content) ([]Content, error) {
 	out := slices.Clone(of)
 	for i := range out {
@@ -107,7 +108,7 @@ func (s supplement) contents(of []Content) ([]Content, error) {
 	return out, nil
 }
 
-// inline returns r for the other document. through are the references followed so far.
+// inline returns r for use in the other document. through contains the references followed so far.
 func (s supplement) inline(r Raw, through []string) (Raw, error) {
 	if ref := Reference(r); ref != "" {
 		if own := s.into.SchemaRef(s.from.NameOf(ref)); own != nil {
@@ -128,7 +129,8 @@ func (s supplement) inline(r Raw, through []string) (Raw, error) {
 	return r, nil
 }
 
-// members returns object r with its members inlined. through are the references on the path here, which must not repeat.
+// members returns object r with its members inlined. through contains the references on the path here, which must not
+// repeat.
 func (s supplement) members(r Raw, through []string) (Raw, error) {
 	out := Raw{'{'}
 	for name, m := range r.Members() {
@@ -144,7 +146,7 @@ func (s supplement) members(r Raw, through []string) (Raw, error) {
 	return append(out, '}'), nil
 }
 
-// elements returns array r with its elements inlined, as members does.
+// elements returns array r with its elements inlined.
 func (s supplement) elements(r Raw, through []string) (Raw, error) {
 	out := Raw{'['}
 	for e := range r.Elements() {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// A Suspicion is a kind of danger that an operation is suspected of, or "".
+// A Suspicion is a kind of danger that an operation may have, or "" for none.
 type Suspicion string
 
 // The kinds.
@@ -19,16 +19,16 @@ const (
 	SuspectLimits      Suspicion = "limits"      // changes the features that an account may use
 	SuspectHooks       Suspicion = "hooks"       // makes events go to an address
 	SuspectMachines    Suspicion = "machines"    // opens a console or a rescue system
-	SuspectCarries     Suspicion = "carries"     // carries other calls, which no rule sees
+	SuspectCarries     Suspicion = "carries"     // carries other calls, to which rules don't apply
 	SuspectShows       Suspicion = "shows"       // only reads, but its response may contain credentials
 )
 
-// Suspicions returns all kinds, those that should be forbidden first.
+// Suspicions returns all kinds. The kinds that should be forbidden come first.
 func Suspicions() []Suspicion {
 	return []Suspicion{SuspectCredentials, SuspectRights, SuspectHooks, SuspectMachines, SuspectCarries, SuspectApprovals, SuspectLimits, SuspectShows}
 }
 
-// Reason returns the reason as a text for agents, to follow "is not for agents: ".
+// Reason returns the reason as a text for agents. The text follows "is not for agents: ".
 func (k Suspicion) Reason() string {
 	switch k {
 	case SuspectCredentials:
@@ -51,7 +51,7 @@ func (k Suspicion) Reason() string {
 	return ""
 }
 
-// words lists the terms that indicate each kind of change. A term of two words matches them in that order.
+// words lists the terms that indicate each kind. A term of two words matches these words in that order.
 var words = []struct {
 	kind Suspicion
 	say  []string
@@ -65,14 +65,14 @@ var words = []struct {
 		"user promote", "user demote", "member promote", "member demote", "promote user", "demote user", "promote guest", "ownership", "user policy", "set admin", "set owner", "make admin", "transfer owner", "transfer a repository", "transfer repository", "impersonator",
 		"scim", "authenticator", "authorization server", "user factor", "enroll factor", "trusted origin", "ip allowlist", "ip allow list", "ip whitelist", "user exemption", "enterprise connection", "idp", "role mapping",
 		"reinvite", "shared access", "restore access", "grant access", "give access"}},
-	{SuspectShows, []string{"incoming hook", "incoming webhook", "inbound hook", "inbound webhook", "hook incoming", "webhook incoming", // whose address is the credential
+	{SuspectShows, []string{"incoming hook", "incoming webhook", "inbound hook", "inbound webhook", "hook incoming", "webhook incoming", // the address is the credential
 		"internal configuration", "internal config", "internal setting", "connection string", "connection uri", "connection url", "connection detail", "connection info", "console url", "console link", "remote console", "vnc", "novnc", "spice",
 		"kube config", "kubectl config", "ovpn", "openvpn config", "wireguard config", "wireguard configuration", "wire guard config", "wire guard configuration", "vpn config", "vpn configuration", "openvpn configuration", "keystore", "key store", "mnemonic", "seed phrase", "user data", "userdata", "cloud init", "config var", "env var", "environment variable",
 		"dotenv", "pem", "pfx", "p12", "pkcs12", "magic link", "session cookie", "backup code", "dsn", "signing certificate", "env", "portal url", "portal link", "portal session"}},
 	{SuspectLimits, []string{"quota", "rate limit", "limit", "license", "licence", "entitlement"}},
 }
 
-// SuspicionOf returns the Suspicion of op, an operation of d of the given class.
+// SuspicionOf returns the Suspicion of op, an operation of d with the given class.
 func SuspicionOf(d *Document, op *Operation, class Class) Suspicion {
 	name, summary := operationWords(op, class == ClassRead)
 	if class == ClassRead {
@@ -122,21 +122,22 @@ func SuspicionOf(d *Document, op *Operation, class Class) Suspicion {
 	return entry(op)
 }
 
-// pictures are the last segments of paths that change how something looks, whatever it is.
+// pictures are the last segments of paths that change only how something looks.
 var pictures = []string{"logo", "avatar", "icon", "picture", "photo", "image", "banner", "thumbnail", "favicon"}
 
-// carriers are the paths, without a version, of operations that carry other calls, and carried says so in a summary.
+// carriers matches the paths, without a version, of operations that carry other calls. carried matches summaries that
+// say so.
 var (
 	carriers = regexp.MustCompile(`^(?:/(?:api|v?\d[\w.]*|rest))*/(?:\$?batch|graphql|json-?rpc|rpc|composite)/?$`)
 	carried  = regexp.MustCompile(`(?i)\b(?:batch(?:ed)?|parallel|multiple|several|composite) (?:of )?(?:api |http )?(?:requests|calls)\b`)
 )
 
-// carries reports whether op carries other calls: a rule of the operations in it would not hold.
+// carries reports whether op carries other calls. Rules about the carried operations would not apply.
 func carries(op *Operation) bool {
 	return op.Method == "POST" && (carriers.MatchString(op.Path) || carried.MatchString(op.Summary))
 }
 
-// connects reports whether op reads how a database is reached: /databases/{id}/connection.
+// connects reports whether op reads how to connect to a database: /databases/{id}/connection.
 func connects(op *Operation) bool {
 	last := lastOf(op.Path)
 	return (last == "connection" || last == "key") && strings.Contains(op.Path, "/{")
@@ -148,18 +149,18 @@ func lastOf(path string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-// SuggestsWrite reports whether op looks as if it changed something although its method is GET.
+// SuggestsWrite reports whether op seems to change something although its method is GET.
 func SuggestsWrite(op *Operation) bool {
 	return op.Method == "GET" && beginsWithWord(op, "logout", "verify", "confirm", "unsubscribe", "accept", "cancel", "delete", "remove", "reset", "restart", "run", "trigger", "callback")
 }
 
-// SuggestsRead reports whether op looks as if it only read although its method is POST.
+// SuggestsRead reports whether op seems only to read although its method is POST.
 func SuggestsRead(op *Operation) bool {
 	return op.Method == "POST" && beginsWithWord(op, "check", "search", "query", "validate", "preview", "lookup", "find", "count", "list", "get", "info", "diff", "estimate", "exists", "explain")
 }
 
-// beginsWithWord reports whether the declared id or the last segment of the path begins with one of those words. In a
-// segment with dots, it is the last part (documents.list).
+// beginsWithWord reports whether the declared id or the last segment of the path begins with one of the words. If the
+// segment contains dots, only its last part counts (documents.list).
 func beginsWithWord(op *Operation, any ...string) bool {
 	last := lastOf(op.Path)
 	last = last[strings.LastIndexByte(last, '.')+1:]
@@ -169,8 +170,9 @@ func beginsWithWord(op *Operation, any ...string) bool {
 	return !strings.HasPrefix(last, "{") && slices.Contains(any, secretnames.First(last))
 }
 
-// operationWords returns the words of op's path and id, and of its summary, in the singular and separated by spaces. With own,
-// only those of the operation itself count, not those of the service that contains it (AuthService/GetRestriction).
+// operationWords returns the words of op's path and id, and the words of its summary, in the singular and separated
+// by spaces. If own is true, it omits the name of the service that contains the operation
+// (AuthService/GetRestriction).
 func operationWords(op *Operation, own bool) (name, summary string) {
 	var b strings.Builder
 	add := func(text string) {
@@ -202,8 +204,8 @@ func operationWords(op *Operation, own bool) (name, summary string) {
 // service matches the name of a service of remote procedures: bytebase.v1.AuthService.
 var service = regexp.MustCompile(`\.v[0-9]\w*\.\w+Service\b`)
 
-// aside matches the text in parentheses of a summary, which mostly says who may call.
+// aside matches a parenthesis in a summary, which mostly says who may call the operation.
 var aside = regexp.MustCompile(`\([^)]*\)`)
 
-// harmlessTerms removes terms that contain one of the words but mean something else.
+// harmlessTerms replaces terms that contain one of the words but mean something else.
 var harmlessTerms = strings.NewReplacer(" lease grant ", " lease ", " secret scanning alert ", " secret alert ", " secret scanning ", " scanning ", " input token ", " input ", " output token ", " output ", " credit grant ", " credit ", " page token ", " page ", " token count ", " count ", " rate token ", " rate ", " budget limit ", " budget ", " sign in person ", " person ", " rotate page ", " page ", " rotate image ", " image ")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOf checks the suspicion of each method, path and id, and whether the method may mislead.
+// TestOf checks the suspicion of each operation, and whether the method may mislead.
 func TestOf(t *testing.T) {
 	for _, row := range []struct{ op, want string }{
 		{"GET /teams/{tokenId}", ""},

@@ -42,7 +42,7 @@ func (in *input) body() *Body {
 	case len(in.form) == 0:
 		return nil
 	}
-	// Form parameters become the schema of one object. A file makes it a multipart form.
+	// Form parameters become the schema of one object. A file parameter makes it a multipart form.
 	mediaType := formType
 	if slices.Contains(in.consumes, multipartType) {
 		mediaType = multipartType

@@ -7,16 +7,17 @@ import (
 	"testing"
 )
 
-// TestTable checks the classes that init writes for operations of well-known APIs. At least 99 % must be as people
-// labelled them, and no dangerous one may be a read. The table has: label | method and path | id | tags | summary |
-// statuses, and for some: | names at the top of the body.
+// TestTable checks the classes that init writes for operations of well-known APIs. At least 99 % must equal the
+// labels that people chose, and no dangerous operation may be a read. The columns are: label | method and path | id |
+// tags | summary | statuses, and for some rows: | names at the top of the body.
 func TestTable(t *testing.T) { checkTable(t, "testdata/operations.txt", 1900, 99) }
 
-// TestDangers checks the same for operations that take something away, let somebody in or return a secret, and for harmless ones that sound like them.
+// TestDangers checks the same for operations that remove something, admit somebody or return a secret. It includes
+// harmless operations with similar names.
 func TestDangers(t *testing.T) { checkTable(t, "testdata/dangers.txt", 325, 99) }
 
-// checkTable checks that a file has at least least rows, and that at least percent of them have the label in the file.
-// No read may have another label.
+// checkTable checks a file of labelled operations. The file must have at least least rows, and the class must equal
+// the label in at least percent of them. No read may have another label.
 func checkTable(t *testing.T, file string, least, percent int) {
 	t.Helper()
 	b, err := os.ReadFile(file)

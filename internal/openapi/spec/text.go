@@ -10,11 +10,11 @@ import (
 // maxDepth is the maximum nesting of a document.
 const maxDepth = 500
 
-// dedupe rewrites a document, keeping only the last of members with the same name.
+// dedupe rewrites a document. Of several members with the same name, it keeps only the last.
 type dedupe struct{ warnings []Warning }
 
-// append appends r, which is at the JSON pointer at, to dst without space. Of members with one name the last value is kept at the first
-// one's place, and a warning is added.
+// append appends r to dst without space. The argument at is the JSON pointer of r. Of several members with one name,
+// the last value is kept at the position of the first, and a warning is added.
 func (d *dedupe) append(dst []byte, r Raw, at string) []byte {
 	switch r.Kind() {
 	case '{':
@@ -55,7 +55,7 @@ func (d *dedupe) append(dst []byte, r Raw, at string) []byte {
 
 // appendJSONString appends s as a JSON string, with U+FFFD for invalid Unicode.
 func appendJSONString(dst []byte, s string) []byte {
-	out, _ := jsontext.AppendQuote(dst, s) // errors only report bytes that became U+FFFD
+	out, _ := jsontext.AppendQuote(dst, s) // an error only reports bytes that became U+FFFD
 	return out
 }
 

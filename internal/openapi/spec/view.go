@@ -10,19 +10,19 @@ import (
 )
 
 // A Filter selects the parts that a principal may see. A nil function selects everything. The functions are called
-// often and must always return the same result for the same arguments.
+// often. They must always return the same result for the same arguments.
 type Filter struct {
 	Operation  func(op *Operation) bool
 	Schema     func(name string) bool          // by the name shown to agents. A hidden schema reads as one that accepts any value
 	Field      func(schema, field string) bool // schema is the named schema that declares the field, or "" for an inline one
 	Parameter  func(in, name string) bool      // a hidden parameter is neither shown nor accepted
 	Whole      bool                            // Schema and Field hide nothing that the document or the rules name
-	Undeclared func(name string) bool          // whether a body may have a field of that name which no schema declares
-	// Reviewed says how the calls of op run, for list and detail. Nil means "needs review" for all that change
-	// something.
+	Undeclared func(name string) bool          // whether a body may have a field that no schema declares
+	// Reviewed returns how the calls of op run, as a text for list and detail. If it is nil, every operation that
+	// changes something "needs review".
 	Reviewed   func(op *Operation) string
-	Uncallable func(op *Operation) string      // why no call of op is sent, "" if calls are, or nil
-	Opened     func(op *Operation) []Parameter // parameters besides those of the document, or nil
+	Uncallable func(op *Operation) string      // why the gateway sends no call of op, or "". May be nil
+	Opened     func(op *Operation) []Parameter // parameters besides those of the document. May be nil
 	Optional   func(in, name string) bool      // makes a parameter optional that the document requires, or nil
 }
 
@@ -38,7 +38,7 @@ type View struct {
 	schemas []string // names, in the document's order
 }
 
-// NewView returns the View of d through f, without the operations that rules exclude or forbid.
+// NewView returns the View of d through f, without the operations that the rules exclude or forbid.
 func NewView(d *Document, rules *Classifier, f Filter) *View {
 	v := &View{d: d, rules: rules, f: f, has: map[*Operation]bool{}}
 	for _, op := range d.Operations {
@@ -64,7 +64,7 @@ func (v *View) Document() (title string, tags []Tag) {
 // Dialect returns the version family of the document.
 func (v *View) Dialect() Dialect { return v.d.Dialect }
 
-// Operations returns the visible operations, in the document's order. Callers must not modify it.
+// Operations returns the visible operations, in the document's order. Callers must not modify the slice.
 func (v *View) Operations() []*Operation { return v.operations }
 
 // Whole reports whether no schema and no field of any body is hidden.
@@ -88,7 +88,8 @@ func (v *View) ReviewNote(op *Operation) string {
 	return v.f.Reviewed(op)
 }
 
-// Uncallable returns why the gateway sends no call of op, which the document requires more for than it has, or "" if it does.
+// Uncallable returns the reason why the gateway sends no call of op, or "" if it does. Such an operation requires a
+// credential that the gateway doesn't have.
 func (v *View) Uncallable(op *Operation) string {
 	if v.f.Uncallable == nil {
 		return ""
@@ -96,10 +97,10 @@ func (v *View) Uncallable(op *Operation) string {
 	return v.f.Uncallable(op)
 }
 
-// Operation returns the operation with that id, or with that method and path. It also matches a unique id that ends
-// with name after a dot or slash (SQLService/Query for bytebase.v1.SQLService.Query), in any case. It returns
-// problem.NotFound with near names. If the operation is forbidden to all agents, it returns problem.SecurityBlocked and
-// says where a person can do it.
+// Operation returns the operation with the given id, or with the given method and path. It also matches a unique id
+// that ends with name after a dot or slash, in any case: SQLService/Query for bytebase.v1.SQLService.Query. Otherwise
+// it returns problem.NotFound with near names. For an operation that is forbidden to all agents, it returns
+// problem.SecurityBlocked and where a person can do it.
 func (v *View) Operation(name string) (*Operation, error) {
 	if op := v.d.FindOperation(name); op != nil {
 		if v.has[op] {
@@ -127,8 +128,8 @@ func (v *View) Operation(name string) (*Operation, error) {
 		Suggestion: "search_api finds operations: a verb and an object in the words of the API"}
 }
 
-// findOperations returns the visible operations whose id ends with name. If there are none, those whose id, or method and path,
-// is name in another case or ends with it.
+// findOperations returns the visible operations whose id ends with name or, ignoring case, equals name, and those
+// whose method and path equal name. It ignores case in a second pass, if the first pass finds nothing.
 func (v *View) findOperations(name string) (found []*Operation) {
 	for _, fold := range []func(string) string{func(s string) string { return s }, strings.ToLower} {
 		for _, op := range v.operations {
@@ -143,7 +144,7 @@ func (v *View) findOperations(name string) (found []*Operation) {
 	return nil
 }
 
-// ending reports whether id ends with name at the start of a part. Dots and slashes are the same.
+// ending reports whether id ends with name and name begins at the start of a part. Dots and slashes are equivalent.
 func ending(id, name string) bool {
 	if name == "" || len(id) <= len(name) {
 		return false
@@ -161,7 +162,8 @@ func ids(ops []*Operation) []string {
 	return out
 }
 
-// shortIDs returns the ids and their last one and two parts, as candidates for near names, or methods and paths.
+// shortIDs returns candidates for near names. These are the ids and their last one and two parts. With paths, they
+// are methods and paths instead.
 func (v *View) shortIDs(paths bool) (out []string) {
 	for _, op := range v.operations {
 		if paths {
@@ -180,7 +182,7 @@ func (v *View) shortIDs(paths bool) (out []string) {
 	return slices.Compact(out)
 }
 
-// onPath returns the methods and the path of the operations on that path, or else on the nearest one.
+// onPath returns the methods and paths of the operations on the given path, or on the nearest path if there are none.
 func (v *View) onPath(path string) (out []string) {
 	var paths []string
 	for _, op := range v.operations {
@@ -201,8 +203,8 @@ func (v *View) onPath(path string) (out []string) {
 	return out
 }
 
-// Parameters returns the parameters of an operation that an agent may set: all except the gateway's headers and those that the
-// filter hides.
+// Parameters returns the parameters of an operation that an agent may set. It omits the gateway's headers and the
+// parameters that the filter hides.
 func (v *View) Parameters(op *Operation) []Parameter {
 	all := slices.Clone(op.Parameters)
 	if v.f.Opened != nil {
@@ -217,7 +219,7 @@ func (v *View) Parameters(op *Operation) []Parameter {
 	return all
 }
 
-// HidesName reports whether a field of that name is hidden in any schema of the document.
+// HidesName reports whether any schema of the document has a hidden field with the given name.
 func (v *View) HidesName(name string) bool {
 	if v.f.Field == nil {
 		return false
@@ -225,8 +227,8 @@ func (v *View) HidesName(name string) bool {
 	return !v.f.Field("", name) || slices.ContainsFunc(v.d.Names(), func(schema string) bool { return !v.f.Field(schema, name) })
 }
 
-// FixedValue returns the value of a required parameter that allows only one, or nil for other parameters. It is not shown
-// to agents and need not be given.
+// FixedValue returns the value of a required parameter that allows only one value, or nil for other parameters.
+// Agents don't see such a parameter and need not set it.
 func (v *View) FixedValue(p Parameter) Raw {
 	if s := v.Schema(p.Schema); p.Required && len(s.Enum) == 1 {
 		return s.Enum[0]
@@ -234,7 +236,8 @@ func (v *View) FixedValue(p Parameter) Raw {
 	return nil
 }
 
-// RefusedHeader reports whether a header is reserved for the gateway: those for credentials, origin, routing and framing.
+// RefusedHeader reports whether a header is reserved for the gateway. These are the headers for credentials, origin,
+// routing and framing.
 func RefusedHeader(header string) bool {
 	name := strings.ToLower(header)
 	for _, prefix := range []string{"x-forwarded-", "proxy-", "sec-"} {

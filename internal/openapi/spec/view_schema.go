@@ -12,11 +12,11 @@ import (
 type ObjectFilter struct {
 	Schema
 	Fields  []FieldFilter
-	Choices []Raw // alternatives: exactly one (oneOf) or some (anyOf) apply as well
+	Choices []Raw // alternatives: exactly one (oneOf) or at least one (anyOf) applies in addition
 	Open    bool  // undeclared names are accepted
-	Further Raw   // the schema of their values. Nil accepts any
+	Further Raw   // the schema of undeclared values. Nil accepts any value
 
-	Patterns []headerPattern // names that aren't among Fields and match one of these are declared as well
+	Patterns []headerPattern // names that aren't in Fields but match one of these are declared too
 }
 
 // A FieldFilter is a field of an ObjectFilter.
@@ -24,17 +24,18 @@ type FieldFilter struct {
 	Name     string
 	Schema   Raw
 	Required bool
-	Of       string // the named schema that declares it, itself or in an allOf part, or "" for an inline schema
+	Of       string // the named schema that declares the field, itself or in an allOf part. "" for an inline schema
 }
 
 // maxParts is the maximum number of allOf parts combined in an ObjectFilter.
 const maxParts = 64
 
 // Schema reads the visible part of r, one level deep. A hidden schema reads as one that accepts any value. A schema
-// that only wraps another, to describe it or to allow null, reads as the wrapped one.
+// that only wraps another, to describe it or to allow null, reads as the wrapped schema.
 func (v *View) Schema(r Raw) Schema { return v.in("", r) }
 
-// in reads r, which is an allOf part of the schema named of unless of is "".
+// in reads r. If r is an allOf part of a named schema, the argument of is the name of that schema. Otherwise it is
+// "".
 func (v *View) in(of string, r Raw) Schema {
 	s := v.read(of, r)
 	for range 8 {
@@ -66,7 +67,7 @@ func (v *View) in(of string, r Raw) Schema {
 	return s
 }
 
-// read reads r with its visible fields. A hidden schema is empty.
+// read reads r with its visible fields. A hidden schema reads as the empty schema.
 func (v *View) read(of string, r Raw) Schema {
 	s := v.d.Schema(r)
 	if s.Name != "" {
@@ -83,27 +84,29 @@ func (v *View) read(of string, r Raw) Schema {
 
 func (v *View) names(schema string) bool { return v.f.Schema == nil || v.f.Schema(schema) }
 
-// Field reports whether a field is visible. schema is the named schema that declares it, "" for an inline one.
+// Field reports whether a field is visible. schema is the named schema that declares the field, or "" for an inline
+// schema.
 func (v *View) Field(schema, name string) bool { return v.f.Field == nil || v.f.Field(schema, name) }
 
-// AllowsExtraField reports whether a body may have a field of that name that no schema declares.
+// AllowsExtraField reports whether a body may have a field with the given name although no schema declares it.
 func (v *View) AllowsExtraField(name string) bool {
 	return v.f.Undeclared == nil || v.f.Undeclared(name)
 }
 
-// Hides reports whether a part of the values that r describes is hidden, at any depth.
+// Hides reports whether any part of the values that r describes is hidden, at any depth.
 func (v *View) Hides(r Raw) bool { return v.lacks(r, true) }
 
-// Closes reports whether r describes objects that have a hidden field of their own. They take no undeclared names,
-// whatever the document says. The hidden field would be one of these, and refusing only it would show that it exists.
+// Closes reports whether r describes objects that have a hidden field of their own. These objects accept no
+// undeclared names, even if the document allows them. Otherwise the hidden field would be accepted as an undeclared
+// name, and refusing only that name would show that the field exists.
 func (v *View) Closes(r Raw) bool { return v.lacks(r, false) }
 
-// lacks is Hides if deep is set, and else Closes.
+// lacks returns the result of Hides if deep is true, and of Closes otherwise.
 func (v *View) lacks(r Raw, deep bool) bool {
 	return (v.f.Field != nil || v.f.Schema != nil) && v.hides("", r, map[string]bool{}, deep)
 }
 
-// hides is lacks for a part of the named schema of. past has the texts of the schemas that were read.
+// hides does the work of lacks for r, a part of the named schema of. The keys of past are the schemas already read.
 func (v *View) hides(of string, r Raw, past map[string]bool, deep bool) bool {
 	if r.Kind() != '{' || past[of+"\x00"+string(r)] {
 		return false
@@ -129,8 +132,8 @@ func (v *View) hides(of string, r Raw, past map[string]bool, deep bool) bool {
 		v.hides("", s.Items, past, deep) || v.hides("", s.Additional, past, deep) || v.hidesPattern(s.Raw, past, deep)
 }
 
-// Follow resolves the reference r by one step and returns its target and its name ("" if it has none). It returns false
-// if r is not a reference, and a nil target if that is hidden or missing.
+// Follow resolves the reference r by one step. It returns the target and its name, or "" if it has no name. It
+// returns false if r is not a reference, and a nil target if the target is hidden or missing.
 func (v *View) Follow(r Raw) (Raw, string, bool) {
 	ref := Reference(r)
 	if ref == "" {
@@ -143,7 +146,7 @@ func (v *View) Follow(r Raw) (Raw, string, bool) {
 	return v.d.Lookup(ref), name, true
 }
 
-// wrappedSchema returns the schema that s only wraps, if any, and whether s also allows null.
+// wrappedSchema returns the schema that s only wraps, or nil, and whether s also allows null.
 func wrappedSchema(s *Schema) (Raw, bool) {
 	if len(s.Properties) > 0 || len(s.Enum) > 0 || s.Items != nil || s.Additional != nil && s.Additional.Kind() == '{' {
 		return nil, false
@@ -159,7 +162,8 @@ func wrappedSchema(s *Schema) (Raw, bool) {
 	return nil, false
 }
 
-// onlyOne returns the choice if there is one besides null, and whether null is there. Nil and false for several.
+// onlyOne returns the only choice besides null, and whether null is a choice. It returns nil and false if there are
+// several choices.
 func onlyOne(choices []Raw) (Raw, bool) {
 	var one Raw
 	null := false
@@ -176,7 +180,7 @@ func onlyOne(choices []Raw) (Raw, bool) {
 	return one, null
 }
 
-// Object combines s, which must have been read with this View, with its parts.
+// Object combines s with its parts. This View must have read s.
 func (v *View) Object(s Schema) ObjectFilter {
 	o := ObjectFilter{Schema: s}
 	p := parts{v: v, o: &o, past: map[string]bool{}}
@@ -194,7 +198,7 @@ type parts struct {
 	closed bool
 }
 
-// add adds the part s. of names the schema that contains it.
+// add adds the part s. The argument of is the name of the schema that contains it.
 func (p *parts) add(s Schema, of string) {
 	if p.n++; p.n > maxParts || s.Name != "" && p.past[s.Name] {
 		return
@@ -234,8 +238,8 @@ func (p *parts) add(s Schema, of string) {
 	}
 }
 
-// SchemaByName reads the schema with that full name, or with that short one (Instance for bytebase.v1.Instance) if it is
-// unique. It returns problem.NotFound with near names otherwise.
+// SchemaByName reads the schema with the given full name, or with the given short name (Instance for
+// bytebase.v1.Instance) if that is unique. Otherwise it returns problem.NotFound with near names.
 func (v *View) SchemaByName(name string) (Schema, error) {
 	v.once.Do(v.reach)
 	if slices.Contains(v.schemas, name) {
@@ -276,7 +280,8 @@ func (v *View) SchemaByName(name string) (Schema, error) {
 		Suggestion: "the detail of an operation names the schemas it takes and answers with"}
 }
 
-// usesSchema reports whether a visible operation takes or returns the schema with that full name, itself or in a list.
+// usesSchema reports whether a visible operation accepts or returns the schema with the given full name, itself or in
+// a list.
 func (v *View) usesSchema(full string) bool {
 	is := func(c Content) bool {
 		s := v.Schema(c.Schema)
@@ -288,7 +293,7 @@ func (v *View) usesSchema(full string) bool {
 	})
 }
 
-// Schemas returns the names of the visible schemas, in the document's order. Callers must not modify it.
+// Schemas returns the names of the visible schemas, in the document's order. Callers must not modify the slice.
 func (v *View) Schemas() []string {
 	v.once.Do(v.reach)
 	return v.schemas
@@ -320,14 +325,15 @@ func (v *View) reach() {
 	}
 }
 
-// A walk visits the schemas that references lead to, each once. next holds those that wait.
+// A walk visits the schemas that references refer to, each once. next is the queue of schemas to visit.
 type walk struct {
 	v    *View
-	past map[place]bool // a named schema is stored without its reference
+	past map[place]bool // a named schema is stored with an empty ref
 	next []place
 }
 
-// A place is the target of a reference, and the named schema that it is or that contains it.
+// A place is the target of a reference. of is the name of the target or, if it has none, of the named schema that
+// contains it.
 type place struct{ of, ref string }
 
 func (w *walk) contents(all []Content) {
@@ -336,7 +342,7 @@ func (w *walk) contents(all []Content) {
 	}
 }
 
-// schema follows r, which is part of the named schema of.
+// schema follows the references in r, which is part of the named schema of.
 func (w *walk) schema(r Raw, of string) {
 	if ref := Reference(r); ref != "" {
 		w.reference(ref, of)
@@ -367,8 +373,8 @@ func (w *walk) schema(r Raw, of string) {
 	}
 }
 
-// reference adds the schema at ref to those to visit, once. A schema with a name is known by that, whatever reference leads to it, and
-// not visited if the view doesn't have it.
+// reference adds the schema at ref to the queue, once. A named schema is identified by its name, regardless of the
+// reference. It is skipped if the view hides it.
 func (w *walk) reference(ref, of string) {
 	at := place{of: of, ref: ref}
 	if name := w.v.d.NameOf(ref); name != "" {

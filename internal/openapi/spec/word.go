@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// Verbs in names of operations that indicate a class, whatever the method.
+// These verbs in names of operations indicate a class, regardless of the method.
 var (
 	destroys = []string{"delete", "destroy", "purge", "prune", "wipe", "erase", "revoke", "cancel", "terminate", "truncate", "uninstall", "remove", "kill", "drop", "abort", "anonymize", "anonymise", "evict", "eviction", "execute", "eval"}
 	acts     = []string{"logout", "signout", "unsubscribe", "restart", "reset", "trigger", "run", "accept", "confirm", "execute", "start", "stop", "send", "approve", "reject", "rotate", "renew",
@@ -16,9 +16,9 @@ var (
 	fillers = []string{"batch", "bulk", "mass", "force", "admin", "async"}
 )
 
-// byWord returns the least class that the verbs in op's name require, or false if there is none. A verb counts at the
-// start of the last path segment, of the id that the document declares, and of the summary. A tunnel name must be the
-// whole segment.
+// byWord returns the least strict class that the verbs in op's name allow, or false if they don't indicate one. A
+// verb counts at the start of the last path segment, of the declared id, and of the summary. A tunnel name must be
+// the whole segment.
 func byWord(op *Operation) (Class, bool) {
 	path, _ := op.Target()
 	segments := strings.Split(strings.Trim(path, "/"), "/")
@@ -47,7 +47,7 @@ func byWord(op *Operation) (Class, bool) {
 		return ClassDestructive, true
 	case slices.Contains(tunnels, strings.ToLower(last)) && !plugsIn(op, last, reads) || strings.EqualFold(inner, "proxy") || upgrades(op):
 		return ClassDestructive, true
-	case !reads && strings.EqualFold(last, "console"): // the words until now can be read
+	case !reads && strings.EqualFold(last, "console"): // a GET only returns the output so far
 		return ClassDestructive, true
 	case !reads && slices.Contains(tunnels, strings.ToLower(segments[0])) && verbs([]string{"start"}): // POST /exec/{id}/start
 		return ClassDestructive, true
@@ -59,12 +59,12 @@ func byWord(op *Operation) (Class, bool) {
 	return 0, false
 }
 
-// upgrades reports whether op becomes a channel.
+// upgrades reports whether the connection of op becomes a channel, by status 101.
 func upgrades(op *Operation) bool {
 	return slices.ContainsFunc(op.Responses, func(r Response) bool { return r.Status == "101" })
 }
 
-// verb returns the first word of a name, without words that only say how much or how.
+// verb returns the first word of a name, without words that only say how much or how. It returns "" if there is none.
 func verb(name string) string {
 	for _, word := range secretnames.Words(name) {
 		if !slices.Contains(fillers, word) {

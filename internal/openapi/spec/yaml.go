@@ -11,15 +11,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Aliases and merges can expand a small YAML document into a huge one, so its size is limited. The limits are in bytes,
-// relative to its own size, and in merges.
+// Aliases and merges can expand a small YAML document into a huge one, so the result is limited. maxGrowth limits its
+// bytes relative to the document, and maxMerges limits the number of merges.
 const (
 	maxGrowth = 20
 	maxMerges = 100_000
 )
 
-// readYAML converts the single YAML document in b to JSON. Numbers that are valid JSON keep their text. It is parsed in
-// parts if possible, whose trees take less memory than that of the whole. The result is the same.
+// readYAML converts the single YAML document in b to JSON. Numbers that are valid JSON keep their text. If possible,
+// the document is parsed in parts, whose trees take less memory than a tree of the whole. The result is the same.
 func readYAML(b []byte) (Raw, error) {
 	w := writer{out: make([]byte, 0, len(b)+len(b)/4), most: 1<<20 + maxGrowth*len(b), portion: portion}
 	if len(b) > portion && w.section(b, 0) == nil {
@@ -28,7 +28,7 @@ func readYAML(b []byte) (Raw, error) {
 	return w.whole(b)
 }
 
-// whole converts the document in b, parsed at once.
+// whole converts the document in b and parses it at once.
 func (w *writer) whole(b []byte) (Raw, error) {
 	w.out, w.merges = w.out[:0], 0
 	var doc yaml.Node
@@ -47,14 +47,14 @@ func (w *writer) whole(b []byte) (Raw, error) {
 // A writer writes YAML nodes as JSON.
 type writer struct {
 	out     []byte
-	most    int // bytes
-	merges  int // so far
+	most    int // the maximum length of out, in bytes
+	merges  int // the number of merges so far
 	portion int // see section
 }
 
 var errLarge = errors.New("its aliases make it too large")
 
-// value appends n as JSON. It writes out aliases where they are used. The bounds on depth and length stop aliases that
+// value appends n as JSON. It expands aliases where they are used. The limits on depth and length stop aliases that
 // grow exponentially or contain themselves.
 func (w *writer) value(n *yaml.Node, depth int) error {
 	switch {
@@ -87,7 +87,7 @@ func (w *writer) value(n *yaml.Node, depth int) error {
 	return fmt.Errorf("line %d: not a value", n.Line)
 }
 
-// mapping appends a mapping as an object, its merge keys resolved.
+// mapping appends a mapping as an object and resolves its merge keys.
 func (w *writer) mapping(n *yaml.Node, depth int) error {
 	members, err := w.mergedMembers(n, 0)
 	if err != nil {
@@ -107,13 +107,14 @@ func (w *writer) mapping(n *yaml.Node, depth int) error {
 	return nil
 }
 
-// A member is one of a mapping whose merge keys are resolved.
+// A member is a member of a mapping, after merge keys are resolved.
 type member struct {
 	name  string
 	value *yaml.Node
 }
 
-// mergedMembers returns the members of a mapping, with those of its merge keys (<<) that it doesn't override.
+// mergedMembers returns the members of a mapping. It includes the members of its merge keys (<<), unless the mapping
+// overrides them.
 func (w *writer) mergedMembers(n *yaml.Node, depth int) ([]member, error) {
 	if depth > 0 {
 		w.merges++
@@ -138,7 +139,7 @@ func (w *writer) mergedMembers(n *yaml.Node, depth int) ([]member, error) {
 		has[key.Value] = true
 		own = append(own, member{key.Value, v})
 	}
-	// Merged members come last and never replace own ones, earlier sources before later ones.
+	// Merged members come last and never replace own members. Earlier sources take precedence over later ones.
 	for _, source := range from {
 		if source.Kind != yaml.MappingNode {
 			return nil, fmt.Errorf("line %d: only a mapping can be merged", source.Line)
@@ -157,7 +158,7 @@ func (w *writer) mergedMembers(n *yaml.Node, depth int) ([]member, error) {
 	return own, nil
 }
 
-// mergeSources returns the mappings that a merge key names: one, or a list of them.
+// mergeSources returns the mappings that a merge key names: one mapping, or a list.
 func mergeSources(v *yaml.Node) []*yaml.Node {
 	v = target(v)
 	if v.Kind != yaml.SequenceNode {
@@ -170,7 +171,7 @@ func mergeSources(v *yaml.Node) []*yaml.Node {
 	return out
 }
 
-// target returns the node an alias refers to, and any other node itself.
+// target returns the node that an alias refers to, or n itself if n is not an alias.
 func target(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -181,8 +182,8 @@ func target(n *yaml.Node) *yaml.Node {
 // jsonNumber matches a JSON number.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// scalar appends a scalar by its tag, resolved by YAML's core schema. A number that JSON can't write, such as .inf, becomes a string,
-// as does every other tag.
+// scalar appends a scalar by its tag, resolved by YAML's core schema. A number that JSON can't represent, such as
+// .inf, becomes a string. So does a value with any other tag.
 func (w *writer) scalar(n *yaml.Node) {
 	switch n.ShortTag() {
 	case "!!null":
