@@ -2,13 +2,14 @@
 //
 //	calls.HTTPResponse ─Make: View→ visible fields ─filter, pick, cut→ Answer, or problem.Error
 //
-// A body is filtered with the response's schema and the principal's View. Hidden fields are removed at any depth
-// without a trace. Without a declared schema, only names decide. Values under names of credentials are masked.
+// A body is filtered with the response's schema and the principal's View. Hidden fields are removed at any depth and
+// leave no trace. Without a declared schema, only field names decide. Values of fields with names of credentials are
+// masked.
 //
-// Then a filter keeps items of the list, and the requested fields are picked. The rest is cut to a budget as valid
-// JSON, with notes on the omitted part and how to continue. A response that reports a failure becomes a problem.Error
-// with the API's message, cleaned. Streams are refused, and so are bodies that can't be filtered if some of their parts
-// are hidden.
+// Then a filter selects items of the list, and the requested fields are picked. The result is cut to a budget and
+// stays valid JSON. Notes describe the omitted parts and how to continue. A response that reports a failure becomes a
+// problem.Error with the API's message, cleaned. Streams are refused. Bodies that can't be filtered are refused if
+// some of their parts are hidden.
 package response
 
 import (
@@ -34,24 +35,24 @@ import (
 
 // Options select the parts of a response to return.
 type Options struct {
-	Arguments validate.Arguments     // the call's arguments, from which those of the next page are computed
+	Arguments validate.Arguments     // the call's arguments, from which the arguments for the next page are computed
 	Fields    []string               // dotted paths into the body, through arrays: items.name, or nil for all
-	Where     query.Filter           // keeps the items of the main list for which it holds. Nil keeps all
-	Context   context.Context        // ends the evaluation of Where, or nil for never
-	At        string                 // the part of the body that is wanted, as notes name it: items[3].log, or "" for all
-	From      int                    // the first item of the list, or character of the text, to return. 0 and 1 are the first
+	Where     query.Filter           // selects the items of the main list. Nil selects all
+	Context   context.Context        // cancels the evaluation of Where. Nil never cancels
+	At        string                 // the requested part of the body, as notes name it: items[3].log, or "" for all
+	From      int                    // the first item of the list, or character of the text, to return. 0 and 1 both mean the first
 	Budget    int                    // maximum bytes of Body as JSON. 0 is DefaultBudget, the minimum is MinBudget
-	Denied    func(name string) bool // names that are always removed, or nil
-	Mask      func(name string) bool // names whose values are replaced by Masked, or nil for those of credentials
+	Denied    func(name string) bool // reports names that are always removed. May be nil
+	Mask      func(name string) bool // reports names whose values are replaced by Masked. Nil means names of credentials
 }
 
 // DefaultBudget is the default maximum size of a body in bytes, about 25,000 tokens.
 const DefaultBudget = 100_000
 
-// MinBudget is the least budget, in bytes: a smaller one would leave no useful text.
+// MinBudget is the minimum budget in bytes. A smaller one would leave no useful text.
 const MinBudget = 256
 
-// maxDepth is the maximum nesting of a response's JSON. It is larger than for requests from agents.
+// maxDepth is the maximum nesting of a response's JSON. It is larger than the maximum for requests from agents.
 const maxDepth = 64
 
 // An Answer is the part of a response that an agent may see.
@@ -59,28 +60,28 @@ type Answer struct {
 	Status   int
 	Body     value.Value // JSON, or a string. Numbers are exact
 	HasBody  bool        // whether Body is set. It may be null
-	Notes    []string    // one sentence for each part that was cut, masked or named wrongly
-	Part     bool        // the answer is incomplete: something was cut, or the API has further pages
-	Counts   *int64      // Total, also of an answer that has no further pages as far as the document tells
-	List     []string    // the names that lead to the main list, empty if that is the body, or nil
-	Shown    int         // items of the main list in Body, or 0 if there is none
-	Of       int         // items of that list in the API's response, of those for which Where holds
-	Skipped  int         // items before the first that is shown
+	Notes    []string    // one sentence for each part that was cut or masked, and for each unknown field
+	Part     bool        // the answer is incomplete: parts were cut, or the API has further pages
+	Counts   *int64      // the same as Total, but also set if the answer has no further pages
+	List     []string    // the names on the path to the main list, empty if the body is the list, or nil
+	Shown    int         // items of the main list in Body, or 0 if there is no list
+	Of       int         // items of that list in the API's response for which Where is true
+	Skipped  int         // items before the first item in Body
 	Total    *int64      // items on all pages, if the API reports it
-	Counted  bool        // Total comes from a header, so Body does not have it
-	Next     value.Value // changes to the arguments that get the next page ({query: {page: 2}}), or null
-	Rest     *Rest       // where this response continues, or nil if it doesn't, or Next leads there
+	Counted  bool        // Total comes from a header, so Body does not contain it
+	Next     value.Value // changes to the arguments for the next page ({query: {page: 2}}), or null
+	Rest     *Rest       // where this response continues. Nil if it doesn't, or if Next continues it
 	Link     *Blob       // a body that is neither JSON nor text, or nil
-	ETag     string      // the version of the body, if the view hides nothing of it
-	Location string      // the Location header, likewise
+	ETag     string      // the version of the body, if the view hides no part of it
+	Location string      // the Location header, under the same condition
 	Where    bool        // the list was filtered
-	Looked   int         // items of the list that the caller may see, on which the filter was evaluated
-	Further  bool        // the API has more items than those of this response
+	Looked   int         // items of the list visible to the caller, on which the filter was evaluated
+	Further  bool        // the API has more items than this response
 
 	cut *cutting
 }
 
-// A Rest is the place where a response that was cut continues: the options that return the rest.
+// A Rest is the place where a cut response continues. It contains the options that return the rest.
 type Rest struct {
 	At   string
 	From int // 0 for the whole value at At
@@ -95,7 +96,8 @@ type Blob struct {
 	Bytes     []byte
 }
 
-// Make returns the Answer for the response of op. v is the principal's View of the document. The errors are:
+// Make returns the Answer for the response of op. v is the principal's View of the document. Make returns these
+// errors:
 //
 //   - a problem.Error with a problem.Reply for a status of 300 or more,
 //   - problem.Upstream for a body that doesn't match its media type,
@@ -150,7 +152,7 @@ func Make(v *spec.View, op *spec.Operation, r *calls.HTTPResponse, o Options) (*
 	return a, a.plain(w, op, r, media)
 }
 
-// json fills a from a JSON body, which can be filtered.
+// json fills a from a JSON body, after filtering it.
 func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header http.Header) error {
 	root := w.nodeOf(w.responseSchemas(op, a.Status))
 	body, ok := w.walk(read, root, open)
@@ -158,7 +160,7 @@ func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header ht
 		return nil
 	}
 	a.HasBody = true
-	// The pager reads the whole body, before items are filtered, fields are picked and lists are cut.
+	// The pager must read the whole body, before items are filtered, fields are picked and lists are cut.
 	p := newPager(w.v, op, w.o.Arguments)
 	l := mainList(body)
 	item := w.item(root, l)
@@ -186,7 +188,7 @@ func (a *Answer) json(w *walker, op *spec.Operation, read value.Value, header ht
 	if picked {
 		body = a.pick(w, root, whole, body)
 	}
-	// Count only the masks in the part that was asked for.
+	// This counts only the masks in the requested part.
 	asked := body
 	if w.o.At != "" {
 		found, err := find(body, w.o.At)
@@ -216,7 +218,7 @@ func (w *walker) masks(a *Answer) {
 	}
 }
 
-// plain fills a from a body that can't be filtered. It is returned only if none of its parts is hidden.
+// plain fills a from a body that can't be filtered. The body is returned only if none of its parts is hidden.
 func (a *Answer) plain(w *walker, op *spec.Operation, r *calls.HTTPResponse, media string) error {
 	if w.hides(op) {
 		return &problem.Error{Code: problem.SecurityBlocked, Kind: "unfiltered_answer", Suggestion: "ask for JSON, if the operation has a parameter for that",
@@ -227,7 +229,8 @@ func (a *Answer) plain(w *walker, op *spec.Operation, r *calls.HTTPResponse, med
 	}
 	a.headers(w, r.Header)
 	raw := decodeBody(r)
-	isText := (validate.IsText(media) || media == "" && utf8.Valid(r.Body)) && bytes.IndexByte(raw, 0) < 0 // no text has a NUL
+	// Text never contains a NUL.
+	isText := (validate.IsText(media) || media == "" && utf8.Valid(r.Body)) && bytes.IndexByte(raw, 0) < 0
 	if isText && !allowsMediaType(op, func(name string) bool { return validate.IsText(name) || strings.HasPrefix(name, "*/") }) {
 		if IsWebPage(op, r) {
 			return upstream(fmt.Sprintf("the API answered with a web page (%s), and its document knows no such answer of %s. It probably wants a sign-in", mediaTypeName(media), op.ID))
@@ -254,13 +257,13 @@ func (a *Answer) plain(w *walker, op *spec.Operation, r *calls.HTTPResponse, med
 	}
 	sum := sha256.Sum256(data)
 	if sniffed := http.DetectContentType(data); strings.HasPrefix(sniffed, "image/") && (media == "" || media == "application/octet-stream" || strings.HasPrefix(media, "image/")) {
-		media = sniffed // image/jpg is a usual mistake, and some services call all files octets
+		media = sniffed // image/jpg is a common mistake, and some services declare all files as octet streams
 	}
 	a.Link = &Blob{MediaType: mediaTypeName(media), Name: fileName(r.Header), Size: len(data), SHA256: hex.EncodeToString(sum[:]), Bytes: data}
 	return nil
 }
 
-// inBase64 reports whether the document says that successful answers of a media type are base64.
+// inBase64 reports whether the document declares that successful responses with a media type are base64.
 func (w *walker) inBase64(op *spec.Operation, media string) bool {
 	for _, r := range op.Responses {
 		for _, c := range r.Contents {
@@ -280,8 +283,8 @@ func upstream(detail string) *problem.Error {
 	return &problem.Error{Code: problem.Upstream, Kind: "odd_answer", Detail: detail}
 }
 
-// allowsMediaType reports whether the document declares a successful response with such a media type. It also returns true
-// if the document declares no successful response with any media type.
+// allowsMediaType reports whether the document declares a successful response whose media type satisfies like. It
+// also returns true if the document declares no media type for any successful response.
 func allowsMediaType(op *spec.Operation, like func(string) bool) bool {
 	declares := false
 	for _, r := range op.Responses {
@@ -314,7 +317,7 @@ func mediaTypeName(media string) string {
 	return media
 }
 
-// isStream reports whether a media type is an endless stream.
+// isStream reports whether responses with a media type are endless streams.
 func isStream(media string) bool {
 	switch media {
 	case "text/event-stream", "application/stream+json", "application/grpc", "application/connect+json", "multipart/x-mixed-replace":

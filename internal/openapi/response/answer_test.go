@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// components are the schemas of all documents in these tests. Hidden are the schema Vault, every field named salary,
-// Team.plan, Cat.chip, Setting.key and the undeclared Person.odd.
+// components contains the schemas of all documents in these tests. Hidden are the schema Vault, every field named
+// salary, Team.plan, Cat.chip, Setting.key and the undeclared Person.odd.
 const components = `"components":{"schemas":{
 	"Team":{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string"},"plan":{"type":"string"},"lead":{"$ref":"#/components/schemas/Person"},
 		"members":{"type":"array","items":{"$ref":"#/components/schemas/Person"}},"vault":{"$ref":"#/components/schemas/Vault"},"children":{"type":"array","items":{"$ref":"#/components/schemas/Team"}}}},
@@ -33,7 +33,7 @@ const components = `"components":{"schemas":{
 	"Page":{"type":"object","properties":{"items":{"type":"array","items":{"$ref":"#/components/schemas/Team"}},"total":{"type":"integer"},"next_cursor":{"type":"string","nullable":true}}},
 	"Problem":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"salary":{"type":"string"}}}}}`
 
-// seen returns a View of a document with the operation GET /x, whose response 200 has that schema.
+// seen returns a View of a document with the operation GET /x, whose response 200 has the given schema.
 func seen(t testing.TB, schema, parameters string) (*spec.View, *spec.Operation) {
 	t.Helper()
 	if schema != "" {
@@ -176,8 +176,8 @@ func TestOtherStatus(t *testing.T) {
 	}
 }
 
-// TestAnswered checks which schema applies to each status, by the visible part of one body. Person.odd, Cat.chip and
-// Team.plan are hidden.
+// TestAnswered checks which schema applies to each status. It compares the visible part of one body. Person.odd,
+// Cat.chip and Team.plan are hidden.
 func TestAnswered(t *testing.T) {
 	const body = `{"odd":1,"chip":2,"plan":3}`
 	for _, tt := range []struct {
@@ -237,7 +237,7 @@ func TestAbsent(t *testing.T) {
 
 func second(_ *Answer, err error) error { return err }
 
-// TestNames checks which values are masked only because of names, and the notes on them.
+// TestNames checks which values are masked because of names, and the notes about them.
 func TestNames(t *testing.T) {
 	v, op := seen(t, ref("Team"), "")
 	gone := func(name string) bool { return name == "internal" }
@@ -291,7 +291,7 @@ masked, for their names are those of credentials: key, Webhook key`},
 	}
 }
 
-// TestDescribed checks that a key is masked where the document says that it is secret.
+// TestDescribed checks that a key is masked if its description says that it is secret.
 func TestDescribed(t *testing.T) {
 	v, op := seen(t, `{"type":"object","properties":{"key":{"type":"string","description":"The secret key of the zone"},"kind":{"type":"string","description":"Of the secret key"}}}`, "")
 	const want = `{"key":"[masked]","kind":"k"}
@@ -299,7 +299,7 @@ masked, for their names are those of credentials: key`
 	if got := shown(Make(v, op, ok(`{"key":"s","kind":"k"}`), Options{})); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	// GitHub's public key for secrets, and the name of a key of a secret of Kubernetes.
+	// These are GitHub's public key for secrets, and the name of a key in a Kubernetes secret.
 	v, op = seen(t, `{"type":"object","properties":{"key":{"type":"string","description":"The Base64 encoded public key."},"from":{"type":"object","properties":{"key":{"type":"string","description":"The key of the secret to select from.  Must be a valid secret key."}}}}}`, "")
 	const open = `{"key":"ySruZGv5z7xbf8xou3Tyn1TByns/7z90wdEPf+WdIbI=","from":{"key":"username"}}`
 	if got := shown(Make(v, op, ok(open), Options{})); got != open {
@@ -307,7 +307,7 @@ masked, for their names are those of credentials: key`
 	}
 }
 
-// TestSecret checks which names are those of credentials.
+// TestSecret checks which names are names of credentials.
 func TestSecret(t *testing.T) {
 	for name, want := range map[string]bool{"password": true, "Authorization": true, "set-cookie": true, "secret_access_key": true, "connectionString": true, "jwt": true,
 		"session_id": true, "pin": true, "page_token": false, "nextToken": false, "continuationToken": false, "next_secret": true, "token": true, "spin": false, "name": false, "": false} {

@@ -16,8 +16,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// decodeBody returns the body of a response in UTF-8, without a byte order mark. The mark decides, then the charset of the media type. JSON
-// without either is in UTF-8, or its zero bytes tell the encoding (RFC 4627). A body in an unknown charset is returned as it is.
+// decodeBody returns the body of a response in UTF-8, without a byte order mark. The mark determines the encoding.
+// Without a mark, the charset of the media type does. JSON without either is UTF-8, or its zero bytes determine the
+// encoding (RFC 4627). A body in an unknown charset is returned unchanged.
 func decodeBody(r *calls.HTTPResponse) []byte {
 	body := r.Body
 	_, params, err := mime.ParseMediaType(cmp.Or(r.Header.Get("Content-Type"), r.MediaType))
@@ -30,7 +31,7 @@ func decodeBody(r *calls.HTTPResponse) []byte {
 		return body[3:]
 	case from != nil:
 	case utf8.Valid(body) && !zeros(body):
-		return body // as most are, whatever the header says: no other encoding reads as UTF-8 by chance
+		return body // most bodies, regardless of the header: no other encoding is valid UTF-8 by chance
 	case params["charset"] != "":
 		from = charset(params["charset"])
 	default:
@@ -46,10 +47,10 @@ func decodeBody(r *calls.HTTPResponse) []byte {
 	return bytes.TrimPrefix(out, []byte("\xEF\xBB\xBF"))
 }
 
-// zeros reports whether the beginning of a body has zero bytes, as UTF-16 and UTF-32 have.
+// zeros reports whether the start of a body contains zero bytes, as UTF-16 and UTF-32 do.
 func zeros(body []byte) bool { return bytes.IndexByte(body[:min(len(body), 4)], 0) >= 0 }
 
-// bomEncoding returns the encoding that a byte order mark names, or nil without a mark and for UTF-8.
+// bomEncoding returns the encoding of a byte order mark. It returns nil without a mark and for UTF-8.
 func bomEncoding(body []byte) encoding.Encoding {
 	switch {
 	case bytes.HasPrefix(body, []byte("\xFF\xFE\x00\x00")), bytes.HasPrefix(body, []byte("\x00\x00\xFE\xFF")):
@@ -60,7 +61,7 @@ func bomEncoding(body []byte) encoding.Encoding {
 	return nil
 }
 
-// guessEncoding returns the encoding that the zero bytes of JSON tell.
+// guessEncoding returns the encoding that the positions of zero bytes in JSON indicate, or nil.
 func guessEncoding(body []byte) encoding.Encoding {
 	if len(body) < 4 {
 		return nil
@@ -78,7 +79,7 @@ func guessEncoding(body []byte) encoding.Encoding {
 	return nil
 }
 
-// charset returns the encoding with that name, nil for an unknown one and for UTF-8.
+// charset returns the encoding with the given name. It returns nil for UTF-8 and for an unknown name.
 func charset(name string) encoding.Encoding {
 	name = strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(strings.Trim(name, `"' `)))
 	switch name {
@@ -109,15 +110,15 @@ func charset(name string) encoding.Encoding {
 	return nil
 }
 
-// Raw returns the JSON of a response as it came, with nothing removed.
+// Raw returns the JSON of a response unfiltered.
 func Raw(r *calls.HTTPResponse) (value.Value, error) {
 	return value.Read(inJSON(decodeBody(r)), maxDepth)
 }
 
-// guards are prefixes that services write before JSON, so that browsers don't run it as a script.
+// guards are prefixes that services write before JSON, so that browsers don't run the JSON as a script.
 var guards = []string{")]}',", ")]}'", "while(1);", "for(;;);"}
 
-// inJSON returns a body of JSON without space around it, and without a guard before it.
+// inJSON returns a JSON body without surrounding space and without a guard.
 func inJSON(body []byte) []byte {
 	body = bytes.TrimSpace(body)
 	for _, guard := range guards {

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 )
 
-// TestCharsets has a row for each way in which the text of an answer may be encoded.
+// TestCharsets has a row for each encoding of a response's text.
 func TestCharsets(t *testing.T) {
 	for _, row := range []struct{ media, body, want string }{
 		{"application/json", `{"a":"ü"}`, `{"a":"ü"}`},
@@ -28,7 +28,7 @@ func TestCharsets(t *testing.T) {
 		{"text/plain; charset=iso-8859-15", "\xa4 5", `€ 5`},
 		{"text/plain; charset=iso-8859-2", "\xb3", `ł`},
 		{"text/plain; charset=koi8-r", "\xc1", `а`},
-		{"text/plain; charset=iso-8859-1", "ü", `ü`}, // the header says something else than the text is
+		{"text/plain; charset=iso-8859-1", "ü", `ü`}, // the header contradicts the text
 		{"text/plain; charset=us-ascii", "a", `a`},
 		{"text/plain; charset=unheard-of", "\xfc", "\xfc"},
 		{"text/plain", "\xfc", "\xfc"},

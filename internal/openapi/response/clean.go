@@ -8,7 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// maxMessage is the maximum length of an API's message in characters. maxRead is how many bytes of it are examined.
+// maxMessage is the maximum length of an API's message in characters. maxRead is the number of bytes of the message
+// that are examined.
 const (
 	maxMessage = 500
 	maxRead    = 16 << 10
@@ -28,8 +29,8 @@ var (
 	uuid     = regexp.MustCompile(`(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
-// sentence returns the part of an API's message that is safe to show: one line without stack traces, markup, server
-// paths and likely credentials.
+// sentence returns the part of an API's message that is safe to show. The result is one line without stack traces,
+// markup, server paths and likely credentials.
 func sentence(s string) string {
 	s = strings.ToValidUTF8(s[:min(len(s), maxRead)], "")
 	s = markup.ReplaceAllString(withoutSecrets(s), " ")
@@ -48,14 +49,14 @@ func sentence(s string) string {
 }
 
 // withoutSecrets masks texts that look like credentials. These are known forms of keys, the user of a URL, values
-// assigned to names such as password, and long texts with digits. It keeps UUIDs and paths.
+// assigned to names such as password, and long texts with digits. UUIDs and paths are not masked.
 func withoutSecrets(s string) string {
 	s = known.ReplaceAllString(secretnames.Mask(s, Masked), Masked)
 	s = userInfo.ReplaceAllString(s, "://"+Masked+"@")
 	s = assigned.ReplaceAllStringFunc(s, func(found string) string {
 		parts := assigned.FindStringSubmatch(found)
 		if strings.HasSuffix(strings.TrimRight(parts[1], " "), "is") && !strings.ContainsAny(parts[2], `0123456789"'`) {
-			return found // as in "the token is invalid"
+			return found // for example in "the token is invalid"
 		}
 		return parts[1] + Masked
 	})
@@ -75,7 +76,7 @@ func token(s string) string {
 		return ""
 	}
 	if at := strings.LastIndexByte(s, '/'); at >= 0 {
-		s = s[at+1:] // a problem's type is a URL
+		s = s[at+1:] // the type of a problem document is a URL
 	}
 	for _, r := range s {
 		if r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.:#", r) {

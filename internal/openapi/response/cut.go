@@ -13,11 +13,11 @@ import (
 
 // A cutter shortens values to a number of bytes of JSON and records the losses.
 type cutter struct {
-	was     []loss // of an earlier cut of the same value
+	was     []loss // losses of an earlier cut of the same value
 	cuts    []loss
 	scratch []byte
-	begin   string // the path of the list, or of the text, whose first items or characters were skipped
-	skip    int    // how many of them
+	begin   string // the path of the list or text whose first items or characters were skipped
+	skip    int    // the number of skipped items or characters
 }
 
 // A loss is the omitted part of one list, object or string.
@@ -25,13 +25,14 @@ type loss struct {
 	path      string
 	kind      value.Kind
 	kept, had int
-	names     []string // of an object: the names left out
+	names     []string // for an object: the omitted names
 }
 
-// least is the least number of bytes given to a value. Below it, the value is left out.
+// least is the minimum number of bytes given to a value. A value that would get less is omitted.
 const least = 32
 
-// maxLosses is the maximum number of losses listed one by one, and keptLosses of those that are kept.
+// maxLosses is the maximum number of losses with a note each. keptLosses is the maximum number of losses that are
+// stored.
 const (
 	maxLosses  = 8
 	keptLosses = 2000
@@ -42,8 +43,8 @@ func (c *cutter) size(v value.Value) int {
 	return len(c.scratch)
 }
 
-// lose records a loss. It adds an earlier loss of the same value to l, and removes losses inside of the part that is
-// gone now.
+// lose records the loss l. It adds an earlier loss of the same value to l, and removes losses inside the part that is
+// now omitted.
 func (c *cutter) lose(l loss) {
 	c.was = slices.DeleteFunc(c.was, func(w loss) bool {
 		if w.path == l.path {
@@ -60,10 +61,10 @@ func (c *cutter) lose(l loss) {
 	}
 }
 
-// all returns the losses of this cut, and those of an earlier one that still hold.
+// all returns the losses of this cut and the remaining losses of an earlier cut.
 func (c *cutter) all() []loss { return append(slices.Clone(c.was), c.cuts...) }
 
-// base returns how many items or characters of the value at path were skipped.
+// base returns the number of skipped items or characters of the value at path.
 func (c *cutter) base(path string) int {
 	if path == c.begin {
 		return c.skip
@@ -71,8 +72,8 @@ func (c *cutter) base(path string) int {
 	return 0
 }
 
-// fit returns v in at most budget bytes of JSON. budget must be at least least. Lists keep as many whole items as fit.
-// Only if that is not enough, strings are cut and members left out.
+// fit returns v in at most budget bytes of JSON. The budget must not be below least. Lists keep as many whole items
+// as fit. Only if that is not enough, strings are cut and members are omitted.
 func (c *cutter) fit(v value.Value, budget int, path string) value.Value {
 	if c.size(v) <= budget {
 		return v
@@ -89,8 +90,8 @@ func (c *cutter) fit(v value.Value, budget int, path string) value.Value {
 	return value.Value{}
 }
 
-// list keeps as many whole items of list as fit into budget bytes. If not even the first fits, it is kept and cut, so
-// that an answer shows a part of it.
+// list keeps as many whole items of list as fit into budget bytes. If not even the first item fits, a cut form of it
+// is kept, so that the answer shows a part of the item.
 func (c *cutter) list(list []value.Value, budget int, path string) value.Value {
 	used, n := 2, 0
 	for ; n < len(list); n++ {
@@ -111,8 +112,8 @@ func (c *cutter) list(list []value.Value, budget int, path string) value.Value {
 	return value.OfArray(list[:n:n])
 }
 
-// object keeps all members if each can have least bytes, and shares the rest. A value that needs less than the common
-// limit keeps its size. With too many members it leaves out whole ones.
+// object keeps all members if each can get least bytes, and distributes the remaining bytes. A value below the common
+// limit keeps its size. If there are too many members, whole members are omitted.
 func (c *cutter) object(members []value.Member, budget int, path string) value.Value {
 	sizes, lows := make([]int, len(members)), make([]int, len(members))
 	room, needs, low := budget-2, 0, 0
@@ -125,7 +126,7 @@ func (c *cutter) object(members []value.Member, budget int, path string) value.V
 	if needs > room {
 		return c.names(members, sizes, budget, path)
 	}
-	// Lists are shortened first. If that is not enough, strings are shortened too, the longest first.
+	// This shortens lists first. If that is not enough, it shortens strings too, the longest first.
 	if low > room {
 		lows = make([]int, len(members))
 	}
@@ -137,10 +138,10 @@ func (c *cutter) object(members []value.Member, budget int, path string) value.V
 	return value.OfObject(out)
 }
 
-// nameSize is the size of a member's name with its quotes, colon and comma.
+// nameSize returns the size of a member's name with its quotes, colon and comma, in bytes.
 func nameSize(name string) int { return len(value.AppendQuote(nil, name)) + 2 }
 
-// fill returns the largest size limit for the values with which they take at most room bytes together.
+// fill returns the largest limit on the size of each value with which all values need at most room bytes.
 func fill(sizes, lows []int, room int) int {
 	low, high := 0, room
 	for low < high {
@@ -157,7 +158,7 @@ func fill(sizes, lows []int, room int) int {
 	return low
 }
 
-// names keeps those members of an object that fit whole. An object with many names is treated like a list.
+// names keeps the members of an object that fit whole. It treats an object with many names like a list.
 func (c *cutter) names(members []value.Member, sizes []int, budget int, path string) value.Value {
 	used := 2
 	var out []value.Member
@@ -175,7 +176,7 @@ func (c *cutter) names(members []value.Member, sizes []int, budget int, path str
 	return value.OfObject(out)
 }
 
-// low returns the size of v with its lists cut to one item each.
+// low returns the size of v if each of its lists is cut to one item.
 func (c *cutter) low(v value.Value) int {
 	switch v.Kind() {
 	case value.Array:
@@ -192,15 +193,15 @@ func (c *cutter) low(v value.Value) int {
 	return c.size(v)
 }
 
-// text cuts s between characters and adds how many it had. Quoting can make a character six bytes long, so n shrinks by
-// a sixth of the excess until the text fits.
+// text cuts s between characters and adds a mark with the original length. Quoting can make a character six bytes
+// long, so n shrinks by a sixth of the excess until the text fits.
 func (c *cutter) text(s string, budget int, path string) value.Value {
 	had := utf8.RuneCountInString(s)
 	if i := slices.IndexFunc(c.was, func(w loss) bool { return w.path == path && w.kind == value.String }); i >= 0 {
 		had, s = c.was[i].had, s[:len(s)-len(after(s, c.was[i].kept))] // without the mark of the earlier cut
 	}
 	mark := fmt.Sprintf("… [%d characters]", had+c.base(path))
-	n := min(budget-2-len(mark), len(s)) // least is enough for the mark
+	n := min(budget-2-len(mark), len(s)) // the minimum budget has room for the mark
 	for {
 		for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
 			n--
@@ -215,7 +216,7 @@ func (c *cutter) text(s string, budget int, path string) value.Value {
 	}
 }
 
-// correctKeptCount corrects the number of items kept in the loss of the list at path.
+// correctKeptCount corrects the number of kept items in the loss of the list at path.
 func (c *cutter) correctKeptCount(path string, n int) {
 	for i := range c.cuts {
 		if c.cuts[i].kind == value.Array && c.cuts[i].path == path {
@@ -224,7 +225,8 @@ func (c *cutter) correctKeptCount(path string, n int) {
 	}
 }
 
-// notes returns a sentence for each loss, with how to get the rest of it unless the next call does that.
+// notes returns a sentence for each loss. The sentence describes how to get the rest, unless the next call returns
+// it.
 func (c *cutter) notes(k *cutting, a *Answer) []string {
 	var out []string
 	all := c.all()
@@ -276,7 +278,7 @@ func (c *cutter) note(l loss, k *cutting, a *Answer) string {
 	return said
 }
 
-// words says how to get the rest of an answer that was asked for at a path.
+// words describes how to get the rest of an answer that was requested at a path.
 func (r *Rest) words(at string) string {
 	var with []string
 	if r.At != at || at != "" {

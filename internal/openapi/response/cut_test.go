@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestDefaultBudget checks that an answer without a given budget is cut to 100,000 bytes.
+// TestDefaultBudget checks that an answer without a budget is cut to 100,000 bytes.
 func TestDefaultBudget(t *testing.T) {
 	v, op := seen(t, "", "")
 	body := "[" + strings.Repeat(`"`+strings.Repeat("x", 997)+`",`, 119) + `"x"]`
@@ -58,7 +58,7 @@ func TestLosses(t *testing.T) {
 	if len(a.Notes) != maxLosses+2 || a.Notes[0] != "t00: the first 35 of 100 characters are shown. Continue with at: \"t00\", from: 36" || a.Notes[maxLosses] != "6 more places are cut" {
 		t.Errorf("%q", a.Notes)
 	}
-	// An object with many names is cut like a list: the first that fit stay whole.
+	// An object with many names is cut like a list: the first members that fit stay whole.
 	a, err = Make(v, op, ok("{"+strings.Join(members, ",")+"}"), Options{Budget: MinBudget})
 	if err != nil {
 		t.Fatal(err)

@@ -10,33 +10,33 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A walker filters values as a View requires.
+// A walker filters values by the rules of a View.
 type walker struct {
 	v      *spec.View
 	o      Options
-	marks  map[string]mark // cached by name: a body repeats few names
+	marks  map[string]mark // cached by name, because a body repeats few names
 	ids    map[at]int
 	nodes  map[string]*node
 	masked []string
 
 	covered int // values masked because of their names
 	shaped  int // strings partly masked because of their form
-	dropped int // members that are hidden, or that answers never have
+	dropped int // members that are hidden or never part of responses
 }
 
-// A mark is the decision that depends only on a name.
+// A mark is the part of a decision that depends only on the name.
 type mark struct {
 	denied bool
 	cover  cover
 }
 
-// A cover is how much of a value is masked.
+// A cover describes how much of a value is masked.
 type cover uint8
 
 const (
 	open    cover = iota
 	texts         // strings are masked, numbers and booleans are kept
-	numbers       // numbers too, because they are the secret (such as a PIN)
+	numbers       // numbers are masked too, because they can be the secret (such as a PIN)
 )
 
 // Masked replaces a string that must not be shown.
@@ -52,7 +52,7 @@ func newWalker(v *spec.View, o Options) *walker {
 	return &walker{v: v, o: o, marks: map[string]mark{}, ids: map[at]int{}, nodes: map[string]*node{}}
 }
 
-// mark returns the decision for a name by the operator's lists, and caches it.
+// mark returns the decision for a name by the operator's lists and caches the decision.
 func (w *walker) mark(name string) mark {
 	m, ok := w.marks[name]
 	if !ok {
@@ -65,7 +65,7 @@ func (w *walker) mark(name string) mark {
 	return m
 }
 
-// walk returns the visible part of val, and false if there is none. A nil node means that no schema is known.
+// walk returns the visible part of val, and false if no part is visible. A nil node means that no schema is known.
 func (w *walker) walk(val value.Value, n *node, c cover) (value.Value, bool) {
 	if n != nil && !n.admits(val) {
 		return value.Value{}, false
@@ -93,7 +93,8 @@ func (w *walker) walk(val value.Value, n *node, c cover) (value.Value, bool) {
 	return val, true
 }
 
-// array returns the visible elements of val. Hidden parts of one element don't change how many others are returned.
+// array returns the visible elements of val. A hidden part of one element doesn't affect how many other elements are
+// returned.
 func (w *walker) array(val value.Value, n *node, c cover) value.Value {
 	in := w.element(n)
 	list := val.List()
@@ -106,9 +107,9 @@ func (w *walker) array(val value.Value, n *node, c cover) value.Value {
 	return value.OfArray(out)
 }
 
-// object returns the visible members of val. A member's cover is the strongest of those of the object, of its name and
-// of its schema. The value of a pair also has the cover of the name beside it. A member that is called a key also has
-// the cover of its form. The name is noted where a cover begins.
+// object returns the visible members of val. The cover of a member is the strongest of the covers of the object, of
+// its name and of its schema. The value of a pair also gets the cover of the name in the pair. A member that is
+// called a key also gets the cover of its form. The name is noted where a cover begins.
 func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 	members := val.Members()
 	pair := w.pair(members, n)
@@ -139,13 +140,14 @@ func (w *walker) object(val value.Value, n *node, c cover) value.Value {
 	return value.OfObject(out)
 }
 
-// key reports whether m, a text in an object with node n, is a credential called a key. Its form tells, and the other members of the object.
+// key reports whether m, a string in an object with node n, is a credential called a key. The form of the string and
+// the other members of the object decide.
 func (w *walker) key(members []value.Member, m value.Member, n *node) bool {
 	beside := w.beside(members, m, n)
 	return secretnames.Key(m.Name, m.Value.Text()) && !(plain(m.Name) == "key" && secretnames.IsKeyValueEntry(beside)) || secretnames.IsRandomKey(m.Name, m.Value.Text(), beside)
 }
 
-// beside returns the names of the visible members of an object with node n beside m.
+// beside returns the names of the visible members other than m of an object with node n.
 func (w *walker) beside(members []value.Member, m value.Member, n *node) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, other := range members {
@@ -156,14 +158,15 @@ func (w *walker) beside(members []value.Member, m value.Member, n *node) iter.Se
 	}
 }
 
-// A pairName is the name of the value next to it: the name of a credential, with its cover, or else the existing names.
+// A pairName is the name that belongs to the value of a pair. If the name is that of a credential, text and cover are
+// set. Otherwise other contains all names.
 type pairName struct {
 	text  string
 	cover cover
 	other []string
 }
 
-// of returns how much of m is masked as the value of the pair, and by which name.
+// of returns how much of m is masked as the value of the pair, and because of which name.
 func (p pairName) of(m value.Member) (cover, string) {
 	switch {
 	case !worth(m):
@@ -179,7 +182,8 @@ func (p pairName) of(m value.Member) (cover, string) {
 	return open, ""
 }
 
-// pair returns the name in an object that is a name and a value, as in settings: {name: DB_PASSWORD, value: …}.
+// pair returns the name in an object that consists of a name and a value, as in settings: {name: DB_PASSWORD, value:
+// …}.
 func (w *walker) pair(members []value.Member, n *node) (p pairName) {
 	if !slices.ContainsFunc(members, worth) {
 		return p
@@ -193,7 +197,7 @@ func (w *walker) pair(members []value.Member, n *node) (p pairName) {
 		if name := plain(m.Name); name != "name" && name != "key" || m.Value.Kind() != value.String || len(m.Value.Text()) > 100 {
 			continue
 		}
-		// A hidden name is not considered.
+		// Hidden names are ignored.
 		if _, ok := w.member(n, m.Name); !ok {
 			continue
 		}
@@ -206,8 +210,8 @@ func (w *walker) pair(members []value.Member, n *node) (p pairName) {
 	return p
 }
 
-// naming returns the members of an object that may name its value. It also returns the members of an object among them
-// that has no value of its own, as in {variable: {key: DB_PASSWORD}, value: …}.
+// naming returns the members of an object that may name its value. If one of them is an object without a value of its
+// own, its members are included: {variable: {key: DB_PASSWORD}, value: …}.
 func (w *walker) naming(members []value.Member, n *node) []value.Member {
 	out := slices.Clone(members)
 	for _, m := range members {
@@ -224,7 +228,8 @@ func (w *walker) naming(members []value.Member, n *node) []value.Member {
 	return out
 }
 
-// worth reports whether m is the value of a pair: {name: DB_PASSWORD, value: …}, or data if that is a text or has the value.
+// worth reports whether m is the value of a pair: {name: DB_PASSWORD, value: …}. A member called data counts if it is
+// a string or contains a value.
 func worth(m value.Member) bool {
 	switch plain(m.Name) {
 	case "value", "values", "stringvalue", "textvalue", "currentvalue", "plainvalue", "rawvalue", "defaultvalue":
@@ -235,7 +240,7 @@ func worth(m value.Member) bool {
 	return false
 }
 
-// marksSecret reports whether m says that the value beside it is secret: {name: X, value: …, secret: true}.
+// marksSecret reports whether m states that the value beside it is secret: {name: X, value: …, secret: true}.
 func marksSecret(m value.Member) bool {
 	switch plain(m.Name) {
 	case "secret", "issecret", "sensitive", "issensitive", "secure", "issecure", "encrypted", "isencrypted", "masked", "ismasked", "confidential", "isconfidential", "secured":
@@ -246,7 +251,8 @@ func marksSecret(m value.Member) bool {
 	return false
 }
 
-// mask notes that a value was masked, by its name or, for the value of a pair, the name beside it.
+// mask notes that a value was masked. The name is the value's own name or, for the value of a pair, the name in the
+// pair.
 func (w *walker) mask(name string) {
 	if !slices.Contains(w.masked, name) {
 		w.masked = append(w.masked, name)
@@ -257,10 +263,11 @@ func (w *walker) mask(name string) {
 type below struct {
 	node   *node
 	cover  cover
-	public bool // it is a public key
+	public bool // the value is a public key
 }
 
-// member returns the node and cover for the member called name of a value with node n, and false if it is hidden.
+// member returns the node and cover for the member called name of a value with node n. It returns false if the member
+// is hidden.
 func (w *walker) member(n *node, name string) (below, bool) {
 	if w.mark(name).denied {
 		return below{}, false
@@ -292,7 +299,7 @@ func (w *walker) member(n *node, name string) (below, bool) {
 		}
 		return below{node: n.other}, true
 	case len(n.fields) == 0 && len(n.elements) > 0:
-		// The document declares a list, and the API returned an object around it.
+		// The document declares a list, but the API returned an object around the list.
 		return below{node: n}, true
 	}
 	return below{}, true
@@ -304,7 +311,7 @@ func (w *walker) element(n *node) *node {
 		return nil
 	}
 	if len(n.elements) == 0 {
-		// The document declares a single value, and the API returned a list of them.
+		// The document declares a single value, but the API returned a list of values.
 		return n
 	}
 	if n.element == nil {

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A world is a set of schemas S0, S1, … and the parts of it that are hidden: S1, or S1.a.
+// A world is a set of schemas S0, S1, … with hidden parts: S1, or S1.a.
 type world struct {
 	schemas []definition
 	hidden  map[string]bool
@@ -26,7 +26,8 @@ type world struct {
 // A definition is an object with fields and possibly allOf parts, or a choice of alternatives.
 type definition struct {
 	fields []string
-	// of maps a field to the schema of its value. -1 is a string, -2 a list of strings, and 100 + n a list of schema n.
+	// of maps a field to the schema of its value: -1 is a string, -2 is a list of strings, and 100 + n is a list of
+	// schema n.
 	of      map[string]int
 	parts   []int
 	choices []int
@@ -103,17 +104,17 @@ func (w world) document() string {
 	return b.String()
 }
 
-// canary is contained in all hidden values.
+// canary is part of all hidden values.
 const canary = "CANARY"
 
-// A twin is one value in two worlds that differ in hidden parts.
+// A twin is one value in two worlds that differ only in hidden parts.
 type twin struct{ one, other any }
 
 func text(t *rapid.T) string {
 	return rapid.SampledFrom([]string{"x", "", "S0", "S1", strings.Repeat("y", 300)}).Draw(t, "text")
 }
 
-// of draws a value of schema n.
+// of draws a value of schema n in both worlds.
 func (w world) of(t *rapid.T, n, depth int) twin {
 	switch {
 	case n == -1:
@@ -140,7 +141,7 @@ func (w world) of(t *rapid.T, n, depth int) twin {
 	return twin{one, other}
 }
 
-// secret draws two values of a hidden part.
+// secret draws two different values for a hidden part.
 func (w world) secret(t *rapid.T, n, depth int) twin {
 	draw := func() any {
 		switch rapid.IntRange(0, 3).Draw(t, "secret") {
@@ -207,7 +208,7 @@ func (w world) fill(t *rapid.T, n, depth int, one, other map[string]any) {
 	}
 }
 
-// wheres are filters of lists. "" means no filter. Some name hidden parts.
+// wheres are filters of lists. "" means no filter. Some filters name hidden parts.
 var wheres = []string{"", "", "", `{"a":"x"}`, `{"b":{"$exists":true}}`, `{"a":{"$regex":"CANARY"}}`, `{"items.b":{"$ne":"e"}}`, `{"zz":"CANARY"}`, `{"more":"m"}`, `{"token":"x"}`,
 	`{"$or":[{"items":{"$size":1}},{"a":{"$gt":"w"}}]}`, `{"items":{"$elemMatch":{"b":{"$regex":"C"}}}}`, `{"none":1}`}
 
@@ -233,7 +234,7 @@ func TestInterference(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tag := fmt.Sprintf("%x", sha256.Sum256(b)) // it changes with each part of the body
+			tag := fmt.Sprintf("%x", sha256.Sum256(b)) // a hidden part changes the tag
 			a, err := Make(v, op, &calls.HTTPResponse{Status: status, MediaType: "application/json", Header: http.Header{"Etag": {tag}}, Body: b}, o)
 			out := shown(a, err)
 			if err == nil {
@@ -255,8 +256,8 @@ func TestInterference(t *testing.T) {
 	})
 }
 
-// FuzzMake checks that Make does not panic. That its result is JSON within the budget, without hidden names, and that
-// no items are lost between the list shown and the next call's.
+// FuzzMake checks that Make does not panic, and that its result is JSON within the budget and without hidden names.
+// It also checks that no items are lost between the shown list and the next call.
 func FuzzMake(f *testing.F) {
 	for _, seed := range []string{`{"items":[{"id":1,"plan":"p","salary":2}],"total":9}`, `[[{"salary":1}],{"env":[{"name":"token","value":"v"}]}]`, `"` + strings.Repeat("é\\u0001", 300) + `"`,
 		`{"token\n\u001b":"x","long\n":"` + strings.Repeat("y", 900) + `"}`, `{"error":{"code":7,"message":"at /srv/x.js:1 token=abc"}}`, `{"a":{"b":{"c":[1,2,` + strings.Repeat("9", 400) + `]}}}`, "a,b\n1,2", "<html>", "\x00", ``} {

@@ -6,18 +6,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A list is the location of a body's main array: the body itself, or inside an envelope.
+// A list is the location of a body's main array. The array is the body itself or is inside an envelope.
 type list struct {
 	names []string
 	is    bool
 }
 
-// envelopes are the usual names of lists in envelopes. The first six are also used for objects around lists.
+// envelopes are the usual names of lists in envelopes. The first six are also usual names of objects around lists.
 var envelopes = []string{"data", "result", "response", "embedded", "payload", "body", "items", "results", "value", "values", "records", "entries", "rows", "list", "content",
 	"objects", "elements", "resources", "hits", "edges", "nodes"}
 
-// mainList finds the main list of a body: the body itself, its only list, or the first list with a usual name.
-// Otherwise the same inside an object with a usual name.
+// mainList finds the main list of a body. It is the body itself, its only list, or the first list with a usual name.
+// Otherwise mainList searches an object with a usual name in the same way.
 func mainList(body value.Value) list {
 	if body.Kind() == value.Array {
 		return list{is: true}

@@ -30,16 +30,16 @@ var roles = map[role][]string{
 		"rowsperpage", "first", "maxitems", "pageperpage"},
 }
 
-// A parameter is one that controls pagination.
+// A parameter is a parameter that controls pagination.
 type parameter struct {
 	in     string // query or body
 	name   string
 	schema spec.Schema
 	role   role
-	given  value.Value // as requested, else its default, or null if there is neither
+	given  value.Value // the requested value, else the default, or null if there is neither
 }
 
-// A pager computes the arguments of the call for the next page.
+// A pager computes the arguments of the call that gets the next page.
 type pager struct {
 	page
 	v      *spec.View
@@ -49,7 +49,8 @@ type pager struct {
 	notes  []string
 }
 
-// newPager finds the parameters of op that control pagination, in the query and in a JSON body, with the values that a gives them.
+// newPager finds the parameters of op that control pagination, in the query and in a JSON body, with their values in
+// a.
 func newPager(v *spec.View, op *spec.Operation, a validate.Arguments) *pager {
 	p := &pager{v: v, op: op, a: a}
 	for _, q := range v.Parameters(op) {
@@ -67,8 +68,8 @@ func newPager(v *spec.View, op *spec.Operation, a validate.Arguments) *pager {
 	return p
 }
 
-// add adds a parameter if its name is one of pagination and no other parameter has its role. Pages, offsets and sizes
-// must be numbers. The value is the given one, or else the default.
+// add adds a parameter if its name has a role in pagination and no other parameter has that role. Pages, offsets and
+// sizes must be numbers. The value is the given value or the default.
 func (p *pager) add(in, name string, s spec.Schema, given value.Value) {
 	for _, role := range []role{byCursor, byPage, byOffset, bySize} {
 		if !slices.Contains(roles[role], plain(name)) || role != byCursor && !s.Is("integer") && !s.Is("number") || p.param(role) != nil {
@@ -94,7 +95,7 @@ func (p *pager) param(r role) *parameter {
 	return nil
 }
 
-// number returns the integer given for a parameter, also if it is given as a string.
+// number returns the integer given for a parameter. The integer may be given as a string.
 func (q *parameter) number() (int64, bool) {
 	if q == nil {
 		return 0, false
@@ -106,8 +107,8 @@ func (q *parameter) number() (int64, bool) {
 	return n, err == nil
 }
 
-// next returns the argument changes for the page after this one, or null if there is none or it is unknown. The page
-// had that many items, of which seen are visible.
+// next returns the argument changes for the next page, or null if there is none or it is unknown. The page had the
+// given number of items. seen contains the visible items.
 func (p *pager) next(items int, seen []value.Value) value.Value {
 	p.useCount(items)
 	if p.more != nil && !*p.more && p.link == "" {
@@ -137,12 +138,12 @@ func (p *pager) next(items int, seen []value.Value) value.Value {
 	return p.counting(items)
 }
 
-// goesBeyond reports whether the API says that it has more than the items of this page, whether or not a call can get them.
+// goesBeyond reports whether the API states that it has more items than this page, even if no call can get them.
 func (p *pager) goesBeyond() bool {
 	return !p.page.next.IsNull() || p.link != "" || p.more != nil && *p.more
 }
 
-// behind returns the arguments that continue after the last item of seen, for an API that is paged by item id.
+// behind returns the arguments that continue after the last item of seen, for an API with pages by item id.
 func (p *pager) behind(seen []value.Value) value.Value {
 	cursor := p.param(byCursor)
 	if cursor == nil || len(seen) == 0 || plain(cursor.name) != "startingafter" {
@@ -155,14 +156,14 @@ func (p *pager) behind(seen []value.Value) value.Value {
 	return call(cursor, id)
 }
 
-// useCount uses a count as the total if it is larger than this page.
+// useCount uses p.count as the total if it is larger than the number of items on this page.
 func (p *pager) useCount(items int) {
 	if p.total == nil && p.count != nil && *p.count > int64(items) {
 		p.total = p.count
 	}
 }
 
-// counting is next for APIs that number pages or items.
+// counting does the work of next for APIs that number pages or items.
 func (p *pager) counting(items int) value.Value {
 	size, sized := p.param(bySize).number()
 	full := items > 0 && sized && int64(items) >= size
@@ -190,8 +191,8 @@ func (p *pager) counting(items int) value.Value {
 	return value.Value{}
 }
 
-// goesOn reports whether there are more than that many items: as the API reports, or, if it doesn't, if the page is
-// full.
+// goesOn reports whether there are more items after the first behind items. The API's own data decides. Without it, a
+// full page means that there are more.
 func (p *pager) goesOn(behind int64, full bool) bool {
 	switch {
 	case p.more != nil:
@@ -202,7 +203,7 @@ func (p *pager) goesOn(behind int64, full bool) bool {
 	return full
 }
 
-// firstPage is the number of the first page: 0 if the document says so, else 1.
+// firstPage returns the number of the first page: 0 if the document says so, otherwise 1.
 func (q *parameter) firstPage() int64 {
 	for _, r := range []spec.Raw{q.schema.Default, q.schema.Raw.Get("minimum")} {
 		if string(r) == "0" {
@@ -212,7 +213,7 @@ func (q *parameter) firstPage() int64 {
 	return 1
 }
 
-// byCursor reports whether the page was requested by a cursor, so that its offset is unknown.
+// byCursor reports whether the page was requested by a cursor. Then its offset is unknown.
 func (p *pager) byCursor() bool {
 	q := p.param(byCursor)
 	return q != nil && !q.given.IsNull()
@@ -242,7 +243,7 @@ func (p *pager) start() (int64, bool) {
 	return n * size, sized && n > 0 && size > 0 && n < 1<<31 && size < 1<<31
 }
 
-// linkChanges returns the argument changes given by the next page's URL, as far as the operation has such parameters.
+// linkChanges returns the argument changes from the next page's URL, for parameters that the operation has.
 func (p *pager) linkChanges() value.Value {
 	var changes []value.Member
 	q := queryOf(p.link)
@@ -278,8 +279,8 @@ func within(in string, members ...value.Member) value.Value {
 	return value.OfObject([]value.Member{{Name: in, Value: value.OfObject(members)}})
 }
 
-// after returns how many of the visible items that fit to show. It also returns the arguments that continue after them,
-// or null if the API can't continue there. whole means that no item of the page is hidden.
+// after returns how many of the visible items that fit should be shown. It also returns the arguments that continue
+// after them, or null if the API can't continue there. whole reports that no item of the page is hidden.
 func (p *pager) after(seen []value.Value, all int, whole bool) (int, value.Value) {
 	p.useCount(all)
 	fit := len(seen)
@@ -293,8 +294,8 @@ func (p *pager) after(seen []value.Value, all int, whole bool) (int, value.Value
 	if q := p.param(byOffset); q != nil {
 		return fit, call(q, value.OfInt(at+int64(fit)))
 	}
-	// All pages have the same size, so the next one has to begin at a multiple of it. Showing slightly fewer items
-	// allows a larger size.
+	// All pages have the same size, so the next page must begin at a multiple of the size. Showing slightly fewer
+	// items allows a larger page size.
 	size, keep := int64(0), int64(0)
 	for s := int64(fit); s >= (int64(fit)+1)/2; s-- {
 		if k := int64(fit) - (at+int64(fit))%s; k > keep {

@@ -96,7 +96,7 @@ func TestNextInBody(t *testing.T) {
 	}
 }
 
-// TestNextOfCut checks that items that were cut can be requested, and that none is lost.
+// TestNextOfCut checks that cut items can be requested and that no item is lost.
 func TestNextOfCut(t *testing.T) {
 	const (
 		size   = `{"in":"query","name":"limit","schema":{"type":"integer","default":20}}`

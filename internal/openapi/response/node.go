@@ -10,17 +10,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A node is the declaration of a value at one place of a body in the principal's View: all its possible schemas
-// combined.
+// A node is the declaration of a value at one place of a body, in the principal's View. It combines all possible
+// schemas of the value.
 type node struct {
 	gone     bool // the value is hidden
 	fields   map[string]*field
 	names    []string // of fields, in order
-	of       []string // the named schemas it may be: each is consulted for names that are not in fields
-	closed   bool     // part of the schema is hidden: undeclared names may belong to it
-	choices  []choice // those with hidden alternatives
-	elements []place  // of arrays
-	further  []place  // of undeclared names
+	of       []string // the named schemas of the value. Each is consulted for names that are not in fields
+	closed   bool     // part of the schema is hidden, so undeclared names may belong to it
+	choices  []choice // the choices with hidden alternatives
+	elements []place  // the schemas of array elements
+	further  []place  // the schemas of undeclared names
 
 	element, other *node // created on first use
 }
@@ -28,15 +28,15 @@ type node struct {
 // A field is the combined declaration of a member. It is hidden if it is hidden in any alternative.
 type field struct {
 	hidden bool
-	unsent bool // writeOnly: never part of a response
+	unsent bool // writeOnly, so never part of a response
 	cover  cover
-	public bool // the document calls it a public key
+	public bool // the document describes it as a public key
 	places []place
 	node   *node // created on first use
 }
 
-// A choice is a set of alternatives of which some are hidden. A value passes only if its discriminator names a visible
-// one.
+// A choice is a set of alternatives, some of them hidden. A value is visible only if its discriminator names a
+// visible alternative.
 type choice struct {
 	by  string // the discriminator, or ""
 	may map[string]bool
@@ -48,7 +48,7 @@ type place struct {
 	of  string
 }
 
-// at identifies a place.
+// at identifies a place, for use as a map key.
 type at struct {
 	raw *byte
 	of  string
@@ -81,8 +81,8 @@ func (n *node) admits(val value.Value) bool {
 	return true
 }
 
-// responseSchemas returns the schemas of op's response with status. An undocumented status may have any of the documented
-// ones.
+// responseSchemas returns the schemas of op's response with the given status. A response with an undocumented status
+// may have any of the documented schemas.
 func (w *walker) responseSchemas(op *spec.Operation, status int) []place {
 	var best, good []place
 	text := strconv.Itoa(status)
@@ -114,7 +114,7 @@ func (w *walker) responseSchemas(op *spec.Operation, status int) []place {
 	return best
 }
 
-// nodeOf returns the node of a value with any of these schemas, or nil if there are none.
+// nodeOf returns the node of a value with any of the schemas in places. It returns nil if places contains no schema.
 func (w *walker) nodeOf(places []place) *node {
 	var key strings.Builder
 	kept := places[:0:0]
@@ -157,7 +157,7 @@ type collector struct {
 	past map[at]bool
 }
 
-// add adds r, a part of the named schema of, and reports whether r is hidden.
+// add adds r, a part of the named schema of. It reports whether r is hidden.
 func (c *collector) add(r spec.Raw, of string) bool {
 	if len(r) == 0 {
 		return false
@@ -175,7 +175,7 @@ func (c *collector) add(r spec.Raw, of string) bool {
 	return c.past[key]
 }
 
-// parts adds the contents of r and reports whether r is hidden.
+// parts adds the contents of r. It reports whether r is hidden.
 func (c *collector) parts(r spec.Raw, of string) bool {
 	if to, name, ok := c.w.v.Follow(r); ok {
 		if name != "" {
@@ -212,7 +212,7 @@ func (c *collector) parts(r spec.Raw, of string) bool {
 	return false
 }
 
-// keyword adds any other keyword that describes parts of a value.
+// keyword adds a keyword that describes parts of a value and isn't handled by parts.
 func (c *collector) keyword(name string, m spec.Raw, of string) {
 	switch name {
 	case "items", "unevaluatedItems", "contains":
@@ -243,7 +243,8 @@ func appendObject(to []place, r spec.Raw) []place {
 	return append(to, place{raw: r})
 }
 
-// field adds a declaration of a field, in schema of. A field that several schemas declare is hidden, or unsent, if one of them says so.
+// field adds a declaration of a field in the schema of. A field with several declarations is hidden, or unsent, if
+// one declaration is.
 func (c *collector) field(name string, r spec.Raw, of string) {
 	f := c.n.fields[name]
 	if f == nil {
@@ -261,7 +262,7 @@ func (c *collector) field(name string, r spec.Raw, of string) {
 	f.places = append(f.places, place{raw: r})
 }
 
-// choose adds alternatives.
+// choose adds the alternatives of a choice.
 func (c *collector) choose(either []spec.Raw, discriminator spec.Raw) {
 	may, hidden := map[string]bool{}, false
 	for _, r := range either {

@@ -13,20 +13,20 @@ import (
 // A page is the pagination data in a response.
 type page struct {
 	total *int64
-	count *int64 // of this page or of all pages: APIs differ
+	count *int64 // the count of this page or of all pages, because APIs differ
 	pages *int64
 	more  *bool       // nil if unknown
 	next  value.Value // the next page's cursor or number
 	link  string      // the URL of the next page
 
-	counts bool // a header gave the total
+	counts bool // total comes from a header
 }
 
-// around are the names of objects that hold pagination data. The body itself is always searched.
+// around contains the names of objects with pagination data. The body itself is always searched.
 var around = []string{"meta", "metadata", "pagination", "paging", "page", "pages", "pageinfo", "paginginfo", "responsemetadata", "cursors", "cursor", "links", "link", "next", "data", "result"}
 
-// tell reads the pagination data from body and headers. A total in headers counts the items that the view hides as well: it is read only
-// if the view can hide none.
+// tell reads the pagination data from body and headers. A total in the headers also counts items that the view hides.
+// So it is read only if all is true: the view can't hide any item.
 func (p *page) tell(body value.Value, h http.Header, all bool) {
 	p.within(body, 0)
 	for _, line := range h.Values("Link") {
@@ -37,7 +37,7 @@ func (p *page) tell(body value.Value, h http.Header, all bool) {
 	if !all {
 		return
 	}
-	_, ranged, _ := strings.Cut(h.Get("Content-Range"), "/") // items 0-24/319
+	_, ranged, _ := strings.Cut(h.Get("Content-Range"), "/") // for example items 0-24/319
 	for _, text := range []string{h.Get("X-Total-Count"), h.Get("X-Total"), h.Get("Total-Count"), h.Get("X-WP-Total"), h.Get("X-Pagination-Total-Count"), ranged} {
 		if n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil && n >= 0 && p.total == nil {
 			p.total, p.counts = &n, true
@@ -45,8 +45,8 @@ func (p *page) tell(body value.Value, h http.Header, all bool) {
 	}
 }
 
-// within reads pagination data from the members of v and of the objects in around, three levels deep. after counts only inside of such
-// an object, as in {cursors: {after: …}}.
+// within reads pagination data from the members of v and of the objects in around, three levels deep. The name after
+// counts only inside such an object, as in {cursors: {after: …}}.
 func (p *page) within(v value.Value, depth int) {
 	for _, m := range v.Members() {
 		name := plain(m.Name)
@@ -65,8 +65,8 @@ func (p *page) within(v value.Value, depth int) {
 	}
 }
 
-// member reads one member by its normalized name. next is a URL if it looks like one, or else a cursor. A Boolean last
-// is the opposite of more.
+// member reads one member by its normalized name. The value of next is a URL if it looks like one, and a cursor
+// otherwise. A Boolean last means the opposite of more.
 func (p *page) member(name string, v value.Value) {
 	switch name {
 	case "total", "totalcount", "totalitems", "totalresults", "totalelements", "totalsize", "totalrecords", "totalhits", "totalentries", "odatacount", "resultcount":
@@ -97,7 +97,7 @@ func (p *page) member(name string, v value.Value) {
 	}
 }
 
-// cursor sets the cursor of the next page. An empty one means that there is no next page.
+// cursor sets the cursor of the next page. An empty cursor means that there is no next page.
 func (p *page) cursor(v value.Value) {
 	switch {
 	case v.Kind() == value.String && v.Text() != "", v.Kind() == value.Int:

@@ -6,9 +6,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Join puts the main list of a before the main list of b, the answer to the next page. It reports whether it could:
-// both have a main list in the same place, nothing was cut, and the whole is at most budget bytes. A From counts the
-// items of both.
+// Join joins the answers a and b of two consecutive pages. The main list of a comes before the main list of b. Join
+// returns false if the main lists are in different places, if something was cut, or if the whole exceeds budget
+// bytes. A later From counts the items of both pages.
 func Join(a, b *Answer, budget int) (*Answer, bool) {
 	if budget <= 0 {
 		budget = DefaultBudget
@@ -23,7 +23,7 @@ func Join(a, b *Answer, budget int) (*Answer, bool) {
 	out := *b
 	out.Body = in.with(b.Body, append(append([]value.Value{}, in.of(a.Body)...), of.of(b.Body)...))
 	out.Shown, out.Of, out.Skipped, out.Looked = a.Shown+b.Shown, a.Of+b.Of, a.Skipped+b.Skipped, a.Looked+b.Looked
-	out.ETag, out.Location = "", "" // they are those of one page
+	out.ETag, out.Location = "", "" // they describe only one page
 	if a.Total != nil {
 		out.Total, out.Counted = a.Total, a.Counted
 	}
@@ -40,15 +40,16 @@ func Join(a, b *Answer, budget int) (*Answer, bool) {
 	return &out, true
 }
 
-// cutShort reports whether something of an answer was cut.
+// cutShort reports whether a part of the answer was cut.
 func (a *Answer) cutShort() bool {
 	return a.Of > a.Skipped+a.Shown || len(a.cut.losses) > 0
 }
 
-// Share returns the largest number of bytes with which values of these sizes take at most room bytes together: smaller ones keep theirs.
+// Share returns the largest limit on each value with which values of the given sizes need at most room bytes
+// together. Values below the limit keep their size.
 func Share(sizes []int, room int) int { return fill(sizes, make([]int, len(sizes)), max(room, 0)) }
 
-// with returns body with other elements of the list.
+// with returns body with the list replaced by elements.
 func (l list) with(body value.Value, elements []value.Value) value.Value {
 	if len(l.names) == 0 {
 		return value.OfArray(elements)

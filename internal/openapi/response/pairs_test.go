@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 )
 
-// TestPairs has a row for each form in which an object marks a value as secret, and for objects that only look so.
+// TestPairs has a row for each form in which an object marks a value as secret, and for objects with a similar form.
 func TestPairs(t *testing.T) {
 	for _, row := range []struct{ body, not, has string }{
 		{`{"name":"DB_PASSWORD","value":"canary"}`, "canary", "DB_PASSWORD"},

@@ -12,27 +12,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A cutting holds the values that Fit needs to cut an answer again, to a smaller size.
+// A cutting contains the values that Fit needs to cut an answer again to a smaller size.
 type cutting struct {
 	p      *pager
-	l      list          // the list of the body that is cut
-	seen   []value.Value // its items before fields were picked
-	all    int           // items of that list as the API returned it
-	whole  bool          // no item of it is hidden or filtered out
+	l      list          // the list of the cut body
+	seen   []value.Value // the items of the list before fields were picked
+	all    int           // the number of items of that list in the API's response
+	whole  bool          // no item of the list is hidden or filtered out
 	where  bool
 	next   value.Value // changes to the arguments for the API's next page
-	at     string      // where the body is in the whole
-	first  int64       // items of the API's list before those of this response
+	at     string      // the path of the body in the whole response
+	first  int64       // the number of items of the API's list before this response
 	begun  bool        // first is known
-	skip   int         // items, or characters, before the first that is shown
-	of     int         // items, or characters, without a cut
+	skip   int         // items or characters before the first one shown
+	of     int         // items or characters before the cut
 	text   bool        // the body is a text
-	joined bool        // it is of several pages
-	notes  []string    // those that aren't on cuts
+	joined bool        // the body consists of several pages
+	notes  []string    // notes that aren't about cuts
 	losses []loss
 }
 
-// part fills a with the part of body that o asks for, cut to the budget.
+// part fills a with the part of body that o requests, cut to the budget.
 func (a *Answer) part(o Options, body value.Value, k *cutting) error {
 	if o.At != "" {
 		found, err := find(body, o.At)
@@ -50,7 +50,7 @@ func (a *Answer) part(o Options, body value.Value, k *cutting) error {
 	case k.l.is:
 		k.of = len(k.seen)
 		k.skip = min(k.skip, k.of)
-		if list := k.l.of(body); k.skip > 0 && len(list) == k.of { // fields may have left the list out
+		if list := k.l.of(body); k.skip > 0 && len(list) == k.of { // the requested fields may not include the list
 			body = k.l.with(body, list[k.skip:])
 		}
 	case k.skip > 0:
@@ -65,7 +65,7 @@ func (a *Answer) part(o Options, body value.Value, k *cutting) error {
 	return nil
 }
 
-// further sets whether the API has more items than those that were looked at, as far as it says so.
+// further sets whether the API has more items than the filter has examined, as far as the API reports it.
 func (a *Answer) further(k *cutting) {
 	a.Further = !k.next.IsNull() || k.p.goesBeyond() || k.begun && k.p.total != nil && *k.p.total > k.first+int64(a.Looked)
 }
@@ -81,8 +81,8 @@ func after(s string, n int) string {
 	return ""
 }
 
-// Fit cuts the body of a to at most budget bytes of JSON, which are MinBudget at least, and says how to get the rest. It may be called
-// again with a lower budget.
+// Fit cuts the body of a to at most budget bytes of JSON, or to MinBudget if that is larger. It describes how to get
+// the rest. It may be called again with a lower budget.
 func (a *Answer) Fit(budget int) {
 	k := a.cut
 	if k == nil {
@@ -98,7 +98,7 @@ func (a *Answer) Fit(budget int) {
 	}
 	cut := k.l.is && has > 0 && k.skip+has < k.of
 	if cut {
-		// The API's own next page comes after the items that were cut here, which have to be reached first.
+		// The API's next page comes after the items that were cut here. Those items have to be reached first.
 		keep := has
 		if a.Next = (value.Value{}); k.p != nil && k.skip == 0 && !k.where && !k.joined {
 			keep, a.Next = k.p.after(k.seen[:has], k.all, k.whole)
@@ -123,7 +123,7 @@ func (a *Answer) Fit(budget int) {
 	}
 }
 
-// begin returns the path of the list, or of the text, whose first items or characters were skipped.
+// begin returns the path of the list or text whose first items or characters were skipped.
 func (k *cutting) begin() string {
 	path := k.at
 	for _, name := range k.l.names {
@@ -132,7 +132,7 @@ func (k *cutting) begin() string {
 	return path
 }
 
-// rest returns where the first loss that a path leads to continues, or nil if there is none.
+// rest returns where the first loss with a path continues, or nil if there is none.
 func (c *cutter) rest(body value.Value, k *cutting) *Rest {
 	for _, l := range c.all() {
 		if r := c.after(l, body, k); r != nil {
@@ -142,11 +142,11 @@ func (c *cutter) rest(body value.Value, k *cutting) *Rest {
 	return nil
 }
 
-// after returns where the value that l was cut from continues, or nil if no path leads there.
+// after returns where the value that was cut by l continues, or nil if no path refers to it.
 func (c *cutter) after(l loss, body value.Value, k *cutting) *Rest {
 	here, rest := l.path, Rest{At: l.path}
 	if item := fmt.Sprintf("%s[%d]", c.begin, c.skip); strings.HasPrefix(here, item) {
-		here = c.begin + "[0]" + here[len(item):] // in the body its list begins with the first that is shown
+		here = c.begin + "[0]" + here[len(item):] // in the body, the list begins with the first item shown
 	}
 	here = strings.TrimPrefix(here, k.at)
 	switch l.kind {
@@ -165,8 +165,8 @@ func (c *cutter) after(l loss, body value.Value, k *cutting) *Rest {
 	return &rest
 }
 
-// find returns the part of a body at a path as notes name it: names behind dots, and numbers of items, from 0, in brackets. A name that
-// has a dot is found as well.
+// find returns the part of a body at a path in the form that notes use. A path consists of names after dots and of
+// item numbers in brackets, from 0. A name that contains a dot is found too.
 func find(body value.Value, path string) (value.Value, error) {
 	at, rest := body, path
 	for rest != "" {
@@ -190,7 +190,7 @@ func find(body value.Value, path string) (value.Value, error) {
 	return at, nil
 }
 
-// step follows the first part of a path, the longest name that a member has.
+// step follows the first part of a path. This is the longest name that matches a member.
 func step(v value.Value, path string) (next value.Value, rest string, ok bool) {
 	if number, left, is := strings.Cut(path, "]"); is && strings.HasPrefix(number, "[") {
 		n, err := strconv.Atoi(number[1:])
@@ -209,7 +209,7 @@ func step(v value.Value, path string) (next value.Value, rest string, ok bool) {
 	return next, rest, ok
 }
 
-// partless returns the error for an answer that isn't JSON, of which a part is asked for.
+// partless returns the error for a request for a part of an answer that isn't JSON.
 func partless(o Options, media string) error {
 	pointer, what := "/at", "it has no parts"
 	if o.Where != nil {

@@ -13,10 +13,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// plainDocument has one operation, whose answers it doesn't describe.
+// plainDocument has one operation, whose responses are not described.
 const plainDocument = `{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{"200":{"description":""}}}}}}`
 
-// TestParts checks the parts of an answer that at and from select, and each refusal.
+// TestParts checks the parts of an answer that at and from select, and each error.
 func TestParts(t *testing.T) {
 	v, op := viewed(t, plainDocument, spec.Filter{Field: func(_, field string) bool { return field != "salary" }})
 	body := `{"items":[{"id":1,"log":"abcdefghij"},{"id":2,"log":"` + strings.Repeat("é", 300) + `","steps":[1,2,3]},{"id":3}],"a.b":{"c":"x"},"salary":5,"api_token":"s3cretvalue"}`
@@ -58,7 +58,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestTextContinues checks that a body that is a text continues at a character, after its credentials were masked.
+// TestTextContinues checks that a text body continues at a character position. Credentials are masked before
+// positions are counted.
 func TestTextContinues(t *testing.T) {
 	v, op := viewed(t, plainDocument, spec.Filter{})
 	text := strings.Repeat("line of a log\n", 40) + "token=ghp_0123456789abcdefghijABCDEFGHIJ012345\nend"
@@ -79,8 +80,9 @@ func TestTextContinues(t *testing.T) {
 	}
 }
 
-// TestContinuing checks that following the answers reads an answer that was cut to its end. It expects each item of a
-// list that a filter keeps, once and in order, and the whole of each text. The answer may have been cut twice.
+// TestContinuing checks that an agent can read a cut answer to its end by following the continuations. It expects
+// each item that the filter selects, once and in order, and the whole of each text. The answer may have been cut
+// twice.
 func TestContinuing(t *testing.T) {
 	v, op := viewed(t, plainDocument, spec.Filter{})
 	rapid.Check(t, func(rt *rapid.T) {
@@ -142,7 +144,7 @@ func TestContinuing(t *testing.T) {
 	})
 }
 
-// rejoined returns an item whose text was cut, with the text as the answers that continue it have it.
+// rejoined returns an item whose text was cut, with the text completed from the answers that continue it.
 func rejoined(rt *rapid.T, e value.Value, want string, a *Answer, i int, o Options, ask func(Options) *Answer) value.Value {
 	note := ""
 	for _, n := range a.Notes {

@@ -9,10 +9,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A tree holds the requested fields by the first name of their paths. An entry without branches is returned whole.
+// A tree contains the requested fields by the first name of their paths. An entry without branches is returned whole.
 type tree map[string]tree
 
-// maxFields is the maximum number of fields in a request. A note reports that further ones are ignored.
+// maxFields is the maximum number of fields in a request. A note reports that the remaining fields are ignored.
 const maxFields = 200
 
 // pick returns the requested fields of body. whole is the body before its list was filtered. A path that matches
@@ -36,13 +36,13 @@ func (a *Answer) pick(w *walker, root *node, whole, body value.Value) value.Valu
 	return want.of(body)
 }
 
-// namesOf returns the names of a dotted path, without marks of lists.
+// namesOf returns the names in a dotted path, without list marks such as [].
 func namesOf(path string) []string {
 	return strings.Split(strings.NewReplacer("[]", "", "[*]", "").Replace(strings.TrimPrefix(path, "$.")), ".")
 }
 
-// Pick returns the parts of v at dotted paths, through lists. known are the names that v may have: a path that begins with another is
-// refused, with its place in the argument fields.
+// Pick returns the parts of v at dotted paths, through lists. known contains the names that v may have. A path that
+// begins with another name is refused, with its position in the argument fields.
 func Pick(v value.Value, paths, known []string) (value.Value, error) {
 	want := tree{}
 	for i, path := range paths {
@@ -57,7 +57,7 @@ func Pick(v value.Value, paths, known []string) (value.Value, error) {
 	return want.of(v), nil
 }
 
-// add adds the path names. A field that is requested whole includes all paths below it, in whatever order they come.
+// add adds a path. If a field is requested whole, this includes all paths below it, regardless of the order.
 func (t tree) add(names []string) {
 	for i, name := range names {
 		in, ok := t[name]
@@ -75,7 +75,7 @@ func (t tree) add(names []string) {
 	}
 }
 
-// of returns the parts of v selected by t, in the order of v.
+// of returns the parts of v that t selects, in the order of v.
 func (t tree) of(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Array:
@@ -106,10 +106,10 @@ func (t tree) of(v value.Value) value.Value {
 	return v
 }
 
-// maxSeen is how many elements of a list are searched for names.
+// maxSeen is the number of list elements that are searched for names.
 const maxSeen = 50
 
-// checkPath reports whether the path names exists in the document or the body. If not, it returns the nearest paths.
+// checkPath reports whether the path exists in the document or the body. If not, it returns the nearest paths.
 func (w *walker) checkPath(names []string, n *node, body value.Value) ([]string, bool) {
 	bodies := []value.Value{body}
 	for i, name := range names {
@@ -117,7 +117,8 @@ func (w *walker) checkPath(names []string, n *node, body value.Value) ([]string,
 			n = w.element(n)
 		}
 		bodies = flat(bodies)
-		// The names that this level has: those that the document declares and the view shows, then those of the body.
+		// These are the names at this level: the names that the document declares and the view shows, then the names
+		// in the body.
 		var has []string
 		if n != nil {
 			for _, name := range n.names {
@@ -153,7 +154,7 @@ func (w *walker) checkPath(names []string, n *node, body value.Value) ([]string,
 	return nil, true
 }
 
-// flat replaces each array with its elements, at most maxSeen in all.
+// flat replaces each array with its elements. It returns at most about maxSeen elements.
 func flat(all []value.Value) []value.Value {
 	var out []value.Value
 	for _, v := range all {
@@ -169,7 +170,7 @@ func flat(all []value.Value) []value.Value {
 	return out
 }
 
-// some lists the first of many names.
+// some returns a list of the first names, and the number of the others.
 func some(names []string) string {
 	const most = 10
 	short := make([]string, 0, most)

@@ -12,11 +12,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A reason is the code and message an API gives for a failure.
+// A reason is the code and message that an API gives for a failure.
 type reason struct{ code, message string }
 
-// readReason reads the reason from the visible part of the response. It adds the parts that the usual forms don't have as
-// they are, in one line.
+// readReason reads the reason from the visible part of the response. It appends other parts of the response
+// unchanged, in one line.
 func (w *walker) readReason(op *spec.Operation, r *calls.HTTPResponse) reason {
 	body := inJSON(decodeBody(r))
 	if len(body) == 0 {
@@ -47,13 +47,13 @@ func (w *walker) readReason(op *spec.Operation, r *calls.HTTPResponse) reason {
 	return reason{}
 }
 
-// isHTML reports whether a body is a page for browsers: its text tells more of the server than of the failure.
+// isHTML reports whether a body is a page for browsers. Its text describes the server rather than the failure.
 func isHTML(media string, body []byte) bool {
 	head := bytes.ToLower(body[:min(len(body), 200)])
 	return strings.Contains(media, "html") || bytes.Contains(head, []byte("<html")) || bytes.Contains(head, []byte("<!doctype"))
 }
 
-// eachLine reads a body of JSON Lines as a list.
+// eachLine reads a JSON Lines body as a list. It returns false if a line isn't JSON.
 func eachLine(body []byte) (value.Value, bool) {
 	var list []value.Value
 	for line := range bytes.Lines(body) {
@@ -69,11 +69,12 @@ func eachLine(body []byte) (value.Value, bool) {
 	return value.OfArray(list), list != nil
 }
 
-// readXML reads XML as objects by the names of elements, without namespaces. Elements of the same name become a list.
+// readXML reads XML as objects whose members are the elements by name, without namespaces. Elements with the same
+// name become a list.
 func readXML(body []byte) (value.Value, error) {
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.Strict = false
-	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is UTF-8 already
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // the body is already UTF-8
 	var element func(depth int) (value.Value, error)
 	element = func(depth int) (value.Value, error) {
 		var members []value.Member
@@ -114,7 +115,7 @@ func readXML(body []byte) (value.Value, error) {
 	return element(0)
 }
 
-// gather adds a member. Several of one name become a list.
+// gather adds a member. Several members with one name become a list.
 func gather(members []value.Member, name string, v value.Value) []value.Member {
 	at := slices.IndexFunc(members, func(m value.Member) bool { return m.Name == name })
 	switch {
@@ -128,7 +129,8 @@ func gather(members []value.Member, name string, v value.Value) []value.Member {
 	return members
 }
 
-// Member names that hold the message and the code of a failure, normalized by plain, the most specific first.
+// These are names of members that contain the message and the code of a failure, normalized by plain. The most
+// specific names come first.
 var (
 	messages = []string{"detail", "message", "errordescription", "errormessage", "errormessages", "msg", "description", "reason", "faultstring", "issue", "text", "title"}
 	codes    = []string{"code", "errorcode", "reasoncode", "errcode", "faultcode", "status", "type"}
@@ -174,15 +176,16 @@ func reasonOf(v value.Value, depth int) reason {
 	return inner(v, out, depth)
 }
 
-// maxReasons is the depth to which reasons are looked for.
+// maxReasons is the maximum depth at which reasons are searched.
 const maxReasons = 4
 
-// inner adds the reasons inside of an error to it. They are more exact: their code replaces this one, their message follows.
+// inner adds the reasons inside an error to it. Inner reasons are more exact. So their code replaces the code of the
+// error, and their message is appended.
 func inner(v value.Value, out reason, depth int) reason {
 	for _, name := range nested {
 		in := member(v, name)
 		if text := in.Text(); in.Kind() == value.String && out.message != "" && out.code == "" && token(text) != "" {
-			out.code = text // as in OAuth: {error: invalid_grant, error_description: …}
+			out.code = text // as in the OAuth form {error: invalid_grant, error_description: …}
 			continue
 		}
 		if in.Kind() == value.String && name != "error" && name != "err" && name != "errors" && name != "exception" && name != "fault" {
@@ -208,7 +211,7 @@ func inner(v value.Value, out reason, depth int) reason {
 	return out
 }
 
-// combineReasons combines the first of several reasons.
+// combineReasons combines the first few of several reasons.
 func combineReasons(list []value.Value, depth int) reason {
 	var out reason
 	var all []string
@@ -231,7 +234,7 @@ func combineReasons(list []value.Value, depth int) reason {
 	return out
 }
 
-// fieldOf returns the name of the field that one of several reasons is about, or "".
+// fieldOf returns the name of the field that a reason is about, or "".
 func fieldOf(e value.Value) string {
 	for _, name := range fields {
 		switch at := member(e, name); at.Kind() {
@@ -256,7 +259,7 @@ func fieldOf(e value.Value) string {
 	return ""
 }
 
-// byField reads {name: [is too short]}, also nested by field.
+// byField reads the form {name: [is too short]}, also nested by field.
 func byField(v value.Value, depth int) reason {
 	var all []string
 	for _, m := range v.Members() {
@@ -277,13 +280,15 @@ func byField(v value.Value, depth int) reason {
 	return reason{message: strings.Join(all, "; ")}
 }
 
-// aside are names of members that tell nothing of the reason, normalized by plain. Traces of the server are never shown.
+// aside contains names of members without information about the reason, normalized by plain. Server traces are never
+// shown.
 var aside = []string{"timestamp", "time", "date", "path", "instance", "requestid", "traceid", "traceparent", "correlationid", "fbtraceid", "errorid", "logid", "reqid", "hostid",
 	"documentationurl", "documentation", "docs", "moreinfo", "helpurl", "href", "url", "link", "links", "infolink", "version", "apiversion", "locale", "lang", "lang1033",
 	"stack", "stacktrace", "trace", "exception", "exceptiontype", "backtrace", "debug", "file", "line", "class", "innererror", "context", "@type", "type", "title", "status", "statuscode", "code", "error",
 	"schema", "jsonapi", "object", "kind", "apiversion", "level", "severity", "method"}
 
-// withRest returns the message of out, and the whole answer in one line where a text of it isn't in out.
+// withRest returns the message of out. If the response contains further text, withRest appends the whole response in
+// one line.
 func withRest(out reason, read value.Value) string {
 	if !hasMoreText(out, read) {
 		return out.message
@@ -299,7 +304,7 @@ func withRest(out reason, read value.Value) string {
 // maxRest is the maximum size of an answer that is added to a message, in bytes.
 const maxRest = 600
 
-// hasMoreText reports whether v holds a meaningful text that out doesn't contain.
+// hasMoreText reports whether v contains a meaningful text that out doesn't contain.
 func hasMoreText(out reason, v value.Value) bool {
 	switch v.Kind() {
 	case value.String:
@@ -314,7 +319,7 @@ func hasMoreText(out reason, v value.Value) bool {
 	})
 }
 
-// withoutTraces returns v without traces of the server, each text as sentence has it.
+// withoutTraces returns v without server traces, and with each text cleaned by sentence.
 func withoutTraces(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.String:
@@ -337,13 +342,13 @@ func withoutTraces(v value.Value) value.Value {
 	return v
 }
 
-// ofServer reports whether a member of that name tells of the server's inside.
+// ofServer reports whether members with the given name describe the server's internals.
 func ofServer(name string) bool {
 	n := plain(name)
 	return strings.Contains(n, "trace") || strings.Contains(n, "stack") || slices.Contains([]string{"debug", "file", "exception", "innererror"}, n)
 }
 
-// cutBytes shortens s to at most that many bytes, between characters.
+// cutBytes shortens s to at most most bytes, between characters.
 func cutBytes(s string, most int) string {
 	if len(s) <= most {
 		return s

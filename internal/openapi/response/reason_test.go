@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestReasons has a row for each form in which services report an error, after their public documentation. A row has
-// the texts that must reach the agent, separated by bars.
+// TestReasons has a row for each form in which services report an error, from their public documentation. A row
+// contains the texts that must reach the agent, separated by bars.
 func TestReasons(t *testing.T) {
 	const j = "application/json"
 	rows := []struct{ name, media, body, want string }{

@@ -45,7 +45,7 @@ func (w *walker) refusal(op *spec.Operation, r *calls.HTTPResponse) *problem.Err
 			what = "answered with a redirect, which isn't followed:"
 		}
 	}
-	// Many APIs repeat the status as their code, or its text as their message.
+	// Many APIs repeat the status as their code, or the status text as their message.
 	p.Detail = fmt.Sprintf("the API %s %d", what, r.Status)
 	text := http.StatusText(r.Status)
 	if told.code != "" && told.code != strconv.Itoa(r.Status) {
@@ -59,7 +59,7 @@ func (w *walker) refusal(op *spec.Operation, r *calls.HTTPResponse) *problem.Err
 	return p
 }
 
-// described matches the reason in a challenge of a bearer token (RFC 6750).
+// described matches the reason in a bearer token challenge (RFC 6750).
 var described = regexp.MustCompile(`(?i)\berror(_description)?="([^"]*)"`)
 
 // challengeReason returns the reason that WWW-Authenticate gives, or "".
@@ -74,10 +74,10 @@ func challengeReason(h http.Header) (reason string) {
 	return reason
 }
 
-// maxWait is the longest Retry-After passed on to an agent.
+// maxWait is the longest Retry-After that is passed on to an agent.
 const maxWait = 24 * time.Hour
 
-// retryAfter reads Retry-After: seconds, or a date relative to the response's Date.
+// retryAfter reads Retry-After, which is a number of seconds or a date relative to the response's Date.
 func retryAfter(h http.Header) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
@@ -94,8 +94,9 @@ func retryAfter(h http.Header) time.Duration {
 	return min(max(at.Sub(now), 0), maxWait)
 }
 
-// CheckRefusal returns an error if a write got a success status but its body says that the API refused it, as {"ok":
-// false, "error": "channel_not_found"} does. It returns nil for any other. sent is the body of the write.
+// CheckRefusal returns an error if the response to a write has a success status, but its body says that the API
+// refused the write: {"ok": false, "error": "channel_not_found"}. Otherwise it returns nil. sent is the body of the
+// write.
 func CheckRefusal(v *spec.View, op *spec.Operation, r *calls.HTTPResponse, sent value.Value) error {
 	read, err := Raw(r)
 	if err != nil || r.Status >= 300 || !declines(read, sent) {
@@ -104,8 +105,8 @@ func CheckRefusal(v *spec.View, op *spec.Operation, r *calls.HTTPResponse, sent 
 	return newWalker(v, Options{}).refusal(op, r)
 }
 
-// declines reports whether an object is the envelope of a failure. Then a member says that the call did not succeed, or
-// that there is an error, and the object has no record. A member that was also sent is a field of the new record and
+// declines reports whether an object is the envelope of a failure. This means that a member reports a failure or an
+// error, and that the object contains no record. A member that is also in sent is a field of the new record and
 // doesn't count.
 func declines(read, sent value.Value) bool {
 	failed, says, erred, other := false, false, false, false
@@ -136,12 +137,12 @@ func declines(read, sent value.Value) bool {
 	return failed && (says || !other) || erred && !other
 }
 
-// fails reports whether the value of a status says that a call failed.
+// fails reports whether v is a status that reports a failed call.
 func fails(v value.Value) bool {
 	return v.Kind() == value.String && slices.Contains([]string{"error", "fail", "failed", "failure"}, strings.ToLower(v.Text()))
 }
 
-// saysNothing reports whether a member says nothing: null, false, 0, or an empty text, list or object.
+// saysNothing reports whether a member has no content: null, false, 0, or an empty string, list or object.
 func saysNothing(v value.Value) bool {
 	switch v.Kind() {
 	case value.String:

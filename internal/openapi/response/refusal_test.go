@@ -127,7 +127,7 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestRefused checks which answers to writes are refusals though their status is one of success.
+// TestRefused checks which responses to writes report a failure although their status reports success.
 func TestRefused(t *testing.T) {
 	v, op := seen(t, "", "")
 	for _, tt := range []struct{ sent, body, want string }{

@@ -6,11 +6,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// secret reports whether values under this name are credentials. See secretnames.Carrier.
+// secret reports whether values with the given name are credentials. See secretnames.Carrier.
 func secret(name string) bool { return secretnames.Carrier(name) }
 
-// coverOf returns how much is masked under the name of a credential. Numbers are kept (expires_in, token_count), unless
-// the secret itself can be one.
+// coverOf returns how much is masked under the name of a credential. Numbers are not masked (expires_in,
+// token_count), unless the credential itself can be a number.
 func coverOf(name string) cover {
 	for _, w := range secretnames.Words(name) {
 		if w == "ssn" || w == "totp" || w == "pwd" || w == "pin" || w == "cvv" || w == "cvc" || strings.HasPrefix(w, "otp") || strings.HasPrefix(w, "pass") {

@@ -21,9 +21,8 @@ func separators(media string) string {
 	return ""
 }
 
-// table returns the text of a table with the columns masked whose names are those of credentials, as JSON has them
-// masked. A table without such a column stays as it is. A text that can't be read as a table is not returned, because
-// its columns are unknown.
+// table masks the columns of a table whose names are those of credentials, as in JSON. A table without such a column
+// is returned unchanged. A text that can't be parsed as a table is refused, because its columns are unknown.
 func (w *walker) table(media, text string) (string, error) {
 	from := separators(media)
 	if from == "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// IsWebPage reports whether a response is a web page although the document of op declares none. JSON that is called
-// HTML is not a page, and neither is a bare text where the document declares no content.
+// IsWebPage reports whether a response is a web page although the document of op declares none. JSON with an HTML
+// media type is not a page. A bare text is not a page if the document declares no content.
 func IsWebPage(op *spec.Operation, r *calls.HTTPResponse) bool {
 	media := mediaType(r.MediaType)
 	body := bytes.TrimSpace(bytes.TrimPrefix(decodeBody(r), []byte("\ufeff")))
@@ -27,7 +27,8 @@ func IsWebPage(op *spec.Operation, r *calls.HTTPResponse) bool {
 	if body[0] == '<' && (html(media) || strings.HasPrefix(http.DetectContentType(body), "text/html")) {
 		return true
 	}
-	if !html(media) || allowsMediaType(op, func(name string) bool { return name == "*/*" }) { // without any declared content, a text may be the whole answer
+	// Without declared content, a text may be the whole response.
+	if !html(media) || allowsMediaType(op, func(name string) bool { return name == "*/*" }) {
 		return false
 	}
 	_, err := value.Read(body, maxDepth)

@@ -14,12 +14,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// maxNames is the maximum number of fields that a filter knows of the items of a list.
+// maxNames is the maximum number of fields of list items that a filter can use.
 const maxNames = 1000
 
-// filter returns the items of list for which the filter holds. It sees only the caller's view: list is the visible part
-// of the answer, with its masks. The fields of an item have the types that the document declares for dates, and else
-// those of their values.
+// filter returns the items of list that match the filter. list contains only the visible part of the answer, with
+// masked values. The document's date and number types apply to the fields of an item. Other fields have the types of
+// their values.
 func (a *Answer) filter(w *walker, l list, item *node, list []value.Value) ([]value.Value, error) {
 	if !l.is {
 		return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: "/where", Detail: "the answer has no list that where could filter",
@@ -63,14 +63,14 @@ func (a *Answer) filter(w *walker, l list, item *node, list []value.Value) ([]va
 	return out, nil
 }
 
-// items are the items of a list as records of a class, and the Scope of filters on them.
+// items contains the items of a list as records of a class. It is also the Scope of filters on them.
 type items struct {
 	w     *walker
-	node  *node // that of an item, or nil if the document doesn't describe it
+	node  *node // the node of an item, or nil if the document doesn't describe it
 	class *schema.Class
 }
 
-// fields sets the fields of the class: the visible fields that the document declares, and those of the items.
+// fields sets the fields of the class: the visible declared fields, then the fields of the items.
 func (s *items) fields(list []value.Value) {
 	kinds := map[string][]value.Value{}
 	var names []string
@@ -102,7 +102,8 @@ func (s *items) fields(list []value.Value) {
 	}
 }
 
-// declaredType returns the type of a field that the document declares as a date or a number, else Any. Services write both as texts.
+// declaredType returns the type of a field that the document declares as a date or a number, and Any for other
+// fields. Services write dates and numbers as strings.
 func (s *items) declaredType(name string) schema.Type {
 	if s.node == nil || s.node.fields[name] == nil || len(s.node.fields[name].places) == 0 {
 		return schema.Any
@@ -128,7 +129,7 @@ func (s *items) declaredType(name string) schema.Type {
 	return out
 }
 
-// holds reports whether the values of a field that is declared as a date or a number are such.
+// holds reports whether all values of a field have its declared date or number type.
 func holds(f *schema.Field, values []value.Value) bool {
 	if f.Type == schema.Any {
 		return false
@@ -142,7 +143,8 @@ func holds(f *schema.Field, values []value.Value) bool {
 	})
 }
 
-// parseText parses a text in a field of a date or number type. It reports whether the text is such a value.
+// parseText parses a string in a field with a date or number type. It returns false if the string is not such a
+// value.
 func parseText(f *schema.Field, v value.Value) (value.Value, bool) {
 	switch {
 	case v.Kind() != value.String:
@@ -155,7 +157,8 @@ func parseText(f *schema.Field, v value.Value) (value.Value, bool) {
 	return v, false
 }
 
-// typeOf returns the type of a field with these values: JSON, which takes any comparison, if they are of several kinds.
+// typeOf returns the type of a field with the given values. For values of several kinds, this is JSON, which allows
+// any comparison.
 func typeOf(values []value.Value) schema.Type {
 	of := schema.Any
 	for _, v := range values {
@@ -190,7 +193,7 @@ func typeOf(values []value.Value) schema.Type {
 	return of
 }
 
-// row returns an item as a record: the values of the fields, and then the item.
+// row returns an item as a record: the values of the fields, followed by the item.
 func (s *items) row(e value.Value) value.Row {
 	row := make(value.Row, len(s.class.Fields)+1)
 	row[len(s.class.Fields)] = e
@@ -223,18 +226,18 @@ func (s *items) Field(path query.Path, at string) (*schema.Field, string, int, e
 	return f, f.Name, 1, s.checkMask(path, at)
 }
 
-// checkWhereMask refuses a path into a value that is masked.
+// checkWhereMask refuses a path into a masked value.
 func (s *items) checkWhereMask(path query.Path) error {
 	return s.checkMask(path, query.Pointer("/where", strings.Join(path, ".")))
 }
 
-// checkMask refuses a path on which a name, or its schema, has values that are masked.
+// checkMask refuses a path if a name on it, or the schema of that name, has masked values.
 func (s *items) checkMask(path query.Path, at string) error {
 	n := s.node
 	for _, name := range path {
 		in, ok := s.w.member(n, name)
 		if !ok {
-			return nil // no value is there, as if there were no such name
+			return nil // treats a hidden value like an unknown name
 		}
 		if max(s.w.mark(name).cover, in.cover) != open && !in.public {
 			return &problem.Error{Code: problem.InvalidQuery, Kind: "field_masked", Pointer: at,
@@ -258,7 +261,7 @@ func (s *items) Pointer(string) (class, field string) { return "", "" }
 // AllowedValues implements typecheck.Scope.
 func (s *items) AllowedValues(string) []string { return nil }
 
-// noClasses are the classes that conditions on an answer may name: none.
+// noClasses implements typecheck.Relations without classes, because conditions on an answer can't name any.
 type noClasses struct{}
 
 // Open implements typecheck.Relations.
@@ -291,5 +294,5 @@ func (w *walker) item(n *node, l list) *node {
 	return w.element(n)
 }
 
-// drops reports whether the view may take whole items with this node out of a list, whether or not one was.
+// drops reports whether the view may remove whole items with this node from a list.
 func (n *node) drops() bool { return n != nil && (n.gone || n.closed || len(n.choices) > 0) }

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// orders are two pages' worth of records with the kinds of values that APIs answer with.
+// orders contains the records of two pages, with all kinds of values that APIs return.
 const orders = `{"data":[
 	{"id":1,"status":"paid","total":10.50,"created":"2026-11-01T10:00:00Z","day":"2026-11-01","tags":["new","gift"],"customer":{"name":"Ana","city":"Roma"},"lines":[{"sku":"a","n":2}],"gift":true,"note":null,"mixed":1,"price":"10.50"},
 	{"id":2,"status":"open","total":7,"created":"2026-11-02T23:30:00+02:00","day":"2026-11-02","tags":[],"customer":{"name":"Ben","city":"Wien"},"lines":[{"sku":"b","n":9},{"sku":"a","n":1}],"gift":false,"mixed":"x"},
@@ -22,7 +22,7 @@ const orders = `{"data":[
 const ordersDocument = `{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{"200":{"description":"","content":{"application/json":{"schema":{"properties":{"data":{"type":"array","items":{"properties":{
 	"id":{"type":"integer"},"created":{"type":"string","format":"date-time"},"day":{"type":"string","format":"date"},"password":{"type":"string"},"salary":{"type":"integer"},"shade":{"type":"string"},"price":{"type":"number"}}}}}}}}}}}}}}`
 
-// parsed returns the filter that a where object is.
+// parsed parses a filter from the JSON of a where object.
 func parsed(t testing.TB, text string) query.Filter {
 	t.Helper()
 	v, err := value.Read([]byte(text), 0)
@@ -36,7 +36,7 @@ func parsed(t testing.TB, text string) query.Filter {
 	return f
 }
 
-// TestWhere checks which items of a list each filter keeps, and each refusal.
+// TestWhere checks which items of a list each filter selects, and each error.
 func TestWhere(t *testing.T) {
 	v, op := viewed(t, ordersDocument, spec.Filter{Field: func(schema, field string) bool { return field != "salary" && field != "lair" }})
 	for _, tt := range []struct{ where, want string }{
@@ -126,7 +126,7 @@ func TestWhere(t *testing.T) {
 	}
 }
 
-// TestWhereOfOthers checks answers that a filter can't be used on.
+// TestWhereOfOthers checks answers that can't be filtered.
 func TestWhereOfOthers(t *testing.T) {
 	v, op := viewed(t, `{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{"200":{"description":""}}}}}}`, spec.Filter{})
 	for _, tt := range []struct{ media, body, want string }{
@@ -167,7 +167,7 @@ func TestLocation(t *testing.T) {
 	}
 }
 
-// TestVersion checks when the ETag of an answer, and a total in its headers, are returned.
+// TestVersion checks when an answer contains the ETag and the total from the headers.
 func TestVersion(t *testing.T) {
 	choices := `{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"array","items":{"oneOf":[{"$ref":"#/components/schemas/A"},{"$ref":"#/components/schemas/B"}],"discriminator":{"propertyName":"k"}}}}}}}}}},"components":{"schemas":{"A":{"type":"object"},"B":{"type":"object"}}}}`
 	for _, tt := range []struct {
