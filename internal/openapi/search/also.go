@@ -8,23 +8,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// alsoBytes and alsoBytesWeak limit the ids of the further operations that a search names, in bytes. A search without a
-// good match names more, because the right operation is often among them.
+// alsoBytes and alsoBytesWeak limit the total size of the ids of further operations in a search result, in bytes. A
+// search without a good match names more, because the right operation is often among them.
 const alsoBytes, alsoBytesWeak = 400, 900
 
-// also names further operations only by their ids, in one line.
+// also names further operations in one line, by their ids only.
 func (p *printer) also(all []*spec.Operation) {
 	if ids := idsOf(all[:fitting(all, alsoBytes)]); len(ids) > 0 {
 		p.line(0, "Also: "+formatIDs(ids))
 	}
 }
 
-// A search without a good match lists services. maxElsewhere is the most it lists in full, if it found nothing.
-// maxNames is the most it lists by name, and maxOthers the most by name beside further operations.
+// A search without a good match lists services. If it found nothing, maxElsewhere is the maximum number of services
+// that are described in full. maxNames is the maximum number that is listed by name, and maxOthers the maximum beside
+// further operations.
 const maxElsewhere, maxNames, maxOthers = 12, 60, 24
 
-// elsewhere lists other places to look after a search without a good match. First come further operations by their
-// services, beginning with the service of the best one. The other services follow.
+// elsewhere lists other places to search after a search without a good match. First come further operations grouped
+// by service, beginning with the service of the best operation. The other services follow.
 func (p *printer) elsewhere(r Result) {
 	if len(r.Operations) == 0 && len(r.Services) <= maxElsewhere {
 		p.line(0, "Services:")
@@ -67,7 +68,7 @@ func (p *printer) elsewhere(r Result) {
 	p.line(0, title+strings.Join(others, ", ")+more)
 }
 
-// fitting returns how many of the operations have ids of at most size bytes together.
+// fitting returns how many of the first operations have ids of at most size bytes in total.
 func fitting(all []*spec.Operation, size int) int {
 	for i, op := range all {
 		if size -= len(spec.ShortName(op.ID)) + len(", "); size < 0 {
@@ -84,8 +85,9 @@ func idsOf(all []*spec.Operation) (out []string) {
 	return out
 }
 
-// formatIDs returns ids as one text, in their order. Those that are alike up to a last dot or slash are written
-// together, at the place of the first: issues/{list, get}. Ids that have the signs of such a list in them stand alone.
+// formatIDs returns the ids as one text, in their order. Ids that are equal up to the last dot or slash are combined
+// at the position of the first: issues/{list, get}. An id that contains a character of this notation is written
+// separately.
 func formatIDs(ids []string) string {
 	parts := func(id string) (start, end string) {
 		if at := strings.LastIndexAny(id, "./") + 1; at < len(id) && !strings.ContainsAny(id, "{}, \"") {

@@ -8,16 +8,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// maxExample is the maximum number of bytes of an example.
+// maxExample is the maximum size of an example in bytes.
 const maxExample = 600
 
-// A sample is how much of an example is shown.
+// A sample limits how much of an example is shown.
 type sample struct{ depth, elements, members, text int }
 
 // samples are tried in order until an example is short enough.
 var samples = []sample{{8, 2, 30, 80}, {6, 1, 20, 40}, {4, 1, 12, 24}, {3, 1, 8, 16}}
 
-// example writes the document's example of a body in which objects have names that the document doesn't give: only the example tells them.
+// example writes the document's example of a body, if it has objects without declared names. Only the example shows
+// which names these objects have.
 func (p *printer) example(c *spec.Content) {
 	if !p.descriptions {
 		return
@@ -46,7 +47,7 @@ func (p *printer) example(c *spec.Content) {
 	}
 }
 
-// composeExample returns an object of the examples of the fields of s that are free.
+// composeExample returns an object made from the examples of those fields of s that are free objects.
 func (p *printer) composeExample(s spec.Schema) spec.Raw {
 	out := []byte{'{'}
 	for _, f := range p.v.Object(s).Fields {
@@ -62,10 +63,11 @@ func (p *printer) composeExample(s spec.Schema) spec.Raw {
 	return append(out, '}')
 }
 
-// maxLooks is the maximum number of schemas that are looked at for a free object.
+// maxLooks is the maximum number of schemas that are examined to find a free object.
 const maxLooks = 200
 
-// free reports whether s, or a field of it down to two levels, is an object without declared names. It looks at each named schema once.
+// free reports whether s, or a field of s down to two levels, is an object without declared names. It examines each
+// named schema once.
 func (p *printer) free(s spec.Schema, level int) bool {
 	past, looks := map[string]bool{}, 0
 	var look func(s spec.Schema, level int) bool
@@ -83,7 +85,7 @@ func (p *printer) free(s spec.Schema, level int) bool {
 	return look(s, level)
 }
 
-// isFree reports whether s is an object of names that the document doesn't give, and of any values.
+// isFree reports whether s is an object for which the document declares no names and allows any values.
 func isFree(v *spec.View, s spec.Schema) bool {
 	if !slices.Contains(s.Types, "object") && s.Additional.Kind() != 't' {
 		return false
@@ -98,8 +100,8 @@ type sampler struct {
 	sample
 }
 
-// value returns a value of the schema as JSON, shortened, and whether it is shown. A value that the view describes by nothing is not shown:
-// its schema may be hidden.
+// value returns a value of the schema as shortened JSON, and whether it is visible. A value without a description in
+// the view is not visible, because its schema may be hidden.
 func (x *sampler) value(r, schema spec.Raw, depth int) (string, bool) {
 	s := x.v.Schema(schema)
 	switch {
@@ -118,13 +120,13 @@ func (x *sampler) value(r, schema spec.Raw, depth int) (string, bool) {
 	return x.plain(r), true
 }
 
-// object returns an object with the members that the view declares, or any if it declares none.
+// object returns an object with the members that the view declares, or with any members if it declares none.
 func (x *sampler) object(r spec.Raw, s spec.Schema, depth int) (string, bool) {
 	if isFree(x.v, s) {
 		return x.open(r, depth), true
 	}
 	o := x.v.Object(s)
-	var others []spec.FieldFilter // of alternatives: the example may be of one in which a name is hidden
+	var others []spec.FieldFilter // fields of alternatives. The example may be of an alternative that hides a name
 	for _, c := range o.Choices {
 		others = append(others, x.v.Object(x.v.Schema(c)).Fields...)
 	}
@@ -150,7 +152,7 @@ func (x *sampler) object(r spec.Raw, s spec.Schema, depth int) (string, bool) {
 	}), true
 }
 
-// open returns a value of which the document says nothing.
+// open returns a shortened value that the document doesn't describe.
 func (x *sampler) open(r spec.Raw, depth int) string {
 	switch {
 	case depth == 0:
@@ -163,12 +165,12 @@ func (x *sampler) open(r spec.Raw, depth int) string {
 	return x.plain(r)
 }
 
-// allowsName reports whether no schema hides a field of that name.
+// allowsName reports whether no schema hides a field with the given name.
 func (x *sampler) allowsName(name string) bool {
 	return x.v.AllowsExtraField(name) && !x.v.HidesName(name)
 }
 
-// members returns the members of r that are shown.
+// members returns the visible members of r.
 func (x *sampler) members(r spec.Raw, of func(name string, m spec.Raw) (string, bool)) string {
 	out, n := []byte{'{'}, 0
 	for name, m := range r.Members() {
@@ -187,7 +189,7 @@ func (x *sampler) members(r spec.Raw, of func(name string, m spec.Raw) (string, 
 	return string(append(out, '}'))
 }
 
-// list returns the first elements of r that are shown.
+// list returns the first visible elements of r.
 func (x *sampler) list(r spec.Raw, of func(e spec.Raw) (string, bool)) string {
 	out, n := []byte{'['}, 0
 	for e := range r.Elements() {
@@ -206,7 +208,7 @@ func (x *sampler) list(r spec.Raw, of func(e spec.Raw) (string, bool)) string {
 	return string(append(out, ']'))
 }
 
-// plain returns a text, cut, or another value as it is.
+// plain returns a string, shortened, or another value unchanged.
 func (x *sampler) plain(r spec.Raw) string {
 	if r.Kind() != '"' {
 		if text := string(r.Compact()); len(text) <= maxValue && utf8.ValidString(text) {

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// TestExample checks which of a document's examples are shown, and which parts of them.
+// TestExample checks which examples of a document are shown, and which parts of them.
 func TestExample(t *testing.T) {
 	f := spec.Filter{Schema: func(name string) bool { return name != "Hidden" }, Field: func(schema, field string) bool { return field != "secret" && !(schema == "User" && field == "email") },
 		Undeclared: func(name string) bool { return name != "secret" }}
@@ -50,7 +50,7 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// TestDescription checks that a description that the detail cuts can be read whole, in parts.
+// TestDescription checks that a description that is cut in the detail can be read in full, in parts.
 func TestDescription(t *testing.T) {
 	words := strings.TrimSpace(strings.Repeat("<b>many</b> words\n", 1200))
 	for _, row := range []struct{ description, at, want string }{

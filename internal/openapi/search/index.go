@@ -3,17 +3,17 @@
 //	spec.View ─New→ Index ─Search: words→ Result ─DescribeFound→ text
 //	spec.View, operation or schema ─DescribeOperation, DescribeSchema→ text
 //
-// An Index and a description are made of a View. They contain nothing that its principal may not see: hidden operations
+// An Index and a description are made from a View. They contain only what its principal may see. Hidden operations
 // affect no result, count, near name or statistic.
 //
 // Search ranks operations with BM25 over weighted fields, by the stems of their words. The fields are id, path,
 // summary, tags, parameters, description, and the fields of body and response. A verb that fits the operation raises
-// the score, and so do matches that cover its title. An unknown service is refused with near names.
+// the score. Matches that cover the operation's title raise it too. An unknown service is refused with near names.
 //
-// The description of an operation shows the request first, required parts first, then the response, two levels deep.
-// Its size is bounded: the response is shortened before the request. DescribePart and DescribeSchema describe deeper
-// parts. Texts of the document are untrusted data. They are flattened to one line and cut, so they can't break out of
-// their line.
+// The description of an operation shows the request, with required parts first, and then the response, two levels
+// deep. Its size is limited. The response is shortened before the request. DescribePart and DescribeSchema describe
+// deeper parts. Texts of the document are untrusted data. They are flattened to one line and cut, so they can't break
+// out of their line.
 package search
 
 import (
@@ -28,7 +28,7 @@ import (
 
 // Options configure the search of one API.
 type Options struct {
-	Synonyms map[string][]string // common word → the API's terms for it
+	Synonyms map[string][]string // common word → terms of the API for it
 }
 
 // An Index ranks the operations of one View. It is safe for concurrent use.
@@ -36,16 +36,16 @@ type Index struct {
 	v        *spec.View
 	entries  []entry
 	terms    map[string][]posting
-	answers  map[string][]posting // likewise of the fields of answers
+	answers  map[string][]posting // the same for the fields of responses
 	words    []string             // all terms, sorted
 	services []Service
-	synonyms map[string][]string // stems of both
+	synonyms map[string][]string // stems → stems
 }
 
 // An entry is the indexed data of one operation.
 type entry struct {
 	op    *spec.Operation
-	title int    // number of terms in its id, path and summary together
+	title int    // total number of terms in its id, path and summary
 	verb  string // its canonical verb, or "" if unknown
 	depth int    // segments of its path
 	one   bool   // the path ends in a variable, so the operation is about one item
@@ -55,7 +55,7 @@ type entry struct {
 type posting struct {
 	entry  int32
 	weight float32 // the term's frequency over all fields, weighted and normalized by length
-	title  bool    // it occurs in the id, the path or the summary
+	title  bool    // the term occurs in the id, the path or the summary
 }
 
 // A Service is a group of operations: a tag.
@@ -65,7 +65,7 @@ type Service struct {
 	Operations  int // number of visible operations
 }
 
-// The fields of an operation, and the weight of a term in each.
+// These are the fields of an operation. Each has a weight for its terms.
 const (
 	fieldID = iota
 	fieldPath
@@ -80,7 +80,8 @@ const (
 
 var weights = [fields]float32{fieldID: 3, fieldPath: 2, fieldSummary: 3, fieldTags: 1.2, fieldParameters: 0.6, fieldBody: 0.5, fieldSchemas: 0.7, fieldDescription: 0.8}
 
-// The constants of BM25: k1, how soon repetition saturates, and b, the influence of length.
+// These are the constants of BM25. saturation (k1) is how soon repetition saturates, and lengths (b) is the influence
+// of length.
 const (
 	saturation = 1.2
 	lengths    = 0.6
@@ -149,8 +150,8 @@ func texts(v *spec.View, op *spec.Operation, st stemmer) (out [fields][]string) 
 	return out
 }
 
-// answer adds the stems of the fields of op's answer, which is the i-th operation. They are kept apart: otherwise every
-// noun of the API would seem to be common.
+// answer adds the stems of the fields in the response of op, the i-th operation. They are stored separately.
+// Otherwise every noun of the API would seem to be common.
 func (ix *Index) answer(i int, op *spec.Operation, st stemmer) {
 	r := op.Success()
 	if r == nil || len(r.Contents) == 0 {
@@ -169,11 +170,11 @@ func (ix *Index) answer(i int, op *spec.Operation, st stemmer) {
 	}
 }
 
-// own is the segment of paths, and the term, of things that belong to the caller. As a word it is a stop word.
+// own is the segment of paths, and the term, for things that belong to the caller. As a word it is a stop word.
 const own = "me"
 
-// add indexes op by BM25F. The words of each field count by its weight and by their share of the field's length
-// relative to the mean. n is the number of operations, and total holds the words of each field in all operations.
+// add indexes op with BM25F. The words of each field count by the field's weight and by the field's length relative
+// to the mean. n is the number of operations, and total contains the number of words of each field in all operations.
 func (ix *Index) add(op *spec.Operation, text [fields][]string, total [fields]int, n int) {
 	weight, title := map[string]float32{}, map[string]bool{}
 	var order []string
@@ -200,7 +201,7 @@ func (ix *Index) add(op *spec.Operation, text [fields][]string, total [fields]in
 	ix.entries = append(ix.entries, entry{op: op, title: len(title), verb: verbOf(op), depth: strings.Count(strings.Trim(op.Path, "/"), "/") + 1, one: strings.HasSuffix(strings.TrimSuffix(op.Path, "/"), "}")})
 }
 
-// group counts the operations of each service: first the declared ones, in the document's order.
+// group counts the operations of each service. The declared services come first, in the document's order.
 func (ix *Index) group() {
 	at := map[string]int{}
 	count := map[string]int{}
@@ -229,10 +230,12 @@ func (ix *Index) group() {
 	}
 }
 
-// Services returns the services, the declared ones first, in the document's order. Callers must not modify it.
+// Services returns the services, with the declared ones first, in the document's order. Callers must not modify the
+// slice.
 func (ix *Index) Services() []Service { return ix.services }
 
-// service returns the full name of a service, given that name in any case or the part after its last dot.
+// service returns the full name of a service. The given name may be the full name in any case, or the part after the
+// last dot.
 func (ix *Index) service(name string) (string, error) {
 	var found, all []string
 	for _, s := range ix.services {

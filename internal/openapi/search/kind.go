@@ -8,10 +8,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// maxEnum is the maximum number of enum values listed.
+// maxEnum is the maximum number of enum values in a list.
 const maxEnum = 12
 
-// kind returns a type, such as string, array<Team>, map<integer> or "one of A, B".
+// kind returns the text of a type, such as string, array<Team>, map<integer> or "one of A, B".
 func (p *printer) kind(s spec.Schema, depth int) string {
 	text := ""
 	switch p.kinds++; {
@@ -37,7 +37,7 @@ func (p *printer) kind(s spec.Schema, depth int) string {
 			kinds[i] = oneLine(t, 20)
 		}
 		switch text = strings.Join(kinds, " or "); s.Format {
-		case "", text: // grpc-gateway says boolean twice
+		case "", text: // grpc-gateway repeats the word boolean
 		case "byte":
 			text += "(bytes in base64)"
 		default:
@@ -57,7 +57,7 @@ func (p *printer) kind(s spec.Schema, depth int) string {
 	return text
 }
 
-// enum describes a type by its values, at most maxEnum of them, with the name of its schema before them if it has one.
+// enum describes a type by its values, at most maxEnum of them. The name of its schema, if any, comes first.
 func (p *printer) enum(s spec.Schema) string {
 	var values []string
 	for i, e := range s.Enum {
@@ -74,7 +74,7 @@ func (p *printer) enum(s spec.Schema) string {
 	return text
 }
 
-// value returns an enum value. Only empty strings are quoted.
+// value returns the text of an enum value. Only empty strings are quoted.
 func value(e spec.Raw) string {
 	switch e.Kind() {
 	case '"':
@@ -88,8 +88,8 @@ func value(e spec.Raw) string {
 	return oneLine(string(e), 60)
 }
 
-// choices lists the alternatives of a schema by name, and unnamed ones by their fields. They are of fewer levels than
-// other types, as there may be many on each.
+// choices lists the alternatives of a schema by name, and unnamed alternatives by their fields. It shows fewer levels
+// than other types, because each level may have many alternatives.
 func (p *printer) choices(s spec.Schema, all []spec.Raw, depth int) string {
 	depth = max(depth+1, 3)
 	var names []string

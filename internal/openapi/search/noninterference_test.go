@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A world is a random document, and the parts of it that are hidden.
+// A world is a random document with hidden parts.
 type world struct {
 	operations map[string]operation
 	schemas    map[string]map[string]string // fields → "" or the schema they refer to
@@ -104,7 +104,7 @@ func (w world) text(without bool, other string) string {
 	return b.String()
 }
 
-// example returns a value of a schema. Hidden parts are omitted, or have another text.
+// example returns a value of a schema. It omits hidden parts or gives them other text.
 func (w world) example(name string, without bool, other string, depth int) string {
 	switch {
 	case name == "" || depth == 0:
@@ -168,9 +168,9 @@ func (w world) answers(t *rapid.T, text string, f spec.Filter) string {
 	return b.String()
 }
 
-// TestNonInterference checks that hidden parts have no effect on any text: neither removing them nor changing them.
+// TestNonInterference checks that neither removing nor changing hidden parts affects any text.
 func TestNonInterference(t *testing.T) {
-	rounds := 1 // of 100 documents
+	rounds := 1 // a round has 100 documents
 	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_SOAK")); err == nil {
 		rounds = max(1, n/10_000)
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestNothing checks that a search says so if no operation answers the query. 17 of 75 queries don't get that answer.
-// It was 33 before words that no operation has counted. Queries with an answer among the first five are rarely called
-// weak, and never if they use the words of the API. A weak answer lists the same operations.
+// TestNothing checks that a search reports no match if no operation answers the query. It fails to do so for 17 of 75
+// queries. It was 33 before words that no operation contains counted. Queries whose operation is among the first five
+// results are rarely weak, and never if they use the words of the API. A weak result lists the same operations.
 func TestNothing(t *testing.T) {
 	b, err := os.ReadFile("../testdata/nothing.txt")
 	if err != nil {

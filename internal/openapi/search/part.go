@@ -10,14 +10,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// partMeasures are tried in order until a part is short enough.
+// partMeasures are tried in order until the description of a part is short enough.
 var partMeasures = []measure{{3, 200, true}, {2, 200, true}, {1, 200, true}, {1, 200, false}, {1, 100, false}, {1, 60, false}, {1, 25, false}}
 
-// DescribePart returns the description of one part of op, an operation visible in v. A part is path, query, headers,
-// cookies, body or response, with dotted names below (body.line_items.price_data). The part description is the whole
-// description of op, in parts of maxDescription characters (description.2). Names skip lists. An alternative is named
-// by its schema or by its number, from 1. DescribePart returns problem.NotFound with near names for a part that does
-// not exist.
+// DescribePart returns the description of one part of op, an operation visible in v. The path at begins with path,
+// query, headers, cookies, body or response, followed by dotted names (body.line_items.price_data). The path
+// description stands for the whole description of op, in parts of maxDescription characters (description.2). Names
+// skip lists. An alternative is named by its schema or by its number, from 1. DescribePart returns problem.NotFound
+// with near names for a part that does not exist.
 func DescribePart(v *spec.View, op *spec.Operation, at string) (string, error) {
 	place, rest, _ := strings.Cut(at, ".")
 	if place == "description" {
@@ -39,10 +39,11 @@ func DescribePart(v *spec.View, op *spec.Operation, at string) (string, error) {
 	return describePath(v, s, below, rest, request)
 }
 
-// maxDescription is the maximum number of characters of a description in one answer.
+// maxDescription is the maximum length of a description in one answer, in characters.
 const maxDescription = 5000
 
-// description returns the part of op's description with that number, "" for the first one, on one line.
+// description returns the part of op's description with the given number, on one line. An empty number means the
+// first part.
 func description(op *spec.Operation, number string) (string, error) {
 	flat := []rune(prose(op.Description, len(op.Description)+1))
 	parts := max(1, (len(flat)+maxDescription-1)/maxDescription)
@@ -63,7 +64,8 @@ func description(op *spec.Operation, number string) (string, error) {
 	return text, nil
 }
 
-// DescribeSchemaPart returns the description of the part at of the schema with that full or short name.
+// DescribeSchemaPart returns the description of the part at of a schema. The schema is given by its full or short
+// name.
 func DescribeSchemaPart(v *spec.View, called, at string) (string, error) {
 	s, err := v.SchemaByName(called)
 	if err != nil {
@@ -72,7 +74,7 @@ func DescribeSchemaPart(v *spec.View, called, at string) (string, error) {
 	return describePath(v, s, "", at, false)
 }
 
-// top returns the schema at the top of a part, or the function that writes a whole section. It removes the name of a
+// top returns the schema at the top of a part, or a function that writes a whole section. It removes the name of a
 // parameter from rest.
 func top(v *spec.View, op *spec.Operation, place string, rest *string) (s spec.Schema, section func(*printer), err error) {
 	switch place {
@@ -116,10 +118,10 @@ func top(v *spec.View, op *spec.Operation, place string, rest *string) (s spec.S
 		Detail: fmt.Sprintf("no part %q%s", problem.Cut(place), problem.DidYouMean(near)), Suggestion: "a part begins with path, query, headers, cookies, body or response; description is that of the operation"}
 }
 
-// places are the names with which a part begins.
+// places are the names that a part can begin with.
 var places = []string{"path", "query", "headers", "cookies", "body", "response", "description"}
 
-// inside returns the parts of op that at is without their beginning: body.rules for rules.
+// inside returns the full names of the parts of op that end in at: body.rules for rules.
 func inside(v *spec.View, op *spec.Operation, at string) (out []string) {
 	for _, place := range places[:len(places)-1] {
 		if _, err := DescribePart(v, op, place+"."+at); err == nil {
@@ -129,7 +131,8 @@ func inside(v *spec.View, op *spec.Operation, at string) (out []string) {
 	return out
 }
 
-// noPart returns the error for a path whose part at has no such name, with the near names, or else the first twelve.
+// noPart returns the error for a name that the part at doesn't have. The error contains near names or, if there are
+// none, the first twelve names.
 func noPart(at, name string, names []string) error {
 	name, _, _ = strings.Cut(name, ".")
 	near := problem.Nearest(name, names, 3)
@@ -150,7 +153,7 @@ func below(path, name string) (string, bool) {
 	return path, false
 }
 
-// describePath follows rest from s, which is at the path at, and returns a description of the schema it leads to.
+// describePath follows the path rest from s, which is at the path at. It returns the description of the schema there.
 func describePath(v *spec.View, s spec.Schema, at, rest string, request bool) (string, error) {
 	for range 64 {
 		if rest == "" {
@@ -170,15 +173,15 @@ func describePath(v *spec.View, s spec.Schema, at, rest string, request bool) (s
 	}), nil
 }
 
-// step returns the schema of the first name in rest, in s or in the elements of s if it is a list. It also returns the
-// remaining names. If there is no such name, it returns all of rest and the names that exist.
+// step returns the schema for the first name in rest and the remaining names. It searches s or, if s is a list, its
+// elements. If the name doesn't exist, it returns all of rest and the existing names.
 func step(v *spec.View, s spec.Schema, rest string, depth int) (spec.Schema, string, []string) {
 	for range 4 {
 		if s.Items != nil && s.Is("array") {
 			s = v.Schema(s.Items)
 		}
 	}
-	// A field of the object first, the longest that fits, as names may have dots.
+	// A field of the object comes first. The longest matching name counts, because names may contain dots.
 	o := v.Object(s)
 	var names []string
 	best, left, found := s, rest, false
@@ -191,7 +194,7 @@ func step(v *spec.View, s spec.Schema, rest string, depth int) (spec.Schema, str
 	if found {
 		return best, left, nil
 	}
-	// Then an alternative by its name or number, and fields of alternatives.
+	// Then come alternatives, by name or number, and fields of alternatives.
 	for i, c := range o.Choices {
 		in := v.Schema(c)
 		for _, called := range []string{in.Name, spec.ShortName(in.Name), strconv.Itoa(i + 1)} {
@@ -213,7 +216,7 @@ func step(v *spec.View, s spec.Schema, rest string, depth int) (spec.Schema, str
 		}
 		names = append(names, more...)
 	}
-	if o.Further != nil { // any name leads to a value of a map
+	if o.Further != nil { // any name matches a value of a map
 		_, after, _ := strings.Cut(rest, ".")
 		return v.Schema(o.Further), after, nil
 	}
@@ -221,7 +224,7 @@ func step(v *spec.View, s spec.Schema, rest string, depth int) (spec.Schema, str
 	return s, rest, slices.Compact(names)
 }
 
-// shortest describes with less and less until the text is short enough.
+// shortest describes with smaller and smaller measures until the text is short enough.
 func shortest(describe func(measure) string) string {
 	text := ""
 	for _, m := range partMeasures {

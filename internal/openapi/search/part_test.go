@@ -54,7 +54,7 @@ func TestPart(t *testing.T) {
 	if text, err := DescribeSchemaPart(v, "card", "owner"); err != nil || text != "owner: object\n  name: string\n" {
 		t.Error(text, err)
 	}
-	// A detail says how to see the first part that it leaves out.
+	// A detail describes how to get the first part that it omits.
 	if text := DescribeOperation(v, op); !strings.Contains(text, "A part in full: at=\"body.line_items.price_data\"\n") {
 		t.Error(text)
 	}

@@ -9,7 +9,7 @@ import (
 // MaxPhrasings is the maximum number of phrasings of one query that are used.
 const MaxPhrasings = 8
 
-// Phrasings returns the phrasings in a query: "list tickets; get issues" has two.
+// Phrasings splits a query into phrasings: "list tickets; get issues" has two.
 func Phrasings(text string) (out []string) {
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '\n' }) {
 		if part = strings.TrimSpace(part); part != "" {
@@ -22,11 +22,12 @@ func Phrasings(text string) (out []string) {
 // A ranking is the result of one phrasing.
 type ranking struct {
 	entries []int32 // best first
-	weak    bool    // the first one doesn't match well
-	match   float64 // how much of the phrasing the first one has
+	weak    bool    // the first entry doesn't match well
+	match   float64 // the part of the phrasing that the first entry covers
 }
 
-// rankings returns the results of each phrasing of text among the entries that in accepts, or nil if it has no words.
+// rankings returns the results of each phrasing of text, among the entries that in accepts. It returns nil if text
+// has no words.
 func (ix *Index) rankings(text string, in func(*entry) bool) (out []ranking) {
 	all := Phrasings(text)
 	for _, part := range all[:min(len(all), MaxPhrasings)] {
@@ -37,12 +38,13 @@ func (ix *Index) rankings(text string, in func(*entry) bool) (out []ranking) {
 	return out
 }
 
-// near says how much the first places of a ranking count, when several are fused. The place after so many counts half
-// as much as the first.
+// near determines how much the first places of a ranking count when several rankings are fused. The place after this
+// many others counts half as much as the first.
 const near = 3
 
-// fuseRankings returns one ranking of several, by the sum of the reciprocal ranks: scores of two phrasings can't be compared. It matches as well
-// as the best of them, since each is a guess at the API's words and one that is right is enough.
+// fuseRankings combines several rankings into one by the sum of the reciprocal ranks, because scores of two phrasings
+// can't be compared. The match of the result is the best match of a phrasing. Each phrasing is a guess at the API's
+// words, and one correct guess is enough.
 func (ix *Index) fuseRankings(all []ranking) ranking {
 	if len(all) == 1 {
 		return all[0]

@@ -15,17 +15,17 @@ type printer struct {
 	v       *spec.View
 	b       strings.Builder
 	request bool     // describes the request: read-only fields are omitted
-	sent    string   // the named schema of the body, if an answer of the same has its fields
+	sent    string   // the named schema of the body, if the response uses the same schema
 	whole   bool     // describes a schema: all fields are included
 	past    []string // the named schemas that enclose the current one
 	at      []string // the path of the current part: body, line_items. See DescribePart
-	cut     string   // the path of the first part that is not shown whole
-	kinds   int      // types described
+	cut     string   // the path of the first part that is not shown in full
+	kinds   int      // the number of types described
 	form    bool     // describes a multipart form, in which files are objects
 }
 
-// maxKinds is the maximum number of types that a printer describes. Further ones are any. A schema of a kilobyte can nest
-// alternatives of alternatives in more ways than there is time for.
+// maxKinds is the maximum number of types that a printer describes. Further types are described as any. The nested
+// alternatives in a schema of one kilobyte can have more combinations than can be described in reasonable time.
 const maxKinds = 100_000
 
 func (p *printer) line(indent int, text string) {
@@ -44,7 +44,7 @@ func (p *printer) parameters(op *spec.Operation) {
 	}
 }
 
-// place describes the parameters in one place: path, query or header.
+// place describes the parameters in one location: path, query or header.
 func (p *printer) place(op *spec.Operation, in string) {
 	all := slices.DeleteFunc(p.v.Parameters(op), func(q spec.Parameter) bool { return q.In != in || p.v.FixedValue(q) != nil })
 	if len(all) == 0 {
@@ -85,7 +85,7 @@ func (p *printer) enter(name string) func() {
 	return func() { p.at = p.at[:len(p.at)-1] }
 }
 
-// printOmittedFields prints the names of the omitted fields, and notes the part that has them.
+// printOmittedFields prints the names of omitted fields and notes the part that contains them.
 func (p *printer) printOmittedFields(indent int, names []string) {
 	p.omit()
 	text := strings.Join(names[:min(len(names), maxEnum)], ", ")
@@ -95,7 +95,7 @@ func (p *printer) printOmittedFields(indent int, names []string) {
 	p.line(indent, fmt.Sprintf("… %d more: %s", len(names), oneLine(text, 3*maxText)))
 }
 
-// omit notes that the current part is not shown whole.
+// omit notes that the current part is not shown in full.
 func (p *printer) omit() {
 	if p.cut == "" {
 		p.cut = strings.Join(p.at, ".")
@@ -109,7 +109,7 @@ func order(required bool) int {
 	return 0
 }
 
-// body describes the request body by the media type that is preferred, and names the others.
+// body describes the request body by its preferred media type, and names the other media types.
 func (p *printer) body(b *spec.Body) {
 	if b == nil {
 		return
@@ -144,7 +144,7 @@ func (p *printer) element(s spec.Schema) spec.Schema {
 	return s
 }
 
-// answers describes the response of a success, and lists the statuses of failures.
+// answers describes the response of a successful call, and lists the statuses of failures.
 func (p *printer) answers(op *spec.Operation) {
 	best := op.Success()
 	if best == nil {
@@ -178,8 +178,8 @@ func (p *printer) answers(op *spec.Operation) {
 	}
 }
 
-// media returns the media type of a response that is not JSON. It adds the other media types that a call can choose,
-// except for other names of JSON and plain text.
+// media returns the media type of a response that is not JSON. It adds the other media types that a call can choose.
+// Other names of JSON and text/plain are omitted.
 func media(op *spec.Operation, c *spec.Content) string {
 	text := ""
 	if !spec.IsJSON(c.MediaType) {
@@ -195,7 +195,7 @@ func media(op *spec.Operation, c *spec.Content) string {
 	return text + "; headers.Accept chooses " + strings.Join(others, " or ")
 }
 
-// content describes a body or a response: its type next to the title, its fields below.
+// content describes a body or a response. The type is next to the title, and the fields follow.
 func (p *printer) content(title string, c *spec.Content) {
 	s := p.v.Schema(c.Schema)
 	text := title + ": " + p.kind(s, 0)
@@ -214,8 +214,8 @@ func (p *printer) content(title string, c *spec.Content) {
 	p.inside(1, s, 0)
 }
 
-// describes reports whether s says anything about its values. Values that it doesn't describe may be hidden, so they
-// have no example.
+// describes reports whether s declares anything about its values. Values without a declaration may be hidden, so
+// their example is not shown.
 func describes(s spec.Schema) bool {
 	return len(s.Types)+len(s.Enum)+len(s.Properties)+len(s.AllOf)+len(s.OneOf)+len(s.AnyOf) > 0 || s.Items != nil || s.Additional != nil
 }
@@ -241,7 +241,7 @@ func (p *printer) inside(indent int, s spec.Schema, level int) {
 		}
 		return
 	}
-	// A schema inside of itself is named, not described again.
+	// A schema inside itself is only named, not described again.
 	if s.Name != "" {
 		if slices.Contains(p.past, s.Name) {
 			return
@@ -249,7 +249,7 @@ func (p *printer) inside(indent int, s spec.Schema, level int) {
 		p.past = append(p.past, s.Name)
 		defer func() { p.past = p.past[:len(p.past)-1] }()
 	}
-	// Required fields first. Those of the other direction are left out.
+	// Required fields come first. Fields of the other direction are omitted.
 	o := p.v.Object(s)
 	all := slices.DeleteFunc(o.Fields, func(f spec.FieldFilter) bool {
 		in := p.v.Schema(f.Schema)
@@ -286,7 +286,8 @@ func (p *printer) inside(indent int, s spec.Schema, level int) {
 	}
 }
 
-// alternatives describes the fields of each alternative of o that has fields, under its name or its number.
+// alternatives describes the fields of each alternative of o that has fields. The heading is the name or number of
+// the alternative.
 func (p *printer) alternatives(indent int, o spec.ObjectFilter, level int) {
 	if level >= p.depth || len(o.Choices) > maxEnum {
 		return
@@ -307,8 +308,8 @@ func (p *printer) alternatives(indent int, o spec.ObjectFilter, level int) {
 	}
 }
 
-// field writes one line for a field: name, type, whether it is required, and default. As far as the measure allows, it
-// adds the description and an example. A well-known type has the note on its form instead.
+// field writes one line for a field: name, type, whether it is required, and default. If the measure allows it, the
+// line includes the description and an example. A well-known type has a note on its form instead.
 func (p *printer) field(indent int, called string, required bool, s spec.Schema) {
 	text := name(called) + ": " + p.kind(s, 0)
 	if required {

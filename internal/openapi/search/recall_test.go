@@ -52,7 +52,7 @@ func gold(t testing.TB, name string) []task {
 	return out
 }
 
-// ranks returns the rank at which each task's operation was found, 0 if not within ten.
+// ranks returns the rank of each task's operation in the results, or 0 if it is not in the first ten.
 func ranks(t testing.TB, ix *Index, tasks []task, words func(task) string) []int {
 	t.Helper()
 	out := make([]int, len(tasks))
@@ -122,8 +122,8 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestThesaurus checks that the thesaurus is large, that its groups are of words, and that a word finds names with
-// another word of its group.
+// TestThesaurus checks that the thesaurus is large and that its groups consist of words. It also checks that a word
+// finds names that contain another word of its group.
 func TestThesaurus(t *testing.T) {
 	groups := 0
 	for line := range strings.Lines(thesaurusText) {

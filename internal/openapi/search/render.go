@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// maxDetail is the approximate maximum size of a detail in bytes: 1,500 tokens of 4 bytes.
+// maxDetail is the approximate maximum size of a detail in bytes. It corresponds to 1,500 tokens of 4 bytes.
 const maxDetail = 6000
 
 // maxText is the maximum length of a description in characters.
@@ -16,12 +16,13 @@ const maxText = 100
 
 // A measure limits how much is described.
 type measure struct {
-	depth        int // levels
-	fields       int // maximum number, of one object
+	depth        int // number of levels
+	fields       int // maximum number of fields of one object
 	descriptions bool
 }
 
-// measures are tried in order until a detail is short enough: one of the request and one of the response each.
+// measures are tried in order until a detail is short enough. Each pair contains a measure for the request and one
+// for the response.
 var measures = [][2]measure{
 	{{2, 60, true}, {2, 60, true}},
 	{{2, 60, true}, {2, 40, false}},
@@ -35,7 +36,8 @@ var measures = [][2]measure{
 	{{1, 12, false}, {0, 0, false}},
 }
 
-// DescribeOperation returns the detail of op, an operation visible in v, of at most about maxDetail bytes.
+// DescribeOperation returns the detail of op, an operation visible in v. The detail has at most about maxDetail
+// bytes.
 func DescribeOperation(v *spec.View, op *spec.Operation) string {
 	text := ""
 	for _, m := range measures {
@@ -46,8 +48,8 @@ func DescribeOperation(v *spec.View, op *spec.Operation) string {
 	return text
 }
 
-// detail returns the description of op with each side cut to its measure. If parts are cut, the last line says how to ask for the first
-// of them.
+// detail returns the description of op, with request and response cut to their measures. If parts are cut, the last
+// line describes how to get the first of them.
 func detail(v *spec.View, op *spec.Operation, request, answer measure) string {
 	p := &printer{v: v}
 	p.line(0, line(v, op))
@@ -76,8 +78,8 @@ func detail(v *spec.View, op *spec.Operation, request, answer measure) string {
 	return p.b.String()
 }
 
-// line returns one line that describes an operation in a list: id, method and path, summary and access class.
-// Operations that a person reviews before they run are marked.
+// line returns one line that describes an operation in a list: id, method and path, summary and access class. It
+// marks operations that need review.
 func line(v *spec.View, op *spec.Operation) string {
 	class := v.Class(op)
 	mark := class.String()
@@ -96,8 +98,8 @@ func line(v *spec.View, op *spec.Operation) string {
 	return fmt.Sprintf("%s: %s %s%s [%s]", name(op.ID), op.Method, oneLine(op.Path, 300), text, mark)
 }
 
-// needs returns the required arguments of a read besides its path, so that a simple call can be made from a search
-// result.
+// needs returns the required arguments of a read other than path parameters. With them, an agent can make a simple
+// call from a search result.
 func needs(v *spec.View, op *spec.Operation) string {
 	if v.Class(op) != spec.ClassRead {
 		return ""
@@ -127,7 +129,8 @@ func needs(v *spec.View, op *spec.Operation) string {
 	return " needs " + oneLine(strings.Join(names, ", "), 3*maxText)
 }
 
-// summary returns the summary of an operation, or its description if there is none or it only repeats the name.
+// summary returns the summary of an operation. If there is none, or if it only repeats the name, it returns the
+// description.
 func summary(op *spec.Operation) string {
 	text := prose(op.Summary, maxText)
 	if text == "" || strings.EqualFold(text, spec.ShortName(op.ID)) {
@@ -136,8 +139,8 @@ func summary(op *spec.Operation) string {
 	return text
 }
 
-// DescribeResult returns a search result as text: one line for each operation, then further ones only by their ids. If
-// nothing matches well, it adds the services to look in.
+// DescribeResult returns a search result as text. Each operation has one line, and further operations follow by id
+// only. If there is no good match, it adds the services to search in.
 func DescribeResult(v *spec.View, r Result) string {
 	p := &printer{v: v}
 	switch {
@@ -161,7 +164,8 @@ func DescribeResult(v *spec.View, r Result) string {
 	return p.b.String()
 }
 
-// rephrase tells who asked in one phrasing that several, in words that an API would use, find more.
+// rephrase returns advice for a query with only one phrasing: several phrasings, in words that an API would use, find
+// more. For other queries it returns "".
 func rephrase(r Result) string {
 	if r.Phrasings > 1 {
 		return ""
@@ -192,7 +196,7 @@ func DescribeServices(v *spec.View, all []Service) string {
 // maxServices is the maximum number of services listed.
 const maxServices = 150
 
-// services lists the services with their numbers of operations, at most maxServices.
+// services lists at most maxServices services with their number of operations.
 func (p *printer) services(all []Service) {
 	for i, s := range all {
 		if i == maxServices {
@@ -207,8 +211,8 @@ func (p *printer) services(all []Service) {
 	}
 }
 
-// DescribeSchema returns the description of the schema with that full or short name: the fields of a message, or the values of
-// an enum. Its errors are those of spec.View.Named.
+// DescribeSchema returns the description of the schema with the given full or short name. It contains the fields of a
+// message, or the values of an enum. Its errors are those of spec.View.SchemaByName.
 func DescribeSchema(v *spec.View, called string) (string, error) {
 	s, err := v.SchemaByName(called)
 	if err != nil {

@@ -106,7 +106,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// tokens returns the 50th and 95th percentile and the maximum length of texts, in tokens of 4 bytes.
+// tokens returns the 50th percentile, the 95th percentile and the maximum of the lengths of texts, in tokens of 4
+// bytes.
 func tokens(texts []string) (p50, p95, most int) {
 	var n []int
 	for _, text := range texts {
@@ -116,7 +117,7 @@ func tokens(texts []string) (p50, p95, most int) {
 	return n[len(n)/2], n[len(n)*95/100], n[len(n)-1]
 }
 
-// describeEverything renders all of a view, and checks that each text stays on its line.
+// describeEverything renders all of a view, and checks that each text stays on one line.
 func describeEverything(t testing.TB, v *spec.View) (details, schemas []string) {
 	t.Helper()
 	check := func(text string) {
@@ -156,7 +157,7 @@ func TestBudget(t *testing.T) {
 			t.Errorf("%s: p95 is %d tokens", name, p95)
 		}
 	}
-	// Wide and deep: 120 fields of 120 fields.
+	// This document is wide and deep: 120 fields that have 120 fields each.
 	var b strings.Builder
 	b.WriteString(`{"openapi":"3.0.0","paths":{"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/S0"}}}},"responses":{"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/S0"}}}}}}}},"components":{"schemas":{"x":{}`)
 	for i := range 3 {
@@ -173,7 +174,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestSame checks that fields that body and answer have in common are described once.
+// TestSame checks that fields that are in both the body and the response are described once.
 func TestSame(t *testing.T) {
 	v := see(t, []byte(`{"openapi":"3.0.0","paths":{"/zones":{"post":{"operationId":"add","requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Zone"}}}},
 		"responses":{"201":{"content":{"application/json":{"schema":{"type":"array","items":{"$ref":"#/components/schemas/Zone"}}}}}}},

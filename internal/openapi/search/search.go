@@ -11,15 +11,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// A Query describes a search. With neither Text nor Service it finds nothing. See Index.Services.
+// A Query describes a search. If both Text and Service are empty, it finds nothing. See Index.Services.
 type Query struct {
-	Text    string // search terms, in one or several Phrasings, or "" for all operations of the Service
-	Service string // a service's name, full or short, or "" for all
+	Text    string // search terms in one or several phrasings, or "" for all operations of Service
+	Service string // the full or short name of a service, or "" for all services
 	Offset  int    // results to skip
-	Limit   int    // results to return. 0 is DefaultLimit, the maximum is MaxLimit
+	Limit   int    // results to return. 0 means DefaultLimit. The maximum is MaxLimit
 }
 
-// The number of operations in one result.
+// These limit the number of operations in one result.
 const (
 	DefaultLimit = 5
 	MaxLimit     = 50
@@ -28,7 +28,7 @@ const (
 // maxAlso is the maximum number of further operations that a Result names.
 const maxAlso = 60
 
-// maxWords is the maximum number of terms used of a query.
+// maxWords is the maximum number of terms of a query that are used.
 const maxWords = 24
 
 // A Result is the result of a Query.
@@ -37,11 +37,11 @@ type Result struct {
 	Total      int               // number of matches
 	Offset     int               // number of matches before Operations
 	Service    string            // the full name of the requested service, or "" for all
-	Weak       bool              // no operation matches well: see Services instead
-	Phrasings  int               // how many of the query were used
-	Match      float64           // how much of the query's words the first operation has, from 0 to 1: to compare with other APIs
+	Weak       bool              // no operation matches well. See Services instead
+	Phrasings  int               // number of phrasings that were used
+	Match      float64           // the part of the query's words that the first operation covers, from 0 to 1, for comparison with other APIs
 	Services   []Service         // set if Weak
-	Also       []*spec.Operation // the operations after Operations, best first, to be named only, or nil without a Text
+	Also       []*spec.Operation // the best operations after Operations, to be named only. Nil without a Text
 }
 
 // Search finds operations. It returns problem.NotFound with near names for an unknown service.
@@ -98,7 +98,7 @@ func (ix *Index) operations(entries []int32) (out []*spec.Operation) {
 type asked struct {
 	terms []term
 	verb  string // the requested action, or "" if unknown
-	many  bool   // about several items
+	many  bool   // the query is about several items
 }
 
 // A term is one word of a query with its alternative forms.
@@ -106,14 +106,14 @@ type term struct {
 	also []also
 	verb bool
 	most float64 // idf of the rarest form
-	own  float64 // idf of the word itself, which the index may not have
+	own  float64 // idf of the word itself, even if the index doesn't contain it
 }
 
-// An also is a further term that a word of a query may stand for.
+// An also is another term that a word of a query may stand for.
 type also struct {
 	stem     string
 	postings []posting
-	value    float64 // idf, reduced for forms that are less close to the word
+	value    float64 // idf, reduced for forms that are less similar to the word
 }
 
 // ask parses a query text.
@@ -135,16 +135,17 @@ func (ix *Index) ask(text string) asked {
 			verb = verbsOf(stem)
 		}
 		if verb != "" && verb == a.verb && len(ix.terms[stem]) == 0 {
-			continue // a repeated verb, as in "a new device to add"
+			continue // a repeated verb, for example in "a new device to add"
 		}
-		// The first verb of a question names the action. A plural asks for many.
+		// The first verb of a query names the action. A plural means several items.
 		t := term{verb: verb != "" && a.verb == "", own: ix.idf(len(ix.terms[stem]))}
 		if t.verb {
 			a.verb = verb
 		} else if strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") {
 			a.many = true
 		}
-		// The word itself counts most, then the operator's synonyms, the general thesaurus, and other words of the verb.
+		// The word itself has the highest weight. Then follow the operator's synonyms, the general thesaurus, and
+		// other words of the verb.
 		ix.form(&t, stem, 1)
 		ix.forms(&t, ix.synonyms[stem], 0.8)
 		part := related
@@ -157,7 +158,7 @@ func (ix *Index) ask(text string) asked {
 				ix.form(&t, st.stem(w), 0.5)
 			}
 		}
-		// A word that the index doesn't have may be the beginning of one.
+		// A word that is not in the index may be a prefix of one.
 		if len(t.also) == 0 {
 			ix.begins(&t, stem)
 		}
@@ -173,8 +174,8 @@ func (ix *Index) ask(text string) asked {
 	return a
 }
 
-// impliedTerms returns the terms that a query implies. These are a search where it names something, the caller's own things,
-// and the thesaurus's terms for several words together.
+// impliedTerms returns the terms that a query implies. A query with a proper name implies a search, and words such as
+// "my" imply things of the caller. Several words together imply the terms in the thesaurus.
 func (ix *Index) impliedTerms(text string, st stemmer) (out []term) {
 	add := func(part float64, stems ...string) {
 		var t term
@@ -187,7 +188,7 @@ func (ix *Index) impliedTerms(text string, st stemmer) (out []term) {
 	}
 	if ix.names(text) {
 		if add(named, st.stem("search")); len(out) > 0 {
-			out[0].verb = true // it names the action, not its object
+			out[0].verb = true // the term is an action, not an object
 		}
 	}
 	if slices.ContainsFunc(split(text), func(w string) bool { return w == own || w == "my" || w == "mine" || w == "i" }) {
@@ -199,26 +200,26 @@ func (ix *Index) impliedTerms(text string, st stemmer) (out []term) {
 	return out
 }
 
-// related and phrased are the weights of a stem that the thesaurus has for a word, and for several words together. A
-// word of the API's own needs others less. Then direct is the rest of related.
+// related and phrased are the weights of a stem from the thesaurus, for a word and for several words together. A word
+// that the API itself uses needs other words less. Then direct is the rest of related.
 const related, phrased, direct = 0.6, 0.9, 0.5
 
-// untitled is the weight of a stem that only descriptions, parameters and fields have: "every" and "again" are rare
-// there, and don't describe an operation.
+// untitled is the weight of a stem that occurs only in descriptions, parameters and fields. For example, "every" and
+// "again" are rare there but don't describe an operation.
 const untitled = 0.6
 
-// covering is the weight of how much of its title a query covers, and short the weight of how short its path is. POST
-// /refunds is meant more often than POST /charges/{charge}/refunds.
+// covering is the weight of the part of its title that a query covers. short is the weight of a short path, because
+// POST /refunds is meant more often than POST /charges/{charge}/refunds.
 const covering, short = 1.5, 1.5
 
-// inAnswer is the weight of a word of the query that only an answer has.
+// inAnswer is the weight of a word of the query that occurs only in a response.
 const inAnswer = 0.3
 
-// named is the weight of a search where the query names a thing, which has to be found first.
+// named is the weight of a search if the query names a thing, because the thing must be found first.
 const named = 0.6
 
-// names reports whether a query contains a name. A name is a capitalized word that no operation has, not at the
-// beginning, and not an abbreviation in capitals (VPN).
+// names reports whether a query contains a proper name. A proper name is a capitalized word that no operation
+// contains. It is not the first word, and not an abbreviation in capitals (VPN).
 func (ix *Index) names(text string) bool {
 	st := stemmer{}
 	for i, word := range strings.Fields(text) {
@@ -231,14 +232,14 @@ func (ix *Index) names(text string) bool {
 	return false
 }
 
-// forms adds stems as forms of the term, each with a part of its idf.
+// forms adds stems as forms of the term, each with a fraction of its idf.
 func (ix *Index) forms(t *term, stems []string, part float64) {
 	for _, stem := range stems {
 		ix.form(t, stem, part)
 	}
 }
 
-// form adds a stem as a form of the term, with a part of its idf.
+// form adds a stem as a form of the term, with a fraction of its idf.
 func (ix *Index) form(t *term, stem string, part float64) {
 	postings := ix.terms[stem]
 	if answers := ix.answers[stem]; len(answers) > 0 && part == 1 {
@@ -259,8 +260,8 @@ func (ix *Index) form(t *term, stem string, part float64) {
 
 func isInTitle(p posting) bool { return p.title }
 
-// begins adds terms for a stem that is not a term itself. They begin with the stem (org, organization), or the stem
-// begins with them (repositories, repo).
+// begins adds terms for a stem that is not in the index. These terms begin with the stem (org, organization), or the
+// stem begins with them (repositories, repo).
 func (ix *Index) begins(t *term, stem string) {
 	if len(stem) < 3 {
 		return
@@ -277,21 +278,21 @@ func (ix *Index) begins(t *term, stem string) {
 // weak is the fraction of the query's idf that the best operation must cover for a strong match.
 const weak = 0.3
 
-// least is the fraction of the idf of the query's own words that the best operation must cover. Words that no operation
-// has count too. A query that matches only by some frequent words covers less. For example, "create a load balancer"
-// finds operations that create something, and others about load.
+// least is the fraction of the idf of the query's own words that the best operation must cover. Words that no
+// operation contains count too. A query that matches only by some frequent words covers less. For example, "create a
+// load balancer" finds operations that create something, and operations about load.
 const least = 0.3
 
 // A sum is the total of a query's terms in one entry.
 type sum struct {
 	score   float64
 	title   float64 // idf of the terms in the title
-	covered float64 // likewise of the forms found, without the verb: a word that only stands for it covers less
+	covered float64 // idf of the found forms without the verb. A word that is only related covers less
 	titles  int     // number of terms in the title
-	nouns   int     // number of terms but the verb that it has in some form
+	nouns   int     // number of terms, except the verb, that the entry contains in some form
 }
 
-// sums computes the sum for every entry.
+// sums computes the sum for each entry.
 func (ix *Index) sums(a *asked) []sum {
 	sums := make([]sum, len(ix.entries))
 	best := make([]float64, len(ix.entries))
@@ -328,7 +329,7 @@ func (ix *Index) sums(a *asked) []sum {
 	return sums
 }
 
-// rank returns the entries that match, best first.
+// rank returns the matching entries, best first. It considers only entries that in accepts.
 func (ix *Index) rank(a asked, in func(*entry) bool) ranking {
 	all, nouns, own, count := 0.0, 0.0, 0.0, 0
 	for _, t := range a.terms {
@@ -358,7 +359,7 @@ func (ix *Index) rank(a asked, in func(*entry) bool) ranking {
 	}
 	covered := sums[found[0]].covered
 	match := covered / max(own, covered, 1e-9)
-	part := sums[found[0]].nouns < count // a query whose words all stand for one of the operation is answered
+	part := sums[found[0]].nouns < count // not set if each word of the query matches a word of the operation
 	return ranking{found, covered < weak*nouns || part && match < least, match}
 }
 

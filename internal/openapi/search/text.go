@@ -12,9 +12,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// oneLine flattens a text to one line and cuts it at a word, to at most the given number of characters.
+// oneLine flattens a text to one line. It cuts the text at a word, to at most the given number of characters.
 func oneLine(s string, most int) string {
-	if len(s) > 8*most { // the rest would be cut off anyway
+	if len(s) > 8*most { // the rest would be cut anyway
 		s = s[:8*most]
 	}
 	s = strings.ToValidUTF8(s, "�")
@@ -42,12 +42,13 @@ func prose(s string, most int) string {
 }
 
 var (
-	tag      = regexp.MustCompile(`</?[a-zA-Z][^<>]*(>|$)`)                           // an HTML element, also one that was cut
+	tag      = regexp.MustCompile(`</?[a-zA-Z][^<>]*(>|$)`)                           // an HTML element, even if it was cut
 	link     = regexp.MustCompile(`!?\[([^\]\n]*)\]\([^)\n]*(?:\)|$)`)                // [text](address)
 	emphasis = regexp.MustCompile("(?m)^\\s*(?:#+|[*-]|>|```\\w*)\\s+|\\*\\*|__|```") // headings, items, bold, fences
 )
 
-// name returns a name of the document, quoted if it is empty, too long or has unprintable characters.
+// name returns a name from the document. It quotes the name if it is empty, too long or contains unprintable
+// characters.
 func name(s string) string {
 	if s == "" || strings.IndexFunc(s, func(r rune) bool { return unicode.IsControl(r) || !unicode.IsPrint(r) }) >= 0 || len(s) > 200 {
 		return strconv.Quote(oneLine(s, 200))
@@ -55,10 +56,10 @@ func name(s string) string {
 	return s
 }
 
-// maxValue is the maximum length of a default or an example that is shown.
+// maxValue is the maximum length of a default or an example in a description, in bytes.
 const maxValue = 40
 
-// shortJSON returns a value as JSON if it is short. Objects are omitted, since one of their fields may be hidden.
+// shortJSON returns a value as JSON if it is short. It omits objects, because one of their fields may be hidden.
 func shortJSON(r spec.Raw) (string, bool) {
 	if r == nil || len(r) > 4*maxValue || bytes.IndexByte(r, '{') >= 0 {
 		return "", false

@@ -13,15 +13,15 @@ var thesaurusText string
 // general is the thesaurus, read once.
 var general = sync.OnceValue(func() thesaurus { return readThesaurus(thesaurusText) })
 
-// A thesaurus has the stems that mean nearly the same as a stem, or as several stems with spaces between.
+// A thesaurus maps a stem, or several stems separated by spaces, to stems with nearly the same meaning.
 type thesaurus map[string][]string
 
-// longest is the maximum number of words of an entry.
+// longest is the maximum number of words in an entry.
 const longest = 3
 
-// readThesaurus reads lines of entries that mean nearly the same, separated by commas. An entry of several words leads
-// to those of one, but nothing leads to it, as terms are single words. A line that begins with several words gives the
-// meaning of these words only.
+// readThesaurus reads lines of entries with nearly the same meaning, separated by commas. An entry of several words
+// maps to the entries of one word. It is never a result, because terms are single words. A line that begins with an
+// entry of several words defines only the meaning of that entry.
 func readThesaurus(text string) thesaurus {
 	st, out := stemmer{}, thesaurus{}
 	for line := range strings.Lines(text) {
@@ -50,7 +50,7 @@ func readThesaurus(text string) thesaurus {
 	return out
 }
 
-// whole returns the stems of all words of a text, stop words included.
+// whole returns the stems of all words of a text, including stop words.
 func (st stemmer) whole(text string) []string {
 	words := split(text)
 	for i, w := range words {
@@ -59,14 +59,14 @@ func (st stemmer) whole(text string) []string {
 	return words
 }
 
-// particles end verbs of two words, whose object often stands between them: "log a user out".
+// particles end verbs of two words. The object often comes between the two words: "log a user out".
 var particles = []string{"off", "out", "in", "on", "up", "down", "back", "away", "over", "again"}
 
-// apart is how many words further the particle of a verb may stand.
+// apart is the maximum distance between a verb and its particle, in words.
 const apart = 4
 
-// phrases returns the stems of each entry of several words in the query, and of each pair of words that documents write
-// as one. It also finds an entry whose particle stands apart.
+// phrases returns the stems for each entry of several words in the query, and for each pair of words that documents
+// write as one. It also finds an entry whose particle is separated from its verb.
 func (ix *Index) phrases(words []string) [][]string {
 	var out [][]string
 	for i := range words {

@@ -33,7 +33,7 @@ func (st stemmer) stem(word string) string {
 	return s
 }
 
-// silent are stop words, which don't describe an operation. The list is short and not sorted.
+// silent are stop words, which don't describe an operation. The list is short, so it is not sorted.
 var silent = []string{"a", "an", "the", "of", "to", "in", "on", "at", "for", "by", "with", "from", "and", "or", "is", "are", "be", "was", "it", "its", "this",
 	"that", "these", "those", "my", "our", "your", "their", "i", "we", "you", "me", "us", "do", "does", "did", "can", "could", "will", "would", "should", "please",
 	"want", "need", "how", "what", "which", "where", "when", "s", "as", "all", "any", "some", "there", "api", "v1", "v2", "v3", "into", "so", "if", "has", "have", "given", "using", "via"}
@@ -85,7 +85,7 @@ var verbs = []struct {
 	{"delete", "delete remove destroy drop erase revoke cancel clear discard detach unlink unassign purge rid"},
 }
 
-// alike lists the verbs that are similar to a verb, so that an operation with them is not ranked lower.
+// alike maps a verb to similar verbs. An operation with a similar verb is not ranked lower.
 var alike = map[string]string{"list": "get search", "get": "list search", "search": "list get", "create": "update", "update": "create", "delete": ""}
 
 // verbsOf returns the canonical verb for a word, or "" if it is not a verb.
@@ -110,8 +110,8 @@ func wordsOf(verb string) string {
 	return ""
 }
 
-// verbOf returns the canonical verb of an operation. It is the first word of its id or summary if that is a verb, or
-// else that of its method.
+// verbOf returns the canonical verb of an operation. This is the first word of its id or summary if that is a verb,
+// and otherwise the verb of its method.
 func verbOf(op *spec.Operation) string {
 	if op.Declared {
 		name := spec.ShortName(op.ID)
