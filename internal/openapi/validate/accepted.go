@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// readOnlyNames returns the readOnly names of p and of the composition around it. The server sets them, so a request may omit
-// them even where they are required.
+// readOnlyNames returns the readOnly names of p and of the composition around it. The server sets them, so a request
+// may omit them even if they are required.
 func (t *translator) readOnlyNames(p place) []string {
 	if p.raw.Get("required") == nil && p.raw.Get("allOf") == nil {
 		return p.unsent
@@ -25,7 +25,8 @@ func (t *translator) readOnlyNames(p place) []string {
 	return out
 }
 
-// patterns writes the keyword patternProperties. The Regexp engine leaves patterns in another dialect to the server.
+// patterns writes the keyword patternProperties. The Regexp engine accepts every name for patterns in another
+// dialect, which the server checks.
 func (t *translator) patterns(out map[string]any, m spec.Raw) {
 	all := map[string]any{}
 	for pattern, schema := range m.Members() {
@@ -36,7 +37,7 @@ func (t *translator) patterns(out map[string]any, m spec.Raw) {
 	}
 }
 
-// onlyRequire reports whether all alternatives do no more than to require fields.
+// onlyRequire reports whether all alternatives do nothing but require fields.
 func onlyRequire(alternatives any) bool {
 	list, _ := alternatives.([]any)
 	for _, one := range list {
@@ -48,8 +49,8 @@ func onlyRequire(alternatives any) bool {
 	return len(list) > 1
 }
 
-// relaxEnum widens the type of an enum to the values that it lists. Authors write numbers and booleans without quotes
-// for a type of texts, and texts for a type of numbers. Both forms of such a value are accepted.
+// relaxEnum widens the type of an enum to the types of its values. Authors write numbers and booleans without quotes
+// for a string type, and strings for a number type. Both forms of these values are accepted.
 func relaxEnum(out map[string]any) {
 	list, _ := out["enum"].([]any)
 	if is, ok := out["const"]; ok && list == nil {
@@ -90,7 +91,7 @@ func relaxEnum(out map[string]any) {
 	}
 }
 
-// with returns list with one more kind, once.
+// with returns list with kind added, if list doesn't already contain it.
 func with(list []any, kind string) []any {
 	if slices.Contains(list, any(kind)) {
 		return list

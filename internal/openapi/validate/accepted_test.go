@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestAccepted has a row for each body that services accept although a strict reading of the document refuses it, and
-// for bodies that stay refused. want is the body as it is sent, or the fault.
+// TestAccepted has a row for each body that services accept although a strict reading of the document refuses it. It
+// also has rows for bodies that stay refused. want is the body as sent, or the fault.
 func TestAccepted(t *testing.T) {
 	const base = `"components":{"schemas":{
 		"Base":{"type":"object","required":["id","kind"],"properties":{"id":{"type":"string","readOnly":true},"kind":{"type":"string"}}},

@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// body checks the body against each media type that fits a.Media, and takes the first without faults. If all have some, those of the
-// first are reported, since it is the preferred one.
+// body checks the body against each content that fits a.Media, and uses the first one without faults. If all have
+// faults, the faults of the first are reported, because it is the preferred one.
 func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 	b := out.op.Body
 	switch {
@@ -26,7 +26,7 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 	case !a.HasBody:
 		switch enough, empty := c.empty(b); {
 		case !b.Required:
-		case empty: // the document has no field that could be given
+		case empty: // the document declares no field that could be set
 			out.body, out.content = value.OfObject(nil), b.PreferredContent()
 		case enough:
 			f.wrong("/body", "required", "the body is missing; {} is enough, none of its fields has to be given")
@@ -64,7 +64,7 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 	return nil
 }
 
-// empty reports whether b accepts {}, and whether it accepts nothing else. The latter is common in remote procedures
+// empty reports whether b accepts {}, and whether it accepts only {}. The second case is common for remote procedures
 // without arguments.
 func (c *Checker) empty(b *spec.Body) (enough, only bool) {
 	content := b.PreferredContent()
@@ -76,11 +76,11 @@ func (c *Checker) empty(b *spec.Body) (enough, only bool) {
 	if !s.Is("object") || len(s.Types) == 0 || len(o.Choices) > 0 || slices.ContainsFunc(o.Fields, func(f spec.FieldFilter) bool { return f.Required && !c.v.Schema(f.Schema).ReadOnly }) {
 		return false, false
 	}
-	name := strings.ToLower(s.Name) // an object of any fields is declared in the same way as one of none
+	name := strings.ToLower(s.Name) // an object with any fields is declared in the same way as an object without fields
 	return true, len(o.Fields) == 0 && s.Additional.Kind() == 0 && (strings.HasSuffix(name, "request") || strings.HasSuffix(name, "empty"))
 }
 
-// isJSONText reports whether a value is a text that holds an object or a list in JSON.
+// isJSONText reports whether a value is a string that contains an object or a list in JSON.
 func isJSONText(v value.Value) bool {
 	if v.Kind() != value.String {
 		return false
@@ -89,8 +89,8 @@ func isJSONText(v value.Value) bool {
 	return (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && json.Valid([]byte(text))
 }
 
-// contents returns the contents that a body may match, the likeliest first: the requested one, or else all that the
-// operation takes. An array matches a JSON Patch first, and only an array does.
+// contents returns the contents that a body may match, the most likely first. This is the requested content, or all
+// contents of the operation. An array is tried as a JSON Patch first. Other values are never a JSON Patch.
 func contents(b *spec.Body, a Arguments) (all []*spec.Content, known []string) {
 	patch := func(c *spec.Content) bool { return IsPatch(c.MediaType) }
 	for i := range b.Contents {
@@ -166,7 +166,7 @@ func (c *Checker) content(f *faults, out *Checked, a Arguments) error {
 	return nil
 }
 
-// form converts the fields of a form, which are all texts in the request, as suit does.
+// form converts the fields of a form as suit does, because all of them are strings in the request.
 func (c *Checker) form(r spec.Raw, body value.Value) value.Value {
 	fields := c.v.Object(c.v.Schema(r)).Fields
 	members := slices.Clone(body.Members())
@@ -178,8 +178,8 @@ func (c *Checker) form(r spec.Raw, body value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// exact converts texts of whole numbers to numbers where a JSON body declares numbers of 64 bits. Clients that hold
-// numbers as floats can give exact ones only as texts.
+// exact converts strings of whole numbers to numbers where a JSON body declares 64-bit numbers. Clients that store
+// numbers as floats can pass exact numbers only as strings.
 func (c *Checker) exact(r spec.Raw, v value.Value, depth int) value.Value {
 	if r == nil || depth > maxNames {
 		return v
@@ -208,10 +208,10 @@ func (c *Checker) exact(r spec.Raw, v value.Value, depth int) value.Value {
 	return v
 }
 
-// wholeNumber matches the text of a whole number, as JSON writes it.
+// wholeNumber matches a whole number as JSON writes it.
 var wholeNumber = regexp.MustCompile(`^-?(?:0|[1-9][0-9]{0,19})$`)
 
-// exactFields is exact for an object.
+// exactFields does the work of exact for an object.
 func (c *Checker) exactFields(o spec.ObjectFilter, v value.Value, depth int) value.Value {
 	fields := map[string]spec.Raw{}
 	for _, choice := range o.Choices {
@@ -233,8 +233,8 @@ func (c *Checker) exactFields(o spec.ObjectFilter, v value.Value, depth int) val
 	return value.OfObject(members)
 }
 
-// evades reports whether a text, or bytes, may set hidden fields. Names in such a value can't be checked. An API that
-// ignores the media type may read a text that looks like JSON, however loosely written, as another content of the
+// evades reports whether a body of text or bytes may set hidden fields. Names in such a body can't be checked. An API
+// that ignores the media type may parse a text that resembles JSON, even loosely, as another content of the
 // operation.
 func (c *Checker) evades(op *spec.Operation, content *spec.Content, v value.Value) bool {
 	if c.v.Hides(content.Schema) {
@@ -251,8 +251,8 @@ func (c *Checker) evades(op *spec.Operation, content *spec.Content, v value.Valu
 		slices.ContainsFunc(op.Body.Contents, func(other spec.Content) bool { return c.v.Hides(other.Schema) })
 }
 
-// declaresStructure reports whether v is a list or an object and the schema of content declares that type. Some
-// documents declare JSON as text/plain, and JSON is YAML. content is not XML.
+// declaresStructure reports whether v is a list or an object, and the schema of content declares that type. Some
+// documents declare JSON as text/plain, and JSON is also valid YAML. It returns false for XML.
 func (c *Checker) declaresStructure(content *spec.Content, v value.Value) bool {
 	if strings.Contains(strings.ToLower(content.MediaType), "xml") {
 		return false
@@ -261,9 +261,10 @@ func (c *Checker) declaresStructure(content *spec.Content, v value.Value) bool {
 	return len(s.Types) > 0 && (v.Kind() == value.Object && s.Is("object") || v.Kind() == value.Array && s.Is("array"))
 }
 
-// parts checks a multipart form by field: a file is an object with name and content.
+// parts checks a multipart form field by field. A file is an object with name and content.
 func (c *Checker) parts(f *faults, out *Checked, key string) error {
-	if looksLikeFile(out.body) && len(c.v.Object(c.v.Schema(out.content.Schema)).Fields) == 0 { // a form that is one file, without a name
+	// The form is one file without a field name.
+	if looksLikeFile(out.body) && len(c.v.Object(c.v.Schema(out.content.Schema)).Fields) == 0 {
 		out.body = value.OfObject([]value.Member{{Name: "file", Value: out.body}})
 	}
 	if out.body.Kind() != value.Object {

@@ -8,17 +8,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A discriminator names the field whose value, a tag, selects one of several alternatives. The zero discriminator
-// selects none.
+// A discriminator names a field. The value of the field, a tag, selects one of several alternatives. The zero
+// discriminator selects none.
 type discriminator struct {
 	field   string
 	mapping []mapped // in the document's order
 }
 
-// mapped is a tag with the alternative that it selects: a reference, or the name of a schema.
+// mapped is a tag with the alternative that it selects, which is a reference or the name of a schema.
 type mapped struct{ tag, to string }
 
-// discriminatorOf reads the discriminator of a schema: an object, or in Swagger 2.0 the name of the field.
+// discriminatorOf reads the discriminator of a schema. It is an object or, in Swagger 2.0, the name of the field.
 func discriminatorOf(r spec.Raw) discriminator {
 	written := r.Get("discriminator")
 	if written.Kind() == '"' {
@@ -31,15 +31,15 @@ func discriminatorOf(r spec.Raw) discriminator {
 	return d
 }
 
-// tags returns the tags that select the alternative r, or none if it can't be known. If nothing maps to r, its name is
-// its tag. A field that allows only some values restricts the tags to these.
+// tags returns the tags that select the alternative r, or nil if they can't be known. If the mapping doesn't contain
+// r, the name of r is its tag. If the field allows only some values, the tags are restricted to these values.
 func (d discriminator) tags(v *spec.View, r spec.Raw) []string {
 	if d.field == "" {
 		return nil
 	}
 	target, name, ok := v.Follow(r)
 	if ok && target == nil {
-		return nil // hidden: its tags are not known to the caller
+		return nil // hidden, so the caller doesn't know its tags
 	}
 	var tags []string
 	for _, m := range d.mapping {
@@ -71,8 +71,8 @@ func (d discriminator) to(v value.Value) spec.Raw {
 	return nil
 }
 
-// subtype returns the schema that the tag in v names and that extends the schema base with allOf, or nil. In Swagger 2.0 there is no
-// other way to say which subtype is meant.
+// subtype returns the schema that the tag in v names and that extends the schema base with allOf, or nil. Swagger 2.0
+// has no other way to select a subtype.
 func (c *Checker) subtype(d discriminator, base string, v value.Value) spec.Raw {
 	given, ok := v.Get(d.field)
 	if !ok || d.field == "" || base == "" || given.Kind() != value.String {
@@ -87,10 +87,10 @@ func (c *Checker) subtype(d discriminator, base string, v value.Value) spec.Raw 
 	return nil
 }
 
-// pointed escapes a name for a pointer.
+// pointed escapes a name for a JSON pointer.
 var pointed = strings.NewReplacer("~", "~0", "/", "~1")
 
-// extends reports whether the schema r, which the view doesn't hide, has the schema base among its parts.
+// extends reports whether the visible schema r has the schema base among its allOf parts, at any depth.
 func (c *Checker) extends(r spec.Raw, base string, depth int) bool {
 	if target, _, ok := c.v.Follow(r); !ok || target == nil || depth > 8 {
 		return false
@@ -101,8 +101,8 @@ func (c *Checker) extends(r spec.Raw, base string, depth int) bool {
 	})
 }
 
-// discriminate replaces the alternatives of a schema that has a discriminator by the one that the tag selects. So
-// faults are those of the alternative that was meant. Without a tag, any alternative may be meant.
+// discriminate replaces the alternatives of a schema by the one that the discriminator's tag selects. Faults are then
+// faults of the intended alternative. Without a tag, all alternatives remain.
 func (t *translator) discriminate(out map[string]any, r spec.Raw) {
 	d := discriminatorOf(r)
 	if d.field == "" {
@@ -124,7 +124,7 @@ func (t *translator) discriminate(out map[string]any, r spec.Raw) {
 			}
 		}
 		if open || len(all) == 0 {
-			return // a tag of an alternative is not known
+			return // the tag of one alternative is unknown
 		}
 		delete(out, name)
 		selected = append(selected, map[string]any{"properties": map[string]any{d.field: map[string]any{"enum": unique(all)}}})

@@ -12,9 +12,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// formats has a check for each format of texts. It refuses only values that certainly don't have the format. Services read
-// more than the standard that a format names, such as a date and time with a space, without a zone, or in seconds. Such
-// values pass, and the service decides. The empty text, which clears a field, always passes.
+// formats contains a check for each string format. A check rejects only values that certainly don't have the format.
+// Services accept more than the standard of a format, such as a date and time with a space, without a zone, or in
+// seconds. These values pass, and the service decides. The empty string, which clears a field, always passes.
 var formats = map[string]func(string) bool{
 	"date-time": isDate,
 	"datetime":  isDate,
@@ -35,13 +35,13 @@ var formats = map[string]func(string) bool{
 	"byte":      isBase64,
 }
 
-// ranges are the values of whole numbers by format.
+// ranges contains the minimum and maximum of whole numbers by format.
 var ranges = map[string][2]json.Number{
 	"int8": {"-128", "127"}, "int16": {"-32768", "32767"}, "int32": {"-2147483648", "2147483647"}, "int64": {"-9223372036854775808", "9223372036854775807"},
 	"uint8": {"0", "255"}, "uint16": {"0", "65535"}, "uint32": {"0", "4294967295"}, "uint64": {"0", "18446744073709551615"}, "uint": {"0", "18446744073709551615"},
 }
 
-// register makes c check the formats, and no others.
+// register makes c check these formats and no others.
 func register(c *jsonschema.Compiler) {
 	c.AssertFormat()
 	for name, fits := range formats {
@@ -65,8 +65,8 @@ var (
 	uriScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 )
 
-// isDate reports whether s may be a date, with or without a time: in ISO 8601, in seconds, or as people write it. "now" and
-// "tomorrow" are none, and neither is a day that the calendar doesn't have.
+// isDate reports whether s may be a date, with or without a time: in ISO 8601, in seconds, or in a common written
+// form. It rejects "now", "tomorrow", and days that don't exist in the calendar.
 func isDate(s string) bool {
 	if digits.MatchString(s) {
 		return true
@@ -77,7 +77,7 @@ func isDate(s string) bool {
 	}
 	n := func(i int) int { n, _ := strconv.Atoi(m[i]); return n }
 	if n(2) == 0 && n(3) == 0 {
-		return true // how MySQL writes none
+		return true // MySQL's form of no date
 	}
 	day := time.Date(n(1), time.Month(n(2)), n(3), 0, 0, 0, 0, time.UTC)
 	return int(day.Month()) == n(2) && day.Day() == n(3) && n(4) <= 24 && n(5) < 60
@@ -97,22 +97,23 @@ func isTime(s string) bool {
 	return hour <= 24 && minute < 60
 }
 
-// isUUID reports whether s is a UUID, or an id of another kind, which documents call UUIDs too: long, with a digit. A name
-// and a number are none.
+// isUUID reports whether s is a UUID or another long id with a digit, because documents call these UUIDs too. It
+// rejects names and numbers.
 func isUUID(s string) bool {
 	return uuidForm.MatchString(s) || len(s) >= 20 && strings.Count(s, "-") < 4 && opaqueID.MatchString(strings.ReplaceAll(s, "-", ""))
 }
 
-// isEmail reports whether s has something before and after an @.
+// isEmail reports whether s has text before and after an @.
 func isEmail(s string) bool {
 	at := strings.LastIndexByte(s, '@')
 	return at > 0 && at < len(s)-1 && !strings.ContainsAny(s, "\r\n")
 }
 
-// isURI reports whether s may be a URI: it has a scheme, or at least no spaces. Many services take a host or a path.
+// isURI reports whether s may be a URI. It must have a scheme or, because many services accept a host or a path,
+// contain no spaces.
 func isURI(s string) bool { return uriScheme.MatchString(s) || !strings.ContainsAny(s, " \t\r\n") }
 
-// isAddress reports whether s is an IP address of a kind, or a range of them.
+// isAddress reports whether s is an IP address, or a range of addresses, that satisfies kind.
 func isAddress(s string, kind func(netip.Addr) bool) bool {
 	if p, err := netip.ParsePrefix(s); err == nil {
 		return kind(p.Addr())
@@ -121,7 +122,7 @@ func isAddress(s string, kind func(netip.Addr) bool) bool {
 	return err == nil && kind(a)
 }
 
-// isBase64 reports whether s may be base64, in either alphabet, padded or not, in one line or several.
+// isBase64 reports whether s may be base64, in either alphabet, with or without padding, in one or several lines.
 func isBase64(s string) bool {
 	n := 0
 	for _, r := range strings.TrimRight(s, "=") {

@@ -23,7 +23,7 @@ const formatted = `{"openapi":"3.0.0","paths":{"/silences/{id}":{"post":{"operat
 			"note":{"type":"object","properties":{"until":{"type":"string","format":"date"}}},"steps":{"type":"array","items":{"type":"object","properties":{"at":{"type":"string","format":"time"}}}},
 			"password":{"type":"string"}}}}}}`
 
-// TestFormats checks which texts and numbers fit a format: by field, those that are let through and those that are refused.
+// TestFormats checks which strings and numbers fit a format. For each field, it has accepted and refused values.
 func TestFormats(t *testing.T) {
 	c, v := checker(t, formatted, Options{})
 	open := New(v, Options{OpenFormats: true})
@@ -62,7 +62,7 @@ func TestFormats(t *testing.T) {
 		{"odd", `"("`, ``},
 		{"span", `"1h"`, ``},
 		{"note", `{"until":"2026-11-28"} {"until":"never"}`, ``},          // the example of the body is not a date
-		{"steps", `[{"at":"13:05"},{"at":"some time"}] [{"at":"x"}]`, ``}, // nor is this one a time
+		{"steps", `[{"at":"13:05"},{"at":"some time"}] [{"at":"x"}]`, ``}, // the example of steps is not a time
 	} {
 		for text, want := range map[string]bool{tt.fits: true, tt.not: false} {
 			for _, one := range valuesOf(t, text) {
@@ -76,14 +76,14 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
-	for query, want := range map[string]bool{`"now-6h"`: true, `"-1d"`: true} { // as the parameter's example is
+	for query, want := range map[string]bool{`"now-6h"`: true, `"-1d"`: true} { // the parameter's example has this form
 		if _, err := c.Check(t.Context(), op, arguments(t, `{`+path+`,"query":{"since":`+query+`}}`)); (err == nil) != want {
 			t.Errorf("since %s: %v", query, err)
 		}
 	}
 }
 
-// valuesOf splits JSON values that follow each other, one or several on a line.
+// valuesOf splits a sequence of JSON values, one or several per line.
 func valuesOf(t *testing.T, text string) (out []string) {
 	t.Helper()
 	for depth, start, quoted, i := 0, -1, false, 0; i <= len(text); i++ {
@@ -107,8 +107,8 @@ func valuesOf(t *testing.T, text string) (out []string) {
 	return out
 }
 
-// TestFormatFaults checks that a fault says the place, the right form, and the given value. It omits bytes, which may
-// be secret.
+// TestFormatFaults checks that a fault contains the place, the correct form, and the given value. The fault omits
+// bytes, which may be secret.
 func TestFormatFaults(t *testing.T) {
 	c, v := checker(t, formatted, Options{})
 	op, err := v.Operation("op")

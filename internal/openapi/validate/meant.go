@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// restrict writes the format of r into out, a translated schema. It omits the format if the document itself uses values
-// that don't have it, because then its author means something else by it. A list of values needs no format.
+// restrict writes the format of r into out, a translated schema. It omits the format if values in the document itself
+// don't have it, because the author then means something else. An enum needs no format.
 func (w *written) restrict(out map[string]any, r spec.Raw) {
 	own := values(r)
 	if _, ok := formats[w.format]; ok && out["enum"] == nil && out["const"] == nil && allMatchFormat(w.format, own) {
@@ -23,7 +23,7 @@ func (w *written) restrict(out map[string]any, r spec.Raw) {
 			out["maximum"] = bounds[1]
 		}
 	}
-	// The examples of an object and of a list show values of their parts.
+	// The examples of an object and of a list contain values of their parts.
 	properties, _ := out["properties"].(map[string]any)
 	items, _ := out["items"].(map[string]any)
 	for _, v := range own {
@@ -40,14 +40,14 @@ func (w *written) restrict(out map[string]any, r spec.Raw) {
 	}
 }
 
-// unless takes the format out of a translated schema if v is not of it.
+// unless removes the format from a translated schema if v doesn't have that format.
 func unless(part map[string]any, v spec.Raw) {
 	if f, ok := part["format"].(string); ok && !allMatchFormat(f, []spec.Raw{v}) {
 		delete(part, "format")
 	}
 }
 
-// values returns the values that a schema shows itself.
+// values returns the values that a schema itself contains: examples, the default, a const and an enum.
 func values(r spec.Raw) (out []spec.Raw) {
 	for _, name := range []string{"example", "default", "const"} {
 		if v := r.Get(name); v != nil {
@@ -60,7 +60,7 @@ func values(r spec.Raw) (out []spec.Raw) {
 	return out
 }
 
-// whole reports whether the only numbers of a type are whole ones.
+// whole reports whether types allows whole numbers but neither other numbers nor strings.
 func whole(types any) bool {
 	is := false
 	all, _ := types.([]any)
@@ -73,8 +73,8 @@ func whole(types any) bool {
 	return is
 }
 
-// allMatchFormat reports whether all values are of the format called name. It ignores values of a type that the format doesn't
-// apply to.
+// allMatchFormat reports whether all values have the format called name. It ignores values of a type to which the
+// format doesn't apply.
 func allMatchFormat(name string, all []spec.Raw) bool {
 	for _, r := range all {
 		v, err := value.Read(r, 0)
@@ -92,7 +92,7 @@ func allMatchFormat(name string, all []spec.Raw) bool {
 	return true
 }
 
-// exampleBreaksFormat reports whether an example has, at a place, a value that is not of the format.
+// exampleBreaksFormat reports whether the value at a place in an example doesn't have the format.
 func exampleBreaksFormat(example spec.Raw, at []string, name string) bool {
 	if len(at) == 0 {
 		return example != nil && !allMatchFormat(name, []spec.Raw{example})
@@ -108,7 +108,7 @@ func exampleBreaksFormat(example spec.Raw, at []string, name string) bool {
 	return false
 }
 
-// between reports whether a number is within bounds.
+// between reports whether a number is within bounds, inclusive.
 func between(v value.Value, bounds [2]json.Number) bool {
 	low, _ := value.Read([]byte(bounds[0]), 0)
 	high, _ := value.Read([]byte(bounds[1]), 0)

@@ -8,11 +8,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// maxNames is the maximum depth to which names are checked. Values don't nest deeper.
+// maxNames is the maximum depth to which names are checked. Values can't be nested deeper.
 const maxNames = 64
 
-// names refuses names in v that none of the schemas declares, at any depth, and those that hidden fields have. There are several schemas
-// if alternatives declare the same field, and none where nothing is known of v.
+// names refuses names in v that no schema declares, at any depth, and names of hidden fields. There are several
+// schemas if alternatives declare the same field, and none if v is not declared.
 func (c *Checker) names(f *faults, schemas []spec.Raw, v value.Value, at string, depth int) {
 	if depth > maxNames {
 		return
@@ -48,7 +48,7 @@ func (c *Checker) names(f *faults, schemas []spec.Raw, v value.Value, at string,
 	}
 }
 
-// distinct returns each of the schemas once.
+// distinct returns the schemas without duplicates.
 func distinct(schemas []spec.Raw) []spec.Raw {
 	past := map[string]bool{}
 	var out []spec.Raw
@@ -61,26 +61,28 @@ func distinct(schemas []spec.Raw) []spec.Raw {
 	return out
 }
 
-// known holds the names an object may have: those of a schema and of the alternatives that may apply to v.
+// known contains the names that an object may have. They come from a schema and from the alternatives that may apply
+// to v.
 type known struct {
 	v       value.Value
 	fields  map[string][]spec.Raw
 	names   []string
 	open    bool
-	closed  bool // a field is hidden: no other names than these, even if open
+	closed  bool // a field is hidden, so no other names are accepted, even if open
 	further []spec.Raw
-	past    map[string]bool // the schemas that were read, by their text
+	past    map[string]bool // the schemas already read, by their text
 }
 
-// collectNames adds to k the names that schema r and the alternatives that may apply declare. k is open, which accepts any
-// name, in three cases. There is no schema, a schema says so, or alternatives are nested deeper than four.
+// collectNames adds to k the names that schema r and the alternatives that may apply declare. An open k accepts any
+// name. k is open in three cases. There is no schema, a schema allows any name, or alternatives are nested deeper
+// than four levels.
 func (c *Checker) collectNames(k *known, r spec.Raw, depth int) {
 	s := c.v.Schema(r)
 	if r == nil {
 		k.open = true
 		return
 	}
-	if k.past[string(r)] { // by another way, of which there may be more than can be gone
+	if k.past[string(r)] { // reached by another path. There may be too many paths to follow all
 		return
 	}
 	k.past[string(r)] = true
@@ -125,9 +127,10 @@ func (c *Checker) collectNames(k *known, r spec.Raw, depth int) {
 	}
 }
 
-// choices returns the alternatives of o that v may be. An alternative is left out if it doesn't allow the value of a
-// field of v, or if o's discriminator names another one. If none is left, all are returned. An object without
-// alternatives whose discriminator maps to other schemas has those, and without a mapping the schemas that extend it.
+// choices returns the alternatives of o that v may be. It omits an alternative that doesn't allow the value of a
+// field of v, or if o's discriminator names another one. If this omits all, it returns all. For an object without
+// alternatives but with a discriminator, the schemas in the mapping are the alternatives. Without a mapping, they are
+// the schemas that extend the object.
 func (c *Checker) choices(o spec.ObjectFilter, v value.Value) []spec.Raw {
 	d := discriminatorOf(o.Raw)
 	all := o.Choices
@@ -156,7 +159,7 @@ func (c *Checker) choices(o spec.ObjectFilter, v value.Value) []spec.Raw {
 	return left
 }
 
-// contradicts reports whether a field of v has another value than the schema r allows.
+// contradicts reports whether the schema r doesn't allow the value of a field of v.
 func (c *Checker) contradicts(r spec.Raw, v value.Value) bool {
 	for _, field := range c.v.Object(c.v.Schema(r)).Fields {
 		given, ok := v.Get(field.Name)

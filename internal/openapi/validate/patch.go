@@ -10,15 +10,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// IsPatch reports whether a media type is that of a JSON Patch: a list of operations (RFC 6902), whatever schema a document declares for
-// it.
+// IsPatch reports whether a media type is JSON Patch: a list of operations (RFC 6902), regardless of the schema that
+// a document declares.
 func IsPatch(mediaType string) bool {
 	return strings.HasPrefix(strings.ToLower(mediaType), "application/json-patch+json")
 }
 
-// ownForm reports whether a body with the media type of a JSON Patch isn't one. Then it is a list of operations in the
-// API's own form, which the document declares without a path (Box: {"op": "editEnumOption", "fieldKey", "data"}). A
-// list in which an operation has a path or from is still a JSON Patch.
+// ownForm reports whether a body with the media type of a JSON Patch is actually a list of operations in the API's
+// own form. The document declares this form without a path (Box: {"op": "editEnumOption", "fieldKey", "data"}). A
+// list in which an operation has a path or from is always a JSON Patch.
 func (c *Checker) ownForm(content *spec.Content, body value.Value) bool {
 	s := c.v.Schema(content.Schema)
 	if s.Items == nil || body.Kind() != value.Array {
@@ -34,16 +34,17 @@ func (c *Checker) ownForm(content *spec.Content, body value.Value) bool {
 	})
 }
 
-// patchMembers are the members of an operation of a JSON Patch. Others are refused: an API that ignores case takes Path for path.
+// patchMembers are the members of an operation of a JSON Patch. Other members are refused, because an API that
+// ignores case reads Path as path.
 var patchMembers = []string{"op", "path", "from", "value"}
 
-// patch checks the form of a JSON Patch, and its names against the schema of the thing that it changes.
+// patch checks the form of a JSON Patch. It also checks the names in it against the schema of the changed thing.
 func (c *Checker) patch(f *faults, op *spec.Operation, body value.Value) {
 	if body.Kind() != value.Array {
 		f.must("/body", "a JSON Patch", `be a list of operations: [{"op", "path", "value"}]`, argcheck.Found(body))
 		return
 	}
-	var whole []spec.Raw // none where it isn't known
+	var whole []spec.Raw // nil if it isn't known
 	if schema := c.patchedSchema(op); schema != nil {
 		whole = []spec.Raw{schema}
 	}
@@ -65,9 +66,9 @@ func (c *Checker) patch(f *faults, op *spec.Operation, body value.Value) {
 	}
 }
 
-// checkPointer checks one pointer of an operation of a JSON Patch. It checks the names in the pointer and, at path, the
-// names of the value there. A value with hidden parts can't be copied or moved to a visible place, and can't be
-// compared.
+// checkPointer checks one pointer of an operation of a JSON Patch. It checks the names in the pointer and, for the
+// member path, the names in the value. A value with hidden parts can't be copied or moved to a visible place, and
+// can't be compared.
 func (c *Checker) checkPointer(f *faults, whole []spec.Raw, one, pointer value.Value, at string) {
 	if text := pointer.Text(); pointer.Kind() != value.String || text != "" && !strings.HasPrefix(text, "/") {
 		f.must(at, "a JSON pointer", `be a text that is empty or begins with "/"`, argcheck.Found(pointer))
@@ -79,7 +80,7 @@ func (c *Checker) checkPointer(f *faults, whole []spec.Raw, one, pointer value.V
 	if !from {
 		to, _ = one.Get("value")
 	}
-	// The value as it lies in the whole: names are looked at from there.
+	// This wraps the value to its place in the whole, because names are checked from the top.
 	for _, name := range slices.Backward(names) {
 		if IsElementName(name) {
 			to = value.OfArray([]value.Value{to})
@@ -94,7 +95,7 @@ func (c *Checker) checkPointer(f *faults, whole []spec.Raw, one, pointer value.V
 	}
 }
 
-// PointerNames returns the names of a JSON pointer, without empty ones: some APIs drop these.
+// PointerNames returns the names in a JSON pointer, without empty names, because some APIs drop empty names.
 func PointerNames(pointer string) []string {
 	var names []string
 	for name := range strings.SplitSeq(pointer, "/") {
@@ -105,10 +106,10 @@ func PointerNames(pointer string) []string {
 	return names
 }
 
-// IsElementName reports whether a name of a JSON pointer is that of an element of a list.
+// IsElementName reports whether a name in a JSON pointer can refer to an element of a list.
 func IsElementName(name string) bool { return name == "-" || strings.Trim(name, "0123456789") == "" }
 
-// below returns the schemas of the values that names lead to, beginning at values that schemas describe.
+// below returns the schemas of the values at the path names, starting from values that the given schemas describe.
 func (c *Checker) below(schemas []spec.Raw, names []string) []spec.Raw {
 	for _, name := range names {
 		var next []spec.Raw
@@ -129,8 +130,8 @@ func (c *Checker) below(schemas []spec.Raw, names []string) []spec.Raw {
 	return schemas
 }
 
-// patchedSchema returns the schema of the thing that op changes, or nil. It is the answer of a GET of the same path.
-// Otherwise it is another body of op, or the body of a PUT of the same path.
+// patchedSchema returns the schema of the thing that op changes, or nil. It is the response of a GET of the same
+// path. Otherwise it is another body of op, or the body of a PUT of the same path.
 func (c *Checker) patchedSchema(op *spec.Operation) spec.Raw {
 	for _, reads := range c.v.Operations() {
 		if reads.Method != "GET" || reads.Path != op.Path {

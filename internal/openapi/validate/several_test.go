@@ -6,10 +6,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestSeveral checks the meaning of schemas in real documents. A value may fit several alternatives of a oneOf
-// (Intercom's tags, the artwork of Lob). The fields of a form are texts (Twilio). A list of operations is not a JSON
-// Patch if the document declares another form (Box). Numbers of 64 bits are texts and numbers, and a call without
-// arguments has an empty body (etcd).
+// TestSeveral checks the meaning of schemas in real documents. A value may fit several alternatives of a oneOf (tags
+// of Intercom, artwork of Lob). The fields of a form are strings (Twilio). A list of operations is not a JSON Patch
+// if the document declares another form (Box). 64-bit numbers are strings and numbers, and a call without arguments
+// has an empty body (etcd).
 func TestSeveral(t *testing.T) {
 	c, v := checker(t, `{"openapi":"3.0.0","paths":{
 		"/tags":{"post":{"operationId":"tag","requestBody":{"content":{"application/json":{"schema":{"oneOf":[{"$ref":"#/components/schemas/Tag"},{"$ref":"#/components/schemas/Untag"},{"type":"object","properties":{"name":{"type":"string"}}}]}}}}}},

@@ -9,25 +9,26 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// MaxSteps is the maximum number of times that the values of a call and their parts are compared with schemas. A few
-// hundred bytes of nested allOf can ask for more comparisons than there is time for. This many take half a second. A comparison with a long value counts as one more for each stepBytes of it.
+// MaxSteps is the maximum number of comparisons of the values of a call, and their parts, with schemas. A few hundred
+// bytes of nested allOf can require more comparisons than can be made in reasonable time. This many take half a
+// second. A comparison with a long value counts one more for each stepBytes of the value.
 const MaxSteps = 200_000
 
 const (
 	stepBytes    = 256
-	endedSteps   = 1000 // how many schemas are counted between two looks at whether the call has ended
-	elementBytes = 16   // the count of an element or member beside its name
+	endedSteps   = 1000 // number of schemas counted between two checks whether the call has ended
+	elementBytes = 16   // the size of an element or member in addition to its name
 )
 
-// steps counts the comparisons that checking a value would take, before the value is checked. The library compares a
-// value again for each path through the schemas that leads to it. steps visits each pair of value and schema once.
+// steps counts the comparisons that checking a value would require, before the value is checked. The library compares
+// a value again for each path through the schemas. steps visits each pair of value and schema only once.
 type steps struct {
 	made  map[pair]int
 	ended func() error
-	err   error // of ended
+	err   error // the error of ended
 }
 
-// A pair is a schema and a part of the value, identified by an arbitrary number.
+// A pair is a schema and a part of the value. The part is identified by an arbitrary number.
 type pair struct {
 	schema *jsonschema.Schema
 	at     int
@@ -36,13 +37,13 @@ type pair struct {
 // A node is a part of a value.
 type node struct {
 	id    int
-	size  int             // bytes that a comparison reads: of a text, or of the names and elements of an object or a list
-	whole int             // size, with all parts
-	parts []node          // of a list
-	named map[string]node // of an object
+	size  int             // bytes that a comparison reads: the string, or the names and elements of an object or a list
+	whole int             // size, including all parts
+	parts []node          // elements of a list
+	named map[string]node // members of an object
 }
 
-// nodes numbers the parts of v, from *next on.
+// nodes numbers v and its parts, starting with *next.
 func nodes(v any, next *int) node {
 	n := node{id: *next}
 	*next++
@@ -69,7 +70,7 @@ func nodes(v any, next *int) node {
 	return n
 }
 
-// count returns the number of comparisons of n with s, at least. It stops at MaxSteps+1.
+// count returns a lower bound for the number of comparisons of n with s. It stops at MaxSteps+1.
 func (c *steps) count(s *jsonschema.Schema, n node) int {
 	if s == nil || s.Bool != nil {
 		return 1
@@ -84,9 +85,9 @@ func (c *steps) count(s *jsonschema.Schema, n node) int {
 	if len(c.made) > MaxSteps || c.err != nil {
 		return MaxSteps + 1
 	}
-	c.made[at] = 1 // a reference to itself in place is refused by the library
+	c.made[at] = 1 // the library refuses a schema that refers to itself in place
 	sum := 1 + n.size/stepBytes
-	if s.UniqueItems || s.Enum != nil || s.Const != nil { // equality reads all parts
+	if s.UniqueItems || s.Enum != nil || s.Const != nil { // a comparison for equality reads all parts
 		sum = 1 + n.whole/stepBytes
 	}
 	add := func(s *jsonschema.Schema, n node) {
@@ -94,7 +95,8 @@ func (c *steps) count(s *jsonschema.Schema, n node) int {
 			sum = min(sum+c.count(s, n), MaxSteps+1)
 		}
 	}
-	// Schemas in place are compared with the same value, those of members and elements with its parts.
+	// Schemas that apply in place are compared with the same value. Schemas of members and elements are compared with
+	// its parts.
 	for _, in := range [][]*jsonschema.Schema{{s.Ref, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf, s.OneOf} {
 		for _, s := range in {
 			add(s, n)
@@ -128,7 +130,8 @@ func (c *steps) count(s *jsonschema.Schema, n node) int {
 	return sum
 }
 
-// checkSteps returns a refusal if checking instance against s too takes more than MaxSteps.
+// checkSteps counts the comparisons of instance with s. It returns a refusal if the total for the call exceeds
+// MaxSteps.
 func (f *faults) checkSteps(s *jsonschema.Schema, instance any, at string) error {
 	next, c := 0, &steps{made: map[pair]int{}, ended: f.ended}
 	f.steps += c.count(s, nodes(instance, &next))
@@ -140,7 +143,7 @@ func (f *faults) checkSteps(s *jsonschema.Schema, instance any, at string) error
 		Suggestion: "give a smaller value; whoever runs this gateway finds the schema with bailiwick check"}
 }
 
-// TooDeep returns the places of op whose schema can't be checked within MaxSteps, whatever the value: "body", or a
+// TooDeep returns the parts of op whose schema can't be checked within MaxSteps for any value: "body", or a
 // parameter's name.
 func (c *Checker) TooDeep(op *spec.Operation) (out []string) {
 	deep := func(name, key string, r spec.Raw) {

@@ -11,7 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// nested returns a document whose operation takes W0. level makes each of W0 to W11 from the reference to the next one.
+// nested returns a document with an operation whose body has the schema W0. level makes each of W0 to W11 from a
+// reference to the next one.
 func nested(level func(n int, next string) string, last string) string {
 	var all strings.Builder
 	for n := range 12 {
@@ -23,7 +24,8 @@ func nested(level func(n int, next string) string, last string) string {
 
 func times(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
 
-// wide returns a document like those of nested, in which four levels lead to the next one in ways ways and the others in one.
+// wide returns a document like nested. In four of its levels there are the given number of paths to the next level.
+// In the other levels there is one path.
 func wide(ways int) string {
 	return nested(func(n int, next string) string {
 		if n >= 4 {
@@ -33,12 +35,12 @@ func wide(ways int) string {
 	}, `{"type":"object"}`)
 }
 
-// TestSteps checks that schemas of a kilobyte can't make the check of a small value take longer than a moment.
+// TestSteps checks that a schema of one kilobyte can't make the check of a small value slow.
 func TestSteps(t *testing.T) {
 	deep := `{"a":` + strings.Repeat(`{"a":`, 15) + `1` + strings.Repeat(`}`, 15) + `}`
 	for name, tt := range map[string]struct {
 		doc, body string
-		deep      string // a schema that is always refused, as check names it
+		deep      string // a schema that is always refused, as the command check names it
 		refused   bool
 	}{
 		"allOf":                 {nested(func(_ int, next string) string { return `{"allOf":[` + times(10, next) + `]}` }, `{"type":"object"}`), `{"x":1}`, "body", true},
@@ -56,8 +58,8 @@ func TestSteps(t *testing.T) {
 			return `{"anyOf":[` + times(10, `{"type":"array","items":`+next+`}`) + `]}`
 		}, `{}`), strings.Repeat("[", 15) + strings.Repeat("]", 15), "", true},
 		"as deep, and one way":    {nested(func(_ int, next string) string { return `{"allOf":[` + next + `]}` }, `{"type":"object"}`), `{}`, "", false},
-		"as many as are compared": {wide(10), `{"x":1}`, "", false},    // some 180,000 comparisons
-		"more by half":            {wide(11), `{"x":1}`, "body", true}, // some 270,000: a wider bound takes them
+		"as many as are compared": {wide(10), `{"x":1}`, "", false},    // about 180,000 comparisons
+		"more by half":            {wide(11), `{"x":1}`, "body", true}, // about 270,000 comparisons. A higher limit would accept them
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, v := checker(t, tt.doc, Options{})
@@ -76,7 +78,7 @@ func TestSteps(t *testing.T) {
 				if tt.refused && (p == nil || p.Code == problem.Internal) || !tt.refused && err != nil {
 					t.Error(err)
 				}
-			case <-time.After(time.Minute): // it takes milliseconds, or longer than any machine lasts
+			case <-time.After(time.Minute): // a check takes milliseconds or, without the limit, practically forever
 				t.Fatal("it is still checked")
 			}
 			if got := strings.Join(c.TooDeep(op), " "); got != tt.deep {
@@ -86,10 +88,10 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestStepsOfACall checks that the comparisons of all values of a call are bounded together.
+// TestStepsOfACall checks that the limit applies to the comparisons of all values of a call together.
 func TestStepsOfACall(t *testing.T) {
 	level := func(_ int, next string) string { return `{"anyOf":[` + next + `,` + next + `]}` }
-	doc := nested(level, `{"type":"integer"}`) // 8,191 comparisons of a value
+	doc := nested(level, `{"type":"integer"}`) // 8,191 comparisons for one value
 	var parameters, given []string
 	for n := range 30 {
 		parameters = append(parameters, fmt.Sprintf(`{"name":"p%d","in":"query","schema":{"$ref":"#/components/schemas/W0"}}`, n))
@@ -109,8 +111,8 @@ func TestStepsOfACall(t *testing.T) {
 	}
 }
 
-// TestStepsOfLongValues checks that comparisons count by the values that they read. A pattern reads a text, and
-// equality reads a list, once for every path through the schemas.
+// TestStepsOfLongValues checks that the cost of a comparison depends on the size of the value. For every path through
+// the schemas, a pattern reads a string, and equality reads a list.
 func TestStepsOfLongValues(t *testing.T) {
 	level := func(_ int, next string) string { return `{"anyOf":[` + next + `,` + next + `]}` } // 4,096 paths
 	members := func(n int) string {
@@ -143,8 +145,7 @@ func TestStepsOfLongValues(t *testing.T) {
 	}
 }
 
-// TestStepsEnd checks that the steps of a call that has ended aren't counted to their end, and that nothing is checked
-// afterwards.
+// TestStepsEnd checks that counting stops when the call has ended, and that nothing is checked afterwards.
 func TestStepsEnd(t *testing.T) {
 	doc := nested(func(n int, next string) string {
 		return `{"allOf":[` + times(10, next) + `,` + times(400, fmt.Sprintf(`{"minProperties":%d}`, n)) + `]}`
@@ -154,7 +155,7 @@ func TestStepsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, wanted := range []int{1, 2} { // when it begins, and after it has counted
+	for _, wanted := range []int{1, 2} { // at the start, and after counting
 		looks := 0
 		ctx := ending{t.Context(), func() error {
 			if looks++; looks >= wanted {
@@ -168,7 +169,7 @@ func TestStepsEnd(t *testing.T) {
 	}
 }
 
-// ending is a context with an error of its own.
+// ending is a context with its own error.
 type ending struct {
 	context.Context
 	err func() error

@@ -11,23 +11,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// A translator converts schemas of a document to JSON Schema 2020-12, one level of named schemas at a time. It ignores
-// unknown and malformed keywords, which the server checks.
+// A translator converts schemas of a document to JSON Schema 2020-12, one level of named schemas at a time. It
+// ignores unknown and malformed keywords, and the server checks them.
 type translator struct {
 	v    *spec.View
-	urls map[string]int // by name, or by target if there is none
+	urls map[string]int // by name, or by target if the schema has no name
 	at   []place
-	open bool // accept undeclared properties, whatever the schema says
+	open bool // accept undeclared properties, even if the schema doesn't
 	free bool // leave formats to the server
 }
 
-// A place is a schema that others refer to.
+// A place is a schema that other schemas refer to.
 type place struct {
 	raw  spec.Raw
 	of   string
-	part bool // part of a composition, which decides itself whether it is closed
+	part bool // part of a composition. The composition decides whether it is closed
 
-	unsent []string // of a part: names that the composition calls readOnly. A request need not have them
+	unsent []string // for a part: names that the composition declares readOnly. A request may omit them
 }
 
 const scheme = "api:///"
@@ -52,7 +52,7 @@ func (t *translator) refer(key string, p place) string {
 	return scheme + strconv.Itoa(n)
 }
 
-// name returns the name of the schema at url, which refer returned, or "" if the schema has no name.
+// name returns the name of the schema at a URL from refer, or "" if the schema has no name.
 func (t *translator) name(url string) string {
 	at, _, _ := strings.Cut(strings.TrimPrefix(url, scheme), "#")
 	if n, err := strconv.Atoi(at); err == nil && n >= 0 && n < len(t.at) {
@@ -61,7 +61,8 @@ func (t *translator) name(url string) string {
 	return ""
 }
 
-// schema translates p. p.of is the named schema of which p is an allOf part, or "".
+// schema translates p. If p is an allOf part of a named schema, p.of is the name of that schema. Otherwise p.of is
+// "".
 func (t *translator) schema(p place) any {
 	r, out := p.raw, map[string]any{}
 	if to, name, ok := t.v.Follow(r); ok {
@@ -101,9 +102,9 @@ func (t *translator) schema(p place) any {
 	return out
 }
 
-// close sets which undeclared properties an object may have. In a composition, additionalProperties would not consider
-// the properties of parts and alternatives, which authors don't intend. unevaluatedProperties is used instead. A part is
-// closed by the composition that contains it.
+// close sets which undeclared properties an object may have. In a composition, additionalProperties would ignore the
+// properties of parts and alternatives, which is not what authors intend. So unevaluatedProperties is used instead. A
+// part is closed by the composition that contains it.
 func (t *translator) close(out map[string]any, r spec.Raw, p place) {
 	composed := out["allOf"] != nil || out["anyOf"] != nil || out["if"] != nil
 	closed := out["additionalProperties"] == false
@@ -119,7 +120,7 @@ func (t *translator) close(out map[string]any, r spec.Raw, p place) {
 	}
 }
 
-// parts translates the list of a composition. Alternatives next to properties are parts of one object as well.
+// parts translates the list of a composition. Alternatives next to properties are parts of one object too.
 func (t *translator) parts(out map[string]any, name string, m spec.Raw, p place, whole spec.Raw) {
 	of, part := "", p.part || whole.Get("properties") != nil || whole.Get("allOf") != nil
 	if name == "allOf" {
@@ -128,15 +129,15 @@ func (t *translator) parts(out map[string]any, name string, m spec.Raw, p place,
 	t.list(out, name, m, place{of: of, part: part, unsent: p.unsent})
 }
 
-// several makes a oneOf accept a value that fits several alternatives, as anyOf does. An integer is also a number, and
-// a date is also a text. An object with a name and a list fits each alternative that has both. Authors don't want such
-// a value refused, and services don't refuse it.
+// several makes a oneOf accept a value that fits several alternatives, as anyOf does. An integer is also a number,
+// and a date is also a string. An object with a name and a list fits each alternative that has both. Authors don't
+// want these values refused, and services accept them.
 func several(out map[string]any) {
 	one := out["oneOf"]
 	switch {
 	case one == nil:
 		return
-	case onlyRequire(one): // as a oneof of protocol buffers: none of its fields has to be set
+	case onlyRequire(one): // as for a oneof of protocol buffers: setting none of its fields is valid
 	case out["anyOf"] == nil:
 		out["anyOf"] = one
 	default:
@@ -146,21 +147,21 @@ func several(out map[string]any) {
 	delete(out, "oneOf")
 }
 
-// written holds keywords that affect others.
+// written contains keywords that affect other keywords.
 type written struct {
 	nullable                           bool
 	exclusiveMinimum, exclusiveMaximum bool
 	format                             string
 }
 
-// member translates one keyword of a schema into out. It puts keywords whose meaning depends on another one into w,
-// such as nullable and OpenAPI 3.0's Boolean exclusiveMinimum. It omits malformed keywords.
+// member translates one keyword of a schema into out. It puts keywords whose meaning depends on another keyword into
+// w, such as nullable and OpenAPI 3.0's Boolean exclusiveMinimum. It omits malformed keywords.
 func (t *translator) member(out map[string]any, w *written, name string, m spec.Raw, p place) {
 	switch name {
 	case "type":
 		kinds(out, m)
 	case "nullable", "x-nullable":
-		w.nullable = w.nullable || m.True() // also in 3.1, which has no such keyword: documents carry it on
+		w.nullable = w.nullable || m.True() // also in 3.1. That version has no such keyword, but documents still use it
 	case "format":
 		w.format = m.Text()
 	case "enum":
@@ -178,7 +179,7 @@ func (t *translator) member(out map[string]any, w *written, name string, m spec.
 			out[name] = t.schema(place{raw: m})
 		}
 		if not, ok := out["not"].(map[string]any); ok {
-			delete(not, "format") // more texts fit a format here than are of it
+			delete(not, "format") // formats here accept more strings than really have the format
 		}
 	case "allOf", "oneOf", "anyOf":
 		t.parts(out, name, m, p, p.raw)
@@ -204,8 +205,8 @@ func (t *translator) member(out map[string]any, w *written, name string, m spec.
 	}
 }
 
-// kinds writes the keyword type. If one of the types isn't one of JSON Schema, the keyword is left out: the schema then allows more,
-// and the server checks.
+// kinds writes the keyword type. If one of the types is not a type of JSON Schema, it omits the keyword. The schema
+// then allows more, and the server checks.
 func kinds(out map[string]any, m spec.Raw) {
 	all := m.Texts()
 	if m.Kind() == '"' {
@@ -232,8 +233,8 @@ func (t *translator) properties(out map[string]any, m spec.Raw, of string) {
 	out["properties"] = all
 }
 
-// writeRequiredKeyword writes the keyword required, without fields that the view hides, which a caller could not give, and without those that the
-// server sets.
+// writeRequiredKeyword writes the keyword required. It omits fields that the view hides, because a caller could not
+// set them. It also omits fields that the server sets.
 func (t *translator) writeRequiredKeyword(out map[string]any, m spec.Raw, p place) {
 	names := []any{}
 	for _, name := range m.Texts() {
@@ -246,7 +247,8 @@ func (t *translator) writeRequiredKeyword(out map[string]any, m spec.Raw, p plac
 	}
 }
 
-// list writes a keyword that is a list of schemas. An empty list is left out, as JSON Schema refuses it.
+// list writes a keyword whose value is a list of schemas. It omits an empty list, because JSON Schema doesn't allow
+// one.
 func (t *translator) list(out map[string]any, name string, m spec.Raw, each place) {
 	var list []any
 	for part := range m.Elements() {
@@ -258,7 +260,7 @@ func (t *translator) list(out map[string]any, name string, m spec.Raw, each plac
 	}
 }
 
-// setNumber sets the keyword name of out to the number m if m is valid for it.
+// setNumber sets the keyword name of out to the number m, if m is valid for that keyword.
 func setNumber(out map[string]any, name string, m spec.Raw) {
 	if m.Kind() != '0' || !argcheck.Comparable(string(m)) {
 		return
@@ -287,7 +289,7 @@ func (w *written) finish(out map[string]any) {
 		out["exclusiveMaximum"] = out["maximum"]
 		delete(out, "maximum")
 	}
-	// Protocol buffers write numbers of 64 bits as texts, and read them as numbers too.
+	// Protocol buffers write 64-bit numbers as strings, and also read them as numbers.
 	if kinds, ok := out["type"].([]any); ok && (w.format == "int64" || w.format == "uint64") && slices.Equal(kinds, []any{"string"}) {
 		out["type"] = []any{"string", "integer"}
 	}

@@ -3,11 +3,12 @@
 //	arguments, operation of a spec.View ─check→ Checked ─calls.BuildRequest→ calls.HTTPRequest
 //
 // Checked is the only input of BuildRequest in package calls. Arguments are checked against the visible part of the
-// operation. An undeclared or hidden name is unknown, with near names among the visible ones, and each fault has a JSON
-// pointer. Numbers are compared exactly. Schemas are compiled and cached when an operation is first called.
+// operation. An undeclared or hidden name is unknown. The fault suggests near names among the visible ones. Each
+// fault has a JSON pointer. Numbers are compared exactly. Schemas are compiled and cached when an operation is first
+// called.
 //
-// A value in a path, query or header is text in the request anyway. A string is accepted there for a number and vice
-// versa. Patterns and keywords that can't be checked here are left to the server.
+// A value in a path, query or header is text in the request. So a string is accepted there for a number, and a number
+// for a string. Patterns and keywords that can't be checked here are left to the server.
 package validate
 
 import (
@@ -25,7 +26,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Arguments are an agent's arguments for a call. Path, Query, Headers and Cookies are objects by parameter name. Null is none.
+// Arguments are an agent's arguments for a call. Path, Query, Headers and Cookies are objects by parameter name. Null
+// means no parameters.
 type Arguments struct {
 	Path    value.Value
 	Query   value.Value
@@ -33,18 +35,18 @@ type Arguments struct {
 	Cookies value.Value
 	Body    value.Value // a file in a form is {name, content, type} with content in base64. A binary body is base64
 	HasBody bool        // whether Body is given. It may be null
-	Media   string      // the media type of the body, one that the operation declares, or "" for the one it prefers
+	Media   string      // the media type of the body, as the operation declares it, or "" for the preferred one
 
-	// Later lists the JSON pointers of texts that stand for values not known yet. Any value is accepted there, so
-	// arguments that are checked with them are not sent.
+	// Later lists the JSON pointers of placeholders for values that are not known yet. Any value is accepted there,
+	// so arguments checked with Later are not sent.
 	Later []string
-	Texts []string // those of Later that are texts in a body, whatever their values are
+	Texts []string // those pointers in Later whose values will be strings in a body
 }
 
 // Options configure the validation for one API.
 type Options struct {
 	OpenBodies  bool // accept undeclared fields in bodies, for incomplete documents
-	OpenFormats bool // leave the formats of texts and the ranges of numbers by format to the server
+	OpenFormats bool // let the server check string formats, and number ranges by format
 }
 
 // A Checker checks calls of the operations in one View. It is safe for concurrent use.
@@ -73,7 +75,8 @@ func New(v *spec.View, o Options) *Checker {
 	return c
 }
 
-// unknownPattern is a pattern in another dialect. It matches everything, and the server checks it.
+// unknownPattern is a pattern in another regular expression dialect. It matches every string, and the server checks
+// the value.
 type unknownPattern string
 
 func (p unknownPattern) String() string          { return string(p) }
@@ -85,9 +88,9 @@ type Checked struct {
 	values  []Value
 	body    value.Value
 	content *spec.Content
-	files   []string // the fields of a multipart form that are files
-	encoded []string // the files that are sent as base64
-	text    bool     // the body is sent as the text that it is
+	files   []string // the names of the fields of a multipart form that are files
+	encoded []string // the names of the files that are sent as base64
+	text    bool     // the body is sent as text, unencoded
 }
 
 // A Value is a parameter with its value.
@@ -105,7 +108,7 @@ func (c Checked) Values() []Value { return c.values }
 // Body returns the body and its content. The content is nil if there is no body.
 func (c Checked) Body() (value.Value, *spec.Content) { return c.body, c.content }
 
-// Text reports whether the body is sent as the text that it is.
+// Text reports whether the body is sent as text, unencoded.
 func (c Checked) Text() bool { return c.text }
 
 // File reports whether a field of a multipart form is a file or a list of files.
@@ -115,8 +118,8 @@ func (c Checked) File(name string) bool { return slices.Contains(c.files, name) 
 func (c Checked) IsBase64(name string) bool { return slices.Contains(c.encoded, name) }
 
 // Check checks a against the visible part of op. It returns problem.InvalidArgument with one Fault for each error, at
-// most MaxFaults, with pointers into {path, query, headers, body}. It returns problem.NotFound if op is not in the
-// View, and the error of ctx if it ends meanwhile.
+// most MaxFaults. Their pointers refer to {path, query, headers, body}. It returns problem.NotFound if op is not in
+// the View, and ctx's error if ctx ends.
 func (c *Checker) Check(ctx context.Context, op *spec.Operation, a Arguments) (Checked, error) {
 	if op == nil || !c.v.Has(op) {
 		return Checked{}, &problem.Error{Code: problem.NotFound, Detail: "unknown operation"}
@@ -148,9 +151,9 @@ func only(fixed spec.Raw) (value.Value, bool) {
 	return v, err == nil
 }
 
-// parameters checks the parameters in one location (path, query or header), given as an object, and returns their values in the order
-// of the document. A parameter with one possible value may be left out. Unknown names are faults, with where such a parameter would
-// belong, so are headers that only the gateway sets.
+// parameters checks the parameters in one location (path, query or header), which are given as an object. It returns
+// their values in the document's order. A parameter with one possible value may be omitted. Faults are reported for
+// unknown names, with the location that has such a parameter, and for headers that only the gateway sets.
 func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given value.Value) ([]Value, error) {
 	if k := given.Kind(); k != value.Null && k != value.Object {
 		f.must(at, strings.TrimPrefix(at, "/"), "be an object, by parameter name", argcheck.Found(given))
@@ -202,7 +205,7 @@ func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given
 	return out, nil
 }
 
-// elsewhere returns a hint if a parameter was given in the wrong location.
+// elsewhere returns a hint if a parameter was given in the wrong location, or "".
 func (c *Checker) elsewhere(op *spec.Operation, in, name string) string {
 	for _, p := range c.v.Parameters(op) {
 		if p.Name == name && p.In != in {
@@ -228,8 +231,9 @@ func member(of value.Value, name string, fold bool) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// suit converts a string to a number or boolean, or back, if the schema requires it. It does so in lists too. A single
-// value for a list becomes a list of one, as it is in the request.
+// suit converts a string to a number or boolean, or the reverse, if the schema requires it. It also converts the
+// elements of lists. A single value for a list becomes a list of one element, because both are the same in the
+// request.
 func (c *Checker) suit(r spec.Raw, v value.Value) value.Value {
 	s := c.v.Schema(r)
 	if len(s.Types) == 0 {
@@ -259,7 +263,8 @@ func (c *Checker) suit(r spec.Raw, v value.Value) value.Value {
 	return v
 }
 
-// against validates v, of which f.example is an example, against the schema r, which is compiled once for each key.
+// against validates v against the schema r. The schema is compiled once for each key. f.example must be an example of
+// v.
 func (c *Checker) against(f *faults, key string, r spec.Raw, v value.Value, at string) error {
 	if r == nil {
 		return nil
@@ -280,14 +285,14 @@ func (c *Checker) against(f *faults, key string, r spec.Raw, v value.Value, at s
 	return nil
 }
 
-// name returns the name of the schema at a URL of the translator.
+// name returns the name of the schema at a URL from the translator.
 func (c *Checker) name(url string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.t.name(url)
 }
 
-// compile returns the compiled schema r, compiled once for each key.
+// compile returns the compiled form of schema r. It compiles once for each key.
 func (c *Checker) compile(key string, r spec.Raw) (*jsonschema.Schema, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -169,7 +169,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestNotThere checks that an operation that is not in the View can't be called.
+// TestNotThere checks that an operation outside the View can't be called.
 func TestNotThere(t *testing.T) {
 	c, _ := checker(t, doc, Options{})
 	_, other := checker(t, doc, Options{})
@@ -224,7 +224,7 @@ func compileAll(t testing.TB, c *Checker, v *spec.View) (n int) {
 	return n
 }
 
-// TestFixed checks that a required parameter with a single allowed value is filled in if absent, and checked if given.
+// TestFixed checks that a required parameter with a single allowed value is set if absent, and checked if given.
 func TestFixed(t *testing.T) {
 	c, v := checker(t, `{"openapi":"3.1.0","paths":{"/x":{"get":{"operationId":"x","parameters":[
 		{"name":"V","in":"header","required":true,"schema":{"const":1}},{"name":"mode","in":"query","schema":{"enum":["a"]}},{"name":"kind","in":"query","required":true,"schema":{"enum":["a","b"]}}]}}}}`, Options{})
@@ -233,7 +233,7 @@ func TestFixed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range []struct{ args, want string }{
-		{`{"query":{"kind":"a"}}`, "kind=a V=1"}, // optional parameters are not filled in
+		{`{"query":{"kind":"a"}}`, "kind=a V=1"}, // optional parameters are not set
 		{`{"query":{"kind":"a"},"headers":{"v":1}}`, "kind=a V=1"},
 		{`{"query":{"kind":"a"},"headers":{"V":2}}`, "/headers/V"},
 		{`{}`, "/query/kind"},
@@ -252,8 +252,8 @@ func TestFixed(t *testing.T) {
 	}
 }
 
-// TestComposed checks additionalProperties next to parts and alternatives, as authors intend it, and the faults of
-// alternatives.
+// TestComposed checks additionalProperties next to parts and alternatives, with the meaning that authors intend. It
+// also checks the faults of alternatives.
 func TestComposed(t *testing.T) {
 	const composed = `{"openapi":"3.0.0","paths":{"/x":{"post":{"operationId":"op","requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{
 		"beside":{"type":"object","properties":{"a":{"type":"string"}},"allOf":[{"$ref":"#/components/schemas/B"}],"additionalProperties":false},
@@ -317,7 +317,8 @@ func TestComposed(t *testing.T) {
 	}
 }
 
-// TestNullable checks that null is taken where a document of OpenAPI 3.1 still says nullable, which 3.1 doesn't have.
+// TestNullable checks that null is accepted where a document of OpenAPI 3.1 says nullable, although 3.1 has no such
+// keyword.
 func TestNullable(t *testing.T) {
 	const doc = `{"openapi":"3.1.0","paths":{"/a":{"post":{"operationId":"op","requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{
 		"plain":{"type":"string"},"text":{"type":"string","nullable":true},"kind":{"$ref":"#/components/schemas/Kind","nullable":true}}}}}}}}},
@@ -330,7 +331,8 @@ func TestNullable(t *testing.T) {
 	}
 }
 
-// TestSubtypes checks bodies of a schema that others extend, where only the name of the other one is given.
+// TestSubtypes checks bodies for a schema that other schemas extend. The body gives only the name of the other
+// schema.
 func TestSubtypes(t *testing.T) {
 	const schemas = `"Pet":{"type":"object","discriminator":%s,"required":["kind"],"properties":{"kind":{"type":"string"},"name":{"type":"string"}}},
 		"Cat":{"allOf":[{"$ref":"%[2]sPet"},{"type":"object","properties":{"lives":{"type":"integer"}}}]},
