@@ -17,7 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// script answers the n-th request with the n-th answer, "status" or "status Retry-After", and repeats the last one.
+// script returns a handler that answers the n-th request with the n-th answer: "status" or "status Retry-After". It
+// repeats the last answer.
 func script(calls *atomic.Int64, answers ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		n := int(calls.Add(1))
@@ -34,7 +35,7 @@ func script(calls *atomic.Int64, answers ...string) http.Handler {
 	})
 }
 
-// TestAgain checks which requests are retried, when, and with which result, on a fake clock.
+// TestAgain checks which requests are retried, when, and with which result. It uses a fake clock.
 func TestAgain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answers  []string
@@ -97,7 +98,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestLeftInPeace checks the wait for an API that limits calls without giving a time.
+// TestLeftInPeace checks the wait for an API that limits calls and gives no time.
 func TestLeftInPeace(t *testing.T) {
 	var calls atomic.Int64
 	res, err := sender(t, Options{Handler: script(&calls, "429"), Attempts: 1}).Send(t.Context(), get("/"))
@@ -132,11 +133,12 @@ func (k *keys) Apply(_ context.Context, _ identity.Principal, r *http.Request) e
 
 func (k *keys) Renew(_ identity.Principal, r *http.Request) bool { return k.n.Add(1) < 3 }
 
-// TestRenew checks that a refused credential is renewed at once for a read, and for the next call after a write.
+// TestRenew checks that a refused credential is renewed at once for a read. After a refused write, it is renewed for
+// the next call.
 func TestRenew(t *testing.T) {
 	for name, tt := range map[string]struct {
 		m     Message
-		good  string // the key that is accepted
+		good  string // the accepted key
 		want  int
 		calls int
 	}{

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// BenchmarkSend measures one read over loopback with a Sender, the same read with only net/http, and one read of a
-// handler in the process.
+// BenchmarkSend measures one read over loopback with a Sender and with only net/http, and one read from a handler in
+// the process.
 func BenchmarkSend(b *testing.B) {
 	body := `{"items":[` + strings.Repeat(`{"id":1,"name":"a name","at":"2026-01-01T00:00:00Z"},`, 40) + `{}]}`
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

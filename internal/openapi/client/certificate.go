@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// CertificateFiles are the PEM files of a connection: the certificate that the gateway shows with its key, and the authorities
-// that it trusts. Either part may be "". System adds the authorities of the system to them.
+// CertificateFiles are the PEM files of a connection: the gateway's certificate with its key, and the authorities
+// that the gateway trusts. Certificate and Key, or Authorities, may be "". System adds the authorities of the system.
 type CertificateFiles struct {
 	Certificate, Key, Authorities string
 	System                        bool
 }
 
-// A Certificate holds the gateway's certificate and the trusted authorities in TLS connections to an API. It reads its
-// files again when they change. If the new files can't be used, the former ones stay in use.
+// A Certificate contains the gateway's certificate and the trusted authorities for TLS connections to an API. It
+// reads its files again when they change. If the new files can't be used, the previous ones stay in use.
 type Certificate struct {
 	files CertificateFiles
 
 	mu    sync.Mutex
-	state string // of the files when they were read
+	state string // the state of the files when they were read
 	own   *tls.Certificate
 	roots *x509.CertPool
 }
 
-// NewCertificate reads files. Its error names the file that is wrong, for operators.
+// NewCertificate reads files. Its error names the invalid file, for operators.
 func NewCertificate(files CertificateFiles) (*Certificate, error) {
 	c := &Certificate{files: files, state: files.state()}
 	var err error
@@ -37,13 +37,14 @@ func NewCertificate(files CertificateFiles) (*Certificate, error) {
 	return c, err
 }
 
-// Current returns the certificate to send, or nil, and the authorities to trust. Nil authorities mean those of the
-// system.
+// Current returns the certificate to send, or nil, and the authorities to trust. Nil authorities mean the system's
+// authorities.
 func (c *Certificate) Current() (*tls.Certificate, *x509.CertPool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if state := c.files.state(); state != c.state {
-		// A pair of which one file is still the former one is refused, and read again when the other one changes.
+		// If only one file of a pair has been replaced, the pair is refused. It is read again when the other file
+		// changes.
 		if own, roots, err := c.files.read(); err == nil {
 			c.own, c.roots, c.state = own, roots, state
 		}
@@ -51,7 +52,7 @@ func (c *Certificate) Current() (*tls.Certificate, *x509.CertPool) {
 	return c.own, c.roots
 }
 
-// state returns the times and sizes of the files.
+// state returns the modification times and sizes of the files.
 func (f CertificateFiles) state() string {
 	var out []string
 	for _, name := range []string{f.Certificate, f.Key, f.Authorities} {
@@ -62,7 +63,6 @@ func (f CertificateFiles) state() string {
 	return strings.Join(out, " ")
 }
 
-// read reads the files.
 func (f CertificateFiles) read() (own *tls.Certificate, roots *x509.CertPool, err error) {
 	if f.Certificate != "" {
 		pair, err := tls.LoadX509KeyPair(f.Certificate, f.Key)
@@ -87,7 +87,7 @@ func (f CertificateFiles) read() (own *tls.Certificate, roots *x509.CertPool, er
 	return own, roots, nil
 }
 
-// withoutPath returns the error of a file without its path, which the message has already.
+// withoutPath returns a file error without its path, because the message already contains the path.
 func withoutPath(err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err

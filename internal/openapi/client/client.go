@@ -26,30 +26,30 @@ type OAuthClientOptions struct {
 	ID, Secret string
 	Scopes     []string
 	Params     url.Values     // further request parameters, such as audience
-	Roots      *x509.CertPool // trusted certificates of the token URL. Nil is the system's
-	Trusted    *Certificate   // takes the place of Roots, and is read again when its files change, or nil
-	Resolver   *net.Resolver  // nil is the system's
+	Roots      *x509.CertPool // trusted certificates for the token URL. Nil means the system's
+	Trusted    *Certificate   // replaces Roots, and is read again when its files change, or nil
+	Resolver   *net.Resolver  // nil means the system's resolver
 }
 
-// OAuthClient is a credential that obtains a token with client credentials. It keeps the token until shortly before it
-// expires, and replaces it when the API refuses it.
+// OAuthClient is a credential that obtains a token with client credentials. It caches the token until shortly before
+// the token expires, and replaces it when the API refuses it.
 type OAuthClient struct {
 	config clientcredentials.Config
 	http   *http.Client
-	asking chan struct{} // a semaphore: only one goroutine requests a token
+	asking chan struct{} // a semaphore: only one goroutine requests a token at a time
 
 	mu    sync.Mutex
 	token string
-	until time.Time // zero if unknown
+	until time.Time // when to replace the token. Zero if unknown
 }
 
 const (
 	askTimeout = 15 * time.Second
-	margin     = 30 * time.Second // before a token expires, or a fifth of its lifetime if that is less
+	margin     = 30 * time.Second // before a token expires, or a fifth of its lifetime if that is shorter
 )
 
-// NewOAuthClient returns an OAuthClient. It requests no token yet. It resolves the host of the token URL, which edge.GuardedTransport
-// protects.
+// NewOAuthClient returns an OAuthClient. It doesn't request a token yet. It resolves the host of the token URL, and
+// uses edge.GuardedTransport for it.
 func NewOAuthClient(o OAuthClientOptions) (*OAuthClient, error) {
 	u, err := edge.ParseURL(o.TokenURL)
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *OAuthClient) cachedToken() string {
 	return c.token
 }
 
-// ask obtains a token. One goroutine requests it at a time. The others wait and use the result.
+// ask obtains a token. Only one goroutine requests it at a time. The others wait and use the result.
 func (c *OAuthClient) ask(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

@@ -19,19 +19,19 @@ type Credential interface {
 	Apply(ctx context.Context, who identity.Principal, r *http.Request) error
 }
 
-// A Renewer is a Credential that can be replaced. Renew is called when the API refused what Apply added to r (status
-// 401), and reports whether the next Apply will use another one.
+// A Renewer is a Credential that can be renewed. Renew is called when the API refuses the credential that Apply added
+// to r (status 401). It reports whether the next Apply will use another credential.
 type Renewer interface {
 	Renew(who identity.Principal, r *http.Request) bool
 }
 
-// A named credential says whose it is for each principal, for the audit, such as "person ana@example.com". One that isn't
-// named is the gateway's own.
+// A named credential returns its owner for each principal, for the audit, such as "person ana@example.com". A
+// credential that doesn't implement named belongs to the gateway.
 type named interface {
 	Whose(who identity.Principal) string
 }
 
-// Whose returns whose the credential c is for a principal, or "" for no credential.
+// Whose returns the owner of the credential c for a principal, or "" if there is no credential.
 func Whose(c Credential, who identity.Principal) string {
 	if c == nil {
 		return ""
@@ -63,7 +63,7 @@ func (h HeaderCredential) Apply(_ context.Context, _ identity.Principal, r *http
 	return nil
 }
 
-// Secrets implements CredentialHolder. The secrets of a header of cookies are their values.
+// Secrets implements CredentialHolder. The secrets of a cookie header are the values of the cookies.
 func (h HeaderCredential) Secrets() []string {
 	if !strings.EqualFold(h.Name, "Cookie") {
 		return []string{secretOf(h.Value)}
@@ -77,7 +77,7 @@ func (h HeaderCredential) Secrets() []string {
 	return all
 }
 
-// withCookies adds cookies to those of a request, whose cookies of the same names it replaces.
+// withCookies adds cookies to a request. They replace cookies of the request with the same names.
 func withCookies(r *http.Request, cookies string) {
 	own := map[string]bool{}
 	for pair := range strings.SplitSeq(cookies, ";") {
@@ -94,7 +94,7 @@ func withCookies(r *http.Request, cookies string) {
 	r.Header.Set("Cookie", strings.Join(append(all, strings.TrimSpace(cookies)), "; "))
 }
 
-// CookieCredential is a credential in a cookie, such as a session. It replaces a cookie of the same name.
+// CookieCredential is a credential in a cookie, such as a session. It replaces a cookie with the same name.
 type CookieCredential struct{ Name, Value string }
 
 // Apply implements Credential.
@@ -109,7 +109,7 @@ func (c CookieCredential) Apply(_ context.Context, _ identity.Principal, r *http
 // Secrets implements CredentialHolder.
 func (c CookieCredential) Secrets() []string { return []string{c.Value} }
 
-// BasicCredential is HTTP BasicCredential authentication (RFC 7617).
+// BasicCredential is HTTP Basic authentication (RFC 7617).
 type BasicCredential struct{ User, Password string }
 
 // Apply implements Credential.
@@ -130,7 +130,7 @@ func (b BasicCredential) Secrets() []string {
 	return all
 }
 
-// QueryCredential is a key in the query of the URL. It replaces query parameters of the same name.
+// QueryCredential is a key in the query of the URL. It replaces query parameters with the same name.
 type QueryCredential struct{ Name, Value string }
 
 // Apply implements Credential.
@@ -152,17 +152,17 @@ func (q QueryCredential) Apply(_ context.Context, _ identity.Principal, r *http.
 // Secrets implements CredentialHolder.
 func (q QueryCredential) Secrets() []string { return []string{q.Value} }
 
-// PerMember is the property of a principal that selects its credential.
+// PerMember names the property of a principal that selects its credential.
 type PerMember string
 
-// The properties that can select a credential.
+// These properties can select a credential.
 const (
-	ByToken PerMember = "token" // the id of the gateway token it presented
-	ByOwner PerMember = "owner" // the person on whose behalf it acts
-	ByClaim PerMember = "claim" // one of its claims, a string or an integer
+	ByToken PerMember = "token" // the id of the gateway token that the principal presented
+	ByOwner PerMember = "owner" // the person on whose behalf the principal acts
+	ByClaim PerMember = "claim" // one of the principal's claims, a string or an integer
 )
 
-// PerPrincipal uses a separate credential for each principal. A principal that has none is refused.
+// PerPrincipal uses a separate credential for each principal. A principal without a credential is refused.
 type PerPrincipal struct {
 	By    PerMember
 	Claim string                // the name of the claim, for ByClaim
@@ -212,7 +212,7 @@ func (p PerPrincipal) own(principal identity.Principal) Credential {
 	return p.Of[name]
 }
 
-// name returns the property of a principal that selects its credential, or "".
+// name returns the value of the property that selects a principal's credential, or "".
 func (p PerPrincipal) name(principal identity.Principal) string {
 	switch p.By {
 	case ByToken:
@@ -227,7 +227,8 @@ func (p PerPrincipal) name(principal identity.Principal) string {
 	return ""
 }
 
-// missing returns the error for an empty credential: sent without one, the API might answer as to an anonymous caller.
+// missing returns the error for an empty credential. If the request were sent without a credential, the API might
+// treat it as anonymous.
 func missing() error {
 	return &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "empty_credential"}
 }

@@ -16,8 +16,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// ExchangeFunc returns a principal's token for the API, for example by RFC 8693. It is provided by an embedding program and
-// called for every request, so it should cache tokens. An error that is not a problem.Error is logged and not shown.
+// ExchangeFunc returns a principal's token for the API, for example by RFC 8693. An embedding program provides it. It
+// is called for every request, so it should cache tokens. An error that is not a problem.Error is logged and not
+// shown.
 type ExchangeFunc func(ctx context.Context, who identity.Principal) (token string, err error)
 
 // Apply implements Credential.
@@ -41,11 +42,12 @@ func (e ExchangeFunc) Apply(ctx context.Context, principal identity.Principal, r
 // Whose implements named.
 func (e ExchangeFunc) Whose(who identity.Principal) string { return "program for " + who.Account() }
 
-// HeaderFunc returns the headers that authenticate a principal's requests, such as those with which an embedding program
-// serves the same person. It is called for every request. An error that is not a problem.Error is logged and not shown.
+// HeaderFunc returns the headers that authenticate a principal's requests. For example, an embedding program returns
+// the headers that it uses for the same person. HeaderFunc is called for every request. An error that is not a
+// problem.Error is logged and not shown.
 type HeaderFunc func(ctx context.Context, who identity.Principal) (http.Header, error)
 
-// Apply implements Credential. It refuses headers that frame a message or that the gateway sets.
+// Apply implements Credential. It refuses headers that frame a message and headers that the gateway sets.
 func (h HeaderFunc) Apply(ctx context.Context, who identity.Principal, r *http.Request) error {
 	if h == nil {
 		return missing()
@@ -74,12 +76,13 @@ func (h HeaderFunc) Apply(ctx context.Context, who identity.Principal, r *http.R
 // Whose implements named.
 func (h HeaderFunc) Whose(who identity.Principal) string { return "program for " + who.Account() }
 
-// A SubjectToken returns a token of the person for a principal that acts for that person, and the token's type as RFC
-// 8693 names it. "" means urn:ietf:params:oauth:token-type:access_token. Its errors are those of Credential.Apply.
+// A SubjectToken returns a token of the person on whose behalf a principal acts. It also returns the token's type as
+// RFC 8693 names it. "" means urn:ietf:params:oauth:token-type:access_token. Its errors are those of
+// Credential.Apply.
 type SubjectToken func(ctx context.Context, who identity.Principal) (token, kind string, err error)
 
-// A TokenExchange is a credential that exchanges the subject token of a principal for a token of the API (RFC 8693). It
-// keeps tokens in memory by subject token, so no principal gets the token of another one.
+// A TokenExchange is a credential that exchanges the subject token of a principal for a token of the API (RFC 8693).
+// It caches tokens in memory by subject token, so no principal gets another principal's token.
 type TokenExchange struct {
 	options OAuthClientOptions
 	subject SubjectToken
@@ -89,11 +92,11 @@ type TokenExchange struct {
 	kept map[[sha256.Size]byte]*OAuthClient // by subject token
 }
 
-// maxExchangeTokens is the most exchanged tokens that are kept.
+// maxExchangeTokens is the maximum number of exchanged tokens in the cache.
 const maxExchangeTokens = 10_000
 
 // NewTokenExchange returns a TokenExchange at o.TokenURL for the tokens that subject returns. o.ID and o.Secret
-// identify the client. o.Params holds audience and resource.
+// identify the client. o.Params contains audience and resource.
 func NewTokenExchange(o OAuthClientOptions, subject SubjectToken) (*TokenExchange, error) {
 	if subject == nil {
 		return nil, errors.New("a token exchange needs a subject")
@@ -105,7 +108,7 @@ func NewTokenExchange(o OAuthClientOptions, subject SubjectToken) (*TokenExchang
 	return &TokenExchange{options: o, subject: subject, http: one.http, kept: map[[sha256.Size]byte]*OAuthClient{}}, nil
 }
 
-// client returns the OAuthClient of a subject's token.
+// client returns the OAuthClient for the subject token of a principal.
 func (e *TokenExchange) client(ctx context.Context, who identity.Principal) (*OAuthClient, error) {
 	token, kind, err := e.subject(ctx, who)
 	if err != nil {
@@ -146,7 +149,7 @@ func (e *TokenExchange) Apply(ctx context.Context, who identity.Principal, r *ht
 	return c.Apply(ctx, who, r)
 }
 
-// Renew implements Renewer. It drops the token of r.
+// Renew implements Renewer. It drops the token that r carries.
 func (e *TokenExchange) Renew(who identity.Principal, r *http.Request) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

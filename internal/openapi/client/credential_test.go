@@ -79,7 +79,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// A tokens is a token server that counts its tokens.
+// A tokens is a token server that counts the tokens it has issued.
 type tokens struct {
 	*httptest.Server
 	n    atomic.Int64
@@ -129,7 +129,7 @@ func apply(t *testing.T, c client.Credential) (*http.Request, string) {
 	return r, r.Header.Get("Authorization")
 }
 
-// TestClient checks that a token is shared, and renewed once for all requests refused with it.
+// TestClient checks that a token is shared. If several requests with it are refused, it is renewed once.
 func TestClient(t *testing.T) {
 	s := serve(t, gives(3600))
 	c := testClient(t, client.OAuthClientOptions{TokenURL: s.URL + "/token", Scopes: []string{"a", "b"}, Params: url.Values{"audience": {"x"}}})
@@ -146,7 +146,7 @@ func TestClient(t *testing.T) {
 		t.Error(d)
 	}
 	first, _ := apply(t, c)
-	for range 2 { // the second comes late, when t2 is already there
+	for range 2 { // the second comes late, when t2 already exists
 		if !c.Renew(identity.Principal{}, first) {
 			t.Error("not renewed")
 		}
@@ -156,7 +156,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestClientEnd checks that a token that expires soon is replaced, and one without an expiry is kept.
+// TestClientEnd checks that a token that expires soon is replaced, and that a token without an expiry is kept.
 func TestClientEnd(t *testing.T) {
 	for life, want := range map[int]string{1: "Bearer t2", 0: "Bearer t1", 3600: "Bearer t1"} {
 		s := serve(t, gives(life))
@@ -211,7 +211,7 @@ func TestClientRefused(t *testing.T) {
 	}
 }
 
-// TestClientWaits checks that a caller waiting for another's token request stops when its own call ends.
+// TestClientWaits checks that a caller that waits for another caller's token request stops when its own call ends.
 func TestClientWaits(t *testing.T) {
 	asked, end := make(chan bool, 1), make(chan bool)
 	s := serve(t, func(w http.ResponseWriter, n int64) { asked <- true; <-end; gives(60)(w, n) })

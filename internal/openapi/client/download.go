@@ -10,12 +10,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/calls"
 )
 
-// otherHost says why a redirect isn't followed that leaves the address of the API.
+// otherHost is the reason why a redirect away from the address of the API isn't followed.
 const otherHost = "to another host, scheme or port"
 
 // download returns the target of a redirect that leaves the API, if its host is one of Options.Downloads. The target
-// must use https, or http if the API itself uses http on this machine. A listed host may be in a private network. Hosts
-// below a listed one may not.
+// must use https. It may use http if the API itself uses http on this machine. A listed host may be in a private
+// network. A host that matches *.host may not.
 func (s *Sender) download(at *url.URL, res *calls.HTTPResponse) (to *url.URL, private, ok bool) {
 	to, err := at.Parse(res.Header.Get("Location"))
 	if err != nil || to.User != nil || to.Opaque != "" || to.Scheme != "https" && (to.Scheme != "http" || s.base.Scheme != "http") {
@@ -32,8 +32,8 @@ func (s *Sender) download(at *url.URL, res *calls.HTTPResponse) (to *url.URL, pr
 	return to, false, ok
 }
 
-// fetch reads the body at a signed URL, without the credential, the headers or the cookies of the API. It follows no
-// further redirect.
+// fetch reads the body at a signed URL without the API's credential, headers and cookies. It doesn't follow further
+// redirects.
 func (s *Sender) fetch(ctx context.Context, m Message, to *url.URL, private bool) (*calls.HTTPResponse, *failure) {
 	to = &url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path, RawPath: to.RawPath, RawQuery: to.RawQuery}
 	r, err := http.NewRequestWithContext(ctx, m.Request.Method, to.String(), nil)

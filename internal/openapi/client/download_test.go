@@ -12,7 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestDownloads checks which redirects to other hosts are followed, and that nothing of the API's credential goes there.
+// TestDownloads checks which redirects to other hosts are followed, and that no part of the API's credential is sent
+// there.
 func TestDownloads(t *testing.T) {
 	came := ""
 	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -20,8 +20,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// exchange sends m to at and reads the response. If the API refuses the credential (401), it is renewed and the request
-// repeated once. A write is not repeated.
+// exchange sends m to the URL at and reads the response. If the API refuses the credential (401), exchange renews it
+// and repeats the request once. A write is not repeated.
 func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*calls.HTTPResponse, *failure) {
 	for renewed := false; ; renewed = true {
 		r, own, f := s.request(ctx, m, at)
@@ -40,7 +40,7 @@ func (s *Sender) exchange(ctx context.Context, m Message, at *url.URL) (*calls.H
 	}
 }
 
-// veil masks credentials in a response: the known ones, and own, which was sent.
+// veil masks credentials in a response: the known credentials, and own, which were sent with this request.
 func (s *Sender) veil(res *calls.HTTPResponse, own []string) {
 	if res == nil {
 		return
@@ -56,7 +56,7 @@ func (s *Sender) veil(res *calls.HTTPResponse, own []string) {
 	res.MediaType, res.Body = mediaType(res.Header), s.o.Known.Hide(res.Body, own...)
 }
 
-// request builds the HTTP request including the credential, whose secrets are returned as own.
+// request builds the HTTP request including the credential. It returns the credential's secrets as own.
 func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (r *http.Request, own []string, f *failure) {
 	var body io.Reader
 	var err error
@@ -89,8 +89,8 @@ func (s *Sender) request(ctx context.Context, m Message, at *url.URL) (r *http.R
 	if signer == nil {
 		return r, nil, nil
 	}
-	// Comparing the request before and after Apply shows the credential, so that a response that repeats it can be
-	// masked. Apply may change only headers and the query.
+	// The difference between the request before and after Apply is the credential. It must be known, so that a
+	// response that repeats it can be masked. Apply may change only headers and the query.
 	before := r.Clone(ctx)
 	if err := signer.Apply(ctx, m.Who, r); err != nil {
 		return nil, nil, withoutCredential(ctx, err)
@@ -148,18 +148,18 @@ func (s *Sender) read(ctx context.Context, m Message, res *http.Response) (*call
 	answer := &calls.HTTPResponse{Request: m.Request, Status: res.StatusCode, Header: res.Header, MediaType: mediaType(res.Header)}
 	body, err := s.body(ctx, m, res)
 	if why := s.unread(err); why != "" && !m.Repeat {
-		answer.Unread = why // the status says how the write ended
+		answer.Unread = why // the status already reports how the write ended
 		return answer, nil
 	}
 	answer.Body = body
 	return answer, err
 }
 
-// body reads the body of a response, once there is memory for it.
+// body reads the body of a response when memory for it is available.
 func (s *Sender) body(ctx context.Context, m Message, res *http.Response) ([]byte, error) {
 	length := res.ContentLength
 	if m.Request.Method == http.MethodHead && s.o.Handler == nil {
-		length = 0 // it is the length of the answer to a GET
+		length = 0 // this is the length of the response to a GET
 	}
 	body, err := m.room.Read(ctx, res.Body, length, int64(s.o.MaxBody))
 	if errors.Is(err, fair.ErrLarge) {
@@ -171,7 +171,7 @@ func (s *Sender) body(ctx context.Context, m Message, res *http.Response) ([]byt
 	return body, err
 }
 
-// unread returns why a body was left out though nothing is wrong with the connection. "" for other errors.
+// unread returns the reason why a body was omitted although the connection works. It returns "" for other errors.
 func (s *Sender) unread(err error) string {
 	switch {
 	case err == errLarge && s.o.MaxBody%(1<<20) == 0:
@@ -198,10 +198,10 @@ func isStream(h http.Header) bool {
 	return kind == "text/event-stream" || kind == "multipart/x-mixed-replace"
 }
 
-// A line is a connection that counts writes, to show whether any byte was sent.
+// A line is a connection that counts writes, to determine whether any byte was sent.
 type line struct {
 	net.Conn
-	written atomic.Int64 // writes that began, less those that sent no byte
+	written atomic.Int64 // writes that were started, minus writes that sent no byte
 }
 
 // Write implements net.Conn.

@@ -19,14 +19,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A failure is an attempt without a response.
+// A failure is the outcome of an attempt without a response.
 type failure struct {
 	problem *problem.Error
 	sent    bool // part of the request may have been sent
-	final   bool // another attempt would fail too
+	final   bool // another attempt would also fail
 }
 
-// Errors of responses.
+// These are errors of responses.
 var (
 	errLarge     = problem.LoggableError("the answer is too large")
 	errStream    = problem.LoggableError("the answer is a stream of events")
@@ -35,8 +35,8 @@ var (
 	errCut       = problem.LoggableError("the connection was cut")
 )
 
-// newFailure returns the failure for err. Its detail is always a text of this package. Its logged error is too, except for
-// network errors. Other texts can repeat what the API sent, including the credential.
+// newFailure returns the failure for err. The detail is always a text of this package. So is the logged error, except
+// for network errors. Other texts can repeat what the API sent, including the credential.
 func newFailure(ctx context.Context, err error, sent bool) *failure {
 	p := &problem.Error{Code: problem.Upstream, Err: loggable(err)}
 	f := &failure{problem: p, sent: sent}
@@ -67,13 +67,14 @@ func newFailure(ctx context.Context, err error, sent bool) *failure {
 	return f
 }
 
-// isBusy reports whether there was no memory for an answer in time.
+// isBusy reports whether no memory for a response became available in time.
 func isBusy(err error) bool {
 	_, busy := errors.AsType[*fair.BusyError](err)
 	return busy
 }
 
-// loggable returns err if it holds no text of the API, else an error that describes its kind.
+// loggable returns err if it contains no text of the API. Otherwise it returns an error that describes the kind of
+// err.
 func loggable(err error) error {
 	var known interface{ LogText() string }
 	if errors.As(err, &known) || errors.Is(err, edge.ErrPrivate) {
@@ -99,8 +100,8 @@ func loggable(err error) error {
 	return errMalformed
 }
 
-// redirectFailure returns the failure of a redirect that is not followed. A redirected write counts as not sent only for the
-// statuses (307, 308) that ask to send the same request again.
+// redirectFailure returns the failure for a redirect that is not followed. A redirected write counts as not sent only
+// for the statuses 307 and 308, which request the same method and body at another URL.
 func redirectFailure(status int, where string) *failure {
 	return &failure{final: true, sent: status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect,
 		problem: &problem.Error{Code: problem.Upstream, Kind: "redirect", Lasting: true, Detail: fmt.Sprintf("the API redirects (status %d) %s", status, where),
@@ -119,8 +120,8 @@ func again(res *calls.HTTPResponse, f *failure) bool {
 	return false
 }
 
-// finalOutcome returns the outcome of the last attempt. A rate limit (429) says how long to wait: if the API doesn't, it is 1 to 5 s, as for the
-// gateway's own limits.
+// finalOutcome returns the outcome of the last attempt. For a rate limit (429), it sets how long to wait. If the API
+// doesn't, the wait is 1 to 5 s, as for the gateway's own limits.
 func finalOutcome(res *calls.HTTPResponse, f *failure, asked time.Duration) (*calls.HTTPResponse, *failure) {
 	if f != nil || res.Status != http.StatusTooManyRequests && asked <= 0 {
 		return res, f
@@ -132,16 +133,16 @@ func finalOutcome(res *calls.HTTPResponse, f *failure, asked time.Duration) (*ca
 	return res, nil
 }
 
-// backoff returns the wait after the n-th attempt: doubled each time, with jitter.
+// backoff returns the wait after the n-th attempt. It doubles each time and has jitter.
 func backoff(n int) time.Duration {
 	d := 200 * time.Millisecond << min(n-1, 6)
 	return d/2 + rand.N(d)
 }
 
-// longest is the longest Retry-After that is accepted.
+// longest is the maximum accepted Retry-After.
 const longest = 24 * time.Hour
 
-// retryAfter returns the wait that a response asks for, in seconds or as a date, or 0 if it asks for none.
+// retryAfter returns the wait that a response requests, in seconds or as a date, or 0 if it requests none.
 func retryAfter(res *calls.HTTPResponse, now time.Time) time.Duration {
 	if res == nil {
 		return 0
@@ -160,7 +161,7 @@ func refuse(at, format string, args ...any) error {
 	return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: fmt.Sprintf(format, args...)}
 }
 
-// oneLine reports whether texts are valid header values.
+// oneLine reports whether all texts are valid header values.
 func oneLine(texts ...string) bool {
 	for _, text := range texts {
 		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {

@@ -22,16 +22,17 @@ import (
 
 func discard() *log.Logger { return log.New(io.Discard, "", 0) }
 
-// secret is in the credential of each message and must be in no answer and no log.
+// secret is part of the credential of each message. It must not appear in any answer or log.
 const secret = "swordfish"
 
-// answers are responses of a hostile API with the expected errors. Only a write can be unsure, and one whose status was read has a response.
+// answers are responses of a hostile API with the expected errors. Only a write can be unsure. If the status of a
+// write was read, it has a response.
 var answers = map[string]struct {
 	answer func(n int, c net.Conn)
 	want   string // the error an agent sees for a read
-	write  string // and for a write, or "" for the same
+	write  string // the error for a write, or "" if it is the same
 	sure   bool   // the outcome of the write is known
-	unread string // why the body of the write's response is left out, or "" if the write has an error
+	unread string // the reason why the body of the write's response is omitted, or "" if the write has an error
 }{
 	"closes":             {says(""), "upstream_error: the API broke off, or answered what can't be read", "", false, ""},
 	"no HTTP":            {says("220 mail.internal ESMTP " + secret + "\r\n"), "upstream_error: the API broke off, or answered what can't be read", "", false, ""},
@@ -80,8 +81,8 @@ func bomb() string {
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", b.Len(), b.String())
 }
 
-// TestHostile checks that a hostile response gives a plain error, that logs hold no secret, and that a write is sent
-// once.
+// TestHostile checks that a hostile response gives a clean error, that logs contain no secret, and that a write is
+// sent once.
 func TestHostile(t *testing.T) {
 	for name, tt := range answers {
 		for _, m := range []Message{get("/a"), post("/a", "{}")} {
@@ -116,7 +117,7 @@ func TestHostile(t *testing.T) {
 				}
 				n := len(a.requests())
 				if n == 0 && strings.HasPrefix(tt.want, "timeout") {
-					return // on a busy machine the time was over before the request was read, and maybe before it was sent
+					return // on a busy machine, time ran out before the request was read, and maybe before it was sent
 				}
 				if unsure := errors.Is(err, ErrUnsure); unsure != (!m.Repeat && !tt.sure) {
 					t.Error("unsure:", unsure)
@@ -218,8 +219,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestConnections checks that reads share connections, each write has its own, and a read survives a closed idle
-// connection.
+// TestConnections checks that reads share connections, that each write has its own, and that a read survives a closed
+// idle connection.
 func TestConnections(t *testing.T) {
 	var mu sync.Mutex
 	conns := map[string]int{}
@@ -244,14 +245,14 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// TestUnreachable checks that a request that was not sent is not unsure.
+// TestUnreachable checks that an unsent request is not unsure.
 func TestUnreachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.Close()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and never speaks TLS
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections but never speaks TLS
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +297,7 @@ type refusing struct{ net.Conn }
 
 func (refusing) Write([]byte) (int, error) { return 0, errors.New("no") }
 
-// TestNothingLeft checks that a write is not unsure if its connection took no byte of it.
+// TestNothingLeft checks that a write is not unsure if its connection sent no byte of it.
 func TestNothingLeft(t *testing.T) {
 	a := listen(t, says(fine))
 	s := sender(t, Options{Base: a.url})

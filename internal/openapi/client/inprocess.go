@@ -18,8 +18,8 @@ type inProcess struct {
 	most    int // maximum bytes of a response body
 }
 
-// RoundTrip implements http.RoundTripper. A handler that still runs after the context of r has ended is abandoned, and
-// its later output is discarded.
+// RoundTrip implements http.RoundTripper. It abandons a handler that still runs after the context of r has ended, and
+// discards the handler's later output.
 func (p *inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -36,19 +36,19 @@ func (p *inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	}()
 	select {
 	case err := <-over:
-		// A handler that gave up because its context ended may return as if all was well.
+		// A handler that stopped because its context ended may return without an error.
 		return w.end(r, cmp.Or(err, ctx.Err()))
 	case <-ctx.Done():
 		return w.end(r, ctx.Err())
 	}
 }
 
-// serverRequest returns r in the form a server receives it.
+// serverRequest returns r in the form in which a server receives it.
 func serverRequest(ctx context.Context, r *http.Request) *http.Request {
 	own := r.Clone(ctx)
 	own.RequestURI = r.URL.RequestURI()
 	own.URL = &url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}
-	own.RemoteAddr = "0.0.0.0:0" // no real address, but in the form that middleware can parse
+	own.RemoteAddr = "0.0.0.0:0" // not a real address, but in a form that middleware can parse
 	own.GetBody = nil
 	if own.Body == nil {
 		own.Body = http.NoBody
@@ -59,14 +59,14 @@ func serverRequest(ctx context.Context, r *http.Request) *http.Request {
 // A recorder records a handler's response. Writes after the end return an error.
 type recorder struct {
 	most int
-	stop func() // ends the context of the handler
+	stop func() // cancels the context of the handler
 
 	mu     sync.Mutex
-	header http.Header // the handler's live headers
+	header http.Header // the handler's current headers
 	sent   http.Header // the headers when the status was written
 	status int
 	body   bytes.Buffer
-	err    error // why writes are refused
+	err    error // the reason why further writes are refused
 }
 
 // Header implements http.ResponseWriter.
@@ -89,7 +89,7 @@ func (w *recorder) begin(status int) {
 	}
 }
 
-// fail discards further output and ends the handler's context.
+// fail discards further output and cancels the handler's context.
 func (w *recorder) fail(err error) {
 	w.err = err
 	w.stop()
@@ -113,7 +113,7 @@ func (w *recorder) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// end returns the recorded response. err is the reason for abandoning the handler, or its error.
+// end returns the recorded response. err is the handler's error, or the reason for abandoning it.
 func (w *recorder) end(r *http.Request, err error) (*http.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,7 +135,8 @@ func (w *recorder) end(r *http.Request, err error) (*http.Response, error) {
 	return w.response(r, io.NopCloser(&w.body), int64(w.body.Len())), nil
 }
 
-// response returns the response with a body of so many bytes. One that is too large has its length, and no content. w.mu is held.
+// response returns the response with a body of the given length. If the body is too large, it has its length and no
+// content. The caller must hold w.mu.
 func (w *recorder) response(r *http.Request, body io.ReadCloser, length int64) *http.Response {
 	return &http.Response{StatusCode: w.status, Header: w.sent, Body: body, ContentLength: length, Request: r}
 }

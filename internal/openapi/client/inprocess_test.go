@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestInProcess checks that a handler gets requests as in a server, with the mapped credential.
+// TestInProcess checks that a handler receives requests as in a server, with the credential of the principal.
 func TestInProcess(t *testing.T) {
 	var got string
 	mux := http.NewServeMux()
@@ -56,7 +56,8 @@ func TestInProcess(t *testing.T) {
 	}
 }
 
-// TestTrace checks that the trace of a call is passed on to the API, unless the API has a parameter of that name.
+// TestTrace checks that the trace of a call is passed to the API, unless the API has a parameter with the name of the
+// trace header.
 func TestTrace(t *testing.T) {
 	ctx, call := sdk.NewTracerProvider().Tracer("test").Start(t.Context(), "call")
 	defer call.End()
@@ -75,13 +76,14 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestHandlers checks handlers that misbehave. Their late output is discarded.
+// TestHandlers checks faulty handlers. Their late output is discarded.
 func TestHandlers(t *testing.T) {
-	goesOn, returned := make(chan error, 1), make(chan struct{}) // the state that the late handler sees once all calls have returned
+	// The state that the late handler sees after all calls have returned.
+	goesOn, returned := make(chan error, 1), make(chan struct{})
 	for name, tt := range map[string]struct {
 		serve  http.HandlerFunc
 		want   string
-		unread string // of the response, or "" if it has the error want
+		unread string // the reason in the response, or "" if the call returns the error want
 	}{
 		"panics": {func(http.ResponseWriter, *http.Request) { panic("swordfish") }, "upstream_error: the API broke off, or answered what can't be read", ""},
 		"aborts": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "upstream_error: the API broke off, or answered what can't be read", ""},
@@ -119,7 +121,7 @@ func TestHandlers(t *testing.T) {
 	if err := <-goesOn; err != http.ErrHandlerTimeout {
 		t.Error(err)
 	}
-	for range 100 { // a handler that gives up may return before anyone looks
+	for range 100 { // a handler that stops may return before its result is read
 		ctx, cancel := context.WithCancel(t.Context())
 		s := sender(t, Options{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })})
 		if res, err := s.Send(ctx, get("/")); fmt.Sprint(err) != "cancelled: the call was cancelled" {

@@ -16,15 +16,15 @@ import (
 // masked replaces a credential in a response.
 const masked = "[masked]"
 
-// KnownSecrets is a set of credentials to find in responses. It finds any nine consecutive bytes of a credential, as
-// they are or in lower or upper case. It also finds them in base64 or hexadecimal, or escaped for URLs, JSON or HTML up
-// to three times. A credential of four to eight bytes is found only as a whole word. A shorter one is not found. It is
-// safe for concurrent use.
+// KnownSecrets is a set of credentials to find in responses. It finds any nine consecutive bytes of a credential,
+// unchanged or in lower or upper case. It also finds them in base64 or hexadecimal, or escaped for URLs, JSON or HTML
+// up to three times. A credential of four to eight bytes is found only as a whole word. A shorter credential is not
+// found. It is safe for concurrent use.
 type KnownSecrets struct {
 	mu    sync.RWMutex
 	fixed grams
-	fresh grams // tokens learnt at run time, since the last rotation
-	past  grams // those before it
+	fresh grams // tokens added at run time since the last rotation
+	past  grams // tokens added before that rotation
 }
 
 // A CredentialHolder is a Credential that lists its secrets.
@@ -33,9 +33,9 @@ type CredentialHolder interface {
 }
 
 const (
-	gram     = 9      // bytes of a credential that identify it
-	least    = 4      // bytes of the shortest credential searched for
-	maxFresh = 50_000 // pieces of tokens before the oldest are dropped
+	gram     = 9      // number of bytes of a credential that identify it
+	least    = 4      // length of the shortest credential that is searched for, in bytes
+	maxFresh = 50_000 // number of pieces of tokens before the oldest tokens are dropped
 )
 
 // Add adds permanent secrets.
@@ -47,8 +47,8 @@ func (k *KnownSecrets) Add(secrets ...string) {
 	}
 }
 
-// Learn adds and returns the secrets that a credential added to a request: before is the request without it. Learnt
-// secrets are dropped when there are too many, so the caller passes own to Hide as well.
+// Learn adds the secrets that a credential added to a request, and returns them as own. before is the request without
+// the credential. Learnt secrets are dropped when there are too many, so the caller must also pass own to Hide.
 func (k *KnownSecrets) Learn(before, after *http.Request) (own []string) {
 	for name, values := range after.Header {
 		if !slices.Equal(values, before.Header[name]) {
@@ -80,8 +80,8 @@ func secretOf(value string) string {
 	return value
 }
 
-// learn adds a secret that was seen at run time. When the set is full, it becomes the past one, which is searched until the next
-// rotation.
+// learn adds a secret that was seen at run time. When the current set is full, it becomes the past set, which is
+// searched until the next rotation.
 func (k *KnownSecrets) learn(s string) {
 	k.mu.RLock()
 	known := k.fixed.seen[s] || k.fresh.seen[s]
@@ -97,18 +97,19 @@ func (k *KnownSecrets) learn(s string) {
 	k.fresh.add(s)
 }
 
-// grams are the pieces of secrets that are searched for.
+// grams contains the pieces of secrets to search for.
 type grams struct {
-	seen    map[string]bool // whole texts
+	seen    map[string]bool // whole secrets
 	pieces  map[string]bool // true if the piece must be a whole word
 	lengths []int           // distinct lengths of pieces
-	first   []uint64        // a bitmap of the hashes of the pieces' first bytes
+	first   []uint64        // a bitmap of the hashes of the first bytes of the pieces
 }
 
 // hash returns a hash below 1<<20 of the first four bytes of b.
 func hash(b []byte) uint32 { return binary.LittleEndian.Uint32(b) * 2654435761 >> 12 }
 
-// piece adds one text to search for, of at least least bytes. word says that it only counts as a whole word.
+// piece adds one text to search for. The text has at least least bytes. If word is true, it counts only as a whole
+// word.
 func (g *grams) piece(text string, word bool) {
 	if g.pieces == nil {
 		g.pieces, g.first = map[string]bool{}, make([]uint64, 1<<14)
@@ -128,9 +129,10 @@ func (g *grams) windows(text string, n int) {
 	}
 }
 
-// add adds the pieces by which s is found. They are windows of nine bytes of s, and of its lower and upper case because
-// APIs write hexadecimal keys in either. They are also windows of its hexadecimal, and of its base64 at each of the
-// three alignments. In base64 only the characters that depend only on s count. A short s is searched as a whole.
+// add adds the pieces that identify s. These are windows of nine bytes of s, and of s in lower and upper case because
+// APIs write hexadecimal keys in either case. They are also windows of the hexadecimal form of s, and of its base64
+// form at each of the three alignments. In base64, only characters that depend only on s count. A short s is searched
+// as a whole.
 func (g *grams) add(s string) {
 	if len(s) < least || g.seen[s] {
 		return
@@ -140,14 +142,14 @@ func (g *grams) add(s string) {
 	}
 	g.seen[s] = true
 	if strings.Contains(s, " ") {
-		g.add(strings.ReplaceAll(s, " ", "+")) // as in form encoding
+		g.add(strings.ReplaceAll(s, " ", "+")) // as form encoding writes it
 	}
 	short := len(s) < gram
 	for _, text := range []string{s, strings.ToLower(s), strings.ToUpper(s)} {
 		switch {
 		case !short:
 			g.windows(text, gram)
-		case len(text) >= least: // few letters are shorter in another case
+		case len(text) >= least: // a text with few letters is shorter in another case
 			g.piece(text, true)
 		}
 	}
@@ -200,13 +202,13 @@ func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
 }
 
-// A text is unescaped in chunks, to limit the memory for the positions of bytes. Chunks overlap.
+// A text is unescaped in overlapping chunks. This limits the memory for the positions of bytes.
 const (
 	chunk   = 1 << 18
 	overlap = 1 << 13
 )
 
-// Hide returns b with masked in place of known secrets and of own. It returns b itself if there are none.
+// Hide returns b with known secrets and own replaced by masked. It returns b itself if it contains none.
 func (k *KnownSecrets) Hide(b []byte, own ...string) []byte {
 	var forgotten grams
 	k.mu.RLock()
@@ -236,10 +238,10 @@ func (k *KnownSecrets) Hide(b []byte, own ...string) []byte {
 	return replace(b, found)
 }
 
-// Text is Hide for a string.
+// Text does the same as Hide for a string.
 func (k *KnownSecrets) Text(s string, own ...string) string { return string(k.Hide([]byte(s), own...)) }
 
-// replace replaces the ranges found by masked.
+// replace replaces the ranges in found with masked.
 func replace(b []byte, found []stretch) []byte {
 	if len(found) == 0 {
 		return b
@@ -269,8 +271,8 @@ func replace(b []byte, found []stretch) []byte {
 	return append(out, b[done:]...)
 }
 
-// number extends s to the whole JSON number that contains it, and reports whether there is one: masked needs quotes in
-// place of a number.
+// number extends s to the whole JSON number that contains it, and reports whether there is one. In place of a number,
+// masked needs quotes.
 func number(b []byte, s stretch) (stretch, bool) {
 	isNumber := func(c byte) bool { return '0' <= c && c <= '9' || strings.IndexByte("+-.eE", c) >= 0 }
 	for _, c := range b[s.from:s.to] {

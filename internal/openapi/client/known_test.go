@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-// spelt maps encodings of a text in responses.
+// spelt contains encodings of a text in responses, by name.
 var spelt = map[string]func(string) string{
 	"raw":       func(s string) string { return s },
 	"query":     url.QueryEscape,
@@ -49,7 +49,7 @@ func everyByte(s, format string) string {
 	return b.String()
 }
 
-// holds reports whether nine bytes of a secret can be recovered from a text, except for the case of letters.
+// holds reports whether nine bytes of a secret can be recovered from a text, ignoring case.
 func holds(text, secret string) bool {
 	texts := []string{text}
 	for range 3 {
@@ -83,7 +83,7 @@ func holds(text, secret string) bool {
 	return false
 }
 
-// TestKnown checks that no nine bytes of a credential pass, in any encoding and context.
+// TestKnown checks that no nine bytes of a credential remain, in any encoding and context.
 func TestKnown(t *testing.T) {
 	letters := `abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+="\<& %é`
 	random := rand.New(rand.NewPCG(1, 2))
@@ -101,7 +101,7 @@ func TestKnown(t *testing.T) {
 			}
 			text := "Incorrect API key provided: " + spell(secret) + " and more"
 			if !holds(text, secret) {
-				continue // the encoding itself hides it
+				continue // the encoding itself hides the secret
 			}
 			if got := k.Text(text); holds(got, secret) || !strings.HasPrefix(got, "Incorrect API key provided: ") || !strings.HasSuffix(got, " and more") {
 				t.Fatalf("%s of %q: %q", name, secret, got)
@@ -110,7 +110,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestKnownRows checks exact results: the masked and the kept parts.
+// TestKnownRows checks exact results, with masked and kept parts.
 func TestKnownRows(t *testing.T) {
 	k := &KnownSecrets{}
 	k.Add("sk-live-4f9a8b7c6d5e", "hunter2", "abc", "123456789012")
@@ -138,7 +138,7 @@ func TestKnownRows(t *testing.T) {
 		t.Error("what lies where two parts meet is not found")
 	}
 	odd := &KnownSecrets{}
-	odd.Add("~~~???~~~???") // in base64 each group of four characters has one of those that the two alphabets write differently
+	odd.Add("~~~???~~~???") // in base64, each group of four characters contains one that the two alphabets write differently
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
 		if got := odd.Text(encoding.EncodeToString([]byte("~~~???~~~???"))); got != masked {
 			t.Error(got)
@@ -149,7 +149,8 @@ func TestKnownRows(t *testing.T) {
 	}
 }
 
-// TestLearn checks that the secrets a credential adds are known, and returned for use after they were dropped.
+// TestLearn checks that the secrets that a credential adds are known. It also checks that they are returned, for use
+// after they were dropped.
 func TestLearn(t *testing.T) {
 	for name, c := range map[string]Credential{
 		"bearer": BearerHeader("token-of-the-api"), "header": HeaderCredential{"X-Key", "token-of-the-api"}, "query": QueryCredential{"k", "token-of-the-api"},

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// fill takes all memory for the bytes of answers until the test ends.
+// fill occupies all memory for the bytes of responses until the test ends.
 func fill(t *testing.T, a *fair.Answers) {
 	t.Helper()
 	var wait sync.WaitGroup
@@ -36,7 +36,8 @@ func fill(t *testing.T, a *fair.Answers) {
 	}
 }
 
-// TestNoMemory: without memory for an answer, a read is refused and may be tried again. A write has its status and headers.
+// TestNoMemory checks calls without memory for a response. A read is refused and may be tried again. A write returns
+// its status and headers.
 func TestNoMemory(t *testing.T) {
 	list := "[1" + strings.Repeat(",1", 100_000) + "]"
 	for name, head := range map[string]string{"declared": fmt.Sprintf("Content-Length: %d\r\n", len(list)), "until closed": "Connection: close\r\n"} {
@@ -68,7 +69,7 @@ func TestNoMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryFirst: a request without memory for its status is not sent.
+// TestMemoryFirst checks that a request is not sent if there is no memory for its status.
 func TestMemoryFirst(t *testing.T) {
 	a := listen(t, says(fine))
 	memory := fair.NewAnswers(0, 50*time.Millisecond)
@@ -101,7 +102,7 @@ func TestMemoryFirst(t *testing.T) {
 	}
 }
 
-// TestMemoryGivenBack: no failure, redirect or repetition keeps memory.
+// TestMemoryGivenBack checks that failures, redirects and repetitions release their memory.
 func TestMemoryGivenBack(t *testing.T) {
 	memory := fair.NewAnswers(0, 0)
 	for name, tt := range answers {

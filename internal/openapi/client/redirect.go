@@ -13,9 +13,9 @@ import (
 // hops is the maximum number of redirects followed.
 const hops = 5
 
-// follow sends m to at. It follows redirects of a GET or HEAD that changes nothing, to the same scheme, host and port,
-// below the prefix. m.Redirected builds the next request. A redirect to a host of Options.Downloads ends with the
-// download.
+// follow sends m to the URL at. If m is a GET or HEAD that changes nothing, it follows redirects to the same scheme,
+// host and port below the prefix. m.Redirected builds the next request. A redirect to a host of Options.Downloads
+// ends with the download.
 func (s *Sender) follow(ctx context.Context, m Message, at *url.URL) (*calls.HTTPResponse, *failure) {
 	for hop := 0; ; hop++ {
 		res, f := s.exchange(ctx, m, at)

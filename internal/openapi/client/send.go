@@ -2,16 +2,16 @@
 //
 //	calls.HTTPRequest ─Credential of the principal→ Sender ─configured host→ calls.HTTPResponse
 //
-// It runs after policy: package calls makes only checked and permitted requests. It sends only to the configured
-// scheme, host, port and path prefix, even if the host's addresses change later or the API redirects. It refuses
-// headers reserved for the gateway, paths that climb, and responses that are too large, too slow or endless.
+// It runs after policy. Package calls makes only checked and permitted requests. The client sends only to the
+// configured scheme, host, port and path prefix, even if the host's addresses change later or the API redirects. It
+// refuses headers reserved for the gateway, paths with "..", and responses that are too large, too slow or endless.
 //
-// A request that changes nothing is retried. A write is sent once, over its own connection. An error whose outcome is
-// unknown is marked with ErrUnsure.
+// A request that changes nothing is retried. A write is sent once, over its own connection. If the outcome of a write
+// is unknown, its error is marked with ErrUnsure.
 //
-// A Credential comes from the configuration, or from an embedding program for each principal. It is never the one that
-// the agent presented to the gateway. It is applied just before sending. A principal without a credential is refused,
-// and nothing is sent. Credentials repeated in a response are masked before it is returned.
+// A Credential comes from the configuration, or from an embedding program for each principal. It is never the
+// credential that the agent presented to the gateway. It is applied just before sending. A principal without a
+// credential is refused, and nothing is sent. Credentials repeated in a response are masked before it is returned.
 package client
 
 import (
@@ -38,40 +38,41 @@ import (
 
 // Options configure a Sender. Base or Handler is required.
 type Options struct {
-	Base       string        // scheme, host and path prefix. With a Handler only path and host are used, and "" is http://localhost
-	Handler    http.Handler  // answers in this process instead of the network
-	Credential Credential    // added to every request, or of a CredentialSet those that the request names. Nil adds none
-	Downloads  []string      // hosts, or *.host for those below one, to which reads are redirected without the credential
+	// Scheme, host and path prefix. With a Handler, only path and host are used, and "" means http://localhost.
+	Base       string
+	Handler    http.Handler  // responds in this process instead of the network
+	Credential Credential    // added to every request. From a CredentialSet, only the credentials that the request names are added. Nil adds none
+	Downloads  []string      // hosts, or *.host for hosts below one, to which reads may be redirected without the credential
 	Headers    http.Header   // added to every request. They are not secrets
-	Identity   *Certificate  // the certificate of TLS connections, and the authorities, or nil to use only Roots
-	Known      *KnownSecrets // credentials masked in responses, shared with other APIs. Nil masks only the Sender's own
-	Timeout    time.Duration // for one Send including its retries. 0 is 30 s
-	MaxBody    int           // maximum bytes of a response body. 0 is 8 MiB
-	Attempts   int           // maximum attempts of a request that changes nothing. 0 is 3
-	Answers    *fair.Answers // the memory for responses, shared with other APIs. Nil for the Sender's own
+	Identity   *Certificate  // the certificate and the authorities of TLS connections, or nil to use only Roots
+	Known      *KnownSecrets // credentials to mask in responses, shared with other APIs. Nil masks only the Sender's own
+	Timeout    time.Duration // for one Send including its retries. 0 means 30 s
+	MaxBody    int           // maximum bytes of a response body. 0 means 8 MiB
+	Attempts   int           // maximum attempts of a request that changes nothing. 0 means 3
+	Answers    *fair.Answers // the memory for responses, shared with other APIs. Nil means memory of the Sender's own
 
-	Roots    *x509.CertPool // trusted certificates. Nil is the system's
-	Trusted  *Certificate   // the authorities of Downloads, or nil for Roots
-	Resolver *net.Resolver  // nil is the system's
+	Roots    *x509.CertPool // trusted certificates. Nil means the system's
+	Trusted  *Certificate   // the authorities for Downloads, or nil to use Roots
+	Resolver *net.Resolver  // nil means the system's resolver
 }
 
 // A Message is one request to send.
 type Message struct {
 	Request *calls.HTTPRequest
 	Repeat  bool               // the request changes nothing and may be sent again
-	Key     string             // the header Idempotency-Key, or ""
+	Key     string             // the value of the header Idempotency-Key, or ""
 	Who     identity.Principal // the principal whose credential is added
 
-	// Redirected returns the request to send when a GET or HEAD that changes nothing is redirected to path and query,
-	// percent-encoded, below the base URL. Its error, a problem.Error, describes the target as far as the principal may
-	// know it, and ends the call. If nil, no redirect is followed.
+	// Redirected returns the request to send when a GET or HEAD that changes nothing is redirected. path and query
+	// are percent-encoded and below the base URL. Its error, a problem.Error, ends the call. The error describes the
+	// target as far as the principal may know it. If Redirected is nil, no redirect is followed.
 	Redirected func(path, query string) (*calls.HTTPRequest, error)
 
 	room *fair.Answer // the memory for the response
 }
 
-// ErrUnsure marks a write whose outcome is unknown. It may have reached the API, and then time ran out, or the response
-// was cut or unreadable. A write that fails with any other error was not carried out.
+// ErrUnsure marks a write whose outcome is unknown. The write may have reached the API before time ran out, or the
+// response was cut or unreadable. A write that fails with any other error was not carried out.
 var ErrUnsure = problem.LoggableError("whether the request was carried out is not known")
 
 // A Sender sends requests to one API. It is safe for concurrent use.
@@ -86,10 +87,11 @@ type Sender struct {
 	close         func()
 }
 
-// A signer holds the credential in use. Nil for none.
+// A signer contains the current credential, or nil.
 type signer struct{ Credential }
 
-// Use makes c, as Options.Credential, the credential of all further requests. The former one stays masked in responses.
+// Use replaces the credential of all further requests with c, as Options.Credential does. The previous credential
+// stays masked in responses.
 func (s *Sender) Use(c Credential) {
 	if h, ok := c.(CredentialHolder); ok {
 		s.o.Known.Add(h.Secrets()...)
@@ -99,22 +101,22 @@ func (s *Sender) Use(c Credential) {
 	}
 }
 
-// close closes idle connections to the servers of the credential.
+// close closes idle connections to the credential's servers.
 func (s *signer) close() {
 	if c, ok := s.Credential.(interface{ Close() }); ok {
 		c.Close()
 	}
 }
 
-// of returns the credential of one request.
+// of returns the credential for one request.
 func (s *Sender) of(r *calls.HTTPRequest) Credential {
 	return CredentialFor(s.signs.Load().Credential, r.Credentials)
 }
 
-// Mask adds secrets to those that are masked in responses.
+// Mask adds secrets to mask in responses.
 func (s *Sender) Mask(secrets ...string) { s.o.Known.Add(secrets...) }
 
-// New returns a Sender. It resolves the host of the API (see edge.GuardedTransport) and sends nothing.
+// New returns a Sender. It resolves the host of the API (see edge.GuardedTransport) and sends no request.
 func New(o Options) (*Sender, error) {
 	if o.Handler != nil {
 		o.Base = cmp.Or(o.Base, "http://localhost")
@@ -145,37 +147,38 @@ func New(o Options) (*Sender, error) {
 		guard.Identity = o.Identity.Current
 	}
 	reads := withWriteCounts(edge.GuardedTransport(base, guard))
-	// A connection that was idle can be closed while a request is written to it. Then it is unknown whether the server
-	// read the request. net/http also repeats a request with an Idempotency-Key on a new connection. So each write uses
-	// a new connection.
+	// The server can close an idle connection while a request is written to it. Then it is unknown whether the server
+	// read the request. net/http also repeats a request with an Idempotency-Key on a new connection. So each write
+	// uses a new connection.
 	writes := reads.Clone()
 	writes.DisableKeepAlives = true
 	s.reads, s.writes, s.close = reads, writes, reads.CloseIdleConnections
 	return s, nil
 }
 
-// Close closes idle connections, those to the servers of the credential too. Requests in progress continue.
+// Close closes idle connections, including those to the credential's servers. Requests in progress continue.
 func (s *Sender) Close() {
 	s.close()
 	s.signs.Load().close()
 }
 
-// Whose returns whose credentials a request on behalf of a principal carries.
+// Whose returns the owners of the credentials that a request on behalf of a principal carries.
 func (s *Sender) Whose(who identity.Principal, r *calls.HTTPRequest) []string {
 	return owners(s.of(r), who)
 }
 
-// Send sends m and returns the API's response once it was read completely, whatever its status except 429. It retries a
-// request that changes nothing if the connection failed or the status is 429, 502, 503 or 504. The errors are:
+// Send sends m and returns the API's response after reading it completely, with any status except 429. It retries a
+// request that changes nothing if the connection failed or the status is 429, 502, 503 or 504. Send returns these
+// errors:
 //
 //   - problem.InvalidArgument for a request that can't be sent,
 //   - problem.PermissionDenied for a principal without a credential,
 //   - problem.RateLimited with the time to wait,
 //   - problem.Timeout, problem.Cancelled and problem.Upstream.
 //
-// Errors of writes with an unknown outcome wrap ErrUnsure. A write whose status was read has a response. If its body is
-// too large, or if there is no memory for it, the response omits the body and Unread holds the reason. The caller
-// closes the response.
+// Errors of writes with an unknown outcome wrap ErrUnsure. If the status of a write was read, Send returns a
+// response. If the body is too large, or if there is no memory for it, the response omits the body and Unread
+// contains the reason. The caller must close the response.
 func (s *Sender) Send(ctx context.Context, m Message) (*calls.HTTPResponse, error) {
 	at, err := s.target(m, m.Request)
 	if err != nil {
@@ -205,7 +208,7 @@ func (s *Sender) Send(ctx context.Context, m Message) (*calls.HTTPResponse, erro
 	return nil, f.problem
 }
 
-// attempts sends m and retries it while that is allowed and useful.
+// attempts sends m and retries it while retries are allowed and may help.
 func (s *Sender) attempts(ctx context.Context, m Message, at *url.URL) (*calls.HTTPResponse, *failure) {
 	for n := 1; ; n++ {
 		res, f := s.follow(ctx, m, at)
@@ -228,14 +231,14 @@ func (s *Sender) attempts(ctx context.Context, m Message, at *url.URL) (*calls.H
 	}
 }
 
-// target returns the URL of a message. It refuses requests that calls.BuildRequest would not return.
+// target returns the URL of a message. It refuses requests that calls.BuildRequest would never return.
 func (s *Sender) target(m Message, r *calls.HTTPRequest) (*url.URL, error) {
 	if r == nil {
 		return nil, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "no_request"}
 	}
 	switch r.Method {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
-	default: // TRACE echoes the credential, CONNECT opens a tunnel
+	default: // TRACE echoes the credential, and CONNECT opens a tunnel
 		return nil, refuse("", "the method %q can't be sent", problem.Cut(r.Method))
 	}
 	at, ok := s.under(s.prefix + r.Path)
@@ -260,8 +263,8 @@ func (s *Sender) target(m Message, r *calls.HTTPRequest) (*url.URL, error) {
 	return at, nil
 }
 
-// under returns the API's URL for path, percent-encoded and unchanged. It returns false if the path is not below the
-// configured prefix, or could be read as one that isn't.
+// under returns the API's URL for path, which is percent-encoded and stays unchanged. It returns false if the path is
+// not below the configured prefix, or if a server could read it as a path outside the prefix.
 func (s *Sender) under(path string) (*url.URL, bool) {
 	plain, err := url.PathUnescape(path)
 	at := &url.URL{Scheme: s.base.Scheme, Host: s.base.Host, Path: plain, RawPath: path}

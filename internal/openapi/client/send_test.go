@@ -23,7 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An api is a test server that keeps the bytes of each request and sends scripted answers.
+// An api is a test server that records the bytes of each request and sends scripted responses.
 type api struct {
 	url    string
 	mu     sync.Mutex
@@ -81,7 +81,7 @@ func (a *api) requests() []string {
 	return append([]string{}, a.got...)
 }
 
-// says always sends the same answer.
+// says always sends the same response.
 func says(text string) func(int, net.Conn) {
 	return func(_ int, c net.Conn) { _, _ = io.WriteString(c, text) }
 }
@@ -138,7 +138,7 @@ func TestRequests(t *testing.T) {
 		{"basic", "", BasicCredential{User: "u", Password: "p"}, func(m *Message) { *m = get("/a") }, "GET /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Authorization: Basic dTpw|Accept-Encoding: gzip||"},
 		{"query key", "", QueryCredential{Name: "key", Value: "s&t"}, func(m *Message) { *m = get("/a"); m.Request.Query = "%6Bey=mine&b=%2F" },
 			"GET /a?b=%2F&key=s%26t HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Accept-Encoding: gzip||"},
-		// A Principal with all its fields set: none of them is sent upstream, and the agent's own credential isn't even
+		// This is a Principal with all fields set. None of them is sent to the API. The agent's own credential isn't
 		// part of it.
 		{"of the principal", "", own, func(m *Message) { *m = get("/a"); m.Who = principal }, "GET /a HTTP/1.1|Host: HOST|User-Agent: bailiwick|Accept: application/json|Authorization: Bearer for-ana|Accept-Encoding: gzip||"},
 		{"exchanged", "", ExchangeFunc(func(_ context.Context, p identity.Principal) (string, error) { return "x-" + p.ID, nil }), func(m *Message) { *m = get("/a"); m.Who = principal },
@@ -221,7 +221,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNew checks which base URLs are refused. The errors repeat none of their text.
+// TestNew checks which base URLs are refused. The errors don't repeat any part of the URL.
 func TestNew(t *testing.T) {
 	for base, want := range map[string]string{
 		"": "the base URL must begin with https:// or http://", "ftp://a": "the base URL must begin with https:// or http://", "https:///a": "the base URL has no host", "https:a": "the base URL has no host",
@@ -275,7 +275,7 @@ func (failing) Apply(context.Context, identity.Principal, *http.Request) error {
 	return errors.New("anything")
 }
 
-// TestEnvironment checks that the proxies of the environment are not used.
+// TestEnvironment checks that proxies from the environment are not used.
 func TestEnvironment(t *testing.T) {
 	proxy := listen(t, says(fine))
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy"} {

@@ -11,18 +11,19 @@ import (
 
 // A MemberCredential is one credential of a CredentialSet.
 type MemberCredential struct {
-	Name       string // as calls.HTTPRequest.Credentials names it, or "" for the only one
+	Name       string // the name used in calls.HTTPRequest.Credentials, or "" for the only credential
 	Credential Credential
 }
 
-// A CredentialSet holds several credentials of one API. Each operation is called with some of them.
+// A CredentialSet contains several credentials of one API. Each operation is called with some of them.
 type CredentialSet struct {
-	Always  []HeaderCredential // on each request, such as the key of an application
+	Always  []HeaderCredential // added to each request, such as the key of an application
 	Members []MemberCredential // in the order in which they are applied
 }
 
-// CredentialFor returns the credential of one call from c: of a CredentialSet, the members with these names. Nil names mean all of them. Any
-// other credential is whole: it is left out only for an empty list of names.
+// CredentialFor returns the credential for one call. If c is a CredentialSet, this is a set of the members with the
+// given names. Nil names mean all members. Any other credential is returned unchanged, or nil if names is an empty
+// list.
 func CredentialFor(c Credential, names []string) Credential {
 	set, ok := c.(*CredentialSet)
 	switch {
@@ -45,7 +46,7 @@ func CredentialFor(c Credential, names []string) Credential {
 	return out
 }
 
-// missingCredential is the credential of a name that isn't configured.
+// missingCredential is the credential for a name that isn't configured.
 type missingCredential struct{}
 
 // Apply implements Credential.
@@ -82,12 +83,12 @@ func (s *CredentialSet) Renew(who identity.Principal, r *http.Request) bool {
 	return renewed
 }
 
-// Whose implements named. Different owners are joined.
+// Whose implements named. It joins different owners.
 func (s *CredentialSet) Whose(who identity.Principal) string {
 	return strings.Join(owners(s, who), " and ")
 }
 
-// owners returns whose credentials c has for a principal, each once.
+// owners returns the owners of the credentials in c for a principal, without duplicates.
 func owners(c Credential, who identity.Principal) (all []string) {
 	s, ok := c.(*CredentialSet)
 	if !ok {

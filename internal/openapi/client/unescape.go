@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// unescaped is a text with the position of each of its bytes, and of its end, in the original. If at is nil, it is the
-// original.
+// unescaped is a text with the position of each of its bytes, and of its end, in the original text. If at is nil, the
+// text is the original.
 type unescaped struct {
 	text []byte
 	at   []int32
@@ -49,8 +49,8 @@ func (u unescaped) again() unescaped {
 	return out
 }
 
-// escape decodes the escape that b begins with. It returns the character, negative for a single byte, and the escape's
-// length, or 0 if none.
+// escape decodes the escape at the start of b. It returns the character, which is negative for a single byte, and the
+// escape's length. The length is 0 if there is no escape.
 func escape(b []byte) (rune, int) {
 	if len(b) < 2 {
 		return 0, 0
@@ -90,7 +90,8 @@ func escape(b []byte) (rune, int) {
 	return 0, 0
 }
 
-// digits parses n hexadecimal digits of b at at. Zero is refused, since no credential contains it.
+// digits parses the n hexadecimal digits of b at position at. It refuses zero, because no credential contains a zero
+// byte.
 func digits(b []byte, at, n int) (rune, bool) {
 	if len(b) < at+n {
 		return 0, false
