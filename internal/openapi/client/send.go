@@ -41,8 +41,9 @@ type Options struct {
 	// Scheme, host and path prefix. With a Handler, only path and host are used, and "" means http://localhost.
 	Base       string
 	Handler    http.Handler  // responds in this process instead of the network
-	Credential Credential    // added to every request. From a CredentialSet, only the credentials that the request names are added. Nil adds none
-	Downloads  []string      // hosts, or *.host for hosts below one, to which reads may be redirected without the credential
+	Credential Credential    // added to every request. A CredentialSet adds those that the request names. Nil adds none
+	// Hosts, or *.host for hosts below one, to which reads may be redirected without the credential.
+	Downloads  []string
 	Headers    http.Header   // added to every request. They are not secrets
 	Identity   *Certificate  // the certificate and the authorities of TLS connections, or nil to use only Roots
 	Known      *KnownSecrets // credentials to mask in responses, shared with other APIs. Nil masks only the Sender's own

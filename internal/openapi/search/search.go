@@ -39,7 +39,8 @@ type Result struct {
 	Service    string            // the full name of the requested service, or "" for all
 	Weak       bool              // no operation matches well. See Services instead
 	Phrasings  int               // number of phrasings that were used
-	Match      float64           // the part of the query's words that the first operation covers, from 0 to 1, for comparison with other APIs
+	// The part of the query's words that the first operation covers, from 0 to 1, for comparison with other APIs.
+	Match      float64
 	Services   []Service         // set if Weak
 	Also       []*spec.Operation // the best operations after Operations, to be named only. Nil without a Text
 }
