@@ -10,13 +10,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// An accessPage shows what a chosen principal may see and do.
+// An accessPage shows what a selected principal may see and do.
 type accessPage struct {
 	Choices []tokenRow // valid tokens
 	allowancePage
 }
 
-// access shows tools and views as a chosen principal has them.
+// access shows the tools and views of a selected principal.
 func (c *Console) access(v *visit) error {
 	rows, err := c.tokenRows(v)
 	if err != nil {
@@ -45,7 +45,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// viewAs fills p with the view of its principal.
+// viewAs fills p with the view of the selected principal.
 func (c *Console) viewAs(p *accessPage) error {
 	i := slices.IndexFunc(p.Choices, func(t tokenRow) bool { return t.ID == p.As })
 	if i < 0 {

@@ -38,14 +38,14 @@ func (h *house) me(t *testing.T) (string, error) {
 	return out, err
 }
 
-// An account is a person's at a real provider, which a CRM takes tokens of, seen in a real browser.
+// An account is a person's account at a real provider, in a real browser. A CRM accepts the provider's tokens.
 type account struct {
 	issued
 	*tab
 	axe     string
 	mu      sync.Mutex
-	expired map[string]bool // the tokens that the CRM refuses
-	last    string          // the last one that it took
+	expired map[string]bool // tokens that the CRM refuses
+	last    string          // the last token that the CRM accepted
 }
 
 // newAccount starts the provider, the CRM, the gateway and a browser.
@@ -75,7 +75,7 @@ func newAccount(t *testing.T) *account {
 	return in
 }
 
-// crm is the API: it answers with the account of the person whose token it is sent.
+// crm is the API. It responds with the account of the person whose token the request carries.
 func (in *account) crm(w http.ResponseWriter, r *http.Request) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -98,7 +98,8 @@ func (in *account) crm(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, `{"account": "ana at CRM"}`)
 }
 
-// refused checks that an agent's call is refused, with the page on which its person connects the account.
+// refused checks that an agent's call is refused, and that the error contains the page where the person connects the
+// account.
 func (in *account) refused(t *testing.T, when string) {
 	t.Helper()
 	_, err := in.me(t)
@@ -107,7 +108,7 @@ func (in *account) refused(t *testing.T, when string) {
 	}
 }
 
-// accessible checks the page at path as a wide window and a phone show it.
+// accessible checks the page at path in a wide window and on a phone.
 func (in *account) accessible(t *testing.T, path string) {
 	t.Helper()
 	for _, screen := range []struct {
@@ -125,7 +126,8 @@ func (in *account) accessible(t *testing.T, path string) {
 }
 
 // TestBrowserAccount connects an account at a real provider with a real browser. An agent that acts for the person
-// calls the API with it, and the audit names the person. After the person disconnects, nothing of the account is left.
+// calls the API with it, and the audit names the person. After the person disconnects, no data of the account
+// remains.
 func TestBrowserAccount(t *testing.T) {
 	in := newAccount(t)
 	b := in.tab
@@ -134,7 +136,7 @@ func TestBrowserAccount(t *testing.T) {
 	b.click(".wide-button")
 	b.typed("#username", "test-user@localhost")
 	b.typed("#password", "verysecure\r")
-	b.visible(`form[action="/console/you/accounts/crm/connect"]`) // one who may only read signs in to connect
+	b.visible(`form[action="/console/you/accounts/crm/connect"]`) // a person who may only read signs in to connect
 	in.accessible(t, "/console/you")
 	b.click(`form[action="/console/you/accounts/crm/connect"] button`)
 	b.typed("#username", "test-user@localhost")
@@ -169,9 +171,9 @@ func TestBrowserAccount(t *testing.T) {
 	}
 }
 
-// TestBrowserAccountByKeyboard connects an account on a phone's width with only the keyboard, after the person first
-// said no at the provider. An answer that comes back to another session, or twice, connects nothing. A token that has
-// expired is replaced while an agent calls. An account that the provider no longer refreshes has to be connected again,
+// TestBrowserAccountByKeyboard connects an account at a phone's width with only the keyboard, after the person first
+// refused at the provider. An answer that comes to another session, or twice, connects nothing. An expired token is
+// replaced during an agent's call. If the provider no longer refreshes an account, the person must connect it again,
 // and the person's page says so.
 func TestBrowserAccountByKeyboard(t *testing.T) {
 	in := newAccount(t)
@@ -191,7 +193,8 @@ func TestBrowserAccountByKeyboard(t *testing.T) {
 	b.visible(connect)
 	b.walk()
 
-	// The provider's pages have no way to say no, so its answer to one is written here, with the state that it was sent.
+	// The provider's pages have no button to refuse. So the test sends the answer for a refusal, with the state that
+	// the provider received.
 	state := eval[string](b, `(async (f) => (await (await fetch(f.action, {method: "POST", body: new URLSearchParams(new FormData(f))})).text()).match(/[?;&]state=([^&"]+)/)[1])(document.querySelector('form[action$="/crm/connect"]'))`)
 	b.open("/console/you/accounts/crm/callback?error=access_denied&state=" + state)
 	b.visible(".door")
@@ -205,7 +208,7 @@ func TestBrowserAccountByKeyboard(t *testing.T) {
 	said("Nothing was connected: you did not agree")
 	b.walk()
 	in.refused(t, "after a no")
-	in.accessible(t, eval[string](b, `location.pathname + location.search`)) // it comes twice
+	in.accessible(t, eval[string](b, `location.pathname + location.search`)) // the answer comes a second time
 	said("Nothing was connected: this was not begun in this session, was used before")
 	b.use(`.door a[href="/console/you"]`, kb.Enter)
 

@@ -5,22 +5,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 )
 
-// An allowancePage shows the view and the rights of a principal, and the answer to one question about it.
+// An allowancePage shows the view and the rights of a principal, and the answer to one question about the principal.
 type allowancePage struct {
-	As      string // the ID of the chosen token, or ""
+	As      string // the ID of the selected token, or ""
 	Who     *policyops.Description
 	Tools   []allowance
 	Open    string // the class whose fields are shown
 	View    *policyops.View
-	Tool    string // the tool that WouldPermit was asked about
+	Tool    string // the tool of the question that WouldPermit answers
 	Class   string
 	Field   string
 	Verdict *policyops.Verdict
-	Names   []string // of classes to choose from
-	All     []string // of tools to choose from
+	Names   []string // names of classes to choose from
+	All     []string // names of tools to choose from
 }
 
-// An allowance is whether a principal may call a tool, and why not.
+// An allowance is whether a principal may call a tool, and the reason if not.
 type allowance struct {
 	Name string
 	policyops.Verdict

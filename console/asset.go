@@ -10,14 +10,14 @@ import (
 	"slices"
 )
 
-// An asset is one file. The zero asset is empty.
+// An asset is one static file. The zero asset is empty.
 type asset struct {
 	body []byte
 	kind string
 	tag  string
 }
 
-// readAssets returns the files of the directory assets by their names.
+// readAssets returns the files of the directory assets by name.
 func readAssets(files fs.FS) (map[string]asset, error) {
 	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".woff2": "font/woff2",
 		".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8"}
@@ -39,7 +39,7 @@ func readAssets(files fs.FS) (map[string]asset, error) {
 		bodies[e.Name()] = body
 		out[e.Name()] = newAsset(body, kind)
 	}
-	// Both in one file, because htmx starts as soon as it is loaded, and an extension in another file could be too
+	// Both scripts are in one file. htmx starts as soon as it is loaded, so an extension in another file could be too
 	// late.
 	out["live.js"] = newAsset(slices.Concat(bodies["htmx.min.js"], []byte("\n;\n"), bodies["hx-sse.min.js"]), kinds[".js"])
 	return out, nil

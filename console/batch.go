@@ -10,18 +10,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A batchPage shows several changes: those that may be decided at once, and those that may not.
+// A batchPage shows several changes. Some may be decided together, and others may not.
 type batchPage struct {
 	Ready   []*review.Sheet
-	Table   *review.Table // the records of Ready, or nil if each change is shown by itself
+	Table   *review.Table // the records of Ready, or nil if each change is shown separately
 	Digests map[string]string
 	Left    []left
-	Done    string // "approved" or "rejected" after the decision, when Ready are those that it was made about
-	In      string // the filter of the queue that leads here
+	Done    string // "approved" or "rejected" after the decision. Then Ready contains the decided changes
+	In      string // the filter of the queue from which the page was opened
 	Written string
 }
 
-// A left is a change that can't be decided with others.
+// A left is a change that can't be decided together with others.
 type left struct {
 	Sheet *review.Sheet // nil if it can't be shown
 	ID    string
@@ -31,7 +31,7 @@ type left struct {
 // batchMost is the maximum number of changes in one decision.
 const batchMost = 200
 
-// batchPage shows what each of several changes would do, so that a reviewer sees everything before approving it.
+// batchPage shows the effects of several changes, so that a reviewer sees everything before approving it.
 func (c *Console) batchPage(v *visit) error {
 	ids := v.r.URL.Query()["id"]
 	if err := checkBatch(ids); err != nil {
@@ -52,7 +52,7 @@ func (c *Console) batchPage(v *visit) error {
 		p.Ready = append(p.Ready, s)
 	}
 	several := slices.ContainsFunc(p.Ready, func(s *review.Sheet) bool { return len(s.Items) != 1 })
-	if review.Tabular(p.Ready...) && !several { // a row is a change, and the selected changes are decided
+	if review.Tabular(p.Ready...) && !several { // each row is a change, and the selected changes are decided
 		t := review.TableOf(p.Ready...)
 		p.Table, p.Digests = &t, map[string]string{}
 		for _, s := range p.Ready {
@@ -72,7 +72,7 @@ func checkBatch(ids []string) error {
 	return nil
 }
 
-// against returns why a change can't be approved with others, or "".
+// against returns why a change can't be approved together with others, or "".
 func against(s *review.Sheet) string {
 	switch {
 	case s.State == change.Stale:
@@ -95,8 +95,8 @@ func against(s *review.Sheet) string {
 	return ""
 }
 
-// batch approves or rejects the changes that batchPage showed, each by the digest it was shown with, with one reason.
-// Others stay, with the reason why.
+// batch approves or rejects the changes that batchPage showed, each by the digest that the page contained, and all
+// with one reason. It shows the changes that it could not decide, with the reason.
 func (c *Console) batch(v *visit) error {
 	pairs, text := v.r.PostForm["change"], v.r.PostForm.Get("text")
 	if err := checkBatch(pairs); err != nil {

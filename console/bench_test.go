@@ -2,8 +2,8 @@ package console_test
 
 import "testing"
 
-// BenchmarkPages serves pages with 10,000 pending changes, over a desk in memory: the cost of the console itself. The
-// cost with a whole gateway is measured in bench.
+// BenchmarkPages serves pages with 10,000 pending changes from a Reviewer in memory, to measure the console itself.
+// The package bench measures a whole gateway.
 func BenchmarkPages(b *testing.B) {
 	w := newWorld(b, many(10_000), nil)
 	browser := w.signedIn(b, "rosa")

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// patience is how long a page may take on a busy machine.
+// patience is the maximum time for a page on a busy machine.
 const patience = 3 * time.Minute
 
 // A tab is a window of a real browser. A warning in its console, such as one about the content policy, fails the
@@ -40,7 +40,7 @@ func chrome(t *testing.T) context.Context {
 	return ctx
 }
 
-// tab opens a new window with its own cookies, signed in with secret unless that is "".
+// tab opens a new window with its own cookies. It signs in with secret, unless secret is "".
 func (w *world) tab(t *testing.T, browser context.Context, secret string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
@@ -54,7 +54,7 @@ func (w *world) tab(t *testing.T, browser context.Context, secret string) *tab {
 			if err != nil {
 				return
 			}
-			// The test checks response statuses itself, and that the page says when its session has ended.
+			// The test checks response statuses itself, and that the page reports the end of its session.
 			if ended := strings.Contains(m.String(), "SSE reconnect failed with status 401"); !ended && (m.Type == chromedp.ConsoleError || m.Type == chromedp.ConsoleWarning || m.IsException()) && m.Source != "network" {
 				t.Errorf("the browser says %s (%s:%d)", m, m.URL, m.Line)
 			}
@@ -100,7 +100,8 @@ func (b *tab) typed(selector, text string) {
 // key presses a key.
 func (b *tab) key(keys string) {
 	b.t.Helper()
-	b.waitFor(`document.readyState === "complete" && ![...document.querySelectorAll("[data-keys]")].some((b) => b.hidden)`) // the page's script listens
+	// The page's script is ready.
+	b.waitFor(`document.readyState === "complete" && ![...document.querySelectorAll("[data-keys]")].some((b) => b.hidden)`)
 	b.do(chromedp.KeyEvent(keys))
 }
 
@@ -145,7 +146,7 @@ func evaluated[T any](b *tab, script string) (T, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
 
-// is evaluates a script. It is false of a page that is left meanwhile.
+// is evaluates a script that returns a Boolean. It returns false if the page is left during that time.
 func (b *tab) is(script string) bool {
 	b.t.Helper()
 	yes, err := evaluated[bool](b, script)
@@ -155,7 +156,7 @@ func (b *tab) is(script string) bool {
 	return yes && err == nil
 }
 
-// waitFor waits until a script returns true of a page that is all there, and returns how long that took.
+// waitFor waits until a script returns true on a completely loaded page. It returns how long that took.
 func (b *tab) waitFor(script string) time.Duration {
 	b.t.Helper()
 	start := time.Now()

@@ -8,8 +8,7 @@ type buckets struct {
 	all    int
 }
 
-// width is the logarithm of the ratio of consecutive buckets.
-const width = 0.04879016416943205 // of 1.05
+const width = 0.04879016416943205 // the logarithm of 1.05, the ratio of consecutive buckets
 
 func (b *buckets) add(micros int64) {
 	if b.counts == nil {
@@ -19,7 +18,7 @@ func (b *buckets) add(micros int64) {
 	b.all++
 }
 
-// below returns the duration in microseconds that percent of 100 counted ones are below, or 0 if there are none.
+// below returns the percentile of the counted durations in microseconds, or 0 if there are none.
 func (b *buckets) below(percent int) int64 {
 	left := (b.all*percent + 99) / 100
 	if left == 0 {

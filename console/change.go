@@ -20,21 +20,21 @@ type changePage struct {
 	Stages  []stageText
 	Against []review.Check // failed checks
 	For     []review.Check
-	Sums    []sumText // the effects, counted
+	Sums    []sumText // the number of effects by operation and class
 	Mine    bool      // the viewer has already decided about this version
-	Open    bool      // it can still be decided
+	Open    bool      // the change can still be decided
 	Renew   bool
 	Settle  bool
-	Glass   bool // the viewer could approve it by break-glass
+	Glass   bool // the viewer could approve the change by breaking the glass
 	Written string
-	Table   *review.Table     // the records, if they are clearer as one table
-	Digests map[string]string // nil: the records are not decided one by one
-	In      string            // the filter of the queue that leads here, which survives decisions
+	Table   *review.Table     // the records, if one table shows them more clearly
+	Digests map[string]string // nil if the records are not decided one by one
+	In      string            // the filter of the queue from which the page was opened. It survives decisions
 	Queue   string            // the address of that queue
 }
 
-// change shows one change. After a decision the query says what was done (did), and to which change if the page shows the next one
-// (after).
+// change shows one change. After a decision, the query parameter did contains the decision. If the page shows the
+// next change, the parameter after contains the decided one.
 func (c *Console) change(v *visit) error {
 	sheet, err := c.reviewer(v).Sheet(v.ctx(), v.r.PathValue("id"))
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *Console) showSheet(v *visit, s *review.Sheet, f frame) error {
 	return c.render(v, "change", f)
 }
 
-// deeds are the operations on one change, by the last element of the path.
+// deeds returns the operations on one change, by the last element of the path.
 func (c *Console) deeds() map[string]func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) {
 	text := func(v *visit) string { return v.r.PostForm.Get("text") }
 	id := func(v *visit) string { return v.r.PathValue("id") }
@@ -107,7 +107,8 @@ func (c *Console) deeds() map[string]func(d bailiwick.Reviewer, v *visit) (*revi
 	}
 }
 
-// queueOf returns the address of the queue that a page was opened from: in, if it is one, else the first.
+// queueOf returns the address of the queue from which a page was opened. This is the given address if it is a queue,
+// and otherwise the default queue.
 func queueOf(in string) string {
 	at, err := url.Parse(edge.Within(Path, in))
 	if err != nil || at.Path != Path+"/changes" {
@@ -116,8 +117,8 @@ func queueOf(in string) string {
 	return at.RequestURI()
 }
 
-// onward returns the page to show after a deed. After a decision this is the next change of the queue that the reviewer
-// came from, if there is one. Otherwise it is the change itself.
+// onward returns the page to show after an operation. After a decision, this is the next change of the queue from
+// which the reviewer came, if there is one. Otherwise it is the change itself.
 func (c *Console) onward(v *visit, reviewer bailiwick.Reviewer, deed string, s *review.Sheet) string {
 	q := url.Values{"did": {deed}}
 	next := s.ID
@@ -133,7 +134,8 @@ func (c *Console) onward(v *visit, reviewer bailiwick.Reviewer, deed string, s *
 	return Path + "/changes/" + url.PathEscape(next) + "?" + q.Encode()
 }
 
-// next returns the change behind id in the queue at the address in, or its first, or "".
+// next returns the change after id in the queue at the address in. If there is none, it returns the first change, or
+// "".
 func (c *Console) next(v *visit, reviewer bailiwick.Reviewer, in, id string) string {
 	at, err := url.Parse(in)
 	if err != nil {
@@ -143,7 +145,7 @@ func (c *Console) next(v *visit, reviewer bailiwick.Reviewer, in, id string) str
 	if err != nil {
 		return ""
 	}
-	f.Limit = 2 // one of them may be the change itself, if it is in the queue still
+	f.Limit = 2 // one of them may be the change itself, if it is still in the queue
 	for _, f.Before = range []string{id, ""} {
 		rows, _, err := reviewer.Queue(v.ctx(), f)
 		if err != nil {
@@ -158,7 +160,7 @@ func (c *Console) next(v *visit, reviewer bailiwick.Reviewer, in, id string) str
 	return ""
 }
 
-// decide runs one operation on a change and redirects to the change's page. An error is shown on that page, with the
+// decide runs one operation on a change and redirects to the change's page. It shows an error on that page, with the
 // reviewer's input.
 func (c *Console) decide(v *visit) error {
 	name := v.r.PathValue("deed")

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// A chartBar is one bar of a chart over time. Part is how much of Value is drawn in the colour of failures.
+// A chartBar is one bar of a chart over time. Part is the part of Value that has the colour of failures.
 type chartBar struct {
 	Value, Part float64
 	Says        string // full description, for tooltips and screen readers
 }
 
-// The size of a chart in its own units. It is stretched to the width of its place in the page.
+// These are the dimensions of a chart in its own units. The page stretches the chart to the available width.
 const (
 	height = 100.0
 	unit   = 10.0 // one bar with its gap
 	gap    = 2.0
 )
 
-// topOfBars returns the round number at the top of a bar chart, or 0 if all bars are 0.
+// topOfBars returns a round number for the top of a bar chart, or 0 if all bars are 0.
 func topOfBars(bars []chartBar) float64 {
 	most := 0.0
 	for _, b := range bars {
@@ -64,7 +64,7 @@ func drawBars(bars []chartBar) template.HTML {
 	return template.HTML(b.String()) // text is escaped above, the rest is numbers
 }
 
-// drawShare draws part as a share of whole.
+// drawShare draws a bar for the share of part in whole.
 func drawShare(part, whole float64) template.HTML {
 	if whole <= 0 {
 		whole = 1

@@ -1,22 +1,23 @@
-// Package console is the web interface in which people review changes, read the audit log, and see a principal's views.
+// Package console is the web interface in which people review changes, read the audit log, and see a principal's
+// views.
 //
 //	request ─session→ visit ─route→ Reviewer, audit, tokens ─page→ HTML
 //
-// It is a transport for people, as mcp is for agents. It calls a Reviewer and computes no rights itself. Pages are
-// rendered on the server and work without scripts. The included scripts only update them live. It admits people with at
-// least one of its scopes, through a session. It refuses forms that are not from its own pages, and never shows the
-// cause of an internal error.
+// It is a transport for people, as mcp is for agents. It calls a Reviewer and doesn't compute rights itself. Pages
+// are rendered on the server and work without scripts. The included scripts only update them live. It admits people
+// with at least one of the console's scopes, through a session. It refuses forms from other pages, and never shows
+// the cause of an internal error.
 //
-// Text of agents, people and databases can do no harm in a page. Markup is escaped, and invisible characters are shown
+// Text from agents, people and databases is harmless in a page. Markup is escaped, and invisible characters are shown
 // by their code point. Long texts are cut, with their length shown. Markdown is limited to paragraphs, lists, quotes,
-// code and emphasis. An address is text beside the words of its link.
+// code and emphasis. A link is shown as its words with the address as text beside them.
 //
 // The pages follow the parts of the gateway: the queue and its changes, records and their sums, people, tokens,
-// sources, and notifications. A sum reads backwards from the newest record, up to a maximum number of records. It
-// reports if it stopped there, so a partial sum is not taken for a whole one. Records of other tenants are omitted.
+// sources, and notifications. A sum reads backwards from the newest record, up to a maximum number of records. If it
+// stops there, the page says that the sum is partial. Records of other tenants are omitted.
 //
-// Browsers keep the session, a visitor's mark of forms, a pending sign-in, saved filters and colours. All filters come
-// from outside, in addresses or cookies, and are checked.
+// Browsers store the session, the token of a visitor's forms, a pending sign-in, saved filters and the theme, in
+// cookies. Filters come from addresses or cookies, so they are checked.
 package console
 
 import (
@@ -42,25 +43,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Path is where the console is mounted.
+// Path is the path at which the console is mounted.
 const Path = "/console"
 
-// streams is the maximum number of live pages at a time.
+// streams is the maximum number of simultaneous live pages.
 const streams = 500
 
-// Options configure a Console. Reviewer, Tokens, Allow and Admit are required. If another part is nil, its page is
-// missing.
+// Options configure a Console. Reviewer, Tokens, Allow and Admit are required. If another part is nil, the console
+// doesn't have its page.
 type Options struct {
 	Reviewer    func(who identity.Principal, correlation string) bailiwick.Reviewer
-	Tokens      *identity.Tokens          // of people, their sessions and agents. Read again for each request
-	Credentials identity.Authenticator    // checks the credentials that people sign in with on the page, or nil
-	Issuer      Issuer                    // where people sign in elsewhere, or nil
-	Agents      Agents                    // lets agents sign in, with a person's consent, or nil
-	URL         string                    // of this host, as people open it, such as "https://gate.example", or "" for that of the request
-	Allow       func(*http.Request) error // refuses Host headers that /mcp would refuse: mcp.Server.Allow
-	Admit       Admit                     // admits, limits and records pages that don't use a Reviewer
+	Tokens      *identity.Tokens       // the store of people, their sessions and agents. Read again for each request
+	Credentials identity.Authenticator // checks credentials typed into the sign-in page, or nil
+	Issuer      Issuer                 // the provider at which people sign in, or nil
+	Agents      Agents                 // lets agents sign in, with a person's consent, or nil
+	// The URL of this host as people open it, such as "https://gate.example". "" means the URL of the request.
+	URL   string
+	Allow func(*http.Request) error // refuses Host headers that /mcp would refuse: mcp.Server.Allow
+	Admit Admit                     // admits, limits and records pages that don't use a Reviewer
 
-	Connections *connect.Connections // accounts at APIs that people connect, or nil
+	Connections *connect.Connections // accounts of people at APIs, or nil
 
 	Audit    audit.Reader
 	Exposure func() (*policyops.Regime, error) // returns the rules in force
@@ -72,14 +74,14 @@ type Options struct {
 
 	Idle    time.Duration // maximum time without a request. 0 means the constant Idle
 	Life    time.Duration // maximum duration of a session. 0 means the constant Life
-	Fresh   time.Duration // maximum time since a sign-in for breaking the glass. 0 means identity.Fresh
+	Fresh   time.Duration // maximum time since a sign-in to break the glass. 0 means identity.Fresh
 	Version string        // of this program, shown at the bottom of pages
 	Log     *slog.Logger  // nil means slog.Default
 	Now     func() time.Time
 }
 
-// An Admit runs run as a call of the principal, refused, limited and recorded like calls of tools. It returns run's
-// error, or the *problem.Error for which run was not run or its result must not be shown.
+// An Admit runs run as a call of the principal. The call is refused, limited and recorded like a tool call. Admit
+// returns run's error, or a *problem.Error if run was not run or its result must not be shown.
 type Admit func(ctx context.Context, who identity.Principal, ask bailiwick.CallSpec, run func(context.Context) error) error
 
 // A Source is a connected system and its status.
@@ -88,8 +90,8 @@ type Source struct {
 	Kind    string // "sqlite", "postgres", …
 	Classes int    // including hidden ones
 	Well    bool
-	Detail  string        // the fault, as text for people, or ""
-	Took    time.Duration // its response time
+	Detail  string        // the fault, as a text for people, or ""
+	Took    time.Duration // the response time
 }
 
 // A Console serves the pages. It is safe for concurrent use.
@@ -104,7 +106,7 @@ type Console struct {
 	close   context.CancelFunc
 }
 
-// New returns a Console with options o. It opens no connections. See Handler.
+// New returns a Console with options o. It doesn't open connections. See Handler.
 func New(o Options) (*Console, error) {
 	if o.Reviewer == nil || o.Tokens == nil || o.Allow == nil || o.Admit == nil {
 		return nil, errors.New("console: Reviewer, Tokens, Allow and Admit must be set")
@@ -125,13 +127,14 @@ func New(o Options) (*Console, error) {
 	return c, nil
 }
 
-// Close ends the live pages, which don't end by themselves. Everything else keeps working.
+// Close ends the live pages, which don't end by themselves. Other pages keep working.
 func (c *Console) Close() { c.close() }
 
-// SignIn returns the path of a page with a button that signs in with a link's secret, once. See identity.Tokens.Invite.
+// SignIn returns the path of a page with a button that signs a person in once, with the secret of a link. See
+// identity.Tokens.Invite.
 func SignIn(link string) string { return Path + "/sign-in?link=" + url.QueryEscape(link) }
 
-// Mount serves the paths of Handler, and the URLs for the sign-in of agents, which are outside of Path.
+// Mount serves the paths of Handler. It also serves the URLs for agents to sign in, which are outside Path.
 func (c *Console) Mount(mux *http.ServeMux) {
 	mux.Handle(Path, c.Handler())
 	mux.Handle(Path+"/", c.Handler())
@@ -156,7 +159,7 @@ func (c *Console) Handler() http.Handler {
 			http.Error(w, http.StatusText(http.StatusForbidden), http.StatusForbidden)
 			return
 		}
-		// Pages of other sites are refused on every route, before anything of the request is read.
+		// Every route refuses requests from pages of other sites before reading the request.
 		if edge.Foreign(r, c.options.URL) {
 			edge.RefusedBecause(r.Context(), "origin", "")
 			c.fail(w, r, http.StatusForbidden)
@@ -182,7 +185,7 @@ func harden(h http.Header) {
 	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=()")
 }
 
-// noRun is the body of a call that only has to be admitted and recorded.
+// noRun is the body of a call that must only be admitted and recorded.
 func noRun(context.Context) error { return nil }
 
 func newCorrelation() string {

@@ -13,14 +13,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// visitorName is the cookie that identifies a visitor before sign-in, so that the sign-in form can be verified. It gives no rights.
+// visitorName is the cookie that identifies a visitor before sign-in, so that the sign-in form can be verified. It
+// grants no rights.
 const visitorName = "bailiwick-visitor"
 
 // themeName is the cookie of the colour theme that a person chose.
 const themeName = "bailiwick-theme"
 
-// sessionOf returns the name of the session cookie. Browsers accept the prefix __Host- only over https and for this host. On
-// this machine itself plain http is acceptable.
+// sessionOf returns the name of the session cookie. Browsers accept the prefix __Host- only over https and for this
+// host. Plain http on this machine uses the name without the prefix.
 func sessionOf(r *http.Request) string { return cookieName(r, "bailiwick-session") }
 
 func cookieName(r *http.Request, name string) string {
@@ -30,23 +31,23 @@ func cookieName(r *http.Request, name string) string {
 	return "__Host-" + name
 }
 
-// plainCookie returns a cookie that scripts can't read and requests of other sites don't carry.
+// plainCookie returns a cookie that scripts can't read and that requests from other sites don't carry.
 func plainCookie(r *http.Request, name, value string) *http.Cookie {
 	return &http.Cookie{Name: name, Value: value, Path: "/", Secure: !edge.Plainly(r), HttpOnly: true, SameSite: http.SameSiteStrictMode}
 }
 
-// signInAway is the state that the browser keeps while a person signs in elsewhere.
+// signInAway is the state that the browser stores while a person signs in at the issuer.
 type signInAway struct {
-	Kept    string `json:"k"` // the value that the answer must match
-	Next    string `json:"n"` // where they go on to
-	Session string `json:"s"` // the ID of the session that the next one takes the place of, or ""
+	Kept    string `json:"k"` // the value that the issuer's answer must match
+	Next    string `json:"n"` // the page to show after the sign-in
+	Session string `json:"s"` // the ID of the session that the new session replaces, or ""
 }
 
-// awayLife is how long a person may take to sign in elsewhere, in seconds.
+// awayLife is the maximum time to sign in at the issuer, in seconds.
 const awayLife = 600
 
-// leaveCookie returns the cookie of a person who goes to sign in elsewhere. It is lax: a redirect by the other site carries it, and not
-// the cookie of the session.
+// leaveCookie returns the cookie of a person who goes to the issuer to sign in. Its SameSite mode is lax, so a
+// redirect from the issuer carries it. Such a redirect doesn't carry the session cookie.
 func leaveCookie(r *http.Request, a signInAway) *http.Cookie {
 	text, err := json.Marshal(a)
 	if err != nil {
@@ -57,7 +58,8 @@ func leaveCookie(r *http.Request, a signInAway) *http.Cookie {
 	return c
 }
 
-// returnCookie returns what leaveCookie kept, and removes it. It is false for a browser that wasn't sent away.
+// returnCookie returns the state from leaveCookie and removes the cookie. It returns false if the browser doesn't
+// have the cookie.
 func returnCookie(w http.ResponseWriter, r *http.Request) (a signInAway, ok bool) {
 	gone := leaveCookie(r, signInAway{})
 	gone.Value, gone.MaxAge = "", -1
@@ -70,7 +72,7 @@ func returnCookie(w http.ResponseWriter, r *http.Request) (a signInAway, ok bool
 	return a, err == nil && json.Unmarshal(text, &a) == nil
 }
 
-// browserOf names the browser and system of a request, for the list of sessions.
+// browserOf returns the browser and operating system of a request, for the list of sessions.
 func browserOf(r *http.Request) string {
 	agent := r.UserAgent()
 	first := func(names ...string) string {
@@ -85,8 +87,8 @@ func browserOf(r *http.Request) string {
 		first("Android", "iPhone", "iPad", "Windows", "Mac OS X=macOS", "Linux", "CrOS=ChromeOS")
 }
 
-// formMark returns the token of the forms of a session or a visitor, from the secret in their cookie. Pages of other sites
-// can't know it.
+// formMark returns the token for the forms of a session or a visitor. It is derived from the secret in the cookie, so
+// pages of other sites can't know it.
 func formMark(secret string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte("bailiwick forms"))
@@ -100,7 +102,8 @@ func newVisitorID() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// themeCookie returns the cookie of a chosen theme. Any theme but light and dark is that of the browser.
+// themeCookie returns the cookie for a selected theme. Any value except light and dark removes the cookie, so that
+// the browser's theme applies.
 func themeCookie(r *http.Request, theme string) *http.Cookie {
 	c := plainCookie(r, themeName, theme)
 	c.MaxAge = 365 * 24 * 3600

@@ -15,14 +15,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// drawers is the state of the tests' desks: sheets without a viewer, and their events. It has the rules of package
-// change that pages show: four eyes, n of m, a different digest, ended states.
+// drawers is the shared state of the tests' reviewers: changes without a viewer, and their events. It implements the
+// rules of package change that pages show: four eyes, n of m, a different digest, ended states.
 type drawers struct {
 	mu     sync.Mutex
-	sheets []*review.Sheet // the newest first
+	sheets []*review.Sheet // newest first
 	events []change.Event
 	moved  chan struct{}
-	calls  []string // of operations that change anything
+	calls  []string // calls of operations that change anything
 	err    error    // returned by every call. It may be nil
 }
 
@@ -55,7 +55,7 @@ func (d *drawers) LastEvent(context.Context) (int64, error) {
 	return int64(len(d.events)), nil
 }
 
-// desk is the Reviewer of one person over drawers.
+// desk is the Reviewer of one person. It works on drawers.
 type desk struct {
 	*drawers
 	who identity.Principal
@@ -73,7 +73,7 @@ func (d desk) find(id string) (*review.Sheet, error) {
 	return nil, problem.New(problem.NotFound, "There is no such change")
 }
 
-// seen returns s as the person sees it.
+// seen returns s in the form in which the person sees it.
 func (d desk) seen(s *review.Sheet) *review.Sheet {
 	out := *s
 	out.Row.Mine = slices.ContainsFunc(s.Thread, func(one review.Said) bool {
@@ -145,7 +145,7 @@ func (d desk) Sheet(_ context.Context, id string) (*review.Sheet, error) {
 	return d.seen(s), nil
 }
 
-// do runs one operation on a change, and notes it in calls.
+// do runs one operation on a change and records it in calls.
 func (d desk) do(id, what string, step func(s *review.Sheet) error) (*review.Sheet, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// TestSignIn: who may sign in.
+// TestSignIn checks who may sign in.
 func TestSignIn(t *testing.T) {
 	w := newWorld(t, newDrawers(), nil)
 	for _, row := range []struct {
@@ -50,8 +50,8 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestSignedOutEverywhere: after signing out, a copy of the cookie is refused, here, on another replica and after a
-// restart. While the store fails, no session is accepted, and the browser keeps its cookie.
+// TestSignedOutEverywhere checks that after a sign-out, a copy of the cookie is refused: here, on another replica and
+// after a restart. While the store fails, no session is accepted, and the browser keeps its cookie.
 func TestSignedOutEverywhere(t *testing.T) {
 	w := newWorld(t, newDrawers(), nil)
 	again := func(s identity.TokenStore) *browser {
@@ -106,7 +106,7 @@ func (failing) TicketByHash(context.Context, [32]byte) (identity.Ticket, error) 
 	return identity.Ticket{}, errors.New("the disk is on fire")
 }
 
-// TestSession: how a session begins and ends.
+// TestSession checks how a session begins and ends.
 func TestSession(t *testing.T) {
 	now := time.Now()
 	w := newWorld(t, newDrawers(), func(o *console.Options) { o.Now = func() time.Time { return now } })
@@ -139,7 +139,7 @@ func TestSession(t *testing.T) {
 		t.Error("the session before a second sign-in goes on:", got.status)
 	}
 
-	// Fixation: a cookie that an attacker planted never becomes the session.
+	// Session fixation: a cookie that an attacker planted never becomes the session.
 	planted := w.browser(t)
 	u, _ := url.Parse(w.url)
 	planted.client.Jar.SetCookies(u, []*http.Cookie{{Name: "bailiwick-session", Value: "planted", Path: "/"}, {Name: "bailiwick-visitor", Value: "planted", Path: "/"}})
@@ -186,7 +186,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestSecureCookie: except over this machine's plain http, browsers accept the cookie only over https.
+// TestSecureCookie checks that browsers accept the cookie only over https, except over plain http on this machine.
 func TestSecureCookie(t *testing.T) {
 	w := newWorld(t, newDrawers(), nil)
 	_, secret := w.token(t, "rosa", identity.Human, identity.Review)
@@ -202,7 +202,7 @@ func TestSecureCookie(t *testing.T) {
 	if !regexp.MustCompile(`^__Host-bailiwick-session=[\w-]+; Path=/; HttpOnly; Secure; SameSite=Strict$`).MatchString(cookies) {
 		t.Errorf("%d %s\n%s", got.status, cookies, got.body)
 	}
-	// A browser that drops the cookie is shown why.
+	// A browser that drops the cookie gets a page that says why.
 	if got = w.browser(t).get(got.header.Get("Location")); got.status != 200 || !strings.Contains(got.body, "plain http") {
 		t.Errorf("%d\n%s", got.status, got.body)
 	}
@@ -240,7 +240,7 @@ func TestLink(t *testing.T) {
 	}
 	busy := w.browser(t)
 	again := strings.TrimPrefix(w.link(t, "rosa", time.Hour), "/console/sign-in?link=")
-	full = true // a refusal for load leaves a link good
+	full = true // a refusal because of load doesn't use up the link
 	if got := busy.post("/console/sign-in", url.Values{"link": {again}}); got.status != 429 {
 		t.Error("under load:", got.status)
 	}
@@ -255,7 +255,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestForms: a POST is accepted only from the console's own pages.
+// TestForms checks that a POST is accepted only from the console's own pages.
 func TestForms(t *testing.T) {
 	box := outbox(t)
 	w := newWorld(t, newDrawers(samples()...), withOutbox(box))
@@ -296,7 +296,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestGetChangesNothing requests all pages, with the parameters of their forms, and checks that nothing was changed.
+// TestGetChangesNothing requests all pages with the parameters of their forms, and checks that this changes nothing.
 func TestGetChangesNothing(t *testing.T) {
 	box := outbox(t)
 	w := newWorld(t, newDrawers(samples()...), withOutbox(box))
@@ -324,7 +324,7 @@ func TestGetChangesNothing(t *testing.T) {
 	}
 }
 
-// TestHeaders: every response has the headers that keep other sites out.
+// TestHeaders checks that every response has the security headers.
 func TestHeaders(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	b := w.signedIn(t, "rosa")
@@ -348,7 +348,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestNothingTold: errors for missing, refused and failing requests reveal nothing else.
+// TestNothingTold checks that errors for missing, refused and failing requests reveal nothing else.
 func TestNothingTold(t *testing.T) {
 	d := newDrawers(samples()...)
 	w := newWorld(t, d, nil)
@@ -385,7 +385,7 @@ func TestNothingTold(t *testing.T) {
 	}
 }
 
-// TestRights: each page requires its own scope.
+// TestRights checks that each page requires its own scope.
 func TestRights(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	b := w.signedIn(t, "ann", identity.Operator)
@@ -408,7 +408,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestNext: after sign-in the browser is redirected only within the console.
+// TestNext checks that the browser is redirected only within the console after sign-in.
 func TestNext(t *testing.T) {
 	w := newWorld(t, newDrawers(), nil)
 	_, secret := w.token(t, "rosa", identity.Human, identity.Review)
@@ -430,7 +430,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestEventsEnd: a live page ends with its session.
+// TestEventsEnd checks that a live page ends with its session.
 func TestEventsEnd(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	b := w.signedIn(t, "rosa")

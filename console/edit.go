@@ -5,7 +5,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// editPage is the form with which a reviewer edits the values of a change.
+// editPage is the form in which a reviewer edits the values of a change.
 type editPage struct {
 	*review.Sheet
 	In     string

@@ -13,16 +13,16 @@ import (
 
 // An editedValue is a value that a reviewer may edit.
 type editedValue struct {
-	Name  string // of its input: "item.field"
+	Name  string // name of the input: "item.field"
 	Of    review.Item
 	Path  string
-	Kind  string // as of review.Shown. Values that aren't texts or dates are edited as JSON
+	Kind  string // the kind in review.Shown. Values other than strings and dates are edited as JSON
 	Text  string
-	First bool // of its item
-	Whole bool // the value is shown whole: one that is cut isn't edited here
+	First bool // the first value of its item
+	Whole bool // the value is shown in full. A cut value can't be edited
 }
 
-// editedValues returns the values of s that the form has: those of top-level fields that were asked for.
+// editedValues returns the values of s for the form. These are the values of top-level fields that the agent set.
 func editedValues(s *review.Sheet) []editedValue {
 	var out []editedValue
 	for i, item := range s.Items {
@@ -38,8 +38,8 @@ func editedValues(s *review.Sheet) []editedValue {
 	return out
 }
 
-// readEdits reads the form: "value.item.field" is the value, "was.item.field" what it was and "kind.item.field" its kind. A
-// value that is as it was isn't an edit.
+// readEdits reads the form. "value.item.field" is the new value, "was.item.field" the previous value, and
+// "kind.item.field" the kind. An unchanged value isn't an edit.
 func readEdits(form url.Values) ([]review.Edit, error) {
 	var out []review.Edit
 	for name := range form {

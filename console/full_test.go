@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 )
 
-// regime is the regime of the demo's rules over its tracker. It is made once, because that takes a second.
+// regime returns the regime with the demo's rules for its tracker. It is created once, because that takes a second.
 var regime = sync.OnceValues(func() (*policyops.Regime, error) {
 	dir, err := os.MkdirTemp("", "bailiwick-console-")
 	if err != nil {
@@ -42,7 +42,7 @@ var regime = sync.OnceValues(func() (*policyops.Regime, error) {
 	return s.Regime, nil
 })
 
-// full enables every page: a month of audit records, the demo's rules, sources with and without errors.
+// full enables every page. It has audit records of a month, the demo's rules, and sources with and without errors.
 func full(t testing.TB) func(*console.Options) {
 	t.Helper()
 	log, mail := month(t), withOutbox(outbox(t))

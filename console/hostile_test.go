@@ -45,7 +45,8 @@ func hostileSheet(n int, text string) *review.Sheet {
 	return s
 }
 
-// TestHostile: whatever a change contains, its pages are small and have no harmful characters.
+// TestHostile checks that the pages of a change are small and without harmful characters, regardless of the change's
+// content.
 func TestHostile(t *testing.T) {
 	d := newDrawers()
 	n := 100
@@ -81,7 +82,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestBrowserHostile shows the same in a real browser, and checks that nothing runs or overflows.
+// TestBrowserHostile shows the same in a real browser. It checks that no script runs and that nothing overflows.
 func TestBrowserHostile(t *testing.T) {
 	d := newDrawers()
 	n := 100
@@ -119,7 +120,7 @@ func TestBrowserHostile(t *testing.T) {
 		check(names[i])
 		b.shoot("hostile-"+names[i], false)
 	}
-	// Content that arrives live is as inert as the original page.
+	// Content that arrives live is as harmless as the original page.
 	b.open("/console/changes")
 	d.put(hostileSheet(99, hostile()["script"]))
 	b.waitFor(`document.querySelector("#news a") !== null`)

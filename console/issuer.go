@@ -10,26 +10,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// An Issuer signs people in elsewhere, such as an OpenID Connect provider.
+// An Issuer signs people in at another site, such as an OpenID Connect provider.
 type Issuer interface {
-	// Name is its name on the sign-in page.
+	// Name is the name of the issuer on the sign-in page.
 	Name() string
-	// Begin returns the URL where a person signs in, from which they come back to the URL back, and what Finish needs
-	// then. If again is set they must prove who they are, even if they are signed in there.
+	// Begin returns the URL at which a person signs in, and a value that Finish needs. From that URL, the person
+	// returns to the URL back. If again is true, the person must prove their identity, even if they are already
+	// signed in there.
 	Begin(ctx context.Context, back string, again bool) (to, kept string, err error)
-	// Finish returns the person who came back with an answer. Refusals are Unauthorized.
+	// Finish returns the person who returned with an answer. Refusals have the code Unauthorized.
 	Finish(ctx context.Context, back, kept string, answer url.Values) (identity.Principal, error)
-	// SignOut returns the URL that ends their session there and leads to the URL back, or "".
+	// SignOut returns the URL that ends the person's session at the issuer and then redirects to back, or "".
 	SignOut(ctx context.Context, back string) string
 }
 
-// issued is the Data of sessions that began at the issuer.
+// issued is the Data of sessions that began with a sign-in at the issuer.
 const issued = "issuer"
 
 // base returns the URL of this host as the visitor opens it.
 func (c *Console) base(r *http.Request) string { return edge.Base(c.options.URL, r) }
 
-// toIssuer sends a visitor to the issuer.
+// toIssuer redirects a visitor to the issuer.
 func (c *Console) toIssuer(v *visit) error {
 	q := v.r.URL.Query()
 	to, kept, err := c.options.Issuer.Begin(v.ctx(), c.base(v.r)+Path+"/sign-in/callback", q.Has("again"))
@@ -43,15 +44,16 @@ func (c *Console) toIssuer(v *visit) error {
 	return nil
 }
 
-// fromIssuer signs in a visitor who comes back from the issuer. Only the browser that was sent there can, because its
-// cookie has the value that the answer must match.
+// fromIssuer signs in a visitor who returns from the issuer. This works only in the browser that was redirected
+// there, because its cookie contains the value that the answer must match.
 func (c *Console) fromIssuer(v *visit) error {
 	p := signingIn{Next: Path + "/", Wrong: "That sign-in was not begun in this browser, or it took too long. Sign in again.", via: issued}
 	away, ok := returnCookie(v.w, v.r)
 	if !ok {
 		return c.enter(v, p, identity.Principal{}, identity.UnauthorizedError("no_sign_in", nil))
 	}
-	p.Next, v.session.ID = edge.Within(Path, away.Next), away.Session // whose cookie a redirect of another site doesn't carry
+	// A redirect from another site doesn't carry the cookie of this session.
+	p.Next, v.session.ID = edge.Within(Path, away.Next), away.Session
 	p.Wrong = "You were not signed in: " + c.options.Issuer.Name() + " did not vouch for you, or your account has no rights here. Ask the operator of this gateway."
 	principal, err := c.options.Issuer.Finish(v.ctx(), c.base(v.r)+Path+"/sign-in/callback", away.Kept, v.r.URL.Query())
 	switch refusal := problem.Of(err); {

@@ -17,14 +17,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// An issued house is one whose people sign in at a real OpenID Connect provider. The owner of its agent is the person there.
+// An issued is a house whose people sign in at a real OpenID Connect provider. The owner of the agent is the person
+// at the provider.
 type issued struct {
 	*house
 	issuer string
 }
 
 const (
-	visitor = "test-user@zitadel.ch" // the address of the provider's person
+	visitor = "test-user@zitadel.ch" // the address of the person at the provider
 	groups  = `{reviewers: [read, review], operators: [read, review, operator, audit]}`
 )
 
@@ -54,7 +55,7 @@ func (in issued) belongs(t *testing.T, groups string) {
 	resp.Body.Close()
 }
 
-// signIn goes through the provider's pages, from the sign-in page of the console.
+// signIn signs in on the provider's pages, starting from the sign-in page of the console.
 func (b *tab) signIn() {
 	b.t.Helper()
 	b.click(".wide-button")
@@ -63,15 +64,15 @@ func (b *tab) signIn() {
 	b.visible("nav[aria-label=Pages]")
 }
 
-// pages returns the names of the pages that the person is offered.
+// pages returns the names of the pages in the person's navigation.
 func (b *tab) pages() string {
 	b.t.Helper()
 	return eval[string](b, `[...document.querySelectorAll("nav[aria-label=Pages] a")].map((a) => a.textContent).join(" ")`)
 }
 
-// TestBrowserIssuer signs a person in at a real provider with a real browser. Groups are rights, and other groups are
-// other rights from the next sign-in on. To break the glass a person must sign in at a higher level. Sessions are
-// listed and ended, and to sign out ends the session at the provider too.
+// TestBrowserIssuer signs a person in at a real provider with a real browser. Groups determine the rights, and other
+// groups give other rights at the next sign-in. To break the glass, a person must sign in at a higher level. Sessions
+// are listed and ended. A sign-out also ends the session at the provider.
 func TestBrowserIssuer(t *testing.T) {
 	in := newIssued(t)
 	issue, _ := in.issue(t, 0)
@@ -106,7 +107,7 @@ func TestBrowserIssuer(t *testing.T) {
 		t.Error("an operator's pages:", got)
 	}
 	elsewhere.open("/console/changes")
-	elsewhere.visible(".wide-button") // the rights that it began with are no more
+	elsewhere.visible(".wide-button") // the rights with which the session began no longer exist
 
 	b.open("/console/changes/" + change)
 	glass := func() {
@@ -131,7 +132,8 @@ func TestBrowserIssuer(t *testing.T) {
 	}
 
 	b.open("/console/you")
-	b.waitFor(`document.querySelectorAll('form[action*="/you/sessions/"]').length === 1`) // one at a time: each sign-in of this browser ended the one before
+	// Only one session: each sign-in of this browser ended the previous one.
+	b.waitFor(`document.querySelectorAll('form[action*="/you/sessions/"]').length === 1`)
 	b.click(`form[action*="/you/sessions/"] button`)
 	b.visible(".wide-button")
 	in.belongs(t, "others")
@@ -147,8 +149,9 @@ func TestBrowserIssuer(t *testing.T) {
 	}
 }
 
-// TestBrowserConsent lets an agent in with a real browser. The agent's client sends the person to the gateway, which
-// sends them to their provider and back to the page of consent. The answer of that page leads to the client.
+// TestBrowserConsent lets an agent sign in with a real browser. The agent's client sends the person to the gateway.
+// The gateway redirects to the provider and back to the consent page. The answer of that page redirects to the
+// client.
 func TestBrowserConsent(t *testing.T) {
 	in := newIssued(t)
 	browser, axe := chrome(t), services.Axe(t)
@@ -201,7 +204,7 @@ func TestBrowserConsent(t *testing.T) {
 		t.Error("refused:", got)
 	}
 	b.open(ask)
-	b.use("[name=scope][value=read]", "  ") // away and back
+	b.use("[name=scope][value=read]", "  ") // deselect and select again
 	b.use("button[value=allow]", kb.Enter)
 	b.visible("#done")
 	got := <-came

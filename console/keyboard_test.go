@@ -23,14 +23,14 @@ var focus string
 // press presses a key without waiting for the page's script.
 func (b *tab) press(key string) { b.t.Helper(); b.do(chromedp.KeyEvent(key)) }
 
-// settled waits until a page has loaded and its script listens.
+// settled waits until a page has loaded and its script is ready.
 func (b *tab) settled() {
 	b.t.Helper()
 	b.waitFor(`document.readyState === "complete" && ![...document.querySelectorAll("[data-keys]")].some((b) => b.hidden)`)
 }
 
-// walk goes through a page with the Tab key. It finds three faults: controls that are reached in another order than
-// that of the page, controls that trap the focus, and a focus that can't be seen.
+// walk visits the controls of a page with the Tab key. It finds three faults: controls in another order than on the
+// page, controls that trap the focus, and a focus that is not visible.
 func (b *tab) walk() {
 	b.t.Helper()
 	b.settled()
@@ -41,7 +41,7 @@ func (b *tab) walk() {
 	s := eval[step](b, focus+"(0)")
 	for at := 1; s.Left > 0; at++ {
 		b.press(kb.Tab)
-		for begin := time.Now(); ; { // the focused control is scrolled to a moment later
+		for begin := time.Now(); ; { // the page scrolls to the focused control a moment later
 			if s = eval[step](b, fmt.Sprintf("%s(%d)", focus, at)); s.Wrong == "" || time.Since(begin) > 3*time.Second {
 				break
 			}
@@ -53,7 +53,7 @@ func (b *tab) walk() {
 	}
 }
 
-// reach presses the Tab key until what selector names has the focus.
+// reach presses the Tab key until the element for selector has the focus.
 func (b *tab) reach(selector string) {
 	b.t.Helper()
 	b.settled()
@@ -66,10 +66,11 @@ func (b *tab) reach(selector string) {
 	b.t.Fatalf("%s isn't reached by the Tab key on %s\n%s", selector, eval[string](b, "location.href"), eval[string](b, "document.body.innerText"))
 }
 
-// use reaches what selector names and presses keys there.
+// use moves the focus to the element for selector and presses keys there.
 func (b *tab) use(selector, keys string) { b.t.Helper(); b.reach(selector); b.press(keys) }
 
-// alike returns changes of one shape, which are decided as one table, and one of two records, which isn't in it.
+// alike returns changes of one shape, which are decided in one table. It also returns a change of two records, which
+// isn't in the table.
 func alike() (out []*review.Sheet) {
 	for n := 31; n < 37; n++ {
 		s := sample(n, fmt.Sprintf("PAY-%d: InProgress → Review", n))
@@ -82,7 +83,7 @@ func alike() (out []*review.Sheet) {
 	return out
 }
 
-// TestBrowserWalk goes through every page with the Tab key, on a desktop and on a screen of 360 pixels.
+// TestBrowserWalk visits every page with the Tab key, on a desktop and on a screen of 360 pixels.
 func TestBrowserWalk(t *testing.T) {
 	w := newWorld(t, newDrawers(slices.Concat(samples(), alike())...), full(t))
 	_, rosa := w.token(t, "rosa", identity.Human, identity.Review, identity.Audit, identity.Operator)
@@ -107,7 +108,7 @@ func TestBrowserWalk(t *testing.T) {
 	}
 }
 
-// TestBrowserKeyboard does without a mouse what each page is for.
+// TestBrowserKeyboard uses the main functions of each page without a mouse.
 func TestBrowserKeyboard(t *testing.T) {
 	d, s := newDrawers(slices.Concat(samples(), alike())...), outbox(t)
 	var tested []string
@@ -137,7 +138,7 @@ func TestBrowserKeyboard(t *testing.T) {
 		b.waitFor(fmt.Sprintf(`document.readyState === "complete" && (document.querySelector(".notice.good")?.textContent ?? "").includes(%q)`, want))
 	}
 
-	// An operator ends another person's session, changes rights, removes, and invites.
+	// An operator ends another person's session, changes rights, removes a person, and invites one.
 	other.open("/console/changes")
 	other.waitFor(`document.getElementById("live")._htmx?.sse?.status === 200`)
 	b.open("/console/people")
@@ -168,7 +169,7 @@ func TestBrowserKeyboard(t *testing.T) {
 	b.use(`input[value=archive] + button`, kb.Enter)
 	notice("A test has arrived at archive.")
 
-	// Versions, the thread, another person's turn.
+	// This part uses versions, the thread, and another person's turn.
 	b.open("/console/changes/" + id(19))
 	b.use(`#since a[href*="`+id(10)+`"]`, "")
 	b.use("#comment-text", "Four would do.")
@@ -191,7 +192,7 @@ func TestBrowserKeyboard(t *testing.T) {
 	called(`Slow exports`)
 	called(`null`)
 
-	// A table of records that are decided together.
+	// This part uses a table of records that are decided together.
 	b.size(360, 740, true)
 	b.open("/console/changes?state=open")
 	b.use(".decide-all", kb.Enter)
@@ -206,7 +207,7 @@ func TestBrowserKeyboard(t *testing.T) {
 	b.menu()
 }
 
-// menu tries the menu and the list of keys, and turns the keys off.
+// menu uses the menu and the list of keys, and turns the keys off.
 func (b *tab) menu() {
 	b.t.Helper()
 	b.open("/console/changes")
@@ -217,7 +218,7 @@ func (b *tab) menu() {
 	}
 	b.press(kb.Enter)
 	b.use(`.me form[action$="/sign-out"] button`, kb.Tab)
-	b.waitFor(`document.querySelector(".me[open]") === null`) // it doesn't cover what has the focus next
+	b.waitFor(`document.querySelector(".me[open]") === null`) // it doesn't cover the control that gets the focus next
 	b.key("?")
 	b.visible("#keys")
 	b.use("[data-keys-off]", " ")

@@ -10,7 +10,7 @@ import (
 // A stageText is one step in a change's life. At is "done", "now", "bad", or "" for a future step.
 type stageText struct{ Label, At, Note string }
 
-// A sumText is how many records of a class an operation writes.
+// A sumText contains the number of records of a class that an operation writes.
 type sumText struct {
 	Op, Class string
 	Records   int
@@ -33,7 +33,7 @@ func sumTexts(s *review.Sheet) []sumText {
 	return out
 }
 
-// stageList returns the steps of a change's life, and how far it has come.
+// stageList returns the steps of a change's life, with the progress of the change.
 func stageList(s *review.Sheet) []stageText {
 	out := []stageText{{"Proposed", "done", ""}, {"Review", "", ""}, {"Approved", "", ""}, {"Applied", "", ""}}
 	reached := func(n int, at, label string) {
@@ -80,7 +80,7 @@ func stageList(s *review.Sheet) []stageText {
 	return out
 }
 
-// doneText returns the notice for a deed. The text is fixed, whatever the address says.
+// doneText returns the notice for an operation. The texts are fixed, so the address can't inject a text.
 func doneText(deed string) string {
 	return map[string]string{
 		"approve":     "Your approval is recorded.",

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// queuePageSize is the number of changes on a page of the queue: all that a store lists at once.
+// queuePageSize is the number of changes on a page of the queue. It is the maximum that a store lists at once.
 const queuePageSize = 200
 
 // A queueFilter is the filter of the queue in an address.
@@ -40,10 +40,12 @@ func queueStates() []queueState {
 	}
 }
 
-// queueGroupings returns what changes can be grouped by. The first is the default, their shape.
+// queueGroupings returns the properties by which changes can be grouped. The first is the default, the shape of the
+// change.
 func queueGroupings() []string { return []string{"", "agent", "class", "verb"} }
 
-// readFilter parses a query, and returns what to ask of a store. Change.queueFilter.For is "me" for queueMine.
+// readFilter parses a query. It returns the filter and the form of it that stores accept. For queueMine,
+// change.Filter.For is "me".
 func readFilter(q url.Values) (queueFilter, change.Filter, error) {
 	a := queueFilter{State: cmp.Or(q.Get("state"), queueMine), Risk: q.Get("risk"), Op: q.Get("op"), Source: q.Get("source"), Class: q.Get("class"),
 		Agent: q.Get("agent"), Owner: q.Get("owner"), Text: q.Get("q"), Before: q.Get("before"), By: q.Get("by")}
@@ -79,18 +81,18 @@ func (a queueFilter) Query() string {
 	return q.Encode()
 }
 
-// IsNarrowed reports whether anything besides the state and the page is asked for.
+// IsNarrowed reports whether the filter has a condition other than the state and the page.
 func (a queueFilter) IsNarrowed() bool {
 	return a.Risk+a.Op+a.Source+a.Class+a.Agent+a.Owner+a.Text != ""
 }
 
-// Bounds of a keptFilters.
+// These limit the number of saved filters and the length of their names in characters.
 const maxKept, maxName = 10, 40
 
-// A keptFilters is filters by the names that a visitor gave them.
+// A keptFilters contains saved filters by the names that the visitor chose.
 type keptFilters map[string]queueFilter
 
-// parseKeptFilters parses the text that Encode wrote. It leaves out filters that it can't read as a query.
+// parseKeptFilters parses the text that Encode wrote. It omits filters that it can't parse.
 func parseKeptFilters(text string) keptFilters {
 	out := keptFilters{}
 	q, err := url.ParseQuery(text)
@@ -105,7 +107,7 @@ func parseKeptFilters(text string) keptFilters {
 	return out
 }
 
-// Keep adds the filter of a query under a name, if it is one and there is room.
+// Keep adds the filter of a query under a name, if the filter and the name are valid and there is room.
 func (k keptFilters) Keep(name string, q url.Values) {
 	a, _, err := readFilter(q)
 	if err != nil || name == "" || len([]rune(name)) > maxName || len(k) == maxKept {

@@ -15,20 +15,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Timing of live pages.
+// These times control live pages.
 const (
 	heartbeat = 15 * time.Second // interval of heartbeats and of checks of the session
 	patience  = 2 * time.Second  // delay before reading events again after an error
 )
 
-// A happening is an event as live pages show it.
+// A happening is an event in the form in which live pages show it.
 type happening struct {
 	change.Event
 	Came int // changes that have arrived since the page was opened
 }
 
-// events streams the events of changes to a page, as long as it is open and its session holds. The session is checked
-// again before anything is sent.
+// events streams the events of changes to a page, as long as the page is open and its session is valid. It checks the
+// session again before it sends anything.
 func (c *Console) events(v *visit) error {
 	leave, err := c.streams.Enter(v.ctx(), fair.Who{Tenant: v.who.Tenant, Owner: v.who.Account(), Credential: v.who.Origin()})
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *Console) events(v *visit) error {
 	for came := 0; s.Err == nil && ctx.Err() == nil; {
 		waiting, stop := context.WithTimeout(ctx, heartbeat)
 		err := c.reviewer(v).Await(waiting, after)
-		// No event within a heartbeat: a line keeps proxies from closing the stream.
+		// There was no event for the length of a heartbeat. A line prevents proxies from closing the stream.
 		beat := waiting.Err() != nil
 		stop()
 		if !c.holds(&visit{r: v.r}) {
@@ -62,7 +62,7 @@ func (c *Console) events(v *visit) error {
 		if err == nil {
 			all, err = c.reviewer(v).Events(ctx, after)
 		}
-		// If the store doesn't answer, the page keeps its place and the loop tries again.
+		// If the store doesn't answer, the stream keeps its position and the loop tries again.
 		if err != nil {
 			pause(ctx, patience)
 		}
@@ -84,7 +84,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// startAfter returns the Seq after which a page wants events: the one in its request, or else the newest.
+// startAfter returns the Seq after which a page wants events. This is the number in the request or, without one, the
+// newest Seq.
 func (c *Console) startAfter(v *visit) (int64, error) {
 	for _, text := range []string{v.r.Header.Get("Last-Event-ID"), v.r.URL.Query().Get("after")} {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 {
@@ -94,8 +95,8 @@ func (c *Console) startAfter(v *visit) (int64, error) {
 	return c.reviewer(v).LastEvent(v.ctx())
 }
 
-// encodeEvent encodes one event twice: under a name that the change's own page listens to, and as parts of pages that list
-// it.
+// encodeEvent encodes one event twice: with a name for the page of that change, and without a name for the pages that
+// list changes.
 func (c *Console) encodeEvent(v *visit, h happening) string {
 	var b bytes.Buffer
 	if err := c.pages["happening"].ExecuteTemplate(&b, "happening", h); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-// TestBrowserReview is a complete review in a real browser, watched in a second one.
+// TestBrowserReview does a complete review in a real browser, while a second browser watches.
 func TestBrowserReview(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	browser := chrome(t)
@@ -55,7 +55,7 @@ func TestBrowserKeys(t *testing.T) {
 	at("Move 12")
 	b.key("k")
 	at("Old website")
-	b.key("x") // high risk: it can't be selected
+	b.key("x") // a change with high risk can't be selected
 	b.key("jx")
 	b.key("jx")
 	b.waitFor(`document.querySelector("[data-selected]").textContent === " (2)"`)
@@ -106,7 +106,8 @@ func TestBrowserKeys(t *testing.T) {
 	b.waitFor(`document.activeElement.id === "comment-text"`)
 }
 
-// TestBrowserFocus: changes by others show within a second, and affect neither the focus nor half-written text.
+// TestBrowserFocus checks that changes by others appear within a second. They affect neither the focus nor a
+// half-written text.
 func TestBrowserFocus(t *testing.T) {
 	d := newDrawers(samples()...)
 	w := newWorld(t, d, nil)
@@ -135,7 +136,7 @@ func TestBrowserFocus(t *testing.T) {
 	b.waitFor(`document.getElementById("said").textContent.includes("Rejected")`)
 }
 
-// TestBrowserTimes shows times in the zone of their reader, named, beside UTC.
+// TestBrowserTimes checks that times are shown in the reader's time zone with its name, beside UTC.
 func TestBrowserTimes(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	_, rosa := w.token(t, "rosa", identity.Human, identity.Review)
@@ -162,7 +163,8 @@ func TestBrowserTimes(t *testing.T) {
 	}
 }
 
-// TestBrowserEmoji shows emoji of several characters whole, and a character that only hides by its name.
+// TestBrowserEmoji checks that emoji of several characters are shown unchanged, and that a character that only hides
+// is shown by its name.
 func TestBrowserEmoji(t *testing.T) {
 	s := sample(50, "👩\u200D👩\u200D👧 ❤\uFE0F 🏳\uFE0F\u200D🌈 1\uFE0F\u20E3")
 	s.Reason = "At 👩🏽\u200D🔬 and 🇩🇰 a\u200Db"

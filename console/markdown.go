@@ -9,13 +9,13 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Limits of the rendered text.
+// These limit the rendered text.
 const (
 	maxText  = 20_000 // bytes
-	maxDepth = 12     // of lists and quotes within each other
+	maxDepth = 12     // nested lists and quotes
 )
 
-// renderMarkdown returns source as HTML, or "" if it holds no Markdown, or more than can be rendered.
+// renderMarkdown returns source as HTML. It returns "" if source contains no Markdown or exceeds a limit.
 func renderMarkdown(source string) template.HTML {
 	if len(source) > maxText {
 		return ""
@@ -25,20 +25,20 @@ func renderMarkdown(source string) template.HTML {
 	if !w.marked {
 		return ""
 	}
-	return template.HTML(w.b.String()) // tags are constants, and sanitize has made the text
+	return template.HTML(w.b.String()) // tags are constants, and sanitize has escaped the text
 }
 
 // A writer writes Markdown as HTML.
 type writer struct {
 	source []byte
 	b      strings.Builder
-	marked bool // there was more than paragraphs of plain text
+	marked bool // the source has other content than paragraphs of plain text
 }
 
-// text writes text as it is, without markup.
+// text writes text without interpreting markup.
 func (w *writer) text(s string) { w.b.WriteString(string(safeText(s))) }
 
-// in writes what inside writes between the tags.
+// in writes the output of inside between the tags.
 func (w *writer) in(tag string, inside func()) {
 	w.marked = w.marked || tag != "p"
 	w.b.WriteString("<" + tag + ">")
@@ -59,7 +59,7 @@ func (w *writer) blocks(n ast.Node, depth int) {
 			w.in("p", func() { w.inline(c, depth+1) })
 		case *ast.TextBlock:
 			w.inline(c, depth+1)
-		case *ast.Heading: // the page has headings of its own
+		case *ast.Heading: // the page has its own headings
 			w.in("p", func() { w.in("strong", func() { w.inline(c, depth+1) }) })
 		case *ast.Blockquote:
 			w.in("blockquote", inside)
@@ -75,7 +75,7 @@ func (w *writer) blocks(n ast.Node, depth int) {
 	}
 }
 
-// lines writes the lines of a block as they are.
+// lines writes the lines of a block unchanged.
 func (w *writer) lines(n ast.Node) {
 	for i := range n.Lines().Len() {
 		line := n.Lines().At(i)

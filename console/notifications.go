@@ -14,10 +14,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Deliveries lists the notifications sent to webhooks, of all tenants. Every webhook.Store implements it.
+// Deliveries lists the notifications that are sent to webhooks, for all tenants. Every webhook.Store implements it.
 type Deliveries interface {
 	deliveries
-	// Redeliver sends a delivery again that is dead or was sent.
+	// Redeliver resends a delivery that is dead or was sent.
 	Redeliver(ctx context.Context, id int64) error
 }
 
@@ -34,7 +34,8 @@ type notificationsPage struct {
 // deliverySize is the number of deliveries on a page.
 const deliverySize = 50
 
-// delivering runs do as a call of the visitor. Deliveries belong to all tenants, so a visitor of one is refused.
+// delivering runs do as a call of the visitor. Deliveries belong to all tenants, so it refuses a visitor of a single
+// tenant.
 func (c *Console) delivering(v *visit, tool string, do func(context.Context) error) error {
 	if v.who.Tenant != "" {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "Notifications are of all tenants: they are for people of none."}
@@ -45,8 +46,8 @@ func (c *Console) delivering(v *visit, tool string, do func(context.Context) err
 // notifications shows the status of each webhook, and its deliveries.
 func (c *Console) notifications(v *visit) error { return c.showNotifications(v, frame{}) }
 
-// showNotifications writes the page of notifications, filtered and paged by the query, with page as its frame. Unknown states and pages
-// are errors rather than empty lists.
+// showNotifications writes the page of notifications in the frame page. The query determines the filter and the page.
+// Unknown states and pages are errors instead of empty lists.
 func (c *Console) showNotifications(v *visit, page frame) error {
 	q := v.r.URL.Query()
 	f := webhook.Filter{State: webhook.State(q.Get("state")), Hook: q.Get("webhook"), Change: q.Get("change"), Limit: deliverySize}
@@ -104,7 +105,7 @@ func (c *Console) showNotifications(v *visit, page frame) error {
 	return c.render(v, "notifications", page)
 }
 
-// redeliver sends a delivery again that is dead or was sent.
+// redeliver resends a delivery that is dead or was sent.
 func (c *Console) redeliver(v *visit) error {
 	missing := problem.New(problem.NotFound, "There is no such notification that is sent or dead.")
 	id, err := strconv.ParseInt(v.r.PathValue("id"), 10, 64)
@@ -125,7 +126,7 @@ func (c *Console) redeliver(v *visit) error {
 	return nil
 }
 
-// testHook sends a test to a webhook or a recipient.
+// testHook sends a test notification to a webhook or a recipient.
 func (c *Console) testHook(v *visit) error {
 	name := v.r.PostForm.Get("webhook")
 	if !slices.Contains(c.options.Hooks, name) || c.options.TestHook == nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// outbox returns a store with deliveries: 1 was sent, 2 is dead, 3 is being retried and 4 has not been tried.
+// outbox returns a store with deliveries. Delivery 1 was sent, 2 is dead, 3 is being retried and 4 has not been
+// tried.
 func outbox(t testing.TB) *sqlite.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Memory)
@@ -47,7 +48,7 @@ func outbox(t testing.TB) *sqlite.Store {
 	return s
 }
 
-// withOutbox gives a console the deliveries in s, and one webhook more.
+// withOutbox gives a console the deliveries in s, and one additional webhook.
 func withOutbox(s *sqlite.Store) func(*console.Options) {
 	return func(o *console.Options) { o.Deliveries, o.Hooks = s, []string{"archive", "billing", "ops", "slack"} }
 }
@@ -62,7 +63,8 @@ func dead(t testing.TB, s *sqlite.Store) int {
 	return len(found)
 }
 
-// TestNotifications: operators without a tenant see the status of each webhook, and can send dead deliveries again.
+// TestNotifications checks that operators without a tenant see the status of each webhook, and that they can resend
+// dead deliveries.
 func TestNotifications(t *testing.T) {
 	s := outbox(t)
 	w := newWorld(t, newDrawers(), withOutbox(s))
@@ -118,7 +120,7 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// TestNotificationsTest: operators without a tenant send a test, only by a form of the page.
+// TestNotificationsTest checks that operators without a tenant can send a test, only with a form of the page.
 func TestNotificationsTest(t *testing.T) {
 	var tested []string
 	w := newWorld(t, newDrawers(), func(o *console.Options) {
@@ -151,7 +153,7 @@ func TestNotificationsTest(t *testing.T) {
 	}
 }
 
-// TestNotificationsRights: deliveries belong to all tenants, and need the scope operator.
+// TestNotificationsRights checks that deliveries belong to all tenants and require the scope operator.
 func TestNotificationsRights(t *testing.T) {
 	s := outbox(t)
 	w := newWorld(t, newDrawers(), withOutbox(s))
@@ -182,7 +184,7 @@ func TestNotificationsRights(t *testing.T) {
 	}
 }
 
-// TestBrowserNotifications sends a dead notification again using only the keyboard.
+// TestBrowserNotifications resends a dead notification with only the keyboard.
 func TestBrowserNotifications(t *testing.T) {
 	s := outbox(t)
 	w := newWorld(t, newDrawers(), withOutbox(s))

@@ -8,7 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/console"
 )
 
-// TestForeignPages: no route answers a page of another site, whatever its method, and links from elsewhere still work.
+// TestForeignPages checks that no route answers a page of another site, with any method, and that links from other
+// sites still work.
 func TestForeignPages(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	b := w.signedIn(t, "rosa")

@@ -13,7 +13,7 @@ import (
 
 // deliveries lists notifications.
 type deliveries interface {
-	// deliveries returns the deliveries matching f, the newest first, and whether there are more.
+	// deliveries returns the deliveries that match f, with the newest first. It also reports whether there are more.
 	Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, bool, error)
 }
 
@@ -21,13 +21,13 @@ type deliveries interface {
 type outboxHook struct {
 	Name    string
 	Href    string // the page with its deliveries
-	Waiting string // how many are waiting, such as "200 or more", or ""
-	Dead    string // how many are dead, likewise
+	Waiting string // the number of waiting deliveries, such as "200 or more", or ""
+	Dead    string // the number of dead deliveries, in the same form
 	Sent    time.Time
-	Failure string // of the newest delivery that is dead or waiting, or "" if there is none
+	Failure string // the failure of the newest dead or waiting delivery, or ""
 }
 
-// mostOutbox is the number up to which deliveries are counted.
+// mostOutbox is the highest number that is counted exactly.
 const mostOutbox = 200
 
 // outboxStatus returns the status of a hook.
@@ -57,7 +57,7 @@ func outboxStatus(ctx context.Context, all deliveries, base, name string) (outbo
 	return h, err
 }
 
-// outboxHref returns the address of the page with a filter, below base.
+// outboxHref returns the address of the page with a filter. base is the address without the filter.
 func outboxHref(base string, f webhook.Filter) string {
 	q := url.Values{}
 	for name, text := range map[string]string{"state": string(f.State), "webhook": f.Hook, "change": f.Change} {

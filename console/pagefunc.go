@@ -14,18 +14,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// pageFunctions returns the functions by name. now is the time that others are shown relative to.
+// pageFunctions returns the functions of the templates by name. Times are shown relative to the time that now
+// returns.
 func pageFunctions(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
 		"line":     func(s any) template.HTML { return safeLine(fmt.Sprint(s), 160) },
 		"short":    func(s any) template.HTML { return safeLine(fmt.Sprint(s), 60) },
 		"para":     func(s any) template.HTML { return safeBlock(fmt.Sprint(s), 4000) },
-		"whole":    func(s any) template.HTML { return safeLine(fmt.Sprint(s), 1000) }, // more than package review lets through
+		"whole":    func(s any) template.HTML { return safeLine(fmt.Sprint(s), 1000) }, // more than package review returns
 		"all":      func(s any) template.HTML { return safeText(fmt.Sprint(s)) },
 		"field":    func(of effect, n int, f review.Field) fieldOf { return fieldOf{of, n, f} },
 		"bySource": bySource,
 		"sub":      func(n int) int { return n - 1 },
-		"brief":    func(s any) template.HTML { return safeBlock(fmt.Sprint(s), 300) }, // of values that the page shows in full elsewhere
+		"brief":    func(s any) template.HTML { return safeBlock(fmt.Sprint(s), 300) }, // for values that the page shows in full elsewhere
 		"at":       func(id any, item int, of review.Item) effect { return effect{fmt.Sprint(id), item, of} },
 		"plain":    func(s any) string { return plainText(fmt.Sprint(s), 120) },
 		"count":    func(n any) string { return countText(n) },
@@ -77,7 +78,7 @@ type fieldOf struct {
 	review.Field
 }
 
-// bySource returns the places of the fields that the source sets by itself.
+// bySource returns the indexes of the fields that the source sets by itself.
 func bySource(i review.Item) []int {
 	var out []int
 	for n, f := range i.Fields {
@@ -88,12 +89,12 @@ func bySource(i review.Item) []int {
 	return out
 }
 
-// until formats how long something is in the future.
+// until formats a duration until a future time.
 func until(d time.Duration) string {
 	if d <= 0 {
 		return "now"
 	}
-	unit := time.Second // future times are rounded, past ones are truncated
+	unit := time.Second // future times are rounded, and past times are truncated
 	for _, u := range []time.Duration{time.Minute, time.Hour} {
 		if d >= u {
 			unit = u
@@ -108,7 +109,7 @@ func until(d time.Duration) string {
 // whoName returns the name to show for a person.
 func whoName(p identity.Principal) string { return cmp.Or(p.Owner, p.Name, p.ID) }
 
-// initial returns the first letter of that name.
+// initial returns the first letter of the name to show, in upper case.
 func initial(p identity.Principal) string {
 	r, _ := utf8.DecodeRuneInString(whoName(p))
 	return plainText(string(unicode.ToUpper(r)), 1)

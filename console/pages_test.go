@@ -95,7 +95,8 @@ func TestDeeds(t *testing.T) {
 	}
 }
 
-// TestBatch approves what was shown, and leaves changes that are stale, risky, decided or different by now.
+// TestBatch approves the changes as they were shown. It leaves changes that are now stale, risky, decided or
+// different.
 func TestBatch(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	b := w.signedIn(t, "rosa")
@@ -117,7 +118,8 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestFilters saves a filter under a name, finds it beside the queue, and removes it. A name with markup is shown as text.
+// TestFilters saves a filter under a name, finds it on the queue's page, and removes it. A name with markup is shown
+// as text.
 func TestFilters(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	b := w.signedIn(t, "rosa")

@@ -16,18 +16,18 @@ import (
 // A peoplePage lists the people who may sign in, for operators.
 type peoplePage struct {
 	People []identity.PersonEntry
-	Rights []identity.Scope // that a person can be given
+	Rights []identity.Scope // rights that a person can be given
 	Link   string           // a sign-in link that was just made
 	For    string           // the person of Link
 	Until  time.Time
-	Ask    *identity.PersonEntry // to be changed or removed
+	Ask    *identity.PersonEntry // the person to change or remove
 	Remove bool
-	Tenant string // that of the operator, or "" for all
+	Tenant string // the tenant of the operator, or "" for all tenants
 
 	Invited *identity.PersonEntry // the initial content of the form for a new person
 }
 
-// peopleRows returns the people that the visitor manages, by name.
+// peopleRows returns the people whom the visitor manages, by name.
 func (c *Console) peopleRows(v *visit) ([]identity.PersonEntry, error) {
 	var all []identity.Token
 	var open []identity.OpenTicket
@@ -49,8 +49,8 @@ func (c *Console) people(v *visit) error {
 	return c.showPeople(v, peoplePage{}, frame{Notice: did[v.r.URL.Query().Get("did")]})
 }
 
-// showPeople writes the page of people in frame f. p may hold a link that was just made, or the values of a form. With
-// ?person= it asks about one person, who must be among those that the visitor manages.
+// showPeople writes the page of people in frame f. p may contain a link that was just made, or the values of a form.
+// With ?person=, the page asks for confirmation about one person, whom the visitor must manage.
 func (c *Console) showPeople(v *visit, p peoplePage, f frame) error {
 	rows, err := c.peopleRows(v)
 	if err != nil {
@@ -86,7 +86,8 @@ func (c *Console) changePeople(v *visit) error {
 	}
 	deed := v.r.PathValue("deed")
 	if deed == "invite" {
-		if !v.who.Fresh(c.now(), c.options.Fresh) { // with the link one could break the glass in another's name
+		// With the link, the operator could break the glass in another person's name.
+		if !v.who.Fresh(c.now(), c.options.Fresh) {
 			http.Redirect(v.w, v.r, Path+"/sign-in?again=yes&next="+url.QueryEscape(Path+"/people"), http.StatusSeeOther)
 			return nil
 		}
@@ -103,7 +104,8 @@ func (c *Console) changePeople(v *visit) error {
 	return nil
 }
 
-// invite makes a sign-in link for a person, who from then on has the chosen rights. Only this answer shows the link.
+// invite makes a sign-in link for a person and gives the person the selected rights. Only this response contains the
+// link.
 func (c *Console) invite(v *visit, person, tenant string) error {
 	want := identity.Token{Owner: person, Tenant: tenant}
 	for _, s := range v.r.PostForm["scope"] {

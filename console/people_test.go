@@ -13,7 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-// TestPeople invites a person on the page, who signs in with the link, and removes them. Names are shown as text.
+// TestPeople invites a person on the page and removes them after they signed in with the link. Names are shown as
+// text.
 func TestPeople(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)
 	b := w.signedIn(t, "rosa")
@@ -43,7 +44,8 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// TestSessions checks that a person ends their own sessions, an operator those of others, and no one else any.
+// TestSessions checks that people can end their own sessions, that operators can end sessions of others, and that
+// nobody else can.
 func TestSessions(t *testing.T) {
 	w := newWorld(t, newDrawers(), nil)
 	ines, other, rosa := w.signedIn(t, "ines", identity.Review), w.signedIn(t, "ann", identity.Review), w.signedIn(t, "rosa")
@@ -58,7 +60,7 @@ func TestSessions(t *testing.T) {
 		t.Error("ended by an operator:", got.status)
 	}
 
-	// An operator of a tenant ends, sees and removes only its people.
+	// An operator of a tenant sees, ends and removes only sessions and people of that tenant.
 	in := func(owner, tenant string, scopes ...identity.Scope) *browser {
 		_, secret, err := w.tokens.Create(t.Context(), identity.Local("test"), identity.Token{Name: owner, Owner: owner, Kind: identity.Human, Tenant: tenant, Scopes: scopes})
 		if err != nil {
@@ -92,7 +94,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestFresh checks that breaking the glass takes a fresh sign-in, and nothing else does.
+// TestFresh checks that breaking the glass requires a fresh sign-in, and that nothing else does.
 func TestFresh(t *testing.T) {
 	now := time.Now()
 	w := newWorld(t, newDrawers(samples()...), func(o *console.Options) { o.Now = func() time.Time { return now } })
@@ -116,7 +118,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// A sign-in through a doubtful issuer is refused.
+// A doubtful is an issuer whose sign-ins are refused.
 type doubtful struct{ kind string }
 
 func (doubtful) Name() string { return "Vouch" }
@@ -131,7 +133,7 @@ func (d doubtful) Finish(context.Context, string, string, url.Values) (identity.
 
 func (doubtful) SignOut(context.Context, string) string { return "" }
 
-// TestStepUpRefused checks that the sign-in page says by its cause why an issuer's proof was not enough.
+// TestStepUpRefused checks that the sign-in page gives the reason why an issuer's proof was not enough.
 func TestStepUpRefused(t *testing.T) {
 	for kind, want := range map[string]string{"sign_in_level": "not by a proof of the level that this takes", "sign_in_not_proved_again": "didn&#39;t ask again who you are", "id_token_nonce": "did not vouch for you"} {
 		w := newWorld(t, newDrawers(samples()...), func(o *console.Options) { o.Issuer = doubtful{kind} })
@@ -143,14 +145,15 @@ func TestStepUpRefused(t *testing.T) {
 	}
 }
 
-// A sign-in through a vouching issuer succeeds.
+// A vouching is an issuer whose sign-ins succeed.
 type vouching struct{ doubtful }
 
 func (vouching) Finish(context.Context, string, string, url.Values) (identity.Principal, error) {
 	return identity.Principal{ID: "oidc:7", Kind: identity.Human, Owner: "rosa", Scopes: []identity.Scope{identity.Review}, Proven: time.Now()}, nil
 }
 
-// TestIssuerAnswer checks that an issuer's answer signs in the browser that was sent there, once, and that the session it had ends.
+// TestIssuerAnswer checks that an issuer's answer signs in only the browser that was sent to the issuer, and only
+// once. The browser's previous session ends.
 func TestIssuerAnswer(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), func(o *console.Options) { o.Issuer = vouching{} })
 	const answer = "/console/sign-in/callback?code=1"
@@ -164,7 +167,7 @@ func TestIssuerAnswer(t *testing.T) {
 	}
 	copied.client.Jar.SetCookies(u, b.client.Jar.Cookies(u))
 	b.get("/console/sign-in/issuer?again=yes")
-	back := w.browser(t) // a redirect of another site carries only the cookie of the sign-in
+	back := w.browser(t) // a redirect from another site carries only the cookie of the sign-in
 	for _, c := range b.client.Jar.Cookies(u) {
 		if c.Name == "bailiwick-leaving" {
 			back.client.Jar.SetCookies(u, []*http.Cookie{c})

@@ -19,39 +19,39 @@ type queuePage struct {
 	Back    string // the address of the first page, or "" on that page
 	Filter  queueFilter
 	Chips   []chip // one filter per state, with counts
-	By      []chip // how the page can be grouped
+	By      []chip // links to group the page
 	Saved   []chip // the visitor's saved filters
 	Any     bool   // a filter besides the state is set
 	Batch   bool   // some changes can be approved together
-	In      string // the address of the queue, for pages that lead back
-	Waiting int    // of changes that wait for other people, if there are none for the visitor
+	In      string // the address of the queue, for pages that link back to it
+	Waiting int    // number of changes that wait for other people, if none wait for the visitor
 }
 
-// A chip is a link that filters or groups a list. Here reports that the page shows what it leads to. Count is 0 where nothing is
-// counted.
+// A chip is a link that filters or groups a list. Here is true if the page already shows the target of the link.
+// Count is 0 if nothing is counted.
 type chip struct {
 	Href, Label string
 	Count       int
 	Here        bool
 }
 
-// A group is a series of similar changes. Most groups have one.
+// A group is a series of similar changes. Most groups contain one change.
 type group struct {
 	Rows []row
-	Name string // their common property, or "" for changes of one shape
-	Href string // a page for all of them that can be decided together, or ""
+	Name string // the property that they share, or "" for changes of one shape
+	Href string // a page for those that can be decided together, or ""
 }
 
 // First returns the change that represents the group.
 func (g group) First() row { return g.Rows[0] }
 
-// A row is a change as the queue shows it.
+// A row is a change in the form in which the queue shows it.
 type row struct {
 	review.Row
 	Batch bool   // it can be decided together with others
-	In    string // the filter under which it is listed, for the pages that lead back
+	In    string // the filter under which it is listed, for pages that link back
 	Stale bool
-	Soon  bool // it expires within the hour
+	Soon  bool // it expires within an hour
 }
 
 // address returns the address of the queue with a filter.
@@ -62,8 +62,8 @@ func address(a queueFilter) string {
 	return Path + "/changes"
 }
 
-// queue lists changes by the filter in the query, grouped, with links to the next and the first page. If the visitor has none to
-// decide, the page says how many wait for others.
+// queue lists changes by the filter in the query, in groups, with links to the next and the first page. If the
+// visitor has no change to decide, the page contains the number of changes that wait for others.
 func (c *Console) queue(v *visit) error {
 	a, f, err := readFilter(v.r.URL.Query())
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *Console) queue(v *visit) error {
 	return c.render(v, "queue", frame{Title: "Changes", At: Path + "/changes", Page: p, Live: true})
 }
 
-// chips returns the filters by state, with counts.
+// chips returns the links that filter by state, with counts.
 func (c *Console) chips(v *visit, a queueFilter, f change.Filter) ([]chip, error) {
 	f.States, f.Before, f.For = nil, "", ""
 	all, err := c.reviewer(v).Counts(v.ctx(), f)
@@ -132,7 +132,7 @@ func (c *Console) chips(v *visit, a queueFilter, f change.Filter) ([]chip, error
 	return out, nil
 }
 
-// A grouping is a way to group the queue. of returns what the changes of a group have in common.
+// A grouping is a way to group the queue. The function of returns the property that the changes of a group share.
 type grouping struct {
 	key, label string
 	of         func(row) string
@@ -147,7 +147,7 @@ func groupings() []grouping {
 	}
 }
 
-// by returns the links to each grouping.
+// by returns a link for each grouping.
 func by(a queueFilter) []chip {
 	var out []chip
 	for _, g := range groupings() {
@@ -167,14 +167,14 @@ func (c *Console) rows(p identity.Principal, all []review.Row, in string) []row 
 	return out
 }
 
-// inBatch reports whether r may be approved together with others. It may not if it is stale, risky or proposed by the
-// viewer's own agent.
+// inBatch reports whether r may be approved together with others. This is false if r is stale, risky or proposed by
+// the viewer's own agent.
 func inBatch(r review.Row, p identity.Principal) bool {
 	return r.State == change.Pending && r.Risk != change.High && !r.Mine && change.Party{Owner: r.Owner}.Human() != change.PartyOf(p).Human()
 }
 
-// groupRows groups the changes of the page by the property that by names, each group at the position of its first change.
-// Without a grouping, it groups three or more changes of one shape.
+// groupRows groups the changes of the page by the property that by names. Each group is at the position of its first
+// change. Without a grouping, it groups three or more changes of one shape.
 func groupRows(rows []row, by string) []group {
 	of, least := shape, 3
 	if by != "" {
@@ -207,12 +207,12 @@ func groupRows(rows []row, by string) []group {
 	return out
 }
 
-// shape is the common property of similar changes.
+// shape returns the property that similar changes share.
 func shape(r row) string {
 	return strings.Join([]string{string(r.State), r.Op, strings.Join(r.Classes, ","), strings.Join(r.Fields, ","), r.Agent, r.Owner, string(r.Risk), strconv.FormatBool(r.Batch), strconv.FormatBool(r.Rows == 1)}, "\x00")
 }
 
-// batchAddress returns the page that decides about those of rows together that can be.
+// batchAddress returns the page that decides together about those rows that allow it.
 func batchAddress(rows []row) string {
 	q := url.Values{}
 	for _, r := range rows {

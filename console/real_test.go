@@ -22,11 +22,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// house is the demo's tracker behind a complete gateway, as "bailiwick serve" makes it.
+// house is the demo's tracker behind a complete gateway, configured as "bailiwick serve" does it.
 type house struct {
 	*world
 	plant *app.App
-	db    *sql.DB // the tracker, written to by others
+	db    *sql.DB // the tracker, which the test changes directly
 	agent identity.Principal
 }
 
@@ -35,7 +35,7 @@ func newHouse(t testing.TB) *house {
 	return newHouseWith(t, func(string) string { return "" })
 }
 
-// newHouseWith returns a house whose configuration ends with the text that more returns for its address.
+// newHouseWith returns a house. more returns the end of its configuration for the gateway's address.
 func newHouseWith(t testing.TB, more func(address string) string) *house {
 	t.Helper()
 	dir := t.TempDir()
@@ -98,7 +98,7 @@ func (h *house) person(t testing.TB, owner string) string {
 	return secret
 }
 
-// invited returns a link that signs a reviewer of the tenant in.
+// invited returns a link that signs in a reviewer of the tenant.
 func (h *house) invited(t testing.TB, owner string) string {
 	t.Helper()
 	_, link, err := h.tokens.Invite(t.Context(), identity.Local("test"), identity.Token{Owner: owner, Tenant: demo.Acme,
@@ -130,13 +130,13 @@ func (h *house) read(t testing.TB, field, id string) (text string) {
 	return text
 }
 
-// retitle has the agent propose another title, and returns the change's ID.
+// retitle makes the agent propose another title, and returns the change's ID.
 func (h *house) retitle(t testing.TB, issue, title string) (change string) {
 	t.Helper()
 	return h.set(t, issue, "title", title)
 }
 
-// set has the agent propose a text for a field of an issue, and returns the change's ID.
+// set makes the agent propose a text for a field of an issue, and returns the change's ID.
 func (h *house) set(t testing.TB, issue, field, text string) (change string) {
 	t.Helper()
 	doc := value.OfObject([]value.Member{{Name: field, Value: value.OfString(text)}})
@@ -155,9 +155,9 @@ func (h *house) set(t testing.TB, issue, field, text string) (change string) {
 	return change
 }
 
-// TestBrowserReal: a reviewer signs in on a phone-sized screen and reads a change. The reviewer is stopped if the
-// record has changed or they own the agent. They approve, see the change applied once, and revert it. The gateway and
-// the tracker are real.
+// TestBrowserReal checks a review against a real gateway and tracker. A reviewer signs in on a phone-sized screen and
+// reads a change. The reviewer can't approve if the record has changed or if they own the agent. They approve, see
+// that the change was applied once, and revert it.
 func TestBrowserReal(t *testing.T) {
 	h := newHouse(t)
 	browser := chrome(t)

@@ -18,10 +18,10 @@ import (
 // recordSize is the number of records on a page of the audit.
 const recordSize = 50
 
-// A recordPage is the result of a search of the audit.
+// A recordPage is the result of a search in the audit.
 type recordPage struct {
 	usageFound
-	Days    string // the chosen period
+	Days    string // the selected period
 	Periods []chip
 	Query   url.Values
 	Any     bool // a filter is set
@@ -30,12 +30,12 @@ type recordPage struct {
 	Agents  []slice
 	Older   string // the address of the next page, or ""
 	Newest  string
-	Begins  time.Time         // the beginning of the period
+	Begins  time.Time         // the start of the period
 	Costs   bool              // a price is set
 	Names   map[string]string // of principals, by ID, if the viewer may see tokens
 }
 
-// A drawn is a chart with its labels.
+// A drawn is a finished chart with its labels.
 type drawn struct {
 	Title, Total, Top, Note string
 	Picture                 template.HTML
@@ -44,11 +44,11 @@ type drawn struct {
 // A slice is a row of the table by tool or agent.
 type slice struct {
 	usageSum
-	Called string // its name for people
+	Called string // the name to show to people
 	Share  template.HTML
 }
 
-// periods are the periods to choose from, in days.
+// periods returns the periods to choose from.
 func periods() []struct {
 	key, label string
 	days       int
@@ -69,7 +69,7 @@ func (c *Console) record(v *visit) error {
 	now := c.now().UTC()
 	s := usageSearch{To: now.Add(time.Minute), Agent: q.Get("agent"), Tool: q.Get("tool"), Class: q.Get("class"), Outcome: q.Get("outcome"), Text: q.Get("q"),
 		Tenant: v.who.Tenant, Tenanted: v.who.Tenant != "", Limit: recordSize}
-	// The period, which is required and one of those offered.
+	// The period is required, and must be one of periods.
 	for _, one := range periods() {
 		if one.key == p.Days {
 			s.From = now.Add(-time.Duration(one.days) * 24 * time.Hour)
@@ -86,7 +86,7 @@ func (c *Console) record(v *visit) error {
 		}
 		s.Before = n
 	}
-	// One recorded call reads the audit, and the names of tokens for those who may see tokens.
+	// One recorded call reads the audit. It also reads the names of tokens, if the visitor may see tokens.
 	p.Any = s.Agent+s.Tool+s.Class+s.Outcome+s.Text != ""
 	ask := bailiwick.CallSpec{Tool: "console/audit", Needs: identity.Audit, Correlation: v.correlation}
 	err := c.options.Admit(v.ctx(), v.who, ask, func(ctx context.Context) (err error) {
@@ -107,7 +107,7 @@ func (c *Console) record(v *visit) error {
 	return c.render(v, "record", frame{Title: "Audit", At: Path + "/audit", Page: &p})
 }
 
-// fill makes the charts, the tables and the links.
+// fill creates the charts, the tables and the links.
 func (p *recordPage) fill(q url.Values, s usageSearch) {
 	p.Begins = s.From
 	if n := len(p.Records); p.More && n > 0 {
@@ -130,8 +130,8 @@ func (p *recordPage) fill(q url.Values, s usageSearch) {
 	p.Tools, p.Agents = p.slicesOf(p.Sums.Tools), p.slicesOf(p.Sums.Agents)
 }
 
-// draw makes a bar chart of the days or hours of the search. of returns a bar's value and the part that was refused or
-// failed. say writes a value in words, for the title of each bar and the top of the scale.
+// draw creates a bar chart of the days or hours of the search. The function of returns a bar's value and the part
+// that was refused or failed. The function say formats a value, for the title of each bar and the top of the scale.
 func (p *recordPage) draw(title, total, note string, say func(int64) string, of func(usageSum) (value, part float64)) drawn {
 	format := "Mon 2 Jan"
 	if p.Sums.Hourly {
@@ -152,7 +152,7 @@ func (p *recordPage) draw(title, total, note string, say func(int64) string, of 
 	return out
 }
 
-// slicesOf returns the most called, with their share relative to the first.
+// slicesOf returns the most frequently called, with their share relative to the first.
 func (p *recordPage) slicesOf(all []usageSum) []slice {
 	var out []slice
 	for _, s := range all[:min(len(all), 12)] {
@@ -161,10 +161,10 @@ func (p *recordPage) slicesOf(all []usageSum) []slice {
 	return out
 }
 
-// DisplayName returns the name for people of a principal or a tool.
+// DisplayName returns the name of a principal or a tool to show to people.
 func (p *recordPage) DisplayName(name string) string { return cmp.Or(p.Names[name], name) }
 
-// with returns the address of the audit with some parameters of q replaced. The value "" removes one.
+// with returns the address of the audit, with some parameters of q replaced. The value "" removes a parameter.
 func with(q url.Values, pairs ...string) string {
 	out := url.Values{}
 	for k, values := range q {

@@ -24,20 +24,20 @@ var pageFiles embed.FS
 // A frame is a page with its surroundings.
 type frame struct {
 	Title  string
-	At     string // the Href of its item in the navigation
+	At     string // the Href of the page in the navigation
 	Page   any
-	Mark   string      // the token of its forms
-	Notice string      // the last deed, as fixed text
-	Before *review.Row // the change that it was done to, if the page shows another one
-	Alert  string      // the failed deed, and why it failed
+	Mark   string      // the token of the page's forms
+	Notice string      // the completed operation, as a fixed text
+	Before *review.Row // the decided change, if the page shows another one
+	Alert  string      // the failed operation and the reason
 	Status int         // 0 means 200
 
-	Live    bool  // it is updated live
-	After   int64 // the Seq of the newest event when it was made
+	Live    bool  // the page is updated live
+	After   int64 // the Seq of the newest event when the page was rendered
 	Nav     []navItem
 	Who     identity.Principal
-	Theme   string // "light", "dark", or "" for that of the browser
-	Here    string // the address of the page, to return to
+	Theme   string // "light", "dark", or "" for the browser's theme
+	Here    string // the address of the page, to return to it
 	Version string
 }
 
@@ -85,7 +85,7 @@ func (c *Console) readPages() (map[string]*template.Template, error) {
 	return out, nil
 }
 
-// render writes a complete page, or, on an error, nothing of it.
+// render writes a complete page. On an error, it writes nothing.
 func (c *Console) render(v *visit, page string, f frame) error {
 	f.Who, f.Nav, f.Here, f.Version = v.who, c.nav(v), edge.Within(Path, v.r.URL.RequestURI()), c.options.Version
 	if f.Mark == "" && v.session.ID != "" {
@@ -118,11 +118,11 @@ type failing struct {
 	Heading string
 	Detail  string
 	Hint    string
-	Trace   string // leads operators to the log entry, or "" if there is none
-	Back    string // where the page leads, with the heading of its own, or "" for the console
+	Trace   string // identifies the log entry for operators, or ""
+	Back    string // the page to which the error page links, with its own heading, or "" for the console
 }
 
-// An elsewhere is an error whose page has a heading of its own, and leads to another page than the console's first.
+// An elsewhere is an error with its own heading, and with a link to a page other than the console's first.
 type elsewhere struct {
 	error
 	heading, back string
@@ -171,7 +171,8 @@ func (c *Console) logError(v *visit, err error) {
 	}
 }
 
-// statusOf returns the HTTP status of a page for an error. 500 for every code that isn't the visitor's to mend.
+// statusOf returns the HTTP status of the page for an error. It returns 500 for every code that the visitor can't
+// fix.
 func statusOf(p *problem.Error) int {
 	if p.Store {
 		return http.StatusServiceUnavailable
@@ -195,7 +196,7 @@ func statusOf(p *problem.Error) int {
 	return http.StatusInternalServerError
 }
 
-// fail answers a request that belongs to no page. It shows nothing but the status.
+// fail answers a request that belongs to no page. The page contains only the meaning of the status.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, status int) {
 	said := map[int]failing{
 		http.StatusUnauthorized:        {"Sign in first", "Your session has ended.", "", "", ""},

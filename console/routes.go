@@ -19,7 +19,7 @@ type route struct {
 	method  string
 	pattern string         // below Path
 	open    bool           // no sign-in needed
-	needs   identity.Scope // "" for any of rights
+	needs   identity.Scope // "" means any of the scopes in rights
 	serve   func(*visit) error
 }
 
@@ -78,7 +78,7 @@ func (c *Console) routes() []route {
 	return all
 }
 
-// rights are the scopes that admit a person. Each gives access to pages of its own.
+// rights returns the scopes that admit a person. Each gives access to its own pages.
 func rights() []identity.Scope {
 	return []identity.Scope{identity.Review, identity.Audit, identity.Operator}
 }
@@ -102,7 +102,7 @@ func (c *Console) reviewer(v *visit) bailiwick.Reviewer {
 // formSize is the maximum size of a form, in bytes.
 const formSize = 256 << 10
 
-// serve handles a visit: it authenticates the visitor, checks their scopes and the form, and runs the route.
+// serve handles a visit. It authenticates the visitor, checks their scopes and the form, and runs the route.
 func (c *Console) serve(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{w: w, r: r, correlation: newCorrelation()}
@@ -130,7 +130,7 @@ func (c *Console) serve(rt route) http.Handler {
 	})
 }
 
-// authenticate returns the principal of a credential, if it may use the console.
+// authenticate returns the principal of a credential, if the principal may use the console.
 func (c *Console) authenticate(r *http.Request, credential string) (identity.Principal, error) {
 	p, err := c.options.Credentials.Authenticate(r.Context(), credential, remoteOf(r))
 	if err != nil {
@@ -151,7 +151,7 @@ func remoteOf(r *http.Request) netip.Addr {
 	return at.Addr().Unmap()
 }
 
-// refuseVisitor redirects a visitor that isn't signed in to the sign-in page, which leads back afterwards.
+// refuseVisitor redirects a visitor who isn't signed in to the sign-in page. After sign-in, that page redirects back.
 func (c *Console) refuseVisitor(v *visit, err error) {
 	edge.RefusedBecause(v.ctx(), cmp.Or(problem.Of(err).Kind, string(problem.CodeOf(err))), v.correlation)
 	if problem.CodeOf(err) != problem.Unauthorized {
@@ -163,8 +163,8 @@ func (c *Console) refuseVisitor(v *visit, err error) {
 		return
 	}
 	if v.r.Method == http.MethodGet && v.r.Header.Get("Sec-Fetch-Site") == "cross-site" {
-		// A browser doesn't send a strict cookie when another site links here, such as a chat. It does when this page
-		// links.
+		// If a link on another site, such as a chat, opens this page, the browser doesn't send a strict cookie. It
+		// does if this page contains the link.
 		if err := c.render(v, "onwards", frame{Title: "One moment", Page: edge.Within(Path, v.r.URL.RequestURI())}); err != nil {
 			c.show(v, err)
 		}

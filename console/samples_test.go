@@ -17,7 +17,7 @@ func kind(k, s string) review.Shown {
 	return review.Shown{Kind: k, Text: s}
 }
 
-// sample returns a plain pending change, the basis of others.
+// sample returns a plain pending change, from which other samples are made.
 func sample(n int, title string) *review.Sheet {
 	now := time.Now().UTC()
 	return &review.Sheet{

@@ -12,12 +12,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// safeLine returns text on one line, at most most characters of it.
+// safeLine returns at most most characters of text, on one line.
 func safeLine(text string, most int) template.HTML {
 	return writeSafe(text, extent{most, lines, false})
 }
 
-// safeBlock returns text with its line breaks, at most most characters of it.
+// safeBlock returns at most most characters of text, with its line breaks.
 func safeBlock(text string, most int) template.HTML {
 	return writeSafe(text, extent{most, lines, true})
 }
@@ -27,7 +27,8 @@ func safeText(text string) template.HTML {
 	return writeSafe(text, extent{math.MaxInt, math.MaxInt, true})
 }
 
-// plainText returns text on one line without markup, for titles and attributes: odd characters become U+FFFD.
+// plainText returns text on one line without markup, for titles and attributes. It replaces odd characters with
+// U+FFFD.
 func plainText(text string, most int) string {
 	var b strings.Builder
 	n := 0
@@ -47,29 +48,30 @@ func plainText(text string, most int) string {
 	return b.String()
 }
 
-// pile is the maximum number of combining marks per letter. More would overlap the lines around it.
+// pile is the maximum number of combining marks per letter. More marks would overlap the surrounding lines.
 const pile = 4
 
-// marked matches a character as review.Visible escapes it.
+// marked matches a character in the form in which review.Visible escapes it.
 var marked = regexp.MustCompile(`^⟨U\+[0-9A-F]{4,6}⟩`)
 
-// lines is the maximum number of line breaks kept by safeBlock, so that a text can't push the rest off the page.
+// lines is the maximum number of line breaks in safeBlock, so that a text can't push the rest of the page out of
+// view.
 const lines = 60
 
-// An extent is how much of a text is written: characters and line breaks, if line breaks are kept.
+// An extent limits how much of a text is written: the characters and, if breaks is set, the line breaks.
 type extent struct {
 	most, lines int
 	breaks      bool
 }
 
-// writeSafe returns text as HTML of at most e, with what could mislead a reader (invisible, control and direction characters, piled marks)
-// replaced by visible names.
+// writeSafe returns text as HTML, limited by e. Characters that could mislead a reader are replaced by visible names.
+// These are invisible, control and direction characters, and piles of combining marks.
 func writeSafe(text string, e extent) template.HTML {
 	var b strings.Builder
 	n, broken, skip, piled := 0, 0, 0, 0
 	for i, r := range text {
 		if skip > i {
-			continue // within a mark, which is one character
+			continue // inside a mark, which counts as one character
 		}
 		if n == e.most || broken == e.lines {
 			fmt.Fprintf(&b, `<span class="cut">… %s more characters</span>`, groupedDigits(utf8.RuneCountInString(text[i:])))
@@ -92,8 +94,8 @@ func writeSafe(text string, e extent) template.HTML {
 			b.WriteByte(' ')
 		case r == '\r' && e.breaks && strings.HasPrefix(text[i:], "\r\n"):
 		case r == '⟨' && marked.MatchString(text[i:]):
-			// A mark of review.Visible is one character. In text that only looks like a mark, Visible has escaped the
-			// bracket.
+			// A mark of review.Visible counts as one character. In a text that only resembles a mark, Visible has
+			// escaped the bracket.
 			mark := marked.FindString(text[i:])
 			skip = i + len(mark)
 			fmt.Fprintf(&b, `<span class="odd">%s</span>`, strings.Trim(mark, "⟨⟩"))
@@ -106,7 +108,7 @@ func writeSafe(text string, e extent) template.HTML {
 	return template.HTML(b.String()) // every rune is escaped above
 }
 
-// escape writes r as html/template would, in text as well as in a quoted attribute.
+// escape writes r as html/template would. The result is valid in text and in a quoted attribute.
 func escape(b *strings.Builder, r rune) {
 	switch r {
 	case '<':
@@ -124,7 +126,7 @@ func escape(b *strings.Builder, r rune) {
 	}
 }
 
-// odd reports whether a reader could not see r or where it is.
+// odd reports whether a reader can't see r or its position.
 func odd(r rune) bool {
 	switch {
 	case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):

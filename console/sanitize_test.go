@@ -50,8 +50,8 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// FuzzLine checks for any text that the result has no markup but the package's own, no odd characters, and a bounded
-// length.
+// FuzzLine checks the result for any text. It contains only markup of this package, contains no odd characters, and
+// has a limited length.
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{"", "<b>", "\u202e", "⟨U+202E⟩", "a\x00", strings.Repeat("\u0300", 20)} {
 		f.Add(s)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// savedCookie keeps the filters that the visitor has saved in this browser.
+// savedCookie is the cookie with the filters that the visitor has saved in this browser.
 const savedCookie = "bailiwick-filters"
 
 func readKeptFilters(v *visit) keptFilters {
@@ -28,7 +28,8 @@ func savedFilters(v *visit) []chip {
 	return out
 }
 
-// saveFilter keeps the filter of the queue that it is called from under a name, or forgets the one of that name.
+// saveFilter saves the filter of the queue from which it is called under a name, or removes the saved filter with
+// that name.
 func (c *Console) saveFilter(v *visit) error {
 	in := queueOf(v.r.PostForm.Get("in"))
 	all, name := readKeptFilters(v), strings.TrimSpace(v.r.PostForm.Get("name"))

@@ -11,13 +11,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Default durations of sessions.
+// These are the default durations of sessions.
 const (
 	Idle = time.Hour      // without a request
 	Life = 12 * time.Hour // since sign-in
 )
 
-// A session is a signed-in session of one person. The zero session belongs to no one.
+// A session is a signed-in session of one person. The zero session belongs to nobody.
 type session struct {
 	identity.Ticket
 	secret string // the value of the cookie
@@ -41,18 +41,19 @@ func (c *Console) recognise(v *visit) error {
 	return nil
 }
 
-// holds reports whether the visitor's session is still good.
+// holds reports whether the visitor's session is still valid.
 func (c *Console) holds(v *visit) bool { return c.recognise(v) == nil }
 
-// admits reports whether p may sign in: a person with pages of their own, or one who may let agents in or connect accounts
-// that agents use.
+// admits reports whether p may sign in. This requires a scope of the console, or that the person may let agents sign
+// in or connect accounts for agents.
 func (c *Console) admits(p identity.Principal) bool {
 	return p.SignsIn() || (c.options.Agents != nil || c.options.Connections != nil) && p.Kind == identity.Human && p.Depth == 0 && len(identity.Lendable(p)) > 0 && p.Person() != ""
 }
 
-// Identify returns an authenticator for another endpoint of the same host. It uses the session of a request without a
-// credential, unless a page of another site could have sent it. For other requests it calls otherwise. A session proves
-// who the person is as of the sign-in, a credential in the request as of now. c may be nil.
+// Identify returns an authenticator for another endpoint of the same host. For a request without a credential, it
+// uses the session, unless a page of another site could have sent the request. For other requests, it calls
+// otherwise. A session proves the person's identity at the time of the sign-in. A credential proves it at the time of
+// the request. c may be nil.
 func (c *Console) Identify(otherwise func(*http.Request) (identity.Principal, error)) func(*http.Request) (identity.Principal, error) {
 	return func(r *http.Request) (identity.Principal, error) {
 		if _, err := r.Cookie(sessionOf(r)); c == nil || err != nil || r.Header.Get("Authorization")+r.Header.Get("X-Mcp-Api-Key") != "" {
@@ -63,7 +64,7 @@ func (c *Console) Identify(otherwise func(*http.Request) (identity.Principal, er
 			return p, err
 		}
 		v, sent := &visit{r: r}, *r
-		sent.Method = http.MethodPost // the API has no pages to which a link of another site may lead
+		sent.Method = http.MethodPost // the API has no pages to which another site may link
 		if c.options.Allow(r) != nil || edge.Foreign(&sent, c.options.URL) {
 			return v.who, problem.New(problem.SecurityBlocked, "Forbidden: Origin")
 		}
@@ -72,12 +73,12 @@ func (c *Console) Identify(otherwise func(*http.Request) (identity.Principal, er
 	}
 }
 
-// begin begins a session of p, always a new one. The link of how they sign in is used up with that.
+// begin starts a new session of p. If p signs in with a link, this uses up the link.
 func (c *Console) begin(v *visit, p identity.Principal, how signingIn) error {
 	if v.session.ID != "" {
 		by := v.who
 		if by.ID == "" {
-			by = p // comes back from an issuer, without the cookie of the session that they had
+			by = p // p returns from an issuer without the cookie of the previous session
 		}
 		if err := c.options.Tokens.End(v.ctx(), by, identity.Session, v.session.ID); err != nil && problem.CodeOf(err) != problem.NotFound {
 			return err
@@ -93,7 +94,7 @@ func (c *Console) begin(v *visit, p identity.Principal, how signingIn) error {
 	return nil
 }
 
-// session makes a session of p, and uses the link up for it, if there is one. It returns the secret.
+// session creates a session of p and returns its secret. If link is not nil, the session uses it up.
 func (c *Console) session(v *visit, p identity.Principal, want identity.Ticket, link *identity.Offer) (secret string, err error) {
 	if link == nil {
 		_, secret, err = c.options.Tokens.Issue(v.ctx(), p, want)
@@ -107,7 +108,7 @@ func (c *Console) session(v *visit, p identity.Principal, want identity.Ticket, 
 	return string(made), err
 }
 
-// genuine reports whether a POST is a form of the console's own pages, of this session or visitor.
+// genuine reports whether a POST comes from a form of the console's own pages, for this session or visitor.
 func (c *Console) genuine(v *visit) bool {
 	if err := v.r.ParseForm(); err != nil {
 		return false

@@ -24,18 +24,18 @@ type signingIn struct {
 	Link   string // the secret of a one-time sign-in link
 	Next   string
 	Ended  bool   // a session has ended
-	Again  bool   // to prove again who they are
-	Takes  string // the sign-in that this requires
+	Again  bool   // the visitor must prove their identity again
+	Takes  string // the kind of sign-in that Again requires
 	Issuer string // the name of the issuer, or ""
-	Token  bool   // a token can be typed in
+	Token  bool   // a token can be entered
 	Wrong  string
 
-	via   string          // the Data of the session that begins
-	offer *identity.Offer // the link that becomes the session, or nil
+	via   string          // the Data of the session to create
+	offer *identity.Offer // the link that the session uses up, or nil
 }
 
-// signInPage shows the sign-in page. A visitor who is signed in goes on to next, unless a link is for another person or they have to
-// prove again who they are.
+// signInPage shows the sign-in page. A visitor who is signed in is redirected to next, unless there is a link or the
+// visitor must prove their identity again.
 func (c *Console) signInPage(v *visit) error {
 	q := v.r.URL.Query()
 	p := signingIn{Link: q.Get("link"), Next: edge.Within(Path, q.Get("next")), Ended: q.Has("ended"), Again: q.Has("again")}
@@ -53,8 +53,8 @@ func (c *Console) signInPage(v *visit) error {
 	return c.signInWith(v, p, http.StatusOK)
 }
 
-// signInWith writes the sign-in page. Its form has a mark against forged requests, derived from the session's secret or, before there
-// is a session, from a cookie that gives no rights.
+// signInWith writes the sign-in page. Its form contains a token against forged requests. The token is derived from
+// the session's secret or, before sign-in, from a cookie that grants no rights.
 func (c *Console) signInWith(v *visit, p signingIn, status int) error {
 	secret := v.session.secret
 	if secret == "" {
@@ -72,7 +72,7 @@ func (c *Console) signInWith(v *visit, p signingIn, status int) error {
 	return c.render(v, "sign-in", frame{Title: "Sign in", Mark: formMark(secret), Page: p, Status: status})
 }
 
-// signIn begins a session: always a new one, whatever cookie the browser sent.
+// signIn starts a session. The session is always new, regardless of the cookie that the browser sent.
 func (c *Console) signIn(v *visit) error {
 	form := v.r.PostForm
 	p := signingIn{Next: edge.Within(Path, form.Get("next"))}
@@ -91,7 +91,7 @@ func (c *Console) signIn(v *visit) error {
 	return c.enter(v, p, principal, err)
 }
 
-// enter begins a session of principal, unless err refuses them. p is the page that then says what is wrong.
+// enter starts a session of principal, unless err refuses the sign-in. p is the page that then shows the error.
 func (c *Console) enter(v *visit, p signingIn, principal identity.Principal, err error) error {
 	if err == nil {
 		principal, err = c.options.Tokens.Person(v.ctx(), principal)
@@ -102,7 +102,7 @@ func (c *Console) enter(v *visit, p signingIn, principal identity.Principal, err
 	if err != nil {
 		return c.wrong(v, p, err)
 	}
-	var needs identity.Scope // the first of the rights that they have, which admits them
+	var needs identity.Scope // the visitor's first scope among rights, which admits them
 	for _, s := range append(rights(), identity.Lendable(principal)...) {
 		if principal.Has(s) {
 			needs = s
@@ -117,14 +117,14 @@ func (c *Console) enter(v *visit, p signingIn, principal identity.Principal, err
 		return c.wrong(v, p, err)
 	}
 	to := p.Next
-	if !edge.Plainly(v.r) { // over plain http the browser drops the cookie: the page says so
+	if !edge.Plainly(v.r) { // over plain http the browser drops the cookie, and the page says so
 		to = Path + "/sign-in?kept=yes&next=" + url.QueryEscape(p.Next)
 	}
 	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
 	return nil
 }
 
-// wrong shows the sign-in page to who is refused, and returns any other error.
+// wrong shows the sign-in page to a refused visitor. It returns any other error.
 func (c *Console) wrong(v *visit, p signingIn, err error) error {
 	if problem.CodeOf(err) != problem.Unauthorized {
 		return err
@@ -134,16 +134,16 @@ func (c *Console) wrong(v *visit, p signingIn, err error) error {
 	return c.signInWith(v, p, http.StatusForbidden)
 }
 
-// signOut ends the session, and the issuer's where it can be asked to.
+// signOut ends the session. It also ends the session at the issuer, if the issuer supports that.
 func (c *Console) signOut(v *visit) error {
 	err := c.options.Tokens.End(v.ctx(), v.who, identity.Session, v.session.ID)
 	if err != nil && problem.CodeOf(err) != problem.NotFound {
-		return err // keep the cookie: a visitor who reads that they are signed out must be
+		return err // keep the cookie, because the visitor is still signed in
 	}
 	c.forget(v)
 	if c.options.Issuer != nil && v.session.Data == issued {
 		if to := c.options.Issuer.SignOut(v.ctx(), c.base(v.r)+Path+"/sign-in"); to != "" {
-			// A redirect would be one of a form, which the content policy keeps at this host.
+			// A redirect would count as the target of a form, and the content policy allows forms only to this host.
 			return c.render(&visit{w: v.w, r: v.r}, "onwards", frame{Title: "Signed out", Page: to})
 		}
 	}
@@ -151,7 +151,7 @@ func (c *Console) signOut(v *visit) error {
 	return nil
 }
 
-// setTheme stores the theme that the visitor chose in their browser.
+// setTheme stores the theme that the visitor selected in their browser.
 func (c *Console) setTheme(v *visit) error {
 	http.SetCookie(v.w, themeCookie(v.r, v.r.PostForm.Get("theme")))
 	http.Redirect(v.w, v.r, edge.Within(Path, v.r.PostForm.Get("next")), http.StatusSeeOther)

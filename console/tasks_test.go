@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A person counts the actions that a task takes: clicks, and fields that are written in.
+// A person counts the actions that a task requires: clicks, and fields to fill in.
 type person struct {
 	*tab
 	actions int
@@ -23,7 +23,7 @@ func (p *person) click(selector string) { p.t.Helper(); p.actions++; p.tab.click
 
 func (p *person) typed(selector, text string) { p.t.Helper(); p.actions++; p.tab.typed(selector, text) }
 
-// took checks how many actions a task took, and begins the next.
+// took checks how many actions a task required, and starts the next task.
 func (p *person) took(task string, most int) {
 	p.t.Helper()
 	p.t.Logf("%s: %d actions", task, p.actions)
@@ -54,7 +54,7 @@ func (h *house) issues(t testing.TB, n int) (out []string) {
 	return out
 }
 
-// together has the agent propose one change of many issues, one of which is different.
+// together makes the agent propose one change of many issues, one of which is different.
 func (h *house) together(t testing.TB, issues []string) (change string) {
 	t.Helper()
 	r := write.Request{Tool: "propose_changes", Reason: "The estimates of the planning."}
@@ -79,18 +79,18 @@ func (h *house) together(t testing.TB, issues []string) (change string) {
 	return change
 }
 
-// unseen finds a record in a table whose name or new value is beside the screen.
+// unseen finds a record in a table whose name or new value is outside the screen.
 const unseen = `[...document.querySelectorAll(".many-records tbody tr")].filter((row) => [".called", ".is"].some((part) => {
 	const box = row.querySelector(part)?.getBoundingClientRect();
 	return !box || box.width === 0 || box.left < 0 || box.right > innerWidth;
 })).slice(0, 3).map((row) => row.innerText).join(" | ")`
 
-// screens returns how many screens long the page is.
+// screens returns the length of the page in screens.
 func screens(b *tab) float64 {
 	return eval[float64](b, `document.scrollingElement.scrollHeight / innerHeight`)
 }
 
-// TestBrowserTasks is five people's tasks on a phone of 360 pixels, each in few actions.
+// TestBrowserTasks does the tasks of five people on a phone of 360 pixels, each with few actions.
 func TestBrowserTasks(t *testing.T) {
 	h := newHouse(t)
 	browser := chrome(t)
@@ -169,7 +169,7 @@ func TestBrowserTasks(t *testing.T) {
 		t.Error(n-already, "records are written after one approval of two")
 	}
 
-	// The rules of the demonstration want two people for more than 20 records.
+	// The rules of the demo require two people for more than 20 records.
 	ines := &person{tab: h.tab(t, browser, h.person(t, "ines"))}
 	ines.size(360, 740, true)
 	ines.open("/console/changes")
@@ -185,7 +185,7 @@ func TestBrowserTasks(t *testing.T) {
 	}
 }
 
-// estimated returns how many of the issues have an estimate that together proposes.
+// estimated returns how many of the issues have the estimate that together proposes.
 func (h *house) estimated(t testing.TB, issues []string) (n int) {
 	t.Helper()
 	for i, id := range issues {
@@ -196,7 +196,7 @@ func (h *house) estimated(t testing.TB, issues []string) (n int) {
 	return n
 }
 
-// TestBrowserBusyAgent decides 150 proposals of one agent at once.
+// TestBrowserBusyAgent decides about 150 proposals of one agent at once.
 func TestBrowserBusyAgent(t *testing.T) {
 	h := newHouse(t)
 	rosa := &person{tab: h.tab(t, chrome(t), h.person(t, "rosa"))}

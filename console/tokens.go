@@ -12,24 +12,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A tokensPage is the list of tokens, or one to be revoked.
+// A tokensPage is the list of tokens, or the question whether to revoke one.
 type tokensPage struct {
 	Tokens []tokenRow
 	Ended  bool      // also shows tokens that are no longer valid
-	Gone   int       // how many are no longer valid
-	Ask    *tokenRow // the token to be revoked, if the page asks for confirmation
+	Gone   int       // number of tokens that are no longer valid
+	Ask    *tokenRow // the token to revoke, if the page asks for confirmation
 	Links  []edge.InstallLink
 }
 
-// A tokenRow is a token as the list shows it, never with its secret.
+// A tokenRow is a token in the form in which the list shows it, without its secret.
 type tokenRow struct {
 	identity.Token
 	State string // "good", "revoked" or "expired"
-	Mine  bool   // this session uses it
+	Mine  bool   // the current session uses it
 	Soon  bool   // it expires within a week
 }
 
-// tokenRows returns all tokens that the visitor may manage, the newest first, by a recorded call that needs the scope operator.
+// tokenRows returns all tokens that the visitor may manage, with the newest first. It makes a recorded call that
+// requires the scope operator.
 func (c *Console) tokenRows(v *visit) ([]tokenRow, error) {
 	var all []identity.Token
 	ask := bailiwick.CallSpec{Tool: "console/tokens", Needs: identity.Operator, Correlation: v.correlation}
@@ -50,7 +51,7 @@ func (c *Console) tokenRows(v *visit) ([]tokenRow, error) {
 			out[i].State = "expired"
 		}
 	}
-	slices.Reverse(out) // the newest first
+	slices.Reverse(out) // newest first
 	return out, nil
 }
 

@@ -63,7 +63,7 @@ func TestBrowserTour(t *testing.T) {
 			for _, p := range pages {
 				b := tabs[p.out]
 				b.open("/console" + p.path)
-				if p.name == "versions" || p.name == "bulk" { // one of their writes was made by an action
+				if p.name == "versions" || p.name == "bulk" { // an action made one of their writes
 					b.waitFor(`document.querySelector("main").textContent.includes("by the action update_status")`)
 				}
 				b.examine(p.name, axe, screen.phone)
@@ -84,22 +84,22 @@ func TestBrowserTour(t *testing.T) {
 	}
 }
 
-// A place is a page of the console, for somebody who is signed in or who is out.
+// A place is a page of the console, for a visitor who is signed in or out.
 type place struct {
 	name, path string
 	out        bool
 }
 
-// A state is the page after a text was written into a field of it and a button was pressed.
+// A state is the page after entering a text into a field and pressing a button.
 type state struct {
 	place
 	field, text, button string
 	shown               string
 }
 
-// examine looks at a page in light and in dark, and leaves it light. The contrast of texts is measured in both at both
-// widths. The colour rules of axe-core take longest, so they run only where the page is wide and light and where it is
-// narrow and dark. All other rules run at both widths.
+// examine checks a page in light and in dark, and leaves it light. It measures the contrast of texts in both themes
+// at both widths. The colour rules of axe-core take longest. So they run only on wide light pages and narrow dark
+// pages. All other rules run at both widths.
 func (b *tab) examine(name, axe string, phone bool) {
 	b.t.Helper()
 	options := [2]string{`{}`, ""}
@@ -112,7 +112,7 @@ func (b *tab) examine(name, axe string, phone bool) {
 		if b.dark(dark); dark {
 			name += "-dark"
 		}
-		b.waitFor(`document.getAnimations().length === 0`) // colours fade
+		b.waitFor(`document.getAnimations().length === 0`) // wait until colours have faded
 		wrong := eval[string](b, look)
 		if options[i] != "" {
 			wrong += b.audited(axe, options[i])
@@ -125,10 +125,10 @@ func (b *tab) examine(name, axe string, phone bool) {
 	b.dark(false)
 }
 
-// violations returns what axe-core finds on a page, a line for each violation.
+// violations returns the violations that axe-core finds on a page, one per line.
 func violations(b *tab, axe string) string { b.t.Helper(); return b.audited(axe, "{}") }
 
-// audited is violations with options of axe-core.
+// audited does the same as violations, with options for axe-core.
 func (b *tab) audited(axe, options string) string {
 	if axe == "" {
 		return ""
@@ -141,7 +141,7 @@ func (b *tab) audited(axe, options string) string {
 		v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + (n.any[0]?.message ?? "")).join("\n  ")).join("\n"))`)
 }
 
-// TestBrowserMany shows 10,000 pending changes: similar ones are grouped, and pages link to the next.
+// TestBrowserMany shows 10,000 pending changes. Similar changes are grouped, and each page links to the next.
 func TestBrowserMany(t *testing.T) {
 	w := newWorld(t, many(10_000), nil)
 	_, rosa := w.token(t, "rosa", identity.Human, identity.Review)

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 )
 
-// A usageSearch is a filter: it finds records that match all its non-zero fields.
+// A usageSearch is a filter. It finds records that match all its non-zero fields.
 type usageSearch struct {
 	From, To time.Time // From is inclusive, To exclusive
 	Agent    string    // a substring of Principal or Owner
@@ -19,43 +19,43 @@ type usageSearch struct {
 	Class    string
 	Outcome  string
 	Text     string // a substring of the code, the kind, the correlation or the change ID
-	Tenant   string // of the reader, if Tenanted
+	Tenant   string // the tenant of the reader, if Tenanted
 	Tenanted bool
-	Before   int64 // a Seq: only older records, for the list, or 0 for all
-	Limit    int   // of the list
+	Before   int64 // a Seq: the list contains only older records. 0 means all
+	Limit    int   // maximum number of records in the list
 	Most     int   // maximum number of records read. 0 means 100,000
 }
 
 // A usageFound is the result of a usageSearch.
 type usageFound struct {
-	Records []audit.Record // the newest first
-	More    bool           // there are older ones
+	Records []audit.Record // newest first
+	More    bool           // there are older records
 	Sums    usageSums
 	Read    int       // records read
-	Cut     bool      // Most was reached: Sums cover only the time from Since on
-	Since   time.Time // of the oldest record read
-	Damaged int64     // the Seq of an unreadable record, which ended the search, or 0
+	Cut     bool      // Most was reached: Sums cover only the time since Since
+	Since   time.Time // the time of the oldest record read
+	Damaged int64     // the Seq of an unreadable record that ended the search, or 0
 }
 
 // usageSums are the totals of a usageSearch.
 type usageSums struct {
 	Total  usageSum
-	Days   []usageSum // one per day of the period, the oldest first, or one per hour if it is two days or less
+	Days   []usageSum // one per day of the period, oldest first, or one per hour if the period is two days or less
 	Hourly bool
-	Tools  []usageSum // the most calls first
-	Agents []usageSum // likewise
+	Tools  []usageSum // most calls first
+	Agents []usageSum // most calls first
 }
 
 // A usageSum is the total of the calls of one day, tool or agent.
 type usageSum struct {
 	Name    string
-	Owner   string    // of an agent: the owner of its newest call
-	At      time.Time // of a day or hour
+	Owner   string    // for an agent: the owner of its newest call
+	At      time.Time // for a day or hour: its start
 	Calls   int
 	Refused int   // refused, failed and cancelled calls
 	Tokens  int64 // estimated
 	Cost    int64 // in millionths of a US dollar
-	Slow    int64 // microseconds: the 95th percentile, accurate to 5%
+	Slow    int64 // the 95th percentile in microseconds, accurate to 5%
 
 	took buckets
 }
@@ -64,7 +64,7 @@ type usageSum struct {
 type reading struct {
 	search usageSearch
 	found  *usageFound
-	times  map[int64]*usageSum  // by the beginning of the step, in Unix seconds
+	times  map[int64]*usageSum  // by the start of the step, in Unix seconds
 	tools  map[string]*usageSum // by name
 	agents map[string]*usageSum // by principal
 	step   time.Duration        // an hour or a day
@@ -72,7 +72,7 @@ type reading struct {
 
 const mostUsage = 100_000
 
-// searchUsage searches log for s.
+// searchUsage searches log for records that match s.
 func searchUsage(ctx context.Context, log audit.Reader, s usageSearch) (usageFound, error) {
 	s.Most = cmp.Or(s.Most, mostUsage)
 	r := reading{search: s, found: &usageFound{}, times: map[int64]*usageSum{}, tools: map[string]*usageSum{}, agents: map[string]*usageSum{}, step: 24 * time.Hour}
@@ -96,13 +96,13 @@ func searchUsage(ctx context.Context, log audit.Reader, s usageSearch) (usageFou
 	return *r.found, nil
 }
 
-// take processes one record and reports whether to continue.
+// take processes one record. It reports whether to continue.
 func (r *reading) take(rec audit.Record) bool {
 	if rec.Step != "" && rec.Time.Before(r.search.From) {
 		return true // a step can be recorded long after it happened
 	}
 	if rec.Time.Before(r.search.From) {
-		return false // records are in order of time, except for concurrent calls
+		return false // records are in chronological order, except for concurrent calls
 	}
 	if r.found.Read == r.search.Most {
 		r.found.Cut = true

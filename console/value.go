@@ -13,14 +13,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A valuePage shows a field whole, a page at a time.
+// A valuePage shows a field in full, one page at a time.
 type valuePage struct {
 	*review.Whole
 	Parts   []stagePart
-	Changed int // parts of this page that differ
+	Changed int // number of parts on this page that differ
 	Of      []exact
 	Pages   []chip
-	Back    string // the change
+	Back    string // the page of the change
 }
 
 // An exact is a value that can be downloaded.
@@ -29,7 +29,8 @@ type exact struct {
 	Size       *review.Size
 }
 
-// value shows a field of a change whole, or sends one of its values as a file. The reviewer has opened it then.
+// value shows a field of a change in full, or sends one of its values as a file. Both record that the reviewer has
+// opened the field.
 func (c *Console) value(v *visit) error {
 	q := v.r.URL.Query()
 	at := review.Place{Side: q.Get("side"), Digest: q.Get("digest")}
@@ -68,7 +69,7 @@ func (c *Console) value(v *visit) error {
 	return c.render(v, "value", frame{Title: w.Path + " of " + w.Title, At: Path + "/changes", Page: p})
 }
 
-// sendFile sends text to be kept, never to be shown by the browser.
+// sendFile sends text as a download that the browser never displays.
 func sendFile(w http.ResponseWriter, name, text string) {
 	sum := sha256.Sum256([]byte(text))
 	head := w.Header()

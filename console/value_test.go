@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestBrowserValue: a reviewer can't approve a text whose tail the page doesn't show, opens it, goes from difference to
-// difference by keyboard, and approves. Nothing that hides text keeps the page from saying so.
+// TestBrowserValue checks that a reviewer can't approve a text whose end the page doesn't show. The reviewer opens
+// the text, moves from difference to difference by keyboard, and approves. The page always says that text is hidden.
 func TestBrowserValue(t *testing.T) {
 	h := newHouse(t)
 	issue, _ := h.issue(t, 0)
@@ -70,7 +70,7 @@ func TestBrowserValue(t *testing.T) {
 		rosa.shoot("value", false)
 		rosa.key("u")
 		rosa.waitFor(`document.getElementById("approve")?.disabled === false`)
-		rosa.key("a") // on a narrow screen the button is at its foot
+		rosa.key("a") // on a narrow screen the button is at the bottom
 		rosa.waitFor(`document.activeElement.matches(".deeds button")`)
 		rosa.click(".deeds button")
 		rosa.visible(".outcome.state-applied")
@@ -80,8 +80,8 @@ func TestBrowserValue(t *testing.T) {
 	}
 }
 
-// TestDownload checks that the exact value comes as a file with its hash, that no browser shows it, and that an address
-// that names nothing is refused.
+// TestDownload checks that the exact value is sent as a file with its hash, and that no browser displays it. An
+// address without a value is refused.
 func TestDownload(t *testing.T) {
 	h := newHouse(t)
 	issue, _ := h.issue(t, 0)

@@ -40,7 +40,7 @@ func plural(n any, one string) string {
 	return "1 " + one
 }
 
-// countText formats a number, with separators.
+// countText formats a number with separators.
 func countText(n any) string {
 	switch n := n.(type) {
 	case int:
@@ -51,7 +51,7 @@ func countText(n any) string {
 	return fmt.Sprint(n)
 }
 
-// verbText returns a word for an operation.
+// verbText returns the name of an operation for people.
 func verbText(op any) string {
 	switch op := fmt.Sprint(op); op {
 	case string(write.OpSchema):
@@ -63,7 +63,7 @@ func verbText(op any) string {
 	}
 }
 
-// stateText returns the name of a state, and what to do about it.
+// stateText returns the name of a state for people.
 func stateText(s change.State) string {
 	switch s {
 	case change.Pending:
@@ -88,12 +88,12 @@ func stateText(s change.State) string {
 
 // A pillOf is the label of a value that has no text of its own.
 type pillOf struct {
-	Pill  string // "" where Value is shown
+	Pill  string // "" if Value is shown instead
 	Class string
 	Value review.Shown
 }
 
-// shownText distinguishes null, empty, absent and hidden values from equal texts.
+// shownText distinguishes null, empty, absent and hidden values from strings with the same text.
 func shownText(s review.Shown) pillOf {
 	switch s.Kind {
 	case "absent", "":
@@ -114,8 +114,8 @@ func shownText(s review.Shown) pillOf {
 	return pillOf{Value: s, Class: s.Kind}
 }
 
-// wordsOfSide returns one side of a comparison of two texts: the common parts and those of kind. A part that was cut belongs
-// to the part before it.
+// wordsOfSide returns one side of a comparison of two texts: the common parts and the parts of the given kind. A part
+// that was cut belongs to the part before it.
 func wordsOfSide(words []review.Word, kind string) []review.Word {
 	var out []review.Word
 	last := "same"
@@ -130,20 +130,20 @@ func wordsOfSide(words []review.Word, kind string) []review.Word {
 	return out
 }
 
-// lendsText says what an agent may do with a scope.
+// lendsText describes what an agent may do with a scope.
 func lendsText(s identity.Scope) string {
 	return map[identity.Scope]string{identity.Read: "records that you see", identity.Write: "propose to create and change records; people review it",
 		identity.Delete: "propose to delete records; people review it", identity.Schema: "propose to change classes and fields", identity.Explain: "see the statements that a query runs"}[s]
 }
 
-// grantsText says what a person may do with a scope.
+// grantsText describes what a person may do with a scope.
 func grantsText(s identity.Scope) string {
 	return map[identity.Scope]string{identity.Review: "decide about changes", identity.Audit: "read the audit", identity.Operator: "manage people and tokens, break the glass",
 		identity.Read: "see the records that changes are about", identity.Write: "have agents propose to create and change records",
 		identity.Delete: "have agents propose to delete records", identity.Schema: "have agents propose to change classes and fields"}[s]
 }
 
-// eventText removes from an ID the characters that can't be part of an event name.
+// eventText removes characters from an ID that can't be part of an event name.
 func eventText(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
@@ -156,7 +156,7 @@ func eventText(id string) string {
 // A stagePart is a Word, numbered if it differs.
 type stagePart struct {
 	review.Word
-	N, Prev, Next int // from 1, or 0
+	N, Prev, Next int // the position among the differing parts, from 1, or 0
 }
 
 // stageParts numbers the words that differ.

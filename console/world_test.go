@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// A world is a console over a test desk, with real tokens.
+// A world is a console with a test Reviewer and real tokens.
 type world struct {
 	*drawers
 	console *console.Console
@@ -33,7 +33,7 @@ type world struct {
 	admits  []string
 }
 
-// newWorld returns a world in which rosa reviews, reads the audit and operates, and ines only reviews.
+// newWorld returns a world with two people. rosa may review, read the audit and operate, and ines may only review.
 func newWorld(t testing.TB, d *drawers, change func(*console.Options)) *world {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Memory)
@@ -86,7 +86,7 @@ func (w *world) token(t testing.TB, owner string, kind identity.Kind, scopes ...
 	return made.ID, secret
 }
 
-// link returns a link that signs a reviewer in.
+// link returns a link that signs in a reviewer.
 func (w *world) link(t testing.TB, owner string, life time.Duration) string {
 	t.Helper()
 	_, link, err := w.tokens.Invite(t.Context(), identity.Local("test"), identity.Token{Owner: owner, Scopes: []identity.Scope{identity.Review}}, life)
@@ -96,7 +96,7 @@ func (w *world) link(t testing.TB, owner string, life time.Duration) string {
 	return console.SignIn(link)
 }
 
-// A browser is a client that keeps cookies and sends forms as the console's pages do.
+// A browser is a client that stores cookies and sends forms like the console's pages.
 type browser struct {
 	t      testing.TB
 	client *http.Client
@@ -111,7 +111,7 @@ func (w *world) browser(t testing.TB) *browser {
 	return &browser{t, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, w.url}
 }
 
-// signedIn returns a browser signed in as owner, with all scopes of the console unless scopes are given.
+// signedIn returns a browser that is signed in as owner. Without scopes, it has all scopes of the console.
 func (w *world) signedIn(t testing.TB, owner string, scopes ...identity.Scope) *browser {
 	t.Helper()
 	if scopes == nil {
@@ -160,7 +160,7 @@ func (b *browser) get(path string) answer { b.t.Helper(); return b.do(b.request(
 
 var markOf = regexp.MustCompile(`name="mark" value="([^"]+)"`)
 
-// mark returns the token for forms of this browser.
+// mark returns the token for the forms of this browser.
 func (b *browser) mark() string {
 	b.t.Helper()
 	found := markOf.FindStringSubmatch(b.get("/console/sign-in?link=x").body)

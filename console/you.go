@@ -15,10 +15,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Agents is the authorization server of agents that sign in by themselves.
+// Agents is the authorization server for agents that sign in by themselves.
 type Agents = *authserver.Server
 
-// A youPage shows a person their own sessions, and the agents that they let in.
+// A youPage shows a person their own sessions, and the agents to which they gave access.
 type youPage struct {
 	Sessions []identity.OpenTicket
 	Here     string // the ID of this session
@@ -27,7 +27,8 @@ type youPage struct {
 	Accounts []connect.Connection
 }
 
-// you shows the visitor their own sessions, agents and connected accounts. No scope is needed, since all of it is theirs.
+// you shows the visitor their own sessions, agents and connected accounts. It requires no scope, because all of this
+// belongs to the visitor.
 func (c *Console) you(v *visit) error {
 	all, err := c.options.Tokens.Sessions(v.ctx(), v.who, identity.Session)
 	if err != nil {
@@ -52,7 +53,7 @@ func (c *Console) you(v *visit) error {
 	return c.render(v, "you", f)
 }
 
-// endOwn ends a session of the visitor's own, removes an agent that they let in, or disconnects an account.
+// endOwn ends one of the visitor's sessions, removes one of their agents, or disconnects an account.
 func (c *Console) endOwn(v *visit) error {
 	id, err := v.r.PathValue("id"), error(nil)
 	switch what := v.r.PathValue("what"); {
@@ -72,7 +73,7 @@ func (c *Console) endOwn(v *visit) error {
 	return nil
 }
 
-// runAsCall runs do as a recorded call that needs nothing but the session.
+// runAsCall runs do as a recorded call that requires only the session.
 func (c *Console) runAsCall(v *visit, tool string, do func(context.Context) error) error {
 	return c.options.Admit(v.ctx(), v.who, bailiwick.CallSpec{Tool: tool, Needs: v.who.Scopes[0], Correlation: v.correlation}, do)
 }
@@ -80,11 +81,11 @@ func (c *Console) runAsCall(v *visit, tool string, do func(context.Context) erro
 // A consentPage asks a person whether an agent may act for them.
 type consentPage struct {
 	*authserver.Asking
-	Query string // of the request, which the form repeats
+	Query string // the query of the request, which the form repeats
 	Who   identity.Principal
 }
 
-// consent shows what an agent's client asks for. Nothing is remembered: it is shown each time.
+// consent shows what an agent's client requests. It remembers no decision, so the page is shown each time.
 func (c *Console) consent(v *visit) error {
 	asking, err := c.asking(v, v.r.URL.Query())
 	if err != nil || asking == nil {
@@ -99,7 +100,7 @@ func (c *Console) showConsent(v *visit, asking *authserver.Asking, query string,
 	return c.render(v, "allow", f)
 }
 
-// asking returns what a client asks for. It is nil if the client was answered already.
+// asking returns the request of a client. It returns nil if the client has already been answered.
 func (c *Console) asking(v *visit, q url.Values) (*authserver.Asking, error) {
 	asking, back, err := c.options.Agents.Ask(v.r, q, v.who)
 	if back != "" {
@@ -111,7 +112,7 @@ func (c *Console) asking(v *visit, q url.Values) (*authserver.Asking, error) {
 	return asking, err
 }
 
-// allow answers a client as the person decided.
+// allow answers a client with the person's decision.
 func (c *Console) allow(v *visit) error {
 	asked, err := url.ParseQuery(v.r.PostForm.Get("request"))
 	if err != nil {
