@@ -19,8 +19,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestMongoDBRotates changes the user and the password of a MongoDB source in its file. A reload takes them, with no word of a restart. It says
-// if the server refuses them: then the former ones stay in use. A change of anything else takes a restart.
+// TestMongoDBRotates changes the user and the password of a MongoDB source in its file. A reload applies them and
+// requires no restart. If the server refuses them, the reload reports it, and the previous ones stay in use. A change
+// of any other setting requires a restart.
 func TestMongoDBRotates(t *testing.T) {
 	root := services.FerretDBUsers(t)
 	client, err := mongo.Connect(options.Client().ApplyURI(root))

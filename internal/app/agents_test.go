@@ -24,7 +24,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 )
 
-// A gate is a whole gateway over HTTP, without an issuer, and ana's browser, which is signed in.
+// A gate is a whole gateway over HTTP without an issuer, and the signed-in browser of ana.
 type gate struct {
 	t   *testing.T
 	p   *app.App
@@ -62,7 +62,7 @@ func newGate(t *testing.T, auth string) *gate {
 	return g
 }
 
-// signIn returns a browser in which a person of acme is signed in, by a link.
+// signIn returns a browser in which a person of acme is signed in with a link.
 func (g *gate) signIn(owner string, scopes ...identity.Scope) *http.Client {
 	g.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -126,7 +126,7 @@ func (g *gate) form(b *http.Client, path, page string, with url.Values) *http.Re
 	return g.do(b, r)
 }
 
-// post sends a form of a client, without a browser.
+// post sends a form as a client without a browser.
 func (g *gate) post(path string, f url.Values) (status int, body map[string]any) {
 	g.t.Helper()
 	r := g.request("POST", path, f.Encode())
@@ -163,7 +163,7 @@ func (g *gate) asks(client string) url.Values {
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}, "resource": {g.url + "/mcp"}}
 }
 
-// code lets a client in, as ana, and returns the answer that it gets.
+// code lets a client sign in, as ana, and returns the answer that the client gets.
 func (g *gate) code(q url.Values) url.Values {
 	g.t.Helper()
 	page := g.page(g.ana, "/console/allow?"+q.Encode(), 200)
@@ -193,7 +193,7 @@ func (g *gate) calls(access string) (int, string) {
 	return res.StatusCode, string(text)
 }
 
-// TestAgentSignsIn follows an agent from its first refusal to its access, a renewal, and its end.
+// TestAgentSignsIn follows an agent from its first refusal through its access and a renewal to its end.
 func TestAgentSignsIn(t *testing.T) {
 	g := newGate(t, "")
 	res := g.do(http.DefaultClient, g.request("POST", "/mcp", "{}"))
@@ -237,7 +237,7 @@ func TestAgentSignsIn(t *testing.T) {
 	if status, again := g.post("/oauth/token", renew); status != 200 || again["access_token"] != second {
 		t.Error("a repeated refresh:", status, again)
 	}
-	// A refresh token that is used again later was stolen: the whole grant ends.
+	// A refresh token that is used again later may be stolen, so the whole grant ends.
 	time.Sleep(identity.Repeat)
 	if status, body := g.post("/oauth/token", renew); status != 400 || body["error"] != "invalid_grant" {
 		t.Error(status, body)
@@ -252,8 +252,8 @@ func TestAgentSignsIn(t *testing.T) {
 	}
 }
 
-// TestAgentEnds checks that an agent's access ends through its client, its person, and the end of the person's own
-// rights.
+// TestAgentEnds checks that an agent's access can end in three ways: through its client, through its person, and with
+// the person's own rights.
 func TestAgentEnds(t *testing.T) {
 	g := newGate(t, "")
 	for name, end := range map[string]func(client, refresh string){
@@ -296,12 +296,12 @@ func TestAgentEnds(t *testing.T) {
 	}
 }
 
-// TestAgentAttacks is the list of attacks on the sign-in of agents.
+// TestAgentAttacks tries known attacks on the sign-in of agents.
 func TestAgentAttacks(t *testing.T) {
 	g := newGate(t, "")
 	client, other := g.register(landing), g.register(landing, "https://evil.example/x")
 	change := func(q url.Values, name, value string) url.Values { q.Set(name, value); return q }
-	// Redirect tricks: shown to the person, without a redirect.
+	// These are attacks with redirects. They are shown to the person and cause no redirect.
 	for _, to := range []string{"", "https://evil.example/x", landing + "/more", landing + "?x=1", "http://localhost:4711/back", "http://127.0.0.1.evil.example/back", "http://user@127.0.0.1:4711/back",
 		landing + "#x", "//evil.example", "javascript:alert(1)", "https://127.0.0.1:4711/back", "http://127.0.0.1:4711/back%00", "http://127.0.0.1:4711/../back"} {
 		res := g.do(g.ana, g.request("GET", "/console/allow?"+change(g.asks(client), "redirect_uri", to).Encode(), ""))
@@ -312,7 +312,7 @@ func TestAgentAttacks(t *testing.T) {
 	if res := g.do(g.ana, g.request("GET", "/console/allow?"+change(g.asks(client), "redirect_uri", "http://127.0.0.1:9/back").Encode(), "")); res.StatusCode != 200 {
 		t.Error("another port of this machine:", res.Status)
 	}
-	// The errors that the client receives.
+	// These are the errors that the client receives.
 	for _, row := range [][3]string{{"response_type", "token", "unsupported_response_type"}, {"code_challenge", "", "invalid_request"}, {"code_challenge_method", "plain", "invalid_request"},
 		{"resource", "https://other.example/mcp", "invalid_target"}, {"scope", "review", "invalid_scope"}, {"scope", "operator read", "invalid_scope"}, {"scope", "read\u00a0write", "invalid_scope"},
 		{"scope", "read\twrite", "invalid_scope"}, {"request_uri", "https://evil.example", "request_not_supported"}} {
@@ -327,9 +327,9 @@ func TestAgentAttacks(t *testing.T) {
 			t.Errorf("client %q: %s", id, res.Status)
 		}
 	}
-	// Registrations that could carry a code elsewhere.
+	// These registrations could send a code to another site.
 	for _, to := range []string{"javascript:alert(1)", "data:text/html,x", "http://evil.example/", "https://evil.example/#x", "file:///etc/passwd", "https://u:p@evil.example/", "x", "JAVASCRIPT:alert(1)", " https://a.example/",
-		"https://a.example;script-src/x", "https://a.example,b/x", "https://a.example'/x", "https://*/x", "https://*.example/x", "cursor://a;b/x"} { // the last would be words of the page's policy
+		"https://a.example;script-src/x", "https://a.example,b/x", "https://a.example'/x", "https://*/x", "https://*.example/x", "cursor://a;b/x"} { // the last would be part of the page's policy
 		text, _ := json.Marshal(map[string]any{"redirect_uris": []string{to}})
 		r := g.request("POST", "/oauth/register", string(text))
 		r.Header.Set("Content-Type", "application/json")
@@ -337,7 +337,7 @@ func TestAgentAttacks(t *testing.T) {
 			t.Errorf("registered %q: %s", to, res.Status)
 		}
 	}
-	// Confused deputy: no consent is remembered, and none is given without the person's own form.
+	// This is a confused deputy. No consent is remembered, and consent requires the person's own form.
 	g.code(g.asks(client))
 	page := g.page(g.ana, "/console/allow?"+g.asks(client).Encode(), 200)
 	if !strings.Contains(page, "Let an agent in?") {
@@ -356,7 +356,7 @@ func TestAgentAttacks(t *testing.T) {
 	if res := g.form(g.ana, "/console/allow", page, url.Values{"answer": {"deny"}}); !strings.Contains(res.Header.Get("Location"), "error=access_denied") {
 		t.Error("refused:", res.Header.Get("Location"))
 	}
-	// Codes: of another client, with another verifier, and used twice.
+	// These are wrong uses of codes: by another client, with another verifier, and twice.
 	for name, spoil := range map[string]func(url.Values){
 		"another client": func(f url.Values) { f.Set("client_id", other) }, "another verifier": func(f url.Values) { f.Set("code_verifier", "x"+verifier) },
 		"no verifier": func(f url.Values) { f.Del("code_verifier") }, "another redirect": func(f url.Values) { f.Set("redirect_uri", "https://evil.example/x") },
@@ -387,7 +387,7 @@ func TestAgentAttacks(t *testing.T) {
 	if status, _ := g.calls(access); status != 401 {
 		t.Error("a code was used twice, and its access token is good:", status)
 	}
-	// The JSON API never takes an agent's token.
+	// The JSON API never accepts an agent's token.
 	r := g.request("GET", "/api/changes", "")
 	r.Header.Set("Authorization", "Bearer "+access)
 	if res := g.do(http.DefaultClient, r); res.StatusCode < 400 {
@@ -395,7 +395,8 @@ func TestAgentAttacks(t *testing.T) {
 	}
 }
 
-// TestSessionAtAPI checks that a session of the console opens the JSON API only for requests of its own pages.
+// TestSessionAtAPI checks that the JSON API accepts a session of the console only for requests from the console's own
+// pages.
 func TestSessionAtAPI(t *testing.T) {
 	g := newGate(t, "")
 	if !strings.Contains(g.page(g.ana, "/api/changes", 200), "changes") {
@@ -428,8 +429,8 @@ func TestSessionAtAPI(t *testing.T) {
 	}
 }
 
-// TestFreshAtAPI checks that a session breaks the glass at the JSON API only while its sign-in is fresh. A token in the
-// request is as good.
+// TestFreshAtAPI checks that a session can break the glass at the JSON API only while its sign-in is fresh. A token
+// in the request is equally valid.
 func TestFreshAtAPI(t *testing.T) {
 	g := newGate(t, "")
 	person, secret, err := g.p.Tokens.Create(t.Context(), identity.Local("test"), identity.Token{Name: "ana", Kind: identity.Human, Owner: "ana@example.com", Tenant: demo.Acme,
@@ -469,8 +470,8 @@ func TestFreshAtAPI(t *testing.T) {
 	}
 }
 
-// TestOperatorsAPI checks that only operators manage tokens, people and sessions through the JSON API. They manage only
-// those of their tenant, and agents never do.
+// TestOperatorsAPI checks that only operators can manage tokens, people and sessions through the JSON API, and only
+// in their own tenant. Agents never can.
 func TestOperatorsAPI(t *testing.T) {
 	g := newGate(t, "")
 	call := func(b *http.Client, method, path, body string) (int, map[string]any) {

@@ -17,10 +17,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
 )
 
-// openAPI opens an HTTP API. It sends nothing. Responses are searched for the credentials of all sources. People connect
-// their accounts in connections. Where it is nil, calls that need one are refused. A program's own credential takes the place of all
-// that are configured for base_url.
-// Its answers take memory of answers, or of their own where that is nil.
+// openAPI opens an HTTP API. It sends no request. Responses are searched for the credentials of all sources. People
+// connect their accounts in connections. If connections is nil, calls that need an account are refused. If the
+// embedding program provides a credential, it replaces all credentials configured for base_url. Responses use the
+// memory answers, or their own memory if answers is nil.
 func openAPI(c *config.Config, s config.Source, connections *connect.Connections, answers *fair.Answers) (*openapi.API, error) {
 	who, servers, err := credentialsOf(c, s, connections)
 	if err != nil {
@@ -54,7 +54,8 @@ func openAPI(c *config.Config, s config.Source, connections *connect.Connections
 	return openapi.NewOver(s.Name, sender, senders), nil
 }
 
-// credentialsOf returns the credentials of an API for base_url, and those for its further servers, by address.
+// credentialsOf returns the credential of an API for base_url, and the credentials for its further servers, by
+// address.
 func credentialsOf(c *config.Config, s config.Source, connections *connect.Connections) (client.Credential, map[string]client.Credential, error) {
 	who, servers, err := APICredentials(s.OpenAPI, s.Name, connections)
 	if c.Credential != nil {
@@ -68,8 +69,8 @@ func credentialsOf(c *config.Config, s config.Source, connections *connect.Conne
 	return who, servers, nil
 }
 
-// keyUpdater returns a function that gives open sources the keys of c that have changed. Sources that have changed
-// otherwise keep theirs. The function returns warnings about sources whose new keys are refused.
+// keyUpdater returns a function that passes the changed keys in c to the open sources. Sources with other changes
+// keep their keys. The function returns warnings about sources that refuse their new keys.
 func (p *App) keyUpdater(ctx context.Context, c *config.Config) (func() (warnings []string), error) {
 	var puts []func()
 	var warnings []string
@@ -119,10 +120,10 @@ func (p *App) keyUpdater(ctx context.Context, c *config.Config) (func() (warning
 	}, nil
 }
 
-// renewing is how long a reload waits for a database that is asked whether it accepts a new password.
+// renewing is the maximum time that a reload waits for a database to accept a new password.
 const renewing = 10 * time.Second
 
-// openConnections returns the connections of people that p's sources use, nil if none does.
+// openConnections returns the accounts of people for p's sources, or nil if no source uses them.
 func (p *App) openConnections() (*connect.Connections, error) {
 	if !slices.ContainsFunc(p.Config.Sources, func(s config.Source) bool {
 		return s.OpenAPI != nil && s.OpenAPI.Person() != nil

@@ -63,7 +63,7 @@ paths:
       responses: {"201": {description: sent}}
 `
 
-// setUpPager writes and reads a configuration with an action that calls operation of an API at url.
+// setUpPager writes and reads a configuration with an action that calls an operation of an API at url.
 func setUpPager(t *testing.T, url, operation string) (*config.Config, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -79,8 +79,8 @@ func setUpPager(t *testing.T, url, operation string) (*config.Config, error) {
 	return config.Load(filepath.Join(dir, "bailiwick.yaml"))
 }
 
-// TestHTTPAction checks an action that calls an API: proposed by an agent, approved by a person, sent once with the
-// gateway's credential.
+// TestHTTPAction checks an action that calls an API. An agent proposes it, a person approves it, and the gateway
+// sends it once with its own credential.
 func TestHTTPAction(t *testing.T) {
 	var mu sync.Mutex
 	var got []string

@@ -3,21 +3,22 @@
 //	config.Config ─Build→ App: store, sources, gateway, tools ─Serving→ handlers of the transports
 //	configuration files ─ConfigWatcher→ new config.Config ─Reload→ the same App
 //
-// It is the only package that names the adapters and wires packages together. The commands and package serve use it. A
-// configuration whose rules name something that its sources lack is refused, with the position in the file.
+// It is the only package that names the adapters and wires packages together. The commands and package serve use it.
+// A configuration whose rules name something that its sources lack is refused, with the position in the file.
 //
-// A ConfigWatcher watches the configuration's files, the files that they include, and those of secrets. A new
-// configuration is applied as a whole or refused as a whole. After a refusal the previous one stays in force, and the
-// reason is logged once. Files are read again every second, which works for editors that replace files and for network
-// file systems. A change is applied only if it is the same a second later, because half of a file can be valid YAML.
+// A ConfigWatcher watches the configuration's files, the included files, and the files of secrets. A new
+// configuration is applied as a whole or refused as a whole. After a refusal, the previous configuration stays in
+// force, and the reason is logged once. Files are read again every second, which also works for editors that replace
+// files and for network file systems. A change is applied only if it is the same a second later, because half of a
+// file can be valid YAML.
 //
-// An InboundHandler takes the decisions of people from other systems: buttons of Slack, and programs that sign as
+// An InboundHandler accepts decisions of people from other systems: buttons in Slack, and programs that sign as
 // package webhook does. It rejects messages that are unsigned, older than a few minutes, or repeated. The sender must
-// be mapped to a person who has been invited or has signed in. That person's current rights count, and all rules of
-// review.
+// be mapped to a person who has been invited or has signed in. That person's current rights and all rules of review
+// apply.
 //
-// Credentials for HTTP APIs, documents at https addresses and SSH tunnels are made here too. Undeclared counts the
-// records that contradict declared pointers and types.
+// The package also creates credentials for HTTP APIs, fetches documents at https addresses, and opens SSH tunnels.
+// DeclarationWarnings counts the records that contradict declared pointers and types.
 package app
 
 import (
@@ -52,7 +53,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// An App holds the running parts of a configuration. Close closes them, the last opened first.
+// An App contains the running parts of a configuration. Close closes them, in the reverse order of opening.
 type App struct {
 	Config   *config.Config
 	Store    Store
@@ -61,21 +62,21 @@ type App struct {
 	Tools    *tool.Set
 	room     *tools.ChangeTools
 	Prompts  *prompt.Set
-	Warnings []string // about what sources left out
-	Address  string   // "http://host:port" for links, set before serving, or "" for links without a host
-	lets     bool     // agents sign in by themselves here
-	serves   bool     // long-running: signs what it and others recorded
+	Warnings []string // about parts that sources omit
+	Address  string   // "http://host:port" for links, set before serving. "" makes links without a host
+	lets     bool     // agents can sign in by themselves
+	serves   bool     // long-running: signs its own records and records of others
 
 	Telemetry *telemetry.Telemetry // nil if telemetry is off
 	Refused   *edge.RefusalLog     // records refused requests, or nil unless built with Observed
 	sources   map[string]source.Source
-	opened    []config.Source // the sources it was built with
+	opened    []config.Source // the sources with which it was built
 
-	log         *slog.Logger         // nil for a program that ends with its answer
-	connections *connect.Connections // accounts that people connect, or nil
+	log         *slog.Logger         // nil for a short-lived program
+	connections *connect.Connections // connected accounts of people, or nil
 	signing     string               // the identifier of the key that signs the audit
 	shares      atomic.Pointer[health.ReplicaKeeper]
-	answers     *fair.Answers // the memory for the answers of all APIs
+	answers     *fair.Answers // the memory for the responses of all APIs
 
 	closers []func() error
 }
@@ -86,7 +87,7 @@ func Build(ctx context.Context, c *config.Config) (*App, error) {
 	return p, p.open(ctx)
 }
 
-// open opens everything that p's configuration names. If that fails, it closes everything again.
+// open opens everything that p's configuration names. On an error, it closes everything again.
 func (p *App) open(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
@@ -113,7 +114,8 @@ func (p *App) open(ctx context.Context) (err error) {
 	return p.openGateway(ctx)
 }
 
-// inForce returns the configuration in force, for what runs beside Reload: the App's part of the gateway.
+// inForce returns the configuration in force, for code that runs concurrently with Reload. Reload replaces the
+// configuration as the App's part of the gateway.
 func (p *App) inForce() *config.Config {
 	if p.Gateway != nil {
 		if c, ok := p.Gateway.Part(p).(*config.Config); ok {
@@ -141,9 +143,9 @@ func (p *App) Close() error {
 	return errors.Join(errs...)
 }
 
-// openGateway makes the gateway over the opened sources and store. It checks settings that only the catalogue can
-// decide: lists, tools, tokens and actions. Then it makes the tools by the rules and actions in force. Keys are made in
-// the store on first use, so that replicas share them.
+// openGateway creates the gateway over the opened sources and store. It checks settings that require the catalogue:
+// lists, tools, tokens and actions. Then it creates the tools for the rules and actions in force. The store creates
+// keys on first use, so that replicas share them.
 func (p *App) openGateway(ctx context.Context) error {
 	keys := map[string][]byte{"audit arguments": nil, "cursors": nil}
 	for name := range keys {
@@ -242,7 +244,7 @@ func RuleFaults(c *config.Config, err error) error {
 
 func limits(l config.Limits, store Store) limit.Options {
 	o := limit.Options{Burst: l.Burst, Concurrency: l.Concurrency, Ledger: store, Daily: daily(l.Daily), TokenDaily: daily(l.TokenDaily)}
-	o.Store, _ = store.(limit.Store) // a file store keeps no rates, because each call would wait for the disk
+	o.Store, _ = store.(limit.Store) // a file store doesn't store rates, because each call would wait for the disk
 	if l.Rate.Per > 0 {
 		o.Every = max(l.Rate.Per/time.Duration(l.Rate.Calls), 1)
 	}
@@ -272,10 +274,10 @@ func (p *App) Door() mcp.Options {
 	return o
 }
 
-// patience is how long a call waits for its turn.
+// patience is the maximum time that a call waits for its turn.
 const patience = 30 * time.Second
 
-// drain returns how long a server that is asked to end serves on.
+// drain returns how long a server that is asked to end continues to serve.
 func drain(s config.Server) time.Duration {
 	return max(cmp.Or(s.Drain, 5*time.Second), 0)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // TestAuthorities checks that tls.ca is trusted for the token URL of each form of OAuth and for further servers. None
-// of these may receive the gateway's own certificate.
+// of these servers may receive the gateway's own certificate.
 func TestAuthorities(t *testing.T) {
 	var none *issuer
 	authority, _ := none.issue(t, "authority")

@@ -12,10 +12,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// errShared is wrapped by errors about a store that is not a file.
+// errShared is wrapped by the error for a store that is not a file.
 var errShared = errors.New("the store is a PostgreSQL database: its schema bailiwick is backed up and restored with pg_dump and pg_restore (docs/operating.md)")
 
-// StoreFile returns the path of the store's file, which must exist if k.There is set. A store that is not a file is refused.
+// StoreFile returns the path of the store's file. If k.There is set, the file must exist. A store that is not a file
+// is refused.
 func (k *Keep) StoreFile() (path string, err error) {
 	url, _, err := k.locate()
 	if err != nil {
@@ -52,7 +53,7 @@ func (k *Keep) InFile(ctx context.Context, do func(*sqlite.Store) error) (path s
 	return path, do(s)
 }
 
-// ReplaceFile writes text beside the file at path and renames it to path, so that no reader meets half of a file.
+// ReplaceFile writes text to a temporary file and renames it to path, so that no reader sees half of a file.
 func ReplaceFile(path string, text []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".bailiwick-*")
 	if err != nil {
@@ -66,8 +67,8 @@ func ReplaceFile(path string, text []byte, mode fs.FileMode) error {
 	return os.Rename(f.Name(), path)
 }
 
-// readable returns a path at which the store's file at path can be opened. If this process can't write the file, as on a read-only mount, it is a
-// copy in a temporary folder, which remove deletes.
+// readable returns a path at which the store's file can be opened. If this process can't write the file, as on a
+// read-only mount, it is the path of a temporary copy. remove deletes the copy.
 func readable(path string) (at string, remove func(), err error) {
 	nothing := func() {}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -75,7 +76,7 @@ func readable(path string) (at string, remove func(), err error) {
 	case err == nil:
 		return path, nothing, f.Close()
 	case path == sqlite.Memory || !errors.Is(err, syscall.EROFS) && !errors.Is(err, fs.ErrPermission):
-		return path, nothing, nil // opening it returns the error
+		return path, nothing, nil // the caller's attempt to open it returns the error
 	}
 	dir, err := os.MkdirTemp("", "bailiwick-copy-*")
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 )
 
-// TestCanonicalArgument reloads rules: tools list apply_canonical_filter only while a canonical filter can be switched off.
+// TestCanonicalArgument reloads rules. It checks that tools list apply_canonical_filter only while a canonical filter
+// can be switched off.
 func TestCanonicalArgument(t *testing.T) {
 	dir := t.TempDir()
 	if err := demo.Create(t.Context(), filepath.Join(dir, "tracker.db")); err != nil {

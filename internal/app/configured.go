@@ -12,8 +12,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/client"
 )
 
-// TrustedCertificate returns the authorities that connections to other hosts of a source trust: those of tls.ca, and those of the system.
-// It is nil if the configuration has none. The gateway's own certificate is shown only to base_url.
+// TrustedCertificate returns the authorities for connections of a source to hosts other than base_url: the
+// authorities in tls.ca, and those of the system. It returns nil if none are configured. The gateway's own
+// certificate is sent only to base_url.
 func TrustedCertificate(t *config.APITLS) (*client.Certificate, error) {
 	if t == nil || t.Authorities == "" {
 		return nil, nil
@@ -21,7 +22,7 @@ func TrustedCertificate(t *config.APITLS) (*client.Certificate, error) {
 	return client.NewCertificate(client.CertificateFiles{Authorities: t.Authorities, System: true})
 }
 
-// AccountCredential returns the credential of a source to which people connect.
+// AccountCredential returns the credential of a source for which people connect their accounts.
 func AccountCredential(all *connect.Connections, source string, c *config.PersonAccount, trusted *client.Certificate) (client.Credential, error) {
 	provider := connect.Provider{AuthorizeURL: c.AuthorizeURL, TokenURL: c.TokenURL, RevokeURL: c.RevokeURL, Issuer: c.Issuer, ID: c.ID, Secret: c.Secret,
 		InBody: c.InBody, Scopes: c.Scopes, Params: c.Params}
@@ -40,7 +41,8 @@ func AccountCredential(all *connect.Connections, source string, c *config.Person
 	})
 }
 
-// exchangeOf returns the options of a token exchange, which uses the client of the connection unless it has its own.
+// exchangeOf returns the options of a token exchange. Without its own client, the exchange uses the client of the
+// connection.
 func exchangeOf(c *config.PersonAccount) client.OAuthClientOptions {
 	e := c.Exchange
 	o := client.OAuthClientOptions{TokenURL: cmp.Or(e.TokenURL, c.TokenURL), ID: c.ID, Secret: c.Secret, Scopes: e.Scopes, Params: paramsOf(e.Params)}
@@ -78,8 +80,8 @@ func apiSecrets(s *config.APISource) []string {
 	return all
 }
 
-// APICredentials returns the credential of a source for base_url, or nil, and the credentials for its further servers,
-// by address. Accounts that people connect need connections. If connections is nil, calls with an account are refused.
+// APICredentials returns the credential of a source for base_url, or nil, and the credentials for its further
+// servers, by address. Accounts of people need connections. If connections is nil, calls with an account are refused.
 func APICredentials(s *config.APISource, name string, connections *connect.Connections) (client.Credential, map[string]client.Credential, error) {
 	var always []client.HeaderCredential
 	for _, h := range s.Headers {
@@ -93,7 +95,7 @@ func APICredentials(s *config.APISource, name string, connections *connect.Conne
 	}
 	made := func(c *config.APICredential) (client.Credential, error) { return APICredential(c, trusted) }
 	base, err := credentialSet(always, s.Credential, s.Credentials, func(c *config.APICredential) (client.Credential, error) {
-		if c.Person != nil && connections != nil { // a look without a store has none
+		if c.Person != nil && connections != nil { // connections is nil without a store
 			return AccountCredential(connections, name, c.Person, trusted)
 		}
 		return made(c)
@@ -103,7 +105,7 @@ func APICredentials(s *config.APISource, name string, connections *connect.Conne
 	}
 	servers := map[string]client.Credential{}
 	for _, at := range s.Servers {
-		// Headers of the API are not for other hosts.
+		// Headers of the API are not sent to other hosts.
 		if servers[at.URL], err = credentialSet(nil, at.Credential, at.Credentials, made); err != nil {
 			return nil, nil, err
 		}
@@ -111,7 +113,8 @@ func APICredentials(s *config.APISource, name string, connections *connect.Conne
 	return base, servers, nil
 }
 
-// replaceCredential replaces the configured credentials by a program's own, except for headers of every request.
+// replaceCredential replaces the configured credentials with a program's own credential, except headers that are
+// added to every request.
 func replaceCredential(configured, own client.Credential) client.Credential {
 	if of, ok := configured.(*client.CredentialSet); ok && len(of.Always) > 0 {
 		return &client.CredentialSet{Always: of.Always, Members: []client.MemberCredential{{Credential: own}}}
@@ -119,7 +122,7 @@ func replaceCredential(configured, own client.Credential) client.Credential {
 	return own
 }
 
-// credentialSet returns the credentials for one address, or nil. The function made creates each of them.
+// credentialSet returns the credentials for one address, or nil. It creates each credential with made.
 func credentialSet(always []client.HeaderCredential, single *config.APICredential, named []config.SchemeCredential, made func(*config.APICredential) (client.Credential, error)) (client.Credential, error) {
 	out := &client.CredentialSet{Always: always}
 	if single != nil {
@@ -163,8 +166,8 @@ func credentialSecretsOf(c *config.APICredential) []string {
 	return nil
 }
 
-// APICredential returns the credential for its configuration, or nil if there is none. AccountCredential makes the
-// credential of a person. The one made here refuses every principal.
+// APICredential returns the credential for its configuration, or nil if there is none. For a person's account, it
+// returns a credential that refuses every principal. AccountCredential returns the actual one.
 func APICredential(c *config.APICredential, trusted *client.Certificate) (client.Credential, error) {
 	switch {
 	case c == nil:
@@ -182,7 +185,7 @@ func APICredential(c *config.APICredential, trusted *client.Certificate) (client
 	case c.OAuth != nil:
 		return client.NewOAuthClient(client.OAuthClientOptions{TokenURL: c.OAuth.TokenURL, ID: c.OAuth.ID, Secret: c.OAuth.Secret, Scopes: c.OAuth.Scopes, Params: paramsOf(c.OAuth.Params), Trusted: trusted})
 	case c.Person != nil:
-		return client.PerPrincipal{}, nil // a look without a store: no principal has one
+		return client.PerPrincipal{}, nil // without a store, no principal has a credential
 	case c.Each != nil:
 		each := client.PerPrincipal{By: client.PerMember(c.Each.By), Claim: c.Each.Claim, Of: map[string]client.Credential{}}
 		for name, of := range c.Each.Of {

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestCredential checks what each configured credential adds to a request of ann's.
+// TestCredential checks which values each configured credential adds to a request of ann.
 func TestCredential(t *testing.T) {
 	tokens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

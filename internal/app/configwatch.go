@@ -14,29 +14,29 @@ import (
 
 // WatchOptions configure a ConfigWatcher.
 type WatchOptions struct {
-	Started *config.Config                                          // the configuration that the server started with
+	Started *config.Config                                          // the configuration with which the server started
 	File    string                                                  // the configuration file, or "" if there is none
-	Load    func() (*config.Config, error)                          // reads it again
-	Apply   func(context.Context, *config.Config) ([]string, error) // applies it as a whole or not at all, and returns warnings
-	Restart func(started, now *config.Config) []string              // the keys that need a restart
+	Load    func() (*config.Config, error)                          // reads the configuration again
+	Apply   func(context.Context, *config.Config) ([]string, error) // applies a configuration as a whole or not at all, and returns warnings
+	Restart func(started, now *config.Config) []string              // returns the keys that need a restart
 	Refresh func(context.Context) (warnings []string, err error)    // reads the classes of the sources again
-	Hangup  <-chan os.Signal                                        // reads the configuration and the sources at once
+	Hangup  <-chan os.Signal                                        // each signal reads the configuration and the sources at once
 	Log     *slog.Logger
-	Every   time.Duration // interval. 0 is a second
+	Every   time.Duration // interval. 0 means one second
 
-	Documents time.Duration // how often documents at URLs are read again. 0 is 15 minutes
+	Documents time.Duration // interval for documents at URLs. 0 means 15 minutes
 }
 
 // A ConfigWatcher watches a configuration. The zero ConfigWatcher watches nothing until Watch is called.
 type ConfigWatcher struct {
 	options   WatchOptions
 	told      reading  // the last reading that was applied or refused
-	candidate *reading // a change that is not known to be stable yet
+	candidate *reading // a change that may still be incomplete
 	refused   atomic.Bool
 }
 
 // Watch starts watching, until ctx ends or stop is called. stop waits for a reload in progress. Watch may be called
-// once.
+// only once.
 func (w *ConfigWatcher) Watch(ctx context.Context, o WatchOptions) (stop func()) {
 	if o.Every == 0 {
 		o.Every = time.Second
@@ -65,7 +65,7 @@ func (w *ConfigWatcher) Notes() []string {
 	return nil
 }
 
-// run looks for changes at each tick, and reads everything at once on a hangup, until ctx ends. A configuration that
+// run checks for changes at each tick until ctx ends. On a hangup, it reads everything at once. A configuration that
 // is not a regular file, such as a pipe, is not read again.
 func (w *ConfigWatcher) run(ctx context.Context) {
 	var tick <-chan time.Time
@@ -113,7 +113,7 @@ func (w *ConfigWatcher) look(ctx context.Context) {
 	}
 }
 
-// documents reads documents at URLs again, and applies the configuration if one has changed. If a document can't be
+// documents reads documents at URLs again. If one has changed, it applies the configuration. If a document can't be
 // read, nothing changes.
 func (w *ConfigWatcher) documents(ctx context.Context) {
 	if w.options.File == "" || w.candidate != nil || w.told.err != nil || !w.told.config.Remote() {
@@ -121,7 +121,7 @@ func (w *ConfigWatcher) documents(ctx context.Context) {
 	}
 	r := w.read()
 	switch {
-	case r.state() != w.told.state(): // the files changed meanwhile, which look notices
+	case r.state() != w.told.state(): // the files have changed too, and look detects that
 	case r.err != nil:
 		w.options.Log.WarnContext(ctx, "a document at a URL could not be read again; what was in force stays", "error", r.err)
 	case r.config.Rules.Version != w.told.config.Rules.Version:
@@ -129,7 +129,7 @@ func (w *ConfigWatcher) documents(ctx context.Context) {
 	}
 }
 
-// settle applies r, or logs why not.
+// settle applies r, or logs why it can't.
 func (w *ConfigWatcher) settle(ctx context.Context, r reading) {
 	w.told = r
 	log, err := w.options.Log, r.err
@@ -182,7 +182,7 @@ func (r reading) state() string {
 	return r.err.Error()
 }
 
-// now returns the state of r if it were read now.
+// now returns the state that r would have if it were read now.
 func (w *ConfigWatcher) now(r reading) string {
 	if r.err == nil {
 		return r.config.Now()
@@ -191,7 +191,7 @@ func (w *ConfigWatcher) now(r reading) string {
 		return e.Document.Now()
 	}
 	if _, err := os.Stat(w.options.File); errors.Is(r.err, fs.ErrNotExist) && errors.Is(err, fs.ErrNotExist) {
-		return r.err.Error() // still missing
+		return r.err.Error() // the file is still missing
 	}
 	return w.read().state()
 }

@@ -46,7 +46,7 @@ func TestLook(t *testing.T) {
 		want string // what was applied, how many refusals were logged, whether there are notes
 	}{
 		{nothing, "[] 0 false"},
-		{write(other), "[] 0 false"}, // seen, but not applied yet
+		{write(other), "[] 0 false"}, // detected, but not yet applied
 		{nothing, "[b] 0 false"},
 		{nothing, "[] 0 false"},
 		{write("sources: {c: {url: sqlite:x}}\n"), "[] 0 false"},
@@ -67,7 +67,7 @@ func TestLook(t *testing.T) {
 		{write(good), "[] 0 true"},
 		{nothing, "[a] 0 false"},
 		{write(other), "[] 0 false"},
-		{write(good), "[] 0 false"}, // and back
+		{write(good), "[] 0 false"}, // changed back
 		{nothing, "[] 0 false"},
 		{nothing, "[] 0 false"},
 	} {

@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// healthPatience is how long a source may take to answer a health check.
+// healthPatience is the maximum time for a source to answer a health check.
 const healthPatience = 3 * time.Second
 
 // Console returns the web console, where people sign in with credentials that the authenticator accepts. It closes with

@@ -17,16 +17,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
-// A database is what this program does with the sources of one kind.
+// A database describes how this program uses the sources of one kind.
 type database struct {
 	kind    string         // its name in config.Kinds
 	dialect sqlgen.Dialect // nil if it isn't an SQL database
 	open    func(ctx context.Context, s config.Source, link source.Link) (source.Adapter, error)
-	write   func(ctx context.Context, s source.Adapter, url string) (writable, error) // opens it for writing with the account in url, or "" for that of s
-	reason  func(error) string                                                        // says why it can't be opened
+	// Opens it for writing with the account in url, or with the account of s if url is "".
+	write  func(ctx context.Context, s source.Adapter, url string) (writable, error)
+	reason func(error) string // returns why it can't be opened
 }
 
-// databases returns the databases that this program opens. A new one is a line here and one in config.Kinds.
+// databases returns the databases that this program can open. A new database needs a line here and one in
+// config.Kinds.
 func databases() []database {
 	return []database{
 		{"SQLite", sqlite.Dialect(), openSQLite, writeWith(writeSQLite), health.FaultText},
@@ -36,7 +38,7 @@ func databases() []database {
 	}
 }
 
-// databaseOf returns the database of a source, or the zero database for a source that is none.
+// databaseOf returns the database of a source, or an otherwise empty database if the source isn't one.
 func databaseOf(s config.Source) database {
 	name := s.Kind().Name
 	all := databases()
@@ -53,7 +55,8 @@ func openWith[S source.Adapter](open func(ctx context.Context, name, url string,
 	}
 }
 
-// adapter returns an open source, or no source at all with an error.
+// adapter returns an open source. With an error, it returns a nil interface instead of an interface with a nil
+// pointer.
 func adapter[S source.Adapter](s S, err error) (source.Adapter, error) {
 	if err != nil {
 		return nil, err
@@ -92,7 +95,7 @@ func openMongoDB(ctx context.Context, s config.Source, link source.Link) (source
 	return adapter(mongodb.Open(ctx, mongodb.Options{Name: s.Name, URL: s.URL, Current: link.Current, LocalRows: s.LocalRows, Collections: collectionsOf(s)}))
 }
 
-// postgresReason looks into errors of connecting only: others are in the words of the driver's adapter.
+// postgresReason interprets only errors of connecting. Other errors are already worded by the adapter.
 func postgresReason(err error) string {
 	if _, connecting := errors.AsType[*pgconn.ConnectError](err); connecting {
 		return health.FaultReason(err)

@@ -14,11 +14,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// countTimeout limits the count of the records of one class.
+// countTimeout is the maximum time to count the records of one class.
 const countTimeout = 20 * time.Second
 
 // WrongDeclarations checks the pointers and types that the rules of p declare for classes of s. It returns a warning
-// for each that doesn't hold for some records or could not be checked.
+// for each declaration that is wrong for some records or could not be checked.
 func WrongDeclarations(ctx context.Context, s source.Source, p *policy.Policy, classes []string) (out []string) {
 	p = p.AtMost().InAnySchema()
 	warn := func(at, what string, n int64, err error) {
@@ -43,9 +43,9 @@ func WrongDeclarations(ctx context.Context, s source.Source, p *policy.Policy, c
 	return out
 }
 
-// confirmedRules returns rules, which declare pointers of classes of s, with only the pointers that records confirm.
-// Each record must lead to a record, and at least one must have the pointer. doubts has the other lists of pointers,
-// and pointers that no record has.
+// confirmedRules returns the given rules, which declare pointers of classes of s, reduced to the pointers that the
+// records confirm. A pointer is confirmed if at least one record has it and each one leads to a record. doubts
+// contains the other lists of pointers, and pointers that no record has.
 func confirmedRules(ctx context.Context, s source.Source, rules map[string]policy.ClassRule, classes []schema.Class) (_, doubts map[string]policy.ClassRule) {
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: rules}, classes)
 	if err != nil {
@@ -77,7 +77,7 @@ func confirmedRules(ctx context.Context, s source.Source, rules map[string]polic
 	return rules, doubts
 }
 
-// checker may read everything.
+// checker returns a principal that may read everything.
 func checker() identity.Principal {
 	return identity.Principal{ID: "check", Scopes: []identity.Scope{identity.Read}}
 }
@@ -89,7 +89,7 @@ func dangling(ctx context.Context, s source.Source, p *policy.Policy, class, fie
 		return 0, err
 	}
 	to, _ := v.Pointer(field)
-	if to.List { // a list of which no element leads to a record
+	if to.List { // a list in which no element leads to a record
 		return countRecords(ctx, s, p, v, query.And{
 			query.Exists{Path: query.Path{field}, Want: true}, query.Not{Part: query.Size{Path: query.Path{field}, N: 0}},
 			query.InQuery{Path: query.Path{field}, Class: to.Target, Not: true},
@@ -101,7 +101,8 @@ func dangling(ctx context.Context, s source.Source, p *policy.Policy, class, fie
 	})
 }
 
-// unlike counts the records of a class whose field has a value, but none of the type that the rules of p declare.
+// unlike counts the records of a class in which a field has a value, but no value of the type that the rules of p
+// declare.
 func unlike(ctx context.Context, s source.Source, p *policy.Policy, class, field string) (int64, error) {
 	v, err := p.View(checker(), class, "", true)
 	if err != nil {
@@ -123,7 +124,7 @@ func unlike(ctx context.Context, s source.Source, p *policy.Policy, class, field
 	return held - shown, err
 }
 
-// countRecords counts the records of v, a view of p, for which where holds.
+// countRecords counts the records of v, a view of p, that match where.
 func countRecords(ctx context.Context, s source.Source, p *policy.Policy, v *policy.View, where query.Filter) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()

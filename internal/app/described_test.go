@@ -18,7 +18,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// desk is a configuration with two actions over one table, one of which runs without review, checked against an object.
+// desk is a configuration with two actions over one table. One of them runs without review and is checked against an
+// object.
 const desk = `
 store: "sqlite:bailiwick.db"
 sources:
@@ -51,8 +52,8 @@ func caseOf(subject, secret int) string {
 	return fmt.Sprintf(`{"name": "Case", "fields": [{"name": "Subject", "type": "string", "length": %d}, {"name": "Secret__c", "type": "string", "length": %d}]}`, subject, secret)
 }
 
-// TestDescribed checks that hidden parts of the class that checks a call don't affect what the agent sees, except that
-// the call then needs review.
+// TestDescribed checks that hidden parts of the class that checks a call don't affect the agent's answer. The only
+// exception is that the call then needs review.
 func TestDescribed(t *testing.T) {
 	dir := t.TempDir()
 	cache := filepath.Join(dir, "cache", ".metadata", "MyOrg")
@@ -105,7 +106,7 @@ func TestDescribed(t *testing.T) {
 	for _, tt := range []struct {
 		who  identity.Principal
 		name string
-		want []string // for each world, the start of the answer
+		want []string // the start of the answer, for each world
 	}{
 		{blind, "ask", []string{"pending", "pending", "pending", "pending", "pending", "pending", "pending"}},
 		{seer, "ask", []string{"pending", "invalid_argument Subject must have at most 3 characters, not 5", "pending", "pending", "pending", "pending", "pending"}},
@@ -115,7 +116,7 @@ func TestDescribed(t *testing.T) {
 		answers := map[string]string{}
 		for i, w := range worlds {
 			write(w.file)
-			said := call(tt.who, tt.name, "12345", fmt.Sprintf("k%03d", n)) // a new key, so that it is a new change
+			said := call(tt.who, tt.name, "12345", fmt.Sprintf("k%03d", n)) // a new key makes it a new change
 			said = regexp.MustCompile(`k[0-9]{3}`).ReplaceAllString(said, "K")
 			begins := said
 			for _, state := range []string{"pending", "applied"} {

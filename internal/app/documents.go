@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	fetchTimeout = 30 * time.Second // of one request
-	wholeTimeout = 2 * time.Minute  // of a document with the files that it refers to
+	fetchTimeout = 30 * time.Second // for one request
+	wholeTimeout = 2 * time.Minute  // for a document with the files that it refers to
 )
 
-// fetchDocument returns a function that reads the API document at an https URL given by the operator, and the files of its origin. A nil
-// transport is the default one.
+// fetchDocument returns a function that reads the API document at an https URL from the operator, and files with the
+// same origin. A nil transport means the default.
 func fetchDocument(transport http.RoundTripper) func(address string) (config.Document, error) {
 	return func(address string) (config.Document, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), wholeTimeout)
@@ -42,9 +42,9 @@ func fetchDocument(transport http.RoundTripper) func(address string) (config.Doc
 
 // A documentSigning signs requests for a document. It signs each request, also after a redirect.
 type documentSigning struct {
-	Host string                    // with its port: where Own is used
-	Sign func(*http.Request) error // sets the headers of a request, if they are for its host
-	Own  http.RoundTripper         // connects to Host, or nil if that needs nothing of its own
+	Host string                    // host and port for which Own is used
+	Sign func(*http.Request) error // sets the headers of a request, if they belong to its host
+	Own  http.RoundTripper         // connects to Host. Nil means the default transport
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -67,8 +67,8 @@ func fetchSignedDocument(s documentSigning, address string) (config.Document, er
 	return fetchDocument(s)(address)
 }
 
-// getter returns a function that fetches the document at an address. It follows redirects over https to addresses that
-// may allows.
+// getter returns a function that fetches the document at an address. It follows redirects over https to addresses
+// that may accepts.
 func getter(ctx context.Context, transport http.RoundTripper, may func(to string) bool) func(address string) ([]byte, error) {
 	client := &http.Client{Transport: transport, Timeout: fetchTimeout, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if r.URL.Scheme != "https" || len(via) > 3 {
@@ -87,7 +87,8 @@ func getter(ctx context.Context, transport http.RoundTripper, may func(to string
 		r.Header.Set("Accept", "application/json, application/yaml, */*")
 		res, err := client.Do(r)
 		if err != nil {
-			if u, ok := errors.AsType[*url.Error](err); ok { // it repeats the URL, whose query may contain a secret
+			// The error repeats the URL, whose query may contain a secret.
+			if u, ok := errors.AsType[*url.Error](err); ok {
 				err = u.Err
 			}
 			return nil, fmt.Errorf("the document can't be fetched: %w", err)
@@ -107,7 +108,7 @@ func getter(ctx context.Context, transport http.RoundTripper, may func(to string
 	}
 }
 
-// open opens a file of a document, and returns its size.
+// open opens a file of a document. It returns the file and its size.
 func open(file string) (*os.File, int64, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -133,8 +134,8 @@ func readFile(file string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// ReadDocument reads the OpenAPI document at from, a file or an https URL. Its Name is a part of from, which may not be a valid
-// name of a source.
+// ReadDocument reads the OpenAPI document at from, which is a file or an https URL. The Name in the result is a part
+// of from. It may not be a valid name of a source.
 func ReadDocument(from string) (scaffold.API, error) {
 	a := scaffold.API{Document: from}
 	name := filepath.Base(from)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFetchDocument checks the document or the error for each response. No message contains the URL, whose query may be
-// a secret.
+// TestFetchDocument checks the document or the error for each response. No message contains the URL, because its
+// query may be a secret.
 func TestFetchDocument(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
@@ -45,7 +45,8 @@ func TestFetchDocument(t *testing.T) {
 	}
 }
 
-// TestFetchFiles checks that a redirect takes the document elsewhere, but none of the files that it refers to.
+// TestFetchFiles checks that a redirect to another origin is followed for the document, but not for the files that it
+// refers to.
 func TestFetchFiles(t *testing.T) {
 	secret := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("type: object\nproperties: {secret: {type: string}}"))

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// Sources are asked once in staleCheck whether they should be described again, and databases are described again.
+// The gateway checks every staleCheck whether sources report that they must be described again. It describes
+// databases again every driftCheck.
 const (
 	staleCheck = 30 * time.Second
 	driftCheck = 45 * time.Second
 )
 
 // Describes describes the sources again while p runs, until stop is called. It describes databases regularly, because
-// their tables may change, and others when they say that they are stale.
+// their tables may change. It describes other sources when they report that they are stale.
 func (p *App) Describes(ctx context.Context, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -48,7 +49,7 @@ func (p *App) Describes(ctx context.Context, log *slog.Logger) (stop func()) {
 	}
 }
 
-// stale describes the sources again if one of them says that it is stale.
+// stale describes the sources again if one of them reports that it is stale.
 func (p *App) stale(ctx context.Context, log *slog.Logger) {
 	for _, s := range p.sources {
 		if ages, ok := s.(interface{ Stale() bool }); ok && ages.Stale() {
@@ -60,8 +61,8 @@ func (p *App) stale(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// Notes returns the notes that anyone may read on /readyz. They say how many classes, sources and schemas are closed or
-// can't be described, and how many replicas differ from this one.
+// Notes returns the notes that anyone may read on /readyz. They contain the number of classes, sources and schemas
+// that are closed or can't be described. They also contain the number of replicas that differ from this one.
 func (p *App) Notes() []string {
 	var out []string
 	if n := len(p.Gateway.ClosureReasons()); n > 0 {

@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// helpdesk is a database of customers and their tickets, as both SQLite and PostgreSQL take it.
+// helpdesk is a database of customers and their tickets, valid for both SQLite and PostgreSQL.
 const helpdesk = `
 CREATE TABLE customers (id integer PRIMARY KEY, first_name text, last_name text, email text, city text);
 CREATE TABLE tickets (id integer PRIMARY KEY, customer_id integer REFERENCES customers (id), subject varchar(120), body text, state varchar(10));
@@ -35,9 +35,9 @@ INSERT INTO tickets VALUES (1, 1, 'Parcel late', 'It never came. Call me at +49 
 INSERT INTO orders VALUES (1, 1, 'Ada Quill', 5), (2, 1, 'Ada Quill', 7);
 INSERT INTO parts VALUES (1, 'Cup', 'A cup that is made of clay.'), (2, 'Bowl', 'A bowl that is made of wood.');`
 
-// TestFirstConfiguration lets init look at a help desk, and asks through the configuration that init writes. Names of
-// customers can be told apart and grouped, and tickets are read without data that identifies people. No masked value
-// reaches an agent, also not through a view.
+// TestFirstConfiguration runs init on a help desk, and queries it with the generated configuration. Names of
+// customers can be distinguished and grouped, and tickets are readable without data that identifies people. No masked
+// value reaches an agent, not even through a database view.
 func TestFirstConfiguration(t *testing.T) {
 	for name, fill := range map[string]func(t *testing.T, dir string) string{
 		"sqlite": func(t *testing.T, dir string) string {

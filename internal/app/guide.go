@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// guide returns the instructions for an agent. They say how to begin with the tools that it may call, the listed ones
-// first. The owner's descriptions of the sources that it sees follow. Short descriptions of classes with their fields
-// come last, because nearly every conversation would ask for them first.
+// guide returns the instructions for an agent. First come instructions on how to begin with the tools that the agent
+// may call, with listed tools first. Then come the owner's descriptions of the visible sources. Short descriptions of
+// classes with their fields come last, because nearly every conversation would request them first.
 func (p *App) guide(who identity.Principal) string {
 	may := map[string]*tool.Tool{}
 	for _, t := range p.Tools.List(who, "") {
@@ -54,7 +54,8 @@ func (p *App) sourcesNow() []config.Source {
 	return p.inForce().Sources
 }
 
-// beginning says how to read the data with the tools in may, listed ones first. With told the classes are in the instructions.
+// beginning returns how to read data with the tools in may, with listed tools first. If told is true, the
+// instructions already contain the classes.
 func beginning(who identity.Principal, may map[string]*tool.Tool, told bool) string {
 	var steps []string
 	if may["get_all_schemas"] != nil && !told {
@@ -91,7 +92,7 @@ func beginning(who identity.Principal, may map[string]*tool.Tool, told bool) str
 	return "To read the data, call " + strings.Join(steps, ", then ") + "."
 }
 
-// ofAPIs says how to use the tools of HTTP APIs in may.
+// ofAPIs returns how to use those tools in may that are for HTTP APIs.
 func ofAPIs(may map[string]*tool.Tool) string {
 	var said []string
 	if may["search_api"] != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestHeld checks that the command check lists the operations that wait for a rule. The rule that the message suggests
-// confirms them.
+// TestHeld checks that the command check lists the operations that wait for a rule. The rule that the message
+// suggests allows them.
 func TestHeld(t *testing.T) {
 	const document = `{"openapi": "3.0.3", "info": {"title": "Keeper", "version": "1"}, "paths": {
 "/items": {"get": {"operationId": "listItems", "responses": {"200": {"description": "ok"}}}},

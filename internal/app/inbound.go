@@ -31,22 +31,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// inboundPath is the prefix of the addresses, followed by the name of a hook.
+// inboundPath is the prefix of the paths. The name of a hook follows it.
 const inboundPath = "/notifications/"
 
-// Limits of a request.
+// These limit a request.
 const (
 	maxBody = 64 << 10
-	window  = 5 * time.Minute // between the signature's time and now
+	window  = 5 * time.Minute // maximum difference between the signature's time and now
 )
 
-// InboundOptions configure a InboundHandler. All but Logger are required.
+// InboundOptions configure an InboundHandler. All fields except Logger are required.
 type InboundOptions struct {
 	Hooks    []webhook.Hook
 	Person   func(context.Context, webhook.Person) (identity.Principal, error)
 	Reviewer func(who identity.Principal, correlation string) bailiwick.Reviewer
 	Used     once.Store
-	Link     string // prefix of a link to a change, followed by its id
+	Link     string // prefix of a link to a change. The change's id follows it
 	Logger   *slog.Logger
 }
 
@@ -56,7 +56,7 @@ type InboundHandler struct {
 	hooks map[string]webhook.Hook
 }
 
-// NewInbound returns a InboundHandler. It takes answers of the hooks that name people and have a secret.
+// NewInbound returns an InboundHandler. It accepts answers for hooks that have a secret and a list of people.
 func NewInbound(o InboundOptions) *InboundHandler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -70,7 +70,7 @@ func NewInbound(o InboundOptions) *InboundHandler {
 	return d
 }
 
-// A decision is the decision of a person, as another system reports it.
+// A decision is a person's decision as another system reports it.
 type decision struct {
 	Change  string `json:"change_id"`
 	Digest  string `json:"digest"`
@@ -78,8 +78,8 @@ type decision struct {
 	Account string `json:"account"`
 	Text    string `json:"text"`
 
-	workspace string // of the account, as Slack names it
-	reply     string // the address to which Slack wants the answer
+	workspace string // the account's workspace, as Slack names it
+	reply     string // the address to which Slack expects the answer
 }
 
 // ServeHTTP implements http.InboundHandler.
@@ -97,8 +97,8 @@ func (d *InboundHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this takes POST", http.StatusMethodNotAllowed)
 		return
 	}
-	// An unknown hook is answered as a wrong signature, after the same work. The body is read, and signed with a secret
-	// that nobody knows.
+	// An unknown hook gets the same answer as a wrong signature, after the same work. The body is read, and its
+	// signature is checked with a secret that nobody knows.
 	h, known := d.hooks[strings.TrimPrefix(r.URL.Path, inboundPath)]
 	if !known {
 		h.Secret = []byte(rand.Text())
@@ -113,11 +113,12 @@ func (d *InboundHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	name, at, good := verifyInbound(&h, r.Header, body)
 	if age := time.Since(at); !known || !good || age > window || age < -window {
-		edge.RefusedBecause(r.Context(), map[bool]string{true: "signature_time", false: "signature"}[known && good], "") // a line each would fill a disk
+		// A log line for each would fill the disk.
+		edge.RefusedBecause(r.Context(), map[bool]string{true: "signature_time", false: "signature"}[known && good], "")
 		http.Error(w, "the signature or its time is not right", http.StatusUnauthorized)
 		return
 	}
-	// Twice the window: the clock of the sender may be ahead by one.
+	// The record lasts twice the window, because the sender's clock may be ahead by one window.
 	first, err := d.o.Used.UseUp(r.Context(), "answer:"+h.Name+":"+name, time.Now().Add(2*window))
 	switch {
 	case err != nil:
@@ -128,25 +129,25 @@ func (d *InboundHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this has been sent before", http.StatusConflict)
 		return
 	}
-	// Only a body that is signed, and new, is parsed.
+	// Only a signed, new body is parsed.
 	asked, err := readInbound(&h, body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	if asked.Verb == "open" { // a button with an address: Slack reports that it was pressed
+	if asked.Verb == "open" { // a button with an address: Slack reports each press
 		return
 	}
 	d.decide(w, r, &h, asked)
 }
 
-// decide carries out the decision asked, and answers in the form of the hook.
+// decide carries out a decision, and answers in the form of the hook.
 func (d *InboundHandler) decide(w http.ResponseWriter, r *http.Request, h *webhook.Hook, asked decision) {
 	s, by, err := d.applyDecision(r.Context(), h, asked)
 	said := problem.Of(err)
 	if err != nil {
 		edge.RefusedBy(r.Context(), "hook:"+h.Name)
-		edge.RefusedBecause(r.Context(), said.Kind, "") // Slack takes no other status than 200
+		edge.RefusedBecause(r.Context(), said.Kind, "") // Slack accepts only the status 200
 	}
 	if err != nil && (said.Code == problem.Internal || said.Store) {
 		d.o.Logger.ErrorContext(r.Context(), "an answer to a notification failed", "webhook", h.Name, "error", err, "cause", said.Err)
@@ -180,10 +181,11 @@ func (d *InboundHandler) decide(w http.ResponseWriter, r *http.Request, h *webho
 	} else {
 		out["change_id"], out["state"] = s.ID, s.State
 	}
-	_ = json.NewEncoder(w).Encode(out) // the sender may have gone
+	_ = json.NewEncoder(w).Encode(out) // the sender may have disconnected
 }
 
-// applyDecision lets the person decide whose account it is, and returns the change after it and their name.
+// applyDecision carries out a decision as the person to whom the account is mapped. It returns the resulting change
+// and the person's name.
 func (d *InboundHandler) applyDecision(ctx context.Context, h *webhook.Hook, asked decision) (*review.Sheet, string, error) {
 	person, ok := whose(h, asked)
 	if !ok {
@@ -218,10 +220,10 @@ func (d *InboundHandler) applyDecision(ctx context.Context, h *webhook.Hook, ask
 	return s, who.Owner, err
 }
 
-// whose returns the person to which the account of a decision is mapped. An account of Slack belongs to a workspace. An
-// app may be installed in several workspaces, and channels are shared with others, whose accounts may have the same
-// ids. If the address of the hook names its workspace, an account of another one counts only if it is mapped with it,
-// as T012AB3CD/U012AB3CD.
+// whose returns the person to whom the account of a decision is mapped. A Slack account belongs to a workspace. An
+// app may be installed in several workspaces. Shared channels contain accounts of other workspaces, which may have
+// the same ids. If the address of the hook contains its workspace, an account of another workspace counts only if it
+// is mapped with its workspace: T012AB3CD/U012AB3CD.
 func whose(h *webhook.Hook, asked decision) (webhook.Person, bool) {
 	if asked.workspace != "" {
 		if p, ok := h.People[asked.workspace+"/"+asked.Account]; ok {
@@ -235,7 +237,7 @@ func whose(h *webhook.Hook, asked decision) (webhook.Person, bool) {
 	return p, ok
 }
 
-// workspaceOf returns the workspace that the address of a hook of Slack names (/services/T…/B…/…), or "" for any other address.
+// workspaceOf returns the workspace in the address of a Slack hook (/services/T…/B…/…), or "" for any other address.
 func workspaceOf(h *webhook.Hook) string {
 	u, err := url.Parse(h.URL)
 	if h.Form != webhook.Slack || err != nil || !strings.HasPrefix(u.Hostname(), "hooks.slack") {
@@ -248,8 +250,8 @@ func workspaceOf(h *webhook.Hook) string {
 	return ""
 }
 
-// verifyInbound reports whether body is signed with h's secret, and returns a text that identifies the request, and its
-// time.
+// verifyInbound reports whether body is signed with h's secret. It also returns a text that identifies the request,
+// and the time of the request.
 func verifyInbound(h *webhook.Hook, head http.Header, body []byte) (name string, at time.Time, ok bool) {
 	if h.Form == webhook.Slack {
 		stamp := head.Get("X-Slack-Request-Timestamp")
@@ -274,7 +276,7 @@ func parseTimestamp(text string) (time.Time, bool) {
 	return time.Unix(n, 0), err == nil && strconv.FormatInt(n, 10) == text
 }
 
-// readInbound returns the decision in a body.
+// readInbound parses the decision in a body.
 func readInbound(h *webhook.Hook, body []byte) (asked decision, err error) {
 	if h.Form == webhook.Slack {
 		return readSlack(body)
@@ -283,7 +285,8 @@ func readInbound(h *webhook.Hook, body []byte) (asked decision, err error) {
 	if err != nil {
 		return asked, fmt.Errorf("must be JSON that is read in one way: %s", problem.Of(err).Detail)
 	}
-	for _, m := range v.Members() { // exact names: Decode takes "Decision" for "decision", and the last of both
+	// Names must match exactly: Decode accepts "Decision" for "decision", and uses the last of both.
+	for _, m := range v.Members() {
 		if !slices.Contains([]string{"change_id", "digest", "decision", "account", "text"}, m.Name) {
 			return asked, fmt.Errorf("must be an object with change_id, digest, decision, account and text")
 		}
@@ -297,7 +300,7 @@ func readInbound(h *webhook.Hook, body []byte) (asked decision, err error) {
 	return asked, nil
 }
 
-// readSlack reads the form that Slack sends when a button is pressed.
+// readSlack parses the form that Slack sends when a button is pressed.
 func readSlack(body []byte) (asked decision, err error) {
 	form, err := url.ParseQuery(string(body))
 	var p struct {
@@ -325,7 +328,7 @@ func readSlack(body []byte) (asked decision, err error) {
 	return asked, nil
 }
 
-// reply sends the outcome of a decision to Slack. If it is final, it goes to all readers and replaces the buttons.
+// reply sends the outcome of a decision to Slack. A final outcome is visible to all readers and replaces the buttons.
 // reply sends only to the host of the hook.
 func (d *InboundHandler) reply(ctx context.Context, h *webhook.Hook, to string, text string, decided bool) {
 	u, err := url.Parse(to)
@@ -344,7 +347,7 @@ func (d *InboundHandler) reply(ctx context.Context, h *webhook.Hook, to string, 
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // Slack waits three
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // Slack waits for three seconds
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {

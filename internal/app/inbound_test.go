@@ -23,7 +23,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// TestRefusedQuietly checks that requests without a good signature are left to the count of refusals: no line of the log each.
+// TestRefusedQuietly checks that requests without a valid signature are only counted as refusals, without a log line
+// for each.
 func TestRefusedQuietly(t *testing.T) {
 	secret := []byte("the secret of the hook")
 	var log bytes.Buffer
@@ -51,8 +52,8 @@ func TestRefusedQuietly(t *testing.T) {
 	}
 }
 
-// TestDecisionsRefused checks that signed decisions which nothing may be decided by leave their reason, also where Slack gets
-// the status 200.
+// TestDecisionsRefused checks that signed but refused decisions are logged with their reason, even if Slack gets the
+// status 200.
 func TestDecisionsRefused(t *testing.T) {
 	secret, now := []byte("the secret of the hook"), time.Now()
 	gone := func(context.Context, webhook.Person) (identity.Principal, error) {
@@ -90,7 +91,7 @@ func TestDecisionsRefused(t *testing.T) {
 	}
 }
 
-// TestPeopleWithoutTenant checks that a hook without a tenant says why its people can't decide.
+// TestPeopleWithoutTenant checks that a hook without a tenant reports why its people can't decide.
 func TestPeopleWithoutTenant(t *testing.T) {
 	secret, now := []byte("the secret of the hook"), time.Now()
 	store, err := sqlite.Open(t.Context(), sqlite.Memory)
@@ -120,7 +121,8 @@ func TestPeopleWithoutTenant(t *testing.T) {
 	}
 }
 
-// TestDecisionsReadOnce checks that a body is read in one way: a name that occurs twice, or in another spelling, decides nothing.
+// TestDecisionsReadOnce checks that a body has only one meaning. A name that occurs twice, or in another spelling,
+// causes no decision.
 func TestDecisionsReadOnce(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"change_id":"c","digest":"d","decision":"reject","account":"u1"}`:                                       "reject",
@@ -143,7 +145,8 @@ func TestDecisionsReadOnce(t *testing.T) {
 	}
 }
 
-// TestWorkspaces checks that an account of another workspace of Slack with the id of a person's account isn't that person's.
+// TestWorkspaces checks that an account of another Slack workspace is not taken for a person's account with the same
+// id.
 func TestWorkspaces(t *testing.T) {
 	ben, cleo := webhook.Person{Owner: "ben"}, webhook.Person{Owner: "cleo"}
 	people := map[string]webhook.Person{"U1": ben, "T2/U1": cleo}

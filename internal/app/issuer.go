@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// issuer returns the options of the configured OIDC issuer, whose later problems are logged to log.
+// issuer returns the options of the configured OIDC issuer. Later problems are logged to log.
 func (p *App) issuer(log *slog.Logger) oidc.Options {
 	options := *p.Config.Auth.OIDC
 	options.Failed = func(err error) {
@@ -23,8 +23,8 @@ func (p *App) issuer(log *slog.Logger) oidc.Options {
 	return options
 }
 
-// TrustIssuer makes o accept tokens of the configured OIDC issuer, if there is one for them. Otherwise agents get tokens of
-// this server.
+// TrustIssuer makes o accept tokens of the configured OIDC issuer, if it issues tokens for agents. Otherwise agents
+// can get tokens from this server.
 func (p *App) TrustIssuer(o *mcp.Options) error {
 	c := p.Config.Auth
 	if c.OIDC == nil || c.OIDC.Audience == nil {
@@ -47,7 +47,7 @@ func (p *App) TrustIssuer(o *mcp.Options) error {
 	return nil
 }
 
-// signIn returns where people sign in elsewhere, or nil.
+// signIn returns the OpenID Connect provider at which people sign in, or nil.
 func (p *App) signIn(log *slog.Logger) (console.Issuer, error) {
 	if p.Config.Auth.SignIn == nil {
 		return nil, nil
@@ -60,7 +60,7 @@ func (p *App) signIn(log *slog.Logger) (console.Issuer, error) {
 	return provider, nil
 }
 
-// agents returns the authorization server of agents, nil if they don't sign in by themselves.
+// agents returns the authorization server for agents, or nil if agents don't sign in by themselves.
 func (p *App) agents(s *mcp.Server, log *slog.Logger) console.Agents {
 	if !p.lets {
 		return nil

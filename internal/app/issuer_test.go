@@ -22,8 +22,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// TestTrustIssuer checks access with a token of a configured issuer. Its principal sees its tenant's records. A
-// principal without a scope reads the issuer's name for it.
+// TestTrustIssuer checks access with a token of a configured issuer. Its principal sees its tenant's records. The
+// error for a missing scope contains the issuer's name for that scope.
 func TestTrustIssuer(t *testing.T) {
 	public, key, err := ed25519.GenerateKey(nil)
 	if err != nil {

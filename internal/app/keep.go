@@ -14,20 +14,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// A Keep holds the flags of commands that need only the store.
+// A Keep contains the flags of commands that need only the store.
 type Keep struct {
 	File, Store string
 	There       bool // the store must exist
-	Reads       bool // the command only reads: a file that can't be written is read from a copy
+	Reads       bool // the command only reads, so it can use a copy of a file that can't be written
 }
 
-// Flags adds the flags that name a store.
+// Flags adds the flags that select a store.
 func (k *Keep) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&k.File, "config", "c", "", "configuration `FILE` that names the store (default "+DefaultFile+" when it is there)")
 	f.StringVar(&k.Store, "store", "", "the `STORE`: sqlite:FILE or postgres://… (default that of the configuration, else "+config.DefaultStore+")")
 }
 
-// locate returns the store's URL, and the configuration, which is empty if there is no file.
+// locate returns the store's URL and the configuration. The configuration is empty if there is no file.
 func (k *Keep) locate() (url string, c *config.Config, err error) {
 	if k.Store != "" {
 		url, err := storeURL(k.Store)
@@ -43,7 +43,7 @@ func (k *Keep) locate() (url string, c *config.Config, err error) {
 	return c.Store, c, nil
 }
 
-// open opens the store and passes it to do, with the configuration that names it.
+// open opens the store and passes it to do, with its configuration.
 func (k *Keep) open(ctx context.Context, do func(Store, *config.Config) error) (err error) {
 	url, c, err := k.locate()
 	if err != nil {
@@ -72,8 +72,8 @@ func (k *Keep) Tokens(ctx context.Context, do func(*identity.Tokens, *config.Con
 	})
 }
 
-// Invite makes the record of a person, with what want allows, and returns the path of a page that signs them in, once, within
-// life. It asks check about the record first.
+// Invite creates the record of a person with the rights in want. It returns the path of a page that signs the person
+// in once, within life. It calls check with the configuration first.
 func (k *Keep) Invite(ctx context.Context, want identity.Token, life time.Duration, check func(*config.Config) error) (path string, c *config.Config, err error) {
 	err = k.Tokens(ctx, func(tokens *identity.Tokens, found *config.Config) error {
 		c = found
@@ -92,14 +92,14 @@ func (k *Keep) Log(ctx context.Context, do func(audit.Reader) error) error {
 	return k.open(ctx, func(s Store, _ *config.Config) error { return do(s) })
 }
 
-// A Signing is a store and the configuration of its audit.
+// A Signing is a store and the settings of its audit.
 type Signing struct {
 	Store
 	Key     ed25519.PrivateKey // signs checkpoints
 	Archive string             // the folder of old records, or ""
 }
 
-// WithSigning opens the store and passes it to do, with the key with which this gateway signs the audit.
+// WithSigning opens the store and passes it to do, with the key that signs this gateway's audit.
 func (k *Keep) WithSigning(ctx context.Context, do func(Signing) error) error {
 	return k.open(ctx, func(s Store, c *config.Config) error {
 		key, err := signingKey(ctx, c, s)
@@ -110,7 +110,7 @@ func (k *Keep) WithSigning(ctx context.Context, do func(Signing) error) error {
 	})
 }
 
-// signingKey returns the key that signs checkpoints of the audit: that of the configuration, or one that the store
+// signingKey returns the key that signs checkpoints of the audit. It is the configured key, or a key that the store
 // creates on first use.
 func signingKey(ctx context.Context, c *config.Config, s Store) (ed25519.PrivateKey, error) {
 	seed := c.Audit.Key
@@ -123,7 +123,7 @@ func signingKey(ctx context.Context, c *config.Config, s Store) (ed25519.Private
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-// CloseAfter closes c and sets *err to the error of closing if *err is nil.
+// CloseAfter closes c. If *err is nil, it sets *err to the error of closing.
 func CloseAfter(c io.Closer, err *error) {
 	if cerr := c.Close(); *err == nil {
 		*err = cerr

@@ -17,9 +17,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestKeysRotate changes the secrets of an API in their files. A reload applies them without a restart. Answers are
-// masked if they repeat the former or the new secret. A change of the address requires a restart, and the new key is
-// not sent to the old address.
+// TestKeysRotate changes the secrets of an API in their files. A reload applies them without a restart. Responses
+// that repeat the previous or the new secret are masked. A change of the address requires a restart, and the new key
+// is not sent to the old address.
 func TestKeysRotate(t *testing.T) {
 	var last http.Header
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -18,11 +18,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// The bounds of a look at records: for one class, and for all of them.
+// These limit the time to sample records: of one class, and of all classes.
 const (
 	lookOne = 3 * time.Second
 	lookAll = 30 * time.Second
-	lookMax = 64 << 10 // bytes of one value
+	lookMax = 64 << 10 // maximum size of one value in bytes
 )
 
 // Look opens a database temporarily. It returns the classes, the warnings about omitted parts, and the evidence from a
@@ -45,7 +45,7 @@ func Look(ctx context.Context, s config.Source) (classes []schema.Class, warning
 	}
 	rules = rules.AtMost()
 	if counter, ok := opened.(source.Estimator); ok {
-		if counts, err := counter.Estimate(ctx); err == nil { // without an estimate, only the sample counts
+		if counts, err := counter.Estimate(ctx); err == nil { // without an estimate, only the sample is used
 			for name, n := range counts {
 				e.Counts[s.Name+"."+name] = n
 			}
@@ -66,7 +66,8 @@ func Look(ctx context.Context, s config.Source) (classes []schema.Class, warning
 	return classes, warnings, e, nil
 }
 
-// alike returns a warning if several schemas have the same tables with the same columns: they may be those of tenants.
+// alike returns a warning if several schemas have the same tables with the same columns, because each schema may
+// belong to a tenant.
 func alike(classes []schema.Class) []string {
 	tables := map[string][]string{}
 	for i := range classes {
@@ -95,7 +96,7 @@ func alike(classes []schema.Class) []string {
 	return out
 }
 
-// sample adds the evidence of the first records of c to e.
+// sample adds evidence from the first records of c to e.
 func sample(ctx context.Context, s source.Source, rules *policy.Policy, c *schema.Class, e *scaffold.Evidence) error {
 	ctx, cancel := context.WithTimeout(ctx, lookOne)
 	defer cancel()

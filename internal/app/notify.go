@@ -19,8 +19,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// sending returns the options of the Sender for the notifications that c configures. Links begin with the configured
-// URL, or else with at.
+// sending returns the options of the Sender for the notifications in c. Links begin with the configured URL or,
+// without one, with the address at.
 func sending(c *config.Config, at string, log *slog.Logger) webhook.Options {
 	n := c.Notifications
 	at = cmp.Or(n.URL, c.Server.URL, at)
@@ -31,12 +31,13 @@ func sending(c *config.Config, at string, log *slog.Logger) webhook.Options {
 	return o
 }
 
-// TestNotification sends a test to a hook of c, once and at once.
+// TestNotification immediately sends one test to a hook of c.
 func TestNotification(ctx context.Context, c *config.Config, hook string) error {
 	return webhook.New(sending(c, "", nil)).Test(ctx, hook)
 }
 
-// personSheet returns a change as a person sees it. The read is recorded as one of the notification, not of the person.
+// personSheet returns a change as a person sees it. The audit records the read as done by the notification, not by
+// the person.
 func (p *App) personSheet(ctx context.Context, as webhook.Person, change string) (*review.Sheet, error) {
 	who, err := p.Tokens.FindPerson(ctx, as.Owner, as.Tenant)
 	if err != nil {
@@ -46,7 +47,7 @@ func (p *App) personSheet(ctx context.Context, as webhook.Person, change string)
 	return p.Gateway.Reviewer(who, "notification").Sheet(ctx, change)
 }
 
-// Answers returns the handler that takes decisions of people in other systems, or nil if none is configured.
+// Answers returns the handler for decisions that people make in other systems, or nil if none is configured.
 func (p *App) Answers(log *slog.Logger) http.Handler {
 	n := p.inForce().Notifications
 	if p.Tokens == nil || !slices.ContainsFunc(n.Hooks, func(h webhook.Hook) bool { return h.Answers() }) {
@@ -58,8 +59,8 @@ func (p *App) Answers(log *slog.Logger) http.Handler {
 		}})
 }
 
-// Notify sends the configured notifications about changes until stop is called. at is the server's address, such as
-// http://127.0.0.1:8420: links use it unless the configuration has another.
+// Notify sends the configured notifications about changes until stop is called. The argument at is the server's
+// address, such as http://127.0.0.1:8420. Links use it unless the configuration contains another URL.
 func (p *App) Notify(ctx context.Context, at string, log *slog.Logger) (stop func()) {
 	if p.inForce().Notifications.Hooks == nil {
 		return func() {}
@@ -81,10 +82,11 @@ func (p *App) Notify(ctx context.Context, at string, log *slog.Logger) (stop fun
 	}
 }
 
-// withheldPause is how long a field that was notified isn't notified again.
+// withheldPause is how long a notification about a field is not repeated.
 const withheldPause = 90 * 24 * time.Hour
 
-// notifyWithheldFields notifies of fields that are hidden because of their values, each once, until stop is called.
+// notifyWithheldFields sends one notification for each field that is hidden because of its values, until stop is
+// called.
 func (p *App) notifyWithheldFields(ctx context.Context, sender *webhook.Sender, log *slog.Logger) (stop func()) {
 	more, done := make(chan struct{}, 1), make(chan struct{})
 	signal := func(e bailiwick.Event) {
@@ -97,7 +99,7 @@ func (p *App) notifyWithheldFields(ctx context.Context, sender *webhook.Sender, 
 		}
 	}
 	silence := p.Gateway.Subscribe(signal)
-	signal(bailiwick.WithheldChanged) // those of the start
+	signal(bailiwick.WithheldChanged) // the fields that are hidden at the start
 	go func() {
 		defer close(done)
 		for {
@@ -119,7 +121,7 @@ func (p *App) notifyWithheldFields(ctx context.Context, sender *webhook.Sender, 
 	}
 }
 
-// tellOf notifies of one field, unless that was done before, also by another replica.
+// tellOf sends a notification about one field, unless this or another replica has already sent it.
 func (p *App) tellOf(ctx context.Context, sender *webhook.Sender, w bailiwick.Withheld) error {
 	field, now := w.Class+"."+w.Field, time.Now()
 	first, err := p.Store.UseUp(ctx, "withheld "+field, now.Add(withheldPause))
@@ -129,8 +131,8 @@ func (p *App) tellOf(ctx context.Context, sender *webhook.Sender, w bailiwick.Wi
 	return sender.Tell(ctx, change.Event{Kind: webhook.Withheld, At: now, Seq: now.UnixMicro(), Field: field, Why: w.Why})
 }
 
-// Tell notifies agents connected to s about changes they watch, including those of other replicas, until stop is
-// called.
+// Tell notifies agents that are connected to s about changes that they watch, until stop is called. This includes
+// changes made through other replicas.
 func (p *App) Tell(ctx context.Context, s *mcp.Server, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -155,7 +157,7 @@ func (p *App) Tell(ctx context.Context, s *mcp.Server, log *slog.Logger) (stop f
 	}
 }
 
-// tell sends the events after *at, or waits for more.
+// tell sends the events after *at, or waits for new events.
 func (p *App) tell(ctx context.Context, s *mcp.Server, at *int64, begun *bool) (err error) {
 	if !*begun {
 		if *at, err = p.Store.LastEvent(ctx); err != nil {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestOwnPages: a page of another site can't send answers to notifications. Other programs, and links that people follow, can.
+// TestOwnPages checks that a page of another site can't send answers to notifications. Other programs can, and people
+// can follow links.
 func TestOwnPages(t *testing.T) {
 	h := own(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), "https://gate.example")
 	for _, tt := range []struct {

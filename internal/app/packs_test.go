@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestPacks serves a bundled pack and one from a folder, and reloads changes of both.
+// TestPacks serves a bundled pack and a pack from a folder, and reloads changes of both.
 func TestPacks(t *testing.T) {
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -67,7 +67,7 @@ func (k *keptParse) openWriter(context.Context, config.Source) error {
 	return nil
 }
 
-// because returns why an application on Parse Server can't be read, for the operator.
+// because returns the reason why an application on Parse Server can't be read, for the operator.
 func because(err error) string {
 	p := problem.Of(err)
 	if p.Err != nil {
@@ -76,7 +76,8 @@ func because(err error) string {
 	return p.Detail
 }
 
-// parseOf returns how to reach a Parse Server that the command line names, as master, from environment variables.
+// parseOf returns the settings for a Parse Server that is named on the command line. They come from environment
+// variables, and use the master key.
 func parseOf(env func(string) string) *config.ParseServer {
 	return &config.ParseServer{AppID: env("PARSE_APP_ID"), MasterKey: env("PARSE_MASTER_KEY"), RESTKey: env("PARSE_REST_KEY"), As: "master"}
 }

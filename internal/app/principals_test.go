@@ -65,8 +65,8 @@ var requests = []struct{ method, name, arguments string }{
 	{"completion/complete", "bailiwick://{source}/{class}/schema", `{"class": "u"}`},
 }
 
-// TestPrincipals checks that a gateway with four principals over one database shows each exactly its view, in every
-// tool, prompt, resource, completion and error. The golden file is meant to be read by people.
+// TestPrincipals checks a gateway with four principals over one database. Each principal gets exactly its view, in
+// every tool, prompt, resource, completion and error. The golden file is meant to be read by people.
 func TestPrincipals(t *testing.T) {
 	dir := t.TempDir()
 	rules, err := os.ReadFile("testdata/principals.yaml")
@@ -138,7 +138,7 @@ func (token bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// changing matches what differs between two runs.
+// changing matches the parts of an answer that differ between two runs.
 var changing = regexp.MustCompile(`"cursor":"[^"]*"`)
 
 // ask makes one request and returns the answer as an agent sees it.

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/prompt"
 )
 
-// Prompts returns the prompts that c serves: the built-in and the configured ones. Faults of a template are reported at
-// its position in the file.
+// Prompts returns the prompts that c serves: the built-in prompts and the configured ones. Faults in a template are
+// reported at its position in the file.
 func Prompts(c *config.Config) ([]prompt.Prompt, error) {
 	all := prompt.Builtin()
 	faults := &config.Error{}
@@ -49,7 +49,7 @@ func (p *App) openPrompts() error {
 // Announce makes s notify its clients of every change of the gateway, until stop is called.
 func (p *App) Announce(s *mcp.Server) (stop func()) {
 	return p.Gateway.Subscribe(func(e bailiwick.Event) {
-		if e != bailiwick.WithheldChanged { // the agents' views have changed with other events
+		if e != bailiwick.WithheldChanged { // agents' views have already changed with other events
 			s.NotifyAll()
 		}
 	})

@@ -20,8 +20,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// TestRefusalsTraced checks that requests which are refused before they become a call leave a log line. It has the
-// principal and the true reason, whatever the status of the answer.
+// TestRefusalsTraced checks that a request that is refused before it becomes a call is logged. The log line contains
+// the principal and the true reason, for any status.
 func TestRefusalsTraced(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "bailiwick.yaml")

@@ -26,9 +26,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Reload applies the parts of c that can change while calls run: rules and gates, the served tools with their timeouts
-// and rows, actions, and prompts. They are replaced in one step. If any part of c is invalid, nothing changes. It
-// returns warnings.
+// Reload applies the parts of c that can change while calls run. These are rules and gates, the served tools with
+// their timeouts and rows, actions, and prompts. They are replaced in one step. If any part of c is invalid, nothing
+// changes. It returns warnings.
 func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	p.opens(c)
 	warnings, listed := c.CheckLists(namesOf(c, p.Gateway.Catalogue()))
@@ -45,7 +45,7 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 		parts, err := p.replacing(c, callsOf(m), prompts)
 		if err == nil {
 			unwritable = p.openWriters(ctx, c)
-			p.declare(p.Config, c) // until it is decided which of the two is in force
+			p.declare(p.Config, c) // until one of the two is in force
 		}
 		return parts, err
 	}
@@ -55,7 +55,7 @@ func (p *App) Reload(ctx context.Context, c *config.Config) ([]string, error) {
 	} else {
 		err = p.Gateway.Renew(with)
 	}
-	if err != nil && !checked { // the rules have faults: name the others with them
+	if err != nil && !checked { // the rules have faults, so other faults are reported together with them
 		err = merge(&config.Config{}, append(named, err))
 	}
 	if err != nil {
@@ -83,7 +83,7 @@ func declarations(c *config.Config) bailiwick.Declarations {
 	return bailiwick.Declarations{Actions: c.Actions, Metrics: c.Metrics, Queries: c.Queries}
 }
 
-// replacing returns c, and its tools and prompts where they differ from those in force.
+// replacing returns c, and its tools and prompts if they differ from those in force.
 func (p *App) replacing(c *config.Config, compiled compiledCalls, prompts []prompt.Prompt) (bailiwick.Parts, error) {
 	parts := bailiwick.Parts{p: c}
 	if !reflect.DeepEqual(toolSettings(p.Config), toolSettings(c)) {
@@ -107,7 +107,7 @@ func (p *App) replacing(c *config.Config, compiled compiledCalls, prompts []prom
 	return parts, nil
 }
 
-// toolSettings returns the parts of c that determine the tools and what they do.
+// toolSettings returns the settings in c that determine the tools and their behaviour.
 func toolSettings(c *config.Config) any {
 	type decides struct {
 		tools            config.Tools
@@ -116,7 +116,7 @@ func toolSettings(c *config.Config) any {
 		statement        time.Duration
 		actions          []action.Declaration
 		asked            []declared.Declaration
-		packs            []string // for each API with packs: its packs, document and naming
+		packs            []string // for each API with packs: the packs, the document and the naming of the tools
 		shut             bool
 	}
 	out := decides{c.Tools, c.Limits.QueryRows, c.Limits.SampleRows, c.Limits.Timeouts, c.Limits.Statement, c.Actions, c.Queries, nil, shut(c.Rules)}
@@ -128,7 +128,7 @@ func toolSettings(c *config.Config) any {
 	return out
 }
 
-// Restart returns the keys that differ between two configurations and take effect only after a restart.
+// Restart returns the keys that differ between two configurations and need a restart to take effect.
 func Restart(started, now *config.Config) []string {
 	var keys []string
 	differ := func(key string, a, b any) {
@@ -152,7 +152,7 @@ func Restart(started, now *config.Config) []string {
 	}
 	differ("policy.sample_values", !a.Unsampled, !b.Unsampled)
 	differ("budget", a.Budget, b.Budget)
-	for _, l := range []*config.Limits{&a.Limits, &b.Limits} { // applied without a restart
+	for _, l := range []*config.Limits{&a.Limits, &b.Limits} { // these settings are applied without a restart
 		l.QueryRows, l.SampleRows, l.Timeouts, l.Statement = 0, 0, nil, 0
 	}
 	differ("limits", a.Limits, b.Limits)
@@ -170,8 +170,7 @@ func Restart(started, now *config.Config) []string {
 	return keys
 }
 
-// plain returns a principal and the other settings in a form that can be compared. Expressions in filters can't be
-// compared.
+// plain returns a principal and the other settings in a comparable form. Expressions in filters aren't comparable.
 func plain(p *identity.Principal, auth config.Auth) any {
 	auth.Anonymous = nil
 	if p == nil {
@@ -185,7 +184,7 @@ func plain(p *identity.Principal, auth config.Auth) any {
 	return []any{auth, principal, filters}
 }
 
-// Forms returns the form of results for each client, by client name. "" is the default.
+// Forms returns the form of results by client name. The name "" is the default.
 func Forms(c *config.Config) map[string]mcp.Form {
 	out := map[string]mcp.Form{}
 	if c.Results.Default != "" {
@@ -227,7 +226,7 @@ func (p *App) strayTokens(ctx context.Context) ([]string, error) {
 }
 
 // CheckToken checks the names in the lists of a new token against c. Unknown names are an error, or warnings if c is
-// lenient. Without sources, nothing is checked.
+// lenient. If c has no sources, nothing is checked.
 func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnings []string, err error) {
 	if len(c.Sources) == 0 {
 		return nil, nil
@@ -235,7 +234,7 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	names := config.Names{Tools: ToolNames(c), Classes: ruledClassNames(c), APIs: c.APINames()}
 	strays := names.Strays(t.Tools, t.Classes, slices.Sorted(maps.Keys(t.Filters)))
 	if len(t.Filters) > 0 || slices.ContainsFunc(strays, func(s config.Stray) bool { return s.Path[0] != "tools" }) {
-		// Classes that no rule names may exist too.
+		// Classes that no rule names may also exist.
 		var catalogue []schema.Class
 		for _, s := range c.Sources {
 			if s.OpenAPI != nil {
@@ -269,8 +268,8 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	return warnings, nil
 }
 
-// filterFields refuses filters on fields that their classes don't have, and filters that compare lists with scalars: a token with one
-// sees none of the records.
+// filterFields refuses filters on fields that don't exist, and filters that compare lists with scalars. A token with
+// one of these filters would see no records.
 func filterFields(t identity.Token, catalogue []schema.Class) error {
 	who, err := t.Principal()
 	if err != nil {
@@ -289,7 +288,7 @@ func filterFields(t identity.Token, catalogue []schema.Class) error {
 				}
 			})
 			policyops.Lists(who.Filters[name], c, func(f *schema.Field, message, _ string) {
-				if f.Type == schema.Array { // one of type json may hold a scalar
+				if f.Type == schema.Array { // a field of type json may contain a scalar
 					errs = append(errs, fmt.Errorf("filters.%s: %s", name, message))
 				}
 			})
@@ -298,7 +297,7 @@ func filterFields(t identity.Token, catalogue []schema.Class) error {
 	return errors.Join(errs...)
 }
 
-// ruledClassNames returns the names of the classes with rules in c, in all forms that lists can use.
+// ruledClassNames returns the names of the classes that have rules in c, in all forms that lists can use.
 func ruledClassNames(c *config.Config) []string {
 	var out []string
 	for name := range c.Rules.Classes {
@@ -314,7 +313,7 @@ func ruledClassNames(c *config.Config) []string {
 	return out
 }
 
-// opens removes from c the rules of APIs that are not open, with a note: sources are opened at the start.
+// opens removes rules of APIs that are not open from c, and adds a note. Sources are opened only at the start.
 func (p *App) opens(c *config.Config) {
 	for _, s := range c.Sources {
 		if _, ruled := c.Rules.APIs[s.Name]; ruled && p.sources[s.Name] == nil {

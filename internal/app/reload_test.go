@@ -23,8 +23,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestReloadAtOnce reloads between two configurations while tools are listed and called. No list has rules of one and
-// tools of the other. No call runs a tool that the configuration in its record doesn't serve.
+// TestReloadAtOnce reloads alternately two configurations while tools are listed and called. No list combines the
+// rules of one with the tools of the other. No call runs a tool that the configuration in its record doesn't serve.
 func TestReloadAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	if err := demo.Create(t.Context(), filepath.Join(dir, "tracker.db")); err != nil {
@@ -43,7 +43,7 @@ func TestReloadAtOnce(t *testing.T) {
 		}
 		return c
 	}
-	// A writable class offers the tools of changes, by the rules. The list takes others away.
+	// With a writable class, the rules offer the tools for changes. The list of tools removes other tools.
 	texts := []string{"classes: {tracker.issues: {tenant: {field: org_id}, permitted: [title]}}\ntools: {except: [group_by]}\n",
 		"classes: {tracker.issues: {tenant: {field: org_id}, write: {create: deny, update: deny, delete: deny}}}\ntools: {except: [count_objects]}\n"}
 	p, err := app.Build(t.Context(), load(texts[0]))
@@ -104,7 +104,7 @@ func TestReloadAtOnce(t *testing.T) {
 			t.Error(err)
 			break
 		}
-		for made := calls.Load(); calls.Load() < made+3; { // one at least begins under these rules
+		for made := calls.Load(); calls.Load() < made+3; { // at least one begins under these rules
 			time.Sleep(time.Millisecond)
 		}
 	}
@@ -133,7 +133,8 @@ func TestReloadAtOnce(t *testing.T) {
 	}
 }
 
-// TestReloadOpensForWriting raises a gate, and adds the first action, while the gateway runs: what agents are then offered, they can use.
+// TestReloadOpensForWriting raises a gate and adds the first action while the gateway runs. Agents can then use the
+// newly offered tools.
 func TestReloadOpensForWriting(t *testing.T) {
 	const raw, action = "gates: {writes: review, raw_writes: review}\n", "actions: {finish: {on: tracker.issues, do: update, tool: true, input: {required: [id], properties: {id: {type: string}}}, record: {$cel: input.id}, set: {title: x}}}\n"
 	for _, row := range []struct{ name, more, call, arguments string }{

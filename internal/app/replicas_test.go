@@ -48,8 +48,8 @@ limits: {rate: 1/min, burst: 6}
 	return p, h
 }
 
-// TestReplicas runs two replicas with one PostgreSQL store. A token of one is valid on the other until it is revoked,
-// and both share one rate and one audit. Then the store fails and recovers.
+// TestReplicas runs two replicas with one PostgreSQL store. A token created by one is valid at the other until it is
+// revoked. Both share one rate and one audit. Then the store fails and recovers.
 func TestReplicas(t *testing.T) {
 	running := filepath.Join(t.TempDir(), "app.db")
 	if err := demo.Create(t.Context(), running); err != nil {

@@ -8,11 +8,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// applied has the settings that a reload puts into force, and those that no file sets. All others take a restart.
+// applied contains the settings that a reload applies, and settings that no file contains. All other settings need a
+// restart.
 var applied = []string{"Open", "Credential", "Rules", "Tools", "Results", "Prompts", "Lenient", "Notes", "Actions", "Metrics", "Packs",
 	"Limits.QueryRows", "Limits.SampleRows", "Limits.Timeouts", "Limits.Statement"}
 
-// TestRestart changes each setting of a configuration in turn. A reload applies it, or Restart names it.
+// TestRestart changes each setting of a configuration in turn. It checks that a reload applies the setting, or that
+// Restart names it.
 func TestRestart(t *testing.T) {
 	changed := map[string]bool{}
 	var walk func(at string, path []int, of reflect.Type)
@@ -48,7 +50,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// set gives a field another value. It returns false for kinds that have no simple one.
+// set changes the value of a field. It returns false for kinds without a simple value.
 func set(f reflect.Value) bool {
 	switch f.Kind() {
 	case reflect.String:

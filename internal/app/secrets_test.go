@@ -8,7 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// TestSecretsOf checks that the passwords of all connections count as credentials of a source, and the keys of a Parse Server.
+// TestSecretsOf checks that the passwords of all connections and the keys of a Parse Server count as credentials of a
+// source.
 func TestSecretsOf(t *testing.T) {
 	c := &config.Config{Sources: []config.Source{
 		{Name: "desk", URL: "postgres://app:read@db/desk", WriteURL: "postgres://app:write@db/desk"},

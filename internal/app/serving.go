@@ -16,25 +16,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
 
-// A Serving holds the HTTP handlers of an App, for agents and people.
+// A Serving contains the HTTP handlers of an App, for agents and people.
 type Serving struct {
 	MCP     *mcp.Server
 	Agents  http.Handler     // the MCP endpoint, health and metrics
 	Reviews http.Handler     // the reviewers' JSON API, below /api/
-	Console *console.Console // nil if people have no credentials to sign in with
+	Console *console.Console // nil if people have no way to sign in
 
 	plant  *App
 	log    *slog.Logger
-	bodies *fair.Budget // of all handlers
+	bodies *fair.Budget // shared by all handlers
 }
 
-// Serve returns the handlers of p, with an MCP server that has the options o. Their streams end with ctx, or when that server closes its
-// listener.
+// Serve returns the handlers of p, with an MCP server that has the options o. Their streams end when ctx ends or when
+// the MCP server closes its listener.
 func (p *App) Serve(ctx context.Context, o mcp.Options) (*Serving, error) {
 	if err := p.TrustIssuer(&o); err != nil {
 		return nil, err
 	}
-	if o.ShutdownTimeout == 0 { // each call has a timeout of its own
+	if o.ShutdownTimeout == 0 { // each call has its own timeout
 		o.ShutdownTimeout = config.MaxTimeout + patience
 	}
 	if o.Bodies == nil {
@@ -60,7 +60,7 @@ func (p *App) Serve(ctx context.Context, o mcp.Options) (*Serving, error) {
 	return out, out.people(ctx, o.Tokens)
 }
 
-// people creates the handlers for people, who sign in with credentials.
+// people creates the handlers for people. They sign in with credentials.
 func (s *Serving) people(ctx context.Context, credentials identity.Authenticator) (err error) {
 	if credentials != nil {
 		if s.Console, err = s.plant.Console(ctx, s.MCP, credentials, s.log); err != nil {
@@ -72,7 +72,7 @@ func (s *Serving) people(ctx context.Context, credentials identity.Authenticator
 	return nil
 }
 
-// Handler serves everything at one address: /mcp, /api/ and /console.
+// Handler serves all handlers at one address: /mcp, /api/ and /console.
 func (s *Serving) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", s.Agents)
@@ -87,8 +87,8 @@ func (s *Serving) Handler() http.Handler {
 	return edge.WithPrefix(s.limitBodies(mux), s.plant.inForce().Server.URL)
 }
 
-// own returns h without requests of other sites' pages. Systems that answer notifications are not browsers. site is the URL of
-// this server as people know it.
+// own returns h without requests from pages of other sites. Systems that answer notifications are not browsers. site
+// is the public URL of this server.
 func own(h http.Handler, site string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if edge.Foreign(r, site) {
@@ -100,7 +100,8 @@ func own(h http.Handler, site string) http.Handler {
 	})
 }
 
-// limitBodies returns h with a bound on the memory of bodies. The MCP endpoint, which knows its callers, counts them itself.
+// limitBodies returns h with a limit on the memory for request bodies. The MCP endpoint knows its callers, so it
+// counts their bodies itself.
 func (s *Serving) limitBodies(h http.Handler) http.Handler {
 	rest := s.bodies.Handler(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -121,13 +122,13 @@ func about(people bool) http.HandlerFunc {
 	}
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, text) // the client may have gone
+		_, _ = io.WriteString(w, text) // the client may have disconnected
 	}
 }
 
-// Work applies approved changes, sends notifications and reports to agents what happens to their changes, until stop is
-// called. stop returns when no work is in progress. Links in notifications begin with address, such as
-// "http://127.0.0.1:8420".
+// Work does the background work until stop is called. It applies approved changes, sends notifications, and reports
+// changes to their agents. stop returns when no work is in progress. Links in notifications begin with address, such
+// as "http://127.0.0.1:8420".
 func (s *Serving) Work(ctx context.Context, address string) (stop func()) {
 	s.plant.Address = address
 	ends := []func(){s.plant.Apply(ctx, s.log), s.plant.Describes(ctx, s.log), s.plant.Notify(ctx, address, s.log), s.plant.Tell(ctx, s.MCP, s.log), s.plant.Share(ctx, s.log)}

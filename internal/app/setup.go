@@ -22,28 +22,28 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// DefaultFile is the configuration file that is used if none is named.
+// DefaultFile is the configuration file if none is given.
 const DefaultFile = "bailiwick.yaml"
 
-// MemoryStore is a temporary store, deleted at the end.
+// MemoryStore is a temporary store that is deleted at the end.
 const MemoryStore = "sqlite:" + sqlite.Memory
 
-// A Setup holds the flags that select the configuration.
+// A Setup contains the flags that select the configuration.
 type Setup struct {
 	File    string
 	Sources []string
 	Store   string
 }
 
-// Flags adds the flags that name a configuration.
+// Flags adds the flags that select a configuration.
 func (s *Setup) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&s.File, "config", "c", "", "configuration `FILE` (default "+DefaultFile+" when it is there)")
 	f.StringArrayVar(&s.Sources, "source", nil, "a database instead of a configuration: sqlite:app.db, postgres://…, mariadb://… or mongodb://… (repeatable; name=`URL` names it)")
 	f.StringVar(&s.Store, "store", "", "the `STORE` of tokens, changes and the audit: sqlite:FILE or postgres://…")
 }
 
-// Load returns the configuration. With --source instead of a file, every class of the sources is visible and the store
-// is temporary.
+// Load returns the configuration. With --source instead of a file, every class of the sources is visible, and the
+// store is temporary.
 func (s *Setup) Load() (*config.Config, error) {
 	if s.File != "" && s.Sources != nil {
 		return nil, config.Usagef("--source excludes --config; write the source into the file")
@@ -75,7 +75,7 @@ func (s *Setup) Path() string {
 	return cmp.Or(s.File, DefaultFile)
 }
 
-// LoadFile reads a configuration and fetches its documents at URLs.
+// LoadFile reads a configuration and fetches the documents at URLs that it names.
 func LoadFile(path string) (*config.Config, error) {
 	c, err := config.Load(path)
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
@@ -87,7 +87,7 @@ func LoadFile(path string) (*config.Config, error) {
 	return c, c.Fetch(fetchAPIDocument)
 }
 
-// LoadText reads text as a configuration that stands at path, and fetches its documents at URLs.
+// LoadText parses text as the configuration at path, and fetches the documents at URLs that it names.
 func LoadText(path string, text []byte) (*config.Config, error) {
 	c, err := config.Parse(path, text, os.LookupEnv)
 	if err != nil {
@@ -96,9 +96,9 @@ func LoadText(path string, text []byte) (*config.Config, error) {
 	return c, c.Fetch(fetchAPIDocument)
 }
 
-// fetchAPIDocument reads the document of a source at a URL. Requests to the host of base_url carry the credentials that calls of
-// the API carry, so that a document behind a sign-in can be read. Requests to other hosts carry none. It doesn't use
-// accounts of people and credentials of principals.
+// fetchAPIDocument reads the document of a source at a URL. Requests to the host of base_url carry the same
+// credentials as calls of the API, so that a protected document can be read. Requests to other hosts carry no
+// credentials. Accounts of people and credentials of principals are not used.
 func fetchAPIDocument(s config.Source) (config.Document, error) {
 	of := *s.OpenAPI
 	alone := func(c *config.APICredential) bool { return c != nil && c.Person == nil && c.Each == nil }
@@ -112,7 +112,8 @@ func fetchAPIDocument(s config.Source) (config.Document, error) {
 	}
 	if set, ok := who.(*client.CredentialSet); ok {
 		defer set.Close()
-		if unsaid := of.Signing(&spec.Document{}).Unsaid; unsaid != nil { // of several for one header, the first
+		// If several credentials use one header, the first is sent.
+		if unsaid := of.Signing(&spec.Document{}).Unsaid; unsaid != nil {
 			who = client.CredentialFor(set, unsaid)
 		}
 	}
@@ -157,7 +158,7 @@ func (e *fileError) Error() string {
 }
 func (e *fileError) Unwrap() error { return e.err }
 
-// bare returns a configuration of sources only.
+// bare returns a configuration that contains only sources.
 func (s *Setup) bare() (*config.Config, error) {
 	c := &config.Config{Store: MemoryStore}
 	c.Rules.Unlisted = true
@@ -187,13 +188,13 @@ func storeURL(text string) (string, error) {
 	return s.URL, nil
 }
 
-// StdioFlags are the flags for the principal over stdio, or of one call in process.
+// StdioFlags are the flags for the principal over stdio, or for one call in process.
 type StdioFlags struct {
 	Tenant, Owner, Scopes string
-	Given                 func(name string) bool // whether a flag was given
+	Given                 func(name string) bool // reports whether a flag was given
 }
 
-// Flags adds the flags that set the principal. tenant is the name of the first.
+// Flags adds the flags that set the principal. The argument tenant is the name of the tenant flag.
 func (s *StdioFlags) Flags(f *pflag.FlagSet, tenant string) {
 	f.StringVar(&s.Tenant, tenant, "", "the `TENANT` whose records are seen")
 	f.StringVar(&s.Owner, "owner", "", "the `PERSON` on whose behalf")
@@ -201,7 +202,7 @@ func (s *StdioFlags) Flags(f *pflag.FlagSet, tenant string) {
 	s.Given = func(name string) bool { return f.Changed(name) }
 }
 
-// Principal returns the principal: the configured one, modified by flags. Without a configured one it is a local
+// Principal returns the configured principal, modified by the flags. If none is configured, it returns a local
 // principal with the scope read.
 func (s *StdioFlags) Principal(configured identity.Principal, id string) (identity.Principal, error) {
 	p := configured

@@ -8,7 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// Share compares this process with the others that share its store until stop is called. A temporary store has no others.
+// Share compares this process with the other processes that share its store, until stop is called. A temporary store
+// isn't shared.
 func (p *App) Share(ctx context.Context, log *slog.Logger) (stop func()) {
 	if storePath(p.Config.Store) == sqlite.Memory {
 		return func() {}

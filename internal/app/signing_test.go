@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// vault declares one scheme of each kind. Its operations are called by what they require.
+// vault declares one scheme of each kind. The names of its operations tell which schemes they require.
 const vault = `{"openapi": "3.0.3", "info": {"title": "Vault", "version": "1"},
 "components": {"securitySchemes": {
   "token": {"type": "http", "scheme": "bearer"}, "user": {"type": "http", "scheme": "basic"}, "cert": {"type": "mutualTLS"}, "sso": {"type": "oauth2", "flows": {}},
@@ -38,8 +38,8 @@ const vault = `{"openapi": "3.0.3", "info": {"title": "Vault", "version": "1"},
   "/sso": {"get": {"operationId": "sso", "security": [{"sso": ["read"]}], "responses": {"200": {"description": "ok"}}}},
   "/upload": {"servers": [{"url": "http://localhost:PORT/up"}], "get": {"operationId": "upload", "responses": {"200": {"description": "ok"}}}}}}`
 
-// reaching loads a configuration whose source vault has the document, and returns a call as an agent makes it. In the texts BASE is the
-// address of the API and PORT its port.
+// reaching loads a configuration whose source vault has the document, and returns a function that calls the API as an
+// agent does. In the texts, BASE is the address of the API and PORT its port.
 func reaching(t *testing.T, document, keys string, api http.Handler) func(operation string, query value.Value) string {
 	t.Helper()
 	server := httptest.NewServer(api)
@@ -47,7 +47,7 @@ func reaching(t *testing.T, document, keys string, api http.Handler) func(operat
 	return calling(t, document, keys, server.URL)
 }
 
-// calling is reaching for an API at base.
+// calling does the same as reaching for an API at base.
 func calling(t *testing.T, document, keys, base string) func(operation string, query value.Value) string {
 	t.Helper()
 	opened, permitted := opening(t, document, keys, base)
@@ -69,7 +69,7 @@ func calling(t *testing.T, document, keys, base string) func(operation string, q
 	}
 }
 
-// opening is calling in its parts: the open source, and a permit for a call.
+// opening returns the parts that calling combines: the open source, and a function that returns a permit for a call.
 func opening(t *testing.T, document, keys, base string) (source.Caller, func(operation string, query value.Value) (calls.Permit, error)) {
 	t.Helper()
 	_, port, _ := strings.Cut(base[strings.LastIndexByte(base, '/'):], ":")
@@ -103,7 +103,7 @@ func opening(t *testing.T, document, keys, base string) (source.Caller, func(ope
 	}
 }
 
-// TestWhose checks that the audit names the owners of the credentials that calls carry, and of no others.
+// TestWhose checks that the audit names the owners of exactly those credentials that a call carries.
 func TestWhose(t *testing.T) {
 	const own, fixed = `{per_principal: {by: owner, secrets: {ann: aaaa}}}`, `{header: {name: DD-API-KEY, value: bbbb}}`
 	for _, row := range []struct {
@@ -133,7 +133,7 @@ func TestWhose(t *testing.T) {
 	}
 }
 
-// signed answers with an empty object, and notes the path and the credentials of a request.
+// signed responds with an empty object, and records the path and the credentials of a request.
 func signed(into *string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		all := []string{r.URL.Path}
@@ -151,7 +151,8 @@ func signed(into *string) http.HandlerFunc {
 	}
 }
 
-// TestSigned checks the credentials of each operation's call under several configurations, or why it isn't sent.
+// TestSigned checks the credentials in each operation's call under several configurations, or the reason why the call
+// isn't sent.
 func TestSigned(t *testing.T) {
 	const all = `, credentials: {token: {bearer: aaaa}, user: {basic: {user: u, password: pppp}}, api: {header: {name: DD-API-KEY, value: bbbb}}, app: {header: {name: DD-APPLICATION-KEY, value: cccc}}, sid: {cookie: {name: sid, value: dddd}}}`
 	for _, row := range []struct {
@@ -206,8 +207,8 @@ func TestSigned(t *testing.T) {
 	}
 }
 
-// TestSignedEchoes checks an API that repeats the headers of a request. Its answer must show none of the secrets among
-// them. Fixed headers that are not secrets stay as they are.
+// TestSignedEchoes checks an API that repeats the headers of a request. Its response must not show any secret among
+// them. Fixed headers that are not secrets stay unchanged.
 func TestSignedEchoes(t *testing.T) {
 	t.Setenv("VAULT_REGION", "eu-central-secretly")
 	const keys = `, credentials: {api: {header: {name: DD-API-KEY, value: aaaabbbbcccc}}, app: {header: {name: DD-APPLICATION-KEY, value: ddddeeeeffff}}}, headers: {X-Org: acme-industries, X-App-Secret: gggghhhhiiii, X-Region: "${VAULT_REGION}"}`
@@ -223,7 +224,8 @@ func TestSignedEchoes(t *testing.T) {
 	}
 }
 
-// TestSignedParameters checks that agents don't set the parameters and headers that credentials and fixed headers set, in any operation.
+// TestSignedParameters checks that agents can't set parameters and headers that credentials and fixed headers set, in
+// any operation.
 func TestSignedParameters(t *testing.T) {
 	document := strings.Replace(vault, `"/free": {"get": {`, `"/free": {"get": {"parameters": [{"in": "query", "name": "key", "schema": {"type": "string"}}, {"in": "header", "name": "x-org", "schema": {"type": "string"}}, {"in": "query", "name": "page", "schema": {"type": "string"}}],`, 1)
 	call := reaching(t, document, `, credentials: {q: {query: {name: key, value: eeee}}}, headers: {X-Org: acme}`, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -240,7 +242,8 @@ func TestSignedParameters(t *testing.T) {
 	}
 }
 
-// TestUnsigned checks what check says of operations that can't be called with what is configured.
+// TestUnsigned checks the messages of the command check about operations that can't be called with the configured
+// credentials.
 func TestUnsigned(t *testing.T) {
 	for _, row := range []struct {
 		keys string

@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// TestLink checks where the links lead that agents are given: to this server as people know it.
+// TestLink checks the links that agents get. They lead to the public URL of this server.
 func TestLink(t *testing.T) {
 	for _, c := range []struct{ notifications, server, want string }{
 		{"https://review.example", "https://gate.example", "https://review.example/console/changes/01"},

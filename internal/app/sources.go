@@ -64,7 +64,7 @@ func OpenSource(ctx context.Context, c *config.Config, s config.Source) (Opened,
 	return k, nil
 }
 
-// collectionsOf returns what the configuration declares of the collections of a source.
+// collectionsOf returns the configured declarations of the collections of a source.
 func collectionsOf(s config.Source) map[string]mongodb.Collection {
 	out := map[string]mongodb.Collection{}
 	for name, c := range s.Collections {
@@ -73,7 +73,7 @@ func collectionsOf(s config.Source) map[string]mongodb.Collection {
 	return out
 }
 
-// openElsewhere opens a source whose driver this program may not have, or nil if it is of another kind.
+// openElsewhere opens a source whose driver this program may lack. It returns nil if the source is of another kind.
 func openElsewhere(ctx context.Context, c *config.Config, s config.Source) (source.Adapter, error) {
 	if c.Open != nil {
 		return c.Open(ctx, s)
@@ -89,10 +89,10 @@ type kept struct {
 	source.Adapter
 	choice *config.Chooser
 
-	through *tunnel // to the SSH server, or nil
+	through *tunnel // through the SSH server, or nil
 
-	mu   sync.Mutex // held while it is described
-	once bool       // it was described before
+	mu   sync.Mutex // locked while it is described
+	once bool       // it has been described before
 
 	late
 }
@@ -108,8 +108,8 @@ func keep(s source.Adapter, choice *config.Chooser) *kept {
 	return &kept{Adapter: s, choice: choice}
 }
 
-// Describe implements source.Source. Names in the configuration that match nothing are an error the first time. Later they
-// are warnings, because tables may go while the gateway runs.
+// Describe implements source.Source. Names in the configuration that match nothing are an error the first time. Later
+// they are warnings, because tables may be removed while the gateway runs.
 func (k *kept) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -140,8 +140,8 @@ func (k *kept) Close() error {
 	return errors.Join(all.Close(), k.through.close())
 }
 
-// renew makes the source and its writer use the user and the password that are configured now. Databases whose drivers
-// ask for them with each connection need nothing.
+// renew makes the source and its writer use the currently configured user and password. Databases whose drivers
+// request them for each connection need no renewal.
 func (k *kept) renew(ctx context.Context) error {
 	var is any = k.Adapter
 	if w := k.writer.Load(); w != nil {
@@ -177,8 +177,8 @@ func (k *kept) LeftOut() []string {
 	return nil
 }
 
-// SourceOf parses a source of the command line: a URL or the path of an SQLite file. Its name is given as "name=…", or
-// else is that of the database.
+// SourceOf parses a source from the command line: a URL or the path of an SQLite file. The name is given as "name=…",
+// or it is the name of the database.
 func SourceOf(text string) (config.Source, error) {
 	s := config.Source{URL: text}
 	if name, rest, ok := strings.Cut(text, "="); ok && identifier(name) == name && name != "" && !slices.Contains([]string{"host", "dbname", "service"}, name) {
@@ -188,7 +188,8 @@ func SourceOf(text string) (config.Source, error) {
 	if err != nil {
 		return s, config.Usagef("the source %v", err)
 	}
-	if s.URL, s.Schemas = parsed.URL, parsed.Schemas; strings.HasPrefix(s.URL, "file:") { // as Prisma names SQLite files
+	// The form in which Prisma names SQLite files.
+	if s.URL, s.Schemas = parsed.URL, parsed.Schemas; strings.HasPrefix(s.URL, "file:") {
 		path, _, _ := strings.Cut(strings.TrimPrefix(s.URL, "file:"), "?")
 		s.URL = "sqlite:" + path
 	}
@@ -257,7 +258,7 @@ func identifier(s string) string {
 	return s[:min(len(s), 63)]
 }
 
-// Describe opens the source s of c temporarily and returns its classes, with warnings about what it left out.
+// Describe opens the source s of c temporarily. It returns the classes, and warnings about omitted parts.
 func Describe(ctx context.Context, c *config.Config, s config.Source) (_ []schema.Class, _ []string, err error) {
 	if s.OpenAPI != nil {
 		return nil, nil, nil // APIs have no classes

@@ -25,7 +25,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// asking returns an extension with a tool that asks back, and counts how often it was answered.
+// asking returns an extension with a tool that asks a question back. It counts the answers to the question.
 func asking(used *app.App, answered *atomic.Int64) wire.Extension {
 	return wire.Extension{StateKey: []byte(strings.Repeat("k", 32)), Used: used.Store, Mount: func(_ *sdk.Server, raw wire.RawTool) {
 		raw(&sdk.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -40,7 +40,7 @@ func asking(used *app.App, answered *atomic.Int64) wire.Extension {
 	}}
 }
 
-// asker serves the demo with a tool that asks back, and the store at place, and returns the program and its address.
+// asker serves the demo with a tool that asks back, and the store at place. It returns the program and its address.
 func asker(t *testing.T, running, place string, answered *atomic.Int64) (*app.App, string) {
 	t.Helper()
 	c, err := config.Parse(filepath.Join(filepath.Dir(running), "bailiwick.yaml"), fmt.Appendf(nil, "store: %q\nsources: {tracker: {url: \"sqlite:%s\"}}\npolicy: {unlisted: visible}\n", place, running), nil)
@@ -64,9 +64,9 @@ func asker(t *testing.T, running, place string, answered *atomic.Int64) (*app.Ap
 	return p, h.URL
 }
 
-// TestAnsweredOnceAnywhere answers the question of a tool over HTTP, at processes that share only a store. One answer
-// counts, at any of them, also at one that starts later. An answer of another principal, an altered one, and one for
-// other arguments never count.
+// TestAnsweredOnceAnywhere answers the question of a tool over HTTP, at processes that share only a store. Only one
+// answer counts, at any of the processes, even at one that starts later. An answer from another principal, an altered
+// answer, and an answer for other arguments never count.
 func TestAnsweredOnceAnywhere(t *testing.T) {
 	for _, kind := range []string{"sqlite", "postgres"} {
 		t.Run(kind, func(t *testing.T) {

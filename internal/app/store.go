@@ -42,16 +42,16 @@ type Store interface {
 	io.Closer
 }
 
-// ErrNoStore is wrapped by the error of OpenStore if the store must exist and doesn't.
+// ErrNoStore is wrapped by the error of OpenStore for a missing store that must exist.
 var ErrNoStore = errors.New("name it with --store sqlite:FILE, --store postgres://… or --config FILE")
 
-// OpenStore opens the store at url. It creates a missing store unless there is set, which requires it to exist and
-// excludes a temporary one.
+// OpenStore opens the store at url. It creates a missing store. If there is true, the store must exist and can't be
+// temporary.
 func OpenStore(ctx context.Context, url string, there bool) (Store, error) {
 	return openStore(ctx, url, postgres.Options{There: there})
 }
 
-// openStore is OpenStore with the options for a store that replicas share.
+// openStore does the work of OpenStore, with options for a store that replicas share.
 func openStore(ctx context.Context, url string, o postgres.Options) (Store, error) {
 	there := o.There
 	if isPostgresURL(url) {
@@ -93,10 +93,10 @@ func storePath(url string) string {
 	return strings.TrimPrefix(url, "sqlite:")
 }
 
-// StorePath returns the file of a store. It returns false for a database.
+// StorePath returns the file of a store. It returns false if the store is a PostgreSQL database.
 func StorePath(url string) (string, bool) { return storePath(url), !isPostgresURL(url) }
 
-// StoreName returns a store's name for messages: its file, or its URL without the password.
+// StoreName returns a store's name for messages. This is its file, or its URL without the password.
 func StoreName(text string) string {
 	if !isPostgresURL(text) {
 		return storePath(text)
@@ -109,19 +109,19 @@ func StoreName(text string) string {
 	if name := u.User.Username(); name != "" {
 		user = url.User(name).String() + "@"
 	}
-	at := u.Path // of a socket at the usual place
+	at := u.Path // for a socket in the default directory
 	if u.Host != "" || u.Query().Has("host") {
 		at = health.Place(text)
 	}
 	return u.Scheme + "://" + user + at
 }
 
-// openStore opens the configured store, or makes a new one with a warning. Otherwise an operator who moved a store
-// would run without its tokens and audit unnoticed.
+// openStore opens the configured store. If it creates a new one, it adds a warning. Otherwise an operator who moved
+// the store would not notice that its tokens and audit are missing.
 func (p *App) openStore(ctx context.Context) error {
 	url := p.Config.Store
 	if storePath(url) == sqlite.Memory {
-		// A temporary file instead of memory, which the audit of a long run could fill.
+		// This uses a temporary file instead of memory, because the audit of a long run could fill the memory.
 		dir, err := os.MkdirTemp("", "bailiwick-")
 		if err != nil {
 			return fmt.Errorf("open the store: %w", err)
@@ -166,8 +166,8 @@ func (p *App) openStore(ctx context.Context) error {
 	return nil
 }
 
-// ready returns a *problem.Error if a source doesn't answer, or the store can't be written. Its Detail is for anyone:
-// it names which, but not why. Its Err is for operators and says why.
+// ready returns a *problem.Error if a source doesn't answer, or if the store can't be written. Its Detail is public.
+// It contains the name of the source but not the reason. Its Err contains the reason, for operators.
 func (p *App) ready(ctx context.Context) error {
 	sources, lost := p.Gateway.Ping(ctx), p.Store.Ping(ctx)
 	var what []string

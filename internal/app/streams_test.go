@@ -25,7 +25,7 @@ import (
 var mark = regexp.MustCompile(`name="mark" value="([^"]+)"`)
 
 // TestStreamsOfReplicas checks that streams of all three transports at one replica end when their credentials are
-// revoked at another one. The replicas share only the store in PostgreSQL.
+// revoked at another. The replicas share only the store in PostgreSQL.
 func TestStreamsOfReplicas(t *testing.T) {
 	ctx := t.Context()
 	running := filepath.Join(t.TempDir(), "app.db")
@@ -117,7 +117,7 @@ func TestStreamsOfReplicas(t *testing.T) {
 			ended[i] <- time.Now()
 		}()
 	}
-	time.Sleep(time.Second) // they stay open while nothing is revoked
+	time.Sleep(time.Second) // the streams stay open while nothing is revoked
 	for i, s := range streams {
 		select {
 		case <-ended[i]:

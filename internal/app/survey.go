@@ -22,15 +22,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// A Survey holds the rules of a configuration, compiled against the classes of its sources, which are closed again.
+// A Survey contains the rules of a configuration, compiled against the classes of its sources. The sources are closed
+// again.
 type Survey struct {
 	Policy   *policy.Policy
 	Regime   *policyops.Regime
 	Actions  *action.Set
 	Metrics  *metric.Set
 	Queries  *declared.Set
-	Values   *Values  // nil until Sample
-	Warnings []string // about unsupported settings, and parts that sources left out
+	Values   *Values // nil until Sample is called
+	Warnings []string // about unsupported settings, and parts that sources omit
 }
 
 // Examine opens the sources of c in turn, reads their classes, and compiles the rules. It reads no records. All faults
@@ -50,7 +51,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	}
 	_, err := Prompts(c)
 	errs = append(errs, checkTools(c), err)
-	if !failed { // all classes are known, so names in rules must exist
+	if !failed { // all classes are known, so the names in rules must exist
 		found := copyFields(catalogue)
 		if s.Policy, err = policy.New(c.Rules, catalogue); err != nil {
 			errs = append(errs, RuleFaults(c, err))
@@ -85,7 +86,8 @@ func copyFields(classes []schema.Class) []schema.Class {
 	return out
 }
 
-// apisWithDocument returns the APIs whose document could be read, by name. One without is a fault of its own.
+// apisWithDocument returns the APIs whose document could be read, by name. A missing document is reported as a
+// separate fault.
 func apisWithDocument(c *config.Config) iter.Seq2[string, calls.Rules] {
 	return func(yield func(string, calls.Rules) bool) {
 		for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {
@@ -96,13 +98,13 @@ func apisWithDocument(c *config.Config) iter.Seq2[string, calls.Rules] {
 	}
 }
 
-// heldOperationWarnings returns warnings that name the operations that agents can't call until a rule names them, by
-// the reason.
+// heldOperationWarnings returns warnings that name the operations that agents can't call until a rule names them,
+// grouped by reason.
 func heldOperationWarnings(c *config.Config) (out []string) {
 	for name, rules := range apisWithDocument(c) {
 		classes, err := rules.Classes()
 		if err != nil {
-			continue // a fault of its own
+			continue // reported as a separate fault
 		}
 		by := map[spec.Decision][]string{}
 		var order []spec.Decision
@@ -128,7 +130,7 @@ func heldOperationWarnings(c *config.Config) (out []string) {
 	return out
 }
 
-// tooDeep names the operations whose arguments can't be checked, since their schemas nest in too many ways.
+// tooDeep names the operations whose arguments can't be checked, because their schemas are nested in too many ways.
 func tooDeep(c *config.Config) (out []string) {
 	for name, rules := range apisWithDocument(c) {
 		v := spec.NewView(rules.Document, nil, spec.Filter{})
@@ -142,7 +144,7 @@ func tooDeep(c *config.Config) (out []string) {
 	return out
 }
 
-// elsewhere names the operations that the document serves at another address than the one that calls are sent to.
+// elsewhere names the operations that the document serves at an address other than the one to which calls are sent.
 func elsewhere(c *config.Config) (out []string) {
 	for name, rules := range apisWithDocument(c) {
 		by := map[string][]string{}
@@ -158,7 +160,7 @@ func elsewhere(c *config.Config) (out []string) {
 	return out
 }
 
-// firstOf names the first ids, at most as many as given, and counts the others.
+// firstOf returns the first ids, at most most of them, and the number of the others.
 func firstOf(ids []string, most int) string {
 	if len(ids) <= most {
 		return strings.Join(ids, ", ")
@@ -166,14 +168,14 @@ func firstOf(ids []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
 }
 
-// credentialWarnings returns warnings for operations that agents could see and whose calls are refused, because the
-// document requires a credential that isn't configured. It also warns about each API whose document requires a
-// credential while none is configured.
+// credentialWarnings returns warnings for visible operations whose calls are refused, because the document requires a
+// credential that isn't configured. It also warns about each API whose document requires a credential while none is
+// configured.
 func credentialWarnings(c *config.Config) (out []string) {
 	for name, rules := range apisWithDocument(c) {
 		classes, err := rules.Classes()
 		if err != nil {
-			continue // a fault of its own
+			continue // reported as a separate fault
 		}
 		by := map[string][]string{}
 		requires, all := []spec.Scheme(nil), 0
@@ -205,7 +207,7 @@ func credentialWarnings(c *config.Config) (out []string) {
 	return out
 }
 
-// merge combines all faults of the file in one error. Another error at index i becomes a fault of source i.
+// merge combines all faults in the file into one error. Another error at index i becomes a fault of source i.
 func merge(c *config.Config, errs []error) error {
 	all := &config.Error{}
 	for i, err := range errs {

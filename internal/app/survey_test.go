@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestExamineBlames checks that of several sources the one that can't be opened is named, in any order.
+// TestExamineBlames checks that the error names the source that can't be opened among several, in any order.
 func TestExamineBlames(t *testing.T) {
 	dir := t.TempDir()
 	if err := demo.Create(t.Context(), filepath.Join(dir, "good.db")); err != nil {
@@ -40,7 +40,8 @@ func TestExamineBlames(t *testing.T) {
 	}
 }
 
-// TestExamineTemplate checks that a template that doesn't exist is reported at its key, and one that does is none.
+// TestExamineTemplate checks that a missing template is reported at its key, and that an existing template is not
+// reported.
 func TestExamineTemplate(t *testing.T) {
 	at := services.Postgres(t)
 	admin, err := pgx.Connect(t.Context(), at)

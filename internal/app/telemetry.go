@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// Logger returns the log of a configuration, written to w. It holds only the parts of errors that may be logged.
+// Logger returns the log of a configuration, written to w. It writes only the loggable parts of errors.
 func Logger(w io.Writer, l config.Log) *slog.Logger {
 	o := &slog.HandlerOptions{Level: l.Level, ReplaceAttr: telemetry.Errors}
 	if l.Text {
@@ -31,7 +31,7 @@ func Logger(w io.Writer, l config.Log) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, o))
 }
 
-// BuildWithTelemetry is Build with logging, tracing and metrics as c configures them.
+// BuildWithTelemetry does the same as Build, with logging, tracing and metrics as configured in c.
 func BuildWithTelemetry(ctx context.Context, c *config.Config, log *slog.Logger) (*App, error) {
 	o := telemetry.Options{Version: Version(), Logger: log, Calls: c.Log.Calls, Faults: !c.Log.Quiet}
 	if t := c.Telemetry; t.Traces {
@@ -59,7 +59,7 @@ func (p *App) closeRefusals() error {
 	return nil
 }
 
-// observers returns the observer of calls, and the log that records them.
+// observers returns the observer of calls, and the audit log that records calls.
 func (p *App) observers(ctx context.Context) (told bailiwick.Observer, _ audit.Log, err error) {
 	var log audit.Log = p.Store
 	if p.Telemetry != nil {
@@ -113,8 +113,8 @@ func (p *App) Watch(s *mcp.Server) (http.Handler, error) {
 	return p.Telemetry.CountResponses(h), nil
 }
 
-// listenMetrics serves /metrics on a separate address: without authentication on a loopback address, else through door,
-// which requires a token.
+// listenMetrics serves /metrics on a separate address. On a loopback address, it requires no authentication. On other
+// addresses, it serves through door, which requires a token.
 func (p *App) listenMetrics(at string, door http.Handler) error {
 	l, err := net.Listen("tcp", at)
 	if err != nil {
@@ -129,7 +129,7 @@ func (p *App) listenMetrics(at string, door http.Handler) error {
 	srv := edge.New(metrics, edge.Options{Connections: 64, PerAddress: 16, Grace: time.Second, Refused: p.Refused})
 	ctx, end := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(ctx, l) }() // if it ends otherwise, scrapes fail
+	go func() { ended <- srv.Serve(ctx, l) }() // if it ends early, scrapes fail
 	p.closers = append(p.closers, func() error {
 		end()
 		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
@@ -155,7 +155,7 @@ func sameMachine(h http.Handler) http.Handler {
 	})
 }
 
-// Loopback reports whether addr, host:port, is reachable only from this machine.
+// Loopback reports whether addr, which is host:port, is reachable only from this machine.
 func Loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	return err == nil && (host == "localhost" || loopbackIP(host))

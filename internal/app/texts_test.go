@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// wrong are calls that are refused, cut or empty, so that their answers advise something.
+// wrong contains calls that are refused, cut or empty, so that their answers contain advice.
 var wrong = []string{
 	`list_tools {"category": "nothing"}`, `list_tools {"categry": "query"}`, `get_all_schemas {"prefix": "nothing"}`,
 	`get_schema {"class_name": "isues"}`, `query_class {"class_name": "isues"}`, `query_class {"class_name": "issues", "keys": ["titel"]}`,
@@ -44,11 +44,12 @@ var wrong = []string{
 	`update_status {"issueId": "0", "newStatus": "Done"}`, `find_values {"text": "nothing at all"}`, `find_values {"text": "Done", "class_names": ["isues"]}`,
 }
 
-// callIn matches a call that a prompt writes out in whole.
+// callIn matches a call that a prompt writes out in full.
 var callIn = regexp.MustCompile(`([a-z_]+) (\{.*\})[.;:]? `)
 
-// TestTexts walks the instructions, descriptions, prompts and refusals for callers who lack one tool, have only one, read
-// only, or may do all. No text may name a tool that the caller can't call. Calls that prompts write out succeed.
+// TestTexts checks the instructions, descriptions, prompts and refusals for several callers. They lack one tool, have
+// only one tool, may only read, or may do everything. No text may name a tool that the caller can't call. Calls that
+// prompts write out must succeed.
 func TestTexts(t *testing.T) {
 	for _, profile := range []string{"standard", "full"} {
 		t.Run(profile, func(t *testing.T) {
@@ -61,7 +62,7 @@ func TestTexts(t *testing.T) {
 			all := []identity.Principal{who("all", everything, identity.List{}), who("reads", everything[:1], identity.List{})}
 			for _, name := range names {
 				all = append(all, who("no "+name, everything, identity.List{Except: []string{name}}))
-				if profile == "standard" { // the other one lists the same for these
+				if profile == "standard" { // the other profile lists the same for these callers
 					all = append(all, who("only "+name, everything, identity.List{Only: []string{name}}))
 				}
 			}
@@ -72,7 +73,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// gateway returns the demo's gateway with more lines of configuration.
+// gateway returns the demo's gateway with additional lines of configuration.
 func gateway(t *testing.T, more string) *app.App {
 	t.Helper()
 	dir := t.TempDir()
@@ -152,7 +153,7 @@ func makeCalls(t *testing.T, p *app.App, who identity.Principal, name, text stri
 	for _, m := range callIn.FindAllStringSubmatch(strings.ReplaceAll(text, "\n", " \n"), -1) {
 		args, err := value.Read([]byte(m[2]), 0)
 		if err != nil || p.Tools.Tool(m[1]) == nil || strings.Contains(m[2], "…") {
-			continue // it has an ellipsis
+			continue // the call contains an ellipsis
 		}
 		if _, err := p.Tools.Call(context.Background(), who, tool.Request{Name: m[1], Arguments: args}); err != nil {
 			if e := problem.Of(err); e.Code != problem.NotFound {

@@ -34,8 +34,8 @@ type issuer struct {
 	pem  []byte
 }
 
-// issue makes a certificate for a name, with its key in PEM form. i signs it. If i is nil, the certificate signs
-// itself.
+// issue makes a certificate for a name, and its key in PEM form. i signs the certificate. If i is nil, the
+// certificate is self-signed.
 func (i *issuer) issue(t *testing.T, name string) (*issuer, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -64,7 +64,8 @@ func (i *issuer) issue(t *testing.T, name string) (*issuer, []byte) {
 	return &issuer{t, made, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
 }
 
-// TestMutualTLS calls an API that takes only certificates of its own authority, and follows a rotation of both files.
+// TestMutualTLS calls an API that accepts only certificates of its own authority, and follows a rotation of both
+// files.
 func TestMutualTLS(t *testing.T) {
 	var none *issuer
 	authority, _ := none.issue(t, "authority")
@@ -135,7 +136,7 @@ func TestMutualTLS(t *testing.T) {
 	}
 }
 
-// TestCertificateFiles checks what is said of files that can't be used.
+// TestCertificateFiles checks the errors for files that can't be used.
 func TestCertificateFiles(t *testing.T) {
 	var none *issuer
 	one, key := none.issue(t, "one")

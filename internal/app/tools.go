@@ -22,12 +22,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// checkActions checks that actions, which are those of c, can run. Faults have their positions in the file.
+// checkActions checks that the actions of c can run. Faults have their positions in the file.
 func checkActions(c *config.Config, p *policy.Policy, set *action.Set) error {
 	return merge(&config.Config{}, []error{runnable(c, set), checkedPacks(c, p)})
 }
 
-// checkedPacks reports tools of packs whose arguments can't be checked against the class they name.
+// checkedPacks reports pack tools whose arguments can't be checked against the class that they name.
 func checkedPacks(c *config.Config, p *policy.Policy) error {
 	all := &config.Error{}
 	for _, s := range c.Sources {
@@ -41,7 +41,7 @@ func checkedPacks(c *config.Config, p *policy.Policy) error {
 	return all
 }
 
-// runnable reports actions that this program can't run, and statements whose parameters have no value.
+// runnable reports actions that this program can't run, and statements with parameters that have no value.
 func runnable(c *config.Config, set *action.Set) error {
 	faults := &config.Error{}
 	wrong := func(a *action.Action, key, message string) {
@@ -83,7 +83,8 @@ func runnable(c *config.Config, set *action.Set) error {
 	return faults
 }
 
-// callable returns the key and message of the fault if an action (do: http) names no existing operation, else "".
+// callable returns the key and message of the fault if an action (do: http) names no existing operation. Otherwise it
+// returns "".
 func callable(c *config.Config, a *action.Action) (key, message string) {
 	rules, ok := c.Rules.APIs[a.API]
 	if !ok {
@@ -113,8 +114,8 @@ func callsOf(m bailiwick.Moment) compiledCalls {
 	return compiledCalls{m.Actions().All(), m.Queries().All()}
 }
 
-// allTools returns all tools that a configuration can name, bound to room, with those of its compiled calls. If room is
-// nil, the tools are only for their names and properties.
+// allTools returns all tools that a configuration can name, including the tools of its compiled actions, bound to
+// room. If room is nil, only the names and properties of the tools are usable.
 func allTools(c *config.Config, room *tools.ChangeTools, compiled compiledCalls) []tool.Tool {
 	o := tool.Options{QueryRows: c.Limits.QueryRows, SampleRows: c.Limits.SampleRows, Timeouts: c.Limits.Timeouts, Shut: shut(c.Rules)}
 	var more []tool.Tool
@@ -152,7 +153,7 @@ func allTools(c *config.Config, room *tools.ChangeTools, compiled compiledCalls)
 	return slices.Concat(data, tools.DescribeTools(c.Limits.Timeouts), more)
 }
 
-// shut reports whether the rules have no canonical filter that a caller can switch off.
+// shut reports whether callers can't switch off any canonical filter in the rules.
 func shut(rules policy.Rules) bool {
 	for _, r := range rules.Classes {
 		if r.Canonical != nil && !r.CanonicalShut {
@@ -173,16 +174,16 @@ func packTools(c *config.Config, room *tools.ChangeTools) []tool.Tool {
 	return out
 }
 
-// ToolNames returns the names of all existing tools, served or not.
+// ToolNames returns the names of all existing tools, even if they aren't served.
 func ToolNames(c *config.Config) []string {
-	names := []string{"list_tools"} // in every set
+	names := []string{"list_tools"} // part of every set
 	for _, t := range allTools(c, nil, compiledCalls{}) {
 		names = append(names, t.Name)
 	}
 	return names
 }
 
-// checkTools reports names of tools in c that don't exist, and queries with the name of another tool.
+// checkTools reports tool names in c that don't exist.
 func checkTools(c *config.Config) error {
 	names := ToolNames(c)
 	faults := &config.Error{}
@@ -198,7 +199,8 @@ func checkTools(c *config.Config) error {
 	return merge(&config.Config{}, []error{c.CheckTools(names), clash})
 }
 
-// servedTools returns the tools that c serves over sources. Tools for one kind of source are served only if there is one.
+// servedTools returns the tools that c serves over sources. Tools for one kind of source are served only if c has a
+// source of that kind.
 func servedTools(c *config.Config, sources []config.Source, room *tools.ChangeTools, compiled compiledCalls) []tool.Tool {
 	var classes, described, called bool
 	for _, s := range sources {

@@ -17,10 +17,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// sshTime is how long an SSH server may take to let the gateway in.
+// sshTime is the maximum time for an SSH server to accept the connection and the key.
 const sshTime = 10 * time.Second
 
-// A tunnel makes connections through an SSH server. It connects to the server when it is first used, and again when the
+// A tunnel opens connections through an SSH server. It connects to the server on first use, and again if the
 // connection is lost. It is safe for concurrent use.
 type tunnel struct {
 	address string
@@ -30,7 +30,8 @@ type tunnel struct {
 	client *ssh.Client
 }
 
-// openTunnel returns a tunnel through the server that o names. It reads the key and the known hosts, and makes no connection.
+// openTunnel returns a tunnel through the SSH server in o. It reads the key and the known hosts. It opens no
+// connection yet.
 func openTunnel(o *config.SSH) (*tunnel, error) {
 	pem := []byte(o.Key)
 	if !strings.Contains(o.Key, "PRIVATE KEY-----") {
@@ -58,8 +59,8 @@ func openTunnel(o *config.SSH) (*tunnel, error) {
 	return t, nil
 }
 
-// algorithms returns the algorithms of the keys that are known of a host. The server may have others as well, which it
-// would show if it were not asked for these.
+// algorithms returns the algorithms of a host's known keys. The server may also have other keys, which it would
+// present without this restriction.
 func algorithms(known ssh.HostKeyCallback, address string) []string {
 	var wanted *knownhosts.KeyError
 	if !errors.As(known(address, &net.TCPAddr{IP: net.IPv4zero}, noKey{}), &wanted) {
@@ -133,13 +134,13 @@ func (t *tunnel) sshClient(ctx context.Context) (*ssh.Client, error) {
 	}
 	t.client = ssh.NewClient(conn, channels, requests)
 	go func(c *ssh.Client) {
-		_ = c.Wait() // the reason is that of the next connection
+		_ = c.Wait() // the next connection reports the reason
 		t.dropClient(c)
 	}(t.client)
 	return t.client, nil
 }
 
-// dropClient forgets a connection to the SSH server.
+// dropClient closes a connection to the SSH server and removes it.
 func (t *tunnel) dropClient(c *ssh.Client) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -149,7 +150,7 @@ func (t *tunnel) dropClient(c *ssh.Client) {
 	c.Close()
 }
 
-// close ends the connection to the SSH server. A nil tunnel has none.
+// close closes the connection to the SSH server. It does nothing for a nil tunnel.
 func (t *tunnel) close() error {
 	if t == nil {
 		return nil
@@ -167,11 +168,11 @@ func (t *tunnel) close() error {
 	return nil
 }
 
-// withDeadlines returns a connection to far with deadlines, which connections of SSH don't have.
+// withDeadlines returns a connection to far with deadlines, which SSH connections don't support.
 func withDeadlines(far net.Conn) net.Conn {
 	near, inner := net.Pipe()
 	pass := func(to, from net.Conn) {
-		_, _ = io.Copy(to, from) // both ends are closed, whatever the reason
+		_, _ = io.Copy(to, from) // both ends are closed, for any reason
 		to.Close()
 		from.Close()
 	}

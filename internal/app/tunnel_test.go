@@ -23,7 +23,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// bastion serves SSH on loopback: it lets the owner of a key in, and forwards connections of which to allows the address.
+// bastion serves SSH on loopback. It accepts the owner of a key, and forwards connections. It records their addresses
+// in forwarded.
 func bastion(t *testing.T, user ssh.PublicKey, host ssh.Signer) (address string, forwarded *[]string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -51,7 +52,7 @@ func bastion(t *testing.T, user ssh.PublicKey, host ssh.Signer) (address string,
 	return l.Addr().String(), forwarded
 }
 
-// forward serves one connection: channels of the type direct-tcpip.
+// forward serves one SSH connection, with channels of the type direct-tcpip.
 func forward(raw net.Conn, server *ssh.ServerConfig, forwarded *[]string) {
 	_, channels, requests, err := ssh.NewServerConn(raw, server)
 	if err != nil {
@@ -85,7 +86,7 @@ func forward(raw net.Conn, server *ssh.ServerConfig, forwarded *[]string) {
 	}
 }
 
-// keys returns a new key and its private form in PEM.
+// keys returns a new key, and its private form in PEM.
 func keys(t *testing.T) (ssh.Signer, []byte) {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
@@ -111,7 +112,7 @@ func written(t *testing.T, path string, text []byte) string {
 	return path
 }
 
-// TestTunnel reads PostgreSQL and MariaDB through an SSH server. One whose key is not the known one is refused.
+// TestTunnel reads PostgreSQL and MariaDB through an SSH server. A server with an unknown key is refused.
 func TestTunnel(t *testing.T) {
 	dir := t.TempDir()
 	host, _ := keys(t)
@@ -153,7 +154,7 @@ func TestTunnel(t *testing.T) {
 	}
 }
 
-// TestPasswordRotates changes the password of an account while a source is open. The file has the new one.
+// TestPasswordRotates changes the password of an account while a source is open. The file contains the new password.
 func TestPasswordRotates(t *testing.T) {
 	at := services.Postgres(t)
 	admin, err := pgx.Connect(t.Context(), at)
@@ -191,7 +192,7 @@ func TestPasswordRotates(t *testing.T) {
 	run("ALTER ROLE " + role + " PASSWORD 'second'")
 	again := func() error {
 		run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '" + role + "'")
-		for range 3 { // connections that were ended are found out
+		for range 3 { // this finds connections that were ended
 			if _, _, err = opened.Describe(t.Context()); err == nil {
 				return nil
 			}
@@ -205,7 +206,7 @@ func TestPasswordRotates(t *testing.T) {
 	if err := again(); err != nil {
 		t.Error(err)
 	}
-	// Another host gets no password of this one.
+	// Another host never gets this host's password.
 	written(t, file, fmt.Appendf(nil, "sources: {s: {url: 'postgres://%s:${file:password}@elsewhere%s?%s'}}\n", role, u.Path, u.RawQuery))
 	run("ALTER ROLE " + role + " PASSWORD 'third'")
 	written(t, filepath.Join(dir, "password"), []byte("third\n"))

@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// DeclarationWarnings counts, for each pointer and each type that the rules of c declare, the records for which it doesn't hold.
-// Then the pointer leads to no record, or the value isn't in the form of the type. It returns a warning for each that
-// has such records. catalogue is that of the sources of c.
+// DeclarationWarnings checks each pointer and each type that the rules of c declare. It counts the records in which
+// the pointer leads to no record, or the value isn't in the form of the type. It returns a warning for each
+// declaration with such records. catalogue must be the catalogue of c's sources.
 func DeclarationWarnings(ctx context.Context, c *config.Config, catalogue []schema.Class) ([]string, error) {
 	bare := policy.Rules{Unlisted: true, Classes: map[string]policy.ClassRule{}}
 	for name, rule := range c.Rules.Classes {
@@ -48,7 +48,7 @@ func DeclarationWarnings(ctx context.Context, c *config.Config, catalogue []sche
 	return out, nil
 }
 
-// sourceDeclarationWarnings is DeclarationWarnings for these classes of one source.
+// sourceDeclarationWarnings does the work of DeclarationWarnings for the given classes of one source.
 func sourceDeclarationWarnings(ctx context.Context, c *config.Config, s config.Source, p *policy.Policy, classes []string) (_ []string, err error) {
 	opened, err := openAsOperator(ctx, c, s)
 	if err != nil {
@@ -58,8 +58,8 @@ func sourceDeclarationWarnings(ctx context.Context, c *config.Config, s config.S
 	return WrongDeclarations(ctx, opened, p, classes), ctx.Err()
 }
 
-// openAsOperator opens and describes a source. It uses the master key of a Parse Server, because an operator isn't one
-// of its users, and reads only classes that were described.
+// openAsOperator opens and describes a source. For a Parse Server, it uses the master key, because an operator isn't
+// a user of the server. It reads only described classes.
 func openAsOperator(ctx context.Context, c *config.Config, s config.Source) (_ Opened, err error) {
 	if s.Parse != nil {
 		all := *s.Parse

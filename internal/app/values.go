@@ -16,18 +16,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// The bounds of a look at values by an operator: by the way, and on demand.
+// These limit the time to sample values for an operator: by default, and on request.
 const (
 	valuesUsual    = 30 * time.Second
 	valuesThorough = time.Hour
 )
 
-// Values are the results of samples of the values that agents could see.
+// Values are the results of sampling the values that agents could see.
 type Values struct {
-	Fields   []FieldValues      // those that were looked at, by class and field
-	Withheld []samples.Withheld // those that the gateway hides because of their values
-	Lifted   []samples.Withheld // those that the rules show in spite of their values
-	Missed   []string           // the classes that could not be looked at
+	Fields   []FieldValues      // the sampled fields, by class and field
+	Withheld []samples.Withheld // the fields that the gateway hides because of their values
+	Lifted   []samples.Withheld // the fields that the rules show despite their values
+	Missed   []string           // the classes that could not be sampled
 }
 
 // FieldValues counts the sampled values of a field.
@@ -35,15 +35,16 @@ type FieldValues struct {
 	Class  string `json:"class"`
 	Field  string `json:"field"`
 	Values int    `json:"values"`
-	// Secrets look like credentials, and Random like keys or hashes of no known form.
+	// Secrets is the number of values that look like credentials. Random is the number that look like keys or hashes
+	// of an unknown form.
 	Secrets int    `json:"credentials"`
 	Random  int    `json:"random"`
-	Why     string `json:"hidden_because,omitempty"` // with Lifted, what would hide it
+	Why     string `json:"hidden_because,omitempty"` // with Lifted, the reason that would hide it
 	Lifted  bool   `json:"lifted,omitempty"`
 }
 
-// Sample looks at samples of the values that agents could see under the rules of s. It hides in s the fields that a
-// gateway would hide, because their values look like credentials. With thorough, it takes as much time as that needs.
+// Sample samples the values that agents could see under the rules of s. In s, it hides the fields that a gateway
+// would hide because their values look like credentials. If thorough is true, it takes as much time as necessary.
 func (s *Survey) Sample(ctx context.Context, c *config.Config, thorough bool) (err error) {
 	if c.Unsampled && !thorough {
 		return nil
@@ -96,7 +97,7 @@ func (s *Survey) Sample(ctx context.Context, c *config.Config, thorough bool) (e
 	return errors.Join(ctx.Err(), s.withhold(c, hides))
 }
 
-// withhold compiles the rules of c again, with fields withheld.
+// withhold compiles the rules of c again, with the given fields hidden.
 func (s *Survey) withhold(c *config.Config, fields map[string][]string) (err error) {
 	if len(fields) == 0 || c.Unsampled {
 		return nil
@@ -123,10 +124,10 @@ func (v *Values) sort() {
 	slices.SortFunc(v.Fields, func(a, b FieldValues) int { return order(a.Class, b.Class, a.Field, b.Field) })
 }
 
-// order compares a with b, and then c with d.
+// order compares a with b and, if they are equal, c with d.
 func order(a, b, c, d string) int { return cmp.Or(cmp.Compare(a, b), cmp.Compare(c, d)) }
 
-// openTargets opens the sources of c that targets are in. end closes them.
+// openTargets opens the sources of c that contain the targets. end closes them.
 func openTargets(ctx context.Context, c *config.Config, targets []samples.Target) (sources map[string]source.Source, end func() error, err error) {
 	var closers []func() error
 	end = func() error {

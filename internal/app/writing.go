@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// A writable is a source.Writer over connections of its own. Close closes the source as well.
+// A writable is a source.Writer with its own connections. Close also closes the source.
 type writable interface {
 	source.Writer
 	io.Closer
@@ -27,7 +27,7 @@ type declarer interface {
 	Declare(statements []string)
 }
 
-// late implements source.Late. It writes to a source from the time when the source is opened for writing.
+// late implements source.Late. It returns a writer as soon as the source is opened for writing.
 type late struct{ writer atomic.Pointer[writable] }
 
 // Writing implements source.Late.
@@ -44,8 +44,8 @@ type laterWritable interface {
 	openWriter(ctx context.Context, s config.Source) error
 }
 
-// openWriters opens the sources for writing to which c lets agents write, as far as they aren't yet. It returns warnings about those that
-// can only be read.
+// openWriters opens for writing those sources to which c lets agents write, unless they are already open. It returns
+// warnings about sources that can only be read.
 func (p *App) openWriters(ctx context.Context, c *config.Config) (warnings []string) {
 	for _, s := range p.opened {
 		later, ok := p.sources[s.Name].(laterWritable)
@@ -59,7 +59,7 @@ func (p *App) openWriters(ctx context.Context, c *config.Config) (warnings []str
 	return warnings
 }
 
-// declare passes the statements of the actions of configurations (do: sql) to the sources.
+// declare passes the statements of actions (do: sql) in the configurations to the sources.
 func (p *App) declare(of ...*config.Config) {
 	var statements []string
 	for _, c := range of {
@@ -84,7 +84,7 @@ func (p *App) queue() *change.Queue {
 		Audited: true})
 }
 
-// site returns the URL of this server as people know it: the configured one, or else its address.
+// site returns the public URL of this server. This is the configured URL or, without one, its address.
 func (p *App) site() string {
 	c := p.inForce()
 	return cmp.Or(c.Notifications.URL, c.Server.URL, p.Address)
@@ -106,8 +106,8 @@ func (k *kept) openWriter(ctx context.Context, from config.Source) error {
 	return err
 }
 
-// Apply applies approved changes until stop is called, which returns when no change is in progress. It logs failures for
-// the operator, and when they have ended.
+// Apply applies approved changes until stop is called. stop returns when no change is in progress. Apply logs
+// failures for the operator, and also when they have ended.
 func (p *App) Apply(ctx context.Context, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
