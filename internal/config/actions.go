@@ -11,10 +11,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// modes returns the modes of a write.
+// modes returns the possible modes of a write.
 func modes() []write.Mode { return []write.Mode{write.Allow, write.Review, write.Deny} }
 
-// writeRule is the shape of a class's write mode: one for all writes, or one for each kind of write.
+// writeRule returns the shape of a class's write mode. This is one mode for all writes, or one mode for each kind of
+// write.
 func writeRule(into *map[write.Op]write.Mode) yamlconf.Shape {
 	set := func(ops ...write.Op) func(write.Mode) {
 		return func(m write.Mode) {
@@ -40,7 +41,8 @@ func writeRule(into *map[write.Op]write.Mode) yamlconf.Shape {
 	return yamlconf.Either(one(set(write.OpCreate, write.OpUpdate, write.OpDelete)), yamlconf.Object(keys, yamlconf.NotEmpty))
 }
 
-// actions is the shape of the actions on the class on or, if apart is true, of actions that each name their class.
+// actions returns the shape of the actions on the class on. If apart is true, it is the shape of actions that each
+// name their class.
 func (c *Config) actions(on string, apart bool) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "action", Check: actionName, Of: func(name string) (yamlconf.Shape, func()) {
 		d := action.Declaration{Name: name, On: on}
@@ -61,8 +63,8 @@ func actionName(r *yamlconf.Reader, e yamlconf.Entry) bool {
 	return false
 }
 
-// actionKeys returns the keys of one action, read into d. Which of them go together is checked when the action is compiled: see
-// WrongAction.
+// actionKeys returns the keys of one action, read into d. Whether the keys fit together is checked when the action is
+// compiled: see WrongAction.
 func (c *Config) actionKeys(d *action.Declaration) []yamlconf.Key {
 	return []yamlconf.Key{
 		{Name: "title", Doc: "For people", Shape: yamlconf.Words(&d.Title)},
@@ -90,7 +92,7 @@ func (c *Config) actionKeys(d *action.Declaration) []yamlconf.Key {
 	}
 }
 
-// transitions is the shape of the allowed next values, by field and value.
+// transitions returns the shape of the allowed next values, by field and value.
 func transitions(into *map[string]map[string][]string) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "field", Of: func(field string) (yamlconf.Shape, func()) {
 		next := map[string][]string{}
@@ -109,7 +111,7 @@ func transitions(into *map[string]map[string][]string) yamlconf.Shape {
 	}})
 }
 
-// lookups is the shape of the records that an action reads before, by name.
+// lookups returns the shape of the records that an action reads before it writes, by name.
 func lookups(into *map[string]action.Lookup) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "lookup", Of: func(name string) (yamlconf.Shape, func()) {
 		var l action.Lookup
@@ -125,7 +127,7 @@ func lookups(into *map[string]action.Lookup) yamlconf.Shape {
 	}})
 }
 
-// WrongAction returns a fault at the location of an action.
+// WrongAction returns a fault at the position of an action.
 func (c *Config) WrongAction(f *action.DeclarationFault) Fault {
 	path := []string{"classes", c.classKey(f.On), "actions", f.Action}
 	if _, ok := c.document.Place(path...); !ok {

@@ -13,11 +13,12 @@ func (s Source) MongoDB() bool {
 	return strings.HasPrefix(s.URL, "mongodb://") || strings.HasPrefix(s.URL, "mongodb+srv://")
 }
 
-// DuckDB returns the path of a DuckDB file, or of a folder of Parquet, CSV and JSON files, and whether the source is one.
+// DuckDB returns the path of a DuckDB file, or of a folder of Parquet, CSV and JSON files. It also reports whether
+// the source is one of these.
 func (s Source) DuckDB() (path string, ok bool) { return strings.CutPrefix(s.URL, "duckdb:") }
 
-// WrongRule returns a fault of the rule of a class, given by its full name or as in the file. A message that begins
-// with a key of the rule and a colon, "tenant.through: …", points at that key.
+// WrongRule returns a fault in the rule of a class, which is given by its full name or as in the file. If the message
+// begins with a key of the rule and a colon, "tenant.through: …", the fault is at that key.
 func (c *Config) WrongRule(class, message string) Fault {
 	path := []string{"classes", c.classKey(class)}
 	if key, rest, ok := strings.Cut(message, ": "); ok {
@@ -29,7 +30,7 @@ func (c *Config) WrongRule(class, message string) Fault {
 	return c.Wrong(message, path...)
 }
 
-// classKey returns the name of a class as used in the file: the full or the bare one.
+// classKey returns the name of a class as the file has it: the full name or the bare name.
 func (c *Config) classKey(class string) string {
 	if _, ok := c.Rules.Classes[class]; !ok {
 		if _, bare, ok := strings.Cut(class, "."); ok {

@@ -17,7 +17,8 @@ func parsed(t *testing.T, text string) *config.Config {
 	return c
 }
 
-// TestChooser checks, for the keys of a source, which of four tables stay and what they are called, or the faults.
+// TestChooser checks which of four tables are kept and the names of their classes, or the faults, for the keys of a
+// source.
 func TestChooser(t *testing.T) {
 	found := [][2]string{{"", "issues"}, {"", "crm_deals"}, {"crm", "deals"}, {"hr", "pay"}}
 	for _, row := range []struct{ keys, want string }{
@@ -96,7 +97,7 @@ f.yaml:3:21: limits.timeouts.query_clas: there is no tool "query_clas". Did you 
 	}
 }
 
-// TestWrongRule checks that messages of package policy point at the rule they are about.
+// TestWrongRule checks that faults from package policy get the position of their rule.
 func TestWrongRule(t *testing.T) {
 	c := parsed(t, "sources: {s: {url: sqlite:x}}\nclasses:\n  a: {tenant: {through: b_id}}\n  s.b: {visible: [id]}\n")
 	for _, row := range []struct{ class, message, want string }{

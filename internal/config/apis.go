@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// apis is the shape of the rules of each API, by the name of its source.
+// apis returns the shape of the rules of each API, by the name of its source.
 func (c *Config) apis() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "API", Of: func(name string) (yamlconf.Shape, func()) {
 		var rules calls.Rules
@@ -28,7 +28,7 @@ func (c *Config) apis() yamlconf.Shape {
 	}})
 }
 
-// checkAPIs combines the section apis with the documents, and reports rules for sources that are not APIs.
+// checkAPIs combines the section apis with the documents. It reports rules for sources that are not APIs.
 func (c *Config) checkAPIs(r *yamlconf.Reader) {
 	var known []string
 	for _, s := range c.Sources {
@@ -63,7 +63,8 @@ func (c *Config) checkAPIs(r *yamlconf.Reader) {
 	}
 }
 
-// adopt sets the rules of an API with its document, and adds its packs to both. Its errors are about packs.
+// adopt sets the rules of an API with its document, and adds the API's packs to the rules and the document. Its
+// errors are about packs.
 func (c *Config) adopt(s Source, of Document) error {
 	rules := c.rules[s.Name]
 	rules.Document, rules.Digest = of.Document, of.Digest
@@ -90,8 +91,8 @@ func (c *Config) adopt(s Source, of Document) error {
 	return nil
 }
 
-// addPacks adds the packs of an API to its rules: operations that the document lacks, and classes of operations, after
-// those of the owner. The tools are compiled against the combined document.
+// addPacks adds the packs of an API to its rules: operations that the document lacks, and classes of operations. The
+// owner's rules come first. The tools are compiled against the combined document.
 func (c *Config) addPacks(rules *calls.Rules, name string, of Document) error {
 	if of.Document == nil || len(of.Packs) == 0 {
 		return nil
@@ -111,10 +112,10 @@ func (c *Config) addPacks(rules *calls.Rules, name string, of Document) error {
 		rules.Partial = append(rules.Partial[:len(rules.Partial):len(rules.Partial)], p.Partial...)
 		rules.ReadBack = append(rules.ReadBack[:len(rules.ReadBack):len(rules.ReadBack)], p.ReadBack...)
 	}
-	// The tools are compiled once the document and the classes of all packs are together.
+	// The tools can be compiled only when the document and the classes of all packs are combined.
 	classes, err := rules.Classes()
 	if err != nil {
-		return nil // reported with its location when the rules are compiled
+		return nil // reported with its position when the rules are compiled
 	}
 	for _, p := range of.Packs {
 		tools, err := p.Compile(of.Document, classes)
@@ -134,7 +135,7 @@ func (c *Config) addPacks(rules *calls.Rules, name string, of Document) error {
 	return nil
 }
 
-// packedBy returns the API whose packs have a tool of that name, or "".
+// packedBy returns the API whose packs contain a tool with the given name, or "".
 func (c *Config) packedBy(tool string) string {
 	for _, name := range sortedKeys(c.Packs) {
 		if slices.ContainsFunc(c.Packs[name], func(t *pack.Tool) bool { return t.Name == tool }) {
@@ -144,8 +145,8 @@ func (c *Config) packedBy(tool string) string {
 	return ""
 }
 
-// Fetch reads the documents of sources at URLs with read, and adds them to the rules. Invalid documents are reported in an *Error.
-// Until it is called, those APIs have no document.
+// Fetch reads the documents of sources at URLs with read, and adds them to the rules. Invalid documents are reported
+// in an *Error. Before Fetch, those APIs have no document.
 func (c *Config) Fetch(read func(of Source) (Document, error)) error {
 	var faults []Fault
 	fetched := false
@@ -176,7 +177,8 @@ func (c *Config) Fetch(read func(of Source) (Document, error)) error {
 	return nil
 }
 
-// SignWith sets Credential. The calls of an API with such a credential always carry it, whatever its document requires.
+// SignWith sets Credential. If own returns a credential for an API, all calls of the API carry it, regardless of the
+// document.
 func (c *Config) SignWith(own func(source string) client.Credential) {
 	if c.Credential = own; own == nil {
 		return
@@ -189,18 +191,18 @@ func (c *Config) SignWith(own func(source string) client.Credential) {
 	}
 }
 
-// Remote reports whether the document of an API is at a URL.
+// Remote reports whether the document of any API is at a URL.
 func (c *Config) Remote() bool {
 	return slices.ContainsFunc(c.Sources, func(s Source) bool { return s.OpenAPI != nil && s.OpenAPI.Remote() })
 }
 
-// Forget removes the rules of an API, which hides it.
+// Forget removes the rules of an API. This hides the API.
 func (c *Config) Forget(api string) {
 	delete(c.Rules.APIs, api)
 	c.Rules.Version = c.version()
 }
 
-// WrongAPI returns a fault of the rules of an API.
+// WrongAPI returns a fault in the rules of an API.
 func (c *Config) WrongAPI(f *calls.RuleFault) Fault {
 	if keys := pointerPlace(f.Pointer); keys != nil {
 		return c.Wrong(f.Message, append([]string{"apis", f.API}, keys...)...)
@@ -208,14 +210,14 @@ func (c *Config) WrongAPI(f *calls.RuleFault) Fault {
 	return c.Wrong(f.Message, "sources", f.API, "openapi", "document")
 }
 
-// PlaceOfAPI returns the location of a rule of an API, given by a pointer as in calls.RuleFault, or of the deepest key
-// above it.
+// PlaceOfAPI returns the position of a rule of an API. The pointer is that of a calls.RuleFault. If the file lacks
+// the key, the position is that of the deepest existing key above it.
 func (c *Config) PlaceOfAPI(api, pointer string) (file string, line int) {
 	p, _ := c.document.Place(append([]string{"apis", api}, pointerPlace(pointer)...)...)
 	return p.File(), p.Line
 }
 
-// APINames returns the names of HTTP APIs that lists of principals can use: sources, and operations as source.id.
+// APINames returns the names of HTTP APIs that lists of principals can contain: sources, and operations as source.id.
 func (c *Config) APINames() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.Rules.APIs)) {

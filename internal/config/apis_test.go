@@ -23,7 +23,7 @@ const flow = `{"openapi": "3.0.3", "info": {"title": "Flow", "version": "1"}, "c
   "get": {"operationId": "getTeam", "tags": ["Teams"], "responses": {"200": {"description": "ok"}}},
   "put": {"operationId": "setTeam", "responses": {"200": {"description": "ok"}}}}}}`
 
-// withFlow returns a folder with flow.json and the given files, by name and text.
+// withFlow returns a folder that contains flow.json and the given files, as pairs of name and text.
 func withFlow(t *testing.T, more ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -101,7 +101,7 @@ func TestAPIFaults(t *testing.T) {
 		{flowSource + "apis: {flow: {access: [{class: reed, operations: [getTeam]}]}}", "2:32: apis.flow.access.0.class: must be read, write, destructive, excluded or forbidden. Did you mean read?"},
 		{flowSource + "apis: {flow: {write: {read: allow}}}", `2:23: apis.flow.write: unknown key "read"`},
 		{flowSource + "apis: {flow: {parameters: [{name: teamId, is: principal.tenent}]}}", `2:47: apis.flow.parameters.0.is: character 1 of the expression: a principal has no "tenent". Did you mean tenant? It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author`},
-		// Faults that only the document shows.
+		// These faults require the document.
 		{flowSource + "apis: {flow: {partial: [getTeam]}}", `2:25: apis.flow.partial.0: "getTeam" is no PUT: only a PUT is taken to replace all; take it out`},
 		{flowSource + "apis: {flow: {access: [{operations: [x*, getTeam], class: read}]}}", `2:38: apis.flow.access.0.operations.0: no operation of the document is "x*"`},
 		{flowSource + "apis: {flow: {access: [{tags: [Team], class: read}]}}", `2:32: apis.flow.access.0.tags.0: no operation of the document has the tag "Team". Did you mean Teams or teams?`},
@@ -134,7 +134,7 @@ func line(f config.Fault) string {
 	return fmt.Sprintf("%d:%d: %s: %s", f.Line, f.Column, f.Path, f.Message)
 }
 
-// compiledFaults returns the faults that policy finds in the rules of APIs, at their places in the file.
+// compiledFaults returns the faults that package policy finds in the rules of APIs, with their positions in the file.
 func compiledFaults(t *testing.T, c *config.Config) []config.Fault {
 	t.Helper()
 	_, err := policy.New(c.Rules, nil)
@@ -155,7 +155,7 @@ func compiledFaults(t *testing.T, c *config.Config) []config.Fault {
 	return out
 }
 
-// TestCovered checks that no excerpt contains a secret, whatever the fault.
+// TestCovered checks that no excerpt contains a secret, for any fault.
 func TestCovered(t *testing.T) {
 	dir := withFlow(t)
 	for _, row := range []struct{ credential, want string }{
@@ -176,7 +176,8 @@ func TestCovered(t *testing.T) {
 	}
 }
 
-// TestAPIRules checks that the version depends on the rules and on the document's bytes, and the state on its file.
+// TestAPIRules checks that the version depends on the rules and the document's bytes, and that the state depends on
+// the document's file.
 func TestAPIRules(t *testing.T) {
 	dir := withFlow(t)
 	read := func(text string) *config.Config {
@@ -254,7 +255,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestAPILists checks that lists of principals can name APIs and operations.
+// TestAPILists checks that lists of principals can contain APIs and operations.
 func TestAPILists(t *testing.T) {
 	names := config.Names{Classes: []string{"s.issues"}, APIs: []string{"flow", "flow.getTeam"}}
 	got := names.Strays(identity.List{}, identity.List{Only: []string{"flow", "flow.getTeam", "flow.getTaem"}, Except: []string{"flew"}}, []string{"flow"})
@@ -268,7 +269,7 @@ func TestAPILists(t *testing.T) {
 	}
 }
 
-// TestPacks checks the tools and added rules of each source with packs, or the faults.
+// TestPacks checks the tools and the added rules of each source with packs, or the faults.
 func TestPacks(t *testing.T) {
 	dir := withFlow(t)
 	if err := os.Mkdir(filepath.Join(dir, "packs"), 0o700); err != nil {
@@ -327,7 +328,7 @@ func TestPacks(t *testing.T) {
 	}
 }
 
-// TestAPIsDocument reads the example in docs/apis.md with a document that has its operations.
+// TestAPIsDocument parses the example in docs/apis.md, with a document that has the operations in the example.
 func TestAPIsDocument(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/apis.md")
 	if err != nil {
@@ -353,8 +354,8 @@ func TestAPIsDocument(t *testing.T) {
 	}
 }
 
-// TestLargeState checks that the state of a configuration follows its documents. They are read again only if the system
-// says that they changed, and looking at one doesn't keep it in memory.
+// TestLargeState checks that the state of a configuration depends on its documents. A document is read again only if
+// the system reports a change, and checking it doesn't keep it in memory.
 func TestLargeState(t *testing.T) {
 	dir := t.TempDir()
 	file, doc := filepath.Join(dir, "f.yaml"), filepath.Join(dir, "flow.json")
@@ -385,7 +386,7 @@ func TestLargeState(t *testing.T) {
 	if n := after.TotalAlloc - before.TotalAlloc; n > 4<<20 {
 		t.Errorf("ten looks at an unchanged document take %d KB", n>>10)
 	}
-	changed := strings.Replace(large, "aaa", "aba", 1) // of the same size
+	changed := strings.Replace(large, "aaa", "aba", 1) // with the same size
 	for name, step := range map[string]struct {
 		text string
 		at   time.Time
@@ -415,7 +416,7 @@ func TestLargeState(t *testing.T) {
 	if c.Now() == c.State() {
 		t.Error("another file of the same size and time is not seen")
 	}
-	write(large, time.Now()) // read while its time can't be trusted yet
+	write(large, time.Now()) // read while its modification time is too recent to be trusted
 	if c, err = config.Load(file); err != nil {
 		t.Fatal(err)
 	}

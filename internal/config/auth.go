@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// auth is the shape of how principals are authenticated. Both flags are true by default and kept negated in c.Auth, so
-// that its zero value is the default. Anonymous access exists only if the section is present.
+// auth returns the shape of the section auth. Both flags are true by default and stored negated in c.Auth, so that
+// the zero value is the default. Anonymous access exists only if its section is present.
 func (c *Config) auth() yamlconf.Shape {
 	tokens := true
 	var anonymous identity.Principal
@@ -37,7 +37,7 @@ func (c *Config) auth() yamlconf.Shape {
 	})
 }
 
-// principal is the shape of a principal that needs no credential.
+// principal returns the shape of a principal that needs no credential.
 func (c *Config) principal(p *identity.Principal, id string) yamlconf.Shape {
 	var scopes []string
 	var named struct{ tools, actions, classes identity.List }
@@ -63,7 +63,7 @@ func (c *Config) principal(p *identity.Principal, id string) yamlconf.Shape {
 	})
 }
 
-// agentScope returns why an agent can't have scope s, or "".
+// agentScope returns the reason why an agent can't have scope s, or "".
 func agentScope(s string) string {
 	agent := []string{string(identity.Read), string(identity.Write), string(identity.Delete), string(identity.Schema), string(identity.Explain)}
 	switch identity.Scope(s) {
@@ -112,7 +112,7 @@ func origin(s string) string {
 	return ""
 }
 
-// base accepts an origin, with the path that a proxy in front puts before those of the server.
+// base accepts an origin, followed by the path that a proxy adds in front of the server's paths.
 func base(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || s != u.Scheme+"://"+u.Host+u.Path || !plainPath.MatchString(u.Path) {
@@ -121,7 +121,8 @@ func base(s string) string {
 	return ""
 }
 
-// plainPath matches the paths of base: segments of letters, digits, '.', '_', '~' and '-', none of which begins with '.'.
+// plainPath matches the paths that base accepts. Their segments consist of letters, digits, '.', '_', '~' and '-',
+// and none begins with '.'.
 var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$`)
 
 func host(s string) string {

@@ -19,12 +19,12 @@ type Chooser struct {
 
 	mu     sync.Mutex
 	begun  bool
-	spaces []string        // the schemas met since Begin, as the key schemas names them
-	names  map[string]bool // the names that the key tables can have, of the schemas that are kept
-	places map[string]bool // the names that the key rename can have
+	spaces []string        // the schemas found since Begin, in the form of the key schemas
+	names  map[string]bool // the names that the key tables can contain, for the schemas that are kept
+	places map[string]bool // the names that the key rename can contain
 }
 
-// Chooser returns the chooser of a source. A source that c doesn't name keeps all tables.
+// Chooser returns the chooser of a source. For an unknown source, the chooser keeps all tables.
 func (c *Config) Chooser(source string) *Chooser {
 	for _, s := range c.Sources {
 		if s.Name == source {
@@ -34,7 +34,7 @@ func (c *Config) Chooser(source string) *Chooser {
 	return &Chooser{config: c}
 }
 
-// space returns the name of a schema as the configuration has it.
+// space returns the name of a schema in the form that the configuration uses.
 func (s Source) space(space string) string {
 	if space != "" {
 		return space
@@ -42,7 +42,7 @@ func (s Source) space(space string) string {
 	return cmp.Or(s.Template, s.Kind().Home, "public")
 }
 
-// Begin forgets the tables that were met before.
+// Begin starts a new description and forgets the tables found before.
 func (ch *Chooser) Begin() {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
@@ -96,8 +96,8 @@ func (ch *Chooser) met(space string, places, aliases []string, kept bool) {
 	}
 }
 
-// Faults ends the work of Begin. It reports the names in the keys schemas, tables and rename that match nothing in an
-// *Error.
+// Faults ends the description that Begin started. It reports names in the keys schemas, tables and rename that match
+// nothing in an *Error.
 func (ch *Chooser) Faults() error {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
@@ -128,8 +128,8 @@ func (ch *Chooser) Faults() error {
 	return nil
 }
 
-// Keep returns the classes found in a source that its keys schemas and tables allow, for sources whose tables can't be
-// renamed. Names in these keys that match nothing are reported in an *Error.
+// Keep returns those classes of a source that its keys schemas and tables allow. It is for sources whose tables can't
+// be renamed. Names in these keys that match nothing are reported in an *Error.
 func (c *Config) Keep(source string, found []schema.Class) ([]schema.Class, error) {
 	ch := c.Chooser(source)
 	if ch.source.Name == "" {
@@ -148,7 +148,7 @@ func (c *Config) Keep(source string, found []schema.Class) ([]schema.Class, erro
 	return kept, nil
 }
 
-// rename returns the shape of the setting rename, which maps tables to the names that the owner gives to their classes.
+// rename returns the shape of the setting rename. It maps tables to the names that the owner gives to their classes.
 func (s *Source) rename() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "table", Of: func(table string) (yamlconf.Shape, func()) {
 		var to string
@@ -177,7 +177,8 @@ func (s *Source) rename() yamlconf.Shape {
 	}})
 }
 
-// Template returns the schema that those of tenants are compared with, or "" for a source without one schema per tenant.
+// Template returns the schema with which the schemas of tenants are compared. It returns "" for a source without one
+// schema per tenant.
 func (ch *Chooser) Template() string { return ch.source.Template }
 
 // Name returns the name of the source.

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// classes is the shape of the rules by class.
+// classes returns the shape of the rules by class.
 func (c *Config) classes() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "class", Of: func(name string) (yamlconf.Shape, func()) {
 		var rule policy.ClassRule
@@ -27,7 +27,7 @@ func (c *Config) classes() yamlconf.Shape {
 	}})
 }
 
-// classRule is the shape of the rule of one class.
+// classRule returns the shape of the rule of one class.
 func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape {
 	var tenant policy.TenantRule
 	keys := []yamlconf.Key{
@@ -58,7 +58,7 @@ func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape 
 	return yamlconf.Object(keys, func(r *yamlconf.Reader, _ yamlconf.Node, at string) { checkRule(r, at, rule) })
 }
 
-// masks is the shape of the mask of each field. YAML reads null as no value. Here it is a mask.
+// masks returns the shape of the masks by field. YAML reads null as no value, but here it is a mask.
 func masks(rule *policy.ClassRule) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {
 		var m policy.Mask
@@ -109,7 +109,7 @@ func masks(rule *policy.ClassRule) yamlconf.Shape {
 	}})
 }
 
-// patterns is the shape of a list of patterns.
+// patterns returns the shape of a list of patterns.
 func patterns(into *[]policy.Pattern) yamlconf.Shape {
 	all := policy.Patterns()
 	names := make([]string, len(all))
@@ -134,7 +134,7 @@ func patterns(into *[]policy.Pattern) yamlconf.Shape {
 	return s
 }
 
-// maskTexts is the shape of the patterns that are replaced in all long texts, with or without exceptions.
+// maskTexts returns the shape of the patterns that are masked in all long texts, with or without exceptions.
 func maskTexts(rule *policy.ClassRule) yamlconf.Shape {
 	return yamlconf.Either(patterns(&rule.MaskTexts), yamlconf.Object([]yamlconf.Key{
 		{Name: "pattern", Doc: "What is replaced", Must: true, Shape: patterns(&rule.MaskTexts)},
@@ -142,7 +142,7 @@ func maskTexts(rule *policy.ClassRule) yamlconf.Shape {
 	}, nil))
 }
 
-// pointers is the shape of the pointers that a source doesn't declare.
+// pointers returns the shape of pointers that a source doesn't declare.
 func pointers(rule *policy.ClassRule) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {
 		var p policy.Pointer
@@ -159,7 +159,7 @@ func pointers(rule *policy.ClassRule) yamlconf.Shape {
 	}})
 }
 
-// types is the shape of the types that a source doesn't declare.
+// types returns the shape of types that a source doesn't declare.
 func types(rule *policy.ClassRule) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {
 		var form schema.Form
@@ -172,7 +172,7 @@ func types(rule *policy.ClassRule) yamlconf.Shape {
 	}})
 }
 
-// checkRule checks the keys of one rule against each other.
+// checkRule checks that the keys of one rule fit together.
 func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 	unseen := func(f string) string {
 		if slices.Contains(rule.Denied, f) || rule.Visible != nil && !slices.Contains(rule.Visible, f) {
@@ -192,7 +192,8 @@ func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 			return ""
 		}},
 		{"lift", rule.Lift, func(f string) string {
-			if rule.Visible != nil && !slices.Contains(rule.Visible, f) { // without visible, policy asks for it where the name is a credential's
+			// Without visible, the policy requires it for names of credentials.
+			if rule.Visible != nil && !slices.Contains(rule.Visible, f) {
 				return "must be named in visible as well, so that it is lifted on purpose"
 			}
 			return ""
@@ -212,7 +213,7 @@ func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 			}
 		}
 	}
-	// The field that shows whether a record has changed must be seen whole.
+	// The field that shows whether a record has changed must be visible and unmasked.
 	if message := unseen(rule.Version); message != "" && rule.Version != "" {
 		r.WrongAt(at+yamlconf.Join("stale", "version"), message)
 	} else if _, masked := rule.Mask[rule.Version]; masked {
@@ -225,15 +226,16 @@ func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 	}
 }
 
-// hiddenShape is the shape of true, false or {except: operator}.
+// hiddenShape returns the shape of the setting hidden: true, false or {except: operator}.
 func hiddenShape(rule *policy.ClassRule) yamlconf.Shape {
 	by := yamlconf.Object([]yamlconf.Key{{Name: "except", Doc: "Who sees it all the same: operator", Must: true,
 		Shape: yamlconf.OneOf(&rule.HiddenBut, identity.Operator)}}, func(*yamlconf.Reader, yamlconf.Node, string) { rule.Hidden = true })
 	return yamlconf.Either(yamlconf.Flag(&rule.Hidden), by)
 }
 
-// canonical is the shape of the canonical filter: a where object, or one in filter beside open, which says whether callers may switch it
-// off. A where object about two fields with these names is written with $and.
+// canonical returns the shape of the canonical filter. This is a where object, or an object with filter, a where
+// object, and open, which determines whether callers may switch it off. A where object about two fields with these
+// names must use $and.
 func (c *Config) canonical(rule *policy.ClassRule) yamlconf.Shape {
 	open := true
 	where := c.where(&rule.Canonical)
@@ -250,8 +252,9 @@ func (c *Config) canonical(rule *policy.ClassRule) yamlconf.Shape {
 	}}
 }
 
-// tenantRule is the shape of the tenant of a class: a field, with what it equals, or a pointer to the class whose tenant counts. It
-// sets rule.Tenant to t only if the section is there, because nil means that the class has none.
+// tenantRule returns the shape of the tenant of a class. This is a field and the value that it must equal, or a
+// pointer to the class whose tenant applies. It sets rule.Tenant to t only if the section is present, because nil
+// means that the class has no tenant.
 func (c *Config) tenantRule(rule *policy.ClassRule, t *policy.TenantRule) yamlconf.Shape {
 	keys := []yamlconf.Key{
 		{Name: "field", Doc: "The field that holds the tenant", Shape: yamlconf.Words(&t.Field)},
@@ -272,7 +275,8 @@ func (c *Config) tenantRule(rule *policy.ClassRule, t *policy.TenantRule) yamlco
 	})
 }
 
-// fieldRules is the shape of the descriptions of fields, by name, and of their documented values, in the order of the file.
+// fieldRules returns the shape of the descriptions of fields, by name, with their documented values in the order of
+// the file.
 func fieldRules(rule *policy.ClassRule) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {
 		var f policy.FieldRule
@@ -297,7 +301,7 @@ func fieldRules(rule *policy.ClassRule) yamlconf.Shape {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// filters is the shape of where objects by class, or for every class under "default".
+// filters returns the shape of where objects by class. The name "default" stands for every class.
 func (c *Config) filters(into *map[string]query.Filter) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "class", Of: func(name string) (yamlconf.Shape, func()) {
 		var f query.Filter

@@ -2,14 +2,14 @@
 //
 //	YAML ─yamlconf: shapes→ Config: options of transports, policy.Rules, sources → app
 //
-// It opens no source, no store and no listener. Besides the configuration it reads the files named by ${file:…} and
-// file:, packs, and API documents that are files. Its caller fetches documents at URLs. All faults of a file are
+// It opens no source, no store and no listener. Besides the configuration, it reads packs, API documents that are
+// files, and the files in ${file:…} and file:. Its caller fetches documents at URLs. All faults in a file are
 // reported in one error, with line, column and excerpt. It rejects unknown and duplicate keys, keys without a value,
 // features that this version lacks, and ambiguous values.
 //
-// For an HTTP API it produces the address, the credential, the rules of package calls and the options of a client. An
-// invalid document is reported at the key that names it. Other sections say how the record of calls is kept, and how
-// people's accounts at APIs are. JSONSchema describes the whole file for editors.
+// For an HTTP API, it returns the address, the credential, the rules of package calls and the options of a client. An
+// invalid document is reported at the key that names it. Other sections configure how the audit and people's accounts
+// at APIs are stored. JSONSchema describes the whole file for editors.
 //
 // Package app builds the running parts, and package scaffold writes first configurations.
 package config
@@ -44,54 +44,54 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The defaults of Listen and Store.
+// These are the defaults of Listen and Store.
 const (
 	DefaultListen = "127.0.0.1:8420"
 	DefaultStore  = "sqlite:bailiwick.db"
 )
 
-// An Open opens a source whose driver only some programs link. It returns nil without an error if it doesn't know the
-// kind of source.
+// An Open opens a source whose driver only some programs contain. It returns nil without an error for an unknown kind
+// of source.
 type Open func(context.Context, Source) (source.Adapter, error)
 
-// A Config is a configuration. The zero value has the defaults, grants access to no principal and has no source.
+// A Config is a configuration. The zero value has the defaults, grants access to no principal and contains no source.
 type Config struct {
-	Listen  string   // host:port. "" is DefaultListen
-	Store   string   // "sqlite:path" or "postgres://…". "" is DefaultStore
+	Listen  string   // host:port. "" means DefaultListen
+	Store   string   // "sqlite:path" or "postgres://…". "" means DefaultStore
 	Sources []Source // in the order of the file
-	Open    Open     // opens sources that the program itself can't open, or nil. No file sets it
+	Open    Open     // opens sources that the program itself can't open, or nil. Set by the program, not by a file
 
-	// Credential returns the program's own credential of an HTTP API, which replaces a configured one, or nil. No file
-	// sets it.
+	// Credential returns the program's own credential for an HTTP API, which replaces the configured one, or nil. It
+	// is set by the program, not by a file.
 	Credential func(source string) client.Credential
-	Rules      policy.Rules // Version is set to their Digest
+	Rules      policy.Rules // Version is set to the Digest of the rules
 	Tools      Tools
 	Results    Results
 	Prompts    []Prompt // in the order of the file
-	Budget     int      // maximum bytes of a shaped result. 0 is the default
+	Budget     int      // maximum bytes of a shaped result. 0 means the default
 	Limits     Limits
 	Auth       Auth
-	Stdio      identity.Principal // the principal over stdio, ID "stdio". Without scopes, stdio is refused
+	Stdio      identity.Principal // the principal over stdio, with ID "stdio". Without scopes, stdio is refused
 	Server     Server
 	Log        Log
 	Audit      Audit
 	Accounts   Accounts
 
-	Unsampled bool     // values are not looked at to find credentials
+	Unsampled bool     // values are not sampled to find credentials
 	Lenient   bool     // unknown names in lists of principals and tokens are warnings instead of faults
 	Notes     []string // settings without effect, for the operator
 
 	Telemetry     Telemetry
 	Notifications Notifications
-	Actions       []action.Declaration   // in the order of the file, those of classes first
-	Metrics       []metric.Declaration   // in the order of the file
+	Actions       []action.Declaration // in the order of the file, with those of classes first
+	Metrics       []metric.Declaration // in the order of the file
 	Queries       []declared.Declaration // likewise
 	Review        Review
 	Packs         map[string][]*pack.Tool // by API: the tools of its packs, compiled against the document in Rules
 
-	file        string // that Load read, or ""
+	file        string // the file that Load read, or ""
 	document    yamlconf.Document
-	contents    map[string]*Document   // of API documents that are files, by source
+	contents    map[string]*Document   // the contents of API documents that are files, by source
 	rules       map[string]calls.Rules // the rules in the section apis
 	expressions *expression.Compiler
 	setBy       map[string]string // by gate: the environment variable that lowered it
@@ -99,25 +99,31 @@ type Config struct {
 
 // A Source is a database, a set of object descriptions, or an HTTP API.
 type Source struct {
-	Name        string
-	URL         string                // "sqlite:path", "postgres://…", "mariadb://…", "mysql://…", "mongodb://…" or "parse+https://…". It may contain a password. "" with Metadata or OpenAPI
-	Parse       *ParseServer          // with the URL of a Parse Server, how it is reached, or nil for other sources
-	WriteURL    string                // the same for an account that may write. "" uses URL
+	Name string
+	// "sqlite:path", "postgres://…", "mariadb://…", "mysql://…", "mongodb://…" or "parse+https://…". It may contain a
+	// password. "" with Metadata or OpenAPI.
+	URL         string
+	Parse       *ParseServer          // how to connect to a Parse Server, or nil for other sources
+	WriteURL    string                // the URL for an account that may write. "" means URL
 	ReadOnly    bool                  // never opened for writing
 	Metadata    *Metadata             // object descriptions on disk, or nil for other sources
 	OpenAPI     *APISource            // an HTTP API, or nil for other sources
 	Description string                // for agents
-	Collections map[string]Collection // of MongoDB, by name
-	LocalRows   int                   // of MongoDB, Parse Server and DuckDB: the most records read to finish a query here. 0 is the source's default
-	Schemas     []string              // the PostgreSQL schemas to read, or nil for the default
-	Schema      string                // the schema of a principal, a CEL expression: each tenant has one, or "" for a source without such schemas
-	Template    string                // with Schema: the schema whose tables become classes, which the others are compared with
-	Tables      identity.List         // the tables and views that become classes
-	SSH         *SSH                  // the server through which the database is reached, or nil
-	Rename      map[string]string     // the names of classes, by table: "orders" or "sales.orders"
+	Collections map[string]Collection // for MongoDB: facts about collections, by name
+	// For MongoDB, Parse Server and DuckDB: maximum records read to complete a query in the gateway. 0 means the
+	// source's default.
+	LocalRows int
+	Schemas   []string // the PostgreSQL schemas to read, or nil for the default
+	// A CEL expression that yields a principal's schema if each tenant has its own. "" for other sources.
+	Schema string
+	// With Schema: the schema whose tables become classes, and with which other schemas are compared.
+	Template string
+	Tables   identity.List     // the tables and views that become classes
+	SSH      *SSH              // the server through which the database is connected, or nil
+	Rename   map[string]string // the names of classes, by table: "orders" or "sales.orders"
 }
 
-// SSH is a server through which a database is reached.
+// SSH is a server through which a database is connected.
 type SSH struct {
 	Host, User string
 	Key        string // a private key, or the path of one
@@ -126,14 +132,14 @@ type SSH struct {
 
 // Tools selects the tools that are served.
 type Tools struct {
-	Profile string // of package tool, to save tokens, or "" for all tools
+	Profile string // a profile of package tool, to save tokens, or "" for all tools
 	identity.List
 }
 
-// A Form selects the parts of a result that a client is sent.
+// A Form selects the parts of a result that a client receives.
 type Form string
 
-// The forms of a result, with the same names as in package mcp. "" is Text.
+// These are the forms of a result, with the same names as in package mcp. "" means Text.
 const (
 	Both       Form = "both"
 	Text       Form = "text"
@@ -143,34 +149,35 @@ const (
 // Results selects the parts of a result for each client.
 type Results struct {
 	Default Form
-	Clients map[string]Form // by the client's self-declared name
+	Clients map[string]Form // by the name that the client declares
 }
 
 // Auth configures authentication over HTTP.
 type Auth struct {
-	TokensOff bool                // tokens issued by this server are refused
-	TokenLife time.Duration       // default lifetime of a new token. 0 is 90 days
-	Anonymous *identity.Principal // the principal for local requests without a credential, ID "anonymous". Nil refuses them
+	TokensOff bool          // tokens issued by this server are refused
+	TokenLife time.Duration // default lifetime of a new token. 0 means 90 days
+	// The principal of local requests without a credential, with ID "anonymous". Nil refuses them.
+	Anonymous *identity.Principal
 	OIDC      *oidc.Options       // accepted JSON Web Tokens and the meaning of their claims. Nil accepts none
-	SignIn    *oidc.SignInOptions // with OIDC: people sign in there, or nil if they don't
-	Fresh     time.Duration       // the longest time since a sign-in for breaking the glass, or 0 for the default
+	SignIn    *oidc.SignInOptions // with OIDC: sign-in of people at the issuer, or nil
+	Fresh     time.Duration       // maximum time since a sign-in to break the glass, or 0 for the default
 	Agents    Agents              // how agents sign in by themselves
-	Resource  string              // with OIDC: the URL of /mcp as clients know it. "" publishes none
+	Resource  string              // with OIDC: the public URL of /mcp. "" publishes none
 }
 
 // Agents configures how agents sign in by themselves, with a person's consent. A zero field uses its default.
 type Agents struct {
 	Off    bool
-	Access time.Duration // of an access token
-	Idle   time.Duration // after which an agent that wasn't used must ask again
-	Life   time.Duration // after which the person is asked again
+	Access time.Duration // lifetime of an access token
+	Idle   time.Duration // time after which an unused agent must ask again
+	Life   time.Duration // time after which the person is asked again
 }
 
 // Server configures the HTTP transport. A zero field uses its default.
 type Server struct {
 	Origins     []string      // web origins whose pages may call, such as "https://app.example"
 	Hosts       []string      // accepted host names of this server
-	URL         string        // of this server, as people and agents use it: "https://gate.example", or "" for its address on this machine
+	URL         string        // public URL of this server: "https://gate.example". "" means its address on this machine
 	MaxBody     int           // maximum bytes of a request
 	Concurrency int           // maximum concurrent calls
 	Queue       int           // maximum waiting calls. Negative means none
@@ -181,7 +188,7 @@ type Server struct {
 	Metrics     Metrics
 }
 
-// MCP returns the URL of the MCP endpoint, or "" where that of the server is not configured.
+// MCP returns the URL of the MCP endpoint, or "" if the URL of the server is not configured.
 func (s *Server) MCP() string {
 	if s.URL == "" {
 		return ""
@@ -191,29 +198,29 @@ func (s *Server) MCP() string {
 
 // Connections limits concurrent connections. A zero field uses the default.
 type Connections struct {
-	Max  int // of all clients
-	Each int // of one address
+	Max  int // for all clients together
+	Each int // for one address
 }
 
 // Sessions limits the sessions of protocol versions before 2026-07-28.
 type Sessions struct {
 	Idle time.Duration // an idle session ends after this time
-	Max  int           // of all principals
-	Each int           // of one principal
+	Max  int           // for all principals together
+	Each int           // for one principal
 }
 
 // Log configures the log on standard error.
 type Log struct {
 	Level slog.Level
 	Text  bool // lines for people instead of JSON
-	Calls bool // each call is logged, not only those that are refused or fail
+	Calls bool // each call is logged, not only refused and failed calls
 	Quiet bool // calls are not logged
 }
 
 // A Fault is one fault in a configuration.
 type Fault = yamlconf.PositionFault
 
-// An Error holds all faults of a configuration, in file order.
+// An Error contains all faults of a configuration, in file order.
 type Error = yamlconf.Error
 
 // Load reads and checks the file at path and the files it includes, with the process environment. Invalid contents are
@@ -235,9 +242,9 @@ func Load(path string) (*Config, error) {
 	return c, err
 }
 
-// Parse reads and checks the configuration in data. name is the file's path, which starts each fault. Relative paths in
-// the configuration are relative to its folder. Those of an included file are relative to that file's folder. env looks
-// up an environment variable. Faults are reported in an *Error.
+// Parse reads and checks the configuration in data. name is the file's path. It is the start of each fault. Relative
+// paths in the configuration begin at the folder of that file. Relative paths in an included file begin at the
+// included file's folder. env looks up an environment variable. Faults are reported in an *Error.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
 	c := &Config{}
 	document, err := yamlconf.Read(name, data, c.shape(), yamlconf.Options{Env: env, Include: "include"})
@@ -279,18 +286,18 @@ func (c *Config) version() string {
 	}
 	b, err := json.Marshal(all)
 	if err != nil {
-		panic(err) // can't fail for plain data
+		panic(err) // never fails for plain data
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
 }
 
-// Digest returns an identifier of the rules: the first 32 hex digits of a SHA-256 of their contents. Their Version and
-// formatting are not included.
+// Digest returns an identifier of the rules: the first 32 hex digits of a SHA-256 of their contents. It doesn't
+// depend on their Version and formatting.
 func Digest(rules policy.Rules) string {
 	type text struct {
 		policy.ClassRule
-		Canonical json.RawMessage // replaces the field of the same name, which JSON can't encode
+		Canonical json.RawMessage // replaces the field with the same name, which JSON can't encode
 	}
 	classes := make(map[string]text, len(rules.Classes))
 	for name, rule := range rules.Classes {
@@ -302,7 +309,7 @@ func Digest(rules policy.Rules) string {
 	}
 	type condition struct {
 		change.Rule
-		When string // the same
+		When string // likewise
 	}
 	var review []condition
 	for _, r := range rules.Review {
@@ -319,21 +326,22 @@ func Digest(rules policy.Rules) string {
 		Review  []condition `json:",omitempty"`
 	}{rules, classes, review})
 	if err != nil {
-		panic(err) // can't fail for plain data
+		panic(err) // never fails for plain data
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
 }
 
-// Wrong returns a fault at a place of the file, for checks after reading. path lists the keys that lead there, such as
-// "classes", "tracker.issues", "visible". If the file lacks that place, the deepest existing one is used.
+// Wrong returns a fault at a position in the file, for checks after reading. path lists the keys that lead to the
+// position, such as "classes", "tracker.issues", "visible". If the file lacks the last keys, the position is that of
+// the deepest existing key.
 func (c *Config) Wrong(message string, path ...string) Fault {
 	return c.document.Wrong(message, path...)
 }
 
-// PlaceOfRule returns the location of the rule of a class. The class is given by its full name or as in the file. A
-// key, such as "visible" or "tenant.field", asks for the location of that key of the rule. line starts at 1. It is 0 if
-// no file has such a rule. If the rule lacks the key, the location is that of the rule.
+// PlaceOfRule returns the position of the rule of a class. The class is given by its full name or as in the file. If
+// key is not "", such as "visible" or "tenant.field", the position is that of the key in the rule. line starts at 1.
+// It is 0 if no file has a rule for the class. If the rule lacks the key, the position is that of the rule.
 func (c *Config) PlaceOfRule(class, key string) (file string, line int) {
 	path := []string{"classes", c.classKey(class)}
 	if _, ok := c.document.Place(path...); !ok {
@@ -346,15 +354,16 @@ func (c *Config) PlaceOfRule(class, key string) (file string, line int) {
 	return p.File(), p.Line
 }
 
-// State identifies everything the configuration was read from: its files, the files of its secrets, and the files that
-// its patterns match. Now reads all of it again and returns the current State: if they differ, something has changed.
+// State identifies everything from which the configuration was read: its files, the files of its secrets, and the
+// files that its patterns match. Now reads all of it again and returns the current State. If the two differ,
+// something has changed.
 func (c *Config) State() string { return c.document.State() }
 
 // Now returns the current State. See State.
 func (c *Config) Now() string { return c.document.Now() }
 
-// TenantSchemaSources returns the sources, sorted, with one schema per tenant whose expression asks for the tenant. A principal
-// without a tenant sees nothing of them.
+// TenantSchemaSources returns the sources with one schema per tenant whose expression uses the tenant, sorted. A
+// principal without a tenant sees nothing of them.
 func (c *Config) TenantSchemaSources() []string {
 	var out []string
 	for source, text := range c.Rules.Schemas {
@@ -366,7 +375,8 @@ func (c *Config) TenantSchemaSources() []string {
 	return out
 }
 
-// CountTenantClasses counts the classes with a tenant rule, and those of them of which a principal without a tenant sees no record.
+// CountTenantClasses returns two numbers: the classes with a tenant rule, and those classes among them of which a
+// principal without a tenant sees no record.
 func (c *Config) CountTenantClasses() (ruled, closed int) {
 	for _, r := range c.Rules.Classes {
 		if r.Tenant == nil {

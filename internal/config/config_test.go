@@ -87,7 +87,8 @@ func condition(t *testing.T, s string) *expression.Condition {
 	return c
 }
 
-// same compares configurations by their contents: filters as where objects, without their places in the file.
+// same compares configurations by their contents. It compares filters as where objects, without their positions in
+// the file.
 var same = cmp.Options{
 	cmpopts.IgnoreUnexported(config.Config{}, calls.ReadBack{}),
 	cmp.Comparer(func(a, b query.Filter) bool {
@@ -263,7 +264,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestLeast parses a minimal file: everything else is the zero value.
+// TestLeast parses a minimal file and checks that everything else is the zero value.
 func TestLeast(t *testing.T) {
 	want := &config.Config{Sources: []config.Source{{Name: "app", URL: "sqlite:app.db"}}}
 	want.Rules.Version = config.Digest(policy.Rules{})
@@ -339,7 +340,7 @@ func TestSecrets(t *testing.T) {
 		"${SCHEME}":                  "must be sqlite:path or postgres://user:password@host/database",
 		"postgresql://u:p@h/db":      "postgresql://u:p@h/db",
 
-		// Inside a URL a value is percent-encoded, so that it can't change what the other parts are.
+		// In a URL, a value is percent-encoded, so that it can't change the other parts.
 		"postgres://u:${ODD}@h/db":                       "postgres://u:p%40%3A%2F%3F%23%25%20%5B@h/db",
 		"postgres://${ODD}:${file:odd}@h/db":             "postgres://p%40%3A%2F%3F%23%25%20%5B:p%40%3A%2F%3F%23%25%20%5B@h/db",
 		"postgres://u:p@${HOST}/db":                      "postgres://u:p@db.example:5432/db",
@@ -366,7 +367,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestDigest changes each field of the rules in turn and expects a new digest each time.
+// TestDigest changes each field of the rules in turn and checks that the digest changes each time.
 func TestDigest(t *testing.T) {
 	seen := map[string]string{config.Digest(policy.Rules{}): "nothing"}
 	note := func(what string, r policy.Rules) {
@@ -457,7 +458,7 @@ func TestDigest(t *testing.T) {
 	if versions[0] != versions[1] || len(versions[0]) != 32 {
 		t.Errorf("the same rules written otherwise: %q", versions)
 	}
-	// Actions and reviews are part of the version too.
+	// Actions and reviews are also part of the version.
 	for _, more := range []string{"", "review: [{when: 'true'}]", "review: [{when: 'false'}]", "review: [{when: 'true', approvals: 2}]", "review: {single_operator: true}", "review: {life: 2h}",
 		"actions: {x: {on: s.b, do: delete}}", "actions: {x: {on: s.a, do: delete}}", "actions: {y: {on: s.b, do: delete}}", "actions: {x: {on: s.b, do: update, set: {a: 1}}}",
 		"actions: {x: {on: s.b, do: update, set: {a: 2}}}", "actions: {x: {on: s.b, do: delete, lookup: {p: {class: a, id: 1}}}}", "actions: {x: {on: s.b, do: delete, lookup: {p: {class: a, id: 2}}}}",
@@ -528,7 +529,8 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestWritableByOthers checks that files which every user can write are named: the configuration, what it includes, and secrets.
+// TestWritableByOthers checks that notes name files that every user can write: the configuration, included files, and
+// secrets.
 func TestWritableByOthers(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("LEFT OUT: Windows has no such bit")

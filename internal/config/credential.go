@@ -23,7 +23,7 @@ type APICredential struct {
 	Person *PersonAccount
 }
 
-// NamedCredential is a header, a cookie or a key in the query.
+// NamedCredential is a credential in a header, a cookie or the query.
 type NamedCredential struct{ Name, Value string }
 
 // BasicCredential is a user name and a password.
@@ -40,15 +40,16 @@ type OAuthClient struct {
 type PersonAccount struct {
 	AuthorizeURL, TokenURL, RevokeURL, Issuer string
 	ID, Secret                                string
-	InBody                                    bool // the client authenticates in the body of requests
+	InBody                                    bool // the client authenticates in the body of token requests
 	Scopes                                    []string
 	Params                                    map[string]string // further parameters of the authorization request
-	Exchange                                  *OAuthClient      // exchanges the person's token for one of the API (RFC 8693). Nil sends it as it is
+	// Exchanges the person's token for a token of the API (RFC 8693). Nil sends the person's token itself.
+	Exchange *OAuthClient
 }
 
-// EachCredential is a separate credential for each principal, selected by a property of it.
+// EachCredential is a separate credential for each principal, selected by a property of the principal.
 type EachCredential struct {
-	By    string // token, owner or claim
+	By    string // the property: token, owner or claim
 	Claim string // the name of the claim
 	Of    map[string]APICredential
 }
@@ -84,7 +85,8 @@ func (c *APICredential) Sends() []calls.Place {
 	return nil
 }
 
-// credentialShape is the shape of an object with one kind of credential. Each allows credentials per principal.
+// credentialShape returns the shape of an object with one kind of credential. If each is true, the object may contain
+// credentials per principal.
 func credentialShape(into **APICredential, each bool) yamlconf.Shape {
 	var c APICredential
 	var header, query, cookie NamedCredential
@@ -126,13 +128,13 @@ func credentialShape(into **APICredential, each bool) yamlconf.Shape {
 			r.Wrong(n.Start(), at, "needs one of %s", yamlconf.AnyOf(names))
 		case len(given) > 1:
 			r.WrongAt(at+yamlconf.Join(given[1]), "the credential is "+given[0]+" already, and is one thing")
-		case len(given) == 1: // otherwise the object has an unknown key, which is reported
+		case len(given) == 1: // otherwise the object contains an unknown key, which is reported
 			*into = &c
 		}
 	})
 }
 
-// secret accepts a text for use in a header or a URL.
+// secret accepts a text that is valid in a header or a URL.
 func secret(into *string) func(folder, s string) string {
 	return func(_, s string) string {
 		if s != strings.TrimSpace(s) || !httpguts.ValidHeaderFieldValue(s) {
@@ -143,7 +145,7 @@ func secret(into *string) func(folder, s string) string {
 	}
 }
 
-// headerShape is the shape of a credential in a header of its own. Headers that the client sets itself are refused.
+// headerShape returns the shape of a credential in a separate header. It refuses headers that the client itself sets.
 func headerShape(h *NamedCredential, into **NamedCredential) yamlconf.Shape {
 	refused := []string{"Host", "Connection", "Content-Length", "Content-Type", "Transfer-Encoding"}
 	return yamlconf.Object([]yamlconf.Key{
@@ -158,7 +160,7 @@ func headerShape(h *NamedCredential, into **NamedCredential) yamlconf.Shape {
 	}, func(*yamlconf.Reader, yamlconf.Node, string) { *into = h })
 }
 
-// cookieShape is the shape of a credential in a cookie.
+// cookieShape returns the shape of a credential in a cookie.
 func cookieShape(c *NamedCredential, into **NamedCredential) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "name", Doc: "Such as session", Must: true, Shape: yamlconf.Text("a cookie's name", func(s string) string {
@@ -182,7 +184,7 @@ func oauthShape(o *OAuthClient, into **OAuthClient) yamlconf.Shape {
 	}, func(*yamlconf.Reader, yamlconf.Node, string) { *into = o })
 }
 
-// params is the shape of further parameters of a request.
+// params returns the shape of additional parameters of a request.
 func params(into *map[string]string) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "parameter", Of: func(name string) (yamlconf.Shape, func()) {
 		var v string
@@ -195,7 +197,7 @@ func params(into *map[string]string) yamlconf.Shape {
 	}})
 }
 
-// personShape is the shape of accounts that people connect.
+// personShape returns the shape of accounts that people connect.
 func personShape(p *PersonAccount, into **PersonAccount) yamlconf.Shape {
 	place := func(to *string) yamlconf.Shape {
 		return yamlconf.Text("a URL", func(s string) string { *to = s; return baseURL(s) })
@@ -215,8 +217,8 @@ func personShape(p *PersonAccount, into **PersonAccount) yamlconf.Shape {
 	}, func(*yamlconf.Reader, yamlconf.Node, string) { *into = p })
 }
 
-// exchangeShape is the shape of a token exchange. Without a client of its own, it uses the client of the person's
-// connection.
+// exchangeShape returns the shape of a token exchange. Without its own client, the exchange uses the client of the
+// person's connection.
 func exchangeShape(o *OAuthClient, into **OAuthClient) yamlconf.Shape {
 	param := func(name string) yamlconf.Shape {
 		return yamlconf.Text("a text", func(s string) string {
@@ -242,7 +244,7 @@ func exchangeShape(o *OAuthClient, into **OAuthClient) yamlconf.Shape {
 	})
 }
 
-// eachShape is the shape of credentials per principal: a text is a bearer token.
+// eachShape returns the shape of credentials per principal. A plain text is a bearer token.
 func eachShape(e *EachCredential, into **EachCredential) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "by", Doc: "What names the credential: token (the id of the agent's token of Bailiwick), owner or claim", Must: true, Shape: yamlconf.Choose([]string{"token", "owner", "claim"}, func(s string) { e.By = s })},

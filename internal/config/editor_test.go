@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// anything replaces names in a path that the file chooses.
+// anything replaces those names in a path that the file can choose.
 const anything = "*"
 
 // described adds the paths of all keys described by a JSON Schema.
@@ -38,7 +38,7 @@ func described(schema any, at string, into map[string]bool) {
 	}
 }
 
-// used adds the paths of all keys in a document, with anything for names that the schema leaves open.
+// used adds the paths of all keys in a document. Names that the schema leaves open are replaced by anything.
 func used(v any, at string, known map[string]bool, into map[string]bool) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -78,7 +78,7 @@ func compiled(t *testing.T) (*jsonschema.Schema, map[string]bool) {
 	return s, known
 }
 
-// document reads YAML as an editor does.
+// document parses YAML as an editor does.
 func document(t *testing.T, text string) any {
 	t.Helper()
 	b, err := yaml.YAMLToJSON([]byte(text))
@@ -101,7 +101,8 @@ func TestSchemaKeys(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	used(doc, "", known, seen)
-	// Keys that two places share need to occur in one only. Sorted, twice, because a key may be shared through another.
+	// Keys that two places share need to occur in only one. The paths are visited twice in order, because a key may
+	// be shared through another.
 	for _, path := range slices.Concat(slices.Sorted(maps.Keys(known)), slices.Sorted(maps.Keys(known))) {
 		for _, two := range [][2]string{{"auth.anonymous.", "stdio."}, {"auth.oidc.sign_in.claims.", "auth.oidc.claims."}, {"actions.*.", "classes.*.actions.*."}, {"classes.*.actions.*.", "actions.*."},
 			{"notifications.mail.to.*.", "notifications.webhooks.*."}, {"sources.*.openapi.credential.", "sources.*.openapi.credential.per_principal.secrets.*."}} {

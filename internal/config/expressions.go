@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// expression is the shape of a CEL expression over the principal with a result of kind y.
+// expression returns the shape of a CEL expression over the principal with a result of kind y.
 func (c *Config) expression(into *string, y expression.Yield) yamlconf.Shape {
 	return yamlconf.Text("an expression, such as principal.tenant", func(s string) string {
 		*into = s
@@ -17,7 +17,7 @@ func (c *Config) expression(into *string, y expression.Yield) yamlconf.Shape {
 	})
 }
 
-// where is the shape of a filter whose expressions are checked too.
+// where returns the shape of a filter. It also checks the expressions in the filter.
 func (c *Config) where(into *query.Filter) yamlconf.Shape {
 	plain := yamlconf.Where(into)
 	return yamlconf.Shape{Schema: plain.Schema, Read: func(r *yamlconf.Reader, n yamlconf.Node, at string) {
@@ -31,14 +31,15 @@ func (c *Config) where(into *query.Filter) yamlconf.Shape {
 	}}
 }
 
-// schema is the shape of the schema of a principal: an expression in an object, since a text would be taken for a name.
+// schema returns the shape of a principal's schema. It is an expression in an object, because a plain text would be
+// read as a name.
 func (c *Config) schema(into *string) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "$cel", Doc: "An expression over principal that yields the name of a schema", Must: true, Shape: c.expression(into, expression.Scalar)},
 	}, nil)
 }
 
-// divide sets the rule for the schema of principals in a source.
+// divide sets the rule that determines the schema of a principal in a source.
 func (c *Config) divide(source, text string) {
 	if c.Rules.Schemas == nil {
 		c.Rules.Schemas = map[string]string{}
@@ -46,7 +47,8 @@ func (c *Config) divide(source, text string) {
 	c.Rules.Schemas[source] = text
 }
 
-// wrongSchemas returns what is wrong with the keys of a source with one schema per tenant and the key it concerns, or "".
+// wrongSchemas returns a wrong key of a source with one schema per tenant, and the reason. It returns "" if the keys
+// are right.
 func (s *Source) wrongSchemas(given func(key string) bool) (key, why string) {
 	switch {
 	case s.Schema == "" && s.Template == "":

@@ -12,11 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFaults checks all faults of each text.
+// TestFaults checks all faults in each text.
 func TestFaults(t *testing.T) {
 	const src = "sources: {s: {url: sqlite:x}}\n" // line 1 of most rows
 	for _, row := range []struct{ text, want string }{
-		// The file as a whole.
+		// These rows are about the file as a whole.
 		{"", "f.yaml: the file says nothing; it needs at least sources"},
 		{"# only this\n", "f.yaml: the file says nothing; it needs at least sources"},
 		{"- a\n", `
@@ -69,7 +69,7 @@ f.yaml:1:33: nested too deep
       |                                 ^`},
 		{"a: 1\n" + strings.Repeat("- a\n", 30_000), "f.yaml: the file has more than 40000 keys, values and marks"},
 
-		// Keys.
+		// These rows are about keys.
 		{"listen: 1\n", `
 f.yaml:1:1: needs the key sources
     1 | listen: 1
@@ -160,7 +160,7 @@ f.yaml:8:55: classes.s.b.actions.z.lookup.p: needs the key id
     8 |       z: {do: make, transitions: {a: {}}, lookup: {p: {class: q}}}
       |                                                       ^`},
 
-		// Metadata.
+		// These rows are about metadata.
 		{"sources:\n  a: {metadata: {}}\n  b: {metadata: {roots: [], conection: x}}\n  c: {metadata: {roots: [~/Provar, x]}, url: sqlite:x}\n" +
 			"  d: {metadata: {roots: [x]}, schemas: [a], tables: {only: [b]}}\n  e: {metadata: [x]}\n", `
 f.yaml:2:17: sources.a.metadata: needs the key roots
@@ -188,7 +188,7 @@ f.yaml:6:17: sources.e.metadata: must be an object with roots, connection, envir
     6 |   e: {metadata: [x]}
       |                 ^`},
 
-		// Sources.
+		// These rows are about sources.
 		{"sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}\n", `
 f.yaml:1:11: sources.a.b: a source is named with letters, digits, - and _, a letter first, at most 63
     1 | sources: {a.b: {url: sqlite:x}, '9': {url: sqlite:x}, c: {}, d: sqlite:x}
@@ -268,7 +268,7 @@ f.yaml:2:8: store: must be sqlite:path or postgres://user:password@host/database
     2 | store: mysql://h/db
       |        ^`},
 
-		// Classes.
+		// These rows are about classes.
 		{src + "classes:\n  s.a: {tennant: {field: org_id}, hiden: true}\n  z.x: {}\n  s.y:\n  b: {}\n  s.b: {}\n", `
 f.yaml:3:9: classes.s.a: unknown key "tennant". Did you mean tenant?
     3 |   s.a: {tennant: {field: org_id}, hiden: true}
@@ -400,7 +400,7 @@ f.yaml:2:72: classes.s.a.fields.z.values.b: must be the meaning of b, not a numb
     2 | classes: {s.a: {fields: {x: {}, y: {values: [a]}, z: {values: {a: , b: 1}}}}}
       |                                                                        ^`},
 
-		// Transports and limits.
+		// These rows are about transports and limits.
 		{src + "listen: 0.0.0.0:80000\nbudget: 5 GB\nlimits: {rate: 5, burst: 0, rows: {query: 1001}, timeouts: {query_class: 10m}}\nserver: {origins: [app.example], hosts: ['*'], max_body: 1, queue: -1, heartbeat: 2}\n", `
 f.yaml:2:9: listen: must be host:port, such as 127.0.0.1:8420
     2 | listen: 0.0.0.0:80000
@@ -466,7 +466,7 @@ f.yaml:2:74: auth.anonymous.filters.default.a.$foo: unknown operator "$foo"
     2 | auth: {anonymous: {scopes: [read, review, reed], filters: {default: {a: {$foo: 1}}}}}
       |                                                                          ^`},
 
-		// Positions: tabs, wide characters, Windows line endings, long lines, multi-line text.
+		// These rows are about positions: tabs, wide characters, Windows line endings, long lines, multi-line text.
 		{"sources: {s: {url: sqlite:x}}\r\n# é\r\n\"é\":\t{}\r\n", "\nf.yaml:3:1: unknown key \"é\"\n    3 | \"é\":\t{}\n      | ^"},
 		{src + "log: {\"éü\": '漢字', format: yes}\n", `
 f.yaml:2:7: log: unknown key "éü"
@@ -505,7 +505,7 @@ f.yaml:7:5: classes.s.a: unknown key "visibel". Did you mean visible?
 	}
 }
 
-// TestManyFaults checks that a very large number of faults, on very long lines, is summarized by a count.
+// TestManyFaults checks that a very large number of faults, on very long lines, is cut and the rest counted.
 func TestManyFaults(t *testing.T) {
 	text := "sources: {s: {url: sqlite:x}}\ntools: {only: [" + strings.Repeat("1, ", 10_000) + "]}\nlisten: '" + strings.Repeat("${NONE}", 100_000) + "'"
 	_, err := config.Parse("f.yaml", []byte(text), env)
@@ -518,7 +518,7 @@ func TestManyFaults(t *testing.T) {
 	}
 }
 
-// FuzzParse looks for panics, hangs, and faults with positions outside the file.
+// FuzzParse searches for panics, hangs, and faults with positions outside the file.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{full(f), "sources: {s: {url: sqlite:x}}", "a: [", "a: &x [*x]", "? [a]\n: b", "a: |\n  x\n", "- - - -", "{{{{", "a: \"\\x00\"", "\t", "'", "${", "!!", "\r0"} {
 		f.Add([]byte(s))

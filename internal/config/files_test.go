@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDocumentFiles checks a document in several files from a configuration: those in its folder are read, and links
-// that leave the folder are not.
+// TestDocumentFiles checks a document in several files. Files in the document's folder are read, and links that leave
+// the folder are refused.
 func TestDocumentFiles(t *testing.T) {
 	dir := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "secret.json")

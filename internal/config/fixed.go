@@ -2,12 +2,11 @@ package config
 
 import "slices"
 
-// apiPlaceholder stands for a secret in what Fixed returns.
+// apiPlaceholder replaces a secret in the result of WithPlaceholders.
 const apiPlaceholder = "*"
 
 // WithPlaceholders returns s with placeholders for the secrets that can change without a restart. These are all
-// secrets except those of accounts that people connect. It keeps the kind of each credential and its place in a
-// request.
+// secrets except those for accounts of people. It keeps the kind of each credential and its location in a request.
 func (s *APISource) WithPlaceholders() *APISource {
 	out := *s
 	out.Credential, out.Credentials = s.Credential.withPlaceholders(), fixedAll(s.Credentials)
@@ -32,7 +31,7 @@ func fixedAll(all []SchemeCredential) []SchemeCredential {
 	return out
 }
 
-// withPlaceholders returns c with placeholders for its secrets. Nil for nil.
+// withPlaceholders returns c with placeholders for its secrets, or nil if c is nil.
 func (c *APICredential) withPlaceholders() *APICredential {
 	if c == nil || c.Person != nil {
 		return c

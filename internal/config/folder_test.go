@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// TestInFolder checks that a file is read only from its folder, also if a link replaces it just before it is read.
+// TestInFolder checks that only files in the folder are read, even if a link replaces a file just before it is read.
 func TestInFolder(t *testing.T) {
 	dir := t.TempDir()
 	folder, outside := filepath.Join(dir, "api"), filepath.Join(dir, "outside.json")

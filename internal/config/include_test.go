@@ -12,7 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// folder writes files, with slash-separated names, to a new folder, makes it the current one and returns it.
+// folder writes files to a new folder, makes it the current folder, and returns it. File names are separated by
+// slashes.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,7 +34,7 @@ func writeFile(t *testing.T, name, text string) {
 	}
 }
 
-// TestInclude combines sections of several files, each with its own positions and folder.
+// TestInclude combines sections of several files. Each keeps its own positions and folder.
 func TestInclude(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"main.yaml":            "include: [rules/*.yaml, 'more/${LEVEL}.yaml']\nsources: {a: {url: sqlite:a.db}}\nclasses:\n  a.x: {denied: [one]}\n",
@@ -72,7 +73,7 @@ func TestInclude(t *testing.T) {
 	}
 }
 
-// TestIncludeFaults checks the faults of main.yaml and the files it includes.
+// TestIncludeFaults checks the faults in main.yaml and in the files that it includes.
 func TestIncludeFaults(t *testing.T) {
 	const src = "sources: {s: {url: sqlite:x}}\n"
 	many := map[string]string{"main.yaml": "include: [many/*.yaml]\n" + src}

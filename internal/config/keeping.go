@@ -10,20 +10,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// Audit is the section "audit": how the record of every call is kept.
+// Audit is the section "audit". It configures how the record of every call is stored.
 type Audit struct {
-	Key     []byte        // the seed of the key that signs checkpoints. Nil uses the key in the store
-	Every   time.Duration // time between syncs of a store in a file. 0 syncs before each answer
+	Key     []byte        // the seed of the key that signs checkpoints. Nil means the key in the store
+	Every   time.Duration // time between syncs of a store in a file. 0 means a sync before each answer
 	Archive Archive
 }
 
-// Archive says where and when a server moves old records of the audit to files.
+// Archive configures where and when a server moves old records of the audit to files.
 type Archive struct {
 	Folder string        // "" keeps all records in the store
-	After  time.Duration // the age of records that are moved
+	After  time.Duration // the age at which records are moved
 }
 
-// Shape is the shape of the section.
+// Shape returns the shape of the section.
 func (a *Audit) Shape() yamlconf.Shape {
 	const day = 24 * time.Hour
 	return yamlconf.Object([]yamlconf.Key{
@@ -48,7 +48,7 @@ func (a *Audit) setKey(_, s string) string {
 	return ""
 }
 
-// folder is the shape of a path. A relative one starts at the folder of its file.
+// folder returns the shape of a path. A relative path begins at the folder of the file that contains it.
 func folder(into *string) yamlconf.Shape {
 	inner := yamlconf.Text("a folder", func(path string) string {
 		if strings.HasPrefix(path, "~") {
@@ -64,12 +64,12 @@ func folder(into *string) yamlconf.Shape {
 	}}
 }
 
-// Accounts is the section "accounts": how the accounts are kept that people connect to HTTP APIs.
+// Accounts is the section "accounts". It configures how people's accounts at HTTP APIs are stored.
 type Accounts struct {
 	Key, Previous []byte // 32 bytes, or nil
 }
 
-// Shape is the shape of the section.
+// Shape returns the shape of the section.
 func (c *Accounts) Shape() yamlconf.Shape {
 	key := func(into *[]byte) yamlconf.Shape {
 		return yamlconf.Secret("32 bytes in base64", func(_, s string) string {

@@ -5,28 +5,29 @@ import (
 	"strings"
 )
 
-// A Kind is a kind of source that a url can name: how it is named, and which keys it takes. The zero Kind is that of a url which names none.
+// A Kind is a kind of source that a url can name, with its name and the keys that it supports. The zero Kind is the
+// kind of an unknown url.
 type Kind struct {
 	Name      string   // for people
-	Schemes   []string // what its URLs begin with
+	Schemes   []string // the schemes of its URLs
 	Elsewhere bool     // another program opens it
 
 	SQL         bool   // it is an SQL database
-	File        bool   // the URL is a path, so that it has no accounts
-	ReadOnly    bool   // it is only read
-	Home        string // the schema of tables that name none, if it isn't public
-	Schemas     bool   // it takes schemas
-	Tenants     bool   // it takes schema and template, for one schema per tenant
-	NoTenants   string // why it takes no schema and template, if there is more to say
-	SSH         bool   // it takes ssh
-	LocalRows   bool   // it takes local_rows: it computes only a part of some queries
-	Collections bool   // it takes collections
-	Password    string // the environment variable from which its own programs take a password, or ""
+	File        bool   // the URL is a path, so there are no accounts
+	ReadOnly    bool   // it can't be written
+	Home        string // the schema of tables without a schema, if it isn't public
+	Schemas     bool   // it supports the key schemas
+	Tenants     bool   // it supports schema and template, for one schema per tenant
+	NoTenants   string // why it doesn't support schema and template, if there is more to say
+	SSH         bool   // it supports ssh
+	LocalRows   bool   // it supports local_rows: it computes only a part of some queries
+	Collections bool   // it supports collections
+	Password    string // the environment variable from which the kind's own programs read a password, or ""
 
-	read func(s *Source, folder, raw string) string // reads its url and returns what is wrong with it, or nil: every url is right
+	read func(s *Source, folder, raw string) string // parses the url and returns the fault in it. Nil accepts every url
 }
 
-// Kinds returns the kinds of sources. A new database is a line here and one in internal/app.
+// Kinds returns the kinds of sources. A new database needs a line here and one in internal/app.
 func Kinds() []Kind {
 	return []Kind{
 		{Name: "SQLite", Schemes: []string{"sqlite"}, SQL: true, File: true, read: readFile},
@@ -39,7 +40,7 @@ func Kinds() []Kind {
 	}
 }
 
-// KindOf returns the kind of source that a url names.
+// KindOf returns the kind of source of a url.
 func KindOf(url string) Kind {
 	scheme, _, _ := strings.Cut(url, ":")
 	for _, k := range Kinds() {
@@ -50,10 +51,10 @@ func KindOf(url string) Kind {
 	return Kind{}
 }
 
-// Kind returns the kind of the source, by its url.
+// Kind returns the kind of the source, determined by its url.
 func (s Source) Kind() Kind { return KindOf(s.URL) }
 
-// Beginnings returns what the urls of sources can begin with, for messages.
+// Beginnings returns the possible beginnings of source urls, for messages.
 func Beginnings() string {
 	var all []string
 	for _, k := range Kinds() {
@@ -68,7 +69,7 @@ func Beginnings() string {
 	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 }
 
-// namesOf returns the names of the kinds that is selects, for messages.
+// namesOf returns the names of the kinds for which is returns true, for messages.
 func namesOf(is func(Kind) bool) string {
 	var names []string
 	for _, k := range Kinds() {
@@ -82,7 +83,7 @@ func namesOf(is func(Kind) bool) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// readFile reads the url of a file. A relative path begins at folder.
+// readFile parses the url of a file. A relative path begins at folder.
 func readFile(s *Source, folder, raw string) string {
 	scheme, path, _ := strings.Cut(raw, ":")
 	if path == "" || path == "//" {
@@ -92,7 +93,7 @@ func readFile(s *Source, folder, raw string) string {
 	return ""
 }
 
-// readMongoDB reads the url of a MongoDB database.
+// readMongoDB parses the url of a MongoDB database.
 func readMongoDB(s *Source, _, raw string) string {
 	if !mongoURL.MatchString(raw) {
 		return "is not a URL such as mongodb://user:password@host/database; write reserved characters in a password as %XX"

@@ -10,17 +10,17 @@ import (
 // Limits are the limits for one principal. A zero field uses the default.
 type Limits struct {
 	Rate        Rate
-	Burst       int                      // calls at once in addition to Rate
+	Burst       int                      // additional calls at once beyond Rate
 	Concurrency int                      // concurrent calls of one principal
 	QueryRows   int                      // rows of query_class if the caller gives no limit
 	SampleRows  int                      // rows of get_sample_objects if the caller gives no limit
 	Timeouts    map[string]time.Duration // by tool name
-	Statement   time.Duration            // the longest time for a tool that reads data, or 0 for the time of each tool
-	Daily       Daily                    // of each owner
-	TokenDaily  Daily                    // of each token
-	Pending     int                      // changes of one principal waiting for review. 0 is 200
-	Proposals   int                      // changes that one principal may propose in a minute. 0 is 60
-	Price       int64                    // of a million estimated tokens, in millionths of a US dollar, or 0
+	Statement   time.Duration            // maximum time for a tool that reads data, or 0 for the timeout of each tool
+	Daily       Daily                    // for each owner
+	TokenDaily  Daily                    // for each token
+	Pending     int                      // maximum changes of one principal that wait for review. 0 means 200
+	Proposals   int                      // maximum changes that one principal may propose per minute. 0 means 60
+	Price       int64                    // price of a million estimated tokens, in millionths of a US dollar, or 0
 }
 
 // A Rate is a number of calls per duration, for each owner and for each token.
@@ -29,7 +29,7 @@ type Rate struct {
 	Per   time.Duration
 }
 
-// Daily limits the use per day in UTC. A zero field is not a limit.
+// Daily limits the use per day in UTC. A zero field means no limit.
 type Daily struct {
 	Calls  int
 	Rows   int
@@ -43,7 +43,7 @@ const (
 	maxBytes = 1 << 50
 	maxPrice = 1_000_000 // US dollars
 
-	mostParts = 60 // joins of a statement: SQLite joins 64 tables
+	mostParts = 60 // joins of a statement. SQLite supports 64 tables in a join
 )
 
 func (d *Daily) shape() yamlconf.Shape {
@@ -56,7 +56,8 @@ func (d *Daily) shape() yamlconf.Shape {
 	}, nil)
 }
 
-// limits is the shape of the limits of a principal. A limit on cost without a price would never refuse anything, so it is an error.
+// limits returns the shape of the limits of a principal. A limit on cost without a price would never refuse a call,
+// so it is an error.
 func (c *Config) limits() yamlconf.Shape {
 	l := &c.Limits
 	return yamlconf.Object([]yamlconf.Key{

@@ -51,7 +51,8 @@ func TestDaily(t *testing.T) {
 	}
 }
 
-// TestAgentBounds: an entry of limits.statements.agents has a condition that can be compiled, and bounds that narrow those of all.
+// TestAgentBounds checks the entries of limits.statements.agents. Each must have a valid condition and bounds below
+// the general ones.
 func TestAgentBounds(t *testing.T) {
 	const src = "sources: {s: {url: sqlite:x}}\nlimits:\n  statements:\n    joins: 10\n    agents:\n      - "
 	schema, _ := compiled(t)

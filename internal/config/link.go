@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// ssh is the shape of the SSH server of a source.
+// ssh returns the shape of the SSH server of a source.
 func (s *Source) ssh() yamlconf.Shape {
 	read := func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 		o := &SSH{}
@@ -19,8 +19,8 @@ func (s *Source) ssh() yamlconf.Shape {
 	return yamlconf.Shape{Schema: (&SSH{}).shape().Schema, Read: read}
 }
 
-// shape returns the shape of the keys of o. A key that is not a private key itself is a path, which begins at the folder of
-// the configuration.
+// shape returns the shape of the keys of o. If key is not itself a private key, it is a path. A relative path begins
+// at the folder of the configuration.
 func (o *SSH) shape() yamlconf.Shape {
 	path := func(to *string) func(folder, text string) string {
 		return func(folder, text string) string {
@@ -39,8 +39,8 @@ func (o *SSH) shape() yamlconf.Shape {
 	}, nil)
 }
 
-// A Renewal reads the URLs of a source, or that of the store, again when a file that the configuration was read from has changed. It is safe for
-// concurrent use.
+// A Renewal returns the current URLs of a source, or of the store. It reads the configuration again when a file of
+// the configuration has changed. It is safe for concurrent use.
 type Renewal struct {
 	mu     sync.Mutex
 	of     *Config
@@ -48,11 +48,11 @@ type Renewal struct {
 	source string
 }
 
-// Renewal returns the renewal of a source. "" is the store.
+// Renewal returns the Renewal of a source. The name "" means the store.
 func (c *Config) Renewal(source string) *Renewal { return &Renewal{of: c, latest: c, source: source} }
 
-// URL returns the present form of the URL, or the write_url, that was old when the configuration was read. It returns
-// "" if the configuration can't be read now.
+// URL returns the current form of old, which is the URL or the write_url from when the configuration was first read.
+// It returns "" if the configuration can't be read now.
 func (n *Renewal) URL(old string) string {
 	if n.of.file == "" {
 		return ""
@@ -82,7 +82,7 @@ func (n *Renewal) URL(old string) string {
 	return n.latest.Sources[now].URL
 }
 
-// URLs returns the url, the write_url and the direct URL of a source, "" for one that it doesn't have.
+// URLs returns the url, the write_url and the direct URL of a source. A missing one is "".
 func (s *Source) URLs() [3]string {
 	all := [3]string{s.URL, s.WriteURL}
 	if s.Parse != nil {
@@ -91,8 +91,9 @@ func (s *Source) URLs() [3]string {
 	return all
 }
 
-// WithPlaceholders returns s with placeholders for the settings that an open source takes from a changed configuration
-// without a restart. These are the passwords of databases, the keys of Parse Server, and the credentials of APIs.
+// WithPlaceholders returns s with placeholders for the settings that an open source can take over from a changed
+// configuration without a restart. These are the passwords of databases, the keys of Parse Server, and the
+// credentials of APIs.
 func (s Source) WithPlaceholders() Source {
 	switch {
 	case s.OpenAPI != nil:
@@ -107,7 +108,7 @@ func (s Source) WithPlaceholders() Source {
 	return s
 }
 
-// placeholder returns "*" in place of a text that isn't empty.
+// placeholder returns "*" for a non-empty text, and "" otherwise.
 func placeholder(text string) string {
 	if text == "" {
 		return ""

@@ -12,11 +12,11 @@ import (
 type Metadata struct {
 	Roots       []string      // the folders below which files may be read. Never empty
 	Connection  string        // the only connection to use, or "" for all
-	Environment string        // the environment whose descriptions become classes, or "" for the default
+	Environment string        // the environment whose descriptions become classes. "" means the default
 	Objects     identity.List // the visible objects
 }
 
-// shape is the shape of the section metadata of a source.
+// shape returns the shape of the section metadata of a source.
 func (m *Metadata) shape() yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "roots", Doc: "The folders below which anything may be read: workspaces, and the projects that agents name. A relative one starts at this file's folder", Must: true, Shape: folders(&m.Roots)},
@@ -26,7 +26,7 @@ func (m *Metadata) shape() yamlconf.Shape {
 	}, nil)
 }
 
-// folders is the shape of a list of paths. A relative one starts at the folder of its file.
+// folders returns the shape of a list of paths. A relative path begins at the folder of the file that contains it.
 func folders(into *[]string) yamlconf.Shape {
 	inner := yamlconf.List(into, "folders", func(path string) string {
 		if strings.HasPrefix(path, "~") {
@@ -44,13 +44,13 @@ func folders(into *[]string) yamlconf.Shape {
 	}}
 }
 
-// kinds records which keys that select the kind of a source are set: exactly one of them must be.
+// kinds records the keys of a source that select its kind. Exactly one of them must be set.
 type kinds struct {
 	given   []string
-	schemas []string // that the URL names
+	schemas []string // the schemas that the URL names
 }
 
-// of reads the key called name and records it.
+// of returns a shape that reads the key called name and records it.
 func (k *kinds) of(name string, s yamlconf.Shape) yamlconf.Shape {
 	return yamlconf.Shape{Schema: s.Schema, Null: s.Null, Read: func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 		k.given = append(k.given, name)
@@ -58,7 +58,7 @@ func (k *kinds) of(name string, s yamlconf.Shape) yamlconf.Shape {
 	}}
 }
 
-// check reports a source with no kind or several, and keys that belong to another kind.
+// check reports a source without a kind or with several, and keys that belong to another kind.
 func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 	return func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 		switch len(k.given) {
@@ -112,7 +112,7 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 	}
 }
 
-// parses checks the section parse, which goes with the url of a Parse Server.
+// parses checks the section parse, which belongs to the url of a Parse Server.
 func (s *Source) parses(r *yamlconf.Reader, n yamlconf.Node, at string) {
 	switch {
 	case s.Parse == nil && s.IsParse():

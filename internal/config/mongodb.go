@@ -4,12 +4,12 @@ import "github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 
 // A Collection declares facts about a collection that a MongoDB server doesn't report.
 type Collection struct {
-	Fields map[string]string // the BSON type by name, as $type has it
-	Index  string            // of Atlas Search, or ""
-	Search []string          // the fields that it searches
+	Fields map[string]string // BSON types by field name, as $type names them
+	Index  string            // the name of an Atlas Search index, or ""
+	Search []string          // the fields that the index contains
 }
 
-// collections is the shape of the declarations of a source's collections.
+// collections returns the shape of the declarations of a source's collections.
 func (s *Source) collections() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "collection", Of: func(name string) (yamlconf.Shape, func()) {
 		c := Collection{Fields: map[string]string{}}

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Names are the names that lists can contain. These are tools, classes by their full and bare names, and HTTP APIs and
-// their operations as Config.APINames returns them.
+// Names are the names that lists can contain. These are tools, classes by their full and bare names, and HTTP APIs
+// and their operations in the form that Config.APINames returns.
 type Names struct {
 	Tools   []string
 	Classes []string
@@ -29,7 +29,7 @@ func NamesOf(tools []string, catalogue []schema.Class) Names {
 
 // A Stray is a name in a list that matches nothing.
 type Stray struct {
-	Path    []string // the keys that lead to it: "tools", "only", "0"
+	Path    []string // the keys that lead to the name: "tools", "only", "0"
 	Message string
 }
 
@@ -62,7 +62,7 @@ func (n Names) Strays(tools, classes identity.List, filters []string) []Stray {
 	return out
 }
 
-// classes returns the names that a list of classes can have, for messages.
+// classes returns what a name in a list of classes can be, for messages.
 func (n Names) classes() string {
 	if n.APIs != nil {
 		return "class, API or operation"
@@ -70,8 +70,7 @@ func (n Names) classes() string {
 	return "class"
 }
 
-// CheckTools checks names of tools in the configuration against the existing ones. Unknown names are reported in an
-// *Error.
+// CheckTools checks names of tools in the configuration. Names that are not in names are reported in an *Error.
 func (c *Config) CheckTools(names []string) error {
 	var faults []Fault
 	for _, s := range (Names{Tools: names}).Strays(c.Tools.List, identity.List{}, nil) {
@@ -89,7 +88,7 @@ func (c *Config) CheckTools(names []string) error {
 }
 
 // CheckLists checks the names in lists and filters of the configured principals. Unknown names are reported in an
-// *Error, or as warnings if the configuration is lenient.
+// *Error. If the configuration is lenient, they are warnings instead.
 func (c *Config) CheckLists(names Names) (warnings []string, err error) {
 	var faults []Fault
 	check := func(p identity.Principal, path ...string) {

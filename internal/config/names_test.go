@@ -65,7 +65,7 @@ f.yaml:6:47: stdio.filters.t.users: there is no class "t.users". Did you mean s.
 func TestGates(t *testing.T) {
 	const src = "sources: {s: {url: sqlite:x}}\n"
 	for _, row := range []struct {
-		text, env string // env as NAME=value, separated by spaces, without BAILIWICK_
+		text, env string // env contains NAME=value pairs, separated by spaces, without the prefix BAILIWICK_
 		want      string
 	}{
 		{"", "", "review off off"},

@@ -13,16 +13,16 @@ import (
 
 // Notifications configures notifications about changes.
 type Notifications struct {
-	URL   string // of this server as people know it, for links. "" is the address that it listens on
+	URL   string // the public URL of this server, for links. "" means the address on which it listens
 	Hooks []webhook.Hook
 	Mail  webhook.MailServer
 }
 
-// mostAttempts is the maximum number of attempts of a delivery. They take three days.
+// mostAttempts is the maximum number of attempts of a delivery. They take about three days.
 const mostAttempts = 80
 
-// notifications is the shape of notifications about changes, by webhook and by e-mail, of which at least one is given. mail.private has
-// to be set for a server without TLS, since a password would be sent in the clear.
+// notifications returns the shape of notifications about changes. At least one webhook or e-mail recipient must be
+// given. A mail server without TLS requires mail.private, because a password would be sent unencrypted.
 func (c *Config) notifications() yamlconf.Shape {
 	n := &c.Notifications
 	return yamlconf.Object([]yamlconf.Key{
@@ -46,7 +46,7 @@ func (c *Config) notifications() yamlconf.Shape {
 	})
 }
 
-// wrong returns take with its error as text.
+// wrong converts the error of take to a text.
 func wrong(take func(string) error) func(string) string {
 	return func(s string) string {
 		if err := take(s); err != nil {
@@ -56,7 +56,8 @@ func wrong(take func(string) error) func(string) string {
 	}
 }
 
-// hooks is the shape of hooks by name. of returns the keys that only this kind of hook has, and a check of a hook.
+// hooks returns the shape of hooks by name. The function of returns the keys that only this kind of hook has, and a
+// check of the hook.
 func (c *Config) hooks(names string, of func(h *webhook.Hook) ([]yamlconf.Key, func(*yamlconf.Reader, yamlconf.Node, string))) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: names, Check: sourceName, Of: func(name string) (yamlconf.Shape, func()) {
 		h := webhook.Hook{Name: name}
@@ -94,7 +95,7 @@ func (c *Config) hooks(names string, of func(h *webhook.Hook) ([]yamlconf.Key, f
 	}})
 }
 
-// hookKeys are the keys that all hooks have.
+// hookKeys returns the keys that all hooks have.
 func (c *Config) hookKeys(h *webhook.Hook, quiet *webhook.Quiet, events *[]string) []yamlconf.Key {
 	var known []string
 	for _, e := range webhook.AllEvents() {
@@ -176,8 +177,8 @@ func letters(h *webhook.Hook) ([]yamlconf.Key, func(*yamlconf.Reader, yamlconf.N
 	}, func(*yamlconf.Reader, yamlconf.Node, string) {}
 }
 
-// webhookURL returns why a URL of another system is invalid, or "". It doesn't repeat the URL, which may contain a
-// secret.
+// webhookURL returns the reason why a webhook URL is invalid, or "". The reason doesn't repeat the URL, which may
+// contain a secret.
 func webhookURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// TestOdd checks that each file of a document that can't be read is named, and of other oddities the first.
+// TestOdd checks that each unreadable file of a document is named, and only the first of the other oddities.
 func TestOdd(t *testing.T) {
 	var paths strings.Builder
 	for i := range 8 {

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// issuer is the shape of the issuer of accepted JSON Web Tokens.
+// issuer returns the shape of the issuer of accepted JSON Web Tokens.
 func (c *Config) issuer() yamlconf.Shape {
 	o := &oidc.Options{}
 	keys := []yamlconf.Key{
@@ -40,7 +40,7 @@ func (c *Config) issuer() yamlconf.Shape {
 	})
 }
 
-// mapping is the shape of the mapping from claims to a principal.
+// mapping returns the shape of the mapping from claims to a principal.
 func mapping(m *oidc.Mapping) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "id", Doc: "Who it is. Default sub", Shape: yamlconf.Words(&m.ID)},
@@ -74,7 +74,7 @@ func mapping(m *oidc.Mapping) yamlconf.Shape {
 	}, yamlconf.NotEmpty)
 }
 
-// claimShape is the shape of a claim and the meaning of its values.
+// claimShape returns the shape of a claim with the meaning of its values.
 func claimShape(claim *string, what string, of func(string) (yamlconf.Shape, func())) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "claim", Doc: "The claim", Must: true, Shape: yamlconf.Words(claim)},
@@ -107,7 +107,7 @@ func algorithm(s string) string {
 	return ""
 }
 
-// scope returns why a scope is unknown, or "". Scopes that a kind of principal may not have are dropped at
+// scope returns the reason why a scope is invalid, or "". Scopes that a kind of principal may not have are dropped at
 // authentication.
 func scope(s string) string {
 	// A human with an owner may have every scope.

@@ -9,24 +9,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// ParseServer is how an application on Parse Server is reached, beside the url of its source.
+// ParseServer configures how to connect to an application on Parse Server, in addition to the url of the source.
 type ParseServer struct {
 	AppID, MasterKey, RESTKey string
 	As                        string // session, user, role, public or master
-	Session, User             string // CEL expressions over the principal, for those of As
+	Session, User             string // CEL expressions over the principal, for the values session and user of As
 	Role                      string
 	Direct                    string   // the URL of Parse's PostgreSQL database. "" reads over REST
-	System                    []string // classes of Parse itself that are shown although they are hidden by default
+	System                    []string // classes of Parse itself that are visible although they are hidden by default
 }
 
-// Postures are the values of As.
+// postures are the possible values of As.
 var postures = []string{"session", "user", "role", "public", "master"}
 
-// URLOf returns the address of the REST API, of a url of a source such as parse+https://host/parse, and whether it is
-// one.
+// URLOf returns the address of the REST API for a source url such as parse+https://host/parse. It also reports
+// whether raw has this form.
 func (*ParseServer) URLOf(raw string) (string, bool) { return strings.CutPrefix(raw, "parse+") }
 
-// shape is the shape of the section parse of a source.
+// shape returns the shape of the section parse of a source.
 func (p *ParseServer) shape(compile *expression.Compiler) yamlconf.Shape {
 	key := func(into *string) yamlconf.Shape {
 		return yamlconf.Secret("a key", func(_, s string) string {
@@ -65,7 +65,7 @@ func (p *ParseServer) shape(compile *expression.Compiler) yamlconf.Shape {
 	}, nil)
 }
 
-// check returns what is wrong with the keys of as and the key it concerns, or "".
+// check returns a wrong key that belongs to as, and the reason. It returns "" if the keys are right.
 func (p *ParseServer) check() (key, why string) {
 	for _, k := range []struct{ as, value string }{{"session", p.Session}, {"user", p.User}, {"role", p.Role}} {
 		switch {
@@ -78,7 +78,7 @@ func (p *ParseServer) check() (key, why string) {
 	return "", ""
 }
 
-// setParse reads the url of a Parse Server.
+// setParse parses the url of a Parse Server.
 func (s *Source) setParse(raw string) string {
 	address, _ := s.Parse.URLOf(raw)
 	u, err := url.Parse(address)
@@ -95,7 +95,7 @@ func (s *Source) setParse(raw string) string {
 // IsParse reports whether the source is an application on Parse Server.
 func (s Source) IsParse() bool { return strings.HasPrefix(s.URL, "parse+") }
 
-// Postures returns, for operators, the sources that act with more rights than those who ask, one sentence each.
+// Postures returns one sentence, for operators, for each source that acts with more rights than its callers have.
 func (c *Config) Postures() []string {
 	var out []string
 	for _, s := range c.Sources {

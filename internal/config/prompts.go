@@ -8,19 +8,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// The limits of prompts.
+// These are the limits of prompts.
 const (
 	maxTemplate  = 32 << 10 // bytes
 	maxArguments = 20
 )
 
-// A Prompt is a prompt template of the owner for agents.
+// A Prompt is a prompt template that the owner provides for agents.
 type Prompt struct {
 	Name        string
 	Title       string
 	Description string
 	Arguments   []PromptArgument
-	Template    string // in the syntax of text/template. .name is an argument
+	Template    string // the template, in the syntax of text/template. .name is an argument
 }
 
 // A PromptArgument is a value that a person enters for a Prompt.
@@ -30,7 +30,7 @@ type PromptArgument struct {
 	Required    bool
 }
 
-// prompts is the shape of the owner's prompts, by name, appended to c.Prompts in the order of the file.
+// prompts returns the shape of the owner's prompts, by name, appended to c.Prompts in the order of the file.
 func (c *Config) prompts() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "prompt", Check: promptName, Of: func(name string) (yamlconf.Shape, func()) {
 		p := Prompt{Name: name}
@@ -49,7 +49,8 @@ func (c *Config) prompts() yamlconf.Shape {
 	}})
 }
 
-// arguments is the shape of the arguments of a prompt: at most maxArguments, each with a name of its own that a template can use.
+// arguments returns the shape of the arguments of a prompt: at most maxArguments, each with a unique name that a
+// template can use.
 func (p *Prompt) arguments() yamlconf.Shape {
 	return yamlconf.Items("arguments", func(i int) (yamlconf.Shape, func()) {
 		var a PromptArgument
@@ -72,7 +73,7 @@ func (p *Prompt) arguments() yamlconf.Shape {
 	})
 }
 
-// promptName checks that a prompt has a name that an HTTP header can carry.
+// promptName checks that the name of a prompt is valid in an HTTP header.
 func promptName(r *yamlconf.Reader, e yamlconf.Entry) bool {
 	if word(strings.NewReplacer("-", "_", ".", "_").Replace(e.Name)) {
 		return true

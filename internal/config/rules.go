@@ -16,7 +16,7 @@ type expressionShape func(into *string, y expression.Yield) yamlconf.Shape
 
 const apiPatterns = "operations, by id or by method and path (POST /teams/*)"
 
-// apiRules is the shape of the rules of one API: the section NAME.
+// apiRules returns the shape of the rules of one API, the section apis.NAME.
 func apiRules(rules *calls.Rules, cel expressionShape) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "description", Doc: "For agents: what the API is for", Shape: yamlconf.Words(&rules.Description)},
@@ -41,8 +41,8 @@ func apiRules(rules *calls.Rules, cel expressionShape) yamlconf.Shape {
 	}, nil)
 }
 
-// accessRules is the shape of the rules that class operations, in the order in which they are tried. A forbidden operation has a reason
-// and an alternative, which agents read.
+// accessRules returns the shape of the rules that classify operations, in the order in which they are tried. A
+// forbidden operation has a reason and an alternative for agents.
 func accessRules(into *[]spec.ClassRule) yamlconf.Shape {
 	return yamlconf.Items("rules", func(int) (yamlconf.Shape, func()) {
 		var rule spec.ClassRule
@@ -67,7 +67,7 @@ func accessRules(into *[]spec.ClassRule) yamlconf.Shape {
 	})
 }
 
-// hiddenAPIShape is the shape of the rules that hide parts of an API, appended to into.
+// hiddenAPIShape returns the shape of the rules that hide parts of an API, appended to into.
 func hiddenAPIShape(into *[]calls.Hidden, cel expressionShape) yamlconf.Shape {
 	return yamlconf.Items("what is hidden", func(int) (yamlconf.Shape, func()) {
 		var h calls.Hidden
@@ -81,7 +81,7 @@ func hiddenAPIShape(into *[]calls.Hidden, cel expressionShape) yamlconf.Shape {
 	})
 }
 
-// parameters is the shape of the parameters that rules bind to the principal, appended to into.
+// parameters returns the shape of the parameters that rules bind to the principal, appended to into.
 func parameters(into *[]calls.Parameter, cel expressionShape) yamlconf.Shape {
 	return yamlconf.Items("parameters", func(int) (yamlconf.Shape, func()) {
 		var p calls.Parameter
@@ -93,7 +93,8 @@ func parameters(into *[]calls.Parameter, cel expressionShape) yamlconf.Shape {
 	})
 }
 
-// openParametersShape is the shape of query parameters that the document doesn't declare, appended to into.
+// openParametersShape returns the shape of query parameters that the document doesn't declare. They are appended to
+// into.
 func openParametersShape(into *[]calls.Opened) yamlconf.Shape {
 	return yamlconf.Items("parameters", func(int) (yamlconf.Shape, func()) {
 		var o calls.Opened
@@ -104,7 +105,7 @@ func openParametersShape(into *[]calls.Opened) yamlconf.Shape {
 	})
 }
 
-// apiModes is the shape of one mode for all writes, or one for each class.
+// apiModes returns the shape of the write mode: one mode for all writes, or one for each class.
 func apiModes(into *map[spec.Class]write.Mode) yamlconf.Shape {
 	one := func(classes ...spec.Class) yamlconf.Shape {
 		return yamlconf.Choose([]string{string(write.Allow), string(write.Review), string(write.Deny)}, func(s string) {
@@ -122,7 +123,7 @@ func apiModes(into *map[spec.Class]write.Mode) yamlconf.Shape {
 	}, yamlconf.NotEmpty))
 }
 
-// synonyms is the shape of an API's terms by common words.
+// synonyms returns the shape of an API's terms, by common words.
 func synonyms(into *map[string][]string) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "word", Of: func(word string) (yamlconf.Shape, func()) {
 		var others []string
@@ -135,8 +136,8 @@ func synonyms(into *map[string][]string) yamlconf.Shape {
 	}})
 }
 
-// pointerPlace returns the keys, below NAME, for the pointer of a calls.RuleFault: hidden, 0, fields, 1 for
-// /Hidden/0/Fields/1. It returns nil for the document, which is configured elsewhere.
+// pointerPlace returns the keys below apis.NAME for the pointer of a calls.RuleFault: hidden, 0, fields, 1 for
+// /Hidden/0/Fields/1. It returns nil for the document, which is configured in another section.
 func pointerPlace(pointer string) []string {
 	if pointer == "" || pointer == "/Document" {
 		return nil

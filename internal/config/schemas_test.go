@@ -7,7 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// TestSchemaPerTenant reads the keys of a source with one schema per tenant, and expects each wrong use to say what to write.
+// TestSchemaPerTenant reads the keys of a source with one schema per tenant. The fault for each wrong use must say
+// what to write instead.
 func TestSchemaPerTenant(t *testing.T) {
 	for _, tt := range []struct{ keys, want string }{
 		{"url: 'postgres://h/db', schema: {$cel: principal.tenant}, template: acme", ""},
@@ -36,7 +37,8 @@ func TestSchemaPerTenant(t *testing.T) {
 	}
 }
 
-// TestChooseTemplate expects the tables of a template to have their own names, and keys to name them with and without the schema.
+// TestChooseTemplate checks that the tables of a template keep their own names. Keys can name them with and without
+// the schema.
 func TestChooseTemplate(t *testing.T) {
 	ch := parsed(t, "sources: {s: {url: 'postgres://h/db', schema: {$cel: principal.tenant}, template: acme, tables: {except: [acme.secrets, drafts]}, rename: {acme.users: people}}}\n").Chooser("s")
 	ch.Begin()

@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// The limits of settings.
+// These are the limits of settings.
 const (
 	maxBudget  = 4 << 20
 	maxBody    = 64 << 20
@@ -27,10 +27,10 @@ const (
 	many       = 1_000_000
 )
 
-// MaxTimeout is the longest time that a configuration may give a tool.
+// MaxTimeout is the maximum timeout that a configuration may set for a tool.
 const MaxTimeout = 300 * time.Second
 
-// shape is the shape of the whole file.
+// shape returns the shape of the whole file.
 func (c *Config) shape() yamlconf.Shape {
 	c.expressions, c.contents = expression.NewCompiler(), map[string]*Document{}
 	keys := []yamlconf.Key{
@@ -73,7 +73,7 @@ func (c *Config) shape() yamlconf.Shape {
 	return yamlconf.Object(keys, c.check)
 }
 
-// check checks the sections against each other.
+// check checks that the sections fit together.
 func (c *Config) check(r *yamlconf.Reader, _ yamlconf.Node, _ string) {
 	c.restrict(r)
 	c.checkAPIs(r)
@@ -109,7 +109,7 @@ func (c *Config) check(r *yamlconf.Reader, _ yamlconf.Node, _ string) {
 	}
 }
 
-// loopback reports whether an address is reachable from this machine only.
+// loopback reports whether an address is reachable only from this machine.
 func loopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -134,15 +134,15 @@ func (c *Config) setListen(s string) string {
 	return ""
 }
 
-// setStore sets the store and returns what is wrong with s, or "". A relative path of SQLite begins at folder.
+// setStore sets the store. It returns the fault in s, or "". A relative path of SQLite begins at folder.
 func (c *Config) setStore(folder, s string) string {
 	scheme, rest, _ := strings.Cut(s, ":")
 	switch {
 	case scheme == "postgres" || scheme == "postgresql":
-		if several, err := connstring.Parse(s); err == nil && strings.Contains(several.URL, "host=") { // several hosts, which url.Parse doesn't read
+		if several, err := connstring.Parse(s); err == nil && strings.Contains(several.URL, "host=") { // several hosts, which url.Parse can't parse
 			s = several.URL
 		}
-		if u, err := url.Parse(s); err != nil || u.Opaque != "" { // the error would quote the password
+		if u, err := url.Parse(s); err != nil || u.Opaque != "" { // the error of url.Parse would contain the password
 			return "is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX"
 		}
 		c.Store = s
@@ -154,10 +154,10 @@ func (c *Config) setStore(folder, s string) string {
 	return ""
 }
 
-// sqliteURL returns the URL of an SQLite file. A relative path starts at folder.
+// sqliteURL returns the URL of an SQLite file. A relative path begins at folder.
 func sqliteURL(folder, path string) string { return "sqlite:" + pathFrom(folder, path) }
 
-// pathFrom returns the path of a URL. A relative one starts at folder.
+// pathFrom returns the path of a URL. A relative path begins at folder.
 func pathFrom(folder, path string) string {
 	path = strings.TrimPrefix(path, "//")
 	if !filepath.IsAbs(path) && path != ":memory:" && folder != "." {
@@ -166,8 +166,8 @@ func pathFrom(folder, path string) string {
 	return path
 }
 
-// sources is the shape of the sources, by name. Exactly one of url, metadata and openapi gives the kind of a source. is
-// records which one was given and checks that the other keys fit it.
+// sources returns the shape of the sources, by name. Exactly one of url, metadata and openapi determines the kind of
+// a source. The variable is records which key was given, and checks that the other keys fit it.
 func (c *Config) sources() yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "source", Check: sourceName, Of: func(name string) (yamlconf.Shape, func()) {
 		s := Source{Name: name}
@@ -227,8 +227,8 @@ func sourceName(r *yamlconf.Reader, e yamlconf.Entry) bool {
 	return true
 }
 
-// setURL sets the URL of a database and returns what is wrong with raw, or "". Relative paths begin at folder, that of the
-// configuration file. The reason never repeats the URL, which may hold a password.
+// setURL sets the URL of a database. It returns the fault in raw, or "". Relative paths begin at folder, the folder
+// of the configuration file. The result never repeats the URL, which may contain a password.
 func (s *Source) setURL(folder, raw string) string {
 	parsed, err := connstring.Parse(raw)
 	if err != nil {
@@ -246,7 +246,7 @@ func (s *Source) setURL(folder, raw string) string {
 	return ""
 }
 
-// mongoURL matches a connection string of MongoDB, which may name several hosts.
+// mongoURL matches a connection string of MongoDB, which may contain several hosts.
 var mongoURL = regexp.MustCompile(`^mongodb(\+srv)?://[^/?#]+/[^/?#]+(\?.*)?$`)
 
 // listKeys returns the keys of an object that restricts a set of names.
@@ -261,8 +261,7 @@ func (c *Config) unlistedShape() yamlconf.Shape {
 	return yamlconf.Choose([]string{"hidden", "visible"}, func(s string) { c.Rules.Unlisted = s == "visible" })
 }
 
-// results returns the shape of the format of answers: one format for all clients, or one per client by the client's
-// name.
+// results returns the shape of the form of results: one form for all clients, or one form per client name.
 func (c *Config) results() yamlconf.Shape {
 	forms := []Form{Both, Text, Structured}
 	one := yamlconf.OneOf(&c.Results.Default, forms...)
@@ -281,7 +280,7 @@ func (c *Config) results() yamlconf.Shape {
 	return yamlconf.Either(one, by)
 }
 
-// unless is the shape of a flag that is true unless set to false. It sets not to the opposite.
+// unless returns the shape of a flag that is true by default. It sets not to the opposite of the flag.
 func (c *Config) unless(not *bool) yamlconf.Shape {
 	var b bool
 	inner := yamlconf.Flag(&b)
@@ -292,7 +291,7 @@ func (c *Config) unless(not *bool) yamlconf.Shape {
 	}}
 }
 
-// checkAccounts reports sources to which people connect if no key is set to seal their tokens.
+// checkAccounts reports sources that use accounts of people if there is no key to encrypt the accounts' tokens.
 func (c *Config) checkAccounts(r *yamlconf.Reader) {
 	for _, s := range c.Sources {
 		if s.OpenAPI != nil && s.OpenAPI.Person() != nil && c.Accounts.Key == nil {

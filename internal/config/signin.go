@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// signIn is the shape of the sign-in of people at the issuer.
+// signIn returns the shape of the sign-in of people at the issuer.
 func (c *Config) signIn(into **oidc.SignInOptions) yamlconf.Shape {
 	s := &oidc.SignInOptions{}
 	return yamlconf.Object([]yamlconf.Key{

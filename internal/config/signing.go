@@ -21,13 +21,13 @@ type SchemeCredential struct {
 	Credential APICredential
 }
 
-// A FixedHeader is a header that every request carries. A secret one is masked in answers.
+// A FixedHeader is a header that every request carries. A secret header is masked in answers.
 type FixedHeader struct {
 	Name, Value string
 	Secret      bool
 }
 
-// An APITLS has the paths of PEM files. Each of the two parts may be "".
+// An APITLS contains the paths of PEM files. Certificate and Key, or Authorities, may be "".
 type APITLS struct{ Certificate, Key, Authorities string }
 
 // An APIServer is a further address of an API, with its own credentials.
@@ -37,7 +37,7 @@ type APIServer struct {
 	Credentials []SchemeCredential
 }
 
-// Person returns the accounts that people connect for the API, or nil.
+// Person returns the settings for people's accounts at the API, or nil.
 func (s *APISource) Person() *PersonAccount {
 	if s.Credential != nil && s.Credential.Person != nil {
 		return s.Credential.Person
@@ -53,7 +53,7 @@ func (s *APISource) Person() *PersonAccount {
 // HasCredential reports whether requests to the API carry any credential.
 func (s *APISource) HasCredential() bool { return s.Credential != nil || s.Credentials != nil }
 
-// Sends returns the parameters that credentials and fixed headers set, sorted, at any address of the API.
+// Sends returns the parameters that credentials and fixed headers set at any address of the API, sorted.
 func (s *APISource) Sends() []calls.Place {
 	all := s.Credential.Sends()
 	for _, c := range s.Credentials {
@@ -72,7 +72,7 @@ func (s *APISource) Sends() []calls.Place {
 	return slices.Compact(all)
 }
 
-// Signing returns which of the document's schemes the source can meet at base_url, and how.
+// Signing returns the document's schemes that the source can meet at base_url, and how.
 func (s *APISource) Signing(d *spec.Document) calls.Signing {
 	return s.signing(d, s.Credential, s.Credentials)
 }
@@ -89,9 +89,9 @@ func (s *APISource) Signings(d *spec.Document) map[string]calls.Signing {
 	return out
 }
 
-// signing returns which schemes of d are met by one credential, or by those named after schemes, and by what every
-// request has. A single credential that isn't of the document's schemes is sent with every call, because the owner
-// knows better than the document.
+// signing returns the schemes of d that the source meets. A scheme can be met by the single credential, by a
+// credential named after the scheme, or by something that every request carries. If the single credential fits no
+// scheme of the document, it is sent with every call, because the owner knows better than the document.
 func (s *APISource) signing(d *spec.Document, single *APICredential, named []SchemeCredential) calls.Signing {
 	out := calls.Signing{}
 	if d == nil {
@@ -125,7 +125,7 @@ func (s *APISource) signing(d *spec.Document, single *APICredential, named []Sch
 	return out
 }
 
-// always reports whether every request meets a scheme, by a fixed header or a certificate.
+// always reports whether every request meets a scheme by a fixed header or a certificate.
 func (s *APISource) always(scheme spec.Scheme) bool {
 	if scheme.Kind == "mutualTLS" {
 		return s.TLS != nil && s.TLS.Certificate != ""
@@ -136,7 +136,7 @@ func (s *APISource) always(scheme spec.Scheme) bool {
 	})
 }
 
-// fits reports whether a credential has the form that a scheme asks for.
+// fits reports whether a credential has the form that a scheme requires.
 func (c *APICredential) fits(s spec.Scheme) bool {
 	authorization := s.Kind == "apiKey" && s.In == "header" && strings.EqualFold(s.Field, "Authorization")
 	token := s.Kind == "http" && s.HTTP == "bearer" || s.Kind == "oauth2" || s.Kind == "openIdConnect" || authorization
@@ -170,7 +170,7 @@ type schemeFault struct {
 	Message string
 }
 
-// CheckSchemes returns the credentials for schemes that d doesn't declare.
+// CheckSchemes returns the credentials whose schemes d doesn't declare.
 func (s *APISource) CheckSchemes(d *spec.Document) (out []schemeFault) {
 	if d == nil {
 		return nil
@@ -202,17 +202,18 @@ func (s *APISource) CheckSchemes(d *spec.Document) (out []schemeFault) {
 	return out
 }
 
-// likeCredential is the place of a credential's schema in the schema of the configuration. Other places refer to it.
+// likeCredential is the JSON pointer of a credential's schema in the schema of the configuration. Other places refer
+// to it.
 const likeCredential = "#/properties/sources/additionalProperties/properties/openapi/properties/credential"
 
-// another is the shape of a further credential, whose schema is that of the first.
+// another returns the shape of a further credential. Its schema refers to the schema of the first.
 func another(into **APICredential, each bool) yamlconf.Shape {
 	s := yamlconf.MaskExcerpts(credentialShape(into, each))
 	s.Schema = map[string]any{"$ref": likeCredential}
 	return s
 }
 
-// credentialsShape is the shape of credentials by the names of security schemes.
+// credentialsShape returns the shape of credentials by the names of security schemes.
 func credentialsShape(into *[]SchemeCredential, each bool) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "security scheme", Of: func(name string) (yamlconf.Shape, func()) {
 		one := &APICredential{}
@@ -221,8 +222,8 @@ func credentialsShape(into *[]SchemeCredential, each bool) yamlconf.Shape {
 	}})
 }
 
-// headersShape is the shape of headers that every request carries. A value is a secret if its header is called like one, or if it isn't
-// written in the configuration itself.
+// headersShape returns the shape of headers that every request carries. A value is a secret if the name of its header
+// suggests it, or if the value isn't written in the configuration itself.
 func headersShape(into *[]FixedHeader) yamlconf.Shape {
 	return yamlconf.MaskExcerpts(yamlconf.Each(yamlconf.Table{Names: "header", Of: func(name string) (yamlconf.Shape, func()) {
 		h := FixedHeader{Name: http.CanonicalHeaderKey(name)}
@@ -239,7 +240,7 @@ func headersShape(into *[]FixedHeader) yamlconf.Shape {
 	}}))
 }
 
-// secretHeader reports whether a header of that name holds a credential.
+// secretHeader reports whether a header with the given name contains a credential.
 func secretHeader(name string) bool {
 	words := secretnames.Words(name)
 	return secretnames.Credential(name) || slices.ContainsFunc(words, func(w string) bool {
@@ -247,7 +248,7 @@ func secretHeader(name string) bool {
 	})
 }
 
-// tlsShape is the shape of the files of TLS connections.
+// tlsShape returns the shape of the files for TLS connections.
 func tlsShape(into **APITLS) yamlconf.Shape {
 	var t APITLS
 	file := func(to *string) yamlconf.Shape {
@@ -280,7 +281,7 @@ func tlsShape(into **APITLS) yamlconf.Shape {
 	})
 }
 
-// serversShape is the shape of further addresses of the document, with their credentials.
+// serversShape returns the shape of further addresses in the document, with their credentials.
 func serversShape(into *[]APIServer) yamlconf.Shape {
 	return yamlconf.Each(yamlconf.Table{Names: "server", Check: func(r *yamlconf.Reader, e yamlconf.Entry) bool {
 		if wrong := baseURL(e.Name); wrong != "" {
@@ -297,7 +298,7 @@ func serversShape(into *[]APIServer) yamlconf.Shape {
 	}})
 }
 
-// oneOfCredentials refuses credential beside credentials.
+// oneOfCredentials refuses credential together with credentials.
 func oneOfCredentials(r *yamlconf.Reader, _ yamlconf.Node, at string) {
 	if r.HasAt(at+"/credential") && r.HasAt(at+"/credentials") {
 		r.WrongAt(at+"/credential", "credential and credentials exclude each other: move this one into credentials, under the name of its security scheme")

@@ -24,43 +24,43 @@ import (
 
 // An APISource is an HTTP API.
 type APISource struct {
-	Document   string         // the path of the OpenAPI document, or its https URL. "" uses that of a pack
-	BaseURL    string         // prefix of the document's paths. Every call goes to its host
+	Document   string         // the path or https URL of the OpenAPI document. "" means the document of a pack
+	BaseURL    string         // prefix of the document's paths. Every call goes to its host or to one of Servers
 	Credential *APICredential // nil for an API without authentication, or with Credentials
 	Timeout    time.Duration
 	Packs      []APIPack
-	Site       string // start of links in tools of packs. "" is BaseURL
+	Site       string // start of links in tools of packs. "" means BaseURL
 	PlainHTTP  bool   // credentials may be sent over http to other machines
-	Underscore bool   // names of tools in packs consist of letters, digits and _ only
+	Underscore bool   // names of pack tools consist only of letters, digits and _
 
-	Credentials []SchemeCredential // by the document's security schemes, in place of Credential
-	Headers     []FixedHeader      // of every request
-	TLS         *APITLS            // nil for connections without a certificate, which trust the authorities of the system
-	Servers     []APIServer        // further addresses of the document that calls may go to
+	Credentials []SchemeCredential // by security scheme of the document, instead of Credential
+	Headers     []FixedHeader      // for every request
+	TLS         *APITLS            // nil for connections without a certificate, which trust the system's authorities
+	Servers     []APIServer        // further addresses in the document to which calls may go
 	Downloads   []string           // hosts to which reads may be redirected
 }
 
-// An APIPack is a set of operation tools: a bundled one or a folder of files.
+// An APIPack is a set of operation tools. It is bundled or a folder of files.
 type APIPack struct {
-	Name   string // of a bundled pack, or "" for a folder
+	Name   string // the name of a bundled pack, or "" for a folder
 	Folder string
 }
 
-// Document holds a document that was read, and its packs.
+// Document is a document that was read, with its packs.
 type Document struct {
 	Document *spec.Document // nil for a document at a URL
 	Digest   string         // of the document's bytes
 	Packs    []*pack.Pack   // in the order of APISource.Packs
 }
 
-// Odd returns the parts of the document that can't be used, as texts to follow "the document". It lists at most fifty
-// files that can't be read and at most five other places. Then it gives the number of the others, because an invalid
+// Odd returns the unusable parts of the document, as texts that follow "the document". It lists at most fifty
+// unreadable files and at most five other places. Then it returns the number of the others, because an invalid
 // document has many.
 func (c *Document) Odd() []string {
 	if c.Document == nil {
 		return nil
 	}
-	left := map[bool]int{true: 50, false: 5} // of files, and of other places
+	left := map[bool]int{true: 50, false: 5} // remaining files, and remaining other places
 	more := 0
 	var out []string
 	for _, w := range c.Document.Warnings {
@@ -81,7 +81,7 @@ func (s *APISource) Remote() bool {
 	return strings.HasPrefix(s.Document, "https://") || Loopback(s.Document)
 }
 
-// Loopback reports whether a URL is one of this machine by http, which no network can read or alter.
+// Loopback reports whether a URL is an http URL on this machine, where no network can read or alter requests.
 func Loopback(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" {
@@ -91,7 +91,7 @@ func Loopback(address string) bool {
 	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// Shape is the shape of the section openapi of a source. A document that is a file is read into contents.
+// Shape returns the shape of the section openapi of a source. A document that is a file is read into contents.
 func (s *APISource) Shape(contents *Document) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "document", Doc: "The OpenAPI document, 3.0, 3.1 or Swagger 2.0: a file, whose relative path starts at this file's folder, or a URL by https (http on this machine), which is read when the configuration is loaded; with the files that it refers to in its folder or on its host. Not needed where a pack brings one", Shape: s.document(contents)},
@@ -119,7 +119,7 @@ func (s *APISource) Shape(contents *Document) yamlconf.Shape {
 	})
 }
 
-// checkPlain refuses to send a credential over http to another machine, unless the configuration allows it.
+// checkPlain refuses credentials over http to another machine, unless the configuration allows them.
 func (s *APISource) checkPlain(r *yamlconf.Reader, at string) {
 	if s.PlainHTTP {
 		return
@@ -154,7 +154,8 @@ func plain(address string) bool { return strings.HasPrefix(address, "http://") &
 
 const whyPlain = " would send the credential over http, where the network can read it: use https://, or write plain_http: true"
 
-// checkPlain refuses token URLs that send the secrets of the credential at the given place over http.
+// checkPlain refuses token URLs that would send the secrets of the credential over http. The argument at is the
+// pointer of the credential.
 func (c *APICredential) checkPlain(r *yamlconf.Reader, at string) {
 	switch {
 	case c.OAuth != nil && plain(c.OAuth.TokenURL):
@@ -184,12 +185,12 @@ func (s *APISource) documentOfPack(contents *Document, r *yamlconf.Reader, n yam
 			return
 		}
 		contents.Document, contents.Digest = read.Document, read.Digest
-	case len(contents.Packs) == len(s.Packs): // otherwise a fault of a pack was reported
+	case len(contents.Packs) == len(s.Packs): // otherwise a fault of a pack has been reported
 		r.Wrong(n.Start(), at, "needs the key document, or a pack that brings one")
 	}
 }
 
-// document is the shape of a path or a URL. A file is read into contents.
+// document returns the shape of the path or URL of a document. A file is read into contents.
 func (s *APISource) document(contents *Document) yamlconf.Shape {
 	what := "a file or an https URL"
 	plain := yamlconf.Text(what, nil)
@@ -226,9 +227,9 @@ func (s *APISource) document(contents *Document) yamlconf.Shape {
 	}}
 }
 
-// OpenInFolder returns an Opener of the files in a folder, also through links that stay in it. read reads a file by its
-// path. The Opener fails if the result differs from the file in the folder. A link that replaces the file in between
-// may lead out of the folder.
+// OpenInFolder returns an Opener of the files in a folder, including links that stay in it. The function read reads a
+// file by its path. The Opener fails if the result differs from the file in the folder, because a link that replaces
+// the file in the meantime may lead out of the folder.
 func OpenInFolder(folder string, read func(file string) ([]byte, error)) spec.Opener {
 	return func(name string) ([]byte, error) {
 		name, err := spec.Folder(name)
@@ -247,7 +248,8 @@ func OpenInFolder(folder string, read func(file string) ([]byte, error)) spec.Op
 	}
 }
 
-// within reads a file of a folder, and no other, whatever links are put in its place meanwhile.
+// within reads a file in a folder. It never reads a file outside the folder, even if a link replaces the file in the
+// meantime.
 func within(folder, name string) ([]byte, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -255,7 +257,7 @@ func within(folder, name string) ([]byte, error) {
 	}
 	defer root.Close() //nolint:errcheck // it was only read
 
-	// Looked at before it is opened: a pipe would wait for a writer.
+	// The file is checked before it is opened, because opening a pipe would wait for a writer.
 	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.New("there is no such file in the document's folder")
 	} else if info.Size() > yamlconf.MaxLarge {
@@ -268,7 +270,7 @@ func within(folder, name string) ([]byte, error) {
 	return text, nil
 }
 
-// ofOrigin returns an Opener of the URLs of a document's origin. get fetches one.
+// ofOrigin returns an Opener of URLs with the document's origin. The function get fetches a URL.
 func ofOrigin(document string, get func(url string) ([]byte, error)) spec.Opener {
 	return func(name string) ([]byte, error) {
 		to, err := spec.Origin(document, name)
@@ -279,7 +281,8 @@ func ofOrigin(document string, get func(url string) ([]byte, error)) spec.Opener
 	}
 }
 
-// FetchDocument reads the document at a URL, and the files of its origin that it refers to. The function get fetches one.
+// FetchDocument reads the document at a URL, and the files with the same origin to which it refers. The function get
+// fetches a URL.
 func FetchDocument(document string, get func(url string) ([]byte, error)) (Document, error) {
 	data, err := get(document)
 	if err != nil {
@@ -288,7 +291,8 @@ func FetchDocument(document string, get func(url string) ([]byte, error)) (Docum
 	return ReadDocument(bytes.NewReader(data), int64(len(data)), ofOrigin(document, get))
 }
 
-// ReadDocument reads a document of about size bytes, and with open the files it refers to. Its error is a message for operators.
+// ReadDocument reads a document of about size bytes. It opens the files to which the document refers with open. Its
+// error is a message for operators.
 func ReadDocument(from io.Reader, size int64, open spec.Opener) (Document, error) {
 	sum := sha256.New()
 	noted := open
@@ -315,7 +319,8 @@ func documentURL(s string) string {
 	return ""
 }
 
-// baseURL returns why a base URL is invalid, or "". It doesn't repeat the URL, which may contain a password.
+// baseURL returns the reason why a base URL is invalid, or "". The reason doesn't repeat the URL, which may contain a
+// password.
 func baseURL(s string) string {
 	if _, err := edge.ParseURL(s); err != nil {
 		return err.Error()
@@ -323,7 +328,7 @@ func baseURL(s string) string {
 	return ""
 }
 
-// downloadHost returns what is wrong with a host of files, or "".
+// downloadHost returns the reason why a host for downloads is invalid, or "".
 func downloadHost(host string) string {
 	name := strings.TrimPrefix(host, "*.")
 	u, err := url.Parse("https://" + name)
@@ -333,7 +338,7 @@ func downloadHost(host string) string {
 	return ""
 }
 
-// packs is the shape of a list of names and folders. The packs are read into contents.
+// packs returns the shape of a list of pack names and folders. The packs are read into contents.
 func (s *APISource) packs(contents *Document) yamlconf.Shape {
 	var texts []string
 	inner := yamlconf.List(&texts, "packs", func(t string) string {
@@ -366,7 +371,7 @@ func (s *APISource) packs(contents *Document) yamlconf.Shape {
 	}}
 }
 
-// read reads a pack. n is the node that names it.
+// read reads a pack. The node n names the pack.
 func (p APIPack) read(r *yamlconf.Reader, n yamlconf.Node) (*pack.Pack, error) {
 	if p.Folder == "" {
 		return pack.BundledPack(p.Name)

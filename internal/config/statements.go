@@ -12,10 +12,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// longestRead is the longest that a tool that reads data may take if the configuration says nothing.
+// longestRead is the default maximum time for a tool that reads data.
 const longestRead = time.Minute
 
-// statements is the shape of the limits of one query's cost.
+// statements returns the shape of the limits on the cost of one query.
 func (c *Config) statements() yamlconf.Shape {
 	agents := yamlconf.Items("bounds", func(int) (yamlconf.Shape, func()) {
 		var b policy.AgentBound
@@ -51,7 +51,7 @@ func bounds(b *policy.Bounds, most *time.Duration) []yamlconf.Key {
 	}
 }
 
-// narrower reports each bound of some agents that is larger than the one of all: it would bound nothing.
+// narrower reports each limit for some agents that is larger than the general limit, because it would have no effect.
 func (c *Config) narrower(r *yamlconf.Reader, at string) {
 	general := c.Rules.Bounds.WithDefaults()
 	longest := longestRead

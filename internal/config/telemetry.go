@@ -10,27 +10,28 @@ import (
 
 // Telemetry configures tracing.
 type Telemetry struct {
-	OTLP        OTLP
-	Traces      bool    // calls are traced: the section is present
-	Sample      float64 // the fraction of calls traced. 0 is the default, negative traces only calls that clients trace
-	Environment bool    // OTEL_* variables supply missing settings
+	OTLP   OTLP
+	Traces bool // calls are traced, because the section is present
+	// The fraction of calls to trace. 0 means the default. A negative value traces only calls that clients trace.
+	Sample      float64
+	Environment bool // OTEL_* variables supply missing settings
 }
 
-// OTLP configures where traces are sent.
+// OTLP configures the endpoint for traces.
 type OTLP struct {
-	Endpoint string            // a URL. "" is that of a collector on this machine
+	Endpoint string            // a URL. "" means a collector on this machine
 	Headers  map[string]string // may contain a credential
 	Insecure bool              // the endpoint may be on another machine without encryption
 }
 
-// Metrics configures where metrics are served.
+// Metrics configures the endpoint for metrics.
 type Metrics struct {
-	Door   bool   // at /metrics of the HTTP transport, for tokens with the scope operator or audit
-	Listen string // on a separate address, host:port, or ""
+	Door   bool   // serve /metrics on the HTTP transport, for tokens with the scope operator or audit
+	Listen string // a separate address, host:port, or ""
 }
 
-// shape is the shape of tracing. The section itself turns it on. An endpoint without TLS on another machine is an error
-// unless insecure is set, because the headers may hold a credential.
+// shape returns the shape of the tracing section. The presence of the section enables tracing. An endpoint without
+// TLS on another machine is an error unless insecure is set, because the headers may contain a credential.
 func (t *Telemetry) shape() yamlconf.Shape {
 	o := &t.OTLP
 	return yamlconf.Object([]yamlconf.Key{
@@ -88,7 +89,8 @@ func (m *Metrics) setListen(s string) string {
 	return ""
 }
 
-// shape is the shape of logging. calls has three states: true, false (Quiet), and absent, which logs only calls that fail.
+// shape returns the shape of the logging section. The key calls has three states: true, false (Quiet), and absent,
+// which logs only failed calls.
 func (l *Log) shape() yamlconf.Shape {
 	calls := yamlconf.Flag(&l.Calls)
 	given := calls.Read

@@ -20,5 +20,5 @@ func IsUsage(err error) bool {
 	return ok
 }
 
-// Usage makes err a usage error.
+// Usage wraps err as a usage error.
 func Usage(err error) error { return &usageError{err} }

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// gates is the shape of the operator's switches for agents' writes.
+// gates returns the shape of the operator's gates for agents' writes.
 func (c *Config) gates() yamlconf.Shape {
 	var keys []yamlconf.Key
 	g := &c.Rules.Gates
@@ -26,7 +26,7 @@ func (c *Config) gates() yamlconf.Shape {
 // A gateSwitch is one of the gates of a policy.Gates.
 type gateSwitch struct {
 	key, variable, doc string
-	gate, filled       *policy.Gate // as set, and with the default filled in
+	gate, filled       *policy.Gate // the configured gate, and the gate with the default applied
 }
 
 func switches(g *policy.Gates) []gateSwitch {
@@ -38,7 +38,7 @@ func switches(g *policy.Gates) []gateSwitch {
 	}
 }
 
-// A SetGate is a gate in force, and where it was set.
+// A SetGate is a gate in force and the place where it was set.
 type SetGate struct {
 	Key   string      `json:"key"` // such as writes
 	Gate  policy.Gate `json:"gate"`
@@ -48,7 +48,7 @@ type SetGate struct {
 // String returns the gate on one line: "writes: review (bailiwick.yaml:64)".
 func (g SetGate) String() string { return fmt.Sprintf("%s: %s (%s)", g.Key, g.Gate, g.SetBy) }
 
-// Gates returns the gates, the most general first.
+// Gates returns the gates, with the most general first.
 func (c *Config) Gates() []SetGate {
 	var out []SetGate
 	for _, s := range switches(&c.Rules.Gates) {
@@ -62,8 +62,9 @@ func (c *Config) Gates() []SetGate {
 	return out
 }
 
-// Restrict lowers the gates of c to the values of the environment variables BAILIWICK_WRITES, BAILIWICK_RAW_WRITES and
-// BAILIWICK_SCHEMA_WRITES. A variable never raises a gate: one that tries gives a note. An invalid value is an error.
+// Restrict lowers the gates of c to the values of the environment variables BAILIWICK_WRITES, BAILIWICK_RAW_WRITES
+// and BAILIWICK_SCHEMA_WRITES. A variable never raises a gate. An attempt to raise one gives a note. An invalid value
+// is an error.
 func (c *Config) Restrict(env func(string) (string, bool)) error {
 	var errs []error
 	c.setBy = map[string]string{}
@@ -85,7 +86,7 @@ func (c *Config) Restrict(env func(string) (string, bool)) error {
 	return errors.Join(errs...)
 }
 
-// restrict lowers the gates as the environment requires, and reports invalid variables.
+// restrict lowers the gates as the environment requires. It reports invalid variables.
 func (c *Config) restrict(r *yamlconf.Reader) {
 	if err := c.Restrict(r.Env); err != nil {
 		r.WrongAt("/gates", strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -94,12 +95,13 @@ func (c *Config) restrict(r *yamlconf.Reader) {
 
 // A Review configures all reviews. The rules are in policy.Rules.Review.
 type Review struct {
-	Single bool          // the human behind an agent may decide alone about its changes
-	Edit   bool          // reviewers may replace a change by a version of their own
-	Life   time.Duration // how long a change waits for review. 0 is 24 hours
+	Single bool          // the human behind an agent may decide alone about the agent's changes
+	Edit   bool          // reviewers may replace a change with their own version
+	Life   time.Duration // how long a change waits for review. 0 means 24 hours
 }
 
-// review is the shape of a list of rules, or of an object with rules and further settings.
+// review returns the shape of the section review. It is a list of rules, or an object with rules and further
+// settings.
 func (c *Config) review() yamlconf.Shape {
 	rules := yamlconf.Items("rules", func(i int) (yamlconf.Shape, func()) {
 		rule := change.Rule{Name: reviewName(i)}
@@ -118,7 +120,7 @@ func (c *Config) review() yamlconf.Shape {
 	}, yamlconf.NotEmpty))
 }
 
-// condition is the shape of a CEL expression over a change.
+// condition returns the shape of a CEL expression over a change.
 func (c *Config) condition(into **expression.Condition) yamlconf.Shape {
 	return yamlconf.Text(`an expression over change, such as change.op == "delete"`, func(s string) string {
 		condition, err := c.expressions.CompileChange(s)
@@ -130,7 +132,8 @@ func (c *Config) condition(into **expression.Condition) yamlconf.Shape {
 	})
 }
 
-// Writes reports whether s can be written at all: the gates are open for some kind of write, and s isn't read-only.
+// Writes reports whether s can be written. This requires that the gates allow some kind of write and that s isn't
+// read-only.
 func (c *Config) Writes(s Source) bool {
 	g := c.Rules.Gates.WithDefaults()
 	return !s.ReadOnly && g.Writes != policy.Off && (g.RawWrites != policy.Off || g.SchemaWrites != policy.Off || len(c.Actions) > 0)
@@ -144,7 +147,7 @@ func (s *Source) setWriteURL(folder, raw string) string {
 	return why
 }
 
-// wrongWriteURL returns why write_url doesn't fit url, or "".
+// wrongWriteURL returns the reason why write_url doesn't fit url, or "".
 func (s *Source) wrongWriteURL() string {
 	kind, other := s.Kind(), KindOf(s.WriteURL)
 	switch {
