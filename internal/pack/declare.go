@@ -187,7 +187,7 @@ func statusCode(r *yamlconf.Reader, e yamlconf.Entry) bool {
 	return false
 }
 
-// merges is the shape of one merge: of a list of entries with key and value, or of an object without both.
+// merges returns the shape of one merge: of a list of entries with key and value, or of an object without both.
 func (d *declaration) merges(name string) (yamlconf.Shape, func()) {
 	m := &merge{name: name}
 	return yamlconf.Object([]yamlconf.Key{
@@ -202,7 +202,7 @@ func (d *declaration) merges(name string) (yamlconf.Shape, func()) {
 	}), func() { d.merge = append(d.merge, *m) }
 }
 
-// linkShape is the shape of link. d.link stays nil without the key.
+// linkShape returns the shape of link. d.link stays nil without the key.
 func (d *declaration) linkShape() yamlconf.Shape {
 	l := &link{}
 	s := yamlconf.Object([]yamlconf.Key{
