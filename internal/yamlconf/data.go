@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Where is the shape of a filter of a rule, as for query.ParseRule, with at least one condition.
+// Where returns the shape of a filter of a rule, as for query.ParseRule, with at least one condition.
 func Where(into *query.Filter) Shape {
 	return Shape{Schema: map[string]any{"type": "object", "minProperties": 1}, Read: func(r *Reader, n Node, at string) {
 		v, ok := r.datum(n, at)
@@ -35,7 +35,7 @@ func Where(into *query.Filter) Shape {
 	}}
 }
 
-// Data is the shape of an object with any values, exactly as in JSON.
+// Data returns the shape of an object with any values, exactly as in JSON.
 func Data(into *value.Value) Shape {
 	return Shape{Schema: map[string]any{"type": "object"}, Read: func(r *Reader, n Node, at string) {
 		v, ok := r.datum(n, at)
@@ -50,7 +50,7 @@ func Data(into *value.Value) Shape {
 	}}
 }
 
-// Any is the shape of any value, exactly as in JSON. Null is refused: leave out the key instead.
+// Any returns the shape of any value, exactly as in JSON. Null is refused: leave out the key instead.
 func Any(into *value.Value) Shape {
 	return Shape{Schema: map[string]any{}, Read: func(r *Reader, n Node, at string) {
 		if v, ok := r.datum(n, at); ok {

@@ -19,8 +19,8 @@ import (
 // maxFiles is the maximum number of files of a document.
 const maxFiles = 20
 
-// Files is the shape of the key named by Options.Include: a list of paths and patterns. Includes are followed before
-// other keys are read, so it only provides the JSON Schema.
+// Files returns the shape of the key named by Options.Include: a list of paths and patterns. Includes are followed
+// before other keys are read, so it only provides the JSON Schema.
 func Files() Shape {
 	return Shape{Schema: List(nil, "", nil).Schema, Read: func(*Reader, Node, string) {}}
 }

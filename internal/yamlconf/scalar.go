@@ -36,8 +36,8 @@ func (r *Reader) text(n Node, at string) (string, bool) {
 	return r.expand(raw, n, at)
 }
 
-// Text is the shape of a text, which may contain ${NAME} and ${file:path}. take returns "" to accept it, or the fault.
-// what names it in messages: "a URL".
+// Text returns the shape of a text, which may contain ${NAME} and ${file:path}. take returns "" to accept it, or the
+// fault. what names it in messages: "a URL".
 func Text(what string, take func(string) string) Shape {
 	return Shape{Schema: map[string]any{"type": "string", "minLength": 1}, Read: func(r *Reader, n Node, at string) {
 		if !n.isText() {
@@ -58,12 +58,12 @@ func Text(what string, take func(string) string) Shape {
 	}}
 }
 
-// Words is the shape of any text.
+// Words returns the shape of any text.
 func Words(into *string) Shape {
 	return Text("text", func(s string) string { *into = s; return "" })
 }
 
-// Flag is the shape of true or false.
+// Flag returns the shape of true or false.
 func Flag(into *bool) Shape {
 	return Shape{Schema: map[string]any{"type": "boolean"}, Read: func(r *Reader, n Node, at string) {
 		b, ok := n.yaml.(*ast.BoolNode)
@@ -75,7 +75,7 @@ func Flag(into *bool) Shape {
 	}}
 }
 
-// OneOf is the shape of one of several texts.
+// OneOf returns the shape of one of several texts.
 func OneOf[T ~string](into *T, values ...T) Shape {
 	names := make([]string, len(values))
 	for i, v := range values {
@@ -84,7 +84,7 @@ func OneOf[T ~string](into *T, values ...T) Shape {
 	return oneText(names, func(i int) { *into = values[i] })
 }
 
-// Choose is the shape of one of several texts, passed to set.
+// Choose returns the shape of one of several texts, passed to set.
 func Choose(names []string, set func(string)) Shape {
 	return oneText(names, func(i int) { set(names[i]) })
 }
@@ -99,7 +99,7 @@ func integer(n Node) (int64, bool) {
 	return v, err == nil
 }
 
-// Count is the shape of an integer from least to most.
+// Count returns the shape of an integer from least to most.
 func Count(into *int, least, most int) Shape {
 	return Shape{Schema: map[string]any{"type": "integer", "minimum": least, "maximum": most},
 		Read: func(r *Reader, n Node, at string) {
@@ -117,8 +117,8 @@ func Count(into *int, least, most int) Shape {
 
 var sizeText = regexp.MustCompile(`^([0-9]{1,12}) ?(B|KB|MB|GB|KiB|MiB|GiB)$`)
 
-// Size is the shape of a number of bytes from least to most, optionally with a unit: "100 KB" (1,000 bytes each), "1
-// MiB".
+// Size returns the shape of a number of bytes from least to most, optionally with a unit: "100 KB" (1,000 bytes
+// each), "1 MiB".
 func Size(into *int, least, most int) Shape {
 	units := map[string]int64{"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 	be := fmt.Sprintf("a number of bytes from %d to %d, such as 100 KB or 1 MiB", least, most)
@@ -144,7 +144,7 @@ func Size(into *int, least, most int) Shape {
 		}}
 }
 
-// Span is the shape of a duration from least to most: "30s", "5m", "12h" or "90d".
+// Span returns the shape of a duration from least to most: "30s", "5m", "12h" or "90d".
 func Span(into *time.Duration, least, most time.Duration) Shape {
 	be := fmt.Sprintf("a duration from %s to %s, such as 30s, 5m, 12h or 90d", short(least), short(most))
 	return Text(be, func(s string) string {
@@ -193,7 +193,7 @@ func short(d time.Duration) string {
 
 var rateText = regexp.MustCompile(`^([1-9][0-9]{0,6})/(s|min|h)$`)
 
-// Rate is the shape of a number of calls per time: "20/s", "600/min", "5000/h".
+// Rate returns the shape of a number of calls per time: "20/s", "600/min", "5000/h".
 func Rate(calls *int, per *time.Duration) Shape {
 	units := map[string]time.Duration{"s": time.Second, "min": time.Minute, "h": time.Hour}
 	const be = "a number of calls in a time, such as 20/s, 600/min or 5000/h"
@@ -213,8 +213,8 @@ func Rate(calls *int, per *time.Duration) Shape {
 
 var dollarText = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,6})?$`)
 
-// Dollars is the shape of an amount in US dollars above 0 and up to most, with at most six decimals: 3 or 2.50. into
-// receives millionths.
+// Dollars returns the shape of an amount in US dollars above 0 and up to most, with at most six decimals: 3 or 2.50.
+// into receives millionths.
 func Dollars(into *int64, most int64) Shape {
 	be := fmt.Sprintf("a number of US dollars above 0 and up to %d, with at most six decimals, such as 3 or 2.50", most)
 	return Shape{Schema: map[string]any{"type": "number", "exclusiveMinimum": 0, "maximum": most},
@@ -244,7 +244,7 @@ func Dollars(into *int64, most int64) Shape {
 		}}
 }
 
-// Share is the shape of a fraction from 0 to 1. A written 0 sets into to -1: the zero value means the default.
+// Share returns the shape of a fraction from 0 to 1. A written 0 sets into to -1: the zero value means the default.
 func Share(into *float64) Shape {
 	return Shape{Schema: map[string]any{"type": "number", "minimum": 0, "maximum": 1},
 		Read: func(r *Reader, n Node, at string) {

@@ -107,8 +107,8 @@ func secretFile(path string) (string, error) {
 	return string(b), nil
 }
 
-// Secret is the shape of a text that may be kept elsewhere: besides ${…}, the whole text can be file:path. Otherwise it
-// is like Text. take receives the folder where relative paths start, and the text.
+// Secret returns the shape of a text that may be kept elsewhere: besides ${…}, the whole text can be file:path.
+// Otherwise it is like Text. take receives the folder where relative paths start, and the text.
 func Secret(what string, take func(folder, s string) string) Shape {
 	return Shape{Schema: map[string]any{"type": "string", "minLength": 1}, Read: func(r *Reader, n Node, at string) {
 		Text(what, func(s string) string {

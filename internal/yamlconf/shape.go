@@ -38,7 +38,8 @@ func Later(names ...string) []Key {
 	return out
 }
 
-// Object is the shape of a mapping with the given keys. check, which may be nil, runs after the mapping was read.
+// Object returns the shape of a mapping with the given keys. check, which may be nil, runs after the mapping was
+// read.
 func Object(keys []Key, check func(r *Reader, n Node, at string)) Shape {
 	// The JSON Schema and the reader come from the same keys.
 	properties := map[string]any{}
@@ -133,7 +134,7 @@ type Table struct {
 	Of    func(name string) (value Shape, keep func()) // the shape of a name's value, and a function to call after it is read. keep may be nil
 }
 
-// Each is the shape of a mapping from names to values. An empty one is refused.
+// Each returns the shape of a mapping from names to values. An empty one is refused.
 func Each(t Table) Shape {
 	value, _ := t.Of("")
 	return Shape{
@@ -164,7 +165,7 @@ func Each(t Table) Shape {
 		}}
 }
 
-// List is the shape of a list of distinct texts. check, which may be nil, returns the fault of a text, or "".
+// List returns the shape of a list of distinct texts. check, which may be nil, returns the fault of a text, or "".
 func List(into *[]string, of string, check func(string) string) Shape {
 	return Shape{
 		Schema: map[string]any{"type": "array", "minItems": 1, "uniqueItems": true, "items": map[string]any{"type": "string", "minLength": 1}},
@@ -198,8 +199,8 @@ func List(into *[]string, of string, check func(string) string) Shape {
 		}}
 }
 
-// Items is the shape of a list of values, each with its own shape. of names them in messages: "rules". item returns the
-// shape of an element and a function to call after it is read, which may be nil.
+// Items returns the shape of a list of values, each with its own shape. of names them in messages: "rules". item
+// returns the shape of an element and a function to call after it is read, which may be nil.
 func Items(of string, item func(i int) (Shape, func())) Shape {
 	one, _ := item(0)
 	return Shape{Schema: map[string]any{"type": "array", "items": one.Schema}, Read: func(r *Reader, n Node, at string) {
@@ -273,7 +274,7 @@ func (r *Reader) wrongKind(n Node, at string) {
 	r.Must(n, at, "text")
 }
 
-// oneText is the shape of one of several texts, possibly through ${…}.
+// oneText returns the shape of one of several texts, possibly through ${…}.
 func oneText(names []string, take func(i int)) Shape {
 	return Text("one of "+strings.Join(names, ", "), func(s string) string {
 		i := slices.Index(names, s)
