@@ -50,7 +50,7 @@ func Data(into *value.Value) Shape {
 	}}
 }
 
-// Any returns the shape of any value, exactly as in JSON. Null is refused: leave out the key instead.
+// Any returns the shape of any value, exactly as in JSON. It refuses null, because the key can be omitted instead.
 func Any(into *value.Value) Shape {
 	return Shape{Schema: map[string]any{}, Read: func(r *Reader, n Node, at string) {
 		if v, ok := r.datum(n, at); ok {
@@ -98,7 +98,7 @@ func (r *Reader) datum(n Node, at string) (value.Value, bool) {
 	return value.OfString(s), ok
 }
 
-// number reads a number in JSON's syntax. YAML readers disagree on other spellings.
+// number reads a number in JSON's syntax, because YAML readers disagree about other spellings.
 func (r *Reader) number(n Node, at string) (value.Value, bool) {
 	s := n.yaml.GetToken().Value
 	if !number(s) {

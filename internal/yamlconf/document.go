@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// A Document holds the positions of all keys and elements of a file and its included files. The zero Document is empty.
+// A Document contains the positions of all keys and elements in a file and its included files. The zero Document is
+// empty.
 type Document struct {
 	top    *file
 	places map[string]Position // position of each key and element, by JSON pointer
@@ -62,8 +63,8 @@ func (d Document) WrongInText(message string, line, column int, path ...string) 
 	return f
 }
 
-// State identifies everything the document was read from: its files, the files of its secrets, and the files that its
-// patterns match. It is "" for the zero Document.
+// State identifies everything from which the document was read: its files, the files of its secrets, and the files
+// that its patterns match. It is "" for the zero Document.
 func (d Document) State() string {
 	if d.origin == nil {
 		return ""
@@ -71,8 +72,8 @@ func (d Document) State() string {
 	return d.origin.state()
 }
 
-// Now reads everything again that the document was read from, and returns its current State. If it differs from State,
-// something has changed. Environment variables are not included.
+// Now reads everything again from which the document was read, except environment variables. It returns the current
+// State. If it differs from State, something has changed.
 func (d Document) Now() string {
 	if d.origin == nil {
 		return ""
@@ -96,8 +97,8 @@ func (d Document) Now() string {
 	return now.state()
 }
 
-// WritableByOthers returns the paths of the files of the document, and of its secrets, that every user of the machine
-// can write. Windows has no such bit, so the result is empty.
+// WritableByOthers returns the paths of the document's files, and of the files of its secrets, that every user of the
+// machine can write. Windows has no such permission bit, so the result is empty there.
 func (d Document) WritableByOthers() []string {
 	if d.origin == nil || runtime.GOOS == "windows" {
 		return nil
@@ -114,7 +115,7 @@ func (d Document) WritableByOthers() []string {
 	return paths
 }
 
-// Secrets returns the paths of the files that hold secrets of the document.
+// Secrets returns the paths of the files that contain secrets of the document.
 func (d Document) Secrets() []string {
 	if d.origin == nil {
 		return nil
@@ -128,22 +129,22 @@ func (d Document) Secrets() []string {
 	return paths
 }
 
-// An origin lists everything a document was read from, in the order of reading.
+// An origin lists everything from which a document was read, in the order of reading.
 type origin struct{ parts []part }
 
 // A part is a file or pattern that was read.
 type part struct {
 	kind   byte
 	path   string
-	digest [32]byte    // of its contents, or of the error
-	info   os.FileInfo // of a large file, which is read again only if that has changed, or nil if it can't be trusted
+	digest [32]byte    // the digest of the contents, or of the error
+	info   os.FileInfo // for a large file, which is read again only if info has changed. Nil if info can't be trusted
 }
 
-// quiet is how long ago a file must have been written for its time to be trusted. It is longer than the resolution of
-// the times of file systems.
+// quiet is the minimum age of a file's modification time that can be trusted. It is longer than the time resolution
+// of file systems.
 const quiet = 2 * time.Second
 
-// infoOf returns the system's information about a file, or nil if the file could change without a change of the
+// infoOf returns the system's information about a file. It returns nil if the file could change without changing this
 // information.
 func infoOf(path string) os.FileInfo {
 	info, err := os.Stat(path)
@@ -153,7 +154,7 @@ func infoOf(path string) os.FileInfo {
 	return info
 }
 
-// again notes the present state of a large file, without holding it.
+// again records the current state of a large file without keeping its contents in memory.
 func (o *origin) again(p part) {
 	if info := infoOf(p.path); info != nil && p.info != nil && os.SameFile(info, p.info) && info.Size() == p.info.Size() && info.ModTime().Equal(p.info.ModTime()) {
 		o.parts = append(o.parts, p)
@@ -167,7 +168,7 @@ func (o *origin) again(p part) {
 	o.parts = append(o.parts, part{kind: p.kind, path: p.path, digest: [32]byte(digest)})
 }
 
-// The kinds of part.
+// These are the kinds of part.
 const (
 	aFile    byte = 'f'
 	aSecret  byte = 's'
@@ -183,8 +184,8 @@ func (o *origin) note(kind byte, path string, data []byte, err error) {
 	o.parts = append(o.parts, part{kind: kind, path: path, digest: sha256.Sum256(data)})
 }
 
-// state returns a digest of all files and variables that a document was read from. Lengths keep two different readings from giving one
-// digest.
+// state returns a digest of all files from which a document was read. It includes lengths, so that two different
+// readings can't have the same digest.
 func (o *origin) state() string {
 	h := sha256.New()
 	for _, p := range o.parts {

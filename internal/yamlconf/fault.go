@@ -11,12 +11,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A PositionFault is a fault at a position of a file.
+// A PositionFault is a fault at a position in a file.
 type PositionFault struct {
 	File    string `json:"file"`
-	Line    int    `json:"line"`    // from 1, or 0 if it concerns the file as a whole
+	Line    int    `json:"line"`    // from 1, or 0 if the fault concerns the file as a whole
 	Column  int    `json:"column"`  // from 1, in characters
-	Path    string `json:"path"`    // the keys that lead there, separated by dots. "" at the top
+	Path    string `json:"path"`    // the keys that lead to the position, separated by dots. "" at the top
 	Message string `json:"message"` // the fault and how to correct it
 	Excerpt string `json:"excerpt"` // the line, with passwords in URLs masked, and a caret below the column
 }
@@ -38,7 +38,7 @@ func (f PositionFault) String() string {
 	return s
 }
 
-// An Error holds all faults of a document, in its order.
+// An Error contains all faults of a document, in the document's order.
 type Error struct {
 	Faults   []PositionFault // at most 100
 	More     int             // the number of further faults
@@ -62,7 +62,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// A Position is a line and column in a file, both from 1. Line 0 is the file as a whole.
+// A Position is a line and column in a file, both from 1. Line 0 means the file as a whole.
 type Position struct {
 	file         *file
 	Line, Column int
@@ -76,20 +76,22 @@ func (p Position) File() string {
 	return p.file.name
 }
 
-// Wrong reports a fault at position p and JSON pointer at: the fault and how to correct it.
+// Wrong reports a fault at position p. The argument at is the JSON pointer of the place. The message contains the
+// fault and how to correct it.
 func (r *Reader) Wrong(p Position, at, format string, args ...any) {
 	if len(r.faults) == maxFaults {
 		r.more++
 		return
 	}
-	// Excerpts are made at the end, because masking a wide line takes time.
+	// Excerpts are added at the end, because masking a wide line takes time.
 	r.faults = append(r.faults, noted{PositionFault{File: p.File(), Line: p.Line, Column: p.Column, Path: dottedPath(at), Message: fmt.Sprintf(format, args...)}, p.file})
 }
 
 // WrongAt reports a fault at the JSON pointer at, or at the deepest existing key above it.
 func (r *Reader) WrongAt(at, message string) { r.Wrong(locate(r.places, at), at, "%s", message) }
 
-// locate returns the position of the JSON pointer at, or of the deepest existing key above it.
+// locate returns the position of the JSON pointer at. If it doesn't exist, locate returns the position of the deepest
+// existing key above it.
 func locate(places map[string]Position, at string) Position {
 	for {
 		if p, ok := places[at]; ok || at == "" {
@@ -105,7 +107,7 @@ type noted struct {
 	in *file
 }
 
-// error returns the faults of d, in its order.
+// error returns the faults of d in the document's order, or nil if there are none.
 func (r *Reader) error(d Document) error {
 	slices.SortStableFunc(r.faults, func(a, b noted) int {
 		return cmp.Or(cmp.Compare(a.in.order, b.in.order), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -139,14 +141,15 @@ func dottedPath(at string) string {
 	return strings.Join(parts, ".")
 }
 
-// passwords match the places in a line that may contain a password: in a URL before the @, and as a parameter.
+// passwords match the places in a line that may contain a password: before the @ in a URL, and in a parameter.
 var passwords = []*regexp.Regexp{
 	regexp.MustCompile(`(://[^:/?#\s]*:)([^\s"']*)@`),
 	regexp.MustCompile(`(?i)(password=)([^\s"'&]*)`),
 	regexp.MustCompile(`(?i)(\bsecret["']?:\s+)([^$,}\n][^,}\n]*)`),
 }
 
-// starPasswords returns line with a star for each character of its passwords. References such as ${…} are kept.
+// starPasswords returns line with a star for each character of its passwords. References such as ${…} are not
+// replaced.
 func starPasswords(line string) string {
 	for _, p := range passwords {
 		line = p.ReplaceAllStringFunc(line, func(found string) string {
@@ -163,7 +166,7 @@ func starPasswords(line string) string {
 // excerpt returns the text of p's line with its number, and a caret below the column.
 func excerpt(text []rune, p Position) string {
 	at := min(max(p.Column-1, 0), len(text))
-	// A line that is too wide for a terminal is shown in part.
+	// A line that is too wide for a terminal is shown partially.
 	const before, after = 90, 60
 	lead, tail, wide := "", "", len(text) > before+after
 	if wide && len(text)-at > after {
@@ -174,7 +177,7 @@ func excerpt(text []rune, p Position) string {
 	}
 	var pad strings.Builder
 	for _, r := range lead + string(text[:at]) {
-		// A tab below a tab keeps the caret in its column, whatever the tab width.
+		// Tabs are kept, so that the caret is in the right column for any tab width.
 		if r == '\t' {
 			pad.WriteByte('\t')
 		} else {

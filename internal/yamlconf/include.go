@@ -19,8 +19,8 @@ import (
 // maxFiles is the maximum number of files of a document.
 const maxFiles = 20
 
-// Files returns the shape of the key named by Options.Include: a list of paths and patterns. Includes are followed
-// before other keys are read, so it only provides the JSON Schema.
+// Files returns the shape of the key named by Options.Include, a list of paths and patterns. Includes are followed
+// before other keys are read, so this shape only provides the JSON Schema.
 func Files() Shape {
 	return Shape{Schema: List(nil, "", nil).Schema, Read: func(*Reader, Node, string) {}}
 }
@@ -28,20 +28,20 @@ func Files() Shape {
 // including is the state while includes are followed.
 type including struct {
 	*Reader
-	by    map[string]Position // by file: where it is included, or the zero Position for the first
-	chain []string            // the files that lead to the current one
+	by    map[string]Position // by file: the position of its include, or the zero Position for the first file
+	chain []string            // the files that are being read, from the first to the current one
 	out   []Node
 }
 
-// includedNodes returns the top nodes of all files that top includes, directly or indirectly, each after the file that
-// includes it.
+// includedNodes returns the top nodes of all files that top includes, directly or indirectly. Each comes after the
+// file that includes it.
 func (r *Reader) includedNodes(top Node) []Node {
 	i := &including{Reader: r, by: map[string]Position{filepath.Clean(top.file.name): {}}}
 	i.follow(top, filepath.Clean(top.file.name))
 	return i.out
 }
 
-// follow reads the files included by body, the top node of the file at path.
+// follow reads the files that body includes. body is the top node of the file at path.
 func (i *including) follow(body Node, path string) {
 	pairs, _ := body.pairs()
 	at := slices.IndexFunc(pairs, func(p *ast.MappingValueNode) bool {
@@ -69,7 +69,7 @@ func (i *including) follow(body Node, path string) {
 	}
 }
 
-// matches returns the files that match a pattern, which is written at n, in order.
+// matches returns the files that match a pattern, in order. The pattern is written at n.
 func (i *including) matches(pattern string, n Node, at string) []string {
 	full := pattern
 	if !filepath.IsAbs(full) {
@@ -89,8 +89,8 @@ func (i *including) matches(pattern string, n Node, at string) []string {
 	return found
 }
 
-// glob is filepath.Glob, sorted, without hidden files that the pattern doesn't ask for: editors keep such files next to
-// the edited ones.
+// glob does the same as filepath.Glob, sorted. It omits hidden files unless the pattern begins with a dot, because
+// editors create such files next to the edited ones.
 func glob(pattern string) ([]string, error) {
 	found, err := filepath.Glob(pattern)
 	found = slices.DeleteFunc(found, func(path string) bool {
@@ -100,7 +100,7 @@ func glob(pattern string) ([]string, error) {
 	return found, err
 }
 
-// read reads the file at path, which n includes, and the files it includes.
+// read reads the file at path, which n includes, and the files that it includes.
 func (i *including) read(path string, n Node, at string) {
 	if by, twice := i.by[path]; twice {
 		switch {
@@ -148,12 +148,12 @@ func ordinaryFile(path string, most int64) ([]byte, error) {
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	var b bytes.Buffer
-	b.Grow(int(min(size, most)) + bytes.MinRead) // io.ReadAll would take twice as much for a large file
+	b.Grow(int(min(size, most)) + bytes.MinRead) // io.ReadAll would use twice as much memory for a large file
 	_, err = b.ReadFrom(io.LimitReader(f, most+1))
 	return b.Bytes(), err
 }
 
-// openOrdinary opens a regular file, and returns its size. It doesn't open others: that could block.
+// openOrdinary opens a regular file and returns its size. It refuses other files, because opening them could block.
 func openOrdinary(path string) (*os.File, int64, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -166,7 +166,7 @@ func openOrdinary(path string) (*os.File, int64, error) {
 	return f, info.Size(), err
 }
 
-// bare removes the path from an error, because messages already contain it as written in the file.
+// bare removes the path from an error, because messages already contain the path as written in the file.
 func bare(err error) error {
 	if inner, ok := errors.AsType[*os.PathError](err); ok {
 		return inner.Err

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// A Node is a value in a file that is not read yet. The top of a document and its sections can extend over several
-// files.
+// A Node is a value in a file that has not been read yet. The top of a document and its sections can extend over
+// several files.
 type Node struct {
 	yaml ast.Node
 	file *file
@@ -21,7 +21,7 @@ type Node struct {
 func (n Node) Start() Position {
 	switch y := n.yaml.(type) {
 	case *ast.MappingNode:
-		// The token of a mapping without braces is its first colon.
+		// The token of a mapping without braces is its first colon, so this uses the first key.
 		if !y.IsFlowStyle && len(y.Values) > 0 {
 			return Node{yaml: y.Values[0].Key, file: n.file}.Start()
 		}
@@ -33,7 +33,7 @@ func (n Node) Start() Position {
 	return tokenAt(n.file, n.yaml.GetToken())
 }
 
-// Folder returns the folder of n's file, where relative paths start.
+// Folder returns the folder of n's file, at which relative paths begin.
 func (n Node) Folder() string { return n.file.dir }
 
 // Empty reports whether n is an object without keys.
@@ -45,13 +45,13 @@ func (n Node) Empty() bool {
 // IsObject reports whether n is an object.
 func (n Node) IsObject() bool { return n.kind() == "keys and values" }
 
-// Has reports whether n is an object with exactly these keys.
+// Has reports whether n is an object with exactly the given keys.
 func (n Node) Has(names ...string) bool {
 	pairs, ok := n.pairs()
 	return ok && len(pairs) == len(names) && !slices.ContainsFunc(pairs, func(p *ast.MappingValueNode) bool { return !slices.Contains(names, p.Key.String()) })
 }
 
-// List returns the elements of n and whether it is a list.
+// List returns the elements of n. It returns false if n is not a list.
 func (n Node) List() ([]Node, bool) {
 	s, ok := n.yaml.(*ast.SequenceNode)
 	if !ok {
@@ -64,7 +64,7 @@ func (n Node) List() ([]Node, bool) {
 	return out, true
 }
 
-// isText reports whether n is written as text.
+// isText reports whether n is written as a text.
 func (n Node) isText() bool {
 	switch n.yaml.(type) {
 	case *ast.StringNode, *ast.LiteralNode:
@@ -73,7 +73,7 @@ func (n Node) isText() bool {
 	return false
 }
 
-// null reports whether n has no value or is null.
+// null reports whether n is null or has no value.
 func (n Node) null() bool {
 	_, null := n.yaml.(*ast.NullNode)
 	return null || n.yaml == nil
@@ -104,13 +104,13 @@ func (n Node) kind() string {
 // An Entry is one key of an object and its value.
 type Entry struct {
 	Name  string
-	Key   Position // of the key
+	Key   Position // position of the key
 	At    string   // JSON pointer of the value
 	Value Node
 }
 
-// Entries returns the entries of an object in order, each name once. ok is false, without a fault, if n is not an
-// object. Duplicate keys are reported. At the top level, a section in several files is one entry.
+// Entries returns the entries of an object in order, each name once. It reports duplicate keys. At the top level, a
+// section in several files is one entry. If n is not an object, ok is false and no fault is reported.
 func (r *Reader) Entries(n Node, at string) (out []Entry, ok bool) {
 	if !n.IsObject() {
 		return nil, false
@@ -155,7 +155,8 @@ func (n Node) pairs() ([]*ast.MappingValueNode, bool) {
 	return nil, false
 }
 
-// entry returns one entry of the object at, or reports that its key is invalid.
+// entry returns one entry of the object at the pointer at. If the key is invalid, it reports a fault and returns
+// false.
 func (r *Reader) entry(in *file, pair *ast.MappingValueNode, at string) (Entry, bool) {
 	e := Entry{Key: Node{yaml: pair.Key, file: in}.Start(), Value: Node{yaml: pair.Value, file: in}}
 	switch key := pair.Key.(type) {

@@ -1,10 +1,10 @@
 // Package yamlconf reads YAML strictly, as defined by tables of keys.
 //
-// A Shape defines the allowed values at one place: how they are read, and their JSON Schema for editors, made from the
-// same table. Unknown or duplicate keys, keys without a value, and ambiguous values are refused. All faults of a file
-// are reported in one Error, each with line, column and excerpt. The package does not depend on the meaning of keys.
-// Besides included files, it reads only the files named by ${file:…} and file:, and those that a Shape reads with
-// Reader.Large or Reader.Folder.
+// A Shape defines the allowed values at one place. It contains how they are read, and their JSON Schema for editors,
+// made from the same table. Unknown or duplicate keys, keys without a value, and ambiguous values are refused. All
+// faults in a file are reported in one Error, each with line, column and excerpt. The package does not depend on the
+// meaning of keys. Besides included files, it reads only the files in ${file:…} and file:, and files that a Shape
+// reads with Reader.Large, Reader.Stream or Reader.Folder.
 package yamlconf
 
 import (
@@ -31,32 +31,32 @@ type Reader struct {
 	origin  *origin
 }
 
-// Options provide the files and variables that a document may refer to.
+// Options provide the files and variables to which a document may refer.
 type Options struct {
-	Env     func(name string) (string, bool)  // looks up the environment variable of ${NAME}. Nil has none
-	Secret  func(path string) (string, error) // reads the file of ${file:path} and file:path. Nil is secretFile
-	Include string                            // the top-level key that lists further files of the same form, or ""
+	Env     func(name string) (string, bool)  // looks up the environment variable of ${NAME}. Nil finds none
+	Secret  func(path string) (string, error) // reads the file of ${file:path} and file:path. Nil means secretFile
+	Include string                            // the top-level key that lists further files with the same shape, or ""
 }
 
-// A file is the text of nodes.
+// A file is the text to which nodes belong.
 type file struct {
 	name  string
-	dir   string // where relative paths start
+	dir   string // the folder at which relative paths begin
 	lines []string
-	order int // number of files read before it
+	order int // number of files read before this one
 
-	covered map[int][]int // by line: the columns of values that excerpts mask
+	covered map[int][]int // by line: the columns of values that excerpts must mask
 }
 
-// The limits of a file. The time of the YAML parser is quadratic in the number of tokens.
+// These limit a file. The time of the YAML parser is quadratic in the number of tokens.
 const (
 	MaxFile   = 1 << 20 // maximum bytes of a file
 	maxTokens = 40_000
 	maxNested = 32
 )
 
-// Read reads the document in data by shape. name is the file's path: it starts each fault, and relative paths in the
-// document start at its folder. Faults are returned as an *Error.
+// Read reads the document in data by shape. name is the file's path. It is the start of each fault, and relative
+// paths in the document begin at its folder. Faults are returned as an *Error.
 func Read(name string, data []byte, shape Shape, o Options) (Document, error) {
 	if o.Secret == nil {
 		o.Secret = secretFile
@@ -82,8 +82,8 @@ func Read(name string, data []byte, shape Shape, o Options) (Document, error) {
 	return d, nil
 }
 
-// document parses data and returns its single document, whose yaml is nil if it is empty. ok is false after reporting
-// faults.
+// document parses data and returns its single document. The yaml of an empty document is nil. ok is false after
+// faults were reported.
 func (r *Reader) document(in *file, data []byte) (body Node, ok bool) {
 	data = []byte(strings.TrimPrefix(string(data), "\ufeff"))
 	whole := Position{file: in}
@@ -98,7 +98,7 @@ func (r *Reader) document(in *file, data []byte) (body Node, ok bool) {
 		r.Wrong(whole, "", "the file holds a NUL character")
 		return Node{}, false
 	}
-	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data)) // the line breaks of YAML
+	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data)) // YAML accepts all these line breaks
 	in.lines = strings.Split(text, "\n")
 	tokens := lexer.Tokenize(text)
 	if !r.plain(in, tokens) {
@@ -139,7 +139,7 @@ func (r *Reader) syntax(in *file, err error) {
 	r.Wrong(Position{in, 1, 1}, "", "not valid YAML: %s", first)
 }
 
-// plain reports unsupported features of YAML, and returns whether there are none.
+// plain reports unsupported YAML features. It returns true if there are none.
 func (r *Reader) plain(in *file, tokens token.Tokens) bool {
 	if len(tokens) > maxTokens {
 		r.Wrong(Position{file: in}, "", "the file has more than %d keys, values and marks", maxTokens)
@@ -178,7 +178,7 @@ func (r *Reader) plain(in *file, tokens token.Tokens) bool {
 // Count returns the number of faults so far.
 func (r *Reader) Count() int { return len(r.faults) + r.more }
 
-// Env looks up an environment variable, as for ${NAME}.
+// Env looks up an environment variable in the same way as ${NAME}.
 func (r *Reader) Env(name string) (string, bool) {
 	if r.options.Env == nil {
 		return "", false
@@ -186,7 +186,7 @@ func (r *Reader) Env(name string) (string, bool) {
 	return r.options.Env(name)
 }
 
-// HasAt reports whether the document has a key or element at the JSON pointer at.
+// HasAt reports whether the document contains a key or element at the JSON pointer at.
 func (r *Reader) HasAt(at string) bool { _, ok := r.places[at]; return ok }
 
 // tokenAt returns the position where t begins.
@@ -197,7 +197,8 @@ func tokenAt(in *file, t *token.Token) Position {
 	return Position{in, t.Position.Line, t.Position.Column}
 }
 
-// Must reports that the value at n must be of another kind: be names it, such as "a list of names".
+// Must reports that the value at n must be of another kind. The argument be names that kind, such as "a list of
+// names".
 func (r *Reader) Must(n Node, at, be string) {
 	if n.kind() == "nothing" {
 		r.absent(n, at)
@@ -211,7 +212,7 @@ func (r *Reader) absent(n Node, at string) {
 	r.Wrong(r.near(n, at), at, "has no value; give it one or leave it out")
 }
 
-// near returns the position of the key at, or of n if there is no key.
+// near returns the position of the key at the pointer at, or the position of n if there is no key.
 func (r *Reader) near(n Node, at string) Position {
 	if p, ok := r.places[at]; ok {
 		return p

@@ -12,12 +12,12 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// jsonNumber matches a number in JSON's syntax, the only one that YAML readers agree on.
+// jsonNumber matches a number in JSON's syntax, the only syntax on which YAML readers agree.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 func number(s string) bool { return jsonNumber.MatchString(s) }
 
-// text reads a text and expands its ${…}. It returns false after reporting faults.
+// text reads a text and expands the ${…} in it. It returns false after reporting faults.
 func (r *Reader) text(n Node, at string) (string, bool) {
 	var raw string
 	switch y := n.yaml.(type) {
@@ -36,8 +36,8 @@ func (r *Reader) text(n Node, at string) (string, bool) {
 	return r.expand(raw, n, at)
 }
 
-// Text returns the shape of a text, which may contain ${NAME} and ${file:path}. take returns "" to accept it, or the
-// fault. what names it in messages: "a URL".
+// Text returns the shape of a text, which may contain ${NAME} and ${file:path}. The function take returns the fault
+// in the text, or "" to accept it. what describes the text in messages: "a URL".
 func Text(what string, take func(string) string) Shape {
 	return Shape{Schema: map[string]any{"type": "string", "minLength": 1}, Read: func(r *Reader, n Node, at string) {
 		if !n.isText() {
@@ -84,12 +84,12 @@ func OneOf[T ~string](into *T, values ...T) Shape {
 	return oneText(names, func(i int) { *into = values[i] })
 }
 
-// Choose returns the shape of one of several texts, passed to set.
+// Choose returns the shape of one of several texts. The text is passed to set.
 func Choose(names []string, set func(string)) Shape {
 	return oneText(names, func(i int) { set(names[i]) })
 }
 
-// integer returns the integer at n, in JSON's syntax, and whether there is one.
+// integer returns the integer at n, in JSON's syntax. It returns false if n is not an integer.
 func integer(n Node) (int64, bool) {
 	i, ok := n.yaml.(*ast.IntegerNode)
 	if !ok || i.Token.Type != token.IntegerType || !number(i.Token.Value) {
@@ -117,8 +117,8 @@ func Count(into *int, least, most int) Shape {
 
 var sizeText = regexp.MustCompile(`^([0-9]{1,12}) ?(B|KB|MB|GB|KiB|MiB|GiB)$`)
 
-// Size returns the shape of a number of bytes from least to most, optionally with a unit: "100 KB" (1,000 bytes
-// each), "1 MiB".
+// Size returns the shape of a number of bytes from least to most. It may have a unit: "100 KB" (1,000 bytes each), "1
+// MiB".
 func Size(into *int, least, most int) Shape {
 	units := map[string]int64{"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 	be := fmt.Sprintf("a number of bytes from %d to %d, such as 100 KB or 1 MiB", least, most)
@@ -157,7 +157,8 @@ func Span(into *time.Duration, least, most time.Duration) Shape {
 	})
 }
 
-// OrNone is s, which writes into, with -1 for a written 0: the zero value means the default.
+// OrNone returns a shape that reads like s, which writes into into. It replaces an explicit 0 with -1, because the
+// zero value means the default.
 func OrNone[T ~int | ~int64](into *T, s Shape) Shape {
 	return Shape{Schema: s.Schema, Read: func(r *Reader, n Node, at string) {
 		before := r.Count()
@@ -214,7 +215,7 @@ func Rate(calls *int, per *time.Duration) Shape {
 var dollarText = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,6})?$`)
 
 // Dollars returns the shape of an amount in US dollars above 0 and up to most, with at most six decimals: 3 or 2.50.
-// into receives millionths.
+// into is set to millionths.
 func Dollars(into *int64, most int64) Shape {
 	be := fmt.Sprintf("a number of US dollars above 0 and up to %d, with at most six decimals, such as 3 or 2.50", most)
 	return Shape{Schema: map[string]any{"type": "number", "exclusiveMinimum": 0, "maximum": most},
@@ -244,7 +245,8 @@ func Dollars(into *int64, most int64) Shape {
 		}}
 }
 
-// Share returns the shape of a fraction from 0 to 1. A written 0 sets into to -1: the zero value means the default.
+// Share returns the shape of a fraction from 0 to 1. An explicit 0 sets into to -1, because the zero value means the
+// default.
 func Share(into *float64) Shape {
 	return Shape{Schema: map[string]any{"type": "number", "minimum": 0, "maximum": 1},
 		Read: func(r *Reader, n Node, at string) {

@@ -17,9 +17,9 @@ import (
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// expand replaces ${NAME} by an environment variable and ${file:path} by the contents of a file. $${ is a literal ${.
-// It percent-encodes values inside a URL. It returns false after reporting the missing ones. Messages never contain the
-// values.
+// expand replaces ${NAME} with an environment variable and ${file:path} with the contents of a file. $${ is a literal
+// ${. It percent-encodes values inside a URL. It returns false after reporting missing values. Messages never contain
+// the values.
 func (r *Reader) expand(s string, n Node, at string) (string, bool) {
 	var b strings.Builder
 	whole, ok := s, true
@@ -53,8 +53,8 @@ func (r *Reader) expand(s string, n Node, at string) (string, bool) {
 	}
 }
 
-// lookUp returns the value of ${name}, of the environment or, for file:path, of a file relative to folder. Its errors name the
-// variable, never its value.
+// lookUp returns the value of ${name}. It comes from the environment or, for file:path, from a file relative to
+// folder. Errors contain the name, never the value.
 func (r *Reader) lookUp(folder, name string) (string, error) {
 	if path, ok := strings.CutPrefix(name, "file:"); ok {
 		return r.fromFile(folder, path)
@@ -72,7 +72,7 @@ func (r *Reader) lookUp(folder, name string) (string, error) {
 	return v, nil
 }
 
-// fromFile returns the contents of a file, whose relative path starts at folder, without a final line ending.
+// fromFile returns the contents of a file without a final line ending. A relative path begins at folder.
 func (r *Reader) fromFile(folder, path string) (string, error) {
 	if path == "" {
 		return "", errors.New("file: needs a path")
@@ -107,8 +107,9 @@ func secretFile(path string) (string, error) {
 	return string(b), nil
 }
 
-// Secret returns the shape of a text that may be kept elsewhere: besides ${…}, the whole text can be file:path.
-// Otherwise it is like Text. take receives the folder where relative paths start, and the text.
+// Secret returns the shape of a text that may be stored elsewhere. In addition to ${…}, the whole text can be
+// file:path. The function take gets the folder at which relative paths begin, and the text. Otherwise Secret does the
+// same as Text.
 func Secret(what string, take func(folder, s string) string) Shape {
 	return Shape{Schema: map[string]any{"type": "string", "minLength": 1}, Read: func(r *Reader, n Node, at string) {
 		Text(what, func(s string) string {
@@ -124,7 +125,7 @@ func Secret(what string, take func(folder, s string) string) Shape {
 	}}
 }
 
-// Refers reports whether the text n takes its value from elsewhere: by ${…} or file:.
+// Refers reports whether the text n refers to a value elsewhere, by ${…} or file:.
 func (n Node) Refers() bool {
 	var text string
 	switch y := n.yaml.(type) {
@@ -136,11 +137,11 @@ func (n Node) Refers() bool {
 	return strings.Contains(strings.ReplaceAll(text, "$${", ""), "${") || strings.HasPrefix(text, "file:")
 }
 
-// MaxLarge is the maximum size in bytes of a file that a document refers to.
+// MaxLarge is the maximum size of a file to which a document refers, in bytes.
 const MaxLarge = 64 << 20
 
-// Large reads the regular file at path, as written at n. A relative path starts at n's folder. The file becomes part of
-// the document's State. The error doesn't contain the path.
+// Large reads the regular file at path, as written at n. A relative path begins at n's folder. The file becomes part
+// of the document's State. The error doesn't contain the path.
 func (r *Reader) Large(n Node, path string) ([]byte, error) {
 	var out []byte
 	err := r.Stream(n, path, func(f io.Reader, size int64) (err error) {
@@ -152,12 +153,13 @@ func (r *Reader) Large(n Node, path string) ([]byte, error) {
 	return out, err
 }
 
-// Stream is like Large for a file that isn't kept: use reads it, of about that size. An error of use is returned.
+// Stream does the same as Large without keeping the file in memory. use reads the file, of about size bytes. Stream
+// returns the error of use.
 func (r *Reader) Stream(n Node, path string, use func(f io.Reader, size int64) error) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(n.Folder(), path)
 	}
-	info := infoOf(path) // before it is read, because bytes that are written meanwhile have another time
+	info := infoOf(path) // before it is read, because bytes that are written during the read have another time
 	digest, err := streamFile(path, use)
 	if err != nil && digest == nil {
 		r.origin.note(aLarge, path, nil, err)
@@ -167,8 +169,8 @@ func (r *Reader) Stream(n Node, path string, use func(f io.Reader, size int64) e
 	return err
 }
 
-// streamFile lets use read a file, and returns the digest of all of it, also if use fails. It returns nil if the file
-// can't be read.
+// streamFile passes a file to use. It returns the digest of the whole file, even if use fails. It returns nil if the
+// file can't be read.
 func streamFile(path string, use func(f io.Reader, size int64) error) ([]byte, error) {
 	f, size, err := openOrdinary(path)
 	if err != nil {
@@ -187,8 +189,8 @@ func streamFile(path string, use func(f io.Reader, size int64) error) ([]byte, e
 	return h.Sum(nil), err
 }
 
-// Folder reads the regular files in the folder at path for whose names take returns true. The result is by name. path
-// is as for Large.
+// Folder reads those regular files in the folder at path for whose names take returns true. It returns them by name.
+// The path is resolved as in Large.
 func (r *Reader) Folder(n Node, path string, take func(name string) bool) (map[string][]byte, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(n.Folder(), path)
@@ -215,8 +217,8 @@ func (r *Reader) Folder(n Node, path string, take func(name string) bool) (map[s
 	return files, nil
 }
 
-// MaskExcerpts returns s with all its texts and numbers masked in excerpts, whatever their keys. References such as ${…} are
-// shown.
+// MaskExcerpts returns s with all its texts and numbers masked in excerpts, for any key. References such as ${…} are
+// not masked.
 func MaskExcerpts(s Shape) Shape {
 	inner := s.Read
 	s.Read = func(r *Reader, n Node, at string) {
@@ -248,7 +250,7 @@ func (n Node) cover() {
 	}
 }
 
-// scalar matches a text or number on one line of YAML. A plain one ends before punctuation.
+// scalar matches a text or number on one line of YAML. A plain scalar ends before punctuation.
 var scalar = regexp.MustCompile(`^(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^,}\]#]*)`)
 
 // maskedLine returns line number i of f with passwords and covered values masked.

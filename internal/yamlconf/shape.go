@@ -12,12 +12,13 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// A Shape defines the allowed values at one place of a file: how they are read, and their schema for editors. Read
-// reads the value at the JSON pointer at, reports its faults, and stores the result as set up by the constructor.
+// A Shape defines the allowed values at one place in a file: how they are read, and their schema for editors. Read
+// reads the value, whose JSON pointer is at, and reports its faults. It stores the result where the constructor of
+// the Shape specifies.
 type Shape struct {
 	Read   func(r *Reader, n Node, at string)
 	Schema map[string]any // JSON Schema, draft 2020-12
-	Null   func()         // handles null. If nil, the key can't be null
+	Null   func()         // handles an explicit null. If Null is nil, the key can't be null
 }
 
 // A Key is one key of an object.
@@ -38,10 +39,10 @@ func Later(names ...string) []Key {
 	return out
 }
 
-// Object returns the shape of a mapping with the given keys. check, which may be nil, runs after the mapping was
+// Object returns the shape of a mapping with the given keys. check, which may be nil, runs after the mapping has been
 // read.
 func Object(keys []Key, check func(r *Reader, n Node, at string)) Shape {
-	// The JSON Schema and the reader come from the same keys.
+	// The JSON Schema and the reader are made from the same keys.
 	properties := map[string]any{}
 	var names, required []string
 	for _, k := range keys {
@@ -95,7 +96,7 @@ func NotEmpty(r *Reader, n Node, at string) {
 	}
 }
 
-// Value reads the value of e. A key without a value is refused.
+// Value reads the value of e. It refuses a key without a value.
 func (s Shape) Value(r *Reader, e Entry) {
 	switch {
 	case !e.Value.null():
@@ -114,27 +115,27 @@ func (s Shape) schemaWithDoc(doc string) map[string]any {
 	return out
 }
 
-// JSONSchema returns the JSON Schema (draft 2020-12) of a document of this shape, indented.
+// JSONSchema returns the indented JSON Schema (draft 2020-12) of a document with this shape.
 func (s Shape) JSONSchema(title, doc string) []byte {
 	all := s.schemaWithDoc(doc)
 	all["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	all["title"] = title
 	b, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
-		panic(err) // can't fail for plain data
+		panic(err) // never fails for plain data
 	}
 	return append(b, '\n')
 }
 
 // A Table is a mapping whose keys are names.
 type Table struct {
-	Names string                                       // the purpose of a name, in messages: "source"
+	Names string                                       // what a name stands for, in messages: "source"
 	Blank bool                                         // names may be blank
-	Check func(r *Reader, e Entry) bool                // returns false after reporting an invalid name. It may be nil
-	Of    func(name string) (value Shape, keep func()) // the shape of a name's value, and a function to call after it is read. keep may be nil
+	Check func(r *Reader, e Entry) bool                // returns false after reporting an invalid name. May be nil
+	Of    func(name string) (value Shape, keep func()) // the shape of a name's value, and a function to call after it is read, which may be nil
 }
 
-// Each returns the shape of a mapping from names to values. An empty one is refused.
+// Each returns the shape of a mapping from names to values. It refuses an empty mapping.
 func Each(t Table) Shape {
 	value, _ := t.Of("")
 	return Shape{
@@ -165,7 +166,7 @@ func Each(t Table) Shape {
 		}}
 }
 
-// List returns the shape of a list of distinct texts. check, which may be nil, returns the fault of a text, or "".
+// List returns the shape of a list of distinct texts. check, which may be nil, returns the fault in a text, or "".
 func List(into *[]string, of string, check func(string) string) Shape {
 	return Shape{
 		Schema: map[string]any{"type": "array", "minItems": 1, "uniqueItems": true, "items": map[string]any{"type": "string", "minLength": 1}},
@@ -199,8 +200,9 @@ func List(into *[]string, of string, check func(string) string) Shape {
 		}}
 }
 
-// Items returns the shape of a list of values, each with its own shape. of names them in messages: "rules". item
-// returns the shape of an element and a function to call after it is read, which may be nil.
+// Items returns the shape of a list of values, each with its own shape. The argument of describes the values in
+// messages: "rules". item returns the shape of an element, and a function to call after the element is read, which
+// may be nil.
 func Items(of string, item func(i int) (Shape, func())) Shape {
 	one, _ := item(0)
 	return Shape{Schema: map[string]any{"type": "array", "items": one.Schema}, Read: func(r *Reader, n Node, at string) {
@@ -219,14 +221,15 @@ func Items(of string, item func(i int) (Shape, func())) Shape {
 	}}
 }
 
-// element records the position of element i of the list at, and returns its JSON pointer.
+// element records the position of element i of a list and returns the element's JSON pointer. The argument at is the
+// pointer of the list.
 func (r *Reader) element(v Node, at string, i int) string {
 	at = query.Pointer(at, fmt.Sprint(i))
 	r.places[at] = v.Start()
 	return at
 }
 
-// Either is the shape by for an object, and plain for any other value.
+// Either returns a shape that reads an object with by, and any other value with plain.
 func Either(plain, by Shape) Shape {
 	return Shape{Schema: map[string]any{"anyOf": []any{plain.Schema, by.Schema}}, Read: func(r *Reader, n Node, at string) {
 		if n.IsObject() {
@@ -248,7 +251,7 @@ func (s Shape) With(keyword string, v any) Shape {
 	return s
 }
 
-// AnyOf joins names: "a, b or c".
+// AnyOf joins names in the form "a, b or c".
 func AnyOf(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
@@ -256,7 +259,7 @@ func AnyOf(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// Join returns a JSON pointer of the keys.
+// Join returns the JSON pointer that consists of the keys.
 func Join(keys ...string) string {
 	at := ""
 	for _, k := range keys {
@@ -265,7 +268,7 @@ func Join(keys ...string) string {
 	return at
 }
 
-// wrongKind reports a number, true or false in place of text.
+// wrongKind reports a number, true or false where a text is required.
 func (r *Reader) wrongKind(n Node, at string) {
 	if k := n.kind(); k == "a number" || k == "true" || k == "false" {
 		r.Wrong(n.Start(), at, "must be text, not %s; put it in quotes", k)
@@ -274,7 +277,7 @@ func (r *Reader) wrongKind(n Node, at string) {
 	r.Must(n, at, "text")
 }
 
-// oneText returns the shape of one of several texts, possibly through ${…}.
+// oneText returns the shape of one of several texts, which may be given by ${…}.
 func oneText(names []string, take func(i int)) Shape {
 	return Text("one of "+strings.Join(names, ", "), func(s string) string {
 		i := slices.Index(names, s)

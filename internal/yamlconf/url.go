@@ -12,10 +12,10 @@ var (
 	reference = regexp.MustCompile(`\$\{[^}]*\}`)
 )
 
-// inURL returns a value in the form that replaces the reference at byte at in text. If text is a URL, the value can't
-// change the URL's other parts. It is percent-encoded in the name, the password, the path and the query. A host can't
-// be encoded, so a value with a delimiter of URLs is an error there. A reference before "://" is not part of a URL, and
-// its value may be a whole URL.
+// inURL returns the value v in the form that replaces a reference in text. The argument at is the byte position of
+// the reference. If text is a URL, the value can't change other parts of the URL. It is percent-encoded in the name,
+// the password, the path and the query. A host can't be encoded, so a value with URL delimiters is an error there. A
+// reference before "://" is not part of a URL, so its value may be a whole URL.
 func inURL(text string, at int, v string) (string, error) {
 	text = reference.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("x", len(s)) })
 	begins := scheme.FindString(text)
@@ -45,5 +45,5 @@ func inURL(text string, at int, v string) (string, error) {
 	return strings.Join(parts, "/"), nil
 }
 
-// escape percent-encodes all characters but letters, digits and -._~.
+// escape percent-encodes all characters except letters, digits and -._~.
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
