@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// compileArguments compiles the schema of the arguments. Tools that write have a reason besides. It reports whether there is
-// something to go on with.
+// compileArguments compiles the schema of the arguments. Tools that write have the additional argument reason. It
+// returns false if the schema is unusable.
 func (b *builder) compileArguments() bool {
 	for _, m := range b.declaration.input.Members() {
 		if m.Name == "type" || m.Name == "additionalProperties" {
@@ -30,7 +30,7 @@ func (b *builder) compileArguments() bool {
 	return ok
 }
 
-// output returns the JSON Schema of the tool's result, as far as it is known. A tool that writes answers with the
+// output returns the JSON Schema of the tool's result, as far as it is known. The result of a tool that writes is the
 // status of its change.
 func (b *builder) output() json.RawMessage {
 	if b.Tool.Writes {
@@ -66,7 +66,8 @@ func (b *builder) output() json.RawMessage {
 	return value.OfObject([]value.Member{{Name: "type", Value: value.OfString("object")}, {Name: "properties", Value: value.OfObject(properties)}}).AppendJSON(nil)
 }
 
-// kind returns the JSON type of a part of a result, or "" if it is only known at run time or may be null.
+// kind returns the JSON type of a part of a result. It returns "" if the type is known only at run time or the part
+// may be null.
 func (b *builder) kind(op *spec.Operation, v value.Value) string {
 	switch v.Kind() {
 	case value.Bool:

@@ -16,7 +16,7 @@ var bundled embed.FS
 // BundledNames returns the names of the packs that come with Bailiwick.
 func BundledNames() []string { return []string{"flowfuse"} }
 
-// BundledPack returns the bundled pack with this name.
+// BundledPack returns the bundled pack with the given name.
 func BundledPack(name string) (*Pack, error) {
 	folder, err := fs.Sub(bundled, path.Base(name))
 	if err == nil {

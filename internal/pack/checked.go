@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// ReadAgainst returns the shape of the class that describes arguments: its name, or an object.
+// ReadAgainst returns the shape of the class that describes arguments. It is a name or an object.
 func ReadAgainst(into *writes.Declaration) yamlconf.Shape {
 	fields := yamlconf.Each(yamlconf.Table{Names: "argument", Of: func(argument string) (yamlconf.Shape, func()) {
 		var field string
@@ -25,7 +25,8 @@ func ReadAgainst(into *writes.Declaration) yamlconf.Shape {
 	}, nil))
 }
 
-// ReadRequirements returns the shape of a list of requirements. The argument that describes their expressions.
+// ReadRequirements returns the shape of a list of requirements. The argument that is the help text for their
+// expressions.
 func ReadRequirements(into *[]expression.Requirement, that string) yamlconf.Shape {
 	return yamlconf.Items("requirements", func(int) (yamlconf.Shape, func()) {
 		var r expression.Requirement

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Names that expressions can use besides the input, the time, reads and merges.
+// These are names that expressions can use, in addition to the input, the time, reads and merges.
 const (
 	linkName   = "link"
 	answerName = "answer"
@@ -38,13 +38,14 @@ type Tool struct {
 	Input       json.RawMessage    // the JSON Schema of its arguments, compact
 	Output      json.RawMessage    // the JSON Schema of its result
 	Operations  []*spec.Operation  // all operations that it may call, without duplicates
-	Writes      bool               // it proposes changes: some of Operations isn't a read
-	Against     writes.Declaration // the class its arguments are checked against, or the zero value
-	Sees        []string           // fields whose values it preserves: a principal that can't see all of them can't use the tool
+	Writes      bool               // it proposes changes: at least one of Operations isn't a read
+	Against     writes.Declaration // the class against which its arguments are checked, or the zero value
+	// Fields whose values it preserves. A principal who can't see all of them can't use the tool.
+	Sees []string
 
-	arguments *expression.Arguments                                    // without the reason
-	fault     func(at []string, message string) yamlconf.PositionFault // makes a fault at a place of its declaration
-	early     []expression.Requirements                                // requirements over only the input
+	arguments *expression.Arguments                                    // without the argument reason
+	fault     func(at []string, message string) yamlconf.PositionFault // returns a fault at a place in its declaration
+	early     []expression.Requirements                                // requirements that depend only on the input
 	late      []expression.Requirements
 	reads     []chained
 	merges    []merging
@@ -56,14 +57,14 @@ type Tool struct {
 // A chained is a compiled read.
 type chained struct {
 	name string
-	when *expression.Expression // nil for always
+	when *expression.Expression // nil means always
 	calling
 }
 
 // A calling is a compiled call, or no call if op is nil.
 type calling struct {
 	op                         *spec.Operation
-	path, query, headers, body *expression.Template // or nil
+	path, query, headers, body *expression.Template // nil if absent
 	fields                     []string
 }
 
@@ -82,17 +83,17 @@ type linking struct {
 
 // A choice is a compiled case.
 type choice struct {
-	when *expression.Expression // nil for always
+	when *expression.Expression // nil means always
 	calling
-	result   *expression.Template // nil for the whole answer
-	picks    bool                 // result only takes parts of the response as they are, so a truncated one is usable
+	result   *expression.Template // nil means the whole response
+	picks    bool                 // result only copies parts of the response, so a truncated response is usable
 	statuses map[int]*expression.Template
 	reads    bool // op only reads
 }
 
-// Compile compiles the tools of p against the API's document, whose operations are classed by rules: an operator's,
-// followed by p.Access. Faults are in a *yamlconf.Error, with line and column. Tools with an operation that the rules
-// exclude or forbid are left out.
+// Compile compiles the tools of p against the API's document. rules classify the operations: the operator's rules,
+// followed by p.Access. Faults are in a *yamlconf.Error, with line and column. Compile omits tools with an operation
+// that the rules exclude or forbid.
 func (p *Pack) Compile(d *spec.Document, rules *spec.Classifier) ([]*Tool, error) {
 	all, expressions, whole := &yamlconf.Error{}, expression.NewCompiler(), spec.NewView(d, nil, spec.Filter{})
 	var out []*Tool
@@ -155,13 +156,14 @@ type builder struct {
 	document *spec.Document
 	rules    *spec.Classifier
 	whole    *spec.View               // of the whole document
-	over     *expression.CallCompiler // over what the next expressions can use
+	over     *expression.CallCompiler // for the next expressions, with the variables that they can use
 	absent   bool                     // one of its operations is excluded or forbidden
 	wrong    expression.Fault
 }
 
-// build compiles the declaration into b.Tool and reports each fault with its place. The order is that of a call: arguments, reads,
-// merges, the link, requirements, and then the cases, whose expressions may use all before them.
+// build compiles the declaration into b.Tool and reports each fault at its position. The order is that of a call:
+// arguments, reads, merges, the link, requirements, and then the cases. The expressions of each part can use all
+// parts before it.
 func (b *builder) build() {
 	t := b.Tool
 	t.Name, t.Title, t.Description, t.Annotations, t.Against = b.name, cmp.Or(b.title, b.name), b.description, b.annotations, b.against
@@ -183,14 +185,14 @@ func (b *builder) build() {
 	t.Output = b.output()
 }
 
-// declareName declares a name for the expressions that follow.
+// declareName declares a name for the following expressions.
 func (b *builder) declareName(at []string, name string) {
 	if b.over.Declares(name, at, linkName, answerName) {
 		b.over.Declare(expression.Variable{Name: name, What: "what was read as " + name})
 	}
 }
 
-// chain compiles the reads and merges. Each can use those before it.
+// chain compiles the reads and merges. Each can use the ones before it.
 func (b *builder) chain() {
 	if len(b.declaration.reads) > maxReads {
 		b.wrong([]string{"reads"}, "a tool reads at most %d times before it does its own", maxReads)
@@ -212,8 +214,8 @@ func (b *builder) chain() {
 	}
 }
 
-// sees records the fields on the path to the target of a merge: if one were hidden, the target would look empty and
-// its values would be lost.
+// sees records the fields on the path to the target of a merge. If one of them were hidden, the target would appear
+// empty, and its values would be lost.
 func (b *builder) sees(m merge, into *expression.Template, at []string) {
 	of, path := into.Path()
 	if _, expression := m.into.Get(expression.TemplateKey); expression && of == "" {
@@ -248,7 +250,8 @@ func (b *builder) compileLink() {
 	b.over.Declare(expression.Variable{Name: linkName, What: "the link"})
 }
 
-// choices compiles the cases. Their results can use the answer, and the results of statuses an error in its place.
+// choices compiles the cases. Their results can use the response. The results of statuses can use an error instead of
+// the response.
 func (b *builder) choices() {
 	answered := b.over.After(expression.Variable{Name: answerName, What: "the answer"})
 	failed := b.over.After(expression.Variable{Name: answerName, What: "an error of the API", Members: []string{"status", "code", "message"}})

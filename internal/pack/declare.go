@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Annotations describe the effects of a tool. Destructive is required for operations of the class destructive.
+// Annotations describe the effects of a tool. A tool with an operation of the class destructive must set Destructive.
 type Annotations struct {
 	ReadOnly    bool
 	Destructive bool
@@ -19,8 +19,8 @@ type Annotations struct {
 	OpenWorld   bool
 }
 
-// A declaration is a tool as declared in its file. Templates are as in actions: {$cel: …} is replaced by the value of
-// an expression over input, now, principal and the reads.
+// A declaration is a tool as its file declares it. Templates are the same as in actions: {$cel: …} is replaced with
+// the value of an expression over input, now, principal and the reads.
 type declaration struct {
 	name        string
 	title       string
@@ -34,31 +34,31 @@ type declaration struct {
 	cases       []branch
 	plain       branch // if there are no cases
 	summary     value.Value
-	against     writes.Declaration // check_against: the class that arguments are checked against
+	against     writes.Declaration // check_against: the class against which arguments are checked
 }
 
-// A call is an operation with templates of its arguments.
+// A call is an operation with templates for its arguments.
 type call struct {
 	operation            string
 	path, query, headers value.Value
 	body                 value.Value
 	hasBody              bool
-	fields               []string // the parts of the answer that are read, or nil for all
+	fields               []string // the parts of the response to read, or nil for all
 }
 
-// A read is a call made before the tool's own. Expressions use its response by name.
+// A read is a call made before the tool's own call. Expressions use its response by name.
 type read struct {
 	name string
 	when string
 	call
 }
 
-// A merge is a list of named entries, or an object, in which some values are set: the complete value that a replacing
-// PUT needs.
+// A merge sets some values in a list of named entries or in an object. The result is the complete value that a
+// replacing PUT requires.
 type merge struct {
 	name      string
 	into, set value.Value
-	key, of   string // of an entry: its naming member, and the member to set, or "" for an object
+	key, of   string // for entries of a list: the member that names an entry, and the member to set. "" for an object
 }
 
 // A link is an address on the API's site.
@@ -147,7 +147,7 @@ func (d *declaration) keys() []yamlconf.Key {
 	return append(keys, d.plain.branchKeys()...)
 }
 
-// keys returns the keys of a call. must says whether the operation is required.
+// keys returns the keys of a call. must reports whether the operation is required.
 func (c *call) keys(must bool) []yamlconf.Key {
 	given := yamlconf.Any(&c.body)
 	return []yamlconf.Key{
@@ -163,7 +163,8 @@ func (c *call) keys(must bool) []yamlconf.Key {
 	}
 }
 
-// branchKeys returns the keys of a case, which a tool without cases has itself. hasResult is set for one that is null, too.
+// branchKeys returns the keys of a case. A tool without cases has these keys itself. hasResult is also set for a null
+// result.
 func (b *branch) branchKeys() []yamlconf.Key {
 	result := yamlconf.Any(&b.result)
 	return append(b.call.keys(false),
@@ -187,7 +188,8 @@ func statusCode(r *yamlconf.Reader, e yamlconf.Entry) bool {
 	return false
 }
 
-// merges returns the shape of one merge: of a list of entries with key and value, or of an object without both.
+// merges returns the shape of one merge. A merge into a list of entries has key and value, and a merge into an object
+// has neither.
 func (d *declaration) merges(name string) (yamlconf.Shape, func()) {
 	m := &merge{name: name}
 	return yamlconf.Object([]yamlconf.Key{
@@ -202,7 +204,7 @@ func (d *declaration) merges(name string) (yamlconf.Shape, func()) {
 	}), func() { d.merge = append(d.merge, *m) }
 }
 
-// linkShape returns the shape of link. d.link stays nil without the key.
+// linkShape returns the shape of the key link. Without the key, d.link stays nil.
 func (d *declaration) linkShape() yamlconf.Shape {
 	l := &link{}
 	s := yamlconf.Object([]yamlconf.Key{

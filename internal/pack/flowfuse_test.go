@@ -41,8 +41,8 @@ func flowfuse(t *testing.T) map[string]*Tool {
 	return out
 }
 
-// TestFlowFuseTools checks the 18 tools: arguments (? is optional), annotations (readOnly, destructive, idempotent,
-// openWorld) and routes. Tools that open something are reads, since they change nothing.
+// TestFlowFuseTools checks the 18 tools: arguments (? means optional), annotations (readOnly, destructive,
+// idempotent, openWorld) and routes. Tools that open something are reads, because they change nothing.
 func TestFlowFuseTools(t *testing.T) {
 	const want = `
 platform.check-name-availability name type teamId? | T F T F | POST /api/v1/projects/check-name, GET /api/v1/teams/{teamId}/applications
@@ -96,7 +96,7 @@ platform.update-instance-settings instanceId env? settings? reason? | F F T F | 
 	}
 }
 
-// A script holds the responses to reads: by operation id, a body, or a status and a body.
+// A script contains the responses to reads by operation id. A response is a body, or a status and a body.
 type script struct {
 	answers map[string]string
 	asked   []string
@@ -120,7 +120,8 @@ func (s *script) Read(_ context.Context, r Request) (value.Value, error) {
 	return value.Value{}, &problem.Error{Code: problem.Conflict, Detail: fmt.Sprintf("the API answered %d", code), Reply: &problem.Reply{Status: code, Message: said.Text()}}
 }
 
-// shown formats a request for tests: the operation, its arguments, the fields, and ! if the whole response is needed.
+// shown formats a request for tests: the operation, its arguments, the fields, and ! if the whole response is
+// required.
 func shown(r *Request) string {
 	out := strings.TrimSpace(r.Operation + " " + strings.Replace(calls.EncodeArguments(r.Arguments).String(), "{}", "", 1))
 	if r.Fields != nil {
@@ -132,8 +133,8 @@ func shown(r *Request) string {
 	return out
 }
 
-// TestFlowFuseCalls checks, for a tool, arguments and responses, which requests are made and the outcome. It is a
-// result, a refusal, or a proposed call with its title.
+// TestFlowFuseCalls checks the requests and the outcome for a tool, arguments and responses. The outcome is a result,
+// a refusal, or a proposed call with its title.
 func TestFlowFuseCalls(t *testing.T) {
 	tools := flowfuse(t)
 	const instance = `{"id":"i1","name":"pump","settings":{"env":[{"name":"A","value":"1","policy":true},{"name":"B","value":"2"}],"theme":"dark"},"meta":{"state":"running"}}`

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// call compiles a call against the document: its operation, its parameters and the fields of its body must exist.
+// call compiles a call against the document. Its operation, its parameters and the fields of its body must exist.
 func (b *builder) call(c call, at []string) calling {
 	at = at[:len(at):len(at)]
 	if c.operation == "" {
@@ -53,7 +53,7 @@ func (b *builder) call(c call, at []string) calling {
 	return out
 }
 
-// parameters compiles the parameters of one kind: path, query or header.
+// parameters compiles the parameters of one location: path, query or header.
 func (b *builder) parameters(given value.Value, op *spec.Operation, in string, at []string) *expression.Template {
 	var known []string
 	for _, p := range b.whole.Parameters(op) {
@@ -73,7 +73,7 @@ func (b *builder) parameters(given value.Value, op *spec.Operation, in string, a
 	return b.over.Optional(given, at...)
 }
 
-// body refuses fields of a body that its schema doesn't have. Values of expressions are checked at run time.
+// body refuses fields of a body that its schema doesn't declare. Values of expressions are checked at run time.
 func (b *builder) body(given value.Value, of spec.Raw, at []string, top bool) {
 	if _, expression := given.Get(expression.TemplateKey); given.Kind() != value.Object || expression || of == nil {
 		return
@@ -103,7 +103,7 @@ func (b *builder) body(given value.Value, of spec.Raw, at []string, top bool) {
 // answerPath matches a path in a result: the API's response, or a part of it.
 var answerPath = regexp.MustCompile(`^\$(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 
-// pathOf returns the names after the $ of a path, and whether text is a path.
+// pathOf returns the names after the $ of a path. It returns false if text is not a path.
 func pathOf(text string) ([]string, bool) {
 	if !answerPath.MatchString(text) {
 		return nil, false
@@ -111,8 +111,8 @@ func pathOf(text string) ([]string, bool) {
 	return strings.Split(text, ".")[1:], true
 }
 
-// paths replaces the paths in a result by expressions: $.teams by {$cel: answer.teams}. picks reports whether the
-// result only takes parts of the response as they are.
+// paths replaces the paths in a result with expressions: $.teams with {$cel: answer.teams}. picks reports whether the
+// result only copies parts of the response.
 func (b *builder) paths(v value.Value, op *spec.Operation, at []string) (out value.Value, picks bool) {
 	switch v.Kind() {
 	case value.String:
@@ -148,7 +148,7 @@ func (b *builder) paths(v value.Value, op *spec.Operation, at []string) (out val
 	return v, true
 }
 
-// answers refuses a path that, according to the document, the response of an operation doesn't have.
+// answers refuses a path that the response of an operation doesn't have according to the document.
 func (b *builder) answers(op *spec.Operation, path []string, at []string) {
 	r := op.Success()
 	if r == nil || r.PreferredContent() == nil {
@@ -167,7 +167,7 @@ func (b *builder) answers(op *spec.Operation, path []string, at []string) {
 	}
 }
 
-// answerAt returns the schema of a part of an operation's response, or nil if the document doesn't say.
+// answerAt returns the schema of a part of an operation's response, or nil if the document doesn't declare it.
 func (b *builder) answerAt(op *spec.Operation, path []string) spec.Raw {
 	if op == nil || op.Success() == nil || op.Success().PreferredContent() == nil {
 		return nil
@@ -179,8 +179,8 @@ func (b *builder) answerAt(op *spec.Operation, path []string) spec.Raw {
 	return of
 }
 
-// step returns the schema of a field, for a list that of a field of its elements. known are the names of the fields,
-// and sure reports that there are no others.
+// step returns the schema of a field. For a list, this is the field of its elements. known contains the names of the
+// fields, and sure reports that there are no other fields.
 func (b *builder) step(of spec.Raw, name string) (next spec.Raw, known []string, sure bool) {
 	if of == nil {
 		return nil, nil, false

@@ -2,15 +2,16 @@
 //
 //	*.yaml of a folder ─Read→ Pack ─Compile: API document→ Tools ─arguments→ Outcome: result, or a write to propose
 //
-// There is one file for each domain of the API, and all files of a folder form a pack. A file is parsed strictly and
+// There is one file for each domain of the API. All files in a folder form a pack. A file is parsed strictly and
 // compiled against the API's document. A missing operation, parameter or field is reported with its position.
 //
-// A Tool turns the arguments of a call into the operation to run. It reads through the Reader of the call, which limits
-// it to the operations that the principal may reach. It sends nothing itself and decides nothing. Writes are proposed
-// as changes. Package internal/tools offers the tools to agents.
+// A Tool turns the arguments of a call into the operation to run. It reads through the Reader of the call, which
+// allows only operations that the principal may call. It sends no requests itself and makes no decisions. Writes are
+// proposed as changes. Package internal/tools offers the tools to agents.
 //
-// ReadRequirements and ReadAgainst read the keys require and check_against, which actions declare as well. They check
-// only the syntax. Package expression compiles requirements, and package writes checks arguments against classes.
+// ReadRequirements and ReadAgainst read the keys require and check_against, which actions can also declare. They
+// check only the syntax. Package expression compiles requirements, and package writes checks arguments against
+// classes.
 package pack
 
 import (
@@ -33,11 +34,12 @@ import (
 // A Pack is a set of tools over the operations of one API, as declared in its files.
 type Pack struct {
 	Name     string
-	Digest   string           // SHA-256 of all its files, in hex, shortened to 32 characters
-	Document []byte           // the part of the API's OpenAPI document that the tools need, or nil if the pack has none
-	Access   []spec.ClassRule // the classes of operations not evident from their methods. An operator's own rules take precedence
-	ReadBack []calls.ReadBack // how lost answers are settled
-	Partial  []string         // PUT operations, as in spec.ClassRule, that leave fields not given unchanged
+	Digest   string // SHA-256 of all its files, in hex, shortened to 32 characters
+	Document []byte // the part of the API's OpenAPI document that the tools need, or nil if the pack has none
+	// The classes of operations whose methods don't determine them. The operator's rules take precedence.
+	Access   []spec.ClassRule
+	ReadBack []calls.ReadBack // how to settle calls whose response was lost
+	Partial  []string         // PUT operations, as in spec.ClassRule, that don't change omitted fields
 
 	files []file
 }
@@ -54,7 +56,7 @@ type file struct {
 // documents are the possible names of the API's document in the folder of a pack.
 var documents = [...]string{"document.json", "document.yaml"}
 
-// IsFile reports whether a file of this name belongs to a pack: *.yaml, or document.json.
+// IsFile reports whether a file with the given name belongs to a pack: *.yaml, or document.json.
 func IsFile(name string) bool {
 	return slices.Contains(documents[:], name) || path.Ext(name) == ".yaml"
 }
@@ -77,7 +79,7 @@ func Load(fsys fs.FS, name string) (*Pack, error) {
 	return Read(name, files)
 }
 
-// Read parses a pack from its files by name: *.yaml with tools, and document.json or document.yaml with the API's
+// Read parses a pack from its files, by name: *.yaml with tools, and document.json or document.yaml with the API's
 // document. name is the pack's name in messages. Faults are in a *yamlconf.Error, with line and column.
 func Read(name string, files map[string][]byte) (*Pack, error) {
 	p, all, digest := &Pack{Name: name}, &yamlconf.Error{}, sha256.New()
@@ -118,7 +120,7 @@ func (p *Pack) read(name string, data []byte, all *yamlconf.Error) {
 	p.Access, p.Partial = append(p.Access, f.access...), append(p.Partial, f.partial...)
 }
 
-// distinct refuses two tools of the same name.
+// distinct refuses two tools with the same name.
 func (p *Pack) distinct() error {
 	all, seen := &yamlconf.Error{}, map[string]bool{}
 	for _, f := range p.files {
@@ -135,7 +137,7 @@ func (p *Pack) distinct() error {
 	return nil
 }
 
-// ToolAnnotations yields the pack's tools by name with their annotations, in the order of the files.
+// ToolAnnotations yields the names of the pack's tools with their annotations, in the order of the files.
 func (p *Pack) ToolAnnotations(yield func(name string, a Annotations) bool) {
 	for _, f := range p.files {
 		for _, d := range f.tools {

@@ -50,7 +50,7 @@ components:
     Member: {type: object, required: [name], properties: {name: {type: string}, rank: {type: string}, free: {type: boolean}}}
 `
 
-// compiled compiles a pack of one file over crew.
+// compiled compiles a pack that consists of one file for the API crew.
 func compiled(text string, rules ...spec.ClassRule) ([]*Tool, error) {
 	p, err := Load(fstest.MapFS{"crew.yaml": {Data: []byte(text)}, "notes.txt": {Data: []byte("no pack")}}, "p")
 	if err != nil {
@@ -67,8 +67,8 @@ func compiled(text string, rules ...spec.ClassRule) ([]*Tool, error) {
 	return p.Compile(d, classes)
 }
 
-// TestFaults has a row for each possible fault of a file. text follows the name and description of the only tool, which
-// begins in line 2. text begins in line 4.
+// TestFaults has a row for each possible fault in a file. The name and description of the only tool begin in line 2.
+// text follows them and begins in line 4.
 func TestFaults(t *testing.T) {
 	const reads, writes = "annotations: {readOnly: true}", "annotations: {}"
 	for _, tt := range []struct{ name, text, want string }{

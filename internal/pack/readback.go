@@ -5,7 +5,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// ReadReadBack returns the shape of the rules that say how lost answers are settled.
+// ReadReadBack returns the shape of the rules that determine how calls with a lost response are settled.
 func ReadReadBack(into *[]calls.ReadBack) yamlconf.Shape {
 	return yamlconf.Items("rules", func(int) (yamlconf.Shape, func()) {
 		var rule calls.ReadBack

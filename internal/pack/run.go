@@ -20,7 +20,7 @@ import (
 type Call struct {
 	Who    identity.Principal
 	Input  value.Value // an Object that matches the tool's Input
-	Site   string      // the address of the API, the prefix of links: https://forge.example.com
+	Site   string      // the address of the API, which is the prefix of links: https://forge.example.com
 	Now    time.Time
 	Reader Reader
 }
@@ -33,23 +33,23 @@ type Request struct {
 	Whole     bool     // a truncated response can't be used
 }
 
-// A Reader calls operations that read, with the principal's permissions and visibility.
+// A Reader calls operations that read, with the rights and the view of the principal.
 type Reader interface {
 	// Read returns the body of a response. An error of the API is a *problem.Error with its Reply.
 	Read(ctx context.Context, r Request) (value.Value, error)
 }
 
-// An Outcome is the result of a call, or a write to be proposed.
+// An Outcome is the result of a call, or a write to propose.
 type Outcome struct {
 	Result value.Value // an Object, or Null if Write is set
-	Write  *Request    // the call to be proposed, or nil
-	Title  string      // of Write: one sentence for people, or ""
+	Write  *Request    // the call to propose, or nil
+	Title  string      // for Write: one sentence for people, or ""
 
 	of    *choice
 	scene *expression.Scene
 }
 
-// Run checks a call and runs its tool: it reads, and returns a result or the write to be proposed. A refusal has the
+// Run checks a call and runs its tool. It reads, and returns a result or the write to propose. A refusal contains the
 // argument and a message for each fault. Run writes nothing.
 func (t *Tool) Run(ctx context.Context, c Call) (*Outcome, error) {
 	s := t.scene(c)
@@ -81,12 +81,12 @@ func (t *Tool) Run(ctx context.Context, c Call) (*Outcome, error) {
 	return &Outcome{Write: &r, of: one, scene: s, Title: t.summary.Says(s)}, nil
 }
 
-// scene returns the scene of a call of t.
+// scene returns the values for the expressions in a call of t.
 func (t *Tool) scene(c Call) *expression.Scene {
 	return t.arguments.Scene(c.Who, c.Input, c.Now, t.added()...)
 }
 
-// WriteResult returns the result of a write that has run, given the body of its response.
+// WriteResult returns the result of a write that has run. body is the body of its response.
 func (o *Outcome) WriteResult(body value.Value) (value.Value, error) {
 	if o.of == nil {
 		return o.Result, nil
@@ -95,8 +95,8 @@ func (o *Outcome) WriteResult(body value.Value) (value.Value, error) {
 	return o.of.answer(o.scene)
 }
 
-// WriteResult returns the result of a write of an earlier call c that has run, given its operation and the body of its
-// response. It fails if the result needs what the call had read.
+// WriteResult returns the result of a write from an earlier call c that has run. It uses the operation and the body
+// of the response. It fails if the result requires data that the call had read.
 func (t *Tool) WriteResult(c Call, operation string, body value.Value) (value.Value, error) {
 	s := t.scene(c)
 	s.Variables[answerName] = body
@@ -106,7 +106,7 @@ func (t *Tool) WriteResult(c Call, operation string, body value.Value) (value.Va
 			continue
 		}
 		if is, err := one.when.Holds(s); err == nil && !is {
-			continue // a condition over what was read can't be evaluated again, and then any case of the operation is meant
+			continue // a condition over earlier reads can't be evaluated again, so any case with the operation is used
 		}
 		return one.answer(s)
 	}
@@ -118,7 +118,7 @@ func (t *Tool) WithDefaults(in value.Value) value.Value {
 	return t.arguments.WithDefaults(in, t.added()...)
 }
 
-// added returns the arguments that the gateway adds to those of the tool.
+// added returns the arguments that the gateway adds to the tool's own arguments.
 func (t *Tool) added() []string {
 	if t.Writes {
 		return []string{ReasonArgument}
@@ -134,7 +134,7 @@ func (t *Tool) ArgumentClass(in value.Value) *write.Against {
 	return &write.Against{Class: t.Against.Class, Fields: t.Against.Fields, Record: string(t.Against.Record), Names: t.Arguments(), Arguments: t.WithDefaults(in)}
 }
 
-// prepare evaluates the reads, the merges and the link that the tool's own call needs.
+// prepare evaluates the reads, the merges and the link that the tool's own call uses.
 func (t *Tool) prepare(ctx context.Context, c Call, s *expression.Scene) error {
 	for _, r := range t.reads {
 		s.Variables[r.name] = value.Value{}
@@ -180,7 +180,7 @@ func (t *Tool) choose(s *expression.Scene) (*choice, error) {
 	return nil, &problem.Error{Code: problem.InvalidArgument, Kind: "cases", Detail: "there is nothing to do for these arguments"}
 }
 
-// read makes the tool's own call, which only reads.
+// read makes the tool's own call if it only reads.
 func (t *Tool) read(ctx context.Context, c Call, one *choice, s *expression.Scene) (value.Value, error) {
 	req, err := t.request(&one.calling, s)
 	if err != nil {
@@ -218,7 +218,7 @@ func (c *choice) answer(s *expression.Scene) (value.Value, error) {
 	return evalResult(c.result, s)
 }
 
-// evalResult returns the value of a result. If it fails on what was read, the error blames the API.
+// evalResult returns the value of a result. If the evaluation fails on data that was read, the error blames the API.
 func evalResult(result *expression.Template, s *expression.Scene) (value.Value, error) {
 	v, err := result.Eval(s)
 	switch {
@@ -232,7 +232,7 @@ func evalResult(result *expression.Template, s *expression.Scene) (value.Value, 
 	return object(v), nil
 }
 
-// object returns v as a result, wrapped in an object if it isn't one.
+// object returns v as a result. It wraps v in an object if v isn't one.
 func object(v value.Value) value.Value {
 	if v.Kind() == value.Object {
 		return v
@@ -262,8 +262,8 @@ func (t *Tool) request(c *calling, s *expression.Scene) (Request, error) {
 	return r, nil
 }
 
-// mergeEntries returns a list of entries, or an object, with some values set. Existing entries keep their place and their
-// other members. New ones are appended.
+// mergeEntries returns a list of entries, or an object, with some values set. Existing entries keep their position
+// and their other members. New entries are appended.
 func (m merging) mergeEntries(s *expression.Scene) (value.Value, error) {
 	into, _, err := m.into.Given(s)
 	if err != nil {
@@ -326,7 +326,7 @@ func (l *linking) to(site string, s *expression.Scene) (string, error) {
 	return strings.TrimSuffix(site, "/") + out, nil
 }
 
-// place changes the pointers of an error from parameters of the call to the arguments that set them.
+// place maps the pointers in an error from parameters of the call to the arguments that set them.
 func (t *Tool) place(err error, c *calling) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok || p.Pointer == "" {
@@ -335,7 +335,7 @@ func (t *Tool) place(err error, c *calling) error {
 	return p.MapPointers(c.argument)
 }
 
-// Place changes the pointers of an error from parts of o.Write to the arguments that set them.
+// Place maps the pointers in an error from parts of o.Write to the arguments that set them.
 func (t *Tool) Place(err error, o *Outcome) error {
 	if o.of == nil {
 		return err
@@ -343,7 +343,8 @@ func (t *Tool) Place(err error, o *Outcome) error {
 	return t.place(err, &o.of.calling)
 }
 
-// argument returns the pointer of the argument that sets the part of a call at pointer, or "" if it isn't a single one.
+// argument returns the pointer of the argument that sets the part of a call at pointer. It returns "" if this is not
+// a single argument.
 func (c *calling) argument(pointer string) string {
 	in, rest, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
 	of := map[string]*expression.Template{"path": c.path, "query": c.query, "headers": c.headers, "body": c.body}[in]
