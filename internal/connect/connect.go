@@ -1,9 +1,10 @@
-// Package connect keeps the connections of people with HTTP APIs. These are OAuth 2.0 tokens that a person obtained
-// once, with an authorization code. Agents that act for that person use them.
+// Package connect stores the connections of people with HTTP APIs. A connection consists of OAuth 2.0 tokens that a
+// person obtained once, with an authorization code. Agents that act for that person use them.
 //
-// A connection belongs to one source and one person of one tenant. Its tokens are sealed in the store with a key of the
-// configuration, for that source, person and provider only. So a row that was copied to another place can't be opened.
-// One process at a time refreshes tokens, because many providers revoke a connection whose refresh token is used twice.
+// A connection belongs to one source and one person of one tenant. Its tokens are sealed in the store with a key from
+// the configuration. They are bound to the source, person and provider, so a row copied to another place can't be
+// opened. One process at a time refreshes tokens, because many providers revoke a connection whose refresh token is
+// used twice.
 package connect
 
 import (
@@ -34,62 +35,62 @@ import (
 // A Key names a connection. Person is in canonical form (identity.Person) and not empty.
 type Key struct{ Source, Tenant, Person string }
 
-// A Row is a connection as a store keeps it.
+// A Row is a connection as a store contains it.
 type Row struct {
 	Key
-	Version int64 // differs for every content, or 0 for a row that doesn't exist
+	Version int64 // differs for every content. 0 means that the row doesn't exist
 	Busy    bool  // a process is refreshing the tokens
-	Ended   bool  // the person is disconnected. The tokens are still to be revoked at the provider
+	Ended   bool  // the person is disconnected, but the tokens must still be revoked at the provider
 	Changed time.Time
 	Sealed  []byte
 }
 
-// A Store keeps connections, for all processes that share it. It is safe for use by several goroutines.
+// A Store contains connections, for all processes that share it. It is safe for use by several goroutines.
 type Store interface {
-	// Connection returns a connection. The zero Version means that there is none.
+	// Connection returns a connection. If there is none, Version is 0.
 	Connection(context.Context, Key) (Row, error)
 	// Connections returns all connections, in any order.
 	Connections(context.Context) ([]Row, error)
-	// SwapConnection replaces the version was, or 0 for none, by r. It reports whether was is still the current
-	// version. It removes the connection if r.Sealed is nil. It sets Changed.
+	// SwapConnection replaces the version was with r. If was is 0, it adds the connection. It returns false if was is
+	// not the current version. If r.Sealed is nil, it removes the connection. It sets Changed.
 	SwapConnection(ctx context.Context, was int64, r Row) (bool, error)
 }
 
-// A Provider is the OAuth 2.0 authorization server of one source, and the client that the gateway is there.
+// A Provider is the OAuth 2.0 authorization server of one source, with the gateway's client at that server.
 type Provider struct {
 	AuthorizeURL, TokenURL string
 	RevokeURL              string // RFC 7009, or ""
-	Issuer                 string // what "iss" in answers has to be (RFC 9207), or "" if the provider sends none
+	Issuer                 string // the required value of "iss" in answers (RFC 9207), or "" if the provider sends none
 	ID, Secret             string // an empty Secret means a public client
-	InBody                 bool   // the client authenticates in the body of requests, instead of in a header
+	InBody                 bool   // the client authenticates in the body of requests instead of a header
 	Scopes                 []string
-	Params                 map[string]string // further parameters of the authorization request
+	Params                 map[string]string // additional parameters of the authorization request
 
-	Roots    *x509.CertPool                            // trusted certificates. Nil is the system's
-	Identity func() (*tls.Certificate, *x509.CertPool) // as in edge.GuardOptions, or nil for Roots
-	Resolver *net.Resolver                             // nil is the system's
+	Roots    *x509.CertPool                            // trusted certificates. Nil means the system's
+	Identity func() (*tls.Certificate, *x509.CertPool) // the same as in edge.GuardOptions, or nil to use Roots
+	Resolver *net.Resolver                             // nil means the system's resolver
 }
 
-// Options configure Connections. All but Previous, Patience and Now are required.
+// Options configure Connections. All fields except Previous, Patience and Now are required.
 type Options struct {
 	Store    Store
 	Used     once.Store
 	Key      []byte        // 32 bytes, the same in all processes that share the store
-	Previous []byte        // the former Key, which still opens what it sealed, or nil
-	Page     func() string // the URL where people connect
-	Patience time.Duration // how long a process that refreshes tokens may take before another one does. 0 is 20 s
+	Previous []byte        // the previous Key, which still opens tokens sealed with it, or nil
+	Page     func() string // returns the URL at which people connect
+	Patience time.Duration // maximum time for a process to refresh tokens before another process does. 0 means 20 s
 	Now      func() time.Time
 }
 
-// Connections are the connections of all sources of one gateway. It is safe for concurrent use.
+// Connections contains the connections of all sources of one gateway. It is safe for concurrent use.
 type Connections struct {
 	o        Options
-	boxes    []box // the first seals
+	boxes    []box // the first box seals
 	accounts map[string]*Account
 	log      atomic.Pointer[slog.Logger]
 }
 
-// New returns Connections without sources.
+// New returns Connections without any source.
 func New(o Options) (*Connections, error) {
 	if o.Store == nil || o.Used == nil || o.Page == nil {
 		return nil, errors.New("connect: Store, Used and Page must be set")
@@ -113,8 +114,8 @@ func New(o Options) (*Connections, error) {
 	return c, nil
 }
 
-// An Account is the credential of a source to which each person connects. Requests carry the tokens of the person that
-// a principal acts for. It implements credential.Credential, credential.Renewer and credential.Holder.
+// An Account is the credential of a source to which each person connects an account. Requests carry the tokens of the
+// person for whom a principal acts. It implements client.Credential, client.Renewer and client.CredentialHolder.
 type Account struct {
 	source   string
 	provider Provider
@@ -122,11 +123,11 @@ type Account struct {
 	all      *Connections
 
 	mu      sync.Mutex
-	refused map[Key]string // the access token that the API refused
+	refused map[Key]string // the access token that the API refused, by connection
 }
 
-// Add adds a source. It must not be called once the Connections are in use. It resolves the host of the token URL, which
-// edge.GuardedTransport protects, and sends nothing.
+// Add adds a source. It must not be called after the Connections are in use. It resolves the host of the token URL,
+// uses edge.GuardedTransport for it, and sends no request.
 func (c *Connections) Add(source string, p Provider) (*Account, error) {
 	u, err := edge.ParseURL(p.TokenURL)
 	if err != nil {
@@ -159,7 +160,7 @@ func (c *Connections) Add(source string, p Provider) (*Account, error) {
 	return a, nil
 }
 
-// config returns the OAuth 2.0 client, whose answers lead back to the URL back.
+// config returns the OAuth 2.0 client that redirects to the URL back.
 func (a *Account) config(back string) *oauth2.Config {
 	style := oauth2.AuthStyleInHeader
 	if a.provider.InBody || a.provider.Secret == "" {
@@ -169,7 +170,7 @@ func (a *Account) config(back string) *oauth2.Config {
 		Endpoint: oauth2.Endpoint{AuthURL: a.provider.AuthorizeURL, TokenURL: a.provider.TokenURL, AuthStyle: style}}
 }
 
-// with returns ctx for the functions of oauth2, which send their requests with the Account's client.
+// with returns a context for the functions of package oauth2, so that they send requests with the Account's client.
 func (a *Account) with(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, a.http)
 }
@@ -184,12 +185,12 @@ func (a *Account) key(p identity.Principal) (Key, error) {
 	return k, nil
 }
 
-// A Connection is what a person sees of their account at one source.
+// A Connection is the part of an account at one source that a person sees.
 type Connection struct {
 	Source string
-	At     string    // the host where they sign in
-	Since  time.Time // zero if they are not connected
-	Over   bool      // they were connected, until the only token that the provider gave was at its end
+	At     string    // the host at which the person signs in
+	Since  time.Time // when the person connected, or zero if they are not connected
+	Over   bool      // the connection has ended, because its only token has expired and can't be refreshed
 }
 
 // List returns the connections of a person, and the sources to which they can connect, ordered by source.

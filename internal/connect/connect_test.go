@@ -38,14 +38,14 @@ var (
 	away = identity.Principal{ID: "token:4", Kind: identity.Human, Owner: "Ana@example.com", Tenant: "globex"}
 )
 
-// A house has connections with a real provider, over a store.
+// A house has connections with a real provider and a store.
 type house struct {
 	*connect.Connections
 	accounts map[string]*connect.Account
 	store    connect.Store
 	provider connect.Provider
-	asked    *atomic.Int64 // requests to the token URL
-	down     *atomic.Bool  // the provider doesn't answer requests of the gateway
+	asked    *atomic.Int64 // number of requests to the token URL
+	down     *atomic.Bool  // the provider doesn't answer the gateway's requests
 	issuer   string        //
 	now      *atomic.Int64 // added to the time
 	options  connect.Options
@@ -84,7 +84,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// open makes Connections with o, as another process or a restart would.
+// open creates Connections with o, as another process or a restart would.
 func (h *house) open(t *testing.T, o connect.Options) {
 	t.Helper()
 	h.Connections, h.accounts = h.replica(t, o)
@@ -110,7 +110,7 @@ func visit(who identity.Principal) connect.Visit {
 	return connect.Visit{Who: who, Source: "crm", Session: "the session of " + who.ID, Back: back}
 }
 
-// begin returns the answer of the provider to a person who agrees.
+// begin returns the provider's answer for a person who agrees.
 func (h *house) begin(t *testing.T, v connect.Visit) url.Values {
 	t.Helper()
 	to, err := h.Begin(v)
@@ -127,7 +127,7 @@ func (h *house) connect(t *testing.T, who identity.Principal) {
 	}
 }
 
-// works reports whether the provider takes an access token.
+// works reports whether the provider accepts an access token.
 func (h *house) works(t *testing.T, token string) bool {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", h.issuer+"userinfo", nil)
@@ -143,7 +143,7 @@ func (h *house) works(t *testing.T, token string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// refusal returns the text with which a call for a principal is refused, "" if it isn't.
+// refusal returns the text with which a call for a principal is refused, or "" if it isn't refused.
 func (h *house) refusal(t *testing.T, source string, who identity.Principal) string {
 	t.Helper()
 	token, err := h.accounts[source].Token(t.Context(), who)
@@ -156,7 +156,7 @@ func (h *house) refusal(t *testing.T, source string, who identity.Principal) str
 	return fmt.Sprint(problem.CodeOf(err), " ", problem.Of(err).Kind)
 }
 
-// TestConnect connects an account at a real provider, and checks each part of the answer, and whose the account is.
+// TestConnect connects an account at a real provider. It checks each part of the answer, and whose account it is.
 func TestConnect(t *testing.T) {
 	h := newHouse(t)
 	to, err := h.Begin(visit(ana))
@@ -220,7 +220,7 @@ func TestConnect(t *testing.T) {
 		who    identity.Principal
 		want   string
 	}{
-		{"crm", ana, ""}, {"crm", bot, ""}, // the agent's owner is Ana
+		{"crm", ana, ""}, {"crm", bot, ""}, // Ana is the agent's owner
 		{"wiki", ana, "permission_denied not_connected"}, {"crm", ben, "permission_denied not_connected"}, {"crm", away, "permission_denied not_connected"},
 		{"crm", identity.Principal{ID: "token:9", Kind: identity.Agent, Tenant: "acme"}, "permission_denied no_person"},
 	} {
@@ -246,8 +246,8 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// TestInjected checks that PKCE refuses the code of one sign-in with the state of another of the same session. It also
-// checks the issuer name of a provider that sends one.
+// TestInjected checks that PKCE refuses the code of one sign-in with the state of another sign-in in the same
+// session. It also checks the issuer name of a provider that sends one.
 func TestInjected(t *testing.T) {
 	h := newHouse(t)
 	first, second := h.begin(t, visit(ana)), h.begin(t, visit(ana))
@@ -284,8 +284,8 @@ func TestInjected(t *testing.T) {
 	}
 }
 
-// TestRefresh checks that only one of many callers in two processes refreshes a token, also after a process died while
-// it did. A token that the API refuses is refreshed too.
+// TestRefresh checks that only one of many callers in two processes refreshes a token, even after a process died
+// during a refresh. A token that the API refuses is also refreshed.
 func TestRefresh(t *testing.T) {
 	h := newHouse(t)
 	h.connect(t, ana)
@@ -294,7 +294,7 @@ func TestRefresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.now.Store(int64(6 * time.Minute)) // the provider's tokens live for five
+	h.now.Store(int64(6 * time.Minute)) // the provider's tokens are valid for five minutes
 	before := h.asked.Load()
 	var all sync.WaitGroup
 	var got [20]string
@@ -358,7 +358,7 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// TestOver checks that a connection without a refresh token is over when its token has expired or the API refuses it.
+// TestOver checks that a connection without a refresh token ends when its token has expired or the API refuses it.
 // Then agents are refused, the person sees it, and can connect again.
 func TestOver(t *testing.T) {
 	h := newHouse(t)
@@ -390,8 +390,8 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestEnds checks that a connection is ended by its person, by an operator who removes the person, and by the provider.
-// Then the refresh token is no longer valid.
+// TestEnds checks that a connection can be ended by its person, by an operator who removes the person, and by the
+// provider. Then the refresh token is no longer valid.
 func TestEnds(t *testing.T) {
 	h := newHouse(t)
 	ends := map[string]func() error{
@@ -507,7 +507,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestExchange exchanges the token of each person for another one, which no other person gets.
+// TestExchange exchanges the token of each person for another token, which no other person gets.
 func TestExchange(t *testing.T) {
 	h := newHouse(t)
 	h.connect(t, ana)

@@ -19,18 +19,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// flowLife is how long a person may take to connect.
+// flowLife is the maximum time for a person to connect.
 const flowLife = 10 * time.Minute
 
-// A Visit is a person who connects a source.
+// A Visit is a visit of a person who connects a source.
 type Visit struct {
 	Who     identity.Principal
 	Source  string
-	Session string // a secret of the person's session. Only this session can Finish what it began
-	Back    string // the URL where the provider sends the person back, for this source only
+	Session string // a secret of the person's session. Only this session can Finish the flow that it began
+	Back    string // the URL to which the provider redirects the person, for this source only
 }
 
-// Begin returns the URL where a person agrees to connect a source.
+// Begin returns the URL at which a person agrees to connect a source.
 func (c *Connections) Begin(v Visit) (to string, err error) {
 	a, k, err := c.account(v.Who, v.Source)
 	if err != nil {
@@ -44,8 +44,9 @@ func (c *Connections) Begin(v Visit) (to string, err error) {
 	return a.config(v.Back).AuthCodeURL(s.text(v.Session, k), extra...), nil
 }
 
-// Finish connects a person who came back with an answer. It fails with problem.InvalidArgument if the answer is not for
-// a Begin of the same person, source and session, or comes twice or too late. Then it sends nothing to the provider.
+// Finish connects a person who returned with an answer. It fails with problem.InvalidArgument if the answer doesn't
+// belong to a Begin of the same person, source and session. It also fails if the answer comes twice or too late. Then
+// it sends nothing to the provider.
 func (c *Connections) Finish(ctx context.Context, v Visit, answer url.Values) error {
 	a, k, err := c.account(v.Who, v.Source)
 	if err != nil {
@@ -83,7 +84,7 @@ func (c *Connections) Finish(ctx context.Context, v Visit, answer url.Values) er
 	return c.put(ctx, k, func(r *Row) { r.Sealed, r.Busy, r.Ended = sealed, false, false })
 }
 
-// answerState returns the state of an answer that k's person gets in the session, to what they began there.
+// answerState returns the state in an answer. It checks that k's person began the flow in the same session.
 func (c *Connections) answerState(a *Account, k Key, session string, answer url.Values) (state, error) {
 	for name, values := range answer {
 		if len(values) > 1 {
@@ -95,10 +96,10 @@ func (c *Connections) answerState(a *Account, k Key, session string, answer url.
 	switch {
 	case session == "" || !ok || !hmac.Equal([]byte(s.text(session, k)), []byte(answer.Get("state"))):
 		return s, notBegunError("state", nil)
-	case left <= 0 || left > 2*int64(flowLife/time.Second): // a clock that was set back must not make a state good for long
+	case left <= 0 || left > 2*int64(flowLife/time.Second): // a state must not become valid for long if the clock is set back
 		return s, notBegunError("late", nil)
 	case a.provider.Issuer != "" && answer.Get("iss") != a.provider.Issuer:
-		return s, notBegunError("issuer", nil) // the answer of another server (RFC 9207)
+		return s, notBegunError("issuer", nil) // the answer came from another server (RFC 9207)
 	case !answer.Has("error") && answer.Get("code") == "":
 		return s, notBegunError("no_code", nil)
 	}
@@ -110,16 +111,16 @@ func notBegunError(kind string, err error) error {
 		Detail: "Nothing was connected: this was not begun in this session, was used before, or took too long. Connect again"}
 }
 
-// put changes a connection, whatever its version.
+// put changes a connection, regardless of its version.
 func (c *Connections) put(ctx context.Context, k Key, change func(*Row)) error {
-	for range 10 { // each round is lost to another process
+	for range 10 { // a round fails if another process changes the connection
 		was, err := c.o.Store.Connection(ctx, k)
 		if err != nil {
 			return storeError(err)
 		}
 		next := was
 		next.Key, next.Version = k, was.Version+1
-		if was.Version == 0 { // a removed connection's versions aren't used again
+		if was.Version == 0 { // versions of a removed connection are never reused
 			next.Version = c.o.Now().UnixMicro()
 		}
 		if change(&next); was.Version == 0 && next.Sealed == nil {
@@ -148,14 +149,14 @@ func (c *Connections) account(p identity.Principal, source string) (*Account, Ke
 	return a, k, err
 }
 
-// A state ties an answer to the session that asked. It and the code verifier are derived from the session's secret, so
-// that neither the browser nor the store keeps anything for it.
+// A state binds an answer to the session that began the flow. The state and the code verifier are derived from the
+// session's secret. So neither the browser nor the store needs to remember them.
 type state struct {
 	random string
 	until  int64 // Unix seconds
 }
 
-// mac returns a code of the state for one purpose, which can't be computed without the session's secret.
+// mac returns an authentication code of the state for one purpose. It can't be computed without the session's secret.
 func (s state) mac(session string, k Key, purpose string) string {
 	m := hmac.New(sha256.New, []byte(session))
 	fmt.Fprintf(m, "bailiwick connect %q %q %q %q %q %d", purpose, k.Source, k.Tenant, k.Person, s.random, s.until)
@@ -166,7 +167,7 @@ func (s state) text(session string, k Key) string {
 	return fmt.Sprintf("%s.%d.%s", s.random, s.until, s.mac(session, k, "state"))
 }
 
-// readState returns the parts of a state without its code.
+// readState parses a state without checking its authentication code.
 func readState(text string) (s state, ok bool) {
 	random, rest, ok := strings.Cut(text, ".")
 	if !ok || random == "" {

@@ -16,10 +16,11 @@ import (
 
 const (
 	sweepEvery = time.Minute
-	giveUp     = 7 * 24 * time.Hour // of revoking at a provider that doesn't answer
+	giveUp     = 7 * 24 * time.Hour // when to stop revoking at a provider that doesn't answer
 )
 
-// End disconnects a person from a source: at once here, and at the provider if it answers now. Otherwise Sweep goes on.
+// End disconnects a person from a source. This takes effect immediately in the gateway. At the provider, it takes
+// effect if the provider answers now. Otherwise Sweep continues.
 func (c *Connections) End(ctx context.Context, p identity.Principal, source string) error {
 	_, k, err := c.account(p, source)
 	if err != nil {
@@ -38,8 +39,8 @@ func (c *Connections) End(ctx context.Context, p identity.Principal, source stri
 	return nil
 }
 
-// Keep sweeps, now and each minute, until stop is called, which returns when no sweep is in progress. It logs to log, and
-// so does c from then on.
+// Keep sweeps now and each minute, until stop is called. stop returns when no sweep is in progress. From then on, c
+// logs to log.
 func (c *Connections) Keep(ctx context.Context, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -64,7 +65,7 @@ func (c *Connections) Keep(ctx context.Context, log *slog.Logger) (stop func()) 
 	}
 }
 
-// Sweep revokes ended connections at the providers, and seals connections of an older key with the newest one.
+// Sweep revokes ended connections at the providers. It also reseals connections with the newest key.
 func (c *Connections) Sweep(ctx context.Context) error {
 	rows, err := c.o.Store.Connections(ctx)
 	if err != nil {
@@ -83,8 +84,8 @@ func (c *Connections) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// reseal seals r with the newest key. It leaves a row that it can't open as it is, because another process may have its
-// key.
+// reseal seals r with the newest key. It doesn't change a row that it can't open, because another process may have
+// the key for it.
 func (c *Connections) reseal(ctx context.Context, r Row) error {
 	t, err := c.open(r)
 	if err != nil {
@@ -99,8 +100,8 @@ func (c *Connections) reseal(ctx context.Context, r Row) error {
 	return err
 }
 
-// retire revokes the tokens of an ended connection and removes it. If the provider doesn't answer, it stays for the next
-// Sweep.
+// retire revokes the tokens of an ended connection and removes the connection. If the provider doesn't answer, the
+// connection remains for the next Sweep.
 func (c *Connections) retire(ctx context.Context, r Row) {
 	a := c.accounts[r.Source]
 	t, err := c.open(r)
@@ -117,7 +118,7 @@ func (c *Connections) retire(ctx context.Context, r Row) {
 	}
 }
 
-// revoke asks the provider to revoke t (RFC 7009). A provider that refuses for good is not asked again.
+// revoke requests that the provider revoke t (RFC 7009). A permanent refusal counts as done.
 func (a *Account) revoke(ctx context.Context, t tokens) error {
 	if a.provider.RevokeURL == "" {
 		return nil
@@ -148,7 +149,7 @@ func (a *Account) revoke(ctx context.Context, t tokens) error {
 		return err
 	}
 	defer res.Body.Close()                                      //nolint:errcheck // it was only read
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16)) // so that the HTTP connection can be reused
 	if res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests {
 		return problem.LoggableError(fmt.Sprintf("the revocation URL answered %d", res.StatusCode))
 	}

@@ -14,21 +14,20 @@ import (
 type tokens struct {
 	Access  string    `json:"access"`
 	Refresh string    `json:"refresh,omitempty"`
-	Expires time.Time `json:"expires,omitzero"` // of Access, or zero if unknown
+	Expires time.Time `json:"expires,omitzero"` // when Access expires, or zero if unknown
 	Since   time.Time `json:"since"`            // when the person connected
 }
 
-// keyID is the length of the mark at the beginning of a sealed text.
+// keyID is the length of the mark at the start of a sealed text, in bytes.
 const keyID = 4
 
-// A box seals with one key: AES-256-GCM with random nonces.
+// A box seals texts with one key, by AES-256-GCM with random nonces.
 type box struct {
-	mark [keyID]byte // which key it is
+	mark [keyID]byte // identifies the key
 	aead cipher.AEAD
 }
 
-// newBox returns a box for a key of 32 bytes, with AES-256-GCM and random nonces. Its mark, a digest of the key, says which key sealed
-// a text.
+// newBox returns a box for a key of 32 bytes. Its mark, a digest of the key, identifies the key that sealed a text.
 func newBox(key []byte) (box, error) {
 	if len(key) != 32 {
 		return box{}, errors.New("connect: the key that seals connections has 32 bytes")
@@ -44,8 +43,8 @@ func newBox(key []byte) (box, error) {
 	return b, err
 }
 
-// additionalData returns the additional data of a sealed connection: its key, and the client at the provider. Another
-// configuration of the source can't open it, so no token goes to another server.
+// additionalData returns the additional data of a sealed connection: its key, and the client at the provider. With
+// another configuration of the source, the connection can't be opened, so no token is sent to another server.
 func (c *Connections) additionalData(k Key) ([]byte, error) {
 	a := c.accounts[k.Source]
 	if a == nil {
@@ -56,8 +55,8 @@ func (c *Connections) additionalData(k Key) ([]byte, error) {
 
 var errNotOpened = errors.New("the connection was sealed with another key, for another provider or for another person")
 
-// seal returns t encrypted with the first key and bound to k, so that a row can't replace another person's. The mark
-// comes first.
+// seal encrypts t with the first key and binds it to k, so that a row can't replace another person's row. The result
+// begins with the mark.
 func (c *Connections) seal(k Key, t tokens) ([]byte, error) {
 	plain, err := json.Marshal(t)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 
 const (
 	askTimeout = 15 * time.Second
-	margin     = 30 * time.Second // before a token expires, or a fifth of its lifetime if that is less
-	patience   = 20 * time.Second // how long a process that refreshes may take before another one does
+	margin     = 30 * time.Second // before a token expires, or a fifth of its lifetime if that is shorter
+	patience   = 20 * time.Second // maximum time for a process to refresh before another one does
 	pause      = 50 * time.Millisecond
 )
 
-// Apply implements credential.Credential. It adds the access token of the person that p acts for.
+// Apply implements client.Credential. It adds the access token of the person for whom p acts.
 func (a *Account) Apply(ctx context.Context, p identity.Principal, r *http.Request) error {
 	token, err := a.Token(ctx, p)
 	if err == nil {
@@ -29,7 +29,7 @@ func (a *Account) Apply(ctx context.Context, p identity.Principal, r *http.Reque
 	return err
 }
 
-// Renew implements credential.Renewer: the next Apply refreshes the token of r.
+// Renew implements client.Renewer. It makes the next Apply refresh the token that r carries.
 func (a *Account) Renew(p identity.Principal, r *http.Request) bool {
 	k, err := a.key(p)
 	if err != nil {
@@ -42,21 +42,20 @@ func (a *Account) Renew(p identity.Principal, r *http.Request) bool {
 	return ok
 }
 
-// Secrets implements credential.Holder.
+// Secrets implements client.CredentialHolder.
 func (a *Account) Secrets() []string { return []string{a.provider.Secret} }
 
-// Whose implements credential.Named.
+// Whose returns the owner of the credential for the audit. See client.Whose.
 func (a *Account) Whose(p identity.Principal) string { return "person " + p.Person() }
 
-// Token returns an access token of the person that p acts for, refreshed if necessary. The error is
-// problem.PermissionDenied, with the URL where the person connects, if there is no connection or the provider has ended
-// it.
+// Token returns an access token of the person for whom p acts, refreshed if necessary. If there is no connection, or
+// the provider has ended it, the error is problem.PermissionDenied with the URL at which the person connects.
 func (a *Account) Token(ctx context.Context, p identity.Principal) (string, error) {
 	k, err := a.key(p)
 	if err != nil {
 		return "", err
 	}
-	var busy int64 // a version that another process refreshes, seen since
+	var busy int64 // a version that another process is refreshing, and when this was first seen
 	var since time.Time
 	for {
 		row, err := a.all.o.Store.Connection(ctx, k)
@@ -77,11 +76,11 @@ func (a *Account) Token(ctx context.Context, p identity.Principal) (string, erro
 		if t.Refresh == "" {
 			return "", a.connectFirst("connection_expired")
 		}
-		// Another process may be refreshing the token. It gets Patience. An older claim is taken over.
+		// Another process may be refreshing the token. It has Patience to finish. Then its claim is taken over.
 		if row.Busy && busy != row.Version {
 			busy, since = row.Version, time.Now()
 		}
-		if row.Busy && time.Since(since) < a.all.o.Patience { // another process refreshes it
+		if row.Busy && time.Since(since) < a.all.o.Patience { // another process is refreshing it
 			select {
 			case <-time.After(pause):
 				continue
@@ -89,20 +88,22 @@ func (a *Account) Token(ctx context.Context, p identity.Principal) (string, erro
 				return "", unavailable("connection_wait", ctx.Err())
 			}
 		}
-		// The claim makes one process ask the provider: a refresh token may be good once.
+		// The claim makes only one process send the refresh request, because a refresh token may be valid only once.
 		claimed := row
 		claimed.Busy, claimed.Version = true, row.Version+1
 		mine, err := a.all.o.Store.SwapConnection(ctx, row.Version, claimed)
 		if err != nil {
 			return "", storeError(err)
 		}
-		if mine { // the provider may have replaced the refresh token, so its answer is kept even if the caller has gone
+		// The provider may have replaced the refresh token, so the new tokens are stored even if the caller has
+		// disconnected.
+		if mine {
 			return a.refresh(context.WithoutCancel(ctx), claimed, t)
 		}
 	}
 }
 
-// good reports whether an access token can be sent.
+// good reports whether an access token is still usable.
 func (a *Account) good(k Key, t tokens) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -140,14 +141,14 @@ func (a *Account) refresh(ctx context.Context, row Row, t tokens) (string, error
 		return "", a.connectFirst("connection_revoked")
 	case asked != nil:
 		return "", tokenRequestError(asked)
-	case !kept: // the person connected again or was disconnected meanwhile, and that holds
+	case !kept: // the person has connected again or been disconnected in the meantime, and that takes precedence
 		return "", unavailable("connection_changed", nil)
 	}
 	return fresh.AccessToken, nil
 }
 
-// tokensFrom returns the tokens to keep of t. If the provider sends no new refresh token, the former one can be used
-// again.
+// tokensFrom returns the tokens to store from t. If the provider sends no new refresh token, the previous one is
+// kept.
 func (a *Account) tokensFrom(t *oauth2.Token, since time.Time, before string) tokens {
 	out := tokens{Access: t.AccessToken, Refresh: t.RefreshToken, Since: since}
 	if out.Refresh == "" {
@@ -160,13 +161,13 @@ func (a *Account) tokensFrom(t *oauth2.Token, since time.Time, before string) to
 	return out
 }
 
-// isInvalidGrant reports whether err says that the provider has ended the connection.
+// isInvalidGrant reports whether err means that the provider has ended the connection.
 func isInvalidGrant(err error) bool {
 	e, ok := errors.AsType[*oauth2.RetrieveError](err)
 	return ok && e.ErrorCode == "invalid_grant"
 }
 
-// connectFirst returns the refusal for a person who has no connection, which is the same for every reason.
+// connectFirst returns the refusal for a person without a connection. Its text is the same for every reason.
 func (a *Account) connectFirst(kind string) error {
 	at := a.all.o.Page()
 	return &problem.Error{Code: problem.PermissionDenied, Kind: kind, Detail: "the person you act for has not connected " + a.source + ": they connect it first, once, at " + at,
