@@ -11,32 +11,33 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Mapping maps the claims of a token to a Principal. A claim is given by its name or, with a leading slash, by the
-// JSON pointer of a nested one: "/realm_access/roles". "" means none unless stated otherwise. The zero Mapping yields
-// agents that can read.
+// A Mapping maps the claims of a token to a Principal. A claim is given by its name or, if it is nested, by its JSON
+// pointer with a leading slash: "/realm_access/roles". "" means no claim, unless stated otherwise. The zero Mapping
+// gives agents that can read.
 type Mapping struct {
-	ID     string // "" means sub; the Principal's ID is "oidc:" and its value
+	ID     string // "" means sub. The Principal's ID is "oidc:" and the value
 	Name   string
-	Owner  string // the human. Without one an agent can only read
+	Owner  string // the human owner. Without one an agent can only read
 	Tenant string
 
 	Default identity.Kind // the kind without a claim Kind. "" means an agent
 
-	Kind  string                   // its value selects the kind by Kinds. Other values mean an agent
-	Kinds map[string]identity.Kind // by value of the claim Kind
+	Kind  string                   // the claim whose value selects the kind by Kinds. Other values mean an agent
+	Kinds map[string]identity.Kind // by value of the claim in Kind
 
-	Scopes  string                      // the claim with names separated by spaces, or a list. "" means scope
-	ScopeOf map[string][]identity.Scope // the scopes for each name. Nil means that names are those of package identity
+	Scopes string // a claim with names separated by spaces, or a list of names. "" means scope
+	// The scopes for each name. Nil means that the names are those of package identity.
+	ScopeOf map[string][]identity.Scope
 
-	Tools   string // a list of the tools it may call. A token without the claim may call none
-	Actions string // likewise
-	Classes string // likewise
+	Tools   string // a list of the tools that may be called. A token without this claim may call none
+	Actions string // the same for actions
+	Classes string // the same for classes
 
 	Keep    []string                // the claims that rules can read as principal.claims.<name>
-	Filters map[string]query.Filter // as in a Principal, for all principals of this issuer
+	Filters map[string]query.Filter // the same as in a Principal, for all principals of this issuer
 }
 
-// principal returns the Principal for verified claims, or the kind of refusal.
+// principal returns the Principal for verified claims, or the kind of the refusal.
 func (m Mapping) principal(claims value.Value) (identity.Principal, string) {
 	id := m.text(claims, cmp.Or(m.ID, "sub"))
 	if id == "" {
@@ -66,7 +67,8 @@ func (m Mapping) principal(claims value.Value) (identity.Principal, string) {
 	return p, ""
 }
 
-// scopes returns the scopes that a name in a token grants: those of ScopeOf, or without it the scope of that name.
+// scopes returns the scopes that a name in a token grants, by ScopeOf. Without ScopeOf, it returns the scope with
+// that name.
 func (m Mapping) scopes(word string) []identity.Scope {
 	if m.ScopeOf != nil {
 		return m.ScopeOf[word]
@@ -74,8 +76,8 @@ func (m Mapping) scopes(word string) []identity.Scope {
 	return []identity.Scope{identity.Scope(word)}
 }
 
-// Words returns the issuer's name for each of our scopes: of several, the one that grants least. It is nil if the
-// names are the same.
+// Words returns the issuer's name for each scope of the gateway. If several names grant a scope, it returns the one
+// that grants the least. It returns nil if the names are the same.
 func (m Mapping) Words() map[identity.Scope]string {
 	if m.ScopeOf == nil {
 		return nil
@@ -92,7 +94,7 @@ func (m Mapping) Words() map[identity.Scope]string {
 	return words
 }
 
-// only returns the names in a list claim. It returns nil, which allows all, if no claim is configured.
+// only returns the names in a list claim. If no claim is configured, it returns nil, which allows all names.
 func only(claims value.Value, name string) []string {
 	if name == "" {
 		return nil
@@ -100,7 +102,7 @@ func only(claims value.Value, name string) []string {
 	return append([]string{}, words(claim(claims, name))...)
 }
 
-// text returns a claim as an identifier: printable text or a whole number, or "" for anything else.
+// text returns a claim as an identifier, which is printable text or a whole number. It returns "" for other values.
 func (m Mapping) text(claims value.Value, name string) string {
 	if name == "" {
 		return ""
@@ -128,7 +130,7 @@ func claim(claims value.Value, name string) value.Value {
 	return at
 }
 
-// last returns the name of a claim in rules: the last part of its pointer, or its name.
+// last returns the name of a claim in rules. This is the last part of its pointer, or its name.
 func last(name string) string {
 	if strings.HasPrefix(name, "/") {
 		name = name[strings.LastIndexByte(name, '/')+1:]
@@ -137,8 +139,8 @@ func last(name string) string {
 	return name
 }
 
-// words returns the elements of a claim: of a list, or of a text separated by spaces (only U+0020). Other types have
-// none.
+// words returns the elements of a claim. The claim is a list, or a text separated by spaces (only U+0020). Other
+// types have no elements.
 func words(v value.Value) []string {
 	switch v.Kind() {
 	case value.String:

@@ -76,7 +76,7 @@ func TestMapping(t *testing.T) {
 	}
 }
 
-// TestMappedLists checks that a configured list claim that is missing allows nothing.
+// TestMappedLists checks that a missing but configured list claim allows nothing.
 func TestMappedLists(t *testing.T) {
 	i := newIssuer(t, "ed")
 	door := i.open(oidc.Options{Claims: oidc.Mapping{Tools: "tools", Actions: "/may/do", Classes: "tools"}})
@@ -96,7 +96,8 @@ func TestMappedLists(t *testing.T) {
 	}
 }
 
-// TestWords checks which of an issuer's names for a scope is said: the one that grants least, and of equals the first.
+// TestWords checks which of an issuer's names for a scope is returned. It is the name that grants least and, among
+// equals, the first.
 func TestWords(t *testing.T) {
 	scopes := func(s ...identity.Scope) []identity.Scope { return s }
 	for _, tt := range []struct {
@@ -112,7 +113,7 @@ func TestWords(t *testing.T) {
 			map[identity.Scope]string{"read": "a", "write": "all"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for range 20 { // the names are in a map
+			for range 20 { // the names are in a map, so their order varies
 				if got := (oidc.Mapping{ScopeOf: tt.of}).Words(); (got == nil) != (tt.want == nil) || !maps.Equal(got, tt.want) {
 					t.Fatalf("%v, want %v", got, tt.want)
 				}

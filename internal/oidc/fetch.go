@@ -19,18 +19,18 @@ import (
 
 const (
 	fetchTimeout = 10 * time.Second // for discovery and keys together
-	maxDocument  = 1 << 20          // bytes of each
+	maxDocument  = 1 << 20          // maximum bytes of each document
 	maxKeys      = 100
-	minRSA       = 2048 // bits
+	minRSA       = 2048 // minimum bits of an RSA key
 )
 
 // A source is the location of an issuer's keys.
 type source struct {
 	client       *http.Client
-	issuer, jwks string // jwks is "" to use the issuer's discovery document
+	issuer, jwks string // jwks is "" if the issuer's discovery document has the address
 }
 
-// errAbsent means that there is no document at an address.
+// errAbsent means that no document exists at an address.
 var errAbsent = errors.New("404 Not Found")
 
 // fetch returns the issuer's signing keys.
@@ -78,7 +78,7 @@ type Endpoints struct {
 	NamesItself   bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
-// discover returns an issuer's OpenID Connect discovery document, or else its RFC 8414 metadata.
+// discover returns an issuer's OpenID Connect discovery document or, if there is none, its RFC 8414 metadata.
 func (s source) discover(ctx context.Context) (document Endpoints, err error) {
 	address := strings.TrimSuffix(s.issuer, "/") + "/.well-known/openid-configuration"
 	err = s.get(ctx, address, &document)
@@ -135,7 +135,7 @@ func (s source) get(ctx context.Context, address string, into any) error {
 	return nil
 }
 
-// fits reports whether key can verify signatures of alg.
+// fits reports whether key can verify signatures made with alg.
 func fits(key jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {
 	if key.Algorithm != "" && key.Algorithm != string(alg) {
 		return false

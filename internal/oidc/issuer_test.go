@@ -31,7 +31,7 @@ type pair struct {
 	private crypto.Signer
 }
 
-// pairs are generated once: RSA keys take time.
+// pairs returns keys that are generated only once, because RSA keys take time.
 var pairs = sync.OnceValue(func() map[string]pair {
 	must := func(k crypto.Signer, err error) crypto.Signer {
 		if err != nil {
@@ -50,14 +50,14 @@ var pairs = sync.OnceValue(func() map[string]pair {
 	}
 })
 
-// An issuer is a real one, over HTTP, whose keys can change.
+// An issuer is a real issuer over HTTP, whose keys can change.
 type issuer struct {
 	*httptest.Server
 	t       testing.TB
-	now     atomic.Int64 // unix seconds, of the gateway
-	fetches atomic.Int64 // of the keys
+	now     atomic.Int64 // the gateway's time in Unix seconds
+	fetches atomic.Int64 // number of fetches of the keys
 	down    atomic.Bool
-	slow    atomic.Int64 // nanoseconds for each answer
+	slow    atomic.Int64 // delay of each response in nanoseconds
 	keys    atomic.Pointer[string]
 	broken  chan error // errors reported to the gateway
 	asked   atomic.Int64
@@ -95,7 +95,7 @@ func newIssuer(t testing.TB, kids ...string) *issuer {
 	return i
 }
 
-// publish makes these the issuer's keys, each named by its key id.
+// publish replaces the issuer's keys. Each key is given by its key id.
 func (i *issuer) publish(kids ...string) {
 	var set jose.JSONWebKeySet
 	for _, kid := range kids {
@@ -120,7 +120,7 @@ func (i *issuer) more(keys ...jose.JSONWebKey) {
 	i.keys.Store(&text)
 }
 
-// long returns a valid token of a length in bytes.
+// long returns a valid token with the given length in bytes.
 func (i *issuer) long(length int) string {
 	i.t.Helper()
 	encoded := base64.RawURLEncoding.EncodedLen
@@ -138,7 +138,7 @@ func (i *issuer) long(length int) string {
 
 func (i *issuer) after(d time.Duration) { i.now.Add(int64(d / time.Second)) }
 
-// open returns the gateway's Issuer, with o on top of the defaults.
+// open returns the gateway's Issuer, with o in addition to the defaults.
 func (i *issuer) open(o oidc.Options) *oidc.Issuer {
 	i.t.Helper()
 	o.Issuer, o.Audience = i.URL, []string{"https://agents.example/mcp"}
@@ -154,7 +154,7 @@ func (i *issuer) open(o oidc.Options) *oidc.Issuer {
 
 type claims map[string]any
 
-// good returns the claims of a token valid for an hour, with edits. Nil removes a claim.
+// good returns the claims of a token that is valid for an hour, with edits. A nil value removes a claim.
 func (i *issuer) good(edits claims) claims {
 	at := noon.Unix()
 	c := claims{"iss": i.URL, "aud": "https://agents.example/mcp", "sub": "ana", "exp": at + 3600, "nbf": at, "iat": at, "scope": "read"}
@@ -166,13 +166,13 @@ func (i *issuer) good(edits claims) claims {
 	return c
 }
 
-// sign returns a token signed with the key of this name.
+// sign returns a token signed with the key called kid.
 func (i *issuer) sign(kid string, c claims) string {
 	i.t.Helper()
 	return i.signed(kid, map[string]any{"kid": kid, "typ": "JWT"}, c)
 }
 
-// signed returns a token with the given header. alg defaults to the key's.
+// signed returns a token with the given header. The default for alg is that of the key.
 func (i *issuer) signed(key string, header map[string]any, c any) string {
 	i.t.Helper()
 	p := pairs()[key]
@@ -202,7 +202,7 @@ func (i *issuer) signed(key string, header map[string]any, c any) string {
 	return text
 }
 
-// raw returns a token of a header and a payload as text, with any bytes as signature.
+// raw returns a token from a header and a payload as text, with any bytes as the signature.
 func raw(header, payload string, signature []byte) string {
 	e := base64.RawURLEncoding.EncodeToString
 	return strings.Join([]string{e([]byte(header)), e([]byte(payload)), e(signature)}, ".")

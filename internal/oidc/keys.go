@@ -8,22 +8,22 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// maxMissing is the most unknown key ids cached.
+// maxMissing is the maximum number of unknown key ids in the cache.
 const maxMissing = 1000
 
-// keys are the issuer's keys, fetched on demand. There is one fetch at a time, and never two within pause, whatever
-// tokens arrive.
+// keys contains the issuer's keys, fetched on demand. There is only one fetch at a time, and at most one within
+// pause, for any sequence of tokens.
 type keys struct {
 	from source
-	// fresh is how long a set is not fetched again. stale is how long it is used if that fails. pause is the time
-	// between two fetches.
+	// fresh is how long a key set is used before it is fetched again. stale is how long it is used if the fetch
+	// fails. pause is the minimum time between two fetches.
 	fresh, stale, pause time.Duration
 	now                 func() time.Time
-	failed              func(error) // reports a failed fetch. It may be nil
+	failed              func(error) // reports a failed fetch. May be nil
 
 	mu      sync.Mutex
 	set     []jose.JSONWebKey
-	at      time.Time            // when set was fetched, or zero for never
+	at      time.Time            // when set was fetched, or zero if never
 	tried   time.Time            // when the last fetch ended, successfully or not
 	missing map[string]time.Time // key ids that the issuer doesn't have, with the time of the fetch
 	flight  *flight              // the fetch in progress, or nil
@@ -33,12 +33,12 @@ type keys struct {
 type flight struct {
 	done   chan struct{}
 	cancel context.CancelFunc
-	err    error // valid once done is closed
+	err    error // valid when done is closed
 }
 
-// find returns the keys that a token may be signed with, or the kind of refusal. An unknown key id may be new, so the
-// keys are fetched again, but not soon for the same id, and not often for others. Old keys are fetched again in the
-// background, and stay valid for a while if the issuer can't be reached.
+// find returns the keys that may have signed a token, or the kind of the refusal. An unknown key id may be new, so
+// find fetches the keys again. It doesn't do so soon for the same id, or often for other ids. Old keys are fetched
+// again in the background. They stay valid for a while if the issuer can't be reached.
 func (k *keys) find(ctx context.Context, kid string, alg jose.SignatureAlgorithm) ([]jose.JSONWebKey, string) {
 	var asked *flight
 	for {
@@ -77,7 +77,7 @@ func (k *keys) find(ctx context.Context, kid string, alg jose.SignatureAlgorithm
 	}
 }
 
-// match returns the keys for alg and the key id. A token without a key id is accepted only if one key fits.
+// match returns the keys for alg and the key id. A token without a key id is accepted only if exactly one key fits.
 func (k *keys) match(kid string, alg jose.SignatureAlgorithm) []jose.JSONWebKey {
 	var out []jose.JSONWebKey
 	for _, key := range k.set {
@@ -91,7 +91,7 @@ func (k *keys) match(kid string, alg jose.SignatureAlgorithm) []jose.JSONWebKey 
 	return out
 }
 
-// miss records that the issuer, just asked, has no such key.
+// miss records that the issuer doesn't have a key, according to a fetch that has just ended.
 func (k *keys) miss(kid string, now time.Time) {
 	if k.missing == nil || len(k.missing) >= maxMissing {
 		k.missing = map[string]time.Time{}
@@ -99,12 +99,12 @@ func (k *keys) miss(kid string, now time.Time) {
 	k.missing[kid] = now
 }
 
-// fetch starts to fetch the keys unless a fetch is in progress. The caller holds mu.
+// fetch starts a fetch of the keys unless one is in progress. The caller must hold mu.
 func (k *keys) fetch() {
 	if k.flight != nil {
 		return
 	}
-	// The fetch is shared, so it doesn't end with the call that started it.
+	// Several calls share the fetch, so it doesn't end with the call that started it.
 	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	f := &flight{done: make(chan struct{}), cancel: cancel}
 	k.flight = f

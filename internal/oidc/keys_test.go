@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestMiss checks that the cache of unknown key ids is bounded.
+// TestMiss checks that the cache of unknown key ids has a limited size.
 func TestMiss(t *testing.T) {
 	var k keys
 	now := time.Unix(0, 0)

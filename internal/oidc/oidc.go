@@ -1,17 +1,17 @@
-// Package oidc authenticates agents and people by an OpenID Connect or OAuth issuer.
+// Package oidc authenticates agents and people with an OpenID Connect or OAuth issuer.
 //
 //	JSON Web Token ─Issuer.Authenticate→ claims ─Mapping→ identity.Principal
 //	browser ─Provider: authorization code, PKCE→ ID token ─Issuer.SignedIn→ identity.Principal, Proof
 //
 // An Issuer accepts only asymmetric algorithms, keys from the issuer's own address, and tokens for the configured
-// audience. A Mapping written by the operator turns claims into a Principal. Other claims have no effect. A token is
-// never forwarded. Every refusal looks the same.
+// audience. A Mapping written by the operator turns claims into a Principal. Other claims have no effect. Tokens are
+// never forwarded. All refusals look the same to the caller.
 //
-// A Provider signs people in to the console. It uses a state that only their browser has, a nonce, and the issuer's
-// name in the answer. Package golang.org/x/oauth2 talks to the provider, and the Issuer verifies the ID token as it
-// verifies agents' tokens. The provider's tokens and secrets are not kept.
+// A Provider signs people in to the console. It uses a state that only the person's browser has, a nonce, and the
+// issuer's name in the answer. Package golang.org/x/oauth2 sends the requests to the provider. The Issuer verifies
+// the ID token in the same way as agents' tokens. The provider's tokens and secrets are not stored.
 //
-// Package authserver is the reverse: there this server is the issuer.
+// Package authserver is for the reverse case, in which this server is the issuer.
 package oidc
 
 import (
@@ -35,28 +35,28 @@ import (
 // Skew is the tolerated difference between the issuer's clock and the local one.
 const Skew = time.Minute
 
-// maxToken is the longest token accepted, in bytes.
+// maxToken is the maximum length of an accepted token, in bytes.
 const maxToken = 16 << 10
 
 // Options configure an Issuer. Issuer and Audience are required. Other fields have useful zero values.
 type Options struct {
-	Issuer     string   // as tokens name it in iss, with https, or http on a loopback address
-	Audience   []string // a token must be for one of these
-	JWKS       string   // the address of the issuer's keys. "" uses its discovery document
+	Issuer     string   // the issuer in the claim iss, with https, or http on a loopback address
+	Audience   []string // the accepted audiences of a token
+	JWKS       string   // the address of the issuer's keys. "" means that the discovery document has it
 	Algorithms []string // a subset of Algorithms(), or nil for all
 	Claims     Mapping
 
 	Fresh time.Duration // how long keys are used before they are fetched again. 0 means an hour
-	Stale time.Duration // how long keys are used while the issuer can't be reached. 0 means a day
-	Pause time.Duration // least time between two fetches. 0 means 10 s
-	// Failed is called with the error of each failed fetch. It may be nil.
+	Stale time.Duration // how long keys are used if the issuer can't be reached. 0 means a day
+	Pause time.Duration // minimum time between two fetches. 0 means 10 s
+	// Failed is called with the error of each failed fetch. May be nil.
 	Failed func(error)
-	Client *http.Client     // nil means one that follows no redirects and times out after 10 s
+	Client *http.Client     // nil means a client that follows no redirects and times out after 10 s
 	Now    func() time.Time // nil means time.Now
 }
 
-// Algorithms returns the names of the supported signature algorithms. All use a public key, so that verifying tokens
-// doesn't require the key that signs them.
+// Algorithms returns the names of the supported signature algorithms. All of them use a public key, so the key that
+// signs tokens is not needed to verify them.
 func Algorithms() []string {
 	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 }
@@ -109,7 +109,7 @@ func New(o Options) (*Issuer, error) {
 }
 
 // CheckURL returns an error if address isn't valid for an issuer or its keys. http is allowed only for loopback
-// addresses: on a network, an attacker in between could substitute keys.
+// addresses, because an attacker in a network could replace the keys.
 func CheckURL(address string) error {
 	u, err := url.Parse(address)
 	switch {

@@ -31,7 +31,7 @@ import (
 
 var nowhere netip.Addr
 
-// kindOf returns the kind of refusal for a token: "" if it is accepted.
+// kindOf returns the kind of the refusal of a token, or "" if it is accepted.
 func kindOf(t *testing.T, door *oidc.Issuer, token string) string {
 	t.Helper()
 	principal, err := door.Authenticate(t.Context(), token, nowhere)
@@ -199,7 +199,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// withPublicKey returns a token whose signature uses a public key as secret.
+// withPublicKey returns a token whose signature uses a public key as the secret.
 func withPublicKey(t *testing.T, i *issuer) string {
 	der, err := x509.MarshalPKIXPublicKey(pairs()["rsa"].private.Public())
 	if err != nil {
@@ -211,7 +211,7 @@ func withPublicKey(t *testing.T, i *issuer) string {
 	return unsigned + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// twoFit returns a token without a key id that two keys of the issuer could have signed.
+// twoFit returns a token without a key id that either of two keys of the issuer could have signed.
 func twoFit(i *issuer) string {
 	i.publish("rsa", "rsa2", "p256", "p384", "ed")
 	i.more(jose.JSONWebKey{Key: pairs()["rsa2"].private.Public(), KeyID: "bare"})
@@ -341,7 +341,7 @@ func TestIssuerDown(t *testing.T) {
 		t.Fatal(kind)
 	}
 
-	// While the issuer is down its known keys stay valid, and new ones can't be fetched.
+	// While the issuer is down, its known keys stay valid, and new keys can't be fetched.
 	i.down.Store(true)
 	i.after(2 * time.Hour)
 	for range 100 {
@@ -382,7 +382,7 @@ func TestIssuerDown(t *testing.T) {
 	}
 }
 
-// TestKeysTooOld checks that expired keys are fetched again at once, even just after an unknown key id.
+// TestKeysTooOld checks that expired keys are fetched again immediately, even just after an unknown key id.
 func TestKeysTooOld(t *testing.T) {
 	i := newIssuer(t, "ed")
 	door := i.open(oidc.Options{Fresh: 20 * time.Second, Stale: 20 * time.Second})
@@ -394,7 +394,7 @@ func TestKeysTooOld(t *testing.T) {
 	}
 }
 
-// TestAsksOnce checks that a call fetches once, however long that takes.
+// TestAsksOnce checks that a call fetches once, even if the fetch takes long.
 func TestAsksOnce(t *testing.T) {
 	for _, status := range []int{http.StatusOK, http.StatusBadGateway} {
 		var fetches, hours atomic.Int64
@@ -418,7 +418,7 @@ func TestAsksOnce(t *testing.T) {
 	}
 }
 
-// TestClose checks that a fetch in progress has ended completely when Close returns.
+// TestClose checks that a fetch in progress has completely ended when Close returns.
 func TestClose(t *testing.T) {
 	asked := make(chan bool, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -474,7 +474,7 @@ func TestClient(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, mustJSON(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: pairs()["ed"].private.Public(), KeyID: "ed"}}}))
 	}))
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of a client that doesn't trust it
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // hides errors of a client that doesn't trust the certificate
 	s.StartTLS()
 	defer s.Close()
 	i := newIssuer(t)
@@ -511,11 +511,11 @@ func TestSlowIssuer(t *testing.T) {
 	if n := i.fetches.Load(); n != 1 {
 		t.Errorf("%d fetches for 20 calls at once", n)
 	}
-	door.Close() // no fetch in progress: it returns
+	door.Close() // returns, because no fetch is in progress
 }
 
-// TestEndpointsTogether: many visitors ask for the endpoints of an issuer that fails, slowly. They share its failures.
-// A visitor that goes away ends no fetch of the others.
+// TestEndpointsTogether checks many visitors that request the endpoints of an issuer that fails slowly. They share
+// its failures. A visitor that disconnects doesn't end the fetch of the others.
 func TestEndpointsTogether(t *testing.T) {
 	const visitors = 50
 	var fetches atomic.Int64
@@ -553,7 +553,7 @@ func TestEndpointsTogether(t *testing.T) {
 	begun.Wait()
 	close(answer)
 	wg.Wait()
-	if n := fetches.Load(); n > visitors/2 { // those that began to wait after the first fetch make another one
+	if n := fetches.Load(); n > visitors/2 { // visitors that started to wait after the first fetch cause another one
 		t.Errorf("%d fetches for %d visitors", n, visitors+1)
 	}
 }
@@ -567,7 +567,7 @@ func TestIssuerFaults(t *testing.T) {
 	jwks := func(k jose.JSONWebKey) func(string) string {
 		return func(string) string { return mustJSON(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{k}}) }
 	}
-	unlike := func(n string) string { // a key without an exponent
+	unlike := func(n string) string { // returns a key without an exponent
 		return `{"keys":[{"kty":"RSA","kid":"ed","n":"` + n + `","e":"AA"}]}`
 	}
 	fill := func(size int) func(string) string {

@@ -17,8 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// vouches starts a provider that answers a code with an ID token of the claims said, whatever it was asked for. Its
-// user info has the claims more.
+// vouches starts a provider. It answers any code with an ID token that has the claims in said. Its user-info endpoint
+// returns the claims in more.
 func vouches(t *testing.T, said, more *map[string]any) string {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
@@ -67,7 +67,8 @@ func vouches(t *testing.T, said, more *map[string]any) string {
 	return s.URL
 }
 
-// TestProviderIgnores checks answers of a provider that ignores a part of the request: a new proof, a level, a person.
+// TestProviderIgnores checks answers of a provider that ignores a part of the request: a new proof, a level, or a
+// person.
 func TestProviderIgnores(t *testing.T) {
 	type claims = map[string]any
 	said, more := claims{}, claims{}
@@ -83,7 +84,7 @@ func TestProviderIgnores(t *testing.T) {
 		again      bool
 		said, more claims
 		want       string // the kind of the refusal, or "" for a person
-		proven     bool   // lately
+		proven     bool   // proven recently
 	}{
 		{"proven now", nil, true, claims{"auth_time": now}, nil, "", true},
 		{"proven within what clocks differ by", nil, true, claims{"auth_time": now - 30}, nil, "", true},
@@ -124,7 +125,7 @@ func TestProviderIgnores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := u.Query() // the provider takes the code for the nonce
+		q := u.Query() // the provider uses the code as the nonce
 		who, err := p.Finish(t.Context(), back, kept, url.Values{"state": {q.Get("state")}, "code": {q.Get("nonce")}})
 		kind := ""
 		if err != nil {

@@ -21,12 +21,13 @@ type endpoints struct {
 	mu     sync.Mutex
 	at     time.Time
 	tried  time.Time // when the last fetch ended, by the system's clock
-	failed error     // of the last fetch
+	failed error     // the error of the last fetch
 	Endpoints
 }
 
-// Endpoints returns the issuer's endpoints for signing people in. Each begins with https://, or is on this machine. Those that
-// wait while the issuer is asked share its answer, also a failure: however many ask, none waits for more than two fetches.
+// Endpoints returns the issuer's endpoints for the sign-in of people. Each begins with https://, or is on this
+// machine. Calls that wait for a fetch share its result, even a failure. So no call waits for more than two fetches,
+// regardless of the number of calls.
 func (i *Issuer) Endpoints(ctx context.Context) (Endpoints, error) {
 	e, begun := &i.endpoints, time.Now()
 	e.mu.Lock()
@@ -38,7 +39,8 @@ func (i *Issuer) Endpoints(ctx context.Context) (Endpoints, error) {
 	if begun.Before(e.tried) && e.failed != nil {
 		return Endpoints{}, e.failed
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout) // other visitors wait for it too
+	// Other visitors also wait for this fetch.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer cancel()
 	found, err := i.keys.from.discover(ctx)
 	if err == nil {
@@ -52,7 +54,7 @@ func (i *Issuer) Endpoints(ctx context.Context) (Endpoints, error) {
 	return found, nil
 }
 
-// check returns an error if an endpoint that people are sent to, or that gets a credential, can't be trusted.
+// check returns an error if an endpoint can't be trusted although people or credentials are sent to it.
 func (e *Endpoints) check() error {
 	for name, address := range map[string]string{"authorization_endpoint": e.Authorization, "token_endpoint": e.Token,
 		"userinfo_endpoint": e.UserInfo, "end_session_endpoint": e.EndSession} {
@@ -67,20 +69,21 @@ func (e *Endpoints) check() error {
 	return nil
 }
 
-// Expect is what an ID token must match.
+// Expect contains the values that an ID token must match.
 type Expect struct {
 	ClientID string
 	Nonce    string
-	Access   string // the access token that came with it
+	Access   string // the access token that the provider sent with the ID token
 }
 
-// A Proof is how a person proved to the issuer who they are.
+// A Proof describes how a person proved their identity to the issuer.
 type Proof struct {
-	At    time.Time // when, or zero if the issuer doesn't say
-	Level string    // acr
+	At    time.Time // time of the proof, or zero if the issuer doesn't give it
+	Level string    // the claim acr
 }
 
-// SignedIn returns the person of an ID token. Claims that the token lacks come from the issuer's user-info endpoint.
+// SignedIn returns the person of an ID token. Claims that are missing in the token come from the issuer's user-info
+// endpoint.
 func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identity.Principal, Proof, error) {
 	refuse := func(kind string, err error) (identity.Principal, Proof, error) {
 		return identity.Principal{}, Proof{}, identity.UnauthorizedError("id_token_"+kind, err)
@@ -98,7 +101,8 @@ func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identi
 	if kind != "" {
 		return refuse(kind, nil)
 	}
-	// Claims of the user-info endpoint only add to those of the token, and only for the same subject (OpenID Connect Core, 5.3.2).
+	// Claims from the user-info endpoint are only added to those of the token, and only for the same subject (OpenID
+	// Connect Core, 5.3.2).
 	more, err := i.userInfo(ctx, want.Access)
 	if err != nil {
 		return refuse("user_info", err)
@@ -117,13 +121,13 @@ func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identi
 		claims = value.OfObject(members)
 	}
 	if strings.TrimPrefix(i.claims.Owner, "/") == "email" && !isVerifiedAddress(textOf(claims, "email"), t.claims, more) {
-		return refuse("email_not_verified", nil) // at some providers a person can claim any address
+		return refuse("email_not_verified", nil) // at some providers, a person can claim any address
 	}
 	p, kind := i.claims.principal(claims)
 	if kind != "" {
 		return refuse(kind, nil)
 	}
-	// When they proved who they are. A time in the future counts as missing.
+	// This is when the person proved their identity. A time in the future counts as missing.
 	at, ok := instant(t.claims, "auth_time")
 	if !ok || at.After(i.now().Add(Skew)) {
 		return refuse("auth_time", nil)
@@ -131,9 +135,8 @@ func (i *Issuer) SignedIn(ctx context.Context, text string, want Expect) (identi
 	return p, Proof{at, textOf(t.claims, "acr")}, nil
 }
 
-// isVerifiedAddress reports whether an address is verified, by the first of an ID token and user info that says so of
-// any address. The first of an ID token and user info that has email_verified decides. It must be true there, and the
-// address must be the one in the same claims.
+// isVerifiedAddress reports whether an address is verified. The first claims that contain email_verified decide, in
+// the order ID token, user info. Its value must be true, and the same claims must contain the address.
 func isVerifiedAddress(address string, of ...value.Value) bool {
 	for _, claims := range of {
 		if v, said := claims.Get("email_verified"); said {
@@ -143,7 +146,7 @@ func isVerifiedAddress(address string, of ...value.Value) bool {
 	return false
 }
 
-// mismatch returns why t is not the expected ID token, or "".
+// mismatch returns the reason why t is not the expected ID token, or "".
 func (e Expect) mismatch(t *token) string {
 	aud, _ := t.claims.Get("aud")
 	party, named := t.claims.Get("azp")
@@ -159,7 +162,7 @@ func (e Expect) mismatch(t *token) string {
 	return ""
 }
 
-// halfHash returns the value of at_hash for an access token, for the hash of a signature algorithm.
+// halfHash returns the value of at_hash for an access token. The signature algorithm determines the hash.
 func halfHash(alg, access string) string {
 	sum := []byte{}
 	switch {
@@ -176,8 +179,8 @@ func halfHash(alg, access string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
 }
 
-// userInfo returns the claims of the issuer's user-info endpoint about the person of an access token, or null without
-// an endpoint.
+// userInfo returns the claims that the issuer's user-info endpoint has about the person of an access token. It
+// returns null if there is no endpoint.
 func (i *Issuer) userInfo(ctx context.Context, access string) (value.Value, error) {
 	e, err := i.Endpoints(ctx)
 	if err != nil || e.UserInfo == "" || access == "" {

@@ -22,11 +22,11 @@ import (
 type SignInOptions struct {
 	ClientID string
 	Secret   string   // "" for a public client
-	Name     string   // on the sign-in page. "" means the issuer's host
-	Scopes   []string // beside openid. Nil means profile and email
+	Name     string   // the name on the sign-in page. "" means the issuer's host
+	Scopes   []string // scopes in addition to openid. Nil means profile and email
 	Claims   Mapping
-	Levels   []string      // the values of acr that prove enough for breaking the glass, or nil for any
-	Timeout  time.Duration // of a request to the provider. 0 means 10 s
+	Levels   []string      // the values of acr that are sufficient to break the glass, or nil for any
+	Timeout  time.Duration // for one request to the provider. 0 means 10 s
 }
 
 // A Provider signs people in.
@@ -37,7 +37,7 @@ type Provider struct {
 	client  *http.Client
 }
 
-// NewProvider returns a Provider for the issuer with options from, whose audience is the client.
+// NewProvider returns a Provider for the issuer with options from. The audience of its tokens is the client.
 func NewProvider(o SignInOptions, from Options) (*Provider, error) {
 	if o.ClientID == "" {
 		return nil, errors.New("sign_in: client_id is missing")
@@ -51,7 +51,7 @@ func NewProvider(o SignInOptions, from Options) (*Provider, error) {
 	return &Provider{o, issuer, from.Issuer, client}, err
 }
 
-// Close ends what is under way.
+// Close cancels a fetch in progress.
 func (p *Provider) Close() { p.issuer.Close() }
 
 // Name implements console.Issuer.
@@ -62,7 +62,7 @@ func (p *Provider) Name() string {
 	return p.options.Name
 }
 
-// kept holds the values that the answer must match.
+// kept contains the values that the answer must match.
 type kept struct {
 	State    string `json:"s"`
 	Nonce    string `json:"n"`
@@ -80,7 +80,8 @@ func (p *Provider) config(e Endpoints, back string) *oauth2.Config {
 		Endpoint: oauth2.Endpoint{AuthURL: e.Authorization, TokenURL: e.Token, AuthStyle: authStyle(p.options.Secret, e.Methods)}}
 }
 
-// authStyle returns how the client proves itself: by the method that the provider offers first of the two that there are.
+// authStyle returns how the client authenticates. Both methods are supported, and HTTP Basic is used unless the
+// provider offers only the other.
 func authStyle(secret string, methods []string) oauth2.AuthStyle {
 	if secret == "" || slices.Contains(methods, "client_secret_post") && !slices.Contains(methods, "client_secret_basic") {
 		return oauth2.AuthStyleInParams
@@ -120,7 +121,7 @@ func (p *Provider) Finish(ctx context.Context, back, keep string, answer url.Val
 			return refuse("ambiguous", errors.New(name))
 		}
 	}
-	// The state is compared first: without it this answer belongs to no sign-in of this browser.
+	// The state is compared first. Without the right state, the answer doesn't belong to a sign-in of this browser.
 	e, err := p.issuer.Endpoints(ctx)
 	switch {
 	case subtle.ConstantTimeCompare([]byte(answer.Get("state")), []byte(k.State)) != 1:
@@ -128,7 +129,7 @@ func (p *Provider) Finish(ctx context.Context, back, keep string, answer url.Val
 	case err != nil:
 		return refuse("unavailable", err)
 	case answer.Has("iss") && answer.Get("iss") != p.address, !answer.Has("iss") && e.NamesItself:
-		return refuse("issuer", nil) // an answer of another issuer (RFC 9207)
+		return refuse("issuer", nil) // an answer from another issuer (RFC 9207)
 	case answer.Has("error"):
 		return refuse("denied", errors.New(answer.Get("error")))
 	}
@@ -137,7 +138,7 @@ func (p *Provider) Finish(ctx context.Context, back, keep string, answer url.Val
 	if err != nil {
 		return refuse("code", err)
 	}
-	// The ID token has the nonce of this sign-in, so that another one's can't be put in its place.
+	// The ID token contains the nonce of this sign-in, so a token from another sign-in can't replace it.
 	text, _ := token.Extra("id_token").(string)
 	person, proof, err := p.issuer.SignedIn(ctx, text, Expect{ClientID: p.options.ClientID, Nonce: k.Nonce, Access: token.AccessToken})
 	if err != nil {
@@ -146,20 +147,20 @@ func (p *Provider) Finish(ctx context.Context, back, keep string, answer url.Val
 	if person.Kind != identity.Human {
 		return refuse("no_person", nil)
 	}
-	person.Proven = proof.At // zero where the provider doesn't say, which is long ago
+	person.Proven = proof.At // zero if the provider doesn't give a time, which counts as long ago
 	if k.Again && proof.At.Before(time.Unix(k.Began, 0).Add(-Skew)) {
-		return refuse("not_proved_again", nil) // it ignored prompt=login and max_age=0
+		return refuse("not_proved_again", nil) // the provider ignored prompt=login and max_age=0
 	}
 	if p.options.Levels != nil && !slices.Contains(p.options.Levels, proof.Level) {
 		if k.Again {
 			return refuse("level", errors.New(proof.Level))
 		}
-		person.Proven = time.Time{} // good for all but breaking the glass
+		person.Proven = time.Time{} // sufficient for everything except breaking the glass
 	}
 	return person, nil
 }
 
-// SignOut implements console.Issuer: RP-initiated logout, where the provider has it.
+// SignOut implements console.Issuer. It uses RP-initiated logout, if the provider supports it.
 func (p *Provider) SignOut(ctx context.Context, back string) string {
 	e, err := p.issuer.Endpoints(ctx)
 	u, parsed := url.Parse(e.EndSession)

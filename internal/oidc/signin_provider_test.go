@@ -34,7 +34,8 @@ func person(t *testing.T, issuer string, change func(*oidc.SignInOptions)) *oidc
 	return p
 }
 
-// TestSignIn signs in at a real provider: groups are rights, and each part of the answer is checked.
+// TestSignIn signs a person in at a real provider. It checks that groups give rights, and checks each part of the
+// answer.
 func TestSignIn(t *testing.T) {
 	issuer := services.OIDC(t, back, "acme")
 	p := person(t, issuer, nil)
@@ -72,7 +73,7 @@ func TestSignIn(t *testing.T) {
 	if _, err := p.Finish(t.Context(), back, kept, answer); problem.CodeOf(err) != problem.Unauthorized {
 		t.Error("a code twice:", err)
 	}
-	// The code of one sign-in with the verifier and the nonce of another.
+	// This uses the code of one sign-in with the verifier and the nonce of another.
 	_, other, err := p.Begin(t.Context(), back, false)
 	if err != nil {
 		t.Fatal(err)
@@ -88,8 +89,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestGroups checks that other groups give other rights at the next sign-in, and that a person without groups has no
-// rights.
+// TestGroups checks that other groups give other rights at the next sign-in. A person without groups has no rights.
 func TestGroups(t *testing.T) {
 	issuer := services.OIDC(t, back, "acme")
 	p := person(t, issuer, nil)
@@ -110,7 +110,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestStepUp checks that proving oneself again is asked of the provider, and that a level it doesn't vouch for is refused.
+// TestStepUp checks that the provider is asked for a new proof, and that an unproven level is refused.
 func TestStepUp(t *testing.T) {
 	issuer := services.OIDC(t, back, "acme")
 	p := person(t, issuer, nil)
@@ -138,8 +138,8 @@ func TestStepUp(t *testing.T) {
 	}
 }
 
-// TestEchoedSecret signs in at a provider whose token URL says, in its refusal and in what is not a token, what it was
-// sent. None of it is in the error, nor in what a log has of it.
+// TestEchoedSecret signs in at a provider whose token URL repeats the request, in a refusal and in a response that
+// isn't a token. Neither the error nor its log text contains any of it.
 func TestEchoedSecret(t *testing.T) {
 	for _, status := range []int{http.StatusOK, http.StatusBadRequest, http.StatusInternalServerError} {
 		mux := http.NewServeMux()
@@ -172,7 +172,8 @@ func TestEchoedSecret(t *testing.T) {
 	}
 }
 
-// TestIssuerUnnamed checks that an answer without the issuer's name is refused, where the provider says that it names itself.
+// TestIssuerUnnamed checks that an answer without the issuer's name is refused if the provider declares that it sends
+// its name.
 func TestIssuerUnnamed(t *testing.T) {
 	mux := http.NewServeMux()
 	s := httptest.NewServer(mux)

@@ -31,7 +31,7 @@ func (i *issuer) person(edits claims) claims {
 
 func half(sum []byte) string { return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2]) }
 
-// signs opens an issuer for people.
+// signs opens an issuer for the sign-in of people.
 func (i *issuer) signs(owner string) *oidc.Issuer {
 	return i.open(oidc.Options{Claims: oidc.Mapping{Name: "name", Owner: owner, Tenant: "org", Default: identity.Human}})
 }
@@ -43,7 +43,7 @@ func refusal(err error) string {
 	return problem.Of(err).Kind
 }
 
-// TestSignedIn has a row for each fault of an ID token, and for deviations that aren't faults.
+// TestSignedIn has a row for each fault of an ID token, and for differences that aren't faults.
 func TestSignedIn(t *testing.T) {
 	i := newIssuer(t, "rsa", "p256", "p384", "p521", "ed")
 	door, plain := i.signs("email"), i.signs("")
@@ -118,7 +118,7 @@ func TestSignedIn(t *testing.T) {
 	}
 }
 
-// TestUserInfo checks which claims the user-info endpoint adds to a token, and which answers are ignored.
+// TestUserInfo checks which claims the user-info endpoint adds to a token, and which responses are ignored.
 func TestUserInfo(t *testing.T) {
 	i := newIssuer(t, "ed")
 	i.says.Store(&map[string]any{"userinfo_endpoint": i.URL + "/userinfo"})
@@ -169,7 +169,7 @@ func TestUserInfo(t *testing.T) {
 	if p, _, err := door.SignedIn(t.Context(), i.sign("ed", i.person(nil)), oidc.Expect{ClientID: client, Nonce: "n1"}); err != nil || p.Tenant != "" || asked.Load() != nil {
 		t.Errorf("without an access token: %+v, %v, asked for user info", p, err)
 	}
-	// An issuer whose endpoints can't be fetched signs no person in, though the token is good.
+	// If the endpoints of an issuer can't be fetched, it signs in no person, although the token is valid.
 	other := i.signs("")
 	if _, err := other.Authenticate(t.Context(), i.sign("ed", i.good(nil)), nowhere); err != nil {
 		t.Fatal(err)
@@ -180,12 +180,12 @@ func TestUserInfo(t *testing.T) {
 	}
 }
 
-// TestEndpoints checks which endpoints of an issuer can't be trusted, and how long they are kept.
+// TestEndpoints checks which endpoints of an issuer can't be trusted, and how long they are cached.
 func TestEndpoints(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		edits map[string]any
-		says  string // "" if they are good
+		says  string // "" if they are valid
 	}{
 		{"with a query", map[string]any{"authorization_endpoint": "https://login.example.com/authorize?p=1"}, ""},
 		{"all", map[string]any{"authorization_endpoint": "https://a.example", "userinfo_endpoint": "https://u.example", "end_session_endpoint": "https://e.example"}, ""},
@@ -219,7 +219,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestPause checks that old keys aren't fetched again right after that failed.
+// TestPause checks that old keys aren't fetched again immediately after a failed fetch.
 func TestPause(t *testing.T) {
 	i := newIssuer(t, "ed")
 	door := i.open(oidc.Options{})

@@ -16,12 +16,12 @@ import (
 type token struct {
 	signed *jose.JSONWebSignature
 	alg    jose.SignatureAlgorithm
-	kid    string // "" if it names no key
+	kid    string // "" if the token names no key
 	claims value.Value
 }
 
-// parse parses a token, or returns the kind of refusal. It reads header and claims with value.Read first, which rejects
-// JSON that parsers interpret differently, such as a duplicate claim.
+// parse parses a token, or returns the kind of the refusal. It first reads header and claims with value.Read. This
+// rejects JSON that parsers interpret differently, such as a duplicate claim.
 func (i *Issuer) parse(credential string) (*token, string) {
 	if len(credential) > maxToken {
 		return nil, "too_long"
@@ -48,7 +48,7 @@ func (i *Issuer) parse(credential string) (*token, string) {
 	case textOf(header, "cty") != "":
 		return nil, "nested"
 	case typ != "" && typ != "jwt" && typ != "at+jwt":
-		return nil, "type" // such as a logout token, which doesn't authenticate anyone
+		return nil, "type" // for example a logout token, which doesn't authenticate anyone
 	case named && (kid.Kind() != value.String || kid.Text() == "" || len(kid.Text()) > 256):
 		return nil, "malformed"
 	}
@@ -60,9 +60,9 @@ func (i *Issuer) parse(credential string) (*token, string) {
 	return t, ""
 }
 
-// bytesOf decodes a part of a token: base64url in canonical form.
+// bytesOf decodes a part of a token, which must be base64url in canonical form.
 func bytesOf(text string) ([]byte, bool) {
-	b, _ := base64.RawURLEncoding.DecodeString(text) // undecodable text doesn't encode back to itself
+	b, _ := base64.RawURLEncoding.DecodeString(text) // a text that can't be decoded also fails the comparison below
 	return b, base64.RawURLEncoding.EncodeToString(b) == text
 }
 
@@ -84,10 +84,11 @@ func textOf(o value.Value, name string) string {
 	return ""
 }
 
-// check returns the kind of refusal for a token with another issuer, audience or validity period, or "" if it is valid.
+// check returns the kind of the refusal for a token with another issuer or audience, or outside its validity period.
+// It returns "" for a valid token.
 func (i *Issuer) check(t *token) string {
 	now := i.now()
-	expires, _ := instant(t.claims, "exp") // also zero if it is not a time
+	expires, _ := instant(t.claims, "exp") // also zero if the claim is not a time
 	from, okFrom := instant(t.claims, "nbf")
 	issued, okIssued := instant(t.claims, "iat")
 	switch {
@@ -105,21 +106,21 @@ func (i *Issuer) check(t *token) string {
 	return ""
 }
 
-// instant returns the time in a claim, zero if it is missing, and reports whether it is valid.
+// instant returns the time in a claim, or zero if the claim is missing. It also reports whether the claim is valid.
 func instant(claims value.Value, name string) (time.Time, bool) {
 	const last = 1 << 40 // far below the overflow of times
 	v, there := claims.Get(name)
 	if !there {
 		return time.Time{}, true
 	}
-	f, _ := v.AsFloat() // 0 if it is not a number
+	f, _ := v.AsFloat() // 0 if the claim is not a number
 	if !(f > 0 && f < last) {
 		return time.Time{}, false
 	}
 	return time.Unix(int64(f), 0), true
 }
 
-// audienceOf reports whether a token is for this audience.
+// audienceOf reports whether a token is for an accepted audience.
 func (i *Issuer) audienceOf(claims value.Value) bool {
 	aud, _ := claims.Get("aud")
 	if aud.Kind() == value.String {
@@ -130,7 +131,8 @@ func (i *Issuer) audienceOf(claims value.Value) bool {
 	})
 }
 
-// verify returns the kind of refusal for a token without a valid signature of the issuer, or "" if it is valid.
+// verify returns the kind of the refusal for a token without a valid signature of the issuer. It returns "" for a
+// valid signature.
 func (i *Issuer) verify(ctx context.Context, t *token) string {
 	found, kind := i.keys.find(ctx, t.kid, t.alg)
 	if kind != "" {
