@@ -1,18 +1,18 @@
-// Package authserver is the OAuth 2.1 authorization server of this server's own MCP endpoint, as MCP specifies it.
+// Package authserver is the OAuth 2.1 authorization server for this server's own MCP endpoint, as MCP specifies it.
 //
 //	client ─Resource: metadata (RFC 9728)→ issuer, scopes
 //	client ─authorize→ Asking ─person consents in the console→ code ─token, PKCE→ access and refresh token
 //
-// A person who is signed in to the console sees which client asks for which scopes, and consents. Consent is asked for
-// each time and never remembered. The access token acts for that person, within what they may hand over, and ends with
-// their own rights.
+// A person who is signed in to the console sees which client asks for which scopes, and consents. Consent is required
+// each time and never remembered. The access token acts for that person, with at most the rights that the person may
+// lend. It ends with the person's own rights.
 //
-// Codes require PKCE and are valid once. Refresh tokens rotate, and using an old one again ends the grant. Everything
-// is checked before anything is used up. Clients are public: they have no secret, and a client's identifier is its
-// registration. Tokens of package identity keep the grants and tickets, so the package stores nothing.
+// Codes require PKCE and are valid once. Refresh tokens rotate, and using an old one again ends the grant. All checks
+// are made before a code or token is used up. Clients are public, so they have no secret. A client's identifier
+// contains its registration. identity.Tokens stores the grants and tickets, so this package stores nothing.
 //
-// A Resource serves the metadata by which a refused client finds the issuer and its scopes. The issuer may also be
-// another one, which package oidc verifies. Metadata needs no authentication.
+// A Resource serves the metadata with which a refused client finds the issuer and its scopes. The issuer may also be
+// another server, whose tokens package oidc verifies. Metadata requires no authentication.
 package authserver
 
 import (
@@ -28,30 +28,30 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// Default durations.
+// These are the default durations.
 const (
-	Access  = time.Hour           // of an access token
-	Idle    = 30 * 24 * time.Hour // of a refresh token
-	Life    = 90 * 24 * time.Hour // of a grant
+	Access  = time.Hour           // lifetime of an access token
+	Idle    = 30 * 24 * time.Hour // lifetime of a refresh token
+	Life    = 90 * 24 * time.Hour // lifetime of a grant
 	codeAge = time.Minute
 )
 
-// Options configure a Server. All but the durations, Client and Log are required.
+// Options configure a Server. All fields except the durations, Client and Log are required.
 type Options struct {
 	Tokens Tokens
-	// Base returns the URL of this host as r's sender knows it, such as "https://gate.example".
+	// Base returns the URL of this host as the sender of r knows it, such as "https://gate.example".
 	Base func(r *http.Request) string
-	// Allow refuses Host headers that /mcp would refuse.
+	// Allow refuses the Host headers that /mcp refuses.
 	Allow func(*http.Request) error
-	// Admit records that a client got tokens, and limits how often. An error refuses them.
+	// Admit records that a client got tokens, and limits the rate. An error refuses the tokens.
 	Admit func(ctx context.Context, agent identity.Principal, tool string) error
-	// Authorize is the path of the page where people consent.
+	// Authorize is the path of the consent page.
 	Authorize string
-	// Client fetches the metadata documents of clients. It must reach only public addresses and follow no redirects.
-	// Nil means a default one that does so.
+	// Client fetches the metadata documents of clients. It must connect only to public addresses and follow no
+	// redirects. Nil means a default client with these properties.
 	Client *http.Client
 
-	Access, Idle, Life time.Duration // 0 means the constant of that name
+	Access, Idle, Life time.Duration // 0 means the constant with the same name
 	Log                *slog.Logger  // nil means slog.Default
 	Now                func() time.Time
 }
@@ -84,24 +84,25 @@ func New(o Options) *Server {
 	return &Server{o}
 }
 
-// scopes are those that an agent can have.
+// scopes returns the scopes that an agent can have.
 func scopes() []identity.Scope {
 	return []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema, identity.Explain}
 }
 
-// offline is a scope that clients name to get a refresh token. Every client gets one here.
+// offline is a scope with which clients request a refresh token. This server gives one to every client.
 const offline = "offline_access"
 
 // Mount serves the metadata and the endpoints of s.
 func (s *Server) Mount(mux *http.ServeMux) {
 	mux.Handle("/.well-known/oauth-authorization-server", s.guard(http.MethodGet, s.metadata))
-	mux.Handle("/.well-known/openid-configuration", s.guard(http.MethodGet, s.metadata)) // where clients look behind the path of an issuer
+	// Clients look here after the path of an issuer.
+	mux.Handle("/.well-known/openid-configuration", s.guard(http.MethodGet, s.metadata))
 	mux.Handle("/oauth/register", s.guard(http.MethodPost, s.register))
 	mux.Handle("/oauth/token", s.guard(http.MethodPost, s.token))
 	mux.Handle("/oauth/revoke", s.guard(http.MethodPost, s.revoke))
 }
 
-// guard admits one method. Pages of any site may call: nothing here depends on a cookie.
+// guard allows one method. Pages of any site may call, because no handler depends on a cookie.
 func (s *Server) guard(method string, h http.HandlerFunc) http.Handler {
 	return edge.WithDeadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
@@ -152,7 +153,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // an error means that the client has disconnected
 }
 
-// A refusal is an error of OAuth. Its text is fixed, or of the request itself.
+// A refusal is an OAuth error. Its text is fixed, or comes from the request itself.
 type refusal struct {
 	Code   string `json:"error"`
 	Detail string `json:"error_description,omitempty"`
@@ -161,7 +162,8 @@ type refusal struct {
 // Error returns the code and the detail.
 func (r *refusal) Error() string { return r.Code + ": " + r.Detail }
 
-// refuse answers a request at the token or registration endpoint with an error, by the statuses of RFC 6749, 5.2.
+// refuse answers a request at the token or registration endpoint with an error. The status is defined in RFC 6749,
+// 5.2.
 func refuse(w http.ResponseWriter, r *refusal) {
 	status := http.StatusBadRequest
 	switch r.Code {

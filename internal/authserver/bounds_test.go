@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A held is a connection that notes by when what is read from it has to arrive.
+// A held is a connection that records its read deadline.
 type held struct {
 	*httptest.ResponseRecorder
 	until time.Time
@@ -22,7 +22,8 @@ func (h *held) SetReadDeadline(until time.Time) error {
 	return nil
 }
 
-// TestBodiesHaveADeadline checks that a body which never arrives holds no endpoint, also under an http.Server that sets no deadlines.
+// TestBodiesHaveADeadline checks that a body that never arrives doesn't block an endpoint, even under an http.Server
+// that sets no deadlines.
 func TestBodiesHaveADeadline(t *testing.T) {
 	s := New(Options{Allow: func(*http.Request) error { return errors.New("not for the test") }})
 	mux := http.NewServeMux()

@@ -21,24 +21,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Limits of a client's registration.
+// These limit a client's registration.
 const (
 	maxRedirects = 10
-	maxRedirect  = 400  // bytes of one redirect URI
-	maxName      = 100  // bytes
-	maxID        = 3000 // bytes of an identifier
+	maxRedirect  = 400  // maximum bytes of one redirect URI
+	maxName      = 100  // maximum bytes
+	maxID        = 3000 // maximum bytes of an identifier
 	maxDocument  = 5 << 10
 )
 
-// registered is the prefix of the identifiers of clients that registered here.
+// registered is the prefix of the identifiers of clients that registered at this server.
 const registered = "bwreg."
 
-// A Client is a program that asks to act for a person.
+// A Client is a program that requests to act for a person.
 type Client struct {
 	ID        string   `json:"-"`
-	Name      string   `json:"n,omitempty"` // as the client calls itself
+	Name      string   `json:"n,omitempty"` // the name that the client gives itself
 	Redirects []string `json:"r"`
-	Host      string   `json:"-"` // where its metadata document is, or "" for one that only registered, of which nothing is known
+	Host      string   `json:"-"` // the host of its metadata document, or "" for a client that only registered, about which nothing is known
 }
 
 // metadata is a client's description of itself (RFC 7591).
@@ -51,8 +51,8 @@ type metadata struct {
 	Method    string   `json:"token_endpoint_auth_method"`
 }
 
-// readMetadata reads an object in the same way as all parsers. It refuses names that occur twice. It ignores names in
-// another spelling.
+// readMetadata parses an object so that all parsers agree about its meaning. It refuses duplicate names. It ignores
+// names in another spelling.
 func readMetadata(body []byte) (m metadata, err error) {
 	v, err := value.Read(body, 0)
 	if err != nil {
@@ -70,7 +70,7 @@ func readMetadata(body []byte) (m metadata, err error) {
 	return m, json.Unmarshal(value.OfObject(exact).AppendJSON(nil), &m)
 }
 
-// register answers dynamic client registration (RFC 7591).
+// register handles dynamic client registration (RFC 7591).
 func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		refuse(w, &refusal{"invalid_client_metadata", "Content-Type must be application/json"})
@@ -105,8 +105,8 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// client returns the client with an identifier. The identifier holds the client, or is the address of its metadata
-// document.
+// client returns the client with an identifier. The identifier contains the client's registration, or is the address
+// of its metadata document.
 func (s *Server) client(ctx context.Context, id string) (*Client, error) {
 	text, ok := strings.CutPrefix(id, registered)
 	switch {
@@ -167,7 +167,7 @@ func removeDotSegments(path string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(path, "/"), func(s string) bool { return s == "." || s == ".." }), "/")
 }
 
-// check returns what is wrong with c.
+// check returns an error if c is invalid.
 func (c *Client) check() error {
 	if len(c.Name) > maxName || !utf8.ValidString(c.Name) || strings.ContainsFunc(c.Name, unicode.IsControl) {
 		return fmt.Errorf("client_name must be at most %d bytes of text", maxName)
@@ -183,29 +183,30 @@ func (c *Client) check() error {
 	return nil
 }
 
-// A redirectError is about a redirect URI.
+// A redirectError is an error about a redirect URI.
 type redirectError struct{ text string }
 
 // Error returns the text.
 func (e *redirectError) Error() string { return e.text }
 
-// reversed is the form of the scheme of an app that is named by a domain of its maker (RFC 8252, 7.1), such as com.example.app. Programs of
-// an operating system are not called so: what ms-msdt, search-ms and the like open runs programs, or shows files of others.
+// reversed matches a scheme that an app derives from its maker's domain (RFC 8252, 7.1), such as com.example.app.
+// Schemes of operating systems don't have this form. A scheme such as ms-msdt or search-ms could run programs or show
+// files of others.
 var reversed = regexp.MustCompile(`^[a-z]{2,24}(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`)
 
-// host is the form of a host with or without a port. The page of consent names it in its policy and to the person.
-// There a comma, a semicolon, a quote or a star would mean something else.
+// host matches a host with or without a port. The consent page contains it in its policy and shows it to the person.
+// In the policy, a comma, a semicolon, a quote or a star would have another meaning.
 var host = regexp.MustCompile(`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
-// apps are the schemes of well-known clients of MCP that are not named by a domain. All others that have no dot are refused: no list of
-// those that run programs would be complete.
+// apps returns the schemes of well-known MCP clients that aren't derived from a domain. All other schemes without a
+// dot are refused, because no list of schemes that run programs would be complete.
 func apps() []string {
 	return []string{"amp", "antigravity", "chatbox", "cherrystudio", "claude", "code-oss", "cursor", "cursor-nightly", "goose", "jetbrains", "kiro", "librechat",
 		"lmstudio", "msty", "positron", "raycast", "sublime", "trae", "void", "vscode", "vscode-insiders", "vscodium", "warp", "warppreview", "windsurf",
 		"windsurf-next", "zed"}
 }
 
-// checkRedirect returns why codes can't be sent to an address.
+// checkRedirect returns an error if codes can't be sent to an address.
 func checkRedirect(to string) error {
 	u, err := url.Parse(to)
 	switch {
@@ -230,13 +231,13 @@ func checkRedirect(to string) error {
 
 func loopback(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }
 
-// redirects reports whether codes for c may be sent to an address. The address must be one of the client's own. On this
-// machine the port may differ, because apps take a free one.
+// redirects reports whether codes for c may be sent to an address. The address must be one of the client's redirect
+// URIs. On this machine the port may differ, because apps use any free port.
 func (c *Client) redirects(to string) bool {
 	return slices.ContainsFunc(c.Redirects, func(own string) bool { return own == to || portless(own) != "" && portless(own) == portless(to) })
 }
 
-// portless returns an address on this machine without its port, or "" for any other one.
+// portless returns an address on this machine without its port, or "" for any other address.
 func portless(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || checkRedirect(to) != nil || u.Scheme != "http" {
@@ -246,7 +247,7 @@ func portless(to string) string {
 	return u.String()
 }
 
-// quoteWord quotes a word of a request for a message.
+// quoteWord quotes a word from a request for a message. It shortens a long word.
 func quoteWord(s string) string {
 	if len(s) > 40 {
 		s = s[:40] + "…"

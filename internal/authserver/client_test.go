@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestMetadata reads what clients say of themselves in one way: the last of two equal names, or another spelling, isn't taken for it.
+// TestMetadata checks that a client's metadata has only one meaning. A duplicate name, or a name in another spelling,
+// isn't used.
 func TestMetadata(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"redirect_uris": ["a"], "client_name": "x", "contacts": [{"a": 1}]}`:          "[a]",

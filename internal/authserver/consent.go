@@ -18,20 +18,21 @@ import (
 type Asking struct {
 	Client   *Client
 	Redirect string
-	// Asked are the scopes that the client asks for. If it names none, they are all that a person may lend.
+	// Asked are the requested scopes. If the client names none, Asked contains all scopes that a person may lend.
 	Asked []identity.Scope
-	// May are the scopes of Asked that the person may lend, and Never the others.
+	// May are the scopes in Asked that the person may lend. Never are the other scopes in Asked.
 	May   []identity.Scope
 	Never []identity.Scope
 
 	state, challenge, base string
 }
 
-// challenges are the forms of an S256 code challenge.
+// challenges matches an S256 code challenge.
 var challenges = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// Ask checks the authorization request in r, of a person. If it can't be shown to them, the error is a *problem.Error. If
-// the client may learn why it is refused, back is the address to send them to.
+// Ask checks the authorization request in r, for a person. If the request can't be shown to the person, the error is
+// a *problem.Error. If the client may learn the reason for a refusal, back is the address to which the person is
+// redirected.
 func (s *Server) Ask(r *http.Request, q url.Values, p identity.Principal) (asking *Asking, back string, err error) {
 	wrong := func(detail string) (*Asking, string, error) {
 		return nil, "", &problem.Error{Code: problem.InvalidArgument, Kind: "authorization_request", Detail: "This request of an agent can't be answered: " + detail,
@@ -56,7 +57,7 @@ func (s *Server) Ask(r *http.Request, q url.Values, p identity.Principal) (askin
 	return a, "", nil
 }
 
-// read reads the request into a. A refusal may be sent to the client, since its address is known by now.
+// read parses the request into a. A refusal may be sent to the client, because the client's address has been checked.
 func (a *Asking) read(q url.Values, p identity.Principal) *refusal {
 	switch {
 	case q.Get("response_type") != "code":
@@ -100,13 +101,13 @@ func (a *Asking) read(q url.Values, p identity.Principal) *refusal {
 	return nil
 }
 
-// scopeNames returns the scopes that a request names. Only a space divides them (RFC 6749, 3.3). Any other space
-// character is part of a name, and no scope has such a name.
+// scopeNames returns the scopes that a request names. Only spaces separate them (RFC 6749, 3.3). Any other white
+// space is part of a name, so the name matches no scope.
 func scopeNames(q url.Values) []string {
 	return slices.DeleteFunc(strings.Split(q.Get("scope"), " "), func(s string) bool { return s == "" })
 }
 
-// own reports whether a resource indicator names the MCP endpoint of this host.
+// own reports whether a resource indicator refers to the MCP endpoint of this host.
 func (a *Asking) own(to string) bool { return ownResource(a.base, to) }
 
 func ownResource(base, to string) bool {
@@ -116,12 +117,12 @@ func ownResource(base, to string) bool {
 		(u.Path == "" || u.Path == "/" || strings.TrimSuffix(u.Path, "/") == "/mcp")
 }
 
-// back returns the address to which the client's answer is sent. It has the issuer's name, so that a client of several
-// servers doesn't take the answer for another server's (RFC 9207).
+// back returns the address to which the client's answer is sent. The address contains the issuer's name, so that a
+// client of several servers doesn't confuse their answers (RFC 9207).
 func (a *Asking) back(with url.Values) string {
 	u, err := url.Parse(a.Redirect)
 	if err != nil {
-		return "" // checked before
+		return "" // the redirect URI has been checked before
 	}
 	q := u.Query()
 	for name, values := range with {
@@ -135,12 +136,12 @@ func (a *Asking) back(with url.Values) string {
 	return u.String()
 }
 
-// Deny returns the address to send the person to, who doesn't allow it.
+// Deny returns the address to which a person who refuses is redirected.
 func (a *Asking) Deny() string {
 	return a.back(url.Values{"error": {"access_denied"}, "error_description": {"the person did not allow it"}})
 }
 
-// granted is the Data of a code.
+// granted is the Data in the ticket of a code.
 type granted struct {
 	Client    string `json:"c"`
 	Redirect  string `json:"r"`
@@ -148,7 +149,8 @@ type granted struct {
 	Base      string `json:"b"`
 }
 
-// Grant lets the client of a act for who with chosen scopes, and returns the address to send the person to.
+// Grant lets the client of a act for p with the chosen scopes. It returns the address to which the person is
+// redirected.
 func (s *Server) Grant(ctx context.Context, p identity.Principal, a *Asking, chosen []identity.Scope) (back string, err error) {
 	if len(chosen) == 0 || slices.ContainsFunc(chosen, func(c identity.Scope) bool { return !slices.Contains(a.May, c) }) {
 		return "", problem.New(problem.InvalidArgument, "Choose what the agent may do, of what it asks for")
@@ -168,7 +170,7 @@ func (s *Server) Grant(ctx context.Context, p identity.Principal, a *Asking, cho
 	return a.back(url.Values{"code": {code}}), nil
 }
 
-// DisplayName returns the name of a client for people: its own name, or its host.
+// DisplayName returns the name of a client to show to people: its own name, or its host.
 func (c *Client) DisplayName() string {
 	switch name := strings.TrimSpace(c.Name); {
 	case name != "":
@@ -179,7 +181,7 @@ func (c *Client) DisplayName() string {
 	return "an agent without a name"
 }
 
-// Lands says for people where the answer goes: a host, or an app of this machine.
+// Lands describes for people where the answer is sent: a host, or an app on this machine.
 func (a *Asking) Lands() string {
 	u, err := url.Parse(a.Redirect)
 	switch {
@@ -193,8 +195,8 @@ func (a *Asking) Lands() string {
 	return "the app that opens " + u.Scheme + ": links"
 }
 
-// Source returns the source expression of the answer's address for a content security policy: a browser sends the form of
-// consent nowhere else.
+// Source returns the address of the answer as a source expression for a content security policy. The browser may send
+// the consent form to no other address.
 func (a *Asking) Source() string {
 	u, err := url.Parse(a.Redirect)
 	if err != nil {

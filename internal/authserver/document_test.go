@@ -21,7 +21,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// A deal is an authorization server, a person, and the site of a client, whose metadata document is at its path /client.
+// A deal is an authorization server, a person, and the site of a client. The client's metadata document is at the
+// path /client of that site.
 type deal struct {
 	t      *testing.T
 	server *authserver.Server
@@ -41,7 +42,7 @@ func newDeal(t *testing.T) *deal {
 	return dealOver(t, identity.TokenOptions{Store: store, Audit: store})
 }
 
-// dealOver returns a deal over a store.
+// dealOver returns a deal that uses a store.
 func dealOver(t *testing.T, o identity.TokenOptions) *deal {
 	t.Helper()
 	d := &deal{t: t}
@@ -60,7 +61,7 @@ func dealOver(t *testing.T, o identity.TokenOptions) *deal {
 		t.Fatal(err)
 	}
 	d.who = invited.Principal
-	client := edge.GuardedClient(time.Minute) // as it is in use, except for the address and the root of the test's site
+	client := edge.GuardedClient(time.Minute) // the client used in production, except for the address and the root certificate of the test's site
 	client.Transport = d.site.Client().Transport
 	d.server = authserver.New(authserver.Options{Now: o.Now, Tokens: tokens, Client: client, Authorize: "/console/allow", Base: func(*http.Request) string { return "https://gate.example" },
 		Allow: func(*http.Request) error { return nil }, Admit: func(context.Context, identity.Principal, string) error { return nil }})
@@ -70,7 +71,7 @@ func dealOver(t *testing.T, o identity.TokenOptions) *deal {
 
 func (d *deal) id() string { return d.site.URL + "/client" }
 
-// document writes the document of a client. more is further members.
+// document writes the metadata document of a client. more contains additional members.
 func (d *deal) document(w http.ResponseWriter, id, mime, more string) {
 	w.Header().Set("Content-Type", mime)
 	fmt.Fprintf(w, `{"client_id": %q, "client_name": "Planner", "redirect_uris": ["https://planner.example/landing"]%s}`, id, more)
@@ -86,8 +87,8 @@ func (d *deal) ask() (*authserver.Asking, error) {
 	return asking, err
 }
 
-// TestClientDocument lets in a client whose identifier is the address of its metadata document. The person is shown its
-// host, the document is read anew each time, and the code and tokens are bound to the identifier.
+// TestClientDocument checks a client whose identifier is the address of its metadata document. The person sees its
+// host, the document is read again each time, and the code and tokens are bound to the identifier.
 func TestClientDocument(t *testing.T) {
 	d := newDeal(t)
 	asking, err := d.ask()
@@ -124,8 +125,8 @@ func TestClientDocument(t *testing.T) {
 	}
 }
 
-// TestClientDocumentRefused checks that a document that isn't the client's own, or isn't one, admits no client, and that a
-// redirect of it is not followed.
+// TestClientDocumentRefused checks documents that aren't valid or aren't the client's own. They admit no client, and
+// their redirects are not followed.
 func TestClientDocumentRefused(t *testing.T) {
 	d := newDeal(t)
 	for name, tt := range map[string]struct {
@@ -163,7 +164,7 @@ func TestClientDocumentRefused(t *testing.T) {
 		}
 	}
 	d.answer = func(w http.ResponseWriter, id string) { d.document(w, id, "application/json", "") }
-	d.server.Client = edge.GuardedClient(time.Minute) // which reaches only public addresses
+	d.server.Client = edge.GuardedClient(time.Minute) // it connects only to public addresses
 	if asking, err := d.ask(); asking != nil || err == nil || !strings.Contains(err.Error(), "can't be read") {
 		t.Error("a document of this machine is read:", asking, err)
 	}

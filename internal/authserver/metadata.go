@@ -14,12 +14,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// A Resource describes this server and its token issuers to clients that have no credential, as RFC 9728 specifies.
+// A Resource describes this server and its token issuers to clients without a credential, as RFC 9728 specifies.
 type Resource struct {
-	URL     string   // URL of /mcp as clients use it: https://agents.example/mcp, or "" for that of each request
+	URL     string   // the public URL of /mcp: https://agents.example/mcp. "" means the URL of each request
 	Issuers []string // issuers of its tokens, or nil for this server itself
-	// Words maps scopes to the issuers' names for them. Nil means the same names. A scope that is missing can't be
-	// requested.
+	// Words maps scopes to the issuers' names for them. Nil means that the names are the same. A missing scope can't
+	// be requested.
 	Words map[identity.Scope]string
 }
 
@@ -37,18 +37,19 @@ func (r *Resource) Check() error {
 	return nil
 }
 
-// Address returns the URL of the metadata: the well-known path goes between host and path.
+// Address returns the URL of the metadata. The well-known path is inserted between host and path.
 func (r *Resource) Address() string {
 	u, err := url.Parse(r.URL)
 	if err != nil || r.URL == "" {
-		return "" // Check refuses the first, and For makes an address of the second
+		return "" // Check refuses an invalid URL, and For sets an empty one
 	}
 	u.Path = wellKnown + strings.TrimSuffix(u.Path, "/")
 	return u.String()
 }
 
-// Below returns the URL of the metadata of a server that a proxy serves below a path, "" if base has no path. The proxy may send
-// nothing outside of the path, so the well-known path follows it. A client finds it in the challenge.
+// Below returns the URL of the metadata of a server that a proxy serves below a path. It returns "" if base has no
+// path. The proxy may not forward requests outside this path, so the well-known path is appended to it. A client
+// finds the URL in the challenge.
 func Below(base string) string {
 	u, err := url.Parse(base)
 	if err != nil || strings.Trim(u.Path, "/") == "" {
@@ -57,7 +58,7 @@ func Below(base string) string {
 	return strings.TrimSuffix(base, "/") + wellKnown + "/mcp"
 }
 
-// For returns r as the sender of a request knows it.
+// For returns r with the URL that the sender of a request knows.
 func (r *Resource) For(q *http.Request) *Resource {
 	if r == nil {
 		return nil
@@ -72,7 +73,7 @@ func (r *Resource) For(q *http.Request) *Resource {
 	return &out
 }
 
-// word returns the issuers' name of a scope, or "" if it has none.
+// word returns the issuers' name of a scope, or "" if the scope has none.
 func (r *Resource) word(s identity.Scope) string {
 	if r == nil || r.Words == nil {
 		return string(s)
@@ -80,7 +81,8 @@ func (r *Resource) word(s identity.Scope) string {
 	return r.Words[s]
 }
 
-// Ask returns the scope parameter that requests these scopes from an issuer: names separated by spaces, each once.
+// Ask returns the scope parameter that requests the given scopes from an issuer. It contains names without
+// duplicates, separated by spaces.
 func (r *Resource) Ask(scopes []identity.Scope) string {
 	var words []string
 	for _, s := range scopes {
@@ -93,7 +95,7 @@ func (r *Resource) Ask(scopes []identity.Scope) string {
 
 // Mount serves the metadata at the well-known path, with and without the path of the resource.
 func (r *Resource) Mount(mux *http.ServeMux) {
-	// Scopes that agents never have are not listed.
+	// Scopes that agents never have are omitted.
 	scopes := []identity.Scope{identity.Read, identity.Write, identity.Delete, identity.Schema, identity.Explain}
 	h := http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		here := r.For(q)
@@ -110,8 +112,8 @@ func (r *Resource) Mount(mux *http.ServeMux) {
 	}
 }
 
-// Challenge returns a WWW-Authenticate header: the parameters of RFC 6750, as names and values in turn, and the
-// address of the metadata. Empty values are omitted.
+// Challenge returns a WWW-Authenticate header. It contains the parameters of RFC 6750, given as alternating names and
+// values, and the address of the metadata. It omits empty values.
 func Challenge(address string, parameters ...string) string {
 	var out []string
 	for i, p := 0, append(parameters, "resource_metadata", address); i+1 < len(p); i += 2 {
@@ -122,9 +124,9 @@ func Challenge(address string, parameters ...string) string {
 	return strings.TrimSpace("Bearer " + strings.Join(out, ", "))
 }
 
-// StepUp returns the challenge for a credential that lacks scope. For an issuer's credential, it names the existing
-// scopes too, because an issuer, which may be this server, grants only the requested scopes. For a token of this server
-// beside an issuer, or if r is nil, it names only the missing scope.
+// StepUp returns the challenge for a credential that lacks scope. For an issuer's credential, it also names the
+// existing scopes, because an issuer grants only the requested scopes. The issuer may be this server. It names only
+// the missing scope for a token of this server if there is another issuer, and if r is nil.
 func (r *Resource) StepUp(address string, p identity.Principal, scope identity.Scope) string {
 	words := string(scope)
 	if r != nil && (p.TokenID == "" || r.Issuers == nil) {

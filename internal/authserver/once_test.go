@@ -23,7 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// A stubborn store fails to write tickets while fails is set: before the write, or after it.
+// A stubborn is a store that fails to write tickets: before the write if fails is set, and after it if late is set.
 type stubborn struct {
 	identity.TokenStore
 	fails, late atomic.Bool
@@ -49,11 +49,11 @@ func (s *stubborn) ExchangeTicket(ctx context.Context, id string, next []identit
 	return ok, err
 }
 
-// A booth is a deal over one store, with a clock that can be moved, and what limits its requests.
+// A booth is a deal with one store, an adjustable clock, and a limit on its requests.
 type booth struct {
 	*deal
 	store *stubborn
-	late  atomic.Int64 // how far its clock is ahead
+	late  atomic.Int64 // how far its clock is ahead, in nanoseconds
 	busy  atomic.Bool
 	base  atomic.Value
 	calls *identity.Tokens
@@ -98,7 +98,7 @@ func newBooth(t *testing.T, store identity.TokenStore, log audit.Log) *booth {
 	return b
 }
 
-// code returns what redeems a new code for read and write.
+// code returns a request that redeems a new code for read and write.
 func (b *booth) code() url.Values {
 	b.t.Helper()
 	asking, err := b.ask()
@@ -136,7 +136,7 @@ func (b *booth) good(f url.Values) map[string]any {
 	return out
 }
 
-// refresh returns a request that uses the refresh token of an answer.
+// refresh returns a request that uses the refresh token in an answer.
 func (b *booth) refresh(out map[string]any, more ...string) url.Values {
 	f := url.Values{"grant_type": {"refresh_token"}, "client_id": {b.id()}, "refresh_token": {fmt.Sprint(out["refresh_token"])}}
 	for i := 0; i < len(more); i += 2 {
@@ -145,19 +145,20 @@ func (b *booth) refresh(out map[string]any, more ...string) url.Values {
 	return f
 }
 
-// scopes returns those of an access token, or "" if it isn't good.
+// scopes returns the scopes of an access token, or "" if the token is invalid.
 func (b *booth) scopes(out map[string]any) string {
 	p, err := b.calls.Authenticate(b.t.Context(), fmt.Sprint(out["access_token"]), netip.Addr{})
 	if err != nil {
 		return ""
 	}
-	if p, err = b.calls.Refresh(b.t.Context(), p); err != nil { // as a long call does
+	if p, err = b.calls.Refresh(b.t.Context(), p); err != nil { // a long call does the same
 		return ""
 	}
 	return strings.Join(p.ScopeNames(), " ")
 }
 
-// TestSpentLast refuses requests for each reason there is, and then takes the right one: nothing was used up.
+// TestSpentLast makes requests that are refused, for each reason. Then it makes the right request, which succeeds
+// because nothing was used up.
 func TestSpentLast(t *testing.T) {
 	overStores(t, func(t *testing.T, b *booth) {
 		other := func(name, value string) func(url.Values) func() {
@@ -221,7 +222,7 @@ func TestSpentLast(t *testing.T) {
 	})
 }
 
-// TestRepeatedRefresh repeats a refresh: at once, in many requests, and too late.
+// TestRepeatedRefresh repeats a refresh immediately, in many requests, and too late.
 func TestRepeatedRefresh(t *testing.T) {
 	overStores(t, func(t *testing.T, b *booth) {
 		first := b.good(b.code())
@@ -257,7 +258,7 @@ func TestRepeatedRefresh(t *testing.T) {
 			t.Error("a repetition that is too many:", status, out)
 		}
 		b.busy.Store(false)
-		b.late.Add(int64(identity.Repeat - time.Second)) // it was made a moment ago
+		b.late.Add(int64(identity.Repeat - time.Second)) // it was created a moment ago
 		if got := b.good(b.refresh(first)); got["refresh_token"] != second["refresh_token"] {
 			t.Error("a late repetition:", got)
 		}
@@ -291,7 +292,7 @@ func TestRevokedRepetition(t *testing.T) {
 	})
 }
 
-// TestCodeOnce sends a code in many requests at once: one at most gets tokens, and the grant ends.
+// TestCodeOnce sends a code in many requests at once. At most one request gets tokens, and the grant ends.
 func TestCodeOnce(t *testing.T) {
 	overStores(t, func(t *testing.T, b *booth) {
 		f := b.code()
@@ -319,7 +320,7 @@ func TestCodeOnce(t *testing.T) {
 	})
 }
 
-// TestNarrowed checks what a narrower scope gives, and what the refresh token that comes with it gives.
+// TestNarrowed checks the access token and the refresh token of a request for fewer scopes.
 func TestNarrowed(t *testing.T) {
 	overStores(t, func(t *testing.T, b *booth) {
 		out := b.good(b.code())
@@ -339,7 +340,8 @@ func TestNarrowed(t *testing.T) {
 	})
 }
 
-// TestLateFailure lets the store fail after it has exchanged a code and a refresh token: the client gets what was made.
+// TestLateFailure makes the store fail after it has exchanged a code and a refresh token. The client still gets the
+// new tokens.
 func TestLateFailure(t *testing.T) {
 	overStores(t, func(t *testing.T, b *booth) {
 		b.store.late.Store(true)

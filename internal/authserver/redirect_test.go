@@ -2,9 +2,9 @@ package authserver
 
 import "testing"
 
-// TestRedirects checks to which addresses codes may be sent. These are addresses of web sites, of programs on this
-// machine, of apps named by a domain, and of known clients. No scheme that an operating system gives to a program of
-// its own is among them.
+// TestRedirects checks the addresses to which codes may be sent. These are addresses of web sites, of programs on
+// this machine, of apps named after a domain, and of known clients. Schemes that an operating system assigns to its
+// own programs are refused.
 func TestRedirects(t *testing.T) {
 	for _, to := range []string{"https://app.example/cb", "http://127.0.0.1:33418/", "http://localhost/cb", "http://[::1]:9/cb", "cursor://anysphere.cursor-mcp/oauth/callback",
 		"vscode://vscode.github-authentication/did-authenticate", "vscode-insiders://x/y", "windsurf://a/b", "zed://oauth", "claude://oauth", "com.example.app:/cb", "com.example.my-app://cb",

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// form reads the form in r, in which each parameter occurs once.
+// form reads the form in r. Each parameter may occur only once.
 func form(r *http.Request) (url.Values, *refusal) {
 	if err := r.ParseForm(); err != nil || r.URL.RawQuery != "" || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
 		return nil, &refusal{"invalid_request", "the body must be a form, and the address has no query"}
@@ -35,7 +35,8 @@ func form(r *http.Request) (url.Values, *refusal) {
 	return r.PostForm, nil
 }
 
-// token answers the token endpoint: a code, or a refresh token, becomes an access token and another refresh token.
+// token handles the token endpoint. A code or a refresh token is exchanged for an access token and another refresh
+// token.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	f, wrong := form(r)
 	if wrong != nil {
@@ -65,8 +66,8 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, json.RawMessage(body))
 }
 
-// exchange returns the answer for which a code or refresh token is used up. All that can refuse the request comes before. If another
-// request uses it up meanwhile, that one's answer is repeated, or the grant ends.
+// exchange returns the answer for a code or refresh token, and uses it up. All checks that can refuse the request
+// come before. If another request uses it up in the meantime, that request's answer is repeated, or the grant ends.
 func (s *Server) exchange(r *http.Request, f url.Values, use identity.TicketUse, secret string) ([]byte, error) {
 	for tries := range 2 {
 		o, err := s.Tokens.Offer(r.Context(), use, secret, remoteOf(r))
@@ -95,7 +96,7 @@ func (s *Server) exchange(r *http.Request, f url.Values, use identity.TicketUse,
 	return nil, identity.UnauthorizedError("ticket_ended", nil)
 }
 
-// fail refuses a request. Only the log says why a code or token is not good.
+// fail refuses a request. The reason why a code or token is invalid is only in the log.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if wrong, ok := err.(*refusal); ok {
 		refuse(w, wrong)
@@ -115,7 +116,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// checkCode returns nil if a request for the tokens of a code comes from the client that the person allowed.
+// checkCode checks that a request for the tokens of a code comes from the client that the person allowed.
 func (s *Server) checkCode(r *http.Request, f url.Values, o *identity.Offer) error {
 	var g granted
 	if err := json.Unmarshal([]byte(o.Ticket.Data), &g); err != nil {
@@ -136,12 +137,13 @@ func (s *Server) checkCode(r *http.Request, f url.Values, o *identity.Offer) err
 	return nil
 }
 
-// renewal is the Data of a refresh token: the client that it is bound to.
+// renewal is the Data in the ticket of a refresh token. It contains the client to which the token is bound.
 type renewal struct {
 	Client string `json:"c"`
 }
 
-// checkRenewal returns the scopes that the next access token gets: all that the person granted, or those of them that the request names.
+// checkRenewal returns the scopes of the next access token. These are all scopes that the person granted, or those
+// among them that the request names.
 func checkRenewal(f url.Values, o *identity.Offer) ([]identity.Scope, error) {
 	var of renewal
 	if err := json.Unmarshal([]byte(o.Ticket.Data), &of); err != nil {
@@ -175,8 +177,8 @@ type issued struct {
 	Scope   string `json:"scope"`
 }
 
-// issue uses o up for an access token and a refresh token. The access token has the scopes asked for, and the refresh
-// token all of the grant (RFC 6749, section 6). first is false if another request was faster.
+// issue uses up o for an access token and a refresh token. The access token has the requested scopes. The refresh
+// token has all scopes of the grant (RFC 6749, section 6). first is false if another request was faster.
 func (s *Server) issue(r *http.Request, o identity.Offer, asked []identity.Scope) (body []byte, first bool, err error) {
 	data, err := json.Marshal(renewal{r.PostForm.Get("client_id")})
 	if err != nil {
@@ -194,7 +196,8 @@ func (s *Server) issue(r *http.Request, o identity.Offer, asked []identity.Scope
 	})
 }
 
-// repeat returns the answer of an exchange a moment ago. A request for fewer scopes than that one is refused: it is not a repetition.
+// repeat returns the answer of an exchange a moment ago again. It refuses a request for fewer scopes, because this is
+// not a repetition.
 func repeat(body []byte, asked []identity.Scope) ([]byte, error) {
 	var was issued
 	if err := json.Unmarshal(body, &was); err != nil {
@@ -208,8 +211,8 @@ func repeat(body []byte, asked []identity.Scope) ([]byte, error) {
 	return body, nil
 }
 
-// revoke answers token revocation (RFC 7009): with one of its tokens a client ends the whole grant. The answer is the same
-// for a token that isn't good.
+// revoke handles token revocation (RFC 7009). With one of its tokens, a client ends the whole grant. The answer is
+// the same for an invalid token.
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 	f, wrong := form(r)
 	if wrong != nil {
