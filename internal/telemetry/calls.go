@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// unknown replaces the names of tools that aren't registered.
+// unknown replaces the names of unregistered tools.
 const unknown = "(unknown)"
 
 // calls is the Observer of the gateway.
@@ -24,13 +24,14 @@ type calls struct{ t *Telemetry }
 // A call is the state that Begin passes to End in the context.
 type call struct {
 	tool string
-	span oteltrace.Span // ended by End, or nil if it is the transport's or there is none
+	span oteltrace.Span // ended by End. Nil if the span belongs to the transport, or if there is none
 }
 
 // callKey is the key of a call's span in a context.
 type callKey struct{}
 
-// Begin names the transport's span after the tool, or begins a new one if there is none or another call has used it.
+// Begin names the transport's span after the tool. If there is no such span, or another call has already used it,
+// Begin starts a new span.
 func (c calls) Begin(ctx context.Context, _ identity.Principal, ask bailiwick.CallSpec) context.Context {
 	in := &call{tool: ask.Tool}
 	if ask.Unknown {
@@ -48,11 +49,11 @@ func (c calls) Begin(ctx context.Context, _ identity.Principal, ask bailiwick.Ca
 	return context.WithValue(ctx, callKey{}, in)
 }
 
-// End counts the call, records the outcome in its span, and logs its line.
+// End counts the call, records the outcome in its span, and logs a line.
 func (c calls) End(ctx context.Context, _ identity.Principal, r *audit.Record, err error) {
 	in, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
-		return // it was not begun here
+		return // the call was not begun by this observer
 	}
 	c.t.metrics.running.Dec()
 	c.t.count(in.tool, r)
@@ -115,7 +116,7 @@ func attributes(tool string, r *audit.Record) []attribute.KeyValue {
 	return out
 }
 
-// line logs the line of a call. A refusal that has a cause besides the call itself names it.
+// line logs the line of a call. If a refusal has a cause other than the call itself, the line contains it.
 func (t *Telemetry) line(ctx context.Context, tool string, r *audit.Record, err error) {
 	if !t.log.Enabled(ctx, slog.LevelInfo) {
 		return
@@ -155,10 +156,10 @@ func (t *Telemetry) line(ctx context.Context, tool string, r *audit.Record, err 
 	t.log.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
 }
 
-// Audit returns a log that appends to log and measures the time.
+// Audit returns a log that appends to log and measures the time of each append.
 func (t *Telemetry) Audit(log audit.Log) audit.Log { return timed{log, t.metrics} }
 
-// A timed measures how long the audit takes to keep a record.
+// A timed measures how long the audit takes to store a record.
 type timed struct {
 	audit.Log
 	m *metrics

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Errors is for slog.HandlerOptions.ReplaceAttr: it replaces the text of an error by its Cause.
+// Errors is for slog.HandlerOptions.ReplaceAttr. It replaces the text of an error with the error's Cause.
 func Errors(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindAny {
 		if err, ok := a.Value.Any().(error); ok {
@@ -27,7 +27,7 @@ func Errors(_ []string, a slog.Attr) slog.Attr {
 }
 
 // Cause returns a text about err for the log. It never returns text that could contain a value. An error can provide
-// such a text by a method LogText() string. For others, Cause returns their codes and type.
+// a loggable text with a method LogText() string. For other errors, Cause returns their codes and type.
 func Cause(err error) string {
 	if err == nil {
 		return ""
@@ -42,7 +42,7 @@ func Cause(err error) string {
 	case *net.OpError, *net.DNSError, *fs.PathError, *os.SyscallError, *os.LinkError:
 		return err.Error()
 	case *url.Error:
-		return e.Op + ": " + Cause(e.Err) // its URL may hold a credential
+		return e.Op + ": " + Cause(e.Err) // its URL may contain a credential
 	case interface{ Unwrap() []error }:
 		var all []string
 		for _, one := range e.Unwrap() {
@@ -63,7 +63,7 @@ func Cause(err error) string {
 	return fmt.Sprintf("%T", err)
 }
 
-// ofProblem returns the code, the kind and the cause of p for logs. Its detail may quote a caller.
+// ofProblem returns the code, the kind and the cause of p for logs. It omits the detail, which may quote a caller.
 func ofProblem(p *problem.Error) string {
 	text := string(p.Code)
 	if p.Kind != "" {

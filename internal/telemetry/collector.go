@@ -19,8 +19,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A collector receives spans by OpenTelemetry's protocol over HTTP. It implements otlptrace.Client. OpenTelemetry's own
-// client would link gRPC, which it does not use.
+// A collector sends spans to a collector with OpenTelemetry's protocol over HTTP. It implements otlptrace.Client.
+// OpenTelemetry's own client would link gRPC, which is not used.
 type collector struct {
 	client   *http.Client
 	endpoint *url.URL
@@ -28,7 +28,7 @@ type collector struct {
 	compress bool
 }
 
-// newTransport returns the transport of a collector's client.
+// newTransport returns the HTTP transport for a collector.
 func newTransport(encryption *tls.Config, proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 	return &http.Transport{Proxy: proxy, TLSClientConfig: encryption, ForceAttemptHTTP2: true, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: sendTime}
 }
@@ -42,9 +42,9 @@ func (c *collector) Stop(context.Context) error {
 	return nil
 }
 
-// UploadTraces implements otlptrace.Client. It tries again, until ctx ends, if the collector asks for that.
+// UploadTraces implements otlptrace.Client. It retries, until ctx ends, if the collector's response requests that.
 func (c *collector) UploadTraces(ctx context.Context, spans []*trace.ResourceSpans) error {
-	// A request has the bytes of this message: both have the spans in field 1.
+	// A request has the same encoding as this message, because both have the spans in field 1.
 	body, err := proto.Marshal(&trace.TracesData{ResourceSpans: spans})
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (c *collector) UploadTraces(ctx context.Context, spans []*trace.ResourceSpa
 	}
 }
 
-// send sends body once. after is nil if it makes no sense to try again, or else the least time before that.
+// send sends body once. after is the minimum wait before a retry, or nil if a retry would not help.
 func (c *collector) send(ctx context.Context, body []byte) (after *time.Duration, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint.String(), bytes.NewReader(body))
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *collector) send(ctx context.Context, body []byte) (after *time.Duration
 		return nil, err
 	}
 	defer response.Body.Close() //nolint:errcheck // it was only read
-	// The connection can be used again if the answer was read. The text of the collector's answer is not returned.
+	// The connection can be reused only if the response was read. The text of the response is not returned.
 	if _, err := io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20)); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (c *collector) send(ctx context.Context, body []byte) (after *time.Duration
 	return nil, nil
 }
 
-// retryAfter reads the header Retry-After: seconds or a time. Without it the result is 0.
+// retryAfter parses the header Retry-After, which is a number of seconds or a time. Without it, the result is 0.
 func retryAfter(text string) *time.Duration {
 	var wait time.Duration
 	if seconds, err := strconv.Atoi(text); err == nil {
@@ -125,7 +125,7 @@ func retryAfter(text string) *time.Duration {
 	return &wait
 }
 
-// An httpStatus is the error of a collector that does not accept spans.
+// An httpStatus is the error for a collector that doesn't accept spans.
 type httpStatus int
 
 // Error returns the status as text.
@@ -133,5 +133,5 @@ func (s httpStatus) Error() string {
 	return fmt.Sprintf("the collector answers %d %s", int(s), cmp.Or(http.StatusText(int(s)), "(unknown)"))
 }
 
-// LogText returns the same: it holds no word of the collector.
+// LogText returns the same text, because it contains nothing from the collector.
 func (s httpStatus) LogText() string { return s.Error() }

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// A Metric is a metric as described in documentation.
+// A Metric describes a metric for the documentation.
 type Metric struct {
 	Name   string
 	Type   string // counter, gauge or histogram
@@ -20,7 +20,7 @@ type Metric struct {
 	Labels []string
 }
 
-// AllMetrics returns this package's metrics, sorted by name, without those of Go and of the process.
+// AllMetrics returns this package's metrics, sorted by name. It omits the metrics of Go and of the process.
 func AllMetrics() ([]Metric, error) {
 	r, m := newMetrics("")
 	m.touch()
@@ -44,7 +44,7 @@ func AllMetrics() ([]Metric, error) {
 	return out, nil
 }
 
-// touch makes every metric with labels appear once.
+// touch makes each metric with labels appear once.
 func (m *metrics) touch() {
 	m.operations.WithLabelValues("", "", "", "", "")
 	m.calls.WithLabelValues("", "", "")

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// setting returns an environment variable of OpenTelemetry's exporters: the one for traces, or else the one for everything.
+// setting returns an environment variable of OpenTelemetry's exporters. The variable for traces takes precedence over
+// the one for all signals.
 func setting(name string) string {
 	for _, prefix := range []string{"OTEL_EXPORTER_OTLP_TRACES_", "OTEL_EXPORTER_OTLP_"} {
 		if v := strings.TrimSpace(os.Getenv(prefix + name)); v != "" {
@@ -23,7 +24,7 @@ func setting(name string) string {
 	return ""
 }
 
-// fromEnvironment returns the collector that the environment describes. The settings of o override it.
+// fromEnvironment returns the collector that the environment configures. The settings in o take precedence.
 func (o OTLP) fromEnvironment() (*collector, error) {
 	if p := setting("PROTOCOL"); p != "" && p != "http/protobuf" {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %s; write http/protobuf, the protocol that traces are sent by", p)
@@ -54,13 +55,13 @@ func (o OTLP) fromEnvironment() (*collector, error) {
 	return &collector{client: client, endpoint: endpoint, headers: headers, compress: setting("COMPRESSION") == "gzip"}, nil
 }
 
-// environmentEndpoint returns where o or else the environment says that traces are sent.
+// environmentEndpoint returns the endpoint for traces from o or, if it is not set there, from the environment.
 func (o OTLP) environmentEndpoint() (*url.URL, error) {
 	if o.Endpoint != "" {
 		return o.endpoint()
 	}
 	text, path := os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), "/"
-	if text == "" { // the other is the beginning of a URL
+	if text == "" { // the other variable is only the start of a URL
 		text, path = os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), "/v1/traces"
 	}
 	if text == "" {
@@ -76,7 +77,7 @@ func (o OTLP) environmentEndpoint() (*url.URL, error) {
 	return u, nil
 }
 
-// environmentHeaders reads "name=value,name=value", where values are percent-encoded.
+// environmentHeaders parses "name=value,name=value", where values are percent-encoded.
 func environmentHeaders(text string) (map[string]string, error) {
 	out := map[string]string{}
 	if text == "" {
@@ -86,14 +87,15 @@ func environmentHeaders(text string) (map[string]string, error) {
 		name, v, ok := strings.Cut(pair, "=")
 		v, err := url.PathUnescape(strings.TrimSpace(v))
 		if name = strings.TrimSpace(name); !ok || name == "" || err != nil {
-			return nil, errors.New("OTEL_EXPORTER_OTLP_HEADERS is not such as name=value,name=value") // without its text, which may hold a credential
+			// The error omits the text, which may contain a credential.
+			return nil, errors.New("OTEL_EXPORTER_OTLP_HEADERS is not such as name=value,name=value")
 		}
 		out[name] = v
 	}
 	return out, nil
 }
 
-// environmentTLS returns the certificates of the environment.
+// environmentTLS returns the TLS configuration with the certificates from the environment.
 func environmentTLS() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if file := setting("CERTIFICATE"); file != "" {

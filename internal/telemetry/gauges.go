@@ -13,21 +13,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// A Watch has the functions that are read when metrics are requested. Nil fields are not reported.
+// A Watch contains functions that are called when metrics are requested. Nil fields are not reported.
 type Watch struct {
-	Load   func() wire.Load // of the MCP transport
+	Load   func() wire.Load // the load of the MCP transport
 	Policy func() string    // the version of the rules in force
 	Pools  map[string]source.Pooled
-	Closed func() int // how many classes, actions and sources don't fit their description
+	Closed func() int // number of classes, actions and sources that don't fit their description
 
-	Withheld func() int                 // how many fields are hidden because of their values
-	Replicas func() health.ReplicaState // how the processes that share the store compare
+	Withheld func() int                 // number of fields that are hidden because of their values
+	Replicas func() health.ReplicaState // how the processes that share the store differ
 }
 
 // Look makes t report w. It must be called at most once.
 func (t *Telemetry) Look(w Watch) { t.registry.MustRegister(&gauges{w}) }
 
-// gauges is a prometheus.Collector of values kept elsewhere.
+// gauges is a prometheus.Collector of values that other packages store.
 type gauges struct{ w Watch }
 
 var (
@@ -95,7 +95,7 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// RecordReload records that rules or sources were reloaded, with success if err is nil.
+// RecordReload records a reload of rules or sources. It was successful if err is nil.
 func (t *Telemetry) RecordReload(err error) {
 	if err != nil {
 		t.metrics.reloads.WithLabelValues("failed").Inc()
@@ -107,13 +107,13 @@ func (t *Telemetry) RecordReload(err error) {
 	t.metrics.reloadTime.Set(float64(time.Now().UnixMilli()) / 1e3)
 }
 
-// CountRefusal counts a request or a connection refused by a transport, by the actual kind, which is a name defined by the
-// program.
+// CountRefusal counts a request or connection that a transport refused, by the true kind. The program defines the
+// names of kinds.
 func (t *Telemetry) CountRefusal(door, kind string) {
 	t.metrics.refused.WithLabelValues(door, kind).Inc()
 }
 
-// Metrics returns a handler of the metrics in the formats of Prometheus. It doesn't authenticate.
+// Metrics returns a handler that serves the metrics in the formats of Prometheus. It doesn't authenticate callers.
 func (t *Telemetry) Metrics() http.Handler {
 	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{EnableOpenMetrics: true, MaxRequestsInFlight: 4, ErrorHandling: promhttp.HTTPErrorOnError})
 }
@@ -153,5 +153,5 @@ func (c *counted) Write(b []byte) (int, error) {
 	return c.ResponseWriter.Write(b)
 }
 
-// Unwrap lets http.ResponseController flush and set deadlines.
+// Unwrap allows http.ResponseController to flush and set deadlines.
 func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }

@@ -8,14 +8,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// seconds are the buckets of the semantic conventions for MCP operations, with finer ones below. short are finer
-// still.
+// seconds are the buckets in the semantic conventions for MCP operations, with smaller buckets added. short has still
+// smaller buckets.
 var (
 	seconds = []float64{0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}
 	short   = []float64{0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1}
 )
 
-// metrics are all metrics. Labels only take values known to the program: names of registered tools, codes and kinds.
+// metrics contains all metrics. Labels have only values that the program defines: names of registered tools, codes
+// and kinds.
 type metrics struct {
 	operations *prometheus.HistogramVec
 
@@ -42,8 +43,8 @@ type metrics struct {
 	unsentSpans prometheus.Counter
 }
 
-// newMetrics returns all metrics in a registry of their own, with those of Go and of the process. No label has a value that callers
-// choose, or that could identify one.
+// newMetrics returns all metrics in a separate registry, with the metrics of Go and of the process. No label has a
+// value that a caller chooses or that could identify a caller.
 func newMetrics(version string) (*prometheus.Registry, *metrics) {
 	r := prometheus.NewRegistry()
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -91,7 +92,7 @@ func newMetrics(version string) (*prometheus.Registry, *metrics) {
 	return r, m
 }
 
-// few limits the number of different values of a label, which would otherwise grow without end.
+// few limits the number of different values of a label. Without a limit, the number could grow without end.
 type few struct {
 	most int
 
@@ -99,7 +100,7 @@ type few struct {
 	seen map[string]bool
 }
 
-// of returns word as a label, or other once there are too many different ones.
+// of returns word as the label, or "other" if there are already too many different values.
 func (f *few) of(word string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

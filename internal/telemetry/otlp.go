@@ -17,10 +17,10 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// OTLP says where traces are sent, by OpenTelemetry's protocol over HTTP.
+// OTLP configures the endpoint for traces, which use OpenTelemetry's protocol over HTTP.
 type OTLP struct {
 	Endpoint string            // URL of a collector. Without a path, "/v1/traces" is added. "" means http://localhost:4318
-	Headers  map[string]string // sent with each request. It may hold a credential
+	Headers  map[string]string // sent with each request. They may contain a credential
 	Insecure bool              // the endpoint may be http:// on another machine
 }
 
@@ -29,11 +29,11 @@ const defaultEndpoint = "http://localhost:4318"
 
 const (
 	sendTime = 10 * time.Second
-	linger   = 5 * time.Second // how long spans wait to be sent together with others
+	linger   = 5 * time.Second // how long spans wait to be sent together
 )
 
-// newProvider returns the provider that makes and sends spans. It sets everything that the SDK would take from the
-// environment, unless that is asked for.
+// newProvider returns the provider that creates and sends spans. It sets everything that the SDK would otherwise read
+// from the environment, unless o.Environment is true.
 func (t *Telemetry) newProvider(ctx context.Context, o Traces) (*sdk.TracerProvider, error) {
 	exporter := o.Exporter
 	if exporter == nil {
@@ -70,7 +70,7 @@ func (t *Telemetry) newProvider(ctx context.Context, o Traces) (*sdk.TracerProvi
 	return sdk.NewTracerProvider(options...), nil
 }
 
-// collector returns where spans are sent.
+// collector returns the collector to which spans are sent.
 func (o OTLP) collector(environment bool) (*collector, error) {
 	if environment {
 		return o.fromEnvironment()
@@ -83,7 +83,7 @@ func (o OTLP) collector(environment bool) (*collector, error) {
 	return &collector{client: &http.Client{Transport: transport, Timeout: sendTime}, endpoint: endpoint, headers: o.Headers, compress: true}, nil
 }
 
-// endpoint returns the URL that requests go to.
+// endpoint returns the URL of requests.
 func (o OTLP) endpoint() (*url.URL, error) {
 	u, err := url.Parse(cmp.Or(o.Endpoint, defaultEndpoint))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
@@ -98,16 +98,16 @@ func (o OTLP) endpoint() (*url.URL, error) {
 	return u, nil
 }
 
-// A sender sends spans. It logs once when sending begins to fail and once when it works again. The SDK would write to
-// standard error each time, including the collector's response.
+// A sender sends spans. It logs once when sending starts to fail, and once when it works again. The SDK would write
+// to standard error each time, and include the collector's response.
 type sender struct {
 	sdk.SpanExporter
 	t        *Telemetry
-	resource *resource.Resource // of all spans. Nil keeps the SDK's, which includes the environment
+	resource *resource.Resource // the resource of all spans. Nil means the SDK's resource, which includes the environment
 	failing  atomic.Bool
 }
 
-// ExportSpans implements sdk.SpanExporter. It returns no error, since it has logged it.
+// ExportSpans implements sdk.SpanExporter. It returns no error, because it has logged the error.
 func (s *sender) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	if s.resource != nil {
 		own := make([]sdk.ReadOnlySpan, len(spans))

@@ -36,7 +36,7 @@ type collector struct {
 	mu       sync.Mutex
 	requests []string // path, authorization, names of the spans and resource
 	refuse   bool
-	busy     int // how many requests get the status 503
+	busy     int // number of requests that get the status 503
 }
 
 func newCollector(t *testing.T) *collector {
@@ -86,7 +86,7 @@ func newCollector(t *testing.T) *collector {
 	return c
 }
 
-// TestOTLP checks that traces are sent where the configuration says, and that the environment counts only if the
+// TestOTLP checks that traces are sent to the configured endpoint, and that the environment is used only if the
 // configuration allows it.
 func TestOTLP(t *testing.T) {
 	for _, tt := range []struct {
@@ -152,7 +152,7 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// TestBusyCollector checks that spans are sent again to a collector that asks for it.
+// TestBusyCollector checks that spans are sent again if the collector requests it.
 func TestBusyCollector(t *testing.T) {
 	c := newCollector(t)
 	c.busy = 1
@@ -169,7 +169,7 @@ func TestBusyCollector(t *testing.T) {
 	}
 }
 
-// TestBadEnvironment checks that a variable that can't be followed is an error, which holds no credential.
+// TestBadEnvironment checks that an invalid variable is an error, and that the error contains no credential.
 func TestBadEnvironment(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"PROTOCOL", "grpc", "write http/protobuf"},
@@ -194,7 +194,8 @@ func TestBadEnvironment(t *testing.T) {
 	}
 }
 
-// TestEnvironmentEncryption sends spans to a collector over TLS, whose authority, headers and path the environment names.
+// TestEnvironmentEncryption sends spans to a collector over TLS. Its authority, headers and path come from the
+// environment.
 func TestEnvironmentEncryption(t *testing.T) {
 	var got []string
 	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -242,7 +243,7 @@ type coded struct{}
 func (coded) Error() string { return "swordfish" }
 func (coded) Code() int     { return 19 }
 
-// TestCause checks that the log has only those parts of an error that can't contain a value.
+// TestCause checks that the log contains only the parts of an error that can't contain a value.
 func TestCause(t *testing.T) {
 	for _, tt := range []struct {
 		err  error

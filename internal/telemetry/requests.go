@@ -15,7 +15,7 @@ import (
 // requests is the Observer of the MCP transport.
 type requests struct{ t *Telemetry }
 
-// An operation is a request of the protocol, carried in the context. Its call sets the tool.
+// An operation is a request of the protocol. It is passed in the context. Its call sets the tool.
 type operation struct {
 	method, version, transport string
 	tool                       string // "" until a call has begun
@@ -26,7 +26,7 @@ type operation struct {
 // operationKey is the key of a request's operation in a context.
 type operationKey struct{}
 
-// Begin begins the span of a request, as a child of the client's if the request names one.
+// Begin starts the span of a request. If the request names a span of the client, the new span is its child.
 func (r requests) Begin(ctx context.Context, o wire.Operation) context.Context {
 	op := &operation{method: o.Method, version: o.Version, transport: "pipe", start: time.Now()}
 	if o.HTTP {
@@ -48,11 +48,11 @@ func (r requests) Begin(ctx context.Context, o wire.Operation) context.Context {
 	return context.WithValue(ctx, operationKey{}, op)
 }
 
-// End ends the span of a request, and counts it.
+// End ends the span of a request and counts the request.
 func (r requests) End(ctx context.Context, failure string) {
 	op, ok := ctx.Value(operationKey{}).(*operation)
 	if !ok {
-		return // it was not begun here
+		return // the request was not begun by this observer
 	}
 	tool := ""
 	if op.method == "tools/call" {

@@ -1,8 +1,8 @@
-// Package telemetry reports what the gateway does: metrics, traces, and a log line for each call.
+// Package telemetry reports the gateway's work as metrics, traces, and a log line for each call.
 //
-// The gateway and the MCP transport report calls and requests through Observers. Steps make their spans with package
-// trace. No argument, record, rule, credential or error text enters a metric, a span or a line, and labels of metrics
-// are few and fixed.
+// The gateway and the MCP transport report calls and requests through Observers. Steps create their spans with
+// package trace. Metrics, spans and log lines contain no argument, record, rule, credential or error text. Labels of
+// metrics are few and fixed.
 package telemetry
 
 import (
@@ -23,26 +23,26 @@ import (
 
 // Options configure a Telemetry. The zero Options collect metrics only.
 type Options struct {
-	Version string       // of the program
-	Logger  *slog.Logger // for lines of calls, and warnings when traces can't be sent. Nil logs nothing
+	Version string       // the program's version
+	Logger  *slog.Logger // for lines about calls, and for warnings when traces can't be sent. Nil logs nothing
 	Calls   bool         // log a line for each call
 	Faults  bool         // log a line for each call that was refused, failed or was cancelled
 	Traces  *Traces      // nil disables tracing
 }
 
-// Traces say which calls are traced, and where traces are sent.
+// Traces configure which calls are traced, and where traces are sent.
 type Traces struct {
 	// Exporter receives the spans. Nil means OTLP.
 	Exporter sdk.SpanExporter
 	OTLP     OTLP
-	// Sample is the fraction of calls traced, from 0 to 1, unless the client has decided by sending a traceparent. 0
-	// means DefaultSample. A negative value traces only the calls that clients trace.
+	// Sample is the fraction of calls to trace, from 0 to 1. A client that sends a traceparent decides for its own
+	// calls. 0 means DefaultSample. A negative value traces only calls that clients trace.
 	Sample float64
-	// Environment lets OTEL_* variables set options that aren't set here. Otherwise they are ignored.
+	// Environment allows OTEL_* variables to set options that aren't set here. Otherwise the variables are ignored.
 	Environment bool
 }
 
-// DefaultSample is the default fraction of calls traced.
+// DefaultSample is the default fraction of calls to trace.
 const DefaultSample = 0.1
 
 // Telemetry collects metrics and traces. It is safe for use by several goroutines.
@@ -55,7 +55,7 @@ type Telemetry struct {
 	metrics  *metrics
 }
 
-// New returns a Telemetry. It opens no connection. The first traces do.
+// New returns a Telemetry. It doesn't open a connection. Sending the first traces does.
 func New(ctx context.Context, o Options) (*Telemetry, error) {
 	t := &Telemetry{options: o, log: o.Logger}
 	if t.log == nil {
@@ -78,7 +78,7 @@ func (t *Telemetry) Calls() bailiwick.Observer { return calls{t} }
 // Requests returns the observer for mcp.Options.Observer.
 func (t *Telemetry) Requests() wire.Observer { return requests{t} }
 
-// flushTime is how long Close waits for the last traces to be sent.
+// flushTime is the maximum time that Close waits for the last traces to be sent.
 const flushTime = 5 * time.Second
 
 // Close sends the remaining spans and stops tracing.

@@ -78,7 +78,7 @@ func newStand(t *testing.T) *stand {
 	return s
 }
 
-// kept is an exporter in memory that keeps its spans after shutdown.
+// kept is an in-memory exporter that keeps its spans after shutdown.
 type kept struct{ *tracetest.InMemoryExporter }
 
 func (kept) Shutdown(context.Context) error { return nil }
@@ -89,7 +89,7 @@ func (pool) Pool() source.Pool { return source.Pool{Used: 1, Idle: 2, Most: 8} }
 
 const traceParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// call sends a tools/call as clients of MCP 2026-07-28 do.
+// call sends a tools/call in the form of MCP 2026-07-28.
 func (s *stand) call(t *testing.T, tool, arguments string) string {
 	t.Helper()
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `,"_meta":{` +
@@ -120,7 +120,7 @@ func (s *stand) send(t *testing.T, method, path, body string, headers ...string)
 	return b.String()
 }
 
-// TestSpans checks that a call is one trace, a child of the client's, and that each step is a span of it.
+// TestSpans checks that a call is one trace, as a child of the client's span, and that each step is a span in it.
 func TestSpans(t *testing.T) {
 	s := newStand(t)
 	s.call(t, "query_class", `{"class_name":"notes"}`)
@@ -208,7 +208,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestFaultLines checks that Faults logs the calls that did not succeed, and no others.
+// TestFaultLines checks that Faults logs exactly the calls that did not succeed.
 func TestFaultLines(t *testing.T) {
 	var log bytes.Buffer
 	tel, err := telemetry.New(t.Context(), telemetry.Options{Logger: slog.New(slog.NewJSONHandler(&log, nil)), Faults: true})
