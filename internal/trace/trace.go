@@ -1,9 +1,9 @@
 // Package trace marks the steps of a call as spans.
 //
-// Steps that have a context use it. The code that puts a recording span into the context decides which calls are
-// traced, and where traces go. That is package telemetry, or a program that embeds the gateway. Without such a span, a
-// step only costs a look into the context, and no memory. Error texts are never recorded, because they can contain
-// values. A span has only the error's code.
+// The code that puts a recording span into the context decides which calls are traced and where traces are sent. This
+// is package telemetry, or a program that embeds the gateway. Without such a span, a step costs only a lookup in the
+// context, and no memory. Error texts are never recorded, because they can contain values. A span contains only the
+// error's code.
 package trace
 
 import (
@@ -19,16 +19,16 @@ import (
 // Scope is the name of the instrumentation in traces.
 const Scope = "github.com/bailiwick-dev/bailiwick"
 
-// Start begins a step of the call in ctx. End ends it. The returned context is for calls within the step.
+// Start starts a step of the call in ctx. End ends the step. The returned context is for calls inside the step.
 func Start(ctx context.Context, step string) (context.Context, trace.Span) {
 	call := trace.SpanFromContext(ctx)
 	if !call.IsRecording() {
-		return ctx, call // a non-recording span, on which End does nothing
+		return ctx, call // a non-recording span, for which End does nothing
 	}
 	return call.TracerProvider().Tracer(Scope).Start(ctx, step)
 }
 
-// End ends a step begun by Start, with its result.
+// End ends a step that Start started, and records its result.
 func End(step trace.Span, err error) {
 	Fail(step, err)
 	step.End()
@@ -44,8 +44,8 @@ func Fail(s trace.Span, err error) {
 	s.SetStatus(codes.Error, code)
 }
 
-// Parent returns the header traceparent (W3C Trace Context) for outgoing requests of the call in ctx, or "" if it
-// isn't traced.
+// Parent returns the value of the header traceparent (W3C Trace Context) for outgoing requests of the call in ctx. It
+// returns "" if the call isn't traced.
 func Parent(ctx context.Context) string {
 	c := trace.SpanContextFromContext(ctx)
 	if !c.IsValid() {

@@ -15,7 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestSteps checks that steps are children of the span in the context, and record errors by code only.
+// TestSteps checks that steps are children of the span in the context, and that they record only the code of an
+// error.
 func TestSteps(t *testing.T) {
 	memory := tracetest.NewInMemoryExporter()
 	provider := sdk.NewTracerProvider(sdk.WithSyncer(memory))
@@ -67,7 +68,7 @@ func TestParent(t *testing.T) {
 	}
 }
 
-// TestOff checks that a step without tracing, or in an unsampled call, allocates nothing, and ends no other span.
+// TestOff checks that a step without tracing, or in an unsampled call, allocates no memory and ends no other span.
 func TestOff(t *testing.T) {
 	unsampled, call := sdk.NewTracerProvider(sdk.WithSampler(sdk.NeverSample())).Tracer("test").Start(t.Context(), "call")
 	defer call.End()
