@@ -25,9 +25,9 @@ const pictures = `{"openapi": "3.0.0", "info": {"title": "Pictures", "version": 
   "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
   "responses": {"200": {"description": "a picture", "content": {"image/png": {}}}}}}}}`
 
-// TestFiles reads a binary answer of an API with a real client. The answer links to a resource, which only the
-// principal that asked can read, under the rules of that moment. The API gets the headers that the program gives for
-// each principal.
+// TestFiles reads a binary response of an API with a real client. The answer links to a resource. Only the principal
+// that made the call can read it, under the rules in force at that time. The API gets the headers that the program
+// returns for each principal.
 func TestFiles(t *testing.T) {
 	picture := bytes.Repeat([]byte("\x89PNG\r\n\x1a\n\x00\x01\x02\x03"), 100_000)
 	var gone atomic.Bool

@@ -1,5 +1,5 @@
-// Package serve runs in a Go program what the command "bailiwick serve" runs: everything that a configuration file
-// names.
+// Package serve runs the server of the command "bailiwick serve" inside a Go program: everything that a configuration
+// file names.
 //
 //	s, err := serve.Open(ctx, "bailiwick.yaml", serve.Options{})
 //	mux.Handle("/mcp", s.MCP())
@@ -7,8 +7,8 @@
 //	mux.Handle("/console/", s.Console())
 //	go s.Run(ctx, "https://app.example.com")
 //
-// A program that needs no file makes a bailiwick.Gateway itself, with the packages it needs. This package links all
-// sources and both stores.
+// A program without a configuration file can create a bailiwick.Gateway itself, with only the packages it needs. This
+// package links all sources and both stores.
 package serve
 
 import (
@@ -29,18 +29,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// Options adds a program's own parts to those of a configuration file. The zero value adds none.
+// Options adds a program's own parts to those in a configuration file. The zero value adds nothing.
 type Options struct {
-	// Authenticate returns the principal of a request to the MCP endpoint and to the review API. If nil, the
+	// Authenticate returns the principal of a request to the MCP endpoint or the review API. If it is nil, the
 	// configuration's tokens and issuer authenticate. It returns an identity.UnauthorizedError if the caller isn't
 	// signed in.
 	Authenticate func(*http.Request) (identity.Principal, error)
 
-	// Tools are served in addition to those of the configuration. A name that is taken is an error.
+	// Tools are served in addition to the tools in the configuration. A duplicate name is an error.
 	Tools []tool.Tool
 
-	// Open opens a source whose url begins with a scheme that this package doesn't link, such as duckdb:. It returns nil
-	// without an error for a source that it doesn't know. Nil opens none.
+	// Open opens a source whose url begins with a scheme that this package doesn't link, such as duckdb:. It returns
+	// nil without an error for an unknown source. If Open is nil, no such source can be opened.
 	Open func(ctx context.Context, s Source) (source.Adapter, error)
 
 	// Credential returns the program's own credential of an HTTP API of the configuration, in the place of a configured
@@ -48,11 +48,11 @@ type Options struct {
 	// openapi.TokenExchange. It returns nil for a source without one. If Credential is nil, no source has one.
 	Credential func(source string) openapi.Credential
 
-	// Logger receives what operators need to know. If nil, Log does.
+	// Logger receives the log for operators. If it is nil, Log is used.
 	Logger *slog.Logger
 
-	// Log is where the log is written in the form and from the level on that the configuration's log names, if there is no Logger.
-	// Nil discards it.
+	// Log receives the log if there is no Logger. The configuration's section log determines the form and the level.
+	// If Log is nil, the log is discarded.
 	Log io.Writer
 }
 
@@ -60,10 +60,10 @@ type Options struct {
 type Source struct {
 	Name      string
 	URL       string // a relative path is already resolved
-	LocalRows int    // the most records that a query may read to finish what the source can't do, or 0 for its default
+	LocalRows int    // maximum records that a query may read to do work that the source can't do, or 0 for the default
 }
 
-// opening returns how a configuration opens the sources of o.
+// opening returns the function with which a configuration opens the sources of o.
 func (o *Options) opening() config.Open {
 	if o.Open == nil {
 		return nil
@@ -78,15 +78,15 @@ type Server struct {
 	file    string
 	own     Options
 	log     *slog.Logger
-	started config.Config // as it was read
+	started config.Config // the configuration as it was read first
 	plant   *app.App
 	parts   *app.Serving
 	watch   app.ConfigWatcher
 	end     context.CancelFunc // ends the handlers
 }
 
-// Open reads the configuration file, connects to its store and sources, and compiles its rules. An error names the
-// line of the file that is wrong. Warnings lists what works only in part. ctx applies only to opening.
+// Open reads the configuration file, connects to its store and sources, and compiles its rules. An error contains the
+// position of the fault in the file. Warnings lists the parts that work only partially. ctx is used only for opening.
 func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
 	c, err := app.LoadFile(file)
 	if err != nil {
@@ -124,16 +124,17 @@ func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
 	return s, err
 }
 
-// Gateway returns the gateway, through which the program itself can read, propose and review under the same rules.
+// Gateway returns the gateway. Through it, the program itself can read, propose and review under the same rules.
 func (s *Server) Gateway() *bailiwick.Gateway { return s.plant.Gateway }
 
 // Tools returns the tools that agents can call. They can be added and removed while the server runs.
 func (s *Server) Tools() *tool.Set { return s.plant.Tools }
 
-// Address returns the address that the configuration names for agents (listen), "" if it names none. Nothing here listens by itself.
+// Address returns the address for agents in the configuration (listen), or "" if it isn't set. The Server doesn't
+// listen by itself.
 func (s *Server) Address() string { return s.started.Listen }
 
-// Warnings returns a sentence for each part of the configuration that works only in part.
+// Warnings returns a sentence for each part of the configuration that works only partially.
 func (s *Server) Warnings() []string { return s.plant.Warnings }
 
 // Handler serves all endpoints below one address: /mcp, /api/, /console, /healthz and /readyz.
@@ -145,8 +146,8 @@ func (s *Server) MCP() http.Handler { return s.parts.Agents }
 // ReviewAPI serves the reviewers' JSON API at /api/.
 func (s *Server) ReviewAPI() http.Handler { return s.parts.Reviews }
 
-// Console serves the web pages for reviewers at /console and below. It serves 404 if the configuration has no way for
-// people to sign in.
+// Console serves the web pages for reviewers at /console and below. It responds with 404 if people have no way to
+// sign in.
 func (s *Server) Console() http.Handler {
 	if s.parts.Console == nil {
 		return http.NotFoundHandler()
@@ -154,9 +155,9 @@ func (s *Server) Console() http.Handler {
 	return s.parts.Console.Handler()
 }
 
-// Run applies approved changes, sends notifications and notifies listening agents of changed rules, until ctx ends.
-// It returns when nothing is in progress. Without it changes can be proposed and approved, but are not applied. Links
-// in notifications begin with address, such as "https://app.example.com".
+// Run applies approved changes, sends notifications, and notifies listening agents of changed rules, until ctx ends.
+// It returns when no work is in progress. Without Run, changes can be proposed and approved, but are not applied.
+// Links in notifications begin with address, such as "https://app.example.com".
 func (s *Server) Run(ctx context.Context, address string) {
 	silence := s.plant.Announce(s.parts.MCP)
 	stop := s.parts.Work(ctx, address)
@@ -165,15 +166,15 @@ func (s *Server) Run(ctx context.Context, address string) {
 	silence()
 }
 
-// Serve answers requests on l with Handler until ctx ends, and waits for calls in flight. The configuration
-// (server.connections) bounds the connections and the waiting. A program with its own http.Server bounds the
-// connections and the idle ones itself.
+// Serve answers requests on l with Handler until ctx ends. Then it waits for calls in progress. The configuration
+// (server.connections) limits the connections and the wait. A program with its own http.Server must limit connections
+// and idle connections itself.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return s.parts.MCP.Serve(ctx, l, s.parts.Handler())
 }
 
-// Reload reads the configuration file again and puts it into force in one step. It returns warnings. An error, which
-// names the line that is wrong, leaves everything as it was.
+// Reload reads the configuration file again and applies it in one step. It returns warnings. An error contains the
+// position of the fault, and nothing is changed.
 func (s *Server) Reload(ctx context.Context) ([]string, error) {
 	c, err := s.load()
 	if err != nil {
@@ -193,7 +194,7 @@ func (s *Server) load() (*config.Config, error) {
 	return c, nil
 }
 
-// apply puts a configuration into force.
+// apply applies a configuration.
 func (s *Server) apply(ctx context.Context, c *config.Config) ([]string, error) {
 	warnings, err := s.plant.Reload(ctx, c)
 	if err == nil {
@@ -210,8 +211,9 @@ func (s *Server) reportReload(err error) error {
 	return err
 }
 
-// Watch puts the configuration into force when it changes, until ctx ends, and reads it and the sources again for each signal of hangup,
-// which may be nil. One that is wrong changes nothing: the log says why, and so does the health report. Watch is called once.
+// Watch applies the configuration when it changes, until ctx ends. For each signal from hangup, which may be nil, it
+// reads the configuration and the sources again. An invalid configuration changes nothing. The log and the health
+// report describe the fault. Watch may be called only once.
 func (s *Server) Watch(ctx context.Context, hangup <-chan os.Signal) {
 	stop := s.watch.Watch(ctx, app.WatchOptions{
 		Started: &s.started, File: s.file, Load: s.load, Apply: s.apply, Restart: app.Restart, Hangup: hangup, Log: s.log,
@@ -224,7 +226,7 @@ func (s *Server) Watch(ctx context.Context, hangup <-chan os.Signal) {
 	stop()
 }
 
-// Close ends the handlers and closes the sources and the store. Call it after Run has returned.
+// Close ends the handlers, and closes the sources and the store. Call Close after Run has returned.
 func (s *Server) Close() error {
 	s.end()
 	var err error

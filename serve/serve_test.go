@@ -31,7 +31,7 @@ classes:
   tracker.issues: {tenant: {field: org_id, is: principal.tenant}, visible: [id, title, status], permitted: [title]}
 `
 
-// as adds to every request a header that the test's Authenticate reads.
+// as adds a header to every request, which the test's Authenticate reads.
 type as string
 
 func (name as) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -70,8 +70,8 @@ func open(t *testing.T, config string) (*serve.Server, string, error) {
 	return s, file, err
 }
 
-// TestServer mounts a configuration in a program with its own authentication and tool: an agent proposes, a person
-// approves over the review API, and the change is applied.
+// TestServer mounts a configuration in a program with its own authentication and tool. An agent proposes, a person
+// approves through the review API, and the change is applied.
 func TestServer(t *testing.T) {
 	s, file, err := open(t, configuration)
 	if err != nil {
@@ -168,7 +168,7 @@ func TestServer(t *testing.T) {
 		t.Errorf("the console answers %d %.80s", code, page)
 	}
 
-	// The program's own tool stays when the file changes. An invalid file changes nothing.
+	// The program's own tool remains when the file changes. An invalid file changes nothing.
 	if err := os.WriteFile(file, []byte(strings.Replace(configuration, "title, status]", "title, status, priority]", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestOpenRefuses checks that errors name the place, and that nothing is left open.
+// TestOpenRefuses checks that errors contain the position, and that everything is closed.
 func TestOpenRefuses(t *testing.T) {
 	for _, tt := range []struct{ config, want string }{
 		{strings.Replace(configuration, "tracker.issues:", "tracker.isues:", 1), "Did you mean"},
@@ -207,7 +207,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestServeIsBounded checks that Serve keeps the number of connections that the configuration allows, and ends with its context.
+// TestServeIsBounded checks that Serve limits the number of connections as configured, and ends with its context.
 func TestServeIsBounded(t *testing.T) {
 	s, _, err := open(t, configuration+"server: {connections: {max: 4, each: 4}}\n")
 	if err != nil {
@@ -236,7 +236,7 @@ func TestServeIsBounded(t *testing.T) {
 		}
 		res, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: "HEAD"})
 		if err != nil || res.StatusCode == http.StatusServiceUnavailable {
-			continue // refused, as no connection is idle yet: the server notices that a moment after its answer
+			continue // refused, because no connection is idle yet. The server notices that a moment after its response
 		}
 		if res.StatusCode != http.StatusOK {
 			t.Fatal(res)
@@ -247,7 +247,7 @@ func TestServeIsBounded(t *testing.T) {
 			closed <- struct{}{}
 		}()
 	}
-	for i := range asked - most { // those that have been idle longest made room
+	for i := range asked - most { // the connections that were idle longest were closed
 		select {
 		case <-closed:
 		case <-time.After(30 * time.Second):

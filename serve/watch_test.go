@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/serve"
 )
 
-// TestWatch checks that the address and the log of the configuration aren't ignored. Rules which change while the
-// program serves come into force.
+// TestWatch checks that the configured address and log are used. Rules that change while the program serves take
+// effect.
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "bailiwick.yaml")
@@ -59,7 +59,7 @@ func TestWatch(t *testing.T) {
 	<-done
 }
 
-// lines is a log.
+// lines collects the lines of a log.
 type lines struct {
 	sync.Mutex
 	text strings.Builder
@@ -71,7 +71,7 @@ func (l *lines) Write(b []byte) (int, error) {
 	return l.text.Write(b)
 }
 
-// await waits for a record of the log, in JSON.
+// await waits for a record with the given message in the JSON log.
 func (l *lines) await(t *testing.T, message string) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(10 * time.Millisecond) {
