@@ -1,8 +1,9 @@
 // Package reviewapi is the JSON API with which people review changes, for other front ends and the command line.
 //
-// It is a transport over a bailiwick.Reviewer, next to mcp and console. It accepts only a bearer token of a human
-// with the scope review, from the hosts and origins that the MCP transport accepts. An agent's credential can't review,
-// whatever its scopes. It refuses unknown members of a body, parameters and states. GET changes nothing.
+// It is a transport over a bailiwick.Reviewer, next to mcp and console. It accepts only the credential of a human
+// with the scope review, from the hosts and origins that the MCP transport accepts. An agent's credential can't
+// review, even with that scope. The API refuses unknown parameters, states and members of a body. GET changes
+// nothing.
 package reviewapi
 
 import (
@@ -26,31 +27,31 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Limits of the API.
+// These limit the API.
 const (
 	maxBody  = 64 << 10
-	calls    = 32 // concurrent. As many again may wait
+	calls    = 32 // concurrent calls. The same number may wait
 	streams  = 200
 	patience = 5 * time.Second
 )
 
-// Options configure the API. All fields but Logger, Beat, and Deliveries with Record are required.
+// Options configure the API. All fields except Logger, Beat, Tokens, and Deliveries with Record are required.
 type Options struct {
 	Reviewer func(who identity.Principal, correlation string) bailiwick.Reviewer
 	// Identify authenticates a request. See mcp.Server.Identify.
 	Identify func(*http.Request) (identity.Principal, error)
 	// Challenge is the WWW-Authenticate header of a 401.
 	Challenge string
-	// Deliveries lists notifications. Nil serves none.
+	// Deliveries lists notifications. If it is nil, they are not served.
 	Deliveries Deliveries
-	// Tokens manages tokens, people and sessions, for operators. Nil serves none of them.
+	// Tokens manages tokens, people and sessions, for operators. If it is nil, none of them are served.
 	Tokens *identity.Tokens
-	// Record is Gateway.Do, which admits and records reads of deliveries.
+	// Record is Gateway.Do. It admits and records reads of deliveries.
 	Record func(context.Context, identity.Principal, bailiwick.CallSpec, func(context.Context, *bailiwick.Call) (int, error)) error
-	// Fresh is the longest time since the person proved who they are, for breaking the glass. 0 means identity.Fresh. A
-	// principal that Identify returns without Proven can't break it.
+	// Fresh is the maximum time since a person proved their identity to break the glass. 0 means identity.Fresh. If
+	// Identify returns a principal without Proven, the principal can't break the glass.
 	Fresh time.Duration
-	// Closing ends when the server begins to close. Streams end with it.
+	// Closing ends when the server starts to close. Streams end with it.
 	Closing context.Context
 	// Logger may be nil.
 	Logger *slog.Logger
@@ -103,7 +104,8 @@ func (a *API) Handler() http.Handler {
 		known[path] = slices.Sorted(maps.Keys(methods))
 	}
 	mux.Handle("/api/", a.guard(func(_ http.ResponseWriter, r *http.Request, c *call) error {
-		if _, _, err := a.admit(r, c, identity.Review); err != nil { // unauthenticated callers learn nothing about paths
+		// Unauthenticated callers get no information about paths.
+		if _, _, err := a.admit(r, c, identity.Review); err != nil {
 			return err
 		}
 		return noPath(r.URL.Path, known)
@@ -111,13 +113,13 @@ func (a *API) Handler() http.Handler {
 	return edge.WithDeadlines(mux, edge.Options{})
 }
 
-// A call is one request that is being answered.
+// A call is a request in progress.
 type call struct {
 	correlation string
-	allow       string // the methods of the path, if the request has another one
+	allow       string // the allowed methods of the path, if the request has another one
 }
 
-// An answer runs a method of a path on the caller's Reviewer. Its result is written as JSON.
+// An answer handles a method of a path with the caller's Reviewer. Its result is written as JSON.
 type answer func(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, error)
 
 // A request is the input of an answer.
@@ -129,7 +131,7 @@ type request struct {
 	body        []byte
 }
 
-// guard writes errors and recovered panics as responses, and sets the headers of every response.
+// guard sets the headers of every response. It writes errors and recovered panics as responses.
 func (a *API) guard(h func(http.ResponseWriter, *http.Request, *call) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{correlation: rand.Text()}
@@ -150,7 +152,7 @@ func (a *API) guard(h func(http.ResponseWriter, *http.Request, *call) error) htt
 	}
 }
 
-// admit authenticates r and returns its principal with their Reviewer.
+// admit authenticates r. It returns the principal and the principal's Reviewer.
 func (a *API) admit(r *http.Request, c *call, needs identity.Scope) (identity.Principal, bailiwick.Reviewer, error) {
 	p, err := a.options.Identify(r)
 	if err != nil {
@@ -163,7 +165,7 @@ func (a *API) admit(r *http.Request, c *call, needs identity.Scope) (identity.Pr
 	if needs != identity.Operator && (p.Kind != identity.Human || !p.Has(identity.Review) || p.Depth > 0) {
 		kind := "not_a_reviewer"
 		if r.Method == http.MethodPost {
-			kind = "decides_without_review" // counted apart, so that frequent reads don't hide it
+			kind = "decides_without_review" // counted separately, so that frequent reads don't hide it
 		}
 		return p, nil, &problem.Error{Code: problem.PermissionDenied, Kind: kind, Scope: string(identity.Review),
 			Detail:     "changes are decided about by people: this needs the credential of a human with the scope review",
@@ -172,7 +174,7 @@ func (a *API) admit(r *http.Request, c *call, needs identity.Scope) (identity.Pr
 	return p, a.options.Reviewer(p, c.correlation), nil
 }
 
-// fresh returns do for people that proved recently who they are.
+// fresh restricts do to people who have recently proved their identity.
 func (a *API) fresh(do answer) answer {
 	return func(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, error) {
 		if !r.who.Fresh(time.Now(), a.options.Fresh) {
@@ -183,12 +185,12 @@ func (a *API) fresh(do answer) answer {
 	}
 }
 
-// sharer returns whose shares of calls and streams p uses.
+// sharer returns the identity under which p's calls and streams are limited.
 func sharer(p identity.Principal) fair.Who {
 	return fair.Who{Tenant: p.Tenant, Owner: p.Account(), Credential: p.Origin()}
 }
 
-// ask returns the handler of a path with these methods.
+// ask returns the handler of a path with the given methods.
 func (a *API) ask(methods map[string]answer, needs identity.Scope) func(http.ResponseWriter, *http.Request, *call) error {
 	return func(w http.ResponseWriter, r *http.Request, c *call) error {
 		p, reviewer, err := a.admit(r, c, needs)
@@ -229,7 +231,7 @@ func (a *API) ask(methods map[string]answer, needs identity.Scope) func(http.Res
 	}
 }
 
-// fail writes err as all transports do, with its HTTP status, and logs its cause.
+// fail writes err in the same form as all transports, with its HTTP status. It logs the cause.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, c *call, err error) {
 	p := problem.Of(err)
 	edge.RefusedBecause(r.Context(), cmp.Or(p.Kind, string(p.Code)), c.correlation)

@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A desk records the calls of its methods, and keeps events.
+// A desk is a Reviewer that records the calls of its methods and stores events.
 type desk struct {
 	who identity.Principal
 	*journal
@@ -137,7 +137,7 @@ var people = map[string]identity.Principal{
 	"derived": {ID: "token:1/x", Kind: identity.Human, Owner: "rita", Scopes: []identity.Scope{identity.Review}, Depth: 1},
 }
 
-// proved maps a header of the tests to how long ago the person proved who they are.
+// proved maps values of a test header to the time since the person proved their identity.
 var proved = map[string]time.Duration{"": 0, "lately": identity.Fresh - time.Minute, "before": identity.Fresh, "never": 0, "tomorrow": -24 * time.Hour}
 
 func serve(t *testing.T, beat time.Duration) (*httptest.Server, desk, func(string)) {
@@ -209,7 +209,7 @@ func refusal(status, code, text, more string) string {
 	return fmt.Sprintf(`%s {"error":%q,"error_code":%q%s,"retryable":false,"correlation_id":"C"}`, status, text, code, more)
 }
 
-// TestRequests lists requests with their responses and the calls they make on the desk.
+// TestRequests lists requests with their responses and the calls that they make on the desk.
 func TestRequests(t *testing.T) {
 	s, d, _ := serve(t, 0)
 	sheet := ask(t, s.URL, "rita", "GET", "/api/changes/01", "")
@@ -295,7 +295,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestExactValue checks that a value comes as a file, with its hash.
+// TestExactValue checks that a value is sent as a file, with its hash.
 func TestExactValue(t *testing.T) {
 	s, _, _ := serve(t, 0)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/api/changes/01AB/value?item=1&field=2&side=after", nil)
@@ -317,7 +317,7 @@ func TestExactValue(t *testing.T) {
 	}
 }
 
-// TestFresh checks that breaking the glass takes a fresh sign-in, and nothing else does.
+// TestFresh checks that breaking the glass requires a fresh sign-in, and that nothing else does.
 func TestFresh(t *testing.T) {
 	s, d, _ := serve(t, 0)
 	for when := range proved {
@@ -371,7 +371,7 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// TestOnlyPeopleDecide tries every path with every other credential.
+// TestOnlyPeopleDecide tries every path with all other credentials.
 func TestOnlyPeopleDecide(t *testing.T) {
 	s, d, _ := serve(t, 0)
 	denied := `403 {"error":"changes are decided about by people: this needs the credential of a human with the scope review","error_code":"permission_denied",` +
@@ -462,7 +462,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestStreamEndsWithItsCredential revokes the token of a stream, which then ends.
+// TestStreamEndsWithItsCredential checks that a stream ends after its token is revoked.
 func TestStreamEndsWithItsCredential(t *testing.T) {
 	s, d, revoke := serve(t, 20*time.Millisecond)
 	next := follow(t, s.URL, "rita", "")
@@ -482,7 +482,7 @@ func TestStreamEndsWithItsCredential(t *testing.T) {
 	}
 }
 
-// TestQuietStreamEndsWithItsCredential revokes the token of a stream on which nothing happens.
+// TestQuietStreamEndsWithItsCredential checks the same for a stream without events.
 func TestQuietStreamEndsWithItsCredential(t *testing.T) {
 	s, _, revoke := serve(t, time.Hour)
 	next := follow(t, s.URL, "rita", "")

@@ -12,11 +12,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Deliveries lists the notifications that were sent, are waiting or are dead. Every webhook.Store implements it.
+// Deliveries lists notifications that were sent, are waiting or are dead. Every webhook.Store implements it.
 type Deliveries interface {
-	// Deliveries returns the deliveries matching f, the newest first, and whether there are more.
+	// Deliveries returns the deliveries that match f, with the newest first. It also reports whether there are more.
 	Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, bool, error)
-	// Redeliver sends a delivery again that is dead or was sent.
+	// Redeliver resends a delivery that is dead or was sent.
 	Redeliver(ctx context.Context, id int64) error
 }
 
@@ -29,8 +29,8 @@ type DeliveryPage struct {
 	More       bool               `json:"more"`
 }
 
-// recordCall runs do as a recorded call of r's principal. Deliveries belong to all tenants, so a principal of one is
-// refused.
+// recordCall runs do as a recorded call of r's principal. Deliveries belong to all tenants, so it refuses a principal
+// of a single tenant.
 func (a *API) recordCall(ctx context.Context, r *request, name string, do func(context.Context) error) error {
 	if r.who.Tenant != "" {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "notifications are of all tenants: this needs the credential of a human of none"}
@@ -39,7 +39,7 @@ func (a *API) recordCall(ctx context.Context, r *request, name string, do func(c
 	return a.options.Record(ctx, r.who, ask, func(ctx context.Context, _ *bailiwick.Call) (int, error) { return 0, do(ctx) })
 }
 
-// deliveries answers GET /api/deliveries. Each parameter that is out of range is an error with the allowed range.
+// deliveries handles GET /api/deliveries. A parameter out of range is an error that contains the allowed range.
 func (a *API) deliveries(ctx context.Context, _ bailiwick.Reviewer, r *request) (any, error) {
 	p, err := parameters(r.http.URL, DeliveryParameters())
 	if err != nil {
@@ -76,8 +76,8 @@ func (a *API) deliveries(ctx context.Context, _ bailiwick.Reviewer, r *request) 
 	return page, err
 }
 
-// redeliver answers POST /api/deliveries/{id}/redeliver. An id that is not a number and one of a delivery that waits
-// get the same answer as a missing one.
+// redeliver handles POST /api/deliveries/{id}/redeliver. An invalid id, and the id of a waiting delivery, give the
+// same error as a missing delivery.
 func (a *API) redeliver(ctx context.Context, _ bailiwick.Reviewer, r *request) (any, error) {
 	if _, err := parameters(r.http.URL, nil); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 )
 
-// An outbox holds one dead delivery.
+// An outbox contains one dead delivery.
 type outbox struct{ asked webhook.Filter }
 
 func (o *outbox) Deliveries(_ context.Context, f webhook.Filter) ([]webhook.Delivery, bool, error) {

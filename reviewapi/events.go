@@ -15,9 +15,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// events streams the events of changes that the reviewer may see (text/event-stream). It begins after Last-Event-ID
-// or the parameter after, or else with new events. The credential is checked again before anything is sent, so that a
-// revoked one receives nothing more.
+// events streams the events of changes that the reviewer may see (text/event-stream). It starts after Last-Event-ID
+// or the parameter after. Without them, it starts with new events. It checks the credential again before it sends
+// anything, so that a revoked credential receives nothing more.
 func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 	p, reviewer, err := a.admit(r, c, identity.Review)
 	if err != nil {
@@ -56,7 +56,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, c *call) error {
 	return nil
 }
 
-// tell sends the events after at, or waits for more, and returns the Seq to continue from.
+// tell sends the events after the Seq at, or waits for new events. It returns the Seq from which to continue.
 func (a *API) tell(ctx context.Context, s *edge.EventStream, reviewer bailiwick.Reviewer, at int64) (int64, error) {
 	found, err := reviewer.Events(ctx, at)
 	if err != nil {
@@ -84,7 +84,7 @@ func (a *API) tell(ctx context.Context, s *edge.EventStream, reviewer bailiwick.
 	}
 }
 
-// begin returns the Seq after which a stream begins.
+// begin returns the Seq after which a stream starts.
 func begin(ctx context.Context, r *http.Request, reviewer bailiwick.Reviewer) (int64, error) {
 	p, err := parameters(r.URL, []string{"after"})
 	if err != nil {

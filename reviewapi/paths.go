@@ -8,12 +8,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// noPath returns the error for a path that isn't among known, which has the methods of each pattern. It names the next
-// parts of the path, or the nearest names. A path with another / at its end is nearest to the one without.
+// noPath returns the error for a path that doesn't match a pattern in known, which maps patterns to methods. The
+// error contains the possible next parts of the path, or near names. A trailing slash is ignored when near names are
+// searched.
 func noPath(path string, known map[string][]string) error {
 	path = strings.TrimSuffix(path, "/")
 	parts := strings.Split(path, "/")
-	patterns := map[string]string{} // by what they are with the path's own ids
+	patterns := map[string]string{} // the original patterns, by the form that contains the ids of the path
 	var longer []string
 	for pattern := range known {
 		own := strings.Split(pattern, "/")

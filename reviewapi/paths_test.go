@@ -2,7 +2,7 @@ package reviewapi
 
 import "testing"
 
-// TestNoPath checks what the error for an unknown path names.
+// TestNoPath checks the names in the error for an unknown path.
 func TestNoPath(t *testing.T) {
 	known := map[string][]string{"/api/changes": {"GET"}, "/api/changes/{id}": {"GET"}, "/api/changes/{id}/approve": {"POST"}, "/api/changes/{id}/edit": {"POST"},
 		"/api/tokens": {"GET", "POST"}, "/api/tokens/{id}/revoke": {"POST"}}

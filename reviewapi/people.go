@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// operators are the paths that manage tokens and people, only for operators.
+// operators returns the paths that manage tokens and people. They are only for operators.
 func (a *API) operators() map[string]map[string]answer {
 	if a.options.Tokens == nil {
 		return nil
@@ -25,7 +25,7 @@ func (a *API) operators() map[string]map[string]answer {
 	}
 }
 
-// managing returns do as a recorded call of an operator.
+// managing makes do a recorded call that requires an operator.
 func (a *API) managing(name string, do func(context.Context, *request) (any, error)) answer {
 	return func(ctx context.Context, _ bailiwick.Reviewer, r *request) (out any, err error) {
 		if _, err := parameters(r.http.URL, nil); err != nil {
@@ -51,7 +51,7 @@ func (a *API) listTokens(ctx context.Context, r *request) (any, error) {
 	return map[string]any{"tokens": all}, err
 }
 
-// listPeople answers GET /api/people with the people that the caller manages.
+// listPeople handles GET /api/people. It returns the people whom the caller manages.
 func (a *API) listPeople(ctx context.Context, r *request) (any, error) {
 	all, err := a.options.Tokens.List(ctx, r.who)
 	if err != nil {
@@ -65,7 +65,7 @@ func (a *API) listPeople(ctx context.Context, r *request) (any, error) {
 	return map[string]any{"people": rows}, err
 }
 
-// rights are the members of a body that say what a token or a person may do.
+// rights are the members of a body that define the owner and the rights of a token or a person.
 var rights = []member{{"owner", value.String, true}, {"tenant", value.String, false}, {"scopes", value.String, true}}
 
 // parseToken returns the token that a body describes.
@@ -74,8 +74,8 @@ func parseToken(b map[string]value.Value) (identity.Token, error) {
 	return identity.Token{Name: b["name"].Text(), Kind: identity.Kind(b["kind"].Text()), Owner: b["owner"].Text(), Tenant: b["tenant"].Text(), Scopes: scopes}, err
 }
 
-// createToken answers POST /api/tokens with the token and its secret, which is returned this once. identity.Tokens.Create checks what
-// the caller may give.
+// createToken handles POST /api/tokens. It returns the token and its secret, which is returned only this once.
+// identity.Tokens.Create checks the rights that the caller may grant.
 func (a *API) createToken(ctx context.Context, r *request) (any, error) {
 	b, err := members(r.body, append([]member{{"name", value.String, true}, {"kind", value.String, false}, {"expires_at", value.String, false}}, rights...))
 	if err != nil {
@@ -101,7 +101,8 @@ func (a *API) revokeToken(ctx context.Context, r *request) (any, error) {
 	return map[string]any{"revoked": r.id}, a.options.Tokens.Revoke(ctx, r.who, r.id)
 }
 
-// invite answers POST /api/people with the person's record and a sign-in link, which is returned this once.
+// invite handles POST /api/people. It returns the person's record and a sign-in link, which is returned only this
+// once.
 func (a *API) invite(ctx context.Context, r *request) (any, error) {
 	b, err := members(r.body, rights)
 	if err != nil {
@@ -124,7 +125,7 @@ func (a *API) remove(ctx context.Context, r *request) (any, error) {
 	return map[string]any{"revoked": n}, err
 }
 
-// listSessions answers GET /api/sessions with the open sessions of the console that the caller may see.
+// listSessions handles GET /api/sessions. It returns the open sessions of the console that the caller may see.
 func (a *API) listSessions(ctx context.Context, r *request) (any, error) {
 	all, err := a.options.Tokens.Sessions(ctx, r.who, identity.Session)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Kinds of refusals that have a status of their own.
+// These kinds of refusals have their own status.
 const (
 	kindTooLarge = "body_too_large"
 	contentType  = "Content-Type"
@@ -58,7 +58,7 @@ type member struct {
 // maxText is the maximum length of a reason or a comment, in characters.
 const maxText = 4000
 
-// members parses the members of a body strictly.
+// members parses the members of a body strictly. It refuses unknown members and wrong types.
 func members(body []byte, known []member) (map[string]value.Value, error) {
 	if body == nil {
 		body = []byte("{}")
@@ -93,7 +93,7 @@ func members(body []byte, known []member) (map[string]value.Value, error) {
 		}
 		out[m.Name] = m.Value
 	}
-	// A required text is more than spaces.
+	// A required text must contain more than spaces.
 	for _, m := range known {
 		if v, ok := out[m.name]; m.required && (!ok || m.kind == value.String && strings.TrimSpace(v.Text()) == "") {
 			return nil, refuse("/"+m.name, "%s is missing", m.name)
@@ -108,7 +108,7 @@ type decision struct {
 	do      func(ctx context.Context, reviewer bailiwick.Reviewer, id string, body map[string]value.Value) (*review.Sheet, error)
 }
 
-// answer parses the body of a decision and makes it. Unknown parameters and members are refused.
+// answer parses the body of a decision and carries it out. It refuses unknown parameters and members.
 func (d decision) answer(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, error) {
 	if _, err := parameters(r.http.URL, nil); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (d decision) answer(ctx context.Context, reviewer bailiwick.Reviewer, r *re
 	return d.do(ctx, reviewer, r.id, body)
 }
 
-// editsOf parses the edits of a revision: objects of item, field and value.
+// editsOf parses the edits in a revision, which are objects with item, field and value.
 func editsOf(list []value.Value) ([]review.Edit, error) {
 	out := make([]review.Edit, len(list))
 	for i, v := range list {
@@ -179,7 +179,7 @@ var decisions = map[string]decision{
 		}},
 }
 
-// parameters parses the query of a URL. Each known parameter may occur at most once, and no others may.
+// parameters parses the query of a URL. Each known parameter may occur at most once. Other parameters are refused.
 func parameters(u *url.URL, known []string) (map[string]string, error) {
 	all, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -279,7 +279,7 @@ type Page struct {
 	Next    string       `json:"next,omitzero"` // path of the next page
 }
 
-// list answers GET /api/changes. next is the path of the next page, with the same filter.
+// list handles GET /api/changes. The member next contains the path of the next page, with the same filter.
 func list(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, error) {
 	f, err := filter(r.http.URL)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// whole returns a page of a field that a sheet shows in part, or one of its values as a file.
+// whole returns a page of a field that a sheet shows only partially, or one of its values as a file.
 func whole(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, error) {
 	p, err := parameters(r.http.URL, []string{"item", "field", "page", "side", "digest"})
 	if err != nil {
@@ -39,7 +39,7 @@ func whole(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, e
 	return w, nil
 }
 
-// A file is a text to download, exactly.
+// A file is a text to download unchanged.
 type file struct{ name, text string }
 
 func (f file) write(w http.ResponseWriter) {
