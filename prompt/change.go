@@ -11,20 +11,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// changeTool is the tool whose answer is the resource of a change.
+// changeTool is the tool whose answer is the content of a change's resource.
 const changeTool = "get_change"
 
 // changes is the prefix of the URI of each change.
 const changes = Scheme + "changes/"
 
-// ChangeURI returns the URI of a change as a resource, which only its proposer can read.
+// ChangeURI returns the URI of a change as a resource. Only the change's proposer can read it.
 func ChangeURI(id string) string { return changes + id }
 
-// IsChange reports whether a URI has the form of a change's. Its subscribers are notified when the change moves on,
-// and not when rules or sources change.
+// IsChange reports whether a URI has the form of a change's URI. Its subscribers are notified when the state of the
+// change changes, but not when rules or sources change.
 func IsChange(uri string) bool { return changeOf(uri) != "" }
 
-// changeOf returns the ID in the URI of a change, or "" if it is not one.
+// changeOf returns the ID in the URI of a change, or "" for other URIs.
 func changeOf(uri string) string {
 	id, ours := strings.CutPrefix(uri, changes)
 	if !ours || len(id) < 26 || len(id) > 34 || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
@@ -35,7 +35,7 @@ func changeOf(uri string) string {
 
 var changeTemplate = Template{URI: changes + "{id}", Name: "change", Title: "Change", Description: "A change of yours: its diff, what people said, how it ended. Subscribe to it to be told when something happens to it"}
 
-// readChange reads a change as its tool does.
+// readChange reads a change in the same way as its tool.
 func (s *Set) readChange(ctx context.Context, principal identity.Principal, r Request) (Content, error) {
 	t := s.tools.Tool(changeTool)
 	ask := bailiwick.CallSpec{Tool: "resource:change", Needs: identity.Read, Uses: []string{}, Correlation: r.Correlation, Arguments: object(map[string]string{"uri": r.Name})}
@@ -60,7 +60,7 @@ func (s *Set) readChange(ctx context.Context, principal identity.Principal, r Re
 	return out, nil
 }
 
-// watchChange refuses the URI of a change that isn't the caller's.
+// watchChange refuses the URI of a change that the caller didn't propose.
 func (s *Set) watchChange(ctx context.Context, c *bailiwick.Call, uri string) error {
 	if !s.can(c.Who(), changeTool) {
 		return absent("tool_filtered")
@@ -74,20 +74,20 @@ func (s *Set) watchChange(ctx context.Context, c *bailiwick.Call, uri string) er
 	return nil
 }
 
-// ownChanges completes the ID of a change that the caller has proposed, from the newest whose ID contains what is
-// written.
+// ownChanges completes the ID of a change that the caller has proposed. It returns the newest changes whose ID
+// contains the written text.
 func ownChanges(ctx context.Context, c *bailiwick.Call, written string, _ map[string]string) ([]string, error) {
 	rows, _, err := c.Changes(ctx, change.Filter{Text: written, Limit: maxCompletions + 1})
 	var out []string
 	for _, r := range rows {
-		if strings.Contains(r.ID, strings.ToLower(written)) { // List also matches titles and reasons
+		if strings.Contains(r.ID, strings.ToLower(written)) { // Changes also matches titles and reasons
 			out = append(out, r.ID)
 		}
 	}
 	return out, err
 }
 
-// reviewMyChanges returns the prompt that has an agent report on the outcome of its proposals.
+// reviewMyChanges returns the prompt with which an agent reports on the outcome of its proposals.
 func reviewMyChanges() Prompt {
 	return Prompt{
 		Name:        "review_my_changes",

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// classOverview returns the prompt that has an agent describe one class.
+// classOverview returns the prompt with which an agent describes one class.
 func classOverview() Prompt {
 	return Prompt{
 		Name:        "class_overview",
@@ -70,7 +70,7 @@ func classOverview() Prompt {
 	}
 }
 
-// months adds a step that counts the records of v by the months of a date.
+// months adds a step that counts the records of v by the month of a date field.
 func (in Input) months(g *guide, v *policy.View, field string) {
 	switch in.Best("group_by_date", "query_sql") {
 	case "group_by_date":
@@ -89,5 +89,5 @@ func ask(sql string, params ...value.Value) string {
 	return invoke("query_sql", arguments...)
 }
 
-// quotedName writes the name of a class or a field in a SELECT.
+// quotedName quotes the name of a class or a field for a SELECT.
 func quotedName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -13,27 +13,27 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// maxCompletions is the maximum number of values in one answer, by the protocol.
+// maxCompletions is the maximum number of values in one answer, as the protocol defines it.
 const maxCompletions = 100
 
 // A Completion requests values for an argument.
 type Completion struct {
 	Prompt      string // the prompt's name, or "" if Template is set
 	Template    string // the URI template of resources
-	Argument    string // of the prompt, or a variable of the template
+	Argument    string // an argument of the prompt, or a variable of the template
 	Written     string // the argument so far
 	Given       map[string]string
 	Correlation string
 }
 
-// Completed holds the possible values of an argument, the likeliest first.
+// Completed contains the possible values of an argument, with the most likely first.
 type Completed struct {
 	Values []string // at most 100
-	Total  int      // how many there are
+	Total  int      // the number of all possible values
 }
 
-// Complete answers a completion, only from what the principal sees. Errors carry a *problem.Error: UnknownTool for a
-// prompt that is not in List, and NotFound for a template that is not in Templates.
+// Complete answers a completion. It uses only data that the principal sees. Errors contain a *problem.Error:
+// UnknownTool for a prompt that is not in List, and NotFound for a template that is not in Templates.
 func (s *Set) Complete(ctx context.Context, principal identity.Principal, r Completion) (Completed, error) {
 	var of *Prompt
 	if r.Prompt != "" {
@@ -78,8 +78,8 @@ func (s *Set) Complete(ctx context.Context, principal identity.Principal, r Comp
 	return out, nil
 }
 
-// closest returns the candidates that contain what is written, ignoring case: first those that begin with it, then
-// the others.
+// closest returns the candidates that contain the written text, ignoring case. Candidates that begin with the text
+// come first.
 func closest(candidates []string, written string) Completed {
 	slices.Sort(candidates)
 	candidates = slices.Compact(candidates)
@@ -133,7 +133,7 @@ func classList(_ context.Context, c *bailiwick.Call, written string, _ map[strin
 	return names, nil
 }
 
-// fieldsOf completes a field to group by, of the class that another argument names.
+// fieldsOf completes a field to group by. Another argument names the class of the field.
 func fieldsOf(class string) Completer {
 	return func(_ context.Context, c *bailiwick.Call, _ string, given map[string]string) ([]string, error) {
 		v, err := c.View(given[class])
@@ -155,8 +155,8 @@ func groupable(v *policy.View, f *schema.Field) bool {
 	return f.Type != schema.Opaque && v.Mask(f.Name) == nil
 }
 
-// pointersOf completes a pointer of the class in the argument child, to the one in the argument parent if it is
-// given.
+// pointersOf completes a pointer of the class in the argument child. If the argument parent is given, only pointers
+// to that class count.
 func pointersOf(child, parent string) Completer {
 	return func(_ context.Context, c *bailiwick.Call, _ string, given map[string]string) ([]string, error) {
 		v, err := c.View(given[child])
@@ -175,7 +175,8 @@ func pointersOf(child, parent string) Completer {
 	}
 }
 
-// pointers returns the pointers of v to the class that its principal calls target, or all for "".
+// pointers returns the pointers of v to the class that its principal knows as target. If target is "", it returns all
+// pointers.
 func pointers(v *policy.View, target string) []string {
 	var out []string
 	for _, r := range v.Relations() {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// countBy returns the prompt that has an agent count the records of a class by the values of a field.
+// countBy returns the prompt with which an agent counts the records of a class by the values of a field.
 func countBy() Prompt {
 	return Prompt{
 		Name:        "count_by",
@@ -65,7 +65,7 @@ func countBy() Prompt {
 	}
 }
 
-// names adds a step that finds the names of the records whose ids are the keys of groups.
+// names adds a step that finds the names of records whose ids are the keys of groups.
 func (in Input) names(g *guide, to policy.Relation) {
 	switch in.Best("get_objects", "query_class") {
 	case "get_objects":

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// createdInRange returns the prompt that has an agent report on the records created within a time.
+// createdInRange returns the prompt with which an agent reports on the records created within a period.
 func createdInRange() Prompt {
 	return Prompt{
 		Name:        "created_in_range",
@@ -34,7 +34,7 @@ func createdInRange() Prompt {
 				return Result{}, err
 			}
 			where := object1(f.Name, value.OfObject(span))
-			// If the calls would be refused, so is the prompt.
+			// If the calls would be refused, the prompt is refused too.
 			filter, err := query.ParseWhere(where, "/where")
 			if err != nil {
 				return Result{}, at(err, "since")
@@ -62,7 +62,7 @@ func createdInRange() Prompt {
 	}
 }
 
-// howMany adds a step that counts the records of v within span, which the condition narrowed says too.
+// howMany adds a step that counts the records of v within span. The condition narrowed expresses the same span.
 func (in Input) howMany(g *guide, v *policy.View, field string, span []value.Member, narrowed value.Member) {
 	if in.Best("count_objects", "query_sql") == "count_objects" {
 		g.step("%s. How many there are.", invoke("count_objects", text("class_name", v.Name()), narrowed))

@@ -6,10 +6,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 )
 
-// namedClasses is how many classes are named in a text. More are left to a tool.
+// namedClasses is the maximum number of classes that a text names. A tool lists the others.
 const namedClasses = 30
 
-// exploreDatabase returns the prompt that has an agent explore the available data.
+// exploreDatabase returns the prompt with which an agent explores the available data.
 func exploreDatabase() Prompt {
 	return Prompt{
 		Name:        "explore_database",

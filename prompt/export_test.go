@@ -19,8 +19,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestLargeExport checks that an export which no answer holds is a resource. Only its caller can read it, under the
-// rules of the time it is read.
+// TestLargeExport checks that an export that is too large for an answer is a resource. Only its caller can read it,
+// under the rules in force at the time of the read.
 func TestLargeExport(t *testing.T) {
 	const records = 2000
 	notes := schema.Class{Source: "app", Name: "notes", Table: "notes", Key: []string{"id"},

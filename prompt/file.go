@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// fileTool is the tool whose answers name files.
+// fileTool is the tool whose answers contain the URIs of files.
 const fileTool = "call_api_read"
 
 // readFile reads a file from its API again.
@@ -37,7 +37,7 @@ func (s *Set) readFile(ctx context.Context, principal identity.Principal, r Requ
 	return out, nil
 }
 
-// readExport makes a large export again.
+// readExport creates a large export again.
 func (s *Set) readExport(ctx context.Context, principal identity.Principal, r Request) (Content, error) {
 	ask := bailiwick.CallSpec{Tool: "resource:export", Needs: identity.Read, Uses: []string{}, Correlation: r.Correlation, Arguments: object(map[string]string{"uri": r.Name})}
 	t := s.tools.Tool(tool.ExportTool)

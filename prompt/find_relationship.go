@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// findRelationship returns the prompt that has an agent find the records that point to a record.
+// findRelationship returns the prompt with which an agent finds the records that point to a record.
 func findRelationship() Prompt {
 	return Prompt{
 		Name:        "find_relationship",

@@ -58,8 +58,8 @@ func rules() policy.Rules {
 	}}
 }
 
-// people are the principals of the conversations. ann sees the shop, otto also the parts for operators. carl may only
-// count, and nora has no scope.
+// people are the principals in the conversations. ann sees the shop. otto also sees the parts for operators. carl may
+// only count, and nora has no scope.
 var people = map[string]identity.Principal{
 	"ann":  {ID: "token:ann", Owner: "ann", Tenant: "acme", Scopes: []identity.Scope{identity.Read}},
 	"otto": {ID: "token:otto", Owner: "otto", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Operator}},
@@ -67,7 +67,7 @@ var people = map[string]identity.Principal{
 	"nora": {ID: "token:nora", Owner: "nora", Tenant: "acme"},
 }
 
-// stand is the prompts on a shop, behind a complete gateway.
+// stand contains the prompts for a shop, behind a complete gateway.
 type stand struct {
 	*prompt.Set
 	gateway *bailiwick.Gateway
@@ -154,8 +154,8 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// answer answers "WHO prompts", "WHO get NAME JSON", "WHO complete NAME ARGUMENT WRITTEN JSON", "WHO resources",
-// "WHO templates", "WHO read URI" and "WHO watch URI".
+// answer handles the lines "WHO prompts", "WHO get NAME JSON", "WHO complete NAME ARGUMENT WRITTEN JSON", "WHO
+// resources", "WHO templates", "WHO read URI" and "WHO watch URI".
 func (s *stand) answer(t *testing.T, line string) string {
 	name, line, _ := strings.Cut(line, " ")
 	principal, ok := people[name]
@@ -249,7 +249,8 @@ func refusal(err error) string {
 	return out
 }
 
-// custom returns a prompt from a template, one that needs a tool few may call, and one whose text is too long.
+// custom returns three prompts: one from a template, one that requires a tool that few may call, and one whose text
+// is too long.
 func custom(t *testing.T) []prompt.Prompt {
 	t.Helper()
 	p, err := prompt.FromTemplate(prompt.Prompt{Name: "team_health", Description: "How a team does",

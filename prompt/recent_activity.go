@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// recentActivity returns the prompt that has an agent report on the newest records of a class.
+// recentActivity returns the prompt with which an agent reports on the newest records of a class.
 func recentActivity() Prompt {
 	return Prompt{
 		Name:        "recent_activity",
@@ -51,7 +51,8 @@ func recentActivity() Prompt {
 	}
 }
 
-// newest returns the sort order that puts the newest records first, and its reason, or "" if no field shows when a record is new.
+// newest returns the sort order with the newest records first, and the reason for it. It returns "" if no field
+// indicates how new a record is.
 func newest(v *policy.View) (order, why string) {
 	if f := creation(v); f != nil {
 		return "-" + f.Name, "Newest first, by " + f.Name

@@ -10,14 +10,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// Limits of a readable diagram.
+// These limit a readable diagram.
 const (
-	maxListed  = 50  // classes in the argument
-	maxDrawn   = 150 // classes
-	maxPointed = 400 // pointers
+	maxListed  = 50  // maximum classes in the argument
+	maxDrawn   = 150 // maximum classes in the diagram
+	maxPointed = 400 // maximum pointers
 )
 
-// relations returns the prompt that draws which class points to which.
+// relations returns the prompt that draws the pointers between classes.
 func relations() Prompt {
 	return Prompt{
 		Name:        "relations",
@@ -42,7 +42,7 @@ func relations() Prompt {
 	}
 }
 
-// classViews returns the views of the classes in the argument, or all if it is empty.
+// classViews returns the views of the classes in the argument, or all views if the argument is empty.
 func (in Input) classViews(c *bailiwick.Call) ([]*policy.View, error) {
 	names := splitList(in.Text("classes"))
 	if in.Text("classes") == "" {
@@ -80,7 +80,7 @@ func draw(g *guide, views []*policy.View, asked bool) {
 			}
 			note(v.Name())
 			note(r.Target)
-			one := "||" // a required record
+			one := "||" // the target record is required
 			if r.List {
 				one = "o{"
 			} else if !v.Field(r.Field).NotNull {
@@ -112,7 +112,7 @@ func draw(g *guide, views []*policy.View, asked bool) {
 	}
 }
 
-// entity quotes a name for Mermaid. Nothing in a name can end the quotes or the line.
+// entity quotes a name for Mermaid. No character in the name can end the quotes or the line.
 func entity(name string) string {
 	plain := func(r rune) bool {
 		return r == '_' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'

@@ -22,13 +22,13 @@ const Scheme = "bailiwick://"
 // pageSize is the number of resources on a page.
 const pageSize = 100
 
-// JSON is the media type of every resource but files and exports.
+// JSON is the media type of every resource except files and exports.
 const JSON = "application/json"
 
-// A kind is what a resource shows of a class, and the tool that answers it.
+// A kind is a kind of resource about a class, with the tool that returns it.
 type kind struct{ name, tool, title, description string }
 
-// kinds are sorted by name.
+// kinds must be sorted by name.
 var kinds = [...]kind{
 	{"count", "count_objects", "Number of records", "How many records of the class you can see"},
 	{"samples", "get_sample_objects", "Sample records", "A few of the newest records of the class, without its large fields"},
@@ -38,7 +38,7 @@ var kinds = [...]kind{
 // A Resource is a document with a URI.
 type Resource struct{ URI, Name, Title, Description string }
 
-// A Page is some resources, and the cursor of the next page, or "".
+// A Page is a page of resources, with the cursor of the next page, or "".
 type Page struct {
 	Resources []Resource
 	Next      string
@@ -50,11 +50,11 @@ type Template struct{ URI, Name, Title, Description string }
 // A Content is the content of a resource.
 type Content struct {
 	URI   string
-	Text  string // "" with Blob
-	Class string // the source of its data, as "source.Class"
+	Text  string // "" if Blob is set
+	Class string // the class whose data it contains, as "source.Class"
 
 	Blob      []byte // the bytes of a file
-	MediaType string // of Text or Blob, or "" for JSON
+	MediaType string // media type of Text or Blob, or "" for JSON
 }
 
 // Templates returns the templates of the resources that p may read.
@@ -73,7 +73,8 @@ func (s *Set) Templates(p identity.Principal) []Template {
 
 func (k kind) template() string { return Scheme + "{source}/{class}/" + k.name }
 
-// templatePrompt returns a URI template as a prompt whose arguments are its variables, for completion.
+// templatePrompt returns a URI template in the form of a prompt whose arguments are the template's variables, for
+// completion.
 func (s *Set) templatePrompt(uri string) *Prompt {
 	for _, k := range kinds {
 		if k.template() == uri && s.tools.Tool(k.tool) != nil {
@@ -86,7 +87,7 @@ func (s *Set) templatePrompt(uri string) *Prompt {
 	return nil
 }
 
-// sources completes the source of the given class, or of any.
+// sources completes the source of the given class, or of any class if none is given.
 func sources(_ context.Context, c *bailiwick.Call, _ string, given map[string]string) ([]string, error) {
 	var out []string
 	for _, v := range c.Views() {
@@ -107,8 +108,8 @@ func classesOfSource(_ context.Context, c *bailiwick.Call, _ string, given map[s
 	return out, nil
 }
 
-// Resources returns a page of the resources that p may read, sorted by URI, starting at cursor. "" means the first
-// page.
+// Resources returns a page of the resources that p may read, sorted by URI. The page starts at cursor. "" means the
+// first page.
 func (s *Set) Resources(ctx context.Context, p identity.Principal, cursor, correlation string) (Page, error) {
 	var may []kind
 	for _, k := range kinds {
@@ -157,7 +158,7 @@ func classResource(v *policy.View, k kind) Resource {
 	return r
 }
 
-// about returns the owner's description of the class, or else the source's.
+// about returns the owner's description of the class or, without one, the source's description.
 func about(v *policy.View) string {
 	if d := v.Rule().Description; d != "" {
 		return d
@@ -172,8 +173,8 @@ func address(v *policy.View, k kind) string {
 // escape encodes a variable for a template, as RFC 6570 specifies.
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
-// locate returns the caller's view of the class in a URI. Each resource has exactly one URI, so that two different
-// URIs never mean the same.
+// locate returns the caller's view of the class in a URI. Each resource has exactly one URI, so two different URIs
+// never refer to the same resource.
 func locate(c *bailiwick.Call, uri string) (*policy.View, error) {
 	source, class, k, ok := split(uri)
 	if !ok {
@@ -189,7 +190,8 @@ func locate(c *bailiwick.Call, uri string) (*policy.View, error) {
 	return v, nil
 }
 
-// split parses the URI of a resource: bailiwick://source/class/kind, source and class escaped. ok is false for any other.
+// split parses the URI of a resource about a class: bailiwick://source/class/kind, with source and class escaped. ok
+// is false for any other URI.
 func split(uri string) (source, class string, k kind, ok bool) {
 	rest, ours := strings.CutPrefix(uri, Scheme)
 	parts := strings.Split(rest, "/")
@@ -205,14 +207,14 @@ func split(uri string) (source, class string, k kind, ok bool) {
 	return source, class, kinds[i], true
 }
 
-// absent returns the same error whether a resource's class is hidden, does not exist, or its tool may not be called.
-// kind is the actual reason.
+// absent returns the error for a missing resource. The same error is used if the class is hidden or doesn't exist, or
+// if its tool may not be called. kind is the true reason.
 func absent(kind string) error {
 	return &problem.Error{Code: problem.NotFound, Kind: kind, Detail: "Resource not found"}
 }
 
-// Read returns the content of the resource at r.Name: the answer of its tool. Errors carry a *problem.Error: NotFound
-// for a resource that is not in Resources.
+// Read returns the content of the resource at r.Name, which is the answer of its tool. Errors contain a
+// *problem.Error: NotFound for a resource that is not in Resources.
 func (s *Set) Read(ctx context.Context, p identity.Principal, r Request) (Content, error) {
 	if IsChange(r.Name) {
 		return s.readChange(ctx, p, r)
@@ -249,8 +251,8 @@ func (s *Set) Read(ctx context.Context, p identity.Principal, r Request) (Conten
 	return out, nil
 }
 
-// asAbsent returns the same error for a resource whose tool the caller may not call as for one that does not exist,
-// and other errors unchanged.
+// asAbsent hides whether the caller may not call a resource's tool. It then returns the error for a missing resource.
+// It returns other errors unchanged.
 func asAbsent(err error) error {
 	if p := problem.Of(err); p.Code == problem.UnknownTool {
 		return absent(p.Kind)

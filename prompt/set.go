@@ -28,18 +28,18 @@ const (
 type Request struct {
 	Name        string
 	Arguments   map[string]string
-	Correlation string                                    // ties the records of one conversation together
-	Progress    func(done, total float64, message string) // reports progress to the caller. It may be nil
+	Correlation string                                    // identifies the records of one conversation
+	Progress    func(done, total float64, message string) // reports progress to the caller. May be nil
 }
 
-// A Set is a set of checked prompts, and the resources, over a set of tools. It is safe for concurrent use.
+// A Set is a set of checked prompts and resources for a set of tools. It is safe for concurrent use.
 type Set struct {
 	gateway *bailiwick.Gateway
 	tools   *tool.Set
 }
 
-// NewSet checks prompts and puts them on a gateway whose tools are in tools. It refuses prompts without a handler,
-// and duplicate names of prompts or arguments. The error lists every fault.
+// NewSet checks prompts and adds them to a gateway with the given tools. It refuses prompts without a handler, and
+// duplicate names of prompts or arguments. The error lists all faults.
 func NewSet(g *bailiwick.Gateway, tools *tool.Set, prompts ...Prompt) (*Set, error) {
 	s := &Set{gateway: g, tools: tools}
 	parts, err := s.Prepare(prompts...)
@@ -55,8 +55,8 @@ func (s *Set) all() []*Prompt {
 	return all
 }
 
-// Replace replaces the prompts, checked as NewSet checks them. On an error the set stays as it was. Subscribers of
-// the gateway are notified of the change.
+// Replace checks prompts as NewSet does, and replaces the current prompts. On an error, the set is unchanged.
+// Subscribers of the gateway are notified of the change.
 func (s *Set) Replace(prompts ...Prompt) error {
 	err := s.gateway.Renew(func(bailiwick.Moment) (bailiwick.Parts, error) { return s.Prepare(prompts...) })
 	if err == nil {
@@ -65,8 +65,8 @@ func (s *Set) Replace(prompts ...Prompt) error {
 	return err
 }
 
-// Prepare is Replace for a bailiwick.With: it checks the prompts, and returns them to be put into force. Subscribers are not
-// notified.
+// Prepare does the work of Replace for a bailiwick.With. It checks the prompts and returns them for the With to
+// apply. Subscribers are not notified.
 func (s *Set) Prepare(prompts ...Prompt) (bailiwick.Parts, error) {
 	sorted := make([]*Prompt, len(prompts))
 	for i := range prompts {
@@ -96,12 +96,12 @@ func (s *Set) Prepare(prompts ...Prompt) (bailiwick.Parts, error) {
 	return bailiwick.Parts{s: sorted}, nil
 }
 
-// can reports whether the set has the named tool and p may call it.
+// can reports whether the set contains the named tool and p may call it.
 func (s *Set) can(p identity.Principal, name string) bool {
 	return s.tools.May(p, name)
 }
 
-// find returns the named prompt, or nil if there is none or its tools are missing.
+// find returns the named prompt. It returns nil if the prompt doesn't exist or one of its tools is missing.
 func (s *Set) find(name string) *Prompt {
 	for _, p := range s.all() {
 		if p.Name == name && !slices.ContainsFunc(p.Uses, func(t string) bool { return s.tools.Tool(t) == nil }) {
@@ -125,7 +125,7 @@ func (s *Set) List(principal identity.Principal) []*Prompt {
 	return out
 }
 
-// takes returns the names of the arguments. It is never nil, since a nil prompt has none.
+// takes returns the names of the arguments. The result is never nil, even for a nil prompt.
 func (p *Prompt) takes() []string {
 	out := []string{}
 	if p != nil {
@@ -136,7 +136,7 @@ func (p *Prompt) takes() []string {
 	return out
 }
 
-// Get returns a prompt. Errors carry a *problem.Error: UnknownTool for a prompt that is not in List.
+// Get returns a prompt. Errors contain a *problem.Error: UnknownTool for a prompt that is not in List.
 func (s *Set) Get(ctx context.Context, principal identity.Principal, r Request) (Result, error) {
 	var p *Prompt
 	moment := s.gateway.Moment(func() { p = s.find(r.Name) })
@@ -174,8 +174,8 @@ func (s *Set) Get(ctx context.Context, principal identity.Principal, r Request) 
 	return res, nil
 }
 
-// hide returns the same error for a prompt that the caller may not use, for lack of a tool, and for one that doesn't
-// exist.
+// hide hides whether a prompt exists. It returns the same error for a prompt that doesn't exist and for one that the
+// caller may not use.
 func hide(err error) error {
 	if p := problem.Of(err); p.Code == problem.UnknownTool {
 		return unknownPromptError(p.Kind)
@@ -200,7 +200,7 @@ func (s *Set) input(c *bailiwick.Call, texts map[string]string) Input {
 	}}
 }
 
-// check reports all violations by the arguments as one problem.InvalidArgument, with the same texts as tools.
+// check reports all faults in the arguments as one problem.InvalidArgument, with the same texts as tools.
 func (p *Prompt) check(given map[string]string) error {
 	var known []string
 	var faults []argcheck.Fault
@@ -220,7 +220,7 @@ func (p *Prompt) check(given map[string]string) error {
 	return argcheck.Refuse("schema", faults, "")
 }
 
-// uses returns the tools that a prompt needs. It is never nil, because a prompt is not a tool.
+// uses returns the tools that a prompt requires. The result is never nil, because a prompt is not a tool.
 func uses(p *Prompt) []string {
 	if p == nil {
 		return []string{}
@@ -228,7 +228,7 @@ func uses(p *Prompt) []string {
 	return append([]string{}, p.Uses...)
 }
 
-// object returns the arguments as a value for the record.
+// object returns the arguments as a value, for the record.
 func object(given map[string]string) value.Value {
 	members := make([]value.Member, 0, len(given))
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -237,7 +237,7 @@ func object(given map[string]string) value.Value {
 	return value.OfObject(members)
 }
 
-// short shortens names that are too long to be registered, for the record.
+// short shortens a name that is too long to be a registered name, for the record.
 func short(name string) string {
 	const most = 120
 	return name[:min(len(name), most)]

@@ -41,7 +41,8 @@ func TestNewSetRefuses(t *testing.T) {
 	}
 }
 
-// TestReplace: the served prompts change at once, and subscribers are notified. An invalid prompt changes nothing.
+// TestReplace checks that the served prompts change immediately and that subscribers are notified. An invalid prompt
+// changes nothing.
 func TestReplace(t *testing.T) {
 	s := open(t)
 	var told []bailiwick.Event
@@ -64,8 +65,8 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestProfileSQL checks that the prompts teach query_sql where it is the only tool that reads records, and that the
-// statements that they name are answered.
+// TestProfileSQL checks that the prompts teach query_sql if it is the only tool that reads records. The statements in
+// the prompts must run successfully.
 func TestProfileSQL(t *testing.T) {
 	s := open(t)
 	few := slices.DeleteFunc(tool.Data(tool.Options{}), func(x tool.Tool) bool { return !slices.Contains(tool.Profiles()["sql"], x.Name) })
@@ -110,7 +111,8 @@ func TestProfileSQL(t *testing.T) {
 	}
 }
 
-// TestPages: a long list of resources has several pages, each resource occurs once, and other cursors are refused.
+// TestPages checks that a long list of resources has several pages and that each resource occurs once. Other cursors
+// are refused.
 func TestPages(t *testing.T) {
 	var classes []schema.Class
 	for i := range 150 {

@@ -14,10 +14,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// FromTemplate returns p with a handler that executes a template of package text/template. Its data is the arguments
-// of p: {{.name}} is one, or "" if it was not given. Arguments are never parsed as templates. A template can test
-// them (if, else, with, and, or, not, eq, ne, len) and encode them as JSON (json). It can call nothing else and has
-// no loops, so that it reads nothing and always ends quickly. An error names the line and column in the template.
+// FromTemplate returns p with a handler that executes a template of package text/template. Its data are the arguments
+// of p. {{.name}} is the argument called name, or "" if it was not given. Arguments are never parsed as templates. A
+// template can test them (if, else, with, and, or, not, eq, ne, len) and encode them as JSON (json). It can't call
+// other functions and can't contain loops. So it reads no other data and always ends quickly. An error contains the
+// line and column in the template.
 func FromTemplate(p Prompt, text string) (Prompt, error) {
 	if strings.TrimSpace(text) == "" {
 		return Prompt{}, errors.New("the template is empty")
@@ -43,7 +44,8 @@ func FromTemplate(p Prompt, text string) (Prompt, error) {
 		err := t.Execute(&out, given)
 		return out.String(), err
 	}
-	// A template is tried with empty and with given arguments, so that most faults are found when it is configured.
+	// The template is executed with empty and with given arguments, so that most faults are found when it is
+	// configured.
 	for _, trial := range []string{"", "x"} {
 		given := map[string]string{}
 		for _, name := range names {
@@ -70,7 +72,7 @@ func FromTemplate(p Prompt, text string) (Prompt, error) {
 	return p, nil
 }
 
-// unnamed is the name of every template, with which package text/template begins its messages.
+// unnamed is the name of every template. Package text/template begins its messages with it.
 const unnamed = "t"
 
 // templateError returns message as an error with its position rewritten: "template: t:1:37: …" becomes line 1, column
@@ -104,7 +106,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 // functions are all functions that a template can call.
 var functions = []string{"and", "eq", "json", "len", "ne", "not", "or"}
 
-// A checker finds what a template may not contain.
+// A checker finds elements that a template may not contain.
 type checker struct {
 	tree  *parse.Tree
 	names []string
@@ -116,7 +118,8 @@ func (c *checker) refuse(n parse.Node, format string, args ...any) {
 	c.errs = append(c.errs, templateError(location+": "+fmt.Sprintf(format, args...)))
 }
 
-// list checks a list of nodes. root reports whether the dot is the set of arguments there, and not one of them.
+// list checks a list of nodes. If root is true, the dot there is the set of all arguments. Otherwise it is one
+// argument.
 func (c *checker) list(l *parse.ListNode, root bool) {
 	if l == nil {
 		return
@@ -142,7 +145,7 @@ func (c *checker) branch(n *parse.BranchNode, root, inside bool) {
 	c.list(n.ElseList, root)
 }
 
-// pipe checks a pipeline of a template: no variables, and only arguments that arg allows.
+// pipe checks a pipeline of a template. It may contain no variables, and only arguments that arg allows.
 func (c *checker) pipe(p *parse.PipeNode, root bool) {
 	if len(p.Decl) > 0 {
 		c.refuse(p, "a prompt has no variables")
@@ -154,8 +157,8 @@ func (c *checker) pipe(p *parse.PipeNode, root bool) {
 	}
 }
 
-// arg checks one argument of a template's action. root reports whether a dot there is all arguments. Only constants, arguments and the
-// listed functions are allowed, so that a template can't call methods or print what it wasn't given.
+// arg checks one argument of a template's action. If root is true, a dot there is the set of all arguments. Only
+// constants, arguments and the listed functions are allowed. So a template can't call methods or print other data.
 func (c *checker) arg(n parse.Node, root bool) {
 	switch n := n.(type) {
 	case *parse.StringNode, *parse.NumberNode, *parse.BoolNode, *parse.DotNode:
@@ -166,7 +169,7 @@ func (c *checker) arg(n parse.Node, root bool) {
 		c.pipe(n, root)
 	case *parse.FieldNode:
 		c.field(n, n.Ident, root)
-	case *parse.VariableNode: // $ is always the set of arguments
+	case *parse.VariableNode: // $ is always the set of all arguments
 		if n.Ident[0] != "$" || len(n.Ident) == 1 {
 			c.refuse(n, "a prompt has no variables")
 			return
@@ -181,7 +184,7 @@ func (c *checker) arg(n parse.Node, root bool) {
 	}
 }
 
-// field checks a path such as .name: one argument of the prompt, at the root of the data.
+// field checks a path such as .name. It must be one argument of the prompt, at the root of the data.
 func (c *checker) field(n parse.Node, path []string, root bool) {
 	switch {
 	case !root:

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/prompt"
 )
 
-// TestFromTemplate: templates with their results, or why they are refused when they are loaded.
+// TestFromTemplate checks the results of templates, or the reasons why they are refused when they are loaded.
 func TestFromTemplate(t *testing.T) {
 	arguments := []prompt.Argument{{Name: "team", Required: true}, {Name: "since"}}
 	for _, tt := range []struct{ template, want string }{
@@ -57,7 +57,7 @@ func TestFromTemplate(t *testing.T) {
 	}
 }
 
-// TestTemplateBounds: a result that arguments make too long is refused.
+// TestTemplateBounds checks that a result that is too long because of its arguments is refused.
 func TestTemplateBounds(t *testing.T) {
 	p, err := prompt.FromTemplate(prompt.Prompt{Name: "p", Arguments: []prompt.Argument{{Name: "a"}}}, strings.Repeat("{{.a}}", 20))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A guide is the text of a prompt: what to find out, numbered steps, and how to answer.
+// A guide is the text of a prompt: the goal, numbered steps, and how to answer.
 type guide struct {
 	strings.Builder
 	steps int
@@ -28,8 +28,8 @@ func (g *guide) step(format string, args ...any) {
 // text returns the guide without its last line break.
 func (g *guide) text() string { return strings.TrimSuffix(g.String(), "\n") }
 
-// invoke formats a call of a tool with its arguments as JSON. Text of a person is quoted in it, so that it can't be
-// taken for anything but an argument.
+// invoke formats a call of a tool with its arguments as JSON. Text from a person is quoted in the JSON, so that it
+// can be read only as an argument.
 func invoke(tool string, arguments ...value.Member) string {
 	return tool + " " + string(value.OfObject(arguments).AppendJSON(nil))
 }
@@ -57,7 +57,7 @@ func splitList(s string) []string {
 	return out
 }
 
-// some joins the first names, and states how many more there are.
+// some joins the first names and adds the number of the others.
 func some(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
@@ -65,10 +65,10 @@ func some(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// maxAbout is the maximum number of characters of a description in a text.
+// maxAbout is the maximum length of a description in a text, in characters.
 const maxAbout = 200
 
-// describeClass returns the name of a class with its owner's description.
+// describeClass returns the name of a class followed by its description.
 func describeClass(v *policy.View) string {
 	d := []rune(strings.TrimSuffix(strings.Join(strings.Fields(about(v)), " "), "."))
 	switch {
@@ -80,16 +80,17 @@ func describeClass(v *policy.View) string {
 	return fmt.Sprintf("%s (%s)", v.Name(), string(d))
 }
 
-// born are names of fields with the time of creation, the likeliest first, in lower case without separators.
+// born are names of fields that contain the time of creation, with the most likely first, in lower case without
+// separators.
 var born = [...]string{"createdat", "created", "createdon", "creationdate", "createddate", "datecreated", "insertedat", "addedat", "dateadded",
 	"submittedat", "postedat", "publishedat", "placedat", "orderedat", "openedat", "reportedat", "receivedat", "registeredat", "joinedat",
 	"startedat", "occurredat", "happenedat", "loggedat", "timestamp", "date", "day", "time", "at", "ts"}
 
-// later are parts of names of dates of other events in a record's life.
+// later are parts of the names of dates of later events in a record's life.
 var later = [...]string{"updated", "modified", "changed", "deleted", "archived", "closed", "expires", "expired", "due", "last", "until", "end"}
 
-// creation returns the visible field that most likely has the time of creation: by its name, else the first date that
-// isn't of a later event. It is nil if no such field can be sorted and compared.
+// creation returns the visible field that most likely contains the time of creation. Its name decides. Otherwise it
+// is the first date that doesn't belong to a later event. It returns nil if no such field can be sorted and compared.
 func creation(v *policy.View) *schema.Field {
 	var best *schema.Field
 	rank := len(born) + 1
@@ -112,7 +113,7 @@ func creation(v *policy.View) *schema.Field {
 	return best
 }
 
-// kindsOf returns the fields that divide records into kinds: those of few values, then pointers.
+// kindsOf returns the fields that divide records into kinds. Fields with few values come first, then pointers.
 func kindsOf(v *policy.View) []string {
 	var few, lead []string
 	for _, f := range v.Fields() {
