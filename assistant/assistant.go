@@ -1,8 +1,9 @@
-// Package assistant holds a conversation about an application: a model asks, and the tools of a gateway answer.
+// Package assistant conducts a conversation about an application. A model makes calls, and the tools of a gateway
+// answer them.
 //
-// It is an agent like any other. It reaches the application through a client of the gateway, so it sees only the views
-// of the client's token, and its writes await review. It proposes no write that was not confirmed, and New fails
-// without a usable provider, key and address.
+// It is an agent like any other. It uses a client of the gateway, so it sees only the views of the client's token,
+// and its writes wait for review. It proposes a write only after confirmation. New fails without a usable provider,
+// key and address.
 package assistant
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/llm"
 )
 
-// A Client reaches a gateway. Dial and Stream make one. Call may be called concurrently.
+// A Client connects to a gateway. Dial and Stream return one. Call may be called concurrently.
 type Client interface {
 	Close() error
 	// Tools lists the tools that the client may call.
@@ -30,16 +31,16 @@ type Client interface {
 	Instructions() string
 }
 
-// Options configure an assistant. Client and Provider are required. Other zero values mean the defaults in
-// parentheses.
+// Options configure an assistant. Client and Provider are required. For other fields, the zero value means the
+// default in parentheses.
 type Options struct {
 	Client   Client
 	Provider Provider
-	System   string        // instructions for the model besides those of this package (none)
+	System   string        // additional instructions for the model (none)
 	Sampling Sampling      // parameters of the model (the provider's defaults)
-	Timeout  time.Duration // maximum silence of the provider (90 s)
+	Timeout  time.Duration // maximum time without data from the provider (90 s)
 
-	MaxRounds int // maximum rounds of calls per question. Then the model answers with what it has (8)
+	MaxRounds int // maximum rounds of calls per question. Then the model answers with the results so far (8)
 	CompactAt int // tokens of a request above which the conversation is compacted before the next question (never)
 
 	Prices map[string]Price // by model (Prices())
@@ -47,35 +48,36 @@ type Options struct {
 	HTTP   *http.Client // its transport connects to the provider (the default client)
 }
 
-// Sampling is a model's sampling parameters. For nil and 0 the provider's defaults apply.
+// Sampling contains a model's sampling parameters. nil and 0 mean the provider's defaults.
 type Sampling struct {
-	MaxTokens   int // of one reply
+	MaxTokens   int // maximum tokens of one reply
 	Temperature *float64
 	TopP        *float64
 }
 
-// Hooks are called while a question is answered, one at a time. Any of them may be nil.
+// Hooks are called while a question is answered, one at a time. Each of them may be nil.
 type Hooks struct {
 	OnText   func(piece string) // a piece of the model's text, as it is generated
 	OnCall   func(Call)         // before a call
 	OnResult func(Call)         // after a call, with its result
 	OnNotice func(Notice)
 
-	// Confirm is called before a call of a tool that may propose a write. Nil declines all of them.
+	// Confirm is called before a call of a tool that may propose a write. If it is nil, all these calls are declined.
 	Confirm func(context.Context, Call) (bool, error)
 }
 
-// A Notice reports an event besides the conversation: a retry or a compaction.
+// A Notice reports an event outside the conversation: a retry or a compaction.
 type Notice struct {
 	Text    string
-	Restart bool // the model starts over: discard the text that OnText received since the last call
+	Restart bool // the model starts over. Discard the text that OnText received since the last call
 }
 
-// An Assistant is one conversation. Its methods may be called concurrently. Questions wait for each other.
+// An Assistant is one conversation. Its methods may be called concurrently. Questions are answered one after the
+// other.
 type Assistant struct {
 	options Options
 	model   llm.Model
-	name    string // of the model
+	name    string // the model's name
 	price   *Price // nil if unknown
 
 	hooking sync.Mutex // serializes hooks
@@ -87,7 +89,7 @@ type Assistant struct {
 	context int       // tokens of the last request and its reply
 }
 
-// New returns an assistant. An error names the option that is missing or wrong. Nothing is sent yet.
+// New returns an assistant. An error names the missing or invalid option. New sends no request.
 func New(o Options) (*Assistant, error) {
 	if o.Client == nil {
 		return nil, errors.New("assistant: Options.Client is missing: connect to a gateway with Dial")
@@ -138,7 +140,7 @@ func (a *Assistant) Reset() {
 	a.history, a.context = nil, 0
 }
 
-// Usage returns what the assistant has used since New.
+// Usage returns the usage of the assistant since New.
 func (a *Assistant) Usage() Usage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -157,14 +159,14 @@ type Answer struct {
 	Text       string    `json:"text"`
 	Stop       Stop      `json:"stop"`
 	Calls      []Call    `json:"calls"`             // in the order in which the model requested them
-	Changes    []Change  `json:"changes,omitempty"` // that were proposed and await review
-	Transcript []Message `json:"transcript"`        // of this question
-	Usage      Usage     `json:"usage"`             // of this question, including a compaction before it
+	Changes    []Change  `json:"changes,omitempty"` // changes that were proposed and wait for review
+	Transcript []Message `json:"transcript"`        // the transcript of this question
+	Usage      Usage     `json:"usage"`             // the usage of this question, including a compaction before it
 
 	assistant *Assistant
 }
 
-// Reply continues the conversation that the answer belongs to.
+// Reply continues the conversation to which the answer belongs.
 func (x *Answer) Reply(ctx context.Context, question string) (*Answer, error) {
 	return x.assistant.Reply(ctx, question)
 }
@@ -172,10 +174,10 @@ func (x *Answer) Reply(ctx context.Context, question string) (*Answer, error) {
 // A Stop is the reason why an answer ended.
 type Stop string
 
-// The reasons.
+// These are the reasons.
 const (
 	Done     Stop = "done"     // the model had finished
-	Length   Stop = "length"   // it reached the token limit
+	Length   Stop = "length"   // it reached the limit of tokens
 	Declined Stop = "declined" // the model or its provider refused to answer
 	Rounds   Stop = "rounds"   // it reached MaxRounds and answered with the results so far
 )
@@ -189,7 +191,7 @@ type Call struct {
 	Duration  time.Duration   `json:"duration_ns,omitempty"`
 }
 
-// A Change is a proposed write that awaits review.
+// A Change is a proposed write that waits for review.
 type Change struct {
 	ID      string `json:"change_id"`
 	Status  string `json:"status"`
@@ -197,14 +199,14 @@ type Change struct {
 	URL     string `json:"url,omitempty"`
 }
 
-// A Message is one turn of the user, the assistant or the tools that it called.
+// A Message is one turn of the user, of the assistant, or of the tools that the assistant called.
 type Message struct {
 	Role  string `json:"role"` // user, assistant or tool
 	Text  string `json:"text,omitempty"`
-	Calls []Call `json:"calls,omitempty"` // of the assistant: the calls it requests. Of a tool: their results
+	Calls []Call `json:"calls,omitempty"` // for the assistant: the requested calls. For a tool: their results
 }
 
-// transcript returns turns as Messages: calls with their arguments, and results as calls with their answers.
+// transcript returns turns as Messages. Calls have their arguments, and results are calls with their answers.
 func transcript(turns []llm.Message) []Message {
 	all := make([]Message, len(turns))
 	for i, turn := range turns {
@@ -231,7 +233,7 @@ func argumentsJSON(arguments string) json.RawMessage {
 	return text
 }
 
-// hook calls do while no other hook is called.
+// hook runs do while no other hook is running.
 func (a *Assistant) hook(do func()) {
 	a.hooking.Lock()
 	defer a.hooking.Unlock()

@@ -23,7 +23,7 @@ import (
 // key is the provider's key, which must appear only in headers.
 const key = "sk-proj-canary-0123456789"
 
-// formats maps providers to the paths at which the scripted server has their formats.
+// formats maps providers to the paths at which the scripted server serves their formats.
 var formats = map[string]string{"openai": "/v1", "openai-responses": "/v1", "anthropic": "/v1", "google": "/v1beta", "lmstudio": "/v1"}
 
 // serve returns a scripted server and its address.
@@ -100,8 +100,8 @@ func (s *shelf) Call(ctx context.Context, name string, arguments json.RawMessage
 	return client.Answer{}, &client.Refusal{Problem: problem.New(problem.InvalidQuery, "no such field"), Raw: json.RawMessage(`{"error":"no such field","error_code":"invalid_query"}`)}
 }
 
-// TestAsk checks one conversation in each format. The question goes to the model with the tools. Calls arrive in pieces
-// and run, and their results go to the model. The text streams, and all usage is counted.
+// TestAsk checks one conversation in each format. The question is sent to the model with the tools. Calls arrive in
+// pieces and run, and their results are sent to the model. The text is streamed, and all usage is counted.
 func TestAsk(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {
 		s, url := serve(t, scripted.Play(
@@ -153,7 +153,7 @@ func TestAsk(t *testing.T) {
 	})
 }
 
-// TestPropose: a write is proposed only after it is confirmed, and never without Confirm.
+// TestPropose checks that a write is proposed only after confirmation, and never without Confirm.
 func TestPropose(t *testing.T) {
 	yes := func(context.Context, assistant.Call) (bool, error) { return true, nil }
 	no := func(context.Context, assistant.Call) (bool, error) { return false, nil }
@@ -186,7 +186,7 @@ func TestPropose(t *testing.T) {
 	}
 }
 
-// TestMending: invalid calls of the model are answered with a refusal that says how to go on.
+// TestMending checks that invalid calls of the model are answered with a refusal that describes how to continue.
 func TestMending(t *testing.T) {
 	for _, tt := range []struct {
 		call llm.Call
@@ -200,7 +200,7 @@ func TestMending(t *testing.T) {
 	} {
 		for name := range formats {
 			if name == "google" && !json.Valid([]byte(tt.call.Arguments)) {
-				continue // that format carries only JSON. See TestFaults for invalid calls
+				continue // this format carries only valid JSON. See TestFaults for invalid calls
 			}
 			s, url := serve(t, scripted.Play(scripted.Turn{Calls: []llm.Call{tt.call}}, scripted.Turn{Text: "Sorry."}))
 			gateway := &shelf{}
@@ -216,8 +216,8 @@ func TestMending(t *testing.T) {
 	}
 }
 
-// TestUnlisted: a tool that the gateway doesn't list isn't declared to the model. The model can call it by name, and a
-// write among them is confirmed as any other.
+// TestUnlisted checks tools that the gateway doesn't list. They aren't declared to the model, but the model can call
+// them by name. Their writes require confirmation too.
 func TestUnlisted(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {
 		s, url := serve(t, scripted.Play(scripted.Turn{Calls: []llm.Call{{Name: "count", Arguments: `{"class":"a"}`}, {Name: "propose", Arguments: `{}`}}}, scripted.Turn{Text: "Done."}))
@@ -243,7 +243,7 @@ func TestUnlisted(t *testing.T) {
 	})
 }
 
-// TestRounds: after MaxRounds the model is asked to answer with the results so far.
+// TestRounds checks that after MaxRounds the model must answer with the results so far.
 func TestRounds(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {
 		s, url := serve(t, func(_ int, c scripted.Conversation) scripted.Turn {
@@ -263,7 +263,7 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-// TestStops: how a reply can end.
+// TestStops checks the reasons why a reply can end.
 func TestStops(t *testing.T) {
 	calls := []llm.Call{{Name: "count", Arguments: `{"cla`}}
 	for _, tt := range []struct {
@@ -303,7 +303,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestManyTools: of 1,000 tools a model is shown 126, and can find and call the rest.
+// TestManyTools checks that the model gets 126 of 1,000 tools, and can find and call the rest.
 func TestManyTools(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {
 		gateway := &shelf{call: func(_ context.Context, name string, arguments json.RawMessage) (client.Answer, error) {
@@ -313,7 +313,7 @@ func TestManyTools(t *testing.T) {
 			gateway.tools = append(gateway.tools, client.Tool{Name: fmt.Sprintf("%d. tool of a very long name that goes on and on, past sixty-four characters", i), Description: fmt.Sprintf("Does thing %d.", i),
 				InputSchema: json.RawMessage(`{"type":["object"],"oneOf":[{}]}`), Annotations: &client.Annotations{ReadOnly: i != 999}})
 		}
-		gateway.tools[0].Name = "find_tools" // the same name as one of the assistant's own tools
+		gateway.tools[0].Name = "find_tools" // the same name as a tool of the assistant itself
 		hidden := gateway.tools[999].Name
 		s, url := serve(t, scripted.Play(
 			scripted.Turn{Calls: []llm.Call{{Name: "find_tools", Arguments: `{"query":"THING 998."}`}, {Name: "find_tools_2", Arguments: `{}`}}},
@@ -337,7 +337,7 @@ func TestManyTools(t *testing.T) {
 	})
 }
 
-// TestSideBySide: calls of one reply run at the same time.
+// TestSideBySide checks that the calls in one reply run concurrently.
 func TestSideBySide(t *testing.T) {
 	var running atomic.Int64
 	all := make(chan struct{})

@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/llm"
 )
 
-// Texts of a compaction: the request to the model, and the introduction of its summary. The summary contains data
-// that users wrote, so it is inserted as a user's turn and never among the instructions.
+// These are the texts of a compaction: the request to the model, and the introduction of its summary. The summary
+// contains data that users wrote. So it is inserted as a user's turn and never among the instructions.
 const (
 	summarise = "Summarise this conversation for yourself, so that it can go on from your summary alone. Keep what the user wants, " +
 		"every fact, number, name and id that tools returned and that may be needed again, how you found them, and changes that wait for people. " +
@@ -17,7 +17,7 @@ const (
 	goOn      = "I have the summary and go on from it."
 )
 
-// Compact replaces the conversation with a summary that the model writes, and returns the summary, or "" if the
+// Compact replaces the conversation with a summary that the model writes. It returns the summary, or "" if the
 // conversation has not begun. It makes one request, which Usage counts.
 func (a *Assistant) Compact(ctx context.Context) (string, error) {
 	a.mu.Lock()
@@ -26,8 +26,8 @@ func (a *Assistant) Compact(ctx context.Context) (string, error) {
 	return summary, err
 }
 
-// compact replaces the history by the model's summary of it. It returns the summary and the tokens used, or "" if there
-// was no history. A summary that isn't whole leaves the history as it was. The caller holds a.mu.
+// compact replaces the history with the model's summary of it. It returns the summary and the tokens used, or "" if
+// there is no history. If the summary is incomplete, the history stays unchanged. The caller must hold a.mu.
 func (a *Assistant) compact(ctx context.Context) (string, Usage, error) {
 	if len(a.history) == 0 {
 		return "", Usage{}, nil
@@ -36,8 +36,7 @@ func (a *Assistant) compact(ctx context.Context) (string, Usage, error) {
 	if err != nil {
 		return "", Usage{}, err
 	}
-	// The tools are sent too, because providers refuse a conversation with calls of tools that the request does not
-	// declare.
+	// The tools are sent too, because providers refuse a conversation with calls of undeclared tools.
 	r := llm.Request{System: a.system(), NoCalls: true, Sampling: llm.Sampling(a.options.Sampling), Tools: newCatalogue(tools).declared,
 		Messages: append(append([]llm.Message{}, a.history...), llm.Message{Role: llm.User, Text: summarise})}
 	reply, used, err := a.request(ctx, r, nil)

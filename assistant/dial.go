@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 )
 
-// Dial connects to the gateway at address, such as http://127.0.0.1:8420/mcp, with a token. "" means none.
+// Dial connects to the gateway at address, such as http://127.0.0.1:8420/mcp, with a token. "" means no token.
 func Dial(ctx context.Context, address, token string) (Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -22,7 +22,7 @@ func Dial(ctx context.Context, address, token string) (Client, error) {
 	return c, nil
 }
 
-// Stream connects to a gateway in the same program: in is what mcp.Server.ServeStream writes, out is what it reads.
+// Stream connects to a gateway in the same program. mcp.Server.ServeStream writes to in and reads from out.
 func Stream(ctx context.Context, in io.ReadCloser, out io.WriteCloser) (Client, error) {
 	c, err := client.Stream(ctx, in, out, version)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/llm"
 )
 
-// DontWait makes a retry without waiting.
+// DontWait makes retries happen without a wait.
 func (a *Assistant) DontWait() {
 	m := a.model.(llm.Retrying)
 	m.Sleep = func(context.Context, time.Duration) error { return nil }

@@ -17,17 +17,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/scripted"
 )
 
-// soon is the header that asks for a retry at once.
+// soon is a header that requests an immediate retry.
 var soon = map[string]string{"Retry-After-Ms": "1"}
 
-// TestFaults: which failures of providers are retried, and how the others are reported. No report contains the key.
+// TestFaults checks which failures of providers are retried, and how the others are reported. No report contains the
+// key.
 func TestFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		first scripted.Turn
-		tries int    // requests until the answer, or 0 if there is none
-		want  string // in the error or the notice
-		only  string // the format. "" means each
+		tries int    // number of requests until the answer, or 0 if there is none
+		want  string // part of the error or the notice
+		only  string // the only format. "" means all formats
 	}{
 		{"rate limit", scripted.Turn{Status: 429, Code: "rate_limit_exceeded", Text: "Slow down.", Header: soon}, 2, "Slow down.", ""},
 		{"no credit", scripted.Turn{Status: 429, Code: "insufficient_quota", Text: "You exceeded your current quota.", Header: soon}, 0, "You exceeded your current quota.", "openai"},
@@ -65,8 +66,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestCutStreams: an answer that is cut off, silent for too long or ends in an error is retried from the start,
-// whatever arrived before. A slow one is waited for.
+// TestCutStreams checks that a response is retried from the start if it is cut off, silent for too long or ends in an
+// error, regardless of the data received. A slow response is not retried.
 func TestCutStreams(t *testing.T) {
 	text := strings.Repeat("word ", 12)
 	calls := []llm.Call{{Name: "count", Arguments: `{"class":"issues of many words"}`}}
@@ -107,7 +108,7 @@ func TestCutStreams(t *testing.T) {
 	})
 }
 
-// TestGemini: invalid calls that this format can't carry are retried.
+// TestGemini checks that invalid calls that this format can't carry are retried.
 func TestGemini(t *testing.T) {
 	_, url := serve(t, scripted.Play(scripted.Turn{Calls: []llm.Call{{Name: "count", Arguments: `{"cla`}}}, scripted.Turn{Text: "Now."}))
 	if got, err := begin(t, "google", url, assistant.Options{}).Ask(t.Context(), "How?"); err != nil || got.Text != "Now." {
@@ -115,7 +116,7 @@ func TestGemini(t *testing.T) {
 	}
 }
 
-// TestCancel: cancelling a question ends its calls, and leaves the conversation as it was.
+// TestCancel checks that cancelling a question ends its calls and leaves the conversation unchanged.
 func TestCancel(t *testing.T) {
 	stopped := errors.New("stopped by the user")
 	eachFormat(t, func(t *testing.T, name string) {
@@ -145,7 +146,7 @@ func TestCancel(t *testing.T) {
 	<-ended
 }
 
-// TestGatewayGone: if the gateway can't be reached, the question fails. The model is not asked to guess.
+// TestGatewayGone checks that a question fails if the gateway can't be reached. The model must not guess an answer.
 func TestGatewayGone(t *testing.T) {
 	gateway := &shelf{call: func(context.Context, string, json.RawMessage) (client.Answer, error) {
 		return client.Answer{}, errors.New("no gateway answers")
@@ -157,7 +158,7 @@ func TestGatewayGone(t *testing.T) {
 	}
 }
 
-// TestNew: an invalid provider is reported before the first request, by name and without the key.
+// TestNew checks that an invalid provider is reported before the first request, by name and without the key.
 func TestNew(t *testing.T) {
 	for _, tt := range []struct {
 		p    assistant.Provider
@@ -195,7 +196,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestKey: the key is in no answer, history, transcript or error, even if the server echoes it.
+// TestKey checks that no answer, history, transcript or error contains the key, even if the server repeats it.
 func TestKey(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {
 		s, url := serve(t, scripted.Play(scripted.Turn{Text: "Hello."}))
@@ -220,7 +221,8 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestCompact: a summary replaces the conversation. It is inserted as a user's turn, and its cost is counted.
+// TestCompact checks that a summary replaces the conversation. It is inserted as a user's turn, and its cost is
+// counted.
 func TestCompact(t *testing.T) {
 	eachFormat(t, func(t *testing.T, name string) {
 		big := llm.Usage{Input: 5000, Output: 10}
@@ -258,7 +260,7 @@ func TestCompact(t *testing.T) {
 	})
 }
 
-// TestPrices: the cost of a usage, and the report of unknown prices.
+// TestPrices checks the cost of a usage, and the report about unknown prices.
 func TestPrices(t *testing.T) {
 	for _, tt := range []struct {
 		p       assistant.Provider

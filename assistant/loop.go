@@ -22,7 +22,7 @@ const howTo = `You answer questions about an application by calling tools. A gat
 - Propose a write only when the user asks for it. It waits for a person: say so, with its id, and do not say that it is done.
 - Answer in the user's language, briefly, in Markdown.`
 
-// outOfRounds is sent to the model when it may make no more calls.
+// outOfRounds is sent to the model when it may make no further calls.
 const outOfRounds = "You have used all rounds of calls for this question. Answer now with what you have, and say what is missing."
 
 // maxResult is the maximum size of one result sent to the model, in bytes.
@@ -37,8 +37,9 @@ type turn struct {
 	answer    *Answer
 }
 
-// ask answers a question. anew forgets the conversation first. Questions come one at a time, under a.mu. A conversation
-// above CompactAt tokens is compacted before, and one that fails stays as it was.
+// ask answers a question. If anew is true, it discards the conversation first. Questions are answered one at a time,
+// under a.mu. A conversation above CompactAt tokens is compacted first. If the question fails, the conversation stays
+// unchanged.
 func (a *Assistant) ask(ctx context.Context, question string, anew bool) (*Answer, error) {
 	if strings.TrimSpace(question) == "" {
 		return nil, errors.New("the question is empty")
@@ -68,7 +69,7 @@ func (a *Assistant) ask(ctx context.Context, question string, anew bool) (*Answe
 	t := &turn{Assistant: a, catalogue: newCatalogue(tools), system: a.system(), answer: answer}
 	t.messages = append(append(t.messages, a.history...), llm.Message{Role: llm.User, Text: question})
 	if err := t.run(ctx); err != nil {
-		return nil, err // the history is as before the question
+		return nil, err // the history is unchanged
 	}
 	answer.Transcript = transcript(t.messages[len(a.history):])
 	a.history = t.messages
@@ -83,11 +84,11 @@ func (a *Assistant) system() string {
 			parts = append(parts, more)
 		}
 	}
-	// The time stays the same for the whole conversation, so that providers can cache the instructions.
+	// The time is the same for the whole conversation, so that providers can cache the instructions.
 	return strings.Join(append(parts, "This conversation began on "+a.began.UTC().Format("Monday, 2006-01-02 15:04")+" UTC."), "\n\n")
 }
 
-// run alternates replies of the model with the calls in them until the model has answered.
+// run alternates between replies of the model and the calls in them, until the model has answered.
 func (t *turn) run(ctx context.Context) error {
 	for round := 0; ; round++ {
 		last := round == t.options.MaxRounds
@@ -111,7 +112,7 @@ func (t *turn) run(ctx context.Context) error {
 	}
 }
 
-// end makes reply the answer. Calls in it are omitted, because they get no results.
+// end uses reply as the answer. It omits calls in reply, because they get no results.
 func (t *turn) end(reply llm.Reply, last bool) error {
 	t.answer.Stop = map[llm.Stop]Stop{llm.Length: Length, llm.Declined: Declined}[reply.Stop]
 	switch {
@@ -140,15 +141,15 @@ func (t *turn) end(reply llm.Reply, last bool) error {
 	return nil
 }
 
-// generate makes one request to the provider and counts it.
+// generate makes one request to the provider and adds its usage.
 func (t *turn) generate(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	reply, used, err := t.request(ctx, r, t.options.Hooks.OnText)
 	t.answer.Usage = t.answer.Usage.Add(used)
 	return reply, err
 }
 
-// request makes one request to the provider, counts it, and returns what it used. text receives the text. It may be
-// nil.
+// request makes one request to the provider, adds its usage, and returns the usage. The function text receives the
+// text and may be nil.
 func (a *Assistant) request(ctx context.Context, r llm.Request, text func(string)) (llm.Reply, Usage, error) {
 	reply, err := a.model.Generate(ctx, r, func(piece string) {
 		if text != nil && piece != "" {
@@ -174,7 +175,7 @@ type job struct {
 	err       error // ends the question
 }
 
-// calls runs the calls of one reply concurrently, those that propose writes only after they are confirmed.
+// calls runs the calls in one reply concurrently. Calls that propose writes run only after confirmation.
 func (t *turn) calls(ctx context.Context, calls []llm.Call) ([]llm.Result, error) {
 	jobs := make([]job, len(calls))
 	for i, c := range calls {
@@ -194,7 +195,7 @@ func (t *turn) calls(ctx context.Context, calls []llm.Call) ([]llm.Result, error
 			return nil, err
 		}
 	}
-	// Calls that were found and confirmed run together. The first failure ends the others.
+	// Calls that were found and confirmed run together. The first failure cancels the others.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var all sync.WaitGroup
@@ -210,7 +211,7 @@ func (t *turn) calls(ctx context.Context, calls []llm.Call) ([]llm.Result, error
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	// Results come in the order of the calls, whichever ended first.
+	// Results have the order of the calls, regardless of which ended first.
 	results := make([]llm.Result, len(calls))
 	for i, j := range jobs {
 		results[i] = llm.Result{ID: calls[i].ID, Name: calls[i].Name, Text: cut(j.call.Result), Refused: j.call.Refused}
@@ -222,7 +223,7 @@ func (t *turn) calls(ctx context.Context, calls []llm.Call) ([]llm.Result, error
 	return results, nil
 }
 
-// confirm decides whether a call that may propose a write is made, by asking Options.Confirm.
+// confirm decides whether a call that may propose a write is made. Options.Hooks.Confirm decides.
 func (t *turn) confirm(ctx context.Context, j *job) error {
 	if j.tool.Reads() {
 		return nil
@@ -245,7 +246,7 @@ func (t *turn) confirm(ctx context.Context, j *job) error {
 	return nil
 }
 
-// do makes one call, and calls the hooks.
+// do makes one call and calls the hooks.
 func (t *turn) do(ctx context.Context, j *job) {
 	if on := t.options.Hooks.OnCall; on != nil {
 		t.hook(func() { on(j.call) })
@@ -258,8 +259,8 @@ func (t *turn) do(ctx context.Context, j *job) {
 	}
 }
 
-// send makes the call of j and sets its result. A refusal by the gateway is a result, which the model reads. Other errors end the
-// question.
+// send makes the call of j and sets its result. A refusal by the gateway is a result for the model. Other errors end
+// the question.
 func (t *turn) send(ctx context.Context, j *job) {
 	arguments := j.arguments
 	if arguments == nil {
@@ -286,7 +287,7 @@ func (t *turn) send(ctx context.Context, j *job) {
 	}
 }
 
-// waiting returns the change in a result that awaits review, or nil.
+// waiting returns the change in a result if it waits for review, or nil.
 func waiting(structured json.RawMessage) *Change {
 	var c Change
 	if json.Unmarshal(structured, &c) != nil || c.ID == "" || c.Status != "pending_review" {
@@ -295,7 +296,7 @@ func waiting(structured json.RawMessage) *Change {
 	return &c
 }
 
-// cut shortens a result to maxResult, and appends a note about it.
+// cut shortens a result to maxResult and appends a note about this.
 func cut(text string) string {
 	if len(text) <= maxResult {
 		return text

@@ -15,12 +15,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Provider selects the model and its address. Name is one of ProviderNames. Model and BaseURL have defaults by Name.
+// A Provider selects the model and its address. Name is one of ProviderNames. The defaults of Model and BaseURL
+// depend on Name.
 type Provider struct {
 	Name    string
 	Key     string // required unless the provider is local. Never shown
 	Model   string
-	BaseURL string // up to the version of the API, such as https://api.openai.com/v1
+	BaseURL string // the address including the API's version, such as https://api.openai.com/v1
 }
 
 // String returns the provider without its key.
@@ -34,7 +35,7 @@ func (p Provider) GoString() string {
 // A kind describes a provider.
 type kind struct {
 	base, model string
-	local       bool // needs no key and costs nothing
+	local       bool // requires no key and costs nothing
 	noSampling  bool // the format has no sampling parameters
 	make        func(llm.Endpoint, string) llm.Model
 }
@@ -68,7 +69,7 @@ func kinds() map[string]kind {
 // ProviderNames lists the providers.
 func ProviderNames() []string { return slices.Sorted(maps.Keys(kinds())) }
 
-// Variables that FromEnvironment reads.
+// These are the variables that FromEnvironment reads.
 const (
 	EnvProvider = "LLM_PROVIDER"
 	EnvKey      = "LLM_API_KEY"
@@ -76,8 +77,8 @@ const (
 	EnvBaseURL  = "LLM_BASE_URL"
 )
 
-// FromEnvironment returns the provider that LLM_PROVIDER, LLM_API_KEY, LLM_MODEL and LLM_BASE_URL name. lookup is
-// os.LookupEnv, or another source of variables. New checks the result.
+// FromEnvironment returns the provider in LLM_PROVIDER, LLM_API_KEY, LLM_MODEL and LLM_BASE_URL. lookup is
+// os.LookupEnv or another source of variables. New checks the result.
 func FromEnvironment(lookup func(string) (string, bool)) Provider {
 	get := func(name string) string {
 		v, _ := lookup(name)

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/scripted"
 )
 
-// shapes is the beginning of the TypeScript program that TestShapes writes: the types of the official SDKs.
+// shapes is the start of the TypeScript program that TestShapes writes. It contains the types of the official SDKs.
 const shapes = `import OpenAI from "openai";
 import Anthropic from "@anthropic-ai/sdk";
 import * as genai from "@google/genai";
@@ -32,8 +32,8 @@ type GeminiRequest = {
 };
 `
 
-// TestShapes writes the wire messages of whole conversations as a TypeScript program, into the file that
-// BAILIWICK_SHAPES names. "make formats" checks it against the types of the providers' official SDKs.
+// TestShapes writes the messages of whole conversations as a TypeScript program, into the file in BAILIWICK_SHAPES.
+// "make formats" checks the program against the types in the providers' official SDKs.
 func TestShapes(t *testing.T) {
 	half := 0.5
 	program := shapes

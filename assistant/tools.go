@@ -12,29 +12,30 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// maxDeclared is the maximum number of tools declared to a model: providers refuse more than 128. If there are more,
-// the last two find and call the others.
+// maxDeclared is the maximum number of tools declared to a model, because providers refuse more than 128. If there
+// are more, the last two declared tools find and call the others.
 const maxDeclared = 128
 
-// The tools that find and call those above maxDeclared.
+// These tools find and call the tools beyond maxDeclared.
 const (
 	findTools = "find_tools"
 	useTool   = "use_tool"
 )
 
-// A catalogue is the tools of one question, as declared to the model.
+// A catalogue contains the tools of one question, as declared to the model.
 type catalogue struct {
-	tools    map[string]client.Tool // by the name declared to the model
+	tools    map[string]client.Tool // by the name that is declared to the model
 	declared []llm.Declaration
-	rest     []client.Tool // those above maxDeclared
-	unlisted []client.Tool // those that the gateway doesn't list: a model that knows a name can call them
+	rest     []client.Tool // the tools beyond maxDeclared
+	unlisted []client.Tool // tools that the gateway doesn't list. A model that knows a name can call them
 }
 
-// newCatalogue declares the tools to the model. Above maxDeclared the last two declarations find and call the rest.
+// newCatalogue declares the tools to the model. If there are more than maxDeclared, the last two declarations find
+// and call the rest.
 func newCatalogue(all []client.Tool) *catalogue {
 	c := &catalogue{tools: map[string]client.Tool{}}
 	shown := all
-	if n := slices.IndexFunc(all, client.Tool.IsUnlisted); n >= 0 { // they come last
+	if n := slices.IndexFunc(all, client.Tool.IsUnlisted); n >= 0 { // unlisted tools come last
 		all, c.unlisted = all[:n], all[n:]
 		shown = all
 	}
@@ -56,7 +57,7 @@ func newCatalogue(all []client.Tool) *catalogue {
 	return c
 }
 
-// maxName is the maximum length of a tool name for all providers.
+// maxName is the maximum length of a tool name that all providers accept.
 const maxName = 64
 
 // name returns a unique name for a tool that all providers accept.
@@ -82,7 +83,7 @@ func (c *catalogue) name(of string) string {
 	return name
 }
 
-// find returns the tools above maxDeclared that contain all words of query, as text for the model.
+// find returns the tools beyond maxDeclared that contain all words of query, as text for the model.
 func (c *catalogue) find(query string) string {
 	const most = 10
 	words := strings.Fields(strings.ToLower(query))
@@ -113,8 +114,8 @@ func (c *catalogue) find(query string) string {
 	return string(b) + more
 }
 
-// resolve returns the tool and the arguments of a call, or a refusal to show to the model. Only for find_tools, found
-// is the result.
+// resolve returns the tool and the arguments of a call, or a refusal for the model. For find_tools, it returns the
+// result in found.
 func (c *catalogue) resolve(call llm.Call) (tool client.Tool, arguments json.RawMessage, found, refusal string) {
 	arguments = argumentsJSON(call.Arguments)
 	var object map[string]json.RawMessage
@@ -160,7 +161,7 @@ func because(err error) string {
 	return ": " + err.Error()
 }
 
-// names returns the names of all tools, those that aren't declared too, sorted.
+// names returns the names of all tools, including undeclared ones, sorted.
 func (c *catalogue) names() []string {
 	var all []string
 	for name := range c.tools {
@@ -173,13 +174,13 @@ func (c *catalogue) names() []string {
 	return all
 }
 
-// refuse returns a refusal in the format of the gateway's.
+// refuse returns a refusal in the same format as the gateway.
 func refuse(what, next string) string {
 	b, _ := json.Marshal(map[string]string{"error": what, "suggestion": next}) // strings always encode
 	return string(b)
 }
 
-// Tools lists the names of the tools that can be called, sorted.
+// Tools lists the names of the callable tools, sorted.
 func (a *Assistant) Tools(ctx context.Context) ([]string, error) {
 	all, err := a.options.Client.Tools(ctx)
 	names := make([]string, len(all))

@@ -11,12 +11,12 @@ import (
 type Price struct {
 	Input   float64 `json:"input"`
 	Cached  float64 `json:"cached"`  // input read from the provider's cache
-	Written float64 `json:"written"` // input written to it. 0 means the price of Input
+	Written float64 `json:"written"` // input written to the cache. 0 means the price of Input
 	Output  float64 `json:"output"`
 }
 
-// Prices returns list prices by model, for short prompts. They are from public tables of 2026-11-22 and will change, so
-// set Options.Prices to the prices of your provider. A model name with a date appended has the same price.
+// Prices returns list prices by model, for short prompts. They come from public tables of 2026-11-22 and will change.
+// So set Options.Prices to the prices of your provider. A model name with a date appended has the same price.
 func Prices() map[string]Price {
 	return map[string]Price{
 		"gpt-4o-mini":           {Input: 0.15, Cached: 0.075, Output: 0.60},
@@ -60,20 +60,22 @@ func (p Provider) price(prices map[string]Price, model string) *Price {
 	return nil
 }
 
-// isVersionSuffix reports whether the end of a model's name is a date or a three-digit revision, and not another model.
+// isVersionSuffix reports whether the end of a model's name is a date or a three-digit revision. Otherwise the name
+// belongs to another model.
 func isVersionSuffix(end string) bool {
 	first, _, _ := strings.Cut(end, "-")
 	return end == "latest" || len(first) >= 3 && strings.Trim(end, "0123456789-") == ""
 }
 
-// A Usage counts requests to the provider, its tokens as it counts them, and their cost in US dollars.
+// A Usage contains the number of requests to the provider, the tokens as the provider counts them, and their cost in
+// US dollars.
 type Usage struct {
 	Requests int     `json:"requests"`
 	Input    int     `json:"input_tokens"`
-	Cached   int     `json:"cached_tokens"` // of Input
+	Cached   int     `json:"cached_tokens"` // part of Input
 	Output   int     `json:"output_tokens"`
 	Cost     float64 `json:"cost_usd"`
-	Unpriced string  `json:"unpriced,omitempty"` // a model that was used and whose price is unknown: Cost omits it
+	Unpriced string  `json:"unpriced,omitempty"` // a used model whose price is unknown. Cost omits it
 }
 
 // Add returns the sum of both usages.
