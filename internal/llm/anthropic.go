@@ -7,13 +7,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// version is that of the format.
+// version is the version of the format.
 const version = "2023-06-01"
 
-// defaultMaxTokens is the longest reply if the request sets no limit. The format requires a number.
+// defaultMaxTokens is the maximum length of a reply if the request sets no limit. The format requires a number.
 const defaultMaxTokens = 8192
 
-// A Messages is a model behind the messages format. The format has no temperature and no top_p any more.
+// A Messages is a model with the messages format. The format no longer supports temperature and top_p.
 type Messages struct {
 	Endpoint
 	Model string
@@ -30,12 +30,12 @@ type request struct {
 	Stream     bool        `json:"stream"`
 }
 
-// A toolChoice says whether the model may call tools: auto or none.
+// A toolChoice determines whether the model may call tools: auto or none.
 type toolChoice struct {
 	Type string `json:"type"`
 }
 
-// A message is one turn, of the role user or assistant.
+// A message is one turn, with the role user or assistant.
 type message struct {
 	Role    string            `json:"role"`
 	Content []json.RawMessage `json:"content"`
@@ -48,7 +48,7 @@ type tool struct {
 	InputSchema json.RawMessage `json:"input_schema"`
 }
 
-// A block is one part of a message as this client writes them. Those of the model go back as they came.
+// A block is one part of a message that this client writes. The model's own parts are sent back unchanged.
 type block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text,omitempty"`
@@ -61,7 +61,7 @@ type block struct {
 	Cache     *cache          `json:"cache_control,omitempty"`
 }
 
-// A cache marks the end of the part that can be read from the cache.
+// A cache marks the end of a part that the provider can read from its cache.
 type cache struct {
 	Type string `json:"type"`
 }
@@ -77,15 +77,16 @@ func (m *Messages) Generate(ctx context.Context, r Request, text func(string)) (
 	return out.end()
 }
 
-// request returns r in the format. Tools, the system's text and the turns so far are marked for the cache. max_tokens is always set, as
-// the format requires.
+// request returns r in the provider's format. Tools, the system text and the turns so far are marked for the cache.
+// max_tokens is always set, because the format requires it.
 func (m *Messages) request(r Request) request {
 	q := request{Model: m.Model, MaxTokens: r.MaxTokens, Stream: true, Messages: []message{}}
 	if q.MaxTokens == 0 {
 		q.MaxTokens = defaultMaxTokens
 	}
 	if r.System != "" {
-		q.System = []block{{Type: "text", Text: r.System, Cache: &cache{"ephemeral"}}} // the tools come before it, so they are cached too
+		// The tools come before the system text, so they are cached too.
+		q.System = []block{{Type: "text", Text: r.System, Cache: &cache{"ephemeral"}}}
 	}
 	for i, turn := range r.Messages {
 		q.Messages = append(q.Messages, message{role(turn.Role), content(turn, i == len(r.Messages)-1)})
@@ -106,7 +107,8 @@ func role(r Role) string {
 	return "user"
 }
 
-// content writes the blocks of a turn. The next request finds the conversation in the cache up to its last turn.
+// content returns the blocks of a turn. The last turn is marked, so that the next request finds the conversation up
+// to it in the cache.
 func content(turn Message, last bool) []json.RawMessage {
 	var all []json.RawMessage
 	if turn.Raw != nil && json.Unmarshal(turn.Raw, &all) == nil && len(all) > 0 {
@@ -126,7 +128,7 @@ func content(turn Message, last bool) []json.RawMessage {
 		blocks[len(blocks)-1].Cache = &cache{"ephemeral"}
 	}
 	for _, b := range blocks {
-		encoded, _ := json.Marshal(b) // strings, and JSON that was read before
+		encoded, _ := json.Marshal(b) // strings, and JSON that was parsed before
 		all = append(all, encoded)
 	}
 	return all
@@ -140,8 +142,8 @@ func orSilence(text string) string {
 	return text
 }
 
-// A usage counts tokens. Input is without those that were read from the cache or written to it. Output is nil where an event doesn't
-// count it.
+// A usage counts tokens. Input doesn't include tokens that were read from the cache or written to it. Output is nil
+// if an event doesn't count it.
 type usage struct {
 	Input   int  `json:"input_tokens"`
 	Written int  `json:"cache_creation_input_tokens"`
@@ -149,7 +151,7 @@ type usage struct {
 	Output  *int `json:"output_tokens"`
 }
 
-// An event is one event of the stream, with the members of every type that is read here.
+// An event is one event of the stream, with the used members of all types.
 type event struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`
@@ -168,17 +170,17 @@ type event struct {
 	Usage usage `json:"usage"`
 }
 
-// A reply grows with the events of the answer.
+// anthropicReply collects the reply from the events of the stream.
 type anthropicReply struct {
 	Reply
 	text   func(string)
-	blocks []map[string]any // as the format writes them, to go back
-	inputs []string         // the JSON of each block that is a call, in the pieces that have come
+	blocks []map[string]any // in the provider's format, to be sent back
+	inputs []string         // the received pieces of JSON of each block that is a call
 	ended  bool
 }
 
-// read adds one event to the reply. The input in message_start doesn't count tokens that were read from or written to
-// the cache, so the three are added.
+// read adds one event to the reply. The input count in message_start doesn't include tokens that were read from or
+// written to the cache. So read adds the three counts.
 func (out *anthropicReply) read(ev edge.Event) error {
 	var e event
 	if err := json.Unmarshal(ev.Data, &e); err != nil {
@@ -210,15 +212,15 @@ func (out *anthropicReply) read(ev edge.Event) error {
 	return nil
 }
 
-// count takes the number of tokens written so far.
+// count sets the number of tokens written so far.
 func (out *anthropicReply) count(output *int) {
 	if output != nil {
 		out.Usage.Output = *output
 	}
 }
 
-// piece adds a delta to its block. Blocks are kept as they came, thinking with its signature, to be sent back. Unknown deltas are
-// skipped.
+// piece adds a delta to its block. Blocks are kept unchanged, including thinking with its signature, so that they can
+// be sent back. Unknown deltas are skipped.
 func (out *anthropicReply) piece(e event) error {
 	if e.Index < 0 || e.Index >= len(out.blocks) {
 		return cutOff()
@@ -241,8 +243,8 @@ func (out *anthropicReply) piece(e event) error {
 	return nil
 }
 
-// end returns the reply with why it stopped. Without message_stop the stream was cut off. Blocks go back as they came,
-// except for empty texts.
+// end returns the reply with the reason why it ended. If there was no message_stop, the stream was cut off. Blocks
+// are sent back unchanged, except empty texts.
 func (out *anthropicReply) end() (Reply, error) {
 	if !out.ended || out.Reason == "" {
 		return Reply{}, cutOff()
@@ -254,7 +256,7 @@ func (out *anthropicReply) end() (Reply, error) {
 		case "text":
 			out.Message.Text += text
 			if text == "" {
-				continue // the format sends empty texts, and refuses them
+				continue // the provider sends empty texts but refuses them
 			}
 		case "tool_use":
 			id, _ := b["id"].(string)
@@ -265,7 +267,7 @@ func (out *anthropicReply) end() (Reply, error) {
 		whole = append(whole, b)
 	}
 	if whole != nil {
-		out.Message.Raw, _ = json.Marshal(whole) // all of it was decoded
+		out.Message.Raw, _ = json.Marshal(whole) // all parts were decoded from JSON
 	}
 	switch {
 	case out.Reason == "refusal":

@@ -9,7 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// A Chat is a model behind chat completions. Compatible servers get only what all of them know.
+// A Chat is a model with the chat completions API. If Compatible is true, requests contain only members that all
+// compatible servers know.
 type Chat struct {
 	Endpoint
 	Model      string
@@ -24,18 +25,18 @@ type chatRequest struct {
 	ToolChoice          string        `json:"tool_choice,omitempty"`
 	Stream              bool          `json:"stream"`
 	StreamOptions       *usageWanted  `json:"stream_options,omitempty"`
-	MaxTokens           int           `json:"max_tokens,omitempty"`            // as compatible servers call it
-	MaxCompletionTokens int           `json:"max_completion_tokens,omitempty"` // as OpenAI calls it
+	MaxTokens           int           `json:"max_tokens,omitempty"`            // the name at compatible servers
+	MaxCompletionTokens int           `json:"max_completion_tokens,omitempty"` // the name at OpenAI
 	Temperature         *float64      `json:"temperature,omitempty"`
 	TopP                *float64      `json:"top_p,omitempty"`
 }
 
-// A usageWanted asks for a last event with the usage, which streams leave out otherwise.
+// A usageWanted requests a last event with the usage. Otherwise streams omit it.
 type usageWanted struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// A chatMessage is one turn, or the result of one call. Content is null for a turn that has only calls.
+// A chatMessage is one turn, or the result of one call. Content is null for a turn that contains only calls.
 type chatMessage struct {
 	Role       string     `json:"role"`
 	Content    *string    `json:"content"`
@@ -50,7 +51,7 @@ type chatCall struct {
 	Function chatFunction `json:"function"`
 }
 
-// A chatFunction has the arguments of a call as a text of JSON.
+// A chatFunction contains the arguments of a call as JSON in a string.
 type chatFunction struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
@@ -69,7 +70,7 @@ type chatDeclared struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// A chatChunk is one event of the answer.
+// A chatChunk is one event of the stream.
 type chatChunk struct {
 	Choices []struct {
 		Delta struct {
@@ -111,7 +112,8 @@ func bearer(key string) map[string]string {
 	return map[string]string{"Authorization": "Bearer " + key}
 }
 
-// request returns r in the format. The most tokens have another name at compatible servers, which don't know the newer one.
+// request returns r in the provider's format. The maximum of tokens has another name at compatible servers, which
+// don't know the newer name.
 func (m *Chat) request(r Request) chatRequest {
 	q := chatRequest{Model: m.Model, Stream: true, StreamOptions: &usageWanted{true}, Temperature: r.Temperature, TopP: r.TopP}
 	if m.Compatible {
@@ -134,7 +136,7 @@ func (m *Chat) request(r Request) chatRequest {
 	return q
 }
 
-// chatTurn writes one turn. Results are a message each.
+// chatTurn returns the messages of one turn. Each result is a separate message.
 func chatTurn(turn Message) []chatMessage {
 	switch turn.Role {
 	case Tool:
@@ -156,13 +158,14 @@ func chatTurn(turn Message) []chatMessage {
 	return []chatMessage{{Role: "user", Content: &turn.Text}}
 }
 
-// A chatReply grows with the events of the answer.
+// A chatReply collects the reply from the events of the stream.
 type chatReply struct {
 	reply
 	at []int // the index of each call
 }
 
-// read adds one event to the reply. Calls come in pieces, by index. An event that isn't JSON means that the stream was cut off.
+// read adds one event to the reply. Calls arrive in pieces, by index. An event that isn't JSON means that the stream
+// was cut off.
 func (out *chatReply) read(e edge.Event) error {
 	if string(bytes.TrimSpace(e.Data)) == "[DONE]" {
 		return nil
@@ -202,7 +205,7 @@ func (out *chatReply) say(piece string) {
 	}
 }
 
-// call returns the call that a piece belongs to. Some servers give every call the index 0 and an id of its own.
+// call returns the call to which a piece belongs. Some servers give every call the index 0 and a separate id.
 func (out *chatReply) call(index int, id string) *Call {
 	for i := len(out.at) - 1; i >= 0; i-- {
 		if c := &out.Message.Calls[i]; out.at[i] == index && (id == "" || c.ID == id || c.ID == "") {
@@ -217,8 +220,8 @@ func (out *chatReply) call(index int, id string) *Call {
 	return &out.Message.Calls[len(out.Message.Calls)-1]
 }
 
-// end returns the reply. Without a finish reason the stream was cut off. Calls of small servers that came without an id
-// get one by their place.
+// end returns the reply. Without a finish reason, the stream was cut off. Some small servers send calls without an
+// id. These calls get an id by their position.
 func (out *chatReply) end() (Reply, error) {
 	if out.Reason == "" {
 		return Reply{}, cutOff()

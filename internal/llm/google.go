@@ -9,17 +9,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// A Gemini is a model behind generateContent.
+// A Gemini is a model with the generateContent API.
 type Gemini struct {
 	Endpoint
 	Model string
 }
 
-// keywords are those of JSON Schema that the format knows.
+// keywords are the JSON Schema keywords that the format supports.
 var keywords = []string{"$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description", "enum", "items", "prefixItems", "minItems", "maxItems",
 	"minimum", "maximum", "anyOf", "oneOf", "properties", "additionalProperties", "required", "propertyOrdering"}
 
-// A request is the body of generateContent.
+// A geminiRequest is the body of generateContent.
 type geminiRequest struct {
 	System     *geminiContent  `json:"systemInstruction,omitempty"`
 	Contents   []geminiContent `json:"contents"`
@@ -28,39 +28,40 @@ type geminiRequest struct {
 	Generation *generation     `json:"generationConfig,omitempty"`
 }
 
-// A content is one turn, of the role user or model. Parts are kept as they came, because those of the model are signed.
+// A geminiContent is one turn, with the role user or model. Parts are kept unchanged, because the model's parts are
+// signed.
 type geminiContent struct {
 	Role  string            `json:"role,omitempty"`
 	Parts []json.RawMessage `json:"parts"`
 }
 
-// A tools is a set of declarations. All are in one.
+// A tools is a set of declarations. One set contains all declarations.
 type tools struct {
 	Declarations []declaration `json:"functionDeclarations"`
 }
 
-// A declaration is that of one tool.
+// A declaration declares one tool.
 type declaration struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parametersJsonSchema"`
 }
 
-// A toolConfig says whether the model may call tools: the mode NONE forbids it.
+// A toolConfig determines whether the model may call tools. The mode NONE forbids it.
 type toolConfig struct {
 	Calling struct {
 		Mode string `json:"mode"`
 	} `json:"functionCallingConfig"`
 }
 
-// A generation is how the reply is sampled. Fields that are left out have the provider's default.
+// A generation contains the sampling parameters. Omitted fields have the provider's defaults.
 type generation struct {
 	MaxTokens   int      `json:"maxOutputTokens,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"topP,omitempty"`
 }
 
-// A part is one part of a content. It names only the members that are read or written here.
+// A part is one part of a content. It contains only the members that this package reads or writes.
 type part struct {
 	Text     *string           `json:"text,omitempty"`
 	Thought  bool              `json:"thought,omitempty"`
@@ -75,14 +76,14 @@ type functionCall struct {
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
-// A functionResponse is the result of a call: {output: …}, or {error: …} if it was refused.
+// A functionResponse is the result of a call: {output: …}, or {error: …} for a refused call.
 type functionResponse struct {
 	ID       string            `json:"id,omitempty"`
 	Name     string            `json:"name"`
 	Response map[string]string `json:"response"`
 }
 
-// A chunk is one event of the stream. Usage is that of the whole reply so far.
+// A chunk is one event of the stream. Usage is the usage of the whole reply so far.
 type chunk struct {
 	Candidates []struct {
 		Content      geminiContent `json:"content"`
@@ -112,7 +113,7 @@ func (m *Gemini) Generate(ctx context.Context, r Request, text func(string)) (Re
 	return out.end()
 }
 
-// calls counts the calls so far: the format may leave them without ids, so they get numbers.
+// calls returns the number of calls so far. The provider may omit the ids of calls, so they are numbered.
 func calls(messages []Message) int {
 	n := 0
 	for _, turn := range messages {
@@ -121,8 +122,8 @@ func calls(messages []Message) int {
 	return n
 }
 
-// request returns r in the format. The system's text is apart from the turns, and schemas are reduced to the keywords that the format
-// knows.
+// request returns r in the provider's format. The system text is separate from the turns. Schemas are reduced to the
+// keywords that the format supports.
 func (m *Gemini) request(r Request) geminiRequest {
 	q := geminiRequest{Contents: []geminiContent{}}
 	if r.System != "" {
@@ -148,12 +149,12 @@ func (m *Gemini) request(r Request) geminiRequest {
 }
 
 func encodeJSON(v any) json.RawMessage {
-	b, _ := json.Marshal(v) // strings, and JSON that was read before
+	b, _ := json.Marshal(v) // strings, and JSON that was parsed before
 	return b
 }
 
-// contentOf returns a turn as a content. A turn of the model is sent back as it came, in turn.Raw, because its parts are signed. A
-// refused call is answered in error, another one in output.
+// contentOf returns a turn as a content. A turn of the model is sent back unchanged from turn.Raw, because its parts
+// are signed. The result of a refused call is in the member error, and other results are in output.
 func contentOf(turn Message) geminiContent {
 	c := geminiContent{Role: "user"}
 	switch turn.Role {
@@ -181,7 +182,8 @@ func contentOf(turn Message) geminiContent {
 	return c
 }
 
-// ours begins the ids that calls without one get here. The provider is not sent them.
+// ours is the prefix of the ids that this package gives to calls without an id. These ids are not sent to the
+// provider.
 const ours = "bailiwick-call-"
 
 func theirs(id string) string {
@@ -191,15 +193,15 @@ func theirs(id string) string {
 	return id
 }
 
-// A reply grows with the events of the answer.
+// geminiReply collects the reply from the events of the stream.
 type geminiReply struct {
 	Reply
 	text   func(string)
-	before int // calls of earlier turns
+	before int // number of calls in earlier turns
 	parts  []json.RawMessage
 }
 
-// read adds one chunk to the reply: its usage, which is that of the reply so far, and the parts of its one candidate.
+// read adds one chunk to the reply: the usage of the reply so far, and the parts of the only candidate.
 func (out *geminiReply) read(e edge.Event) error {
 	var c chunk
 	if err := json.Unmarshal(e.Data, &c); err != nil {
@@ -230,8 +232,8 @@ func (out *geminiReply) read(e edge.Event) error {
 	return nil
 }
 
-// part adds one part of the reply. Thoughts are kept to be sent back and aren't shown. A call without an id gets one here, counted
-// through the conversation.
+// part adds one part of the reply. Thoughts are kept so that they can be sent back, but aren't shown. A call without
+// an id gets a number that counts through the conversation.
 func (out *geminiReply) part(raw json.RawMessage) error {
 	var p part
 	if err := json.Unmarshal(raw, &p); err != nil {
@@ -256,11 +258,11 @@ func (out *geminiReply) part(raw json.RawMessage) error {
 	return nil
 }
 
-// end returns the reply with the reason why it stopped. Without a reason the stream was cut off. A call that the
-// provider couldn't read is a temporary fault. Unknown reasons, such as SAFETY, decline.
+// end returns the reply with the reason why it ended. Without a reason, the stream was cut off. A call that the
+// provider couldn't parse is a temporary failure. Unknown reasons, such as SAFETY, mean Declined.
 func (out *geminiReply) end() (Reply, error) {
 	if out.parts != nil {
-		out.Message.Raw, _ = json.Marshal(out.parts) // each was decoded
+		out.Message.Raw, _ = json.Marshal(out.parts) // each part was decoded from JSON
 	}
 	switch out.Reason {
 	case "":

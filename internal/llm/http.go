@@ -18,25 +18,26 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// The limits of a provider's answer, in bytes.
+// These limit a provider's response, in bytes.
 const (
 	maxEvent   = 16 << 20
 	maxFailure = 64 << 10
 )
 
-// An Endpoint is where a provider is.
+// An Endpoint is the address of a provider, with the key.
 type Endpoint struct {
-	Base    *url.URL // up to the version, such as https://api.openai.com/v1
+	Base    *url.URL // the URL including the version, such as https://api.openai.com/v1
 	Key     string   // never in an error
 	Timeout time.Duration
-	HTTP    *http.Client // nil takes the default transport
+	HTTP    *http.Client // nil means the default transport
 }
 
-// errSilent ends a request whose provider says nothing for the endpoint's timeout.
+// errSilent is the cause of cancelling a request whose provider sends no data for the endpoint's timeout.
 var errSilent = errors.New("the provider is silent")
 
-// Stream posts body as JSON to path below the base and calls each for every event of the answer. Timeout bounds the time
-// without a byte, not the whole answer. All its errors but those of ctx are *Faults. Those of each are returned as they are.
+// Stream posts body as JSON to path below the base. It calls each for every event of the response. Timeout limits the
+// time without a byte, not the whole response. All its errors except those of ctx and of each are *Failures. Errors
+// of each are returned unchanged.
 func (e *Endpoint) Stream(ctx context.Context, path string, header map[string]string, body any, each func(edge.Event) error) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {
@@ -73,8 +74,8 @@ func (e *Endpoint) Stream(ctx context.Context, path string, header map[string]st
 	return nil
 }
 
-// post sends body to path below the base. It doesn't follow redirects, because header has the key, which is only for
-// this address.
+// post sends body to path below the base. It doesn't follow redirects, because header contains the key, which is only
+// for this address.
 func (e *Endpoint) post(ctx context.Context, path string, header map[string]string, body []byte) (*http.Response, error) {
 	at, query, _ := strings.Cut(path, "?")
 	u := e.Base.JoinPath(at)
@@ -88,7 +89,6 @@ func (e *Endpoint) post(ctx context.Context, path string, header map[string]stri
 	for name, v := range header {
 		r.Header.Set(name, v)
 	}
-	// The key is only for this address.
 	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if e.HTTP != nil {
 		c.Transport = e.HTTP.Transport
@@ -96,7 +96,7 @@ func (e *Endpoint) post(ctx context.Context, path string, header map[string]stri
 	return c.Do(r)
 }
 
-// alive puts the timer back at every byte.
+// alive is a reader that resets the timer at each read of data.
 type alive struct {
 	io.Reader
 	timer   *time.Timer
@@ -126,21 +126,21 @@ func (e *Endpoint) connectionError(ctx, attempt context.Context, err error) erro
 	return e.clean(&Failure{Code: "connection", Temporary: true, Message: "the connection to " + e.Base.Redacted() + " failed: " + err.Error()})
 }
 
-// cutOff returns the error of a stream that ended before the reply did.
+// cutOff returns the error for a stream that ended before the reply was complete.
 func cutOff() *Failure {
 	return &Failure{Code: "cut_off", Temporary: true, Message: "the provider's answer was cut off"}
 }
 
-// A Failure is a request that a provider did not answer.
+// A Failure is the error for a request that a provider did not answer.
 type Failure struct {
-	Status     int           // of HTTP, or 0 where there was none, or where the answer had begun
-	Code       string        // the provider's word for the kind of error, or ""
-	Message    string        // the provider's words, without the key and without control characters
-	RetryAfter time.Duration // how long the provider asks to wait, or 0
+	Status     int           // HTTP status, or 0 if there was none or the response had already begun
+	Code       string        // the provider's name for the kind of error, or ""
+	Message    string        // the provider's message, without the key and without control characters
+	RetryAfter time.Duration // how long the provider requests to wait, or 0
 	Temporary  bool          // whether another attempt may succeed
 }
 
-// Error implements error. It says what failed.
+// Error implements error. It describes the failure.
 func (f *Failure) Error() string {
 	text := f.Message
 	if f.Status != 0 {
@@ -155,9 +155,9 @@ func (f *Failure) Error() string {
 	return text
 }
 
-// responseError reads the error that came in place of an answer.
+// responseError parses an error response.
 func (e *Endpoint) responseError(res *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(res.Body, maxFailure)) // a body that can't be read says no more than the status
+	body, _ := io.ReadAll(io.LimitReader(res.Body, maxFailure)) // a body that can't be read adds nothing to the status
 	f := parseFailure(body)
 	if f == nil {
 		f = &Failure{Message: strings.TrimSpace(string(body))}
@@ -168,7 +168,7 @@ func (e *Endpoint) responseError(res *http.Response) error {
 	f.Status = res.StatusCode
 	switch res.StatusCode {
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
-		f.Temporary = f.Code != "insufficient_quota" // OpenAI's word for an account without credit
+		f.Temporary = f.Code != "insufficient_quota" // OpenAI's code for an account without credit
 	default:
 		f.Temporary = res.StatusCode >= 500
 	}
@@ -178,8 +178,8 @@ func (e *Endpoint) responseError(res *http.Response) error {
 	return e.clean(f)
 }
 
-// parseFailure reads {"error": {message, type or status or code}}, as all providers write it, as an object or in a
-// list. It returns nil for other bodies. Status is 0.
+// parseFailure parses {"error": {message, type or status or code}}, the form of all providers, as an object or in a
+// list. It returns nil for other bodies. It doesn't set Status.
 func parseFailure(body []byte) *Failure {
 	type failure struct {
 		Error *struct {
@@ -197,7 +197,7 @@ func parseFailure(body []byte) *Failure {
 		said = list[0]
 	} else if json.Unmarshal(body, &said) != nil {
 		var plain struct {
-			Error string `json:"error"` // as small local servers write it
+			Error string `json:"error"` // the form of small local servers
 		}
 		if json.Unmarshal(body, &plain) == nil && plain.Error != "" {
 			return &Failure{Message: plain.Error}
@@ -207,7 +207,7 @@ func parseFailure(body []byte) *Failure {
 	if said.Error == nil {
 		return nil
 	}
-	// The code is in status, code or type, by the provider.
+	// The code is in status, code or type, depending on the provider.
 	f := &Failure{Message: said.Error.Message, Code: said.Error.Status}
 	if f.Code == "" && json.Unmarshal(said.Error.Code, &f.Code) != nil || f.Code == "" {
 		f.Code = said.Error.Type
@@ -224,7 +224,7 @@ func parseFailure(body []byte) *Failure {
 	return f
 }
 
-// retryAfter reads how long the headers ask to wait.
+// retryAfter returns how long the headers request to wait.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return time.Duration(ms * float64(time.Millisecond))
@@ -238,10 +238,10 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// maxSaid bounds the words of a provider in an error, in bytes.
+// maxSaid is the maximum length of a provider's message in an error, in bytes.
 const maxSaid = 600
 
-// clean removes the key and control characters of terminals from f.
+// clean removes the key and terminal control characters from f.
 func (e *Endpoint) clean(f *Failure) *Failure {
 	for _, text := range []*string{&f.Code, &f.Message} {
 		if e.Key != "" {

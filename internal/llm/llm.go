@@ -1,9 +1,9 @@
-// Package llm talks to the providers of models, in their own formats.
+// Package llm sends requests to the providers of models, in the providers' own formats.
 //
 //	Request ─OpenAI, Anthropic, Gemini→ HTTP, streamed → Reply
 //
-// A provider is one Model. OpenAI has two: Chat, which local servers speak too, and Responses. Anthropic has Messages,
-// and Google has Gemini. Package assistant holds the conversation.
+// Each format is one Model. OpenAI has two: Chat, which local servers also support, and Responses. Anthropic has
+// Messages, and Google has Gemini. Package assistant conducts the conversation.
 package llm
 
 import (
@@ -11,16 +11,16 @@ import (
 	"encoding/json"
 )
 
-// A Model generates replies. Generate makes one attempt: Retry makes more. text is called with the pieces of the reply's
-// text as they come.
+// A Model generates replies. Generate makes one attempt. Retrying makes more. The function text is called with each
+// piece of the reply's text as it arrives.
 type Model interface {
 	Generate(ctx context.Context, r Request, text func(string)) (Reply, error)
 }
 
-// A Role is whose turn a message is.
+// A Role is the author of a message.
 type Role string
 
-// The roles.
+// These are the roles.
 const (
 	User      Role = "user"
 	Assistant Role = "assistant"
@@ -30,70 +30,70 @@ const (
 // A Message is one turn of a conversation.
 type Message struct {
 	Role    Role
-	Text    string          // of a user or the assistant
-	Calls   []Call          // the calls that the assistant wants
+	Text    string          // for a user or the assistant
+	Calls   []Call          // the calls that the assistant requests
 	Results []Result        // the results of tools
-	Raw     json.RawMessage // the assistant's turn in the provider's own form, which goes back unchanged, or nil
+	Raw     json.RawMessage // the assistant's turn in the provider's own format, to be sent back unchanged, or nil
 }
 
-// A Call is a call that a model wants. Arguments is its text, which may not be JSON.
+// A Call is a call that a model requests. Arguments is the model's text, which may not be valid JSON.
 type Call struct {
 	ID, Name, Arguments string
 }
 
-// A Result is the text that one call gave, or why it was refused.
+// A Result is the text that one call returned, or the reason why it was refused.
 type Result struct {
 	ID, Name, Text string
 	Refused        bool
 }
 
-// A Declaration is a tool as models are shown it. Schema is a JSON Schema of an object.
+// A Declaration is a tool as declared to models. Schema is a JSON Schema of an object.
 type Declaration struct {
 	Name, Description string
 	Schema            json.RawMessage
 }
 
-// A Request is a conversation that a model continues.
+// A Request is a conversation for a model to continue.
 type Request struct {
 	System   string
 	Messages []Message
 	Tools    []Declaration
-	NoCalls  bool // the model must answer without calling anything
+	NoCalls  bool // the model must answer without calling a tool
 	Sampling
 }
 
-// Sampling is how a model chooses its words. nil and 0 leave a parameter to the provider.
+// Sampling contains the sampling parameters. nil and 0 mean the provider's defaults.
 type Sampling struct {
-	MaxTokens   int // of one reply
+	MaxTokens   int // maximum tokens of one reply
 	Temperature *float64
 	TopP        *float64
 }
 
-// A Stop is why a reply ended.
+// A Stop is the reason why a reply ended.
 type Stop string
 
-// The reasons.
+// These are the reasons.
 const (
 	Done     Stop = "done"     // the model has answered
-	Calling  Stop = "calling"  // it waits for the results of its calls
-	Length   Stop = "length"   // it has reached the limit of tokens
-	Declined Stop = "declined" // it, or a filter of the provider, refuses
+	Calling  Stop = "calling"  // the model waits for the results of its calls
+	Length   Stop = "length"   // the reply has reached the limit of tokens
+	Declined Stop = "declined" // the model, or a filter of the provider, refuses
 )
 
 // A Reply is the model's turn.
 type Reply struct {
 	Message Message
 	Stop    Stop
-	Reason  string // the provider's own word for why it stopped
+	Reason  string // the provider's own name for the reason
 	Usage   Usage
 }
 
-// A Usage counts tokens as the provider does. Cached and Written are parts of Input.
+// A Usage counts tokens as the provider counts them. Cached and Written are parts of Input.
 type Usage struct {
 	Input   int // tokens read
-	Cached  int // those of Input that came from the provider's cache
-	Written int // those of Input that were written into the cache, where that has a price of its own
-	Output  int // tokens written, reasoning included
+	Cached  int // tokens in Input that were read from the provider's cache
+	Written int // tokens in Input that were written to the cache, if these have a separate price
+	Output  int // tokens written, including reasoning
 }
 
 // Object returns arguments if they are a JSON object, or an empty object.

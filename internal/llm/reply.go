@@ -1,13 +1,14 @@
 package llm
 
-// A reply holds the parts of a reply that both formats have.
+// A reply contains the parts of a reply that both OpenAI formats share.
 type reply struct {
 	Reply
 	text    func(string) // receives text as it arrives
 	refused bool
 }
 
-// finish returns the reply at its end, with the reason for the end. cut reports that it reached the most tokens.
+// finish returns the complete reply with the reason why it ended. cut reports that the reply reached the maximum of
+// tokens.
 func (out *reply) finish(cut bool) Reply {
 	switch {
 	case cut:

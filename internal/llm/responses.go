@@ -8,7 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// A Responses is a model behind the responses format. Nothing is kept at the provider: each request carries all.
+// A Responses is a model with the responses API. The provider stores nothing, because each request contains the whole
+// conversation.
 type Responses struct {
 	Endpoint
 	Model string
@@ -29,7 +30,8 @@ type responsesRequest struct {
 	TopP         *float64          `json:"top_p,omitempty"`
 }
 
-// A responsesTool is a declaration of a tool. Strict is sent as false, since strict mode takes only a part of JSON Schema.
+// A responsesTool is a declaration of a tool. Strict is always false, because strict mode supports only a part of
+// JSON Schema.
 type responsesTool struct {
 	Type        string          `json:"type"`
 	Name        string          `json:"name"`
@@ -47,7 +49,7 @@ type responsesInput struct {
 	Output  *string `json:"output,omitempty"`
 }
 
-// A responsesItem is one item of the output. It names only the members that are read here.
+// A responsesItem is one item of the output. It contains only the members that this package reads.
 type responsesItem struct {
 	Type      string `json:"type"`
 	CallID    string `json:"call_id"`
@@ -61,13 +63,13 @@ type responsesItem struct {
 	} `json:"content"`
 }
 
-// A responsesEvent is one event of the stream, with the members of every type that is read here.
+// A responsesEvent is one event of the stream, with the used members of all types.
 type responsesEvent struct {
 	Type     string          `json:"type"`
 	Delta    string          `json:"delta"`
 	Item     json.RawMessage `json:"item"`
-	Code     string          `json:"code"`    // of an error
-	Message  string          `json:"message"` // likewise
+	Code     string          `json:"code"`    // for an error
+	Message  string          `json:"message"` // for an error
 	Response struct {
 		Error *struct {
 			Code    string `json:"code"`
@@ -97,11 +99,12 @@ func (m *Responses) Generate(ctx context.Context, r Request, text func(string)) 
 	return out.end()
 }
 
-// request returns r in the format, with store false: the provider keeps nothing.
+// request returns r in the provider's format, with store false so that the provider stores nothing.
 func (m *Responses) request(r Request) responsesRequest {
 	q := responsesRequest{Model: m.Model, Instructions: r.System, Stream: true, MaxTokens: r.MaxTokens, Temperature: r.Temperature, TopP: r.TopP, Input: []json.RawMessage{}}
 	if reasons(m.Model) {
-		q.Include = []string{"reasoning.encrypted_content"} // the reasoning is sent back, because the provider keeps nothing
+		// The reasoning is sent back, because the provider stores nothing.
+		q.Include = []string{"reasoning.encrypted_content"}
 	}
 	for _, turn := range r.Messages {
 		q.Input = append(q.Input, responsesTurn(turn)...)
@@ -125,8 +128,8 @@ func reasons(model string) bool {
 	return true
 }
 
-// responsesTurn returns the items of a turn. A turn of the model is sent back as it came, in turn.Raw, including its
-// reasoning. A turn of another provider is written from its text and calls.
+// responsesTurn returns the items of a turn. A turn of the model is sent back unchanged from turn.Raw, including its
+// reasoning. A turn from another provider is written from its text and calls.
 func responsesTurn(turn Message) []json.RawMessage {
 	var items []json.RawMessage
 	add := func(v any) {
@@ -150,15 +153,15 @@ func responsesTurn(turn Message) []json.RawMessage {
 	return items
 }
 
-// A responsesReply grows with the events of the answer.
+// A responsesReply collects the reply from the events of the stream.
 type responsesReply struct {
 	reply
 	items []json.RawMessage
 	ended bool
 }
 
-// read adds one event to the reply. Text is passed on as it comes, the items of the turn when each is done. A fault of the provider is
-// temporary only if its code says that a later attempt may succeed.
+// read adds one event to the reply. Text is passed on as it arrives. An item is added when it is complete. A failure
+// of the provider is temporary only if its code means that a later attempt may succeed.
 func (out *responsesReply) read(ev edge.Event) error {
 	var e responsesEvent
 	if err := json.Unmarshal(ev.Data, &e); err != nil {
@@ -192,7 +195,7 @@ func (out *responsesReply) read(ev edge.Event) error {
 	return nil
 }
 
-// item takes one whole item of the output.
+// item adds one complete item of the output.
 func (out *responsesReply) item(raw json.RawMessage) error {
 	var item responsesItem
 	if err := json.Unmarshal(raw, &item); err != nil {
@@ -208,7 +211,7 @@ func (out *responsesReply) item(raw json.RawMessage) error {
 		out.Message.Calls = append(out.Message.Calls, Call{ID: item.CallID, Name: item.Name, Arguments: item.Arguments})
 	case "reasoning":
 		if item.Encrypted == "" {
-			return nil // the provider would look for it where nothing is kept
+			return nil // the provider would search for it in its storage, which is empty
 		}
 	}
 	out.items = append(out.items, raw)
@@ -219,6 +222,6 @@ func (out *responsesReply) end() (Reply, error) {
 	if !out.ended {
 		return Reply{}, cutOff()
 	}
-	out.Message.Raw, _ = json.Marshal(out.items) // each was decoded
+	out.Message.Raw, _ = json.Marshal(out.items) // each item was decoded from JSON
 	return out.finish(out.Reason == "max_output_tokens"), nil
 }

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// The waits between attempts: they double from the first to the longest. A provider that asks for more than patience is
-// not waited for.
+// These are the waits between attempts. They double from the first to the longest. If a provider requests a longer
+// wait than patience, there are no more attempts.
 const (
 	firstWait   = time.Second
 	longestWait = 20 * time.Second
 	patience    = 90 * time.Second
 )
 
-// A Retrying is a model that is asked again when a fault is temporary.
+// A Retrying is a model that repeats a request after a temporary failure.
 type Retrying struct {
 	Model
-	Attempts int                                        // at most so many. 0 takes 4
-	Notice   func(f *Failure, wait time.Duration)       // before each wait: text that came so far counts for nothing. It may be nil
-	Sleep    func(context.Context, time.Duration) error // nil takes the clock
+	Attempts int                                        // maximum number of attempts. 0 means 4
+	Notice   func(f *Failure, wait time.Duration)       // called before each wait. Text received so far must be discarded. May be nil
+	Sleep    func(context.Context, time.Duration) error // nil means real waiting
 }
 
 // Generate implements Model.
@@ -41,7 +41,7 @@ func (m Retrying) Generate(ctx context.Context, r Request, text func(string)) (R
 		wait := f.RetryAfter
 		if wait == 0 {
 			wait = min(firstWait<<(n-1), longestWait)
-			wait = wait/2 + rand.N(wait/2) // so that many programs don't come back at once
+			wait = wait/2 + rand.N(wait/2) // so that many programs don't retry at the same time
 		}
 		if m.Notice != nil {
 			m.Notice(f, wait)
@@ -52,7 +52,7 @@ func (m Retrying) Generate(ctx context.Context, r Request, text func(string)) (R
 	}
 }
 
-// pause waits for d, or returns why ctx ended.
+// pause waits for d. If ctx ends first, it returns the cause.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

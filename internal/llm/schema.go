@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// fitSchema returns schema as providers take one for a tool: an object with properties, without what they refuse at the
-// top. keywords are those that the provider knows. Nil means all. If a schema is left out, the model learns from the
-// refusal.
+// fitSchema returns schema in the form that providers accept for a tool. This is an object with properties, without
+// keywords that providers refuse at the top. keywords are the keywords that the provider supports. Nil means all. If
+// a part of the schema is omitted, the gateway's refusal informs the model.
 func fitSchema(schema json.RawMessage, keywords []string) json.RawMessage {
 	var top map[string]any
 	if json.Unmarshal(schema, &top) != nil || top == nil {
@@ -30,7 +30,7 @@ func fitSchema(schema json.RawMessage, keywords []string) json.RawMessage {
 	return fitted
 }
 
-// keep removes the members of a schema, and of the schemas in it, that are not in keywords.
+// keep removes those members of a schema, and of the schemas in it, that are not in keywords.
 func keep(schema map[string]any, keywords []string) {
 	if v, ok := schema["const"]; ok && schema["enum"] == nil {
 		schema["enum"] = []any{v}
@@ -52,7 +52,7 @@ func keep(schema map[string]any, keywords []string) {
 	}
 }
 
-// keepIn applies keep to a schema, or to each schema of a list.
+// keepIn applies keep to a schema, or to each schema in a list.
 func keepIn(v any, keywords []string) {
 	switch v := v.(type) {
 	case map[string]any:
