@@ -12,7 +12,7 @@ import (
 
 // An Answer is the result of a tool.
 type Answer struct {
-	Text       string          // for people and models, or "" when there is none
+	Text       string          // for people and models, or "" if there is none
 	Structured json.RawMessage // the exact bytes from the gateway, or nil if there is none
 }
 
@@ -41,7 +41,8 @@ func (c *Client) Call(ctx context.Context, name string, arguments json.RawMessag
 		if r, ok := ReadRefusal(res.Meta.Problem); ok {
 			return Answer{}, r
 		}
-		return Answer{}, &Refusal{Problem: &problem.Error{Code: problem.Upstream, Detail: a.Text, Lasting: true}} // whether it can be made again isn't said
+		// Whether the call can be repeated is unknown.
+		return Answer{}, &Refusal{Problem: &problem.Error{Code: problem.Upstream, Detail: a.Text, Lasting: true}}
 	}
 	return a, nil
 }
@@ -74,7 +75,7 @@ type Tool struct {
 
 	Meta struct {
 		Category string `json:"category,omitempty"`
-		Listed   *bool  `json:"listed,omitempty"` // false for a tool that other clients are not shown
+		Listed   *bool  `json:"listed,omitempty"` // false for a tool that is hidden from other clients
 	} `json:"_meta,omitzero"`
 }
 
@@ -84,7 +85,7 @@ func (t Tool) IsUnlisted() bool { return t.Meta.Listed != nil && !*t.Meta.Listed
 // Reads reports whether the gateway declares that the tool changes nothing and proposes no change.
 func (t Tool) Reads() bool { return t.Annotations != nil && t.Annotations.ReadOnly }
 
-// Annotations are the gateway's declaration of a tool's effects. A missing hint means the riskier case.
+// Annotations are the gateway's declaration of a tool's effects. A missing hint means the more risky case.
 type Annotations struct {
 	ReadOnly    bool  `json:"readOnlyHint,omitempty"`
 	Destructive *bool `json:"destructiveHint,omitempty"`
@@ -92,7 +93,7 @@ type Annotations struct {
 	OpenWorld   *bool `json:"openWorldHint,omitempty"`
 }
 
-// A Prompt is a prompt template that a person can start with.
+// A Prompt is a prompt template with which a person can start.
 type Prompt struct {
 	Name        string     `json:"name"`
 	Title       string     `json:"title,omitempty"`
@@ -117,14 +118,14 @@ type Resource struct {
 	MIMEType    string `json:"mimeType,omitempty"`
 }
 
-// Tools lists the callable tools: those that the gateway lists, then those that can only be called by name.
+// Tools lists the callable tools. Listed tools come first, then tools that can only be called by name.
 func (c *Client) Tools(ctx context.Context) ([]Tool, error) {
 	all, err := list[Tool](ctx, c, "tools/list", "tools")
 	slices.SortStableFunc(all, func(a, b Tool) int { return cmp.Compare(listedFirst(a), listedFirst(b)) })
 	return all, err
 }
 
-// listedFirst returns the order of a tool in Tools: 0 for a listed one.
+// listedFirst returns the sort key of a tool in Tools: 0 for a listed tool, 1 for others.
 func listedFirst(t Tool) int {
 	if t.IsUnlisted() {
 		return 1
@@ -137,7 +138,7 @@ func (c *Client) Prompts(ctx context.Context) ([]Prompt, error) {
 	return list[Prompt](ctx, c, "prompts/list", "prompts")
 }
 
-// Resources lists the readable documents, then the templates of others.
+// Resources lists the readable documents, followed by templates for others.
 func (c *Client) Resources(ctx context.Context) ([]Resource, error) {
 	all, err := list[Resource](ctx, c, "resources/list", "resources")
 	if err != nil {
@@ -151,11 +152,11 @@ func (c *Client) Resources(ctx context.Context) ([]Resource, error) {
 func list[T any](ctx context.Context, c *Client, method, member string) ([]T, error) {
 	all, cursor := []T{}, ""
 	for {
-		members := map[string]any{"_meta": map[string]string{"dev.bailiwick/tools": "full"}} // other lists ignore it
+		members := map[string]any{"_meta": map[string]string{"dev.bailiwick/tools": "full"}} // other lists ignore this
 		if cursor != "" {
 			members["cursor"] = cursor
 		}
-		params, _ := json.Marshal(members) // can't fail for strings
+		params, _ := json.Marshal(members) // never fails for strings
 		var page map[string]json.RawMessage
 		if err := c.ask(ctx, method, params, &page); err != nil {
 			return nil, err
@@ -167,7 +168,7 @@ func list[T any](ctx context.Context, c *Client, method, member string) ([]T, er
 		all = append(all, some...)
 		before := cursor
 		cursor = ""
-		_ = json.Unmarshal(page["nextCursor"], &cursor) // missing on the last page
+		_ = json.Unmarshal(page["nextCursor"], &cursor) // it is missing on the last page
 		if cursor == "" || cursor == before {
 			return all, nil
 		}
@@ -200,7 +201,7 @@ func (c *Client) Render(ctx context.Context, name string, arguments map[string]s
 
 // Read returns the text of a document.
 func (c *Client) Read(ctx context.Context, uri string) (string, error) {
-	params, _ := json.Marshal(map[string]string{"uri": uri}) // can't fail for a string
+	params, _ := json.Marshal(map[string]string{"uri": uri}) // never fails for a string
 	var res struct {
 		Contents []content `json:"contents"`
 	}

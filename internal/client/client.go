@@ -1,8 +1,8 @@
-// Package client is an MCP client for a gateway: it calls tools, renders prompts, reads resources and sends any other
+// Package client is an MCP client for a gateway. It calls tools, renders prompts, reads resources and sends any other
 // request.
 //
-// It speaks the protocol version 2026-07-28, in which each request is self-contained, so requests may run concurrently.
-// Results keep the exact digits of numbers. A token is sent only to the address it was given for.
+// It uses the protocol version 2026-07-28. Each request is self-contained, so requests may run concurrently. Results
+// keep the exact digits of numbers. A token is sent only to the address for which it was given.
 package client
 
 import (
@@ -28,7 +28,7 @@ const maxMessage = 64 << 20
 // A Client sends requests to a gateway. It is safe for concurrent use.
 type Client struct {
 	transport    transport
-	version      string // of the calling program
+	version      string // version of the calling program
 	last         atomic.Int64
 	instructions string
 }
@@ -39,7 +39,7 @@ type transport interface {
 	Close() error
 }
 
-// A request is one JSON-RPC request. name is the tool, prompt or resource named in params, or "".
+// A request is one JSON-RPC request. name is the tool, prompt or resource in params, or "".
 type request struct {
 	id           int64
 	method, name string
@@ -75,12 +75,13 @@ func Dial(ctx context.Context, u *url.URL, token, version string) (*Client, erro
 	return discover(ctx, t, version)
 }
 
-// Stream connects to a gateway over a pair of streams: responses come from in, requests go to out. Close closes both.
+// Stream connects to a gateway over a pair of streams. Responses are read from in, and requests are written to out.
+// Close closes both.
 func Stream(ctx context.Context, in io.ReadCloser, out io.WriteCloser, version string) (*Client, error) {
 	return discover(ctx, newStream(in, out), version)
 }
 
-// discover queries the gateway's capabilities, so that a wrong address or token is found before the first call.
+// discover requests the gateway's capabilities, so that a wrong address or token is found before the first call.
 func discover(ctx context.Context, t transport, version string) (*Client, error) {
 	c := &Client{transport: t, version: version}
 	result, err := c.Dispatch(ctx, "server/discover", nil)
@@ -106,8 +107,8 @@ func (c *Client) Close() error { return c.transport.Close() }
 // Instructions returns the gateway's instructions for models, or "" if there are none.
 func (c *Client) Instructions() string { return c.instructions }
 
-// Dispatch sends a request and returns the exact result. params is a JSON object. Nil is an empty one. A protocol error
-// is an *RPCError.
+// Dispatch sends a request and returns the exact result. params is a JSON object. Nil means an empty object. A
+// protocol error is an *RPCError.
 func (c *Client) Dispatch(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	members := map[string]json.RawMessage{}
 	if len(params) > 0 {
@@ -141,7 +142,7 @@ func (c *Client) Dispatch(ctx context.Context, method string, params json.RawMes
 	return res.Result, nil
 }
 
-// meta adds the members that every request carries to given.
+// meta adds the members that every request carries to the given ones.
 func (c *Client) meta(given json.RawMessage) (json.RawMessage, error) {
 	meta := map[string]any{}
 	if len(given) > 0 {
@@ -155,7 +156,8 @@ func (c *Client) meta(given json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(meta)
 }
 
-// explain returns an error that says why there is no gateway at u. status is that of its response, 0 if there was none.
+// explain returns an error with the reason why there is no gateway at u. status is the status of the response, or 0
+// if there was none.
 func explain(u *url.URL, hasToken bool, status int, err error) error {
 	at := u.Redacted()
 	var dialing *net.OpError

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// gateway serves a tool that returns structured, over JSON or events.
+// gateway serves a tool that returns the value structured, over JSON or events.
 func gateway(t *testing.T, structured string, isError, events bool) *url.URL {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
@@ -95,7 +95,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestDialRefuses checks the reasons for failed connections.
+// TestDialRefuses checks the errors for failed connections.
 func TestDialRefuses(t *testing.T) {
 	stranger := httptest.NewServer(http.NotFoundHandler())
 	defer stranger.Close()

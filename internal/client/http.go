@@ -14,7 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// overHTTP sends each request as a POST, answered by the response itself or by a stream of events that ends with it.
+// overHTTP sends each request as a POST. The answer is the response itself, or a stream of events that ends with the
+// answer.
 type overHTTP struct {
 	url    *url.URL
 	token  string
@@ -27,8 +28,8 @@ func (t *overHTTP) Close() error {
 	return nil
 }
 
-// roundTrip sends r and returns its response, from JSON or from the events of a stream. explain makes each failure say what the user
-// can do: address, token, or gateway.
+// roundTrip sends r and returns its response, from JSON or from the events of a stream. explain adds to each failure
+// what the user can check: the address, the token, or the gateway.
 func (t *overHTTP) roundTrip(ctx context.Context, r request) (response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.url.String(), bytes.NewReader(r.body))
 	if err != nil {
@@ -83,7 +84,7 @@ func readAll(r io.Reader) ([]byte, error) {
 	return body, err
 }
 
-// fromEvents returns the response with the id and drops notifications before it.
+// fromEvents returns the response with the given id. It drops notifications before the response.
 func fromEvents(body io.Reader, id int64) (response, error) {
 	var found response
 	err := edge.ReadEvents(body, maxMessage, func(e edge.Event) error {
@@ -92,7 +93,7 @@ func fromEvents(body io.Reader, id int64) (response, error) {
 			return nil
 		}
 		found = r
-		return io.EOF // the rest is not needed
+		return io.EOF // the rest of the stream is not needed
 	})
 	if found.Result != nil || found.Error != nil {
 		return found, nil
@@ -103,7 +104,7 @@ func fromEvents(body io.Reader, id int64) (response, error) {
 	return found, err
 }
 
-// responseTo parses message and reports whether it is the response with the id.
+// responseTo parses message. It reports whether message is the response with the given id.
 func responseTo(message []byte, id int64) (response, bool) {
 	var r response
 	ok := json.Unmarshal(message, &r) == nil && string(r.ID) == strconv.FormatInt(id, 10) && (r.Result != nil || r.Error != nil)

@@ -21,8 +21,8 @@ func (r *Refusal) Error() string { return r.Problem.Error() }
 // Unwrap returns Problem.
 func (r *Refusal) Unwrap() error { return r.Problem }
 
-// ReadRefusal parses {error, error_code, …}, the form of errors in all transports of a gateway, and reports whether
-// body has it.
+// ReadRefusal parses {error, error_code, …}, which is the form of errors in all transports of a gateway. It returns
+// false if body has another form.
 func ReadRefusal(body []byte) (*Refusal, bool) {
 	var told struct {
 		Error   string       `json:"error"`
@@ -56,7 +56,7 @@ func ReadRefusal(body []byte) (*Refusal, bool) {
 	}}, true
 }
 
-// asRefusal converts a protocol error to a Refusal. The gateway puts its code and details into the error's data.
+// asRefusal converts a protocol error to a Refusal. The gateway puts the code and details into the error's data.
 func asRefusal(err error) error {
 	rpc, ok := errors.AsType[*RPCError](err)
 	if !ok {
@@ -66,10 +66,10 @@ func asRefusal(err error) error {
 		var members map[string]json.RawMessage
 		if json.Unmarshal(rpc.Data, &members) == nil && members["error_code"] != nil {
 			if members["error"] == nil {
-				detail, _, _ := strings.Cut(rpc.Message, "\n") // the rest names tools, for models
-				members["error"], _ = json.Marshal(detail)     // can't fail for a string
+				detail, _, _ := strings.Cut(rpc.Message, "\n") // the rest is for models and names tools
+				members["error"], _ = json.Marshal(detail)     // never fails for a string
 			}
-			body, _ := json.Marshal(members) // can't fail for decoded JSON
+			body, _ := json.Marshal(members) // never fails for decoded JSON
 			if r, ok := ReadRefusal(body); ok {
 				return r
 			}

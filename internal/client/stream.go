@@ -11,12 +11,12 @@ import (
 	"sync"
 )
 
-// overStream sends each request as a line and passes each line received to the request it answers.
+// overStream sends each request as a line. It passes each received line to the request that it answers.
 type overStream struct {
 	in  io.ReadCloser
 	out io.WriteCloser
 
-	writing sync.Mutex // one line at a time
+	writing sync.Mutex // locked while a line is written
 
 	mu      sync.Mutex
 	waiting map[string]chan response
@@ -33,8 +33,8 @@ func newStream(in io.ReadCloser, out io.WriteCloser) *overStream {
 // Close implements transport.
 func (t *overStream) Close() error { return errors.Join(t.out.Close(), t.in.Close()) }
 
-// read passes each response to the request with its id until the stream ends. Lines that are not messages are skipped,
-// since a program may print others.
+// read passes each response to the request with its id, until the stream ends. It skips lines that are not messages,
+// because a program may print other lines.
 func (t *overStream) read() {
 	lines := bufio.NewScanner(t.in)
 	lines.Buffer(make([]byte, 0, 64<<10), maxMessage)
@@ -48,7 +48,7 @@ func (t *overStream) read() {
 		delete(t.waiting, string(r.ID))
 		t.mu.Unlock()
 		if waiting != nil {
-			// The line belongs to the scanner. The members of r are copies.
+			// The line's memory belongs to the scanner, but the members of r are copies.
 			waiting <- r
 		}
 	}
@@ -56,8 +56,8 @@ func (t *overStream) read() {
 	close(t.ended)
 }
 
-// roundTrip sends r and waits for its response. If ctx ends first, the gateway is notified that the call is cancelled, and its answer
-// is dropped.
+// roundTrip sends r and waits for its response. If ctx ends first, it notifies the gateway that the call is
+// cancelled, and drops the answer.
 func (t *overStream) roundTrip(ctx context.Context, r request) (response, error) {
 	id, answer := strconv.FormatInt(r.id, 10), make(chan response, 1)
 	t.mu.Lock()
@@ -78,7 +78,7 @@ func (t *overStream) roundTrip(ctx context.Context, r request) (response, error)
 		t.mu.Lock()
 		delete(t.waiting, id)
 		t.mu.Unlock()
-		// The error doesn't matter if the gateway has gone.
+		// The error is irrelevant if the gateway has disconnected.
 		_ = t.write([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`))
 		return response{}, ctx.Err()
 	}
