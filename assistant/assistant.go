@@ -176,7 +176,7 @@ type Stop string
 
 // These are the reasons.
 const (
-	Done     Stop = "done"     // the model had finished
+	Done     Stop = "done"     // the model has finished
 	Length   Stop = "length"   // it reached the limit of tokens
 	Declined Stop = "declined" // the model or its provider refused to answer
 	Rounds   Stop = "rounds"   // it reached MaxRounds and answered with the results so far

@@ -66,8 +66,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestCutStreams checks that a response is retried from the start if it is cut off, silent for too long or ends in an
-// error, regardless of the data received. A slow response is not retried.
+// TestCutStreams checks responses that are cut off, silent for too long or end in an error. They are retried from the
+// start, regardless of the data received. A slow response is not retried.
 func TestCutStreams(t *testing.T) {
 	text := strings.Repeat("word ", 12)
 	calls := []llm.Call{{Name: "count", Arguments: `{"class":"issues of many words"}`}}

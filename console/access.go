@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// An accessPage shows what a selected principal may see and do.
+// An accessPage shows the view and the rights of a selected principal.
 type accessPage struct {
 	Choices []tokenRow // valid tokens
 	allowancePage

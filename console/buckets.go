@@ -2,7 +2,7 @@ package console
 
 import "math"
 
-// buckets counts durations by size. Each bucket is 5% wider than the one before.
+// buckets counts durations by size. Each bucket is 5% wider than the previous bucket.
 type buckets struct {
 	counts map[int16]int
 	all    int

@@ -21,12 +21,12 @@ func pageFunctions(now func() time.Time) template.FuncMap {
 		"line":     func(s any) template.HTML { return safeLine(fmt.Sprint(s), 160) },
 		"short":    func(s any) template.HTML { return safeLine(fmt.Sprint(s), 60) },
 		"para":     func(s any) template.HTML { return safeBlock(fmt.Sprint(s), 4000) },
-		"whole":    func(s any) template.HTML { return safeLine(fmt.Sprint(s), 1000) }, // more than package review returns
+		"whole":    func(s any) template.HTML { return safeLine(fmt.Sprint(s), 1000) }, // more than package review gives
 		"all":      func(s any) template.HTML { return safeText(fmt.Sprint(s)) },
 		"field":    func(of effect, n int, f review.Field) fieldOf { return fieldOf{of, n, f} },
 		"bySource": bySource,
 		"sub":      func(n int) int { return n - 1 },
-		"brief":    func(s any) template.HTML { return safeBlock(fmt.Sprint(s), 300) }, // for values that the page shows in full elsewhere
+		"brief":    func(s any) template.HTML { return safeBlock(fmt.Sprint(s), 300) }, // for values that the page also shows in full
 		"at":       func(id any, item int, of review.Item) effect { return effect{fmt.Sprint(id), item, of} },
 		"plain":    func(s any) string { return plainText(fmt.Sprint(s), 120) },
 		"count":    func(n any) string { return countText(n) },

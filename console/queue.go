@@ -21,7 +21,7 @@ type queuePage struct {
 	Chips   []chip // one filter per state, with counts
 	By      []chip // links to group the page
 	Saved   []chip // the visitor's saved filters
-	Any     bool   // a filter besides the state is set
+	Any     bool   // a filter other than the state is set
 	Batch   bool   // some changes can be approved together
 	In      string // the address of the queue, for pages that link back to it
 	Waiting int    // number of changes that wait for other people, if none wait for the visitor
@@ -39,7 +39,7 @@ type chip struct {
 type group struct {
 	Rows []row
 	Name string // the property that they share, or "" for changes of one shape
-	Href string // a page for those that can be decided together, or ""
+	Href string // a page for the changes that can be decided together, or ""
 }
 
 // First returns the change that represents the group.

@@ -163,8 +163,8 @@ func (c *Console) refuseVisitor(v *visit, err error) {
 		return
 	}
 	if v.r.Method == http.MethodGet && v.r.Header.Get("Sec-Fetch-Site") == "cross-site" {
-		// If a link on another site, such as a chat, opens this page, the browser doesn't send a strict cookie. It
-		// does if this page contains the link.
+		// A link on another site, such as a chat, may open this page. Then the browser doesn't send a strict cookie.
+		// The browser sends it if this page contains the link.
 		if err := c.render(v, "onwards", frame{Title: "One moment", Page: edge.Within(Path, v.r.URL.RequestURI())}); err != nil {
 			c.show(v, err)
 		}

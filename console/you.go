@@ -85,7 +85,7 @@ type consentPage struct {
 	Who   identity.Principal
 }
 
-// consent shows what an agent's client requests. It remembers no decision, so the page is shown each time.
+// consent shows the request of an agent's client. It remembers no decision, so the page is shown each time.
 func (c *Console) consent(v *visit) error {
 	asking, err := c.asking(v, v.r.URL.Query())
 	if err != nil || asking == nil {

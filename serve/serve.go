@@ -43,9 +43,10 @@ type Options struct {
 	// nil without an error for an unknown source. If Open is nil, no such source can be opened.
 	Open func(ctx context.Context, s Source) (source.Adapter, error)
 
-	// Credential returns the program's own credential of an HTTP API of the configuration, in the place of a configured
-	// one. It is a function of each request's principal, such as openapi.Headers, openapi.Exchange or an
-	// openapi.TokenExchange. It returns nil for a source without one. If Credential is nil, no source has one.
+	// Credential returns the program's own credential for an HTTP API in the configuration. It replaces the
+	// configured credential. It may depend on the principal of each request: see openapi.Headers, openapi.Exchange
+	// and openapi.TokenExchange. It returns nil for a source without its own credential. If Credential is nil, only
+	// configured credentials are used.
 	Credential func(source string) openapi.Credential
 
 	// Logger receives the log for operators. If it is nil, Log is used.
@@ -78,7 +79,7 @@ type Server struct {
 	file    string
 	own     Options
 	log     *slog.Logger
-	started config.Config // the configuration as it was read first
+	started config.Config // the configuration as first read
 	plant   *app.App
 	parts   *app.Serving
 	watch   app.ConfigWatcher

@@ -13,7 +13,7 @@ import (
 )
 
 // TrustedCertificate returns the authorities for connections of a source to hosts other than base_url: the
-// authorities in tls.ca, and those of the system. It returns nil if none are configured. The gateway's own
+// authorities in tls.ca and the system's authorities. It returns nil if tls.ca is not configured. The gateway's own
 // certificate is sent only to base_url.
 func TrustedCertificate(t *config.APITLS) (*client.Certificate, error) {
 	if t == nil || t.Authorities == "" {

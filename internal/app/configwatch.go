@@ -17,10 +17,10 @@ type WatchOptions struct {
 	Started *config.Config                                          // the configuration with which the server started
 	File    string                                                  // the configuration file, or "" if there is none
 	Load    func() (*config.Config, error)                          // reads the configuration again
-	Apply   func(context.Context, *config.Config) ([]string, error) // applies a configuration as a whole or not at all, and returns warnings
+	Apply   func(context.Context, *config.Config) ([]string, error) // applies a configuration completely or not at all. It returns warnings
 	Restart func(started, now *config.Config) []string              // returns the keys that need a restart
 	Refresh func(context.Context) (warnings []string, err error)    // reads the classes of the sources again
-	Hangup  <-chan os.Signal                                        // each signal reads the configuration and the sources at once
+	Hangup  <-chan os.Signal                                        // each signal reads the configuration and the sources
 	Log     *slog.Logger
 	Every   time.Duration // interval. 0 means one second
 

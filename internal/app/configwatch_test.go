@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// TestLook writes a file step by step and checks, after each step, what was applied and logged.
+// TestLook writes a file step by step. After each step, it checks the applied configuration and the log.
 func TestLook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.yaml")
 	write := func(text string) func() error {
@@ -43,7 +43,7 @@ func TestLook(t *testing.T) {
 	}}
 	for i, step := range []struct {
 		do   func() error
-		want string // what was applied, how many refusals were logged, whether there are notes
+		want string // the applied sources, the number of logged refusals, and whether there are notes
 	}{
 		{nothing, "[] 0 false"},
 		{write(other), "[] 0 false"}, // detected, but not yet applied

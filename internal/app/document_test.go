@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestSignedDocument checks that a document at a URL is read with the credentials of its source. They go only to the
-// host of base_url.
+// TestSignedDocument checks that a document at a URL is read with the credentials of its source. They are sent only
+// to the host of base_url.
 func TestSignedDocument(t *testing.T) {
 	const document = `{"openapi": "3.0.3", "components": {"securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}, "user": {"type": "http", "scheme": "basic"}}},
 		"paths": {"/a": {"get": {"operationId": "a", "responses": {"200": {"description": "ok"}}}}}}`

@@ -144,7 +144,8 @@ func tooDeep(c *config.Config) (out []string) {
 	return out
 }
 
-// elsewhere names the operations that the document serves at an address other than the one to which calls are sent.
+// elsewhere names the operations that the document serves at another address than the address to which calls are
+// sent.
 func elsewhere(c *config.Config) (out []string) {
 	for name, rules := range apisWithDocument(c) {
 		by := map[string][]string{}

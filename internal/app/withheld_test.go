@@ -19,9 +19,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// TestWithheldIsTold runs a whole gateway over an empty table that is later filled with keys. The owners are informed
-// of the hidden field by a notification, a metric, a record in the audit and a line in the log. None of these
-// contains a value.
+// TestWithheldIsTold runs a whole gateway over an empty table that is later filled with keys. The owners learn of the
+// hidden field from a notification, a metric, a record in the audit and a line in the log. None of these contains a
+// value.
 func TestWithheldIsTold(t *testing.T) {
 	dir := t.TempDir()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "app.db")+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)")

@@ -38,7 +38,7 @@ type Client struct {
 	ID        string   `json:"-"`
 	Name      string   `json:"n,omitempty"` // the name that the client gives itself
 	Redirects []string `json:"r"`
-	Host      string   `json:"-"` // the host of its metadata document, or "" for a client that only registered, about which nothing is known
+	Host      string   `json:"-"` // the host of its metadata document, or "" if it only registered, so nothing is known about it
 }
 
 // metadata is a client's description of itself (RFC 7591).

@@ -61,7 +61,7 @@ func dealOver(t *testing.T, o identity.TokenOptions) *deal {
 		t.Fatal(err)
 	}
 	d.who = invited.Principal
-	client := edge.GuardedClient(time.Minute) // the client used in production, except for the address and the root certificate of the test's site
+	client := edge.GuardedClient(time.Minute) // as in production, except for the address and root certificate of the test's site
 	client.Transport = d.site.Client().Transport
 	d.server = authserver.New(authserver.Options{Now: o.Now, Tokens: tokens, Client: client, Authorize: "/console/allow", Base: func(*http.Request) string { return "https://gate.example" },
 		Allow: func(*http.Request) error { return nil }, Admit: func(context.Context, identity.Principal, string) error { return nil }})

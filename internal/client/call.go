@@ -41,7 +41,7 @@ func (c *Client) Call(ctx context.Context, name string, arguments json.RawMessag
 		if r, ok := ReadRefusal(res.Meta.Problem); ok {
 			return Answer{}, r
 		}
-		// Whether the call can be repeated is unknown.
+		// whether the call can be repeated is unknown
 		return Answer{}, &Refusal{Problem: &problem.Error{Code: problem.Upstream, Detail: a.Text, Lasting: true}}
 	}
 	return a, nil

@@ -142,7 +142,7 @@ func (c *Client) Dispatch(ctx context.Context, method string, params json.RawMes
 	return res.Result, nil
 }
 
-// meta adds the members that every request carries to the given ones.
+// meta returns given with the members that every request carries.
 func (c *Client) meta(given json.RawMessage) (json.RawMessage, error) {
 	meta := map[string]any{}
 	if len(given) > 0 {

@@ -28,8 +28,8 @@ func (t *overHTTP) Close() error {
 	return nil
 }
 
-// roundTrip sends r and returns its response, from JSON or from the events of a stream. explain adds to each failure
-// what the user can check: the address, the token, or the gateway.
+// roundTrip sends r and returns its response, from JSON or from the events of a stream. The error for each failure
+// names the thing to check: the address, the token, or the gateway. See explain.
 func (t *overHTTP) roundTrip(ctx context.Context, r request) (response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.url.String(), bytes.NewReader(r.body))
 	if err != nil {

@@ -210,7 +210,7 @@ func (c *Config) WrongAPI(f *calls.RuleFault) Fault {
 	return c.Wrong(f.Message, "sources", f.API, "openapi", "document")
 }
 
-// PlaceOfAPI returns the position of a rule of an API. The pointer is that of a calls.RuleFault. If the file lacks
+// PlaceOfAPI returns the position of a rule of an API. pointer is the pointer in a calls.RuleFault. If the file lacks
 // the key, the position is that of the deepest existing key above it.
 func (c *Config) PlaceOfAPI(api, pointer string) (file string, line int) {
 	p, _ := c.document.Place(append([]string{"apis", api}, pointerPlace(pointer)...)...)

@@ -309,7 +309,7 @@ func Digest(rules policy.Rules) string {
 	}
 	type condition struct {
 		change.Rule
-		When string // likewise
+		When string // replaces the field with the same name, which JSON can't encode
 	}
 	var review []condition
 	for _, r := range rules.Review {
@@ -375,8 +375,8 @@ func (c *Config) TenantSchemaSources() []string {
 	return out
 }
 
-// CountTenantClasses returns two numbers: the classes with a tenant rule, and those classes among them of which a
-// principal without a tenant sees no record.
+// CountTenantClasses returns two numbers. ruled counts the classes with a tenant rule. closed counts those ruled
+// classes that show no record to a principal without a tenant.
 func (c *Config) CountTenantClasses() (ruled, closed int) {
 	for _, r := range c.Rules.Classes {
 		if r.Tenant == nil {

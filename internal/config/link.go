@@ -91,7 +91,7 @@ func (s *Source) URLs() [3]string {
 	return all
 }
 
-// WithPlaceholders returns s with placeholders for the settings that an open source can take over from a changed
+// WithPlaceholders returns s with placeholders for the settings that an open source can adopt from a changed
 // configuration without a restart. These are the passwords of databases, the keys of Parse Server, and the
 // credentials of APIs.
 func (s Source) WithPlaceholders() Source {

@@ -18,7 +18,8 @@ type Notifications struct {
 	Mail  webhook.MailServer
 }
 
-// mostAttempts is the maximum number of attempts of a delivery. They take about three days.
+// mostAttempts is the maximum number of attempts of a delivery. With the waits between them, these last about three
+// days.
 const mostAttempts = 80
 
 // notifications returns the shape of notifications about changes. At least one webhook or e-mail recipient must be

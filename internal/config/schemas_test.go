@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// TestSchemaPerTenant reads the keys of a source with one schema per tenant. The fault for each wrong use must say
-// what to write instead.
+// TestSchemaPerTenant reads the keys of a source with one schema per tenant. The fault for each wrong use must
+// contain the correct form.
 func TestSchemaPerTenant(t *testing.T) {
 	for _, tt := range []struct{ keys, want string }{
 		{"url: 'postgres://h/db', schema: {$cel: principal.tenant}, template: acme", ""},

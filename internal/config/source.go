@@ -25,7 +25,7 @@ import (
 // An APISource is an HTTP API.
 type APISource struct {
 	Document   string         // the path or https URL of the OpenAPI document. "" means the document of a pack
-	BaseURL    string         // prefix of the document's paths. Every call goes to its host or to one of Servers
+	BaseURL    string         // prefix of the document's paths. Calls are sent only to its host and to Servers
 	Credential *APICredential // nil for an API without authentication, or with Credentials
 	Timeout    time.Duration
 	Packs      []APIPack
@@ -36,7 +36,7 @@ type APISource struct {
 	Credentials []SchemeCredential // by security scheme of the document, instead of Credential
 	Headers     []FixedHeader      // for every request
 	TLS         *APITLS            // nil for connections without a certificate, which trust the system's authorities
-	Servers     []APIServer        // further addresses in the document to which calls may go
+	Servers     []APIServer        // further addresses in the document to which calls may be sent
 	Downloads   []string           // hosts to which reads may be redirected
 }
 
@@ -228,8 +228,8 @@ func (s *APISource) document(contents *Document) yamlconf.Shape {
 }
 
 // OpenInFolder returns an Opener of the files in a folder, including links that stay in it. The function read reads a
-// file by its path. The Opener fails if the result differs from the file in the folder, because a link that replaces
-// the file in the meantime may lead out of the folder.
+// file by its path. The Opener fails if the result differs from the file in the folder. This happens if a link that
+// leads out of the folder replaces the file in the meantime.
 func OpenInFolder(folder string, read func(file string) ([]byte, error)) spec.Opener {
 	return func(name string) ([]byte, error) {
 		name, err := spec.Folder(name)

@@ -96,7 +96,7 @@ func (c *Connections) answerState(a *Account, k Key, session string, answer url.
 	switch {
 	case session == "" || !ok || !hmac.Equal([]byte(s.text(session, k)), []byte(answer.Get("state"))):
 		return s, notBegunError("state", nil)
-	case left <= 0 || left > 2*int64(flowLife/time.Second): // a state must not become valid for long if the clock is set back
+	case left <= 0 || left > 2*int64(flowLife/time.Second): // a clock that was set back must not extend a state's life
 		return s, notBegunError("late", nil)
 	case a.provider.Issuer != "" && answer.Get("iss") != a.provider.Issuer:
 		return s, notBegunError("issuer", nil) // the answer came from another server (RFC 9207)

@@ -36,8 +36,8 @@ type Endpoint struct {
 var errSilent = errors.New("the provider is silent")
 
 // Stream posts body as JSON to path below the base. It calls each for every event of the response. Timeout limits the
-// time without a byte, not the whole response. All its errors except those of ctx and of each are *Failures. Errors
-// of each are returned unchanged.
+// time without a byte, not the whole response. It returns the errors of ctx and of each unchanged. Other errors of
+// the connection and the response are *Failures.
 func (e *Endpoint) Stream(ctx context.Context, path string, header map[string]string, body any, each func(edge.Event) error) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 type Retrying struct {
 	Model
 	Attempts int                                        // maximum number of attempts. 0 means 4
-	Notice   func(f *Failure, wait time.Duration)       // called before each wait. Text received so far must be discarded. May be nil
+	Notice   func(f *Failure, wait time.Duration)       // before each wait. Text received so far must be discarded. May be nil
 	Sleep    func(context.Context, time.Duration) error // nil means real waiting
 }
 

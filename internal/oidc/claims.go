@@ -76,7 +76,7 @@ func (m Mapping) scopes(word string) []identity.Scope {
 	return []identity.Scope{identity.Scope(word)}
 }
 
-// Words returns the issuer's name for each scope of the gateway. If several names grant a scope, it returns the one
+// Words returns the issuer's name for each scope of the gateway. If several names grant a scope, it returns the name
 // that grants the least. It returns nil if the names are the same.
 func (m Mapping) Words() map[identity.Scope]string {
 	if m.ScopeOf == nil {

@@ -110,7 +110,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestStepUp checks that the provider is asked for a new proof, and that an unproven level is refused.
+// TestStepUp checks that the request to the provider requires a new proof, and that an unproven level is refused.
 func TestStepUp(t *testing.T) {
 	issuer := services.OIDC(t, back, "acme")
 	p := person(t, issuer, nil)

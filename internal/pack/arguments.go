@@ -30,8 +30,8 @@ func (b *builder) compileArguments() bool {
 	return ok
 }
 
-// output returns the JSON Schema of the tool's result, as far as it is known. The result of a tool that writes is the
-// status of its change.
+// output returns the JSON Schema of the tool's result. It covers only the known parts. The result of a tool that
+// writes is the status of its change.
 func (b *builder) output() json.RawMessage {
 	if b.Tool.Writes {
 		return json.RawMessage(`{"type":"object","properties":{"status":{"type":"string"}}}`)

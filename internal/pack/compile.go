@@ -161,9 +161,9 @@ type builder struct {
 	wrong    expression.Fault
 }
 
-// build compiles the declaration into b.Tool and reports each fault at its position. The order is that of a call:
-// arguments, reads, merges, the link, requirements, and then the cases. The expressions of each part can use all
-// parts before it.
+// build compiles the declaration into b.Tool and reports each fault at its position. The order is the same as in a
+// call: arguments, reads, merges, the link, requirements, and then the cases. The expressions of each part can use
+// all parts before it.
 func (b *builder) build() {
 	t := b.Tool
 	t.Name, t.Title, t.Description, t.Annotations, t.Against = b.name, cmp.Or(b.title, b.name), b.description, b.annotations, b.against
@@ -192,7 +192,7 @@ func (b *builder) declareName(at []string, name string) {
 	}
 }
 
-// chain compiles the reads and merges. Each can use the ones before it.
+// chain compiles the reads and merges. Each can use the reads and merges before it.
 func (b *builder) chain() {
 	if len(b.declaration.reads) > maxReads {
 		b.wrong([]string{"reads"}, "a tool reads at most %d times before it does its own", maxReads)
@@ -309,7 +309,7 @@ func (b *builder) class(op *spec.Operation) spec.Class {
 	return class
 }
 
-// checkAnnotations refuses annotations that understate what the operations can do.
+// checkAnnotations refuses annotations that understate the effects of the operations.
 func (b *builder) checkAnnotations() {
 	at := []string{"annotations"}
 	for _, c := range b.Tool.cases {

@@ -14,7 +14,7 @@ import (
 )
 
 // setting returns an environment variable of OpenTelemetry's exporters. The variable for traces takes precedence over
-// the one for all signals.
+// the variable for all signals.
 func setting(name string) string {
 	for _, prefix := range []string{"OTEL_EXPORTER_OTLP_TRACES_", "OTEL_EXPORTER_OTLP_"} {
 		if v := strings.TrimSpace(os.Getenv(prefix + name)); v != "" {

@@ -83,7 +83,7 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// BenchmarkOff measures a step without tracing, in contexts like those of a call.
+// BenchmarkOff measures a step without tracing, in contexts similar to those in a call.
 func BenchmarkOff(b *testing.B) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(b.Context()))
 	defer cancel()

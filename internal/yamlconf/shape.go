@@ -129,10 +129,10 @@ func (s Shape) JSONSchema(title, doc string) []byte {
 
 // A Table is a mapping whose keys are names.
 type Table struct {
-	Names string                                       // what a name stands for, in messages: "source"
+	Names string                                       // the meaning of a name, in messages: "source"
 	Blank bool                                         // names may be blank
 	Check func(r *Reader, e Entry) bool                // returns false after reporting an invalid name. May be nil
-	Of    func(name string) (value Shape, keep func()) // the shape of a name's value, and a function to call after it is read, which may be nil
+	Of    func(name string) (value Shape, keep func()) // the shape of a name's value, and a function to call after it is read or nil
 }
 
 // Each returns the shape of a mapping from names to values. It refuses an empty mapping.

@@ -35,8 +35,8 @@ var (
 	errCut       = problem.LoggableError("the connection was cut")
 )
 
-// newFailure returns the failure for err. The detail is always a text of this package. So is the logged error, except
-// for network errors. Other texts can repeat what the API sent, including the credential.
+// newFailure returns the failure for err. The detail is always a text of this package. The logged error is too,
+// except for network errors. Other texts can repeat data from the API, including the credential.
 func newFailure(ctx context.Context, err error, sent bool) *failure {
 	p := &problem.Error{Code: problem.Upstream, Err: loggable(err)}
 	f := &failure{problem: p, sent: sent}

@@ -138,7 +138,7 @@ func TestKnownRows(t *testing.T) {
 		t.Error("what lies where two parts meet is not found")
 	}
 	odd := &KnownSecrets{}
-	odd.Add("~~~???~~~???") // in base64, each group of four characters contains one that the two alphabets write differently
+	odd.Add("~~~???~~~???") // in base64, each group of four contains one that the two alphabets write differently
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
 		if got := odd.Text(encoding.EncodeToString([]byte("~~~???~~~???"))); got != masked {
 			t.Error(got)

@@ -41,7 +41,8 @@ type Options struct {
 	// Scheme, host and path prefix. With a Handler, only path and host are used, and "" means http://localhost.
 	Base       string
 	Handler    http.Handler  // responds in this process instead of the network
-	Credential Credential    // added to every request. A CredentialSet adds those that the request names. Nil adds none
+	// Added to every request. A CredentialSet adds the members that the request names. Nil adds none.
+	Credential Credential
 	// Hosts, or *.host for hosts below one, to which reads may be redirected without the credential.
 	Downloads  []string
 	Headers    http.Header   // added to every request. They are not secrets

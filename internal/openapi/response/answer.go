@@ -40,7 +40,8 @@ type Options struct {
 	Where     query.Filter           // selects the items of the main list. Nil selects all
 	Context   context.Context        // cancels the evaluation of Where. Nil never cancels
 	At        string                 // the requested part of the body, as notes name it: items[3].log, or "" for all
-	From      int                    // the first item of the list, or character of the text, to return. 0 and 1 both mean the first
+	// The first item of the list, or character of the text, to return. 0 and 1 mean the first.
+	From      int
 	Budget    int                    // maximum bytes of Body as JSON. 0 is DefaultBudget, the minimum is MinBudget
 	Denied    func(name string) bool // reports names that are always removed. May be nil
 	Mask      func(name string) bool // reports names whose values are replaced by Masked. Nil means names of credentials

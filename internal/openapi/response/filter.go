@@ -158,8 +158,8 @@ func (w *walker) beside(members []value.Member, m value.Member, n *node) iter.Se
 	}
 }
 
-// A pairName is the name that belongs to the value of a pair. If the name is that of a credential, text and cover are
-// set. Otherwise other contains all names.
+// A pairName is the name that belongs to the value of a pair. For the name of a credential, text and cover are set.
+// Otherwise other contains all names.
 type pairName struct {
 	text  string
 	cover cover

@@ -1,6 +1,6 @@
 // Package search finds operations of an HTTP API from a description of a task, and describes them to agents.
 //
-//	spec.View ─New→ Index ─Search: words→ Result ─DescribeFound→ text
+//	spec.View ─New→ Index ─Search: words→ Result ─DescribeResult→ text
 //	spec.View, operation or schema ─DescribeOperation, DescribeSchema→ text
 //
 // An Index and a description are made from a View. They contain only what its principal may see. Hidden operations

@@ -15,9 +15,9 @@ var partMeasures = []measure{{3, 200, true}, {2, 200, true}, {1, 200, true}, {1,
 
 // DescribePart returns the description of one part of op, an operation visible in v. The path at begins with path,
 // query, headers, cookies, body or response, followed by dotted names (body.line_items.price_data). The path
-// description stands for the whole description of op, in parts of maxDescription characters (description.2). Names
-// skip lists. An alternative is named by its schema or by its number, from 1. DescribePart returns problem.NotFound
-// with near names for a part that does not exist.
+// description returns the whole description of op, in parts of maxDescription characters (description.2). Names skip
+// lists. An alternative is named by its schema or by its number, from 1. DescribePart returns problem.NotFound with
+// near names for a part that does not exist.
 func DescribePart(v *spec.View, op *spec.Operation, at string) (string, error) {
 	place, rest, _ := strings.Cut(at, ".")
 	if place == "description" {

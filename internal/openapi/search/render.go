@@ -212,7 +212,7 @@ func (p *printer) services(all []Service) {
 }
 
 // DescribeSchema returns the description of the schema with the given full or short name. It contains the fields of a
-// message, or the values of an enum. Its errors are those of spec.View.SchemaByName.
+// message, or the values of an enum. It returns the errors of spec.View.SchemaByName.
 func DescribeSchema(v *spec.View, called string) (string, error) {
 	s, err := v.SchemaByName(called)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // readJSON reads one JSON document of about size bytes, to its end, and returns it without space. A duplicate name in
 // an object gives a warning. The last value is kept, as in most parsers.
 func readJSON(from io.Reader, size int64) (Raw, []Warning, error) {
-	// The system backs only the written part of this block with memory. So a document takes only as much memory as it
+	// The system backs only the written part of this block with memory. So a document uses only as much memory as it
 	// has bytes without space.
 	c := &compactor{from: from, out: make([]byte, 0, size+1), deep: -1}
 	dec := jsontext.NewDecoder(c, jsontext.AllowInvalidUTF8(true))

@@ -11,9 +11,9 @@
 // one, the HTTP method decides and, with RPCNames, the name of a POST operation. An operation without a class is
 // Destructive. A rule that matches no operation is refused with the nearest name.
 //
-// SuspicionOf finds operations that agents probably should not call, such as those that create credentials or grant
-// rights. It is a heuristic that uses paths, ids and summaries. Package calls holds such operations until a rule of
-// the owner names them.
+// SuspicionOf finds operations that agents probably should not call, such as operations that create credentials or
+// grant rights. It is a heuristic that uses paths, ids and summaries. Package calls refuses calls of these operations
+// until a rule of the owner names them.
 //
 // Packages search, validate and response use a View instead of a Document, so they can't reveal hidden parts. Hidden
 // and missing names give the same response. Suggestions of near names contain only visible names. Headers reserved
@@ -80,7 +80,7 @@ func (w Warning) String() string { return w.Where + ": " + w.Text }
 func Load(b []byte) (*Document, error) { return Read(bytes.NewReader(b), int64(len(b)), nil) }
 
 // Read reads the document in from, of about size bytes. It reads the files that the document refers to with open, or
-// none if open is nil. It takes little more memory than the document without its space. Each file that can't be read
+// none if open is nil. It uses little more memory than the document without its space. Each file that can't be read
 // gives one warning. Read returns problem.InvalidArgument if the text is not an OpenAPI document.
 func Read(from io.Reader, size int64, open Opener) (*Document, error) {
 	root, warnings, err := parse(from, size)

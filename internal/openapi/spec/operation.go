@@ -16,7 +16,8 @@ type Operation struct {
 	Tags        []string
 	Deprecated  bool
 	Servers     []string      // the servers that the document declares for this operation, if any
-	Security    []Requirement // alternatives, one of which a call must meet. Empty requires nothing. Nil if not declared
+	// Alternatives, one of which a call must satisfy. Empty requires nothing. Nil if not declared.
+	Security    []Requirement
 	Parameters  []Parameter   // ordered by location (path, query, header, cookie), then as declared
 	Body        *Body         // nil if the operation has no body
 	Responses   []Response    // as declared

@@ -30,7 +30,7 @@ var (
 		"a", "an", "the", "hard", "soft", "full", "graceful", "gracefully", "cold", "warm"}
 	// gentle are verbs that change little, even if they apply to many things.
 	gentle = []string{"create", "add", "insert", "import", "export", "get", "list", "read", "retrieve", "fetch", "upload", "send", "search", "check", "validate", "download", "invite", "query", "find", "parse", "lookup", "preview"}
-	// doubles are names of things of which a merge removes one.
+	// doubles are names of things. A merge of two such things removes one.
 	doubles = []string{"account", "company", "contact", "customer", "deal", "duplicate", "identity", "issue", "lead", "organization", "people", "person", "profile", "record", "tag", "ticket", "topic", "user", "visitor"}
 )
 

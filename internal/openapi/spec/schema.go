@@ -59,7 +59,7 @@ func (d *Document) Schema(r Raw) Schema {
 	return s.beside(r, first)
 }
 
-// beside returns s with the description that stands next to the reference r.
+// beside returns s with the description next to the reference r.
 func (s Schema) beside(r Raw, ref string) Schema {
 	if ref != "" {
 		if text := r.Get("description").Text(); text != "" {

@@ -16,10 +16,10 @@ const portion = 4 << 10
 var errWhole = errors.New("it is parsed as a whole")
 
 // section appends the block mapping in b, at the given depth, as an object. It parses small members together, and
-// members larger than w.portion by their own members. If the parts could mean something else than the whole, section
-// returns an error, and the caller parses the whole instead. Two cases need this. A line in a quoted text or in
-// brackets looks like a member: then the part before it has an open quote or bracket, which is an error. An alias
-// refers to an anchor in another part, which is an error too.
+// members larger than w.portion by their own members. If the parts could have another meaning than the whole, section
+// returns an error, and the caller parses the whole instead. There are two such cases. In the first, a line in a
+// quoted text or in brackets looks like a member. Then the part before it has an open quote or bracket, which is an
+// error. In the second, an alias refers to an anchor in another part, which is also an error.
 func (w *writer) section(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errWhole

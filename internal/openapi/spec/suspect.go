@@ -17,7 +17,7 @@ const (
 	SuspectRights      Suspicion = "rights"      // changes permissions
 	SuspectApprovals   Suspicion = "approvals"   // decides an approval
 	SuspectLimits      Suspicion = "limits"      // changes the features that an account may use
-	SuspectHooks       Suspicion = "hooks"       // makes events go to an address
+	SuspectHooks       Suspicion = "hooks"       // makes the service send events to an address
 	SuspectMachines    Suspicion = "machines"    // opens a console or a rescue system
 	SuspectCarries     Suspicion = "carries"     // carries other calls, to which rules don't apply
 	SuspectShows       Suspicion = "shows"       // only reads, but its response may contain credentials

@@ -10,11 +10,11 @@ import (
 // maxDepth is the maximum nesting of a document.
 const maxDepth = 500
 
-// dedupe rewrites a document. Of several members with the same name, it keeps only the last.
+// dedupe rewrites a document. If an object has several members with the same name, it keeps only the last.
 type dedupe struct{ warnings []Warning }
 
-// append appends r to dst without space. The argument at is the JSON pointer of r. Of several members with one name,
-// the last value is kept at the position of the first, and a warning is added.
+// append appends r to dst without space. The argument at is the JSON pointer of r. If an object has several members
+// with one name, the last value is kept at the position of the first, and a warning is added.
 func (d *dedupe) append(dst []byte, r Raw, at string) []byte {
 	switch r.Kind() {
 	case '{':

@@ -22,7 +22,7 @@ type Filter struct {
 	// changes something "needs review".
 	Reviewed   func(op *Operation) string
 	Uncallable func(op *Operation) string      // why the gateway sends no call of op, or "". May be nil
-	Opened     func(op *Operation) []Parameter // parameters besides those of the document. May be nil
+	Opened     func(op *Operation) []Parameter // parameters in addition to the document's. May be nil
 	Optional   func(in, name string) bool      // makes a parameter optional that the document requires, or nil
 }
 
@@ -128,8 +128,8 @@ func (v *View) Operation(name string) (*Operation, error) {
 		Suggestion: "search_api finds operations: a verb and an object in the words of the API"}
 }
 
-// findOperations returns the visible operations whose id ends with name or, ignoring case, equals name, and those
-// whose method and path equal name. It ignores case in a second pass, if the first pass finds nothing.
+// findOperations returns the visible operations whose id equals name or ends with it, or whose method and path equal
+// name. It ignores case only if this finds nothing.
 func (v *View) findOperations(name string) (found []*Operation) {
 	for _, fold := range []func(string) string{func(s string) string { return s }, strings.ToLower} {
 		for _, op := range v.operations {

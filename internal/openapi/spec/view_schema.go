@@ -332,8 +332,8 @@ type walk struct {
 	next []place
 }
 
-// A place is the target of a reference. of is the name of the target or, if it has none, of the named schema that
-// contains it.
+// A place is the target of a reference. of is the name of the target. For a target without a name, of is the name of
+// the schema that contains it.
 type place struct{ of, ref string }
 
 func (w *walk) contents(all []Content) {

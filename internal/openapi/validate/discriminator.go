@@ -101,8 +101,8 @@ func (c *Checker) extends(r spec.Raw, base string, depth int) bool {
 	})
 }
 
-// discriminate replaces the alternatives of a schema by the one that the discriminator's tag selects. Faults are then
-// faults of the intended alternative. Without a tag, all alternatives remain.
+// discriminate replaces the alternatives of a schema with the alternative that the discriminator's tag selects.
+// Faults are then faults of the intended alternative. Without a tag, all alternatives remain.
 func (t *translator) discriminate(out map[string]any, r spec.Raw) {
 	d := discriminatorOf(r)
 	if d.field == "" {

@@ -9,7 +9,7 @@ import (
 )
 
 // restrict writes the format of r into out, a translated schema. It omits the format if values in the document itself
-// don't have it, because the author then means something else. An enum needs no format.
+// don't have it, because the author then uses the format with another meaning. An enum needs no format.
 func (w *written) restrict(out map[string]any, r spec.Raw) {
 	own := values(r)
 	if _, ok := formats[w.format]; ok && out["enum"] == nil && out["const"] == nil && allMatchFormat(w.format, own) {

@@ -44,7 +44,8 @@ func binary(mediaType string) bool {
 	return !strings.HasSuffix(name, "+xml") && slices.ContainsFunc(bytesOf, func(begin string) bool { return strings.HasPrefix(name, begin) })
 }
 
-// textual reports whether the content is declared as text, whatever its media type: a string without a binary format.
+// textual reports whether the content is declared as text: a string without a binary format. It returns false for
+// binary media types and ranges.
 func (c *Checker) textual(content *spec.Content) bool {
 	s := c.v.Schema(content.Schema)
 	return !binary(content.MediaType) && !strings.Contains(content.MediaType, "*") && len(s.Types) == 1 && s.Types[0] == "string" && s.Format != "binary" && s.Format != "byte" && s.Format != "base64" &&

@@ -117,9 +117,9 @@ func (c Checked) File(name string) bool { return slices.Contains(c.files, name) 
 // IsBase64 reports whether the file in the field name is sent as base64.
 func (c Checked) IsBase64(name string) bool { return slices.Contains(c.encoded, name) }
 
-// Check checks a against the visible part of op. It returns problem.InvalidArgument with one Fault for each error, at
-// most MaxFaults. Their pointers refer to {path, query, headers, body}. It returns problem.NotFound if op is not in
-// the View, and ctx's error if ctx ends.
+// Check checks a against the visible part of op. It returns problem.InvalidArgument with one Fault for each error, up
+// to a maximum. Their pointers refer to {path, query, headers, body}. It returns problem.NotFound if op is not in the
+// View, and ctx's error if ctx ends.
 func (c *Checker) Check(ctx context.Context, op *spec.Operation, a Arguments) (Checked, error) {
 	if op == nil || !c.v.Has(op) {
 		return Checked{}, &problem.Error{Code: problem.NotFound, Detail: "unknown operation"}
@@ -152,8 +152,9 @@ func only(fixed spec.Raw) (value.Value, bool) {
 }
 
 // parameters checks the parameters in one location (path, query or header), which are given as an object. It returns
-// their values in the document's order. A parameter with one possible value may be omitted. Faults are reported for
-// unknown names, with the location that has such a parameter, and for headers that only the gateway sets.
+// their values in the document's order. A parameter with one possible value may be omitted. Unknown names are faults.
+// The fault contains the location in which the name would be a parameter. Headers that only the gateway sets are also
+// faults.
 func (c *Checker) parameters(f *faults, op *spec.Operation, in, at string, given value.Value) ([]Value, error) {
 	if k := given.Kind(); k != value.Null && k != value.Object {
 		f.must(at, strings.TrimPrefix(at, "/"), "be an object, by parameter name", argcheck.Found(given))
