@@ -39,19 +39,19 @@ import (
 // Options configure a Sender. Base or Handler is required.
 type Options struct {
 	// Scheme, host and path prefix. With a Handler, only path and host are used, and "" means http://localhost.
-	Base       string
-	Handler    http.Handler  // responds in this process instead of the network
+	Base    string
+	Handler http.Handler // responds in this process instead of the network
 	// Added to every request. A CredentialSet adds the members that the request names. Nil adds none.
 	Credential Credential
 	// Hosts, or *.host for hosts below one, to which reads may be redirected without the credential.
-	Downloads  []string
-	Headers    http.Header   // added to every request. They are not secrets
-	Identity   *Certificate  // the certificate and the authorities of TLS connections, or nil to use only Roots
-	Known      *KnownSecrets // credentials to mask in responses, shared with other APIs. Nil masks only the Sender's own
-	Timeout    time.Duration // for one Send including its retries. 0 means 30 s
-	MaxBody    int           // maximum bytes of a response body. 0 means 8 MiB
-	Attempts   int           // maximum attempts of a request that changes nothing. 0 means 3
-	Answers    *fair.Answers // the memory for responses, shared with other APIs. Nil means memory of the Sender's own
+	Downloads []string
+	Headers   http.Header   // added to every request. They are not secrets
+	Identity  *Certificate  // the certificate and the authorities of TLS connections, or nil to use only Roots
+	Known     *KnownSecrets // credentials to mask in responses, shared with other APIs. Nil masks only the Sender's own
+	Timeout   time.Duration // for one Send including its retries. 0 means 30 s
+	MaxBody   int           // maximum bytes of a response body. 0 means 8 MiB
+	Attempts  int           // maximum attempts of a request that changes nothing. 0 means 3
+	Answers   *fair.Answers // the memory for responses, shared with other APIs. Nil means memory of the Sender's own
 
 	Roots    *x509.CertPool // trusted certificates. Nil means the system's
 	Trusted  *Certificate   // the authorities for Downloads, or nil to use Roots

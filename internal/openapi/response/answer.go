@@ -35,16 +35,16 @@ import (
 
 // Options select the parts of a response to return.
 type Options struct {
-	Arguments validate.Arguments     // the call's arguments, from which the arguments for the next page are computed
-	Fields    []string               // dotted paths into the body, through arrays: items.name, or nil for all
-	Where     query.Filter           // selects the items of the main list. Nil selects all
-	Context   context.Context        // cancels the evaluation of Where. Nil never cancels
-	At        string                 // the requested part of the body, as notes name it: items[3].log, or "" for all
+	Arguments validate.Arguments // the call's arguments, from which the arguments for the next page are computed
+	Fields    []string           // dotted paths into the body, through arrays: items.name, or nil for all
+	Where     query.Filter       // selects the items of the main list. Nil selects all
+	Context   context.Context    // cancels the evaluation of Where. Nil never cancels
+	At        string             // the requested part of the body, as notes name it: items[3].log, or "" for all
 	// The first item of the list, or character of the text, to return. 0 and 1 mean the first.
-	From      int
-	Budget    int                    // maximum bytes of Body as JSON. 0 is DefaultBudget, the minimum is MinBudget
-	Denied    func(name string) bool // reports names that are always removed. May be nil
-	Mask      func(name string) bool // reports names whose values are replaced by Masked. Nil means names of credentials
+	From   int
+	Budget int                    // maximum bytes of Body as JSON. 0 is DefaultBudget, the minimum is MinBudget
+	Denied func(name string) bool // reports names that are always removed. May be nil
+	Mask   func(name string) bool // reports names whose values are replaced by Masked. Nil means names of credentials
 }
 
 // DefaultBudget is the default maximum size of a body in bytes, about 25,000 tokens.

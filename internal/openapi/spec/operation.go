@@ -15,13 +15,13 @@ type Operation struct {
 	Description string
 	Tags        []string
 	Deprecated  bool
-	Servers     []string      // the servers that the document declares for this operation, if any
+	Servers     []string // the servers that the document declares for this operation, if any
 	// Alternatives, one of which a call must satisfy. Empty requires nothing. Nil if not declared.
-	Security    []Requirement
-	Parameters  []Parameter   // ordered by location (path, query, header, cookie), then as declared
-	Body        *Body         // nil if the operation has no body
-	Responses   []Response    // as declared
-	Links       []Link        // from successful responses to operations of the document
+	Security   []Requirement
+	Parameters []Parameter // ordered by location (path, query, header, cookie), then as declared
+	Body       *Body       // nil if the operation has no body
+	Responses  []Response  // as declared
+	Links      []Link      // from successful responses to operations of the document
 }
 
 // Name returns method and path, which identify an operation in every document.
