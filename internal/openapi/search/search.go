@@ -40,9 +40,9 @@ type Result struct {
 	Weak       bool              // no operation matches well. See Services instead
 	Phrasings  int               // number of phrasings that were used
 	// The part of the query's words that the first operation covers, from 0 to 1, for comparison with other APIs.
-	Match      float64
-	Services   []Service         // set if Weak
-	Also       []*spec.Operation // the best operations after Operations, to be named only. Nil without a Text
+	Match    float64
+	Services []Service         // set if Weak
+	Also     []*spec.Operation // the best operations after Operations, to be named only. Nil without a Text
 }
 
 // Search finds operations. It returns problem.NotFound with near names for an unknown service.
