@@ -25,7 +25,7 @@ type Client interface {
 	Close() error
 	// Tools lists the tools that the client may call.
 	Tools(context.Context) ([]client.Tool, error)
-	// Call calls a tool with a JSON object of arguments. A refusal by the tool is a *client.Refusal.
+	// Call calls a tool with a JSON object of arguments. If the tool refuses, the error is a *client.Refusal.
 	Call(ctx context.Context, tool string, arguments json.RawMessage) (client.Answer, error)
 	// Instructions returns the gateway's instructions for the model.
 	Instructions() string

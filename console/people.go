@@ -71,7 +71,7 @@ func (c *Console) showPeople(v *visit, p peoplePage, f frame) error {
 	return c.render(v, "people", f)
 }
 
-// changePeople invites a person, changes their rights, removes them, or ends one of their sessions.
+// changePeople invites a person, changes a person's rights, removes a person, or ends one of a person's sessions.
 func (c *Console) changePeople(v *visit) error {
 	form := v.r.PostForm
 	person, tenant := strings.TrimSpace(form.Get("person")), strings.TrimSpace(form.Get("tenant"))

@@ -86,7 +86,7 @@ func stateText(s change.State) string {
 	return string(s)
 }
 
-// A pillOf is the label of a value that has no text of its own.
+// A pillOf is the label for a value that has no text.
 type pillOf struct {
 	Pill  string // "" if Value is shown instead
 	Class string

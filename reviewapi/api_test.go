@@ -338,7 +338,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// TestOperators checks that tokens, people and sessions are only for humans with the scope operator.
+// TestOperators checks that only humans with the scope operator can manage tokens, people and sessions.
 func TestOperators(t *testing.T) {
 	one := func(kind identity.Kind, depth int, scopes ...identity.Scope) int {
 		asked := 0

@@ -149,7 +149,7 @@ func TestHTTPAction(t *testing.T) {
 	}
 }
 
-// TestHTTPActionFaults checks that an action without an existing operation is a fault at its position.
+// TestHTTPActionFaults checks that an action whose operation doesn't exist is a fault at its position.
 func TestHTTPActionFaults(t *testing.T) {
 	c, err := setUpPager(t, "http://127.0.0.1:1", "sendPags")
 	if err != nil {

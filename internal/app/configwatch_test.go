@@ -83,7 +83,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestDocuments checks that a document at a URL is read again, and that one that can't be read changes nothing.
+// TestDocuments checks that a document at a URL is read again. If a document can't be read, nothing changes.
 func TestDocuments(t *testing.T) {
 	const text = "sources: {flow: {openapi: {document: 'https://x.example/a.json', base_url: 'https://x.example'}}}\napis: {flow: {}}\n"
 	path := filepath.Join(t.TempDir(), "b.yaml")

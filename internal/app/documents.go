@@ -40,7 +40,7 @@ func fetchDocument(transport http.RoundTripper) func(address string) (config.Doc
 	}
 }
 
-// A documentSigning signs requests for a document. It signs each request, also after a redirect.
+// A documentSigning signs requests for a document. It signs each request, including requests after a redirect.
 type documentSigning struct {
 	Host string                    // host and port for which Own is used
 	Sign func(*http.Request) error // sets the headers of a request, if they belong to its host

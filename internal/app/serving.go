@@ -113,8 +113,8 @@ func (s *Serving) limitBodies(h http.Handler) http.Handler {
 	})
 }
 
-// about returns a handler for the root that describes the server. people reports whether there are tokens and a
-// console.
+// about returns a handler for the root path that describes the server. If people is true, the description mentions
+// tokens and the console.
 func about(people bool) http.HandlerFunc {
 	text := "This is Bailiwick, a gateway for agents.\n\nAgents connect to /mcp, over MCP.\n"
 	if people {

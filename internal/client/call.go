@@ -16,7 +16,7 @@ type Answer struct {
 	Structured json.RawMessage // the exact bytes from the gateway, or nil if there is none
 }
 
-// Call calls a tool. arguments is a JSON object. An error result of the tool is a *Refusal.
+// Call calls a tool. arguments is a JSON object. If the tool's result is an error, Call returns a *Refusal.
 func (c *Client) Call(ctx context.Context, name string, arguments json.RawMessage) (Answer, error) {
 	var res struct {
 		Content    []content       `json:"content"`

@@ -12,7 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Chooser applies the keys schemas, tables and rename of a source to its tables. It is safe for concurrent use.
+// A Chooser applies the configuration keys schemas, tables and rename of a source to the source's tables. It is safe
+// for concurrent use.
 type Chooser struct {
 	config *Config
 	source Source

@@ -33,7 +33,7 @@ type Stray struct {
 	Message string
 }
 
-// Strays returns the names in lists and filters of a principal or a token that match nothing.
+// Strays returns the names that match nothing, in the lists and filters of a principal or a token.
 func (n Names) Strays(tools, classes identity.List, filters []string) []Stray {
 	var out []Stray
 	look := func(what, name string, known []string, path ...string) {

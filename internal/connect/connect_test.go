@@ -453,8 +453,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestKeys checks that keys can be replaced, and that a sealed text opens only for its own person, source, provider and
-// key.
+// TestKeys checks that keys can be replaced, and that a sealed text can be opened only for its own person, source,
+// provider and key.
 func TestKeys(t *testing.T) {
 	h := newHouse(t)
 	h.connect(t, ana)

@@ -32,7 +32,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-// Skew is the tolerated difference between the issuer's clock and the local one.
+// Skew is the tolerated difference between the issuer's clock and the local clock.
 const Skew = time.Minute
 
 // maxToken is the maximum length of an accepted token, in bytes.

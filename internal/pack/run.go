@@ -113,7 +113,7 @@ func (t *Tool) WriteResult(c Call, operation string, body value.Value) (value.Va
 	return value.Value{}, problem.New(problem.NotFound, "the tool has no such case")
 }
 
-// WithDefaults returns the arguments of a call with defaults for the missing ones, and without the reason.
+// WithDefaults returns the arguments of a call without the reason. Missing arguments have their defaults.
 func (t *Tool) WithDefaults(in value.Value) value.Value {
 	return t.arguments.WithDefaults(in, t.added()...)
 }

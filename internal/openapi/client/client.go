@@ -83,7 +83,7 @@ func (c *OAuthClient) Apply(ctx context.Context, _ identity.Principal, r *http.R
 	return nil
 }
 
-// Renew implements Renewer. It drops the token of r, unless it was already replaced.
+// Renew implements Renewer. It drops the token that r carries, unless the token was already replaced.
 func (c *OAuthClient) Renew(_ identity.Principal, r *http.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

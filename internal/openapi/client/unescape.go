@@ -13,7 +13,7 @@ type unescaped struct {
 	at   []int32
 }
 
-// again undoes one level of URL, JSON and HTML escapes in u. The text of the result is nil if there were none.
+// again undoes one level of URL, JSON and HTML escapes in u. The text of the result is nil if u contains no escapes.
 func (u unescaped) again() unescaped {
 	out := unescaped{text: make([]byte, 0, len(u.text)), at: make([]int32, 0, len(u.text)+1)}
 	place := func(i int) int32 {

@@ -320,7 +320,7 @@ func (w *walker) element(n *node) *node {
 	return n.element
 }
 
-// hides reports whether any part of op's response, if it were JSON, would be removed or masked.
+// hides reports whether any part of op's response would be removed or masked if it were JSON.
 func (w *walker) hides(op *spec.Operation) bool {
 	past := map[*node]bool{}
 	var within func(n *node) bool

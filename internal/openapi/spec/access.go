@@ -22,7 +22,7 @@ const (
 
 var names = [...]string{"destructive", "read", "write", "excluded", "forbidden"}
 
-// String returns the name of c as it is used in the configuration and shown to agents.
+// String returns the name of c in the configuration and in texts for agents.
 func (c Class) String() string { return names[c] }
 
 // ParseClass returns the class with the given name and whether it exists.
@@ -31,8 +31,8 @@ func ParseClass(name string) (Class, bool) {
 	return Class(max(at, 0)), at >= 0
 }
 
-// A ClassRule assigns a class to the operations it matches. They match one of Operations and, if Tags is not empty,
-// have one of its tags. At least one of the two lists must be set.
+// A ClassRule assigns a class to the operations that it matches. An operation matches if it matches one of Operations
+// and, if Tags is not empty, has one of the tags. At least one of the two lists must be set.
 type ClassRule struct {
 	Operations []string // operation ids, or method and path ("POST /teams/{id}/*"). * matches any text
 	Tags       []string
@@ -62,7 +62,7 @@ type Classifier struct {
 	of map[*Operation]Decision
 }
 
-// NewClassifier classifies the operations of d. A rule that is incomplete or matches nothing is refused with
+// NewClassifier classifies the operations of d. It refuses an incomplete rule, or a rule that matches nothing, with
 // problem.InvalidArgument and a pointer into o.
 func NewClassifier(d *Document, o ClassOptions) (*Classifier, error) {
 	r := &Classifier{of: make(map[*Operation]Decision, len(d.Operations))}
@@ -88,7 +88,8 @@ func (r *Classifier) Hold(held func(*Operation, Decision) (Decision, bool)) {
 	}
 }
 
-// NamesOperation reports whether one of patterns is the id of op, or its method and path, without a *.
+// NamesOperation reports whether one of patterns names op exactly, without a *. It must be the id of op, or its
+// method and path.
 func NamesOperation(patterns []string, op *Operation) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { return !strings.Contains(pattern, "*") && operationMatches(op, pattern) })
 }

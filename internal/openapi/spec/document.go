@@ -241,8 +241,8 @@ func servers(list Raw) []string {
 // Operation returns the operation with that id, or nil.
 func (d *Document) Operation(id string) *Operation { return d.byID[id] }
 
-// FindOperation returns the operation with that id or that method and path, or nil. If no path matches exactly, a trailing
-// slash is ignored.
+// FindOperation returns the operation with the given id, or with the given method and path. It returns nil if there
+// is none. If no path matches exactly, a trailing slash is ignored.
 func (d *Document) FindOperation(name string) *Operation {
 	if op := d.byID[name]; op != nil {
 		return op

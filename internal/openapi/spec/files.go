@@ -33,8 +33,8 @@ func Folder(name string) (string, error) {
 	return name, nil
 }
 
-// Origin returns the URL of a file that an Opener of URLs may read. It must have the scheme, host and port of the
-// document's URL.
+// Origin returns the URL of a file for an Opener of URLs. The URL must have the scheme, host and port of the
+// document's URL. Otherwise Origin returns ErrElsewhere.
 func Origin(document, name string) (string, error) {
 	base, err := url.Parse(document)
 	if err != nil {

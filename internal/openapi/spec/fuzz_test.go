@@ -8,7 +8,7 @@ import (
 )
 
 // FuzzLoad checks that Load and Schema neither panic nor hang, and that every operation is found by its unique id. A
-// JSON document must read as with encoding/json.
+// JSON document must have the same values as with encoding/json.
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{
 		head30 + `"paths":{"/a/{b}":{"get":{"operationId":"x","parameters":[{"$ref":"#/components/parameters/p"}]},"post":{}}},"components":{"parameters":{"p":{"name":"b","in":"path"}},"schemas":{"A":{"properties":{"a":{"$ref":"#/components/schemas/A"}}}}}}`,

@@ -52,7 +52,7 @@ func (o *Operation) Groups() []string {
 	return []string{"other"}
 }
 
-// Parameter returns the parameter with that name and location (path, query, header, cookie), or nil.
+// Parameter returns the parameter with the given name and location (path, query, header, cookie), or nil.
 func (o *Operation) Parameter(in, name string) *Parameter {
 	for i, p := range o.Parameters {
 		if p.In == in && (p.Name == name || in == "header" && strings.EqualFold(p.Name, name)) {

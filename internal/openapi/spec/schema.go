@@ -192,7 +192,7 @@ func (d *Document) Names() []string {
 	return out
 }
 
-// SchemaRef returns a reference to the schema with that name, for use with Schema, or nil.
+// SchemaRef returns a reference to the schema with the given name, for use with Schema, or nil.
 func (d *Document) SchemaRef(name string) Raw {
 	ref, ok := d.byName[name]
 	if !ok {

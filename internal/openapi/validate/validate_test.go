@@ -150,8 +150,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestOpen checks that an operator can allow undeclared fields in bodies, but not undeclared parameters. An object with
-// a hidden field refuses all undeclared fields alike.
+// TestOpen checks that an operator can allow undeclared fields in bodies, but not undeclared parameters. An object
+// with a hidden field refuses all undeclared fields in the same way.
 func TestOpen(t *testing.T) {
 	c, v := checker(t, doc, Options{OpenBodies: true})
 	op := v.Operations()[0]
