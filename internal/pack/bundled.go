@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// bundled holds the packs that come with Bailiwick, a folder each.
+// bundled contains the packs that come with Bailiwick, one folder for each.
 //
 //go:embed flowfuse
 var bundled embed.FS
