@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// takes returns the values that e takes from the answers of earlier calls, as far as the viewer sees their names. It
-// counts the others as hidden fields.
+// takes returns the values that the call e copies from the answers of earlier calls. It omits values whose names the
+// viewer doesn't see, and returns their number in hidden.
 func takes(e change.Effect, s Visibility) (seen []change.Taken, hidden int) {
 	for _, t := range e.Takes {
 		if e.Op != write.OpCall {
@@ -27,7 +27,8 @@ func takes(e change.Effect, s Visibility) (seen []change.Taken, hidden int) {
 	return seen, hidden
 }
 
-// unread says which part of the present state of a call's target is not known, or "" if all was read.
+// unread returns a sentence about the part of a call's target that was not read before the call. It returns "" if
+// everything was read.
 func unread(e change.Effect) string {
 	switch {
 	case e.Listed != nil && e.Listed.Total != nil && *e.Listed.Total > e.Listed.Rows:
@@ -46,7 +47,8 @@ func unread(e change.Effect) string {
 	return ""
 }
 
-// markUnknownValues marks the fields that e has no value of before, where there may be one all the same.
+// markUnknownValues marks the fields of e whose value before the call was not read or is not known. Such a field may
+// have a value all the same.
 func markUnknownValues(fields []Field, e change.Effect) []Field {
 	for i := range fields {
 		f := &fields[i]
@@ -61,7 +63,8 @@ func markUnknownValues(fields []Field, e change.Effect) []Field {
 	return fields
 }
 
-// came returns the outcome of the i-th of several calls that stopped, or "" for all else.
+// came returns the outcome of the i-th of several calls, if one of them failed or has an unknown outcome. Otherwise
+// it returns "".
 func came(c *change.Change, i int) string {
 	if len(c.Effects) == 1 || c.Op != write.OpCall || c.Outcome == nil || c.State != change.Unknown && (c.State != change.Failed || c.Outcome.Receipt == nil) {
 		return ""
@@ -81,8 +84,8 @@ func came(c *change.Change, i int) string {
 	return Failed
 }
 
-// visibleAnswer returns the API's answer to a call as shown to the agent, or Null if the viewer doesn't see all of it.
-// Several calls have a list of answers, of those that were carried out.
+// visibleAnswer returns the API's answer to a call in the form that agents see, or Null if the viewer doesn't see all
+// of it. For several calls it returns a list with the answers of the calls that were carried out.
 func visibleAnswer(c *change.Change, visibility func(class string) Visibility) value.Value {
 	if c.Op != write.OpCall || c.Outcome.Receipt == nil || len(c.Outcome.Receipt.After) > len(c.Effects) {
 		return value.Value{}
@@ -103,8 +106,8 @@ func visibleAnswer(c *change.Change, visibility func(class string) Visibility) v
 	return value.OfArray(all)
 }
 
-// locations returns the addresses that the API gave for the results of the calls of c. It returns them only for calls
-// whose whole answer the viewer sees.
+// locations returns the addresses that the API returned for the results of the calls of c. It omits calls whose
+// answer the viewer doesn't see whole.
 func locations(c *change.Change, visibility func(class string) Visibility) (out []string) {
 	if c.Op != write.OpCall || c.Outcome.Receipt == nil || len(c.Outcome.Receipt.Keys) > len(c.Effects) || len(c.Outcome.Receipt.Keys) != len(c.Outcome.Receipt.After) {
 		return nil
@@ -117,7 +120,8 @@ func locations(c *change.Change, visibility func(class string) Visibility) (out 
 	return out
 }
 
-// parts returns the differences of one field of e. One that takes its value from an earlier write says so, until that is known.
+// parts returns the differences of one field of e. For a field that copies its value from an earlier write, it shows
+// a reference to that write until the value is known.
 func (d *differ) parts(one side, e change.Effect) []Field {
 	fields := markUnknownValues(d.field(one), e)
 	if t := earlierWrite(e, one.field); t != nil && !d.seesResult() {
@@ -136,7 +140,7 @@ func earlierWrite(e change.Effect, field string) *change.Taken {
 	return nil
 }
 
-// refers lets a field say which record's key it will hold. For people these are words, for agents the reference that
+// refers makes the field show which record's key it will contain. People see words. Agents see the reference that
 // they wrote.
 func (d *differ) refers(f *Field, t change.Taken) {
 	f.is, f.Words, f.Unread, f.Same = nil, nil, 0, false
@@ -145,7 +149,7 @@ func (d *differ) refers(f *Field, t change.Taken) {
 	}
 }
 
-// seesResult reports whether the viewer sees the values that the source has written, with the keys that it has generated.
+// seesResult reports whether the viewer sees the records as the source has written them, including generated keys.
 func (d *differ) seesResult() bool {
 	o := d.change.Outcome
 	return d.viewer.Reviewer && d.change.State == change.Applied && o != nil && o.Receipt != nil && len(o.Receipt.After) == len(d.change.Effects)

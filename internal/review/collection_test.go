@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// TestUnreadCollection checks the note of a sheet on a collection that was read in part.
+// TestUnreadCollection checks the note on a sheet whose collection was only partly read.
 func TestUnreadCollection(t *testing.T) {
 	n := func(n int64) *int64 { return &n }
 	for _, row := range []struct {

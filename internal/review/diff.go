@@ -11,10 +11,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// maxParts is the number of differences within one field that are listed. A field with more is shown whole.
+// maxParts is the maximum number of differences listed within one field. A field with more differences is shown
+// whole.
 const maxParts = 100
 
-// A differ makes the items of one sheet.
+// A differ computes the items of one sheet.
 type differ struct {
 	change *change.Change
 	viewer Viewer
@@ -22,7 +23,7 @@ type differ struct {
 	room   int // remaining characters of values shown whole
 }
 
-// show returns a value in readable form: whole, as far as a reviewer's sheet has room.
+// show returns a value in readable form. The value is whole if the reviewer's sheet has enough room left.
 func (d *differ) show(v value.Value, t schema.Type) Shown {
 	s := showIn(v, t, d.extent())
 	d.room -= len(s.Text)
@@ -58,7 +59,7 @@ func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 		item.Denied = s.Denied
 	}
 	asked := value.Value{}
-	if i < len(d.change.Writes) && e.Op != write.OpSchema { // a class's definition is in the effect
+	if i < len(d.change.Writes) && e.Op != write.OpSchema { // the effect contains the class definition
 		name, input := asks(d.change.Writes[i])
 		if name == "data" {
 			asked = input
@@ -71,7 +72,7 @@ func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 		}
 	}
 	if !d.viewer.Reviewer {
-		e.After = overlay(e.After, asked) // values that the source sets are not shown
+		e.After = overlay(e.After, asked) // omit values that the source sets
 	}
 	now := d.now(i)
 	for _, field := range changedFields(e, d.viewer.Reviewer || e.After.IsNull()) {
@@ -80,7 +81,7 @@ func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 		one.after, one.hasAfter = e.After.Get(field)
 		if s.Call != nil && !d.viewer.Reviewer {
 			if !s.Call(field) {
-				continue // nor is its existence shown
+				continue // its existence is hidden, too
 			}
 			one.before, one.after = s.without(one.before), s.without(one.after)
 		}
@@ -102,8 +103,8 @@ func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 	return item
 }
 
-// actionOf returns the action that made the i-th of several writes, what the action says for people, and the outcome
-// of a call.
+// actionOf describes the i-th of several writes. It returns the action that made the write, the action's sentence for
+// people, and the outcome of a call.
 func (d *differ) actionOf(i int) (action, says, became string) {
 	from := d.change.From(i)
 	if d.change.Origins != nil {
@@ -115,7 +116,8 @@ func (d *differ) actionOf(i int) (action, says, became string) {
 	return action, says, came(d.change, i)
 }
 
-// became returns the i-th record after the change: for people, once it was applied, as the source has written it.
+// became returns the i-th record after the change. For people and an applied change, it returns the record as the
+// source has written it.
 func (d *differ) became(i int, e change.Effect) value.Value {
 	o := d.change.Outcome
 	if !d.viewer.Reviewer || d.change.State != change.Applied || o == nil || o.Receipt == nil || i >= len(o.Receipt.After) ||
@@ -125,9 +127,9 @@ func (d *differ) became(i int, e change.Effect) value.Value {
 	return o.Receipt.After[i]
 }
 
-// asks returns the requested part of a write, as write.Print prints it, and the name of that part. The fields of a
-// new class are nested one level down. Of a call it is the request's headers: the request line is the key, and the
-// body is in the effect.
+// asks returns the requested part of a write, as write.Print prints it, and the name of that part. For a new class
+// the fields are nested one level down. For a call it returns the headers of the request, because the key shows the
+// request line and the effect contains the body.
 func asks(w value.Value) (string, value.Value) {
 	if sends, ok := w.Get("sends"); ok {
 		headers, _ := sends.Get("headers")
@@ -150,7 +152,7 @@ func asks(w value.Value) (string, value.Value) {
 	return "", value.Value{}
 }
 
-// overlay returns after with the values of asked.
+// overlay returns after with each value that also occurs in asked replaced by the value in asked.
 func overlay(after, asked value.Value) value.Value {
 	if after.Kind() != value.Object {
 		return after
@@ -174,7 +176,7 @@ type side struct {
 	hadBefore, hasAfter bool // a record without the field differs from one with null
 }
 
-// maskedValue returns a value of the field as its mask leaves it.
+// maskedValue returns a value of the field after masking, or "absent" if there is false.
 func (s side) maskedValue(v value.Value, there bool) Shown {
 	if !there {
 		return Shown{Kind: "absent"}
@@ -218,7 +220,8 @@ func step(v value.Value, part string) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// field returns the differences of one field: one for each differing part, if both sides have parts.
+// field returns the differences of one field. If both sides are objects or lists, it returns one difference for each
+// differing part.
 func (d *differ) field(s side) []Field {
 	f := Field{Path: pointer(s.field), Type: s.kind()}
 	if s.mask != nil {
@@ -282,11 +285,11 @@ func haveParts(a, b value.Value) bool {
 	return a.Kind() == b.Kind() && (a.Kind() == value.Object || a.Kind() == value.Array)
 }
 
-// nested collects the differences within a field, until there are too many.
+// nested collects the differences within a field, up to a maximum number.
 type nested struct{ found []Field }
 
-// walk adds the differences between two values: into objects and lists if both are of that kind, else as a whole. It stops after
-// maxParts.
+// walk adds the differences between two values. It descends if both are objects or both are lists, and otherwise adds
+// one difference for the whole value. It stops after maxParts differences.
 func (n *nested) walk(path string, before, after value.Value) {
 	switch {
 	case len(n.found) > maxParts || same(before, after):
@@ -310,7 +313,8 @@ func (n *nested) add(path string, before, after *value.Value) {
 	n.found = append(n.found, f)
 }
 
-// objects adds the differences between the members of two objects, in the order of before, then those that are new.
+// objects adds the differences between the members of two objects. Members of before come first, in their order, then
+// new members.
 func (n *nested) objects(path string, before, after []value.Member) {
 	was, is := index(before), index(after)
 	for _, m := range before {
@@ -327,8 +331,8 @@ func (n *nested) objects(path string, before, after []value.Member) {
 	}
 }
 
-// lists compares two lists place by place, between their equal beginnings and ends. A removed place has its old
-// index, an added one its new index.
+// lists compares two lists index by index, without their common beginning and end. A removed element has its old
+// index, and an added element has its new index.
 func (n *nested) lists(path string, before, after []value.Value) {
 	start, end := 0, 0
 	shorter := min(len(before), len(after))
@@ -351,7 +355,7 @@ func (n *nested) lists(path string, before, after []value.Value) {
 	}
 }
 
-// pointer joins names as RFC 6901 does, without the first slash.
+// pointer joins names to a JSON pointer (RFC 6901) without the first slash.
 func pointer(names ...string) string {
 	out := make([]string, len(names))
 	for i, n := range names {

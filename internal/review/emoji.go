@@ -7,14 +7,14 @@ import (
 
 const (
 	joiner = '\u200D' // ZERO WIDTH JOINER
-	dress  = '\uFE0F' // VARIATION SELECTOR-16: as a picture
+	dress  = '\uFE0F' // VARIATION SELECTOR-16: show the character as a picture
 	keycap = '\u20E3' // COMBINING ENCLOSING KEYCAP
 	banner = '\U0001F3F4'
 )
 
-// JoinsEmoji reports whether the invisible character at text[i] is part of an emoji. That is a joiner between two
-// pictures, or one selector right behind a picture or in a keycap. It is also a letter of the flag of England, Scotland
-// or Wales. Anywhere else such a character may hide text.
+// JoinsEmoji reports whether the invisible character at text[i] is part of an emoji. An emoji may contain a joiner
+// between two pictures, and one selector directly after a picture or in a keycap. The flags of England, Scotland and
+// Wales contain invisible letters. Anywhere else an invisible character may hide text.
 func JoinsEmoji(text string, i int) bool {
 	r, n := utf8.DecodeRuneInString(text[i:])
 	before, m := utf8.DecodeLastRuneInString(text[:i])
@@ -30,7 +30,7 @@ func JoinsEmoji(text string, i int) bool {
 	return false
 }
 
-// joinsRunes reports whether two characters in a row are parts of one emoji, so that a text is not divided between them.
+// joinsRunes reports whether two adjacent characters belong to one emoji. A text must not be split between them.
 func joinsRunes(before, after rune) bool {
 	switch {
 	case after == joiner, after == dress:
@@ -45,7 +45,7 @@ func joinsRunes(before, after rune) bool {
 	return half(before) && half(after)
 }
 
-// inFlag reports whether the tag at text[i] is one of a flag.
+// inFlag reports whether the tag character at text[i] is part of a flag.
 func inFlag(text string, i int) bool {
 	for _, land := range []string{"gbeng", "gbsct", "gbwls"} {
 		flag := string(banner)
@@ -53,7 +53,7 @@ func inFlag(text string, i int) bool {
 			flag += string(0xE0000 + r)
 		}
 		flag += "\U000E007F"
-		for at := i - 4; at >= 0 && at > i-len(flag); at -= 4 { // each of its characters has four bytes
+		for at := i - 4; at >= 0 && at > i-len(flag); at -= 4 { // each tag character has four bytes
 			if strings.HasPrefix(text[at:], flag) {
 				return true
 			}
@@ -62,13 +62,13 @@ func inFlag(text string, i int) bool {
 	return false
 }
 
-// tone reports whether r gives the picture before it a colour of skin.
+// tone reports whether r sets the skin colour of the picture before it.
 func tone(r rune) bool { return r >= 0x1F3FB && r <= 0x1F3FF }
 
-// tag reports whether r is an invisible letter, or their end.
+// tag reports whether r is an invisible tag letter or the tag that ends a sequence.
 func tag(r rune) bool { return r >= 0xE0020 && r <= 0xE007F }
 
-// emojiKey reports whether r can be shown as a key.
+// emojiKey reports whether r can be shown as a keycap.
 func emojiKey(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
 
 // half reports whether r is one of the two letters of a flag.

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestJoins writes ^ for each invisible character that is part of a picture, and ! for one that hides.
+// TestJoins writes ^ for each invisible character that is part of a picture, and ! for each one that could hide text.
 func TestJoins(t *testing.T) {
 	for text, want := range map[string]string{
 		"👩\u200D🚀":                    "👩^🚀",
@@ -48,7 +48,7 @@ func TestJoins(t *testing.T) {
 	}
 }
 
-// TestTogether divides texts where they may be.
+// TestTogether checks where a text may be divided.
 func TestTogether(t *testing.T) {
 	for text, want := range map[string]string{
 		"👩\u200D👩\u200D👧 go":     "👩\u200D👩\u200D👧| |g|o",

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 )
 
-// OpenValues records that a person has opened the value that at names, of a sheet that review.New has made. w is the
-// shown value. The record may be dropped a day after the change has expired.
+// OpenValues records that a person has opened a long value of the sheet s. review.New must have made s, and w is the
+// opened value. The store may delete the record one day after the change has expired.
 func OpenValues(ctx context.Context, used once.Store, person string, s *Sheet, w *Whole) error {
 	part := w.Side
 	if part == "" {
@@ -30,8 +30,8 @@ func OpenValues(ctx context.Context, used once.Store, person string, s *Sheet, w
 	return nil
 }
 
-// OpenedValues marks the fields of a sheet that a person has opened whole. It returns the check of it, or none if the
-// sheet shows everything.
+// OpenedValues marks the long fields of a sheet that a person has opened completely. It returns a Check that says
+// which are still unread, or nil if the sheet shows every value whole.
 func OpenedValues(ctx context.Context, used once.Store, person string, s *Sheet) ([]Check, error) {
 	longs := s.Longs()
 	if longs == nil {
@@ -56,7 +56,7 @@ func OpenedValues(ctx context.Context, used once.Store, person string, s *Sheet)
 	return []Check{{Name: "opened", Detail: "you haven't opened all that it writes: " + strings.Join(left, ", ")}}, nil
 }
 
-// hasOpened reports whether a person has opened a long field whole: each of its pages, or each of its sides.
+// hasOpened reports whether a person has opened a long field completely: all its pages, or all its sides.
 func hasOpened(ctx context.Context, used once.Store, person string, l Long) (bool, error) {
 	all := func(parts []string) (bool, error) {
 		for _, part := range parts {
@@ -97,7 +97,7 @@ func ReadHistory(ctx context.Context, reader audit.Reader, found *change.Change,
 	return trail(ctx, reader, found, s)
 }
 
-// Limits of a trail.
+// Limits of the trail of calls.
 const (
 	trailReads  = 20   // maximum calls shown
 	trailLooked = 5000 // maximum records read

@@ -6,15 +6,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// A Feed is the events of Store that a reviewer of Tenant may see. "" is one of all tenants. Its errors are those of the
-// store.
+// A Feed reads the events of Store that a reviewer of Tenant may see. With an empty Tenant it reads the events of all
+// tenants. Its errors are those of the store.
 type Feed struct {
 	Store  change.Store
 	Tenant string
-	Sees   func(context.Context, change.Event) bool // which of them, or nil for all
+	Sees   func(context.Context, change.Event) bool // reports whether the reviewer may see an event. Nil means all
 }
 
-// Next returns the next events after Seq after, and the Seq up to which it looked.
+// Next returns the next events after the sequence number after. The result to is the sequence number up to which it
+// has read.
 func (f Feed) Next(ctx context.Context, after int64) (events []change.Event, to int64, err error) {
 	const most = 500
 	for {
@@ -34,7 +35,8 @@ func (f Feed) Next(ctx context.Context, after int64) (events []change.Event, to 
 	}
 }
 
-// Await waits for the next event after Seq after, however many of other tenants come, or fails when ctx ends.
+// Await waits for the next visible event after the sequence number after. Events of other tenants don't end the wait.
+// It fails if ctx ends.
 func (f Feed) Await(ctx context.Context, after int64) error {
 	for {
 		if err := f.Store.Await(ctx, after); err != nil || f.Tenant == "" && f.Sees == nil {

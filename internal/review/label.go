@@ -12,10 +12,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// maxLabel is the number of characters shown of a record's label.
+// maxLabel is the maximum number of characters shown of a record's label.
 const maxLabel = 80
 
-// title says what happens to which records, in the gateway's words, never in those of an agent.
+// title says what happens to which records. All its words are the gateway's and none are an agent's.
 func title(c *change.Change, visibility func(class string) Visibility, viewer Viewer) string {
 	var classes []string
 	for _, e := range c.Effects {
@@ -49,8 +49,8 @@ func title(c *change.Change, visibility func(class string) Visibility, viewer Vi
 	return line(out)
 }
 
-// one says what happens to the only record of a change. It has the record's name, else its id, or both if the id is
-// short.
+// one says what happens to the only record of a change. It names the record by its label or else its id. It shows
+// both if the id is short.
 func one(c *change.Change, visibility func(class string) Visibility, viewer Viewer) string {
 	const shortKey = 12
 	e := c.Effects[0]
@@ -78,7 +78,7 @@ func one(c *change.Change, visibility func(class string) Visibility, viewer View
 	return out
 }
 
-// brief returns a short value for a heading, or "" for a long one.
+// brief returns a short value for a heading, or "" if the value is too long.
 func brief(v value.Value) string {
 	const most = 24
 	if text := v.String(); len(text) > most || haveParts(v, v) || strings.ContainsAny(text, "\n\t") {
@@ -93,7 +93,8 @@ func brief(v value.Value) string {
 	return v.String()
 }
 
-// updatedFields returns the fields that are set, as far as the viewer sees them: of one record in the order of its class.
+// updatedFields returns the fields that the change sets and that the viewer sees. The fields of a single record are
+// in the order of its class.
 func updatedFields(c *change.Change, visibility func(class string) Visibility) []string {
 	all := c.Fields
 	if len(c.Effects) == 1 {
@@ -104,8 +105,8 @@ func updatedFields(c *change.Change, visibility func(class string) Visibility) [
 	})
 }
 
-// labelOf returns the label of the record of e, as far as the viewer sees it, or "". The name of a new record is a
-// label for the agent only if the agent asked for it. A name that the source makes is only for reviewers.
+// labelOf returns the label of the record of e, or "" if the viewer doesn't see it. For a new record, an agent sees
+// the label only if the agent requested this value. Only reviewers see a label that the source generates.
 func labelOf(e change.Effect, s Visibility, viewer Viewer) string {
 	if s.Call != nil {
 		return calledBy(callTarget(e, s))
@@ -121,7 +122,7 @@ func labelOf(e change.Effect, s Visibility, viewer Viewer) string {
 	return v.String()
 }
 
-// callTarget returns the thing that a call acts on, as far as the viewer sees it.
+// callTarget returns the visible part of the object that a call changes.
 func callTarget(e change.Effect, s Visibility) value.Value {
 	about := e.About
 	if about.IsNull() {
@@ -130,7 +131,7 @@ func callTarget(e change.Effect, s Visibility) value.Value {
 	return s.without(about)
 }
 
-// calledBy returns the member of an object that holds its name, or "".
+// calledBy returns the first member of an object that looks like its name, or "".
 func calledBy(object value.Value) string {
 	for _, name := range []string{"name", "displayName", "display_name", "title", "subject", "label", "key", "slug", "username", "email"} {
 		if v, _ := object.Get(name); v.Kind() == value.String && v.Text() != "" {
@@ -140,8 +141,8 @@ func calledBy(object value.Value) string {
 	return ""
 }
 
-// facts returns the short members of the thing that a call acts on, its state first, or nil if nothing is known about
-// it.
+// facts returns up to eight short members of the object that a call changes, its state first. It returns nil if the
+// object is not known.
 func facts(e change.Effect, s Visibility) []Fact {
 	const most = 8
 	if s.Call == nil || e.About.IsNull() {
@@ -163,19 +164,19 @@ func facts(e change.Effect, s Visibility) []Fact {
 	return all[:min(len(all), most)]
 }
 
-// short returns a label as one short line, as it is.
+// short returns the beginning of a label on one line.
 func short(text string) string {
 	return withEllipsis(strings.Join(strings.Fields(first(text, maxLabel)), " "), text, maxLabel)
 }
 
-// readableLabel returns a label as one short line, readable.
+// readableLabel returns a label on one line with invisible characters made visible.
 func readableLabel(text string) string { return Visible(short(text)) }
 
-// quote returns a label in quotes that it can't end itself.
+// quote returns a label in quotes, with quotes inside the label escaped.
 func quote(label string) string { return string(value.AppendQuote(nil, label)) }
 
-// Refer sets the labels of pointers. labels returns the labels of the records of a class whose key is one of values, by
-// the text of the key. It omits records that the viewer doesn't see.
+// Refer sets the labels of pointers. The function labels returns the labels of the records of a class that have one
+// of these keys. Its result is keyed by the text of the record's key. It omits records that the viewer doesn't see.
 func (s *Sheet) Refer(labels func(to Pointer, values []value.Value) map[string]string) {
 	type place struct {
 		shown *Shown
@@ -204,7 +205,7 @@ func (s *Sheet) Refer(labels func(to Pointer, values []value.Value) map[string]s
 	}
 }
 
-// fieldsOf returns the visibility of a class definition.
+// fieldsOf returns a visibility for changes of a class definition.
 func fieldsOf(class string) Visibility {
 	return Visibility{Class: class, Fields: map[string]schema.Type{"fields": schema.JSON}}
 }

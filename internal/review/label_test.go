@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// labelled is a visibility of the class of the tests whose records are called by their title and point to users.
+// labelled is a visibility of the test class. Its label is the title, and the field assignee points to users.
 func labelled(string) Visibility {
 	s := issues("")
 	s.Label, s.Points = "title", map[string]Pointer{"assignee": {"users", "id"}}
@@ -21,8 +21,8 @@ func labelled(string) Visibility {
 	return s
 }
 
-// TestTitle checks that the gateway writes the heading of a change: what happens to which records, with their names. A
-// text of the agent, or of the template of an action, is separate, whoever wrote it.
+// TestTitle checks the heading of a change. The gateway writes what happens to which records, with their labels. Text
+// of the agent or of an action's template is shown separately.
 func TestTitle(t *testing.T) {
 	group := func() *change.Change {
 		c := of(t, write.OpUpdate, `{"id":1,"title":"a","status":"x"}`, `{"id":1,"title":"a","status":"y"}`, "status")

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// lasting returns the values that the viewer sees and that a revert of the change could not restore.
+// lasting describes the values that the viewer sees and that a revert of the change could not restore.
 func (s *Sheet) lasting(effects []change.Effect) []string {
 	var out []string
 	add := func(format string, args ...any) {

@@ -15,19 +15,19 @@ import (
 type Viewer struct {
 	Human string // the person, as in change.Party.Owner
 
-	// Reviewer is set for a person who may be asked to decide. Any other viewer is the agent that proposed the change.
-	// It sees nothing that the source found out: defaults, triggers, cascades and the current state may depend on
-	// records that it doesn't see.
+	// Reviewer is set for a person who may be asked to decide. Any other viewer is the agent that proposed the
+	// change. An agent doesn't see defaults, results of triggers, cascades or the current state. They may depend on
+	// records that the agent doesn't see.
 	Reviewer bool
 
-	// Now has the records that updates and deletes are about, in the order of the effects, as the viewer sees them at
-	// this moment. Each has the fields that the change was reviewed over. It is Null for a record that is gone or
-	// hidden, and nil for an unknown one. A nil slice means that none is known.
+	// Now contains the current records that updates and deletes write, in the order of the effects, as the viewer
+	// sees them. Each record has the fields that were reviewed. An entry is Null for a removed or hidden record, and
+	// nil if the record is not known. A nil slice means that no record is known.
 	Now []*value.Value
 }
 
-// New returns c as viewer sees it, through the visibility of each class ("source.Class"). The caller sets Checks, the
-// Can fields, Trail and the audit record's number and hash.
+// New returns the sheet that viewer may see of c, using the visibility of each class ("source.Class"). The caller
+// sets Checks, the Can fields, Trail and the audit record's number and hash.
 func New(c *change.Change, visibility func(class string) Visibility, viewer Viewer) *Sheet {
 	sheet := &Sheet{
 		Row:  NewRow(c, visibility, viewer),
@@ -58,7 +58,7 @@ func New(c *change.Change, visibility func(class string) Visibility, viewer View
 	}
 	for _, step := range c.History {
 		if step.By == "" && !viewer.Reviewer {
-			step.Comment = "" // a source's error, or the name of the executor, is not for agents
+			step.Comment = "" // agents don't see source errors or the executor's name
 		}
 		step.Comment, step.By, step.Actor = words(step.Comment), line(step.By), nil
 		sheet.History = append(sheet.History, step)
@@ -70,8 +70,8 @@ func New(c *change.Change, visibility func(class string) Visibility, viewer View
 	return sheet
 }
 
-// groupTool is the tool whose sentence about a change is the agent's own. The sentence of another tool is from its
-// template.
+// groupTool is the tool whose sentence about a change comes from the agent. For other tools, the sentence comes from
+// the template of an action.
 const groupTool = "propose_changes"
 
 // NewRow returns c as a row of the queue.
@@ -91,7 +91,7 @@ func NewRow(c *change.Change, visibility func(class string) Visibility, viewer V
 	default:
 		row.SaidBy = "the tool " + line(c.Tool)
 	}
-	// Classes and fields are named as far as the viewer sees them.
+	// List only the classes and fields that the viewer sees.
 	seen := map[string]bool{}
 	for _, class := range c.Classes {
 		s := visibility(class)
@@ -108,7 +108,7 @@ func NewRow(c *change.Change, visibility func(class string) Visibility, viewer V
 			row.Fields = append(row.Fields, field)
 		}
 	}
-	// Only decisions about the change as it is now count, one for each person.
+	// Count only decisions about the current digest, one for each person.
 	people := map[string]bool{}
 	for _, d := range c.Decisions {
 		if d.Digest != c.Digest {
@@ -127,8 +127,8 @@ func NewRow(c *change.Change, visibility func(class string) Visibility, viewer V
 	return row
 }
 
-// through returns the visibility of the effect e. Only the request describes a new class, so every viewer of the change
-// sees it. Only viewers who see the class see a removed one.
+// through returns the visibility of the effect e. A new class is described only by the request, so every viewer of
+// the change sees it. A removed class is visible only to viewers who see the class.
 func through(e change.Effect, visibility func(class string) Visibility) Visibility {
 	s := visibility(e.Class)
 	if e.Op != write.OpSchema {
@@ -140,9 +140,9 @@ func through(e change.Effect, visibility func(class string) Visibility) Visibili
 	return fieldsOf(s.Class)
 }
 
-// HiddenCount returns how many parts of c a reviewer with this visibility does not see whole. These are written fields
-// that are hidden or masked, and hidden classes of cascades. A reviewer may approve only if it is 0. denied is the
-// number of deleted fields that the rules show to no principal.
+// HiddenCount returns how many parts of c a reviewer with this visibility doesn't see completely. It counts written
+// fields that are hidden or masked, and hidden classes of cascades. A reviewer may approve only if hidden is 0. The
+// result denied is the number of deleted fields that the rules show to no principal.
 func HiddenCount(c *change.Change, visibility func(class string) Visibility) (hidden, denied int) {
 	for _, e := range c.Effects {
 		s := through(e, visibility)
@@ -171,7 +171,7 @@ func HiddenCount(c *change.Change, visibility func(class string) Visibility) (hi
 	return hidden, denied
 }
 
-// key returns the key of the i-th record as text. It returns "" for a record not created yet, and if a key field is
+// key returns the key of the i-th record as text. It returns "" if the record doesn't exist yet, or if a key field is
 // hidden or masked.
 func key(c *change.Change, i int, s Visibility) string {
 	id := c.Effects[i].Key
@@ -199,11 +199,11 @@ func keyOf(id string, s Visibility) string {
 
 func name(p change.Party) string { return line(cmp.Or(p.Name, p.Owner, p.Principal)) }
 
-// person returns the name of p's person, who may have several credentials.
+// person returns the name of the person behind p. One person may have several credentials.
 func person(p change.Party) string { return line(cmp.Or(p.Owner, p.Name, p.Principal)) }
 
-// outcome describes in one sentence how c ended, or why it is blocked. A source's refusal is shown to reviewers only:
-// it may depend on records that the agent doesn't see.
+// outcome describes in one sentence how c ended, or why it is blocked. Only reviewers see why a source refused a
+// write, because the reason may depend on records that the agent doesn't see.
 func outcome(c *change.Change, reviewer bool) string {
 	if c.Outcome != nil && c.Outcome.Code == string(problem.Conflict) && c.Outcome.Kind != "dependence" && !reviewer && c.Op != write.OpCall {
 		return "The source refused it. Nothing was written. People see why: ask one of them, or propose something else."
@@ -234,8 +234,8 @@ func outcome(c *change.Change, reviewer bool) string {
 	return ""
 }
 
-// changedFields returns the fields of e that change: the requested ones and then, if source is set, those set by the
-// source.
+// changedFields returns the fields of e that change. Requested fields come first. If source is true, fields set by
+// the source follow.
 func changedFields(e change.Effect, source bool) []string {
 	fields := slices.Clone(e.Asked)
 	if !source {
@@ -254,14 +254,14 @@ func changedFields(e change.Effect, source bool) []string {
 	}
 	for _, m := range e.After.Members() {
 		before, _ := e.Before.Get(m.Name)
-		if !same(before, m.Value) { // in a new record, a null that wasn't requested doesn't count
+		if !same(before, m.Value) { // an unrequested null in a new record doesn't count
 			add(m.Name)
 		}
 	}
 	return fields
 }
 
-// verb returns a plain verb for op.
+// verb returns an everyday verb for op.
 func verb(op write.Op) string {
 	switch op {
 	case write.OpAction:

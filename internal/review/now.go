@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// differs returns the present value of the field f of record. If the record was read for this sheet, it returns nil for
-// an unchanged value, and for one that the viewer sees masked.
+// differs returns the current value of the field f of record, or nil if it can't be shown. If the viewer's current
+// records were read for this sheet, it also returns nil for an unchanged or masked value.
 func (d *differ) differs(one side, record value.Value, f Field) *Shown {
 	if d.viewer.Now == nil {
 		return one.now(record, f.Path)
@@ -28,15 +28,14 @@ func (d *differ) differs(one side, record value.Value, f Field) *Shown {
 	return shown
 }
 
-// The states of a record that changed after a change of it was previewed.
+// The states of a record that changed after the preview of a change.
 const (
 	Changed = "changed"
-	Gone    = "gone" // or hidden from the viewer
+	Gone    = "gone" // or now hidden from the viewer
 )
 
-// laterChange returns Changed or Gone if the i-th record changed after e was made, as far as the viewer sees it. It
-// returns "" if nothing changed, or if it isn't known. It returns "" for an unchanged record, or if the state isn't
-// known.
+// laterChange returns Changed or Gone if the viewer sees that the i-th record changed after e was made. It returns ""
+// if the record is unchanged or its state is not known.
 func (d *differ) laterChange(i int, e change.Effect) string {
 	if i >= len(d.viewer.Now) || d.viewer.Now[i] == nil || e.Before.IsNull() {
 		return ""
@@ -55,7 +54,8 @@ func (d *differ) laterChange(i int, e change.Effect) string {
 	return ""
 }
 
-// now returns the i-th record as it was read for the sheet, or as a stale change found it, or nil.
+// now returns the i-th record as read for the sheet, or as found when the change became stale. It returns nil if
+// neither is known.
 func (d *differ) now(i int) *value.Value {
 	if d.viewer.Now != nil {
 		if i >= len(d.viewer.Now) || d.viewer.Now[i] == nil || d.viewer.Now[i].IsNull() {

@@ -6,7 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// Overlap lists those of others, which the viewer may know of, that write a record of c.
+// Overlap adds the changes of others that write a record of c. The caller passes only changes that the viewer may
+// know of.
 func (s *Sheet) Overlap(c *change.Change, others []*change.Change, visibility func(class string) Visibility, viewer Viewer) {
 	for _, other := range others {
 		if other.ID == c.ID || slices.ContainsFunc(s.Others, func(o Other) bool { return o.ID == other.ID }) {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// today returns the current principal of a party. With a nil refresher credentials don't change.
+// today returns the current principal of a party. With a nil refresher, it returns the recorded principal.
 func today(ctx context.Context, refresher identity.PrincipalRefresher, p change.Party) (identity.Principal, error) {
 	principal, err := identity.Thaw(p.Frozen)
 	if err != nil || refresher == nil {
@@ -17,8 +17,8 @@ func today(ctx context.Context, refresher identity.PrincipalRefresher, p change.
 	return refresher.Refresh(ctx, principal)
 }
 
-// credentialError returns the refusal of a change if err says that a credential is no longer valid. Other errors are
-// returned as they are.
+// credentialError returns the refusal of a change if err reports an invalid credential. It returns other errors
+// unchanged.
 func credentialError(err error, detail string) error {
 	if problem.CodeOf(err) != problem.Unauthorized {
 		return err
@@ -35,7 +35,7 @@ func AgentOf(ctx context.Context, refresher identity.PrincipalRefresher, c *chan
 	return p, nil
 }
 
-// CheckParties returns nil if those who approved c may still do so.
+// CheckParties returns nil if everyone who approved c may still approve it.
 func CheckParties(ctx context.Context, refresher identity.PrincipalRefresher, queue *change.Queue, c *change.Change) error {
 	if c.Need == 0 {
 		return nil // no approval was needed, so there is no reviewer to check

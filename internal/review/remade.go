@@ -23,8 +23,8 @@ type Maker struct {
 	Reader  action.Reader
 }
 
-// Request returns the writes that the actions of c propose now, if they equal the writes of c. Values that an action
-// sets may depend on the time. Then they must equal those of the time at which c was proposed.
+// Request returns the writes that the actions of c propose now, if they equal the writes of c. An action may set
+// values that depend on the time. In that case, the writes must equal those of the time at which c was proposed.
 func (m Maker) Request(ctx context.Context, c *change.Change, now time.Time) (write.Request, error) {
 	made, other, err := m.again(ctx, c, now)
 	if err == nil && other != "" && !c.Now.IsZero() {
@@ -36,8 +36,8 @@ func (m Maker) Request(ctx context.Context, c *change.Change, now time.Time) (wr
 	return made, err
 }
 
-// again returns the writes that the actions of c propose at a time. other is the first action that doesn't make its
-// write of c then, or "".
+// again returns the writes that the actions of c propose at the time now. The result other is the first action that
+// proposes a different write, or "".
 func (m Maker) again(ctx context.Context, c *change.Change, now time.Time) (made write.Request, other string, err error) {
 	kept, err := c.ParseWrites()
 	if err != nil {
@@ -73,8 +73,8 @@ func (m Maker) again(ctx context.Context, c *change.Change, now time.Time) (made
 	return made, "", nil
 }
 
-// withFullClassName returns a printed write with the full name of its class. A program that makes the write of an action itself
-// may leave out the source.
+// withFullClassName returns a printed write with the full name of its class. A program that makes the write of an
+// action may omit the source.
 func (m Maker) withFullClassName(w value.Value) value.Value {
 	class, _ := w.Get("class")
 	v, err := m.Policy.View(m.Who, class.Text(), "", true)
@@ -90,10 +90,10 @@ func (m Maker) withFullClassName(w value.Value) value.Value {
 	return value.OfObject(members)
 }
 
-// invocationOf returns the action that the i-th write of c came from, and how it was called.
+// invocationOf returns the action of the i-th write of c and the arguments that it was called with.
 func (m Maker) invocationOf(c *change.Change, i int) (*action.Action, action.Invocation, error) {
 	name, in, class := c.From(i).Action, c.Input, ""
-	if c.Origins != nil { // an item has the arguments of MethodTool
+	if c.Origins != nil { // an item of the list contains the arguments of MethodTool
 		list, _ := in.Get("writes")
 		in = value.Value{}
 		if len(list.List()) == len(c.Writes) {

@@ -32,7 +32,7 @@ func issues(string) Visibility {
 		"due": schema.Date, "custom": schema.JSON, "hours": schema.Decimal, "seal": schema.Bytes}}
 }
 
-// of returns a change of one record of issues. before and after are JSON.
+// of returns a change of one record of issues. The records before and after are JSON.
 func of(t testing.TB, op write.Op, before, after string, asked ...string) *change.Change {
 	data := value.Value{}
 	if after := read(t, after); !after.IsNull() {
@@ -100,7 +100,7 @@ func TestDiff(t *testing.T) {
 		name, before, after string
 		op                  write.Op
 		asked               string
-		want, agent         string // agent is "" if the agent sees the same
+		want, agent         string // an empty agent means that the agent sees the same
 	}{
 		{name: "a create is all that was asked, and what the source adds", op: write.OpCreate, before: `null`, asked: "title status",
 			after: `{"id":7,"title":"x","status":null,"due":null,"hours":0}`,
@@ -161,7 +161,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestAgentIsToldWhatItAsked checks that an agent sees its own values if the source changes them.
+// TestAgentIsToldWhatItAsked checks that an agent sees its own values even if the source changes them.
 func TestAgentIsToldWhatItAsked(t *testing.T) {
 	c := of(t, write.OpUpdate, `{"title":"a"}`, `{"title":"B 17"}`, "title")
 	c.Writes[0] = read(t, `{"op":"update","class":"issues","id":42,"data":{"title":"b"}}`)
@@ -204,7 +204,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestSight checks a change seen by a viewer who doesn't see all of it.
+// TestSight checks a change for a viewer who doesn't see all of it.
 func TestSight(t *testing.T) {
 	masked := issues("")
 	masked.Masks = map[string]Masked{"title": func(value.Value) value.Value { return value.OfString("s•••") }}

@@ -10,21 +10,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Revision is a reviewer's replacement of values that a change asks for.
+// A Revision contains a reviewer's new values for a change.
 type Revision struct {
-	Digest string // of the change as the reviewer saw it
+	Digest string // the digest of the change that the reviewer saw
 	Edits  []Edit
 	Reason string // for the agent and the next reviewer
 }
 
-// An Edit is another value for a field that an item of a change sets.
+// An Edit is a new value for a field that an item of a change sets.
 type Edit struct {
-	Item  int    // from 0, as in Sheet.Items
-	Field string // of the class
+	Item  int    // counted from 0, as in Sheet.Items
+	Field string // the name of the field in the class
 	Value value.Value
 }
 
-// Input returns the revision as it is kept with the new version.
+// Input returns the revision in the form stored with the new version.
 func (r Revision) Input() value.Value {
 	list := make([]value.Value, len(r.Edits))
 	for i, e := range r.Edits {
@@ -33,8 +33,8 @@ func (r Revision) Input() value.Value {
 	return value.OfObject([]value.Member{{Name: "edits", Value: value.OfArray(list)}})
 }
 
-// Revisable returns nil if another version with other values may take the place of c. An action or a call can't be
-// edited, because its values are not the arguments that its author checks.
+// Revisable returns nil if a version with other values may replace c. A reviewer can't edit an action or a call,
+// because its author checks the arguments and not these values.
 func Revisable(c *change.Change) error {
 	if _, open := c.State.Next(change.EventReplaced); !open {
 		return &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(c.State) + ": it can't be edited any more"}
@@ -47,8 +47,8 @@ func Revisable(c *change.Change) error {
 	return nil
 }
 
-// Apply returns the writes of c with the values of the revision. It fails if c isn't the change that the reviewer saw,
-// doesn't set a field, or would ask for the same.
+// Apply returns the writes of c with the values of the revision. It fails if c isn't the change that the reviewer
+// saw, if c doesn't set an edited field, or if no value differs.
 func (r Revision) Apply(c *change.Change) ([]write.Write, error) {
 	if r.Digest != c.Digest {
 		return nil, &problem.Error{Code: problem.Conflict, Kind: "digest", Pointer: "/digest", Detail: "the change is not what you looked at", Suggestion: "look at it again"}
@@ -87,7 +87,7 @@ func (r Revision) Apply(c *change.Change) ([]write.Write, error) {
 	return list, nil
 }
 
-// dataOf returns where w has its values, or nil for a write without.
+// dataOf returns a pointer to the values of w, or nil if this kind of write has no values.
 func dataOf(w write.Write) *value.Value {
 	switch w := w.(type) {
 	case *write.Create:
@@ -98,7 +98,7 @@ func dataOf(w write.Write) *value.Value {
 	return nil
 }
 
-// NewCheck returns a failed check for err, or a passed one with the detail fine.
+// NewCheck returns a failed check for err, or a passed check with the detail fine if err is nil.
 func NewCheck(name string, err error, fine string) Check {
 	if err == nil {
 		return Check{Name: name, OK: true, Detail: fine}

@@ -2,8 +2,8 @@ package review
 
 import "github.com/bailiwick-dev/bailiwick/value"
 
-// same reports whether two values are equal. It compares numbers by their exact value, whatever their kind. It compares
-// dates and bytes as texts, because a stored change has them as texts.
+// same reports whether two values are equal. It compares numbers of all kinds by their exact value. It compares dates
+// and bytes as texts, because stored changes contain them as texts.
 func same(a, b value.Value) bool {
 	switch {
 	case a.IsNumber() && b.IsNumber():
@@ -34,7 +34,7 @@ func same(a, b value.Value) bool {
 	return true
 }
 
-// exact returns a number in a form that compares without rounding.
+// exact returns a number in a form that can be compared without rounding.
 func exact(v value.Value) value.Value {
 	if v.Kind() != value.Float {
 		return v
@@ -42,7 +42,7 @@ func exact(v value.Value) value.Value {
 	return value.OfDecimal(v.String())
 }
 
-// jsonKind returns the JSON kind of v.
+// jsonKind returns the kind that v has in JSON.
 func jsonKind(v value.Value) value.Kind {
 	switch v.Kind() {
 	case value.Date, value.Day, value.Bytes:

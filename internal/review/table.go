@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// A Table shows the records of one or several changes, with a row for each record and a column for each field. The rows
-// that differ from most come first.
+// A Table shows the records of one or more changes. It has one row for each record and one column for each field.
+// Unusual rows come first.
 type Table struct {
 	Columns []Column `json:"columns"`
 	Rows    []Line   `json:"rows"`
-	Named   bool     `json:"named,omitzero"` // some record has a label
+	Named   bool     `json:"named,omitzero"` // at least one record has a label
 	Mixed   bool     `json:"mixed,omitzero"` // not all rows have the same class and operation
 }
 
-// A Column is a field that rows of a Table set.
+// A Column is a field that at least one row of a Table sets.
 type Column struct {
 	Path string `json:"path"`
 	Same bool   `json:"same,omitzero"` // all rows have the same value after the change
@@ -24,16 +24,16 @@ type Column struct {
 // A Line is a record in a Table.
 type Line struct {
 	Change string  `json:"change_id"`
-	Item   int     `json:"item"` // its place in Sheet.Items
+	Item   int     `json:"item"` // its index in Sheet.Items
 	Op     string  `json:"op"`
 	Class  string  `json:"class"`
 	Key    string  `json:"key,omitzero"`
 	Label  string  `json:"label,omitzero"`
 	Action string  `json:"action,omitzero"` // see Item
 	Says   string  `json:"says,omitzero"`
-	Cells  []*Cell `json:"cells"` // by column, or nil for a field that the record's write doesn't have
+	Cells  []*Cell `json:"cells"` // by column. Nil for a field that the record's write doesn't set
 	Hidden int     `json:"hidden_fields,omitzero"`
-	Odd    bool    `json:"odd,omitzero"` // it differs from most
+	Odd    bool    `json:"odd,omitzero"` // it differs from most rows
 
 	score int
 }
@@ -41,15 +41,15 @@ type Line struct {
 // A Cell is a field of a record.
 type Cell struct {
 	Field
-	Place int  `json:"field"`        // its place in Item.Fields
+	Place int  `json:"field"`        // its index in Item.Fields
 	Odd   bool `json:"odd,omitzero"` // most rows have another value
 }
 
-// maxColumns is the number of fields up to which records are shown as a table.
+// maxColumns is the maximum number of fields for which records are shown as a table.
 const maxColumns = 8
 
-// Tabular reports whether the items of sheets are clearer as one table than each by itself. There must be several
-// items. Together they must set only a few fields, none of which has to be opened.
+// Tabular reports whether the items of sheets are clearer as one table than separately. There must be several items.
+// Together they must set only a few fields, and no field may have an unread part.
 func Tabular(sheets ...*Sheet) bool {
 	items, paths := 0, map[string]bool{}
 	for _, s := range sheets {
@@ -71,7 +71,7 @@ func Tabular(sheets ...*Sheet) bool {
 	return items >= 3 && len(paths) <= maxColumns
 }
 
-// TableOf returns the table of all items of sheets. It omits values that the source sets by itself.
+// TableOf returns the table of all items of sheets. It omits fields that only the source sets.
 func TableOf(sheets ...*Sheet) Table {
 	var t Table
 	at := map[string]int{}
@@ -144,7 +144,7 @@ func (t *Table) outliers() {
 	slices.SortStableFunc(t.Rows, func(a, b Line) int { return cmp.Compare(b.score, a.score) })
 }
 
-// value identifies a value of the cell.
+// value returns a string that identifies one side of the cell, for comparison.
 func (c *Cell) value(side func(Field) Shown) string {
 	if c == nil {
 		return "none"

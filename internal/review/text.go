@@ -14,13 +14,13 @@ import (
 
 // Limits of Text.
 const (
-	textFields = 60  // fields that are written out
+	textFields = 60  // maximum number of fields listed
 	textValue  = 120 // characters of one value
 )
 
-// Text renders s for an agent and the people reading along. It says which effect the change would have, old → new of
-// each field, and that a person must approve it. Texts of records are quoted, on one line, and make no links where the
-// text is shown as Markdown.
+// Text renders s for an agent and for people who read along. It describes the effect of the change, with the old and
+// new value of each field, and says that a person must approve it. Texts of records are quoted and on one line. They
+// don't form links where the text is shown as Markdown.
 func Text(s *Sheet) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s. %sID: %s\n\nOperation: %s\n", Heading(s.State), s.unread(), s.ID, s.Title)
@@ -75,7 +75,8 @@ func Text(s *Sheet) string {
 	return Inert(out.String())
 }
 
-// unread says, for the first line of a sheet, which parts of the present state were not looked up, or "".
+// unread says which parts of the current state were not read before a call. It is for the first line of a sheet. It
+// returns "" if everything was read.
 func (s *Sheet) unread() string {
 	for i, item := range s.Items {
 		switch {
@@ -88,8 +89,8 @@ func (s *Sheet) unread() string {
 	return ""
 }
 
-// fields writes a line for each field of i while lines are left. It counts fields whose end says nothing, because they
-// are null and will be gone. It returns how many lines are left then, below 0 for those that had no room.
+// fields writes a line for each field of i until left reaches 0. It only counts fields that change from null to
+// absent. It returns the remaining number of lines. A negative result is the number of fields that had no room.
 func (i Item) fields(out *strings.Builder, indent string, left int) int {
 	void := 0
 	for _, f := range i.Fields {
@@ -105,7 +106,7 @@ func (i Item) fields(out *strings.Builder, indent string, left int) int {
 	return left
 }
 
-// movedText returns a sentence about what became of the record since the change was made, or "" if nothing did.
+// movedText returns a sentence about a change of the record after the proposal, or "" if the record hasn't changed.
 func (i Item) movedText() string {
 	switch i.Moved {
 	case Changed:
@@ -116,13 +117,13 @@ func (i Item) movedText() string {
 	return ""
 }
 
-// HasMoved reports whether a record has moved since the change was made.
+// HasMoved reports whether any record has changed since the change was made.
 func (s *Sheet) HasMoved() bool {
 	return slices.ContainsFunc(s.Items, func(i Item) bool { return i.Moved != "" })
 }
 
-// Lines returns the first lines of the differences of s, as Text writes them. It returns at most that many lines, and
-// how many more fields there are.
+// Lines returns the first differences of s, as Text writes them. It returns at most that many lines, and the number
+// of remaining fields.
 func Lines(s *Sheet, most int) (lines []string, more int) {
 	for _, item := range s.Items {
 		for _, f := range item.Fields {
@@ -159,7 +160,7 @@ func Heading(s change.State) string {
 	return "Change " + string(s)
 }
 
-// next says who must approve before it takes effect, that nobody can, or how it ended.
+// next says who must approve the change, that nobody can approve it, or how it ended.
 func (s *Sheet) next() string {
 	switch {
 	case s.State != change.Pending:
@@ -174,7 +175,8 @@ func (s *Sheet) next() string {
 	return fmt.Sprintf("A human must approve this change before it takes effect. It expires at %s.", s.expires())
 }
 
-// Sentence returns text with a capital letter at its beginning and a mark at its end, or "" for "".
+// Sentence returns text with a capital letter at its beginning and a punctuation mark at its end. It returns "" for
+// "".
 func Sentence(text string) string {
 	if text = strings.TrimSpace(text); text == "" {
 		return ""
@@ -204,7 +206,7 @@ func target(i Item) string {
 	return out
 }
 
-// line returns f as "status: "Todo" → "Done"".
+// line returns f in the form "status: "Todo" → "Done"".
 func (f Field) line(op string) string {
 	after := f.After.quotedText()
 	if f.Source {
@@ -226,7 +228,8 @@ func (f Field) line(op string) string {
 	return out
 }
 
-// quotedText returns s on one line. Texts are quoted, so that none looks like a null, a number or a line of the server.
+// quotedText returns s on one line. It quotes texts so that they can't look like a null, a number or a line written
+// by the server.
 func (s Shown) quotedText() string {
 	if s.Label != "" {
 		label := s.Label

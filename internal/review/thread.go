@@ -12,15 +12,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Said is an entry of the thread of a change: a decision or a comment of a person or of the agent.
+// Said is an entry in the thread of a change: a decision or a comment by a person or the agent.
 type Said struct {
 	By      string           `json:"by"`
 	Event   change.EventKind `json:"event"`
 	Text    string           `json:"text,omitzero"`
 	Agent   bool             `json:"agent,omitzero"`   // by the agent that proposed it
 	Loud    string           `json:"loud,omitzero"`    // "single operator" or "break glass"
-	Version int              `json:"version,omitzero"` // that it is about, from 1, or 0 if the change has only one
-	Earlier bool             `json:"earlier,omitzero"` // about an earlier preview or version: an approval of it counts no more
+	Version int              `json:"version,omitzero"` // the version that it is about, from 1, or 0 if the change has only one version
+	Earlier bool             `json:"earlier,omitzero"` // about an earlier preview or version. An approval of it no longer counts
 	At      time.Time        `json:"at"`
 }
 
@@ -29,7 +29,7 @@ func (s Said) Approves() bool {
 	return s.Event == change.EventApproved || s.Event == change.EventDecided
 }
 
-// Verb returns the verb of the entry in the past tense: "approved".
+// Verb returns the verb of the entry in the past tense, such as "approved".
 func (s Said) Verb() string {
 	switch s.Event {
 	case change.EventCreated:
@@ -42,11 +42,11 @@ func (s Said) Verb() string {
 	return string(s.Event)
 }
 
-// spoken lists the events that are entries of a thread, if a person or an agent caused them.
+// spoken lists the events that become entries of a thread if a person or an agent caused them.
 var spoken = []change.EventKind{change.EventCreated, change.EventDecided, change.EventApproved, change.EventRejected, change.EventCommented, change.EventAsked,
 	change.EventAnswered, change.EventCancelled, change.EventSettled}
 
-// thread returns the entries about c and the versions before it, oldest first. The first proposal is not an entry.
+// thread returns the entries about c and its earlier versions, oldest first. It omits the first proposal.
 func thread(c *change.Change) []Said {
 	versions := append(slices.Clone(c.Earlier), change.Edition{ID: c.ID, Reason: c.Reason, Digest: c.Digest, History: c.History})
 	var out []Said
@@ -72,7 +72,7 @@ func thread(c *change.Change) []Said {
 	return out
 }
 
-// loud returns the exception that an approval was, and the words without it.
+// loud splits the text of an approval into the exception that it used, if any, and the remaining words.
 func loud(step change.Step, text string) (exception, rest string) {
 	if step.Event != change.EventApproved && step.Event != change.EventDecided {
 		return "", text
@@ -86,14 +86,14 @@ func loud(step change.Step, text string) (exception, rest string) {
 	return "", text
 }
 
-// The values of Item.Op of Sheet.Since: how a version treats a record differently from the version before it.
+// The values of Item.Op in Sheet.Since. They say how a version differs from the previous version for a record.
 const (
 	added   = "added"
 	dropped = "dropped"
 	changed = "changed"
 )
 
-// Compare sets the differences of c from prev, the version before it.
+// Compare sets the differences between c and its previous version.
 func (s *Sheet) Compare(c, prev *change.Change, visibility func(class string) Visibility, viewer Viewer) {
 	d := differ{change: c, viewer: viewer, cells: maxCells, room: maxRoom}
 	left := map[string][]int{}
@@ -127,7 +127,7 @@ func (s *Sheet) versus(item Item) {
 // place identifies the record of an effect.
 func place(e change.Effect) string { return string(e.Op) + "\x00" + e.Class + "\x00" + e.Key }
 
-// requestedValues returns the values that the i-th write of c asks for.
+// requestedValues returns the values that the i-th write of c requests.
 func requestedValues(c *change.Change, i int, s Visibility) value.Value {
 	e := c.Effects[i]
 	var members []value.Member
@@ -148,7 +148,7 @@ func requestedValues(c *change.Change, i int, s Visibility) value.Value {
 	return value.OfObject(members)
 }
 
-// versus returns the difference of two requests about the record of e.
+// versus returns the difference between two requests for the record of e.
 func (d *differ) versus(op string, e change.Effect, s Visibility, before, after value.Value) Item {
 	item := Item{Op: op, Class: s.Class, Key: keyOf(e.Key, s), Label: readableLabel(labelOf(e, s, d.viewer)), Fields: []Field{}, points: s.Points}
 	if s.Class == "" {

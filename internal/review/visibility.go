@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// VisibilityOf returns a function that returns principal's visibility of a class "source.Class", computed once per
-// class. Values are masked with key. It covers fields only, not which records the principal sees.
+// VisibilityOf returns a function from a class ("source.Class") to the principal's visibility of it. The function
+// computes each class once. Values are masked with key. It covers fields only, not which records the principal sees.
 func VisibilityOf(p *policy.Policy, principal identity.Principal, key plan.MaskKey) func(class string) Visibility {
 	known := map[string]Visibility{}
 	return func(class string) Visibility {
@@ -25,7 +25,8 @@ func VisibilityOf(p *policy.Policy, principal identity.Principal, key plan.MaskK
 	}
 }
 
-// DeniedFields returns the number of fields of v's class that the rules show to no principal, without those that the source generates.
+// DeniedFields returns how many fields of v's class the rules show to no principal. It omits fields that the source
+// generates.
 func DeniedFields(v *policy.View) int {
 	n := 0
 	for i := range v.Class().Fields {
@@ -36,8 +37,8 @@ func DeniedFields(v *policy.View) int {
 	return n
 }
 
-// sees returns the principal's visibility of a class, or of an operation of an API, that a change writes. It is the
-// zero Visibility if the principal sees nothing of it. A mask that can't be made shows null.
+// sees returns the principal's visibility of a class or an API operation that a change writes. It returns the zero
+// Visibility if the principal sees nothing of it. A mask that can't be computed shows null.
 func sees(p *policy.Policy, principal identity.Principal, key plan.MaskKey, class string) Visibility {
 	if api, operation, _ := strings.Cut(class, "."); p.APIs().Has(api) {
 		return visibilityOfCall(p, principal, api, operation)
@@ -61,7 +62,7 @@ func sees(p *policy.Policy, principal identity.Principal, key plan.MaskKey, clas
 			continue
 		}
 		masked, err := m.Under(key)
-		if err != nil || m.Names() { // a pseudonym is made of the key of the record, not of the value
+		if err != nil || m.Names() { // a pseudonym is computed from the record's key and not from the value
 			masked = func(value.Value) value.Value { return value.Value{} }
 		}
 		s.Masks[f.Name] = masked
@@ -69,8 +70,8 @@ func sees(p *policy.Policy, principal identity.Principal, key plan.MaskKey, clas
 	return s
 }
 
-// visibilityOfCall returns principal's visibility of calls of an operation. A name hidden in any schema is hidden
-// everywhere, because the request doesn't say which schema its parts belong to.
+// visibilityOfCall returns the principal's visibility of calls of an operation. A name that is hidden in any schema
+// is hidden everywhere, because the request doesn't say which schema its parts have.
 func visibilityOfCall(p *policy.Policy, principal identity.Principal, api, operation string) Visibility {
 	reach, err := p.APIs().Reach(principal, api, "")
 	if err != nil {
@@ -83,8 +84,8 @@ func visibilityOfCall(p *policy.Policy, principal identity.Principal, api, opera
 	return Visibility{Class: api + "." + op.ID, Call: reach.Shows}
 }
 
-// VisibilityDoubts returns the doubts recorded when a change was proposed, with details only if the reviewer sees the class and
-// field.
+// VisibilityDoubts returns the doubts recorded when a change was proposed. It includes details only if the reviewer
+// sees the class and the field.
 func VisibilityDoubts(c *change.Change, visibility func(class string) Visibility) []Check {
 	var out []Check
 	for _, d := range c.Doubts {

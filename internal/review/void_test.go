@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// TestVoid checks that the text of a deletion counts the fields that hold nothing, and writes out the others.
+// TestVoid checks the text of a deletion. The text counts fields that contain nothing, and lists the others.
 func TestVoid(t *testing.T) {
 	absent, null := Shown{Kind: "absent"}, Shown{Kind: "null"}
 	s := &Sheet{Items: []Item{{Op: "delete", Class: "issues", Key: "1", Fields: []Field{

@@ -14,15 +14,16 @@ import (
 // pageSize is the number of characters on a page of a Whole.
 const pageSize = 50_000
 
-// A Place names a field of a sheet, and how to open it. Item and Field count from 0, as in Sheet.Items.
+// A Place identifies a long field of a sheet and the part to open. Item and Field count from 0, as in Sheet.Items.
 type Place struct {
 	Item, Field int
-	Page        int    // from 1. 0 means 1
+	Page        int    // from 1. 0 also means the first page
 	Side        string // "before" or "after" for the exact value on this side, or "" for a page of their difference
-	Digest      string // of the change as the viewer saw it, or "" for any
+	Digest      string // of the change that the viewer saw, or "" for any version
 }
 
-// A Whole is a page of a field whose values a sheet shows in part: both values, uncut, and how they differ.
+// A Whole is one page of a field whose values a sheet shows only in part. It contains the uncut values and their
+// difference.
 type Whole struct {
 	Change string `json:"change_id"`
 	Digest string `json:"digest"`
@@ -55,8 +56,8 @@ func sizeOf(v *value.Value) *Size {
 	return &Size{utf8.RuneCountInString(text), sumOf(text)}
 }
 
-// Whole returns the value that at names, of a sheet that New has made. It fails with a problem.NotFound for a field
-// that the sheet doesn't have, or that is masked for its viewer.
+// Whole returns the value at a place of a sheet that New has made. It fails with problem.NotFound if the sheet
+// doesn't have the field, or if the field is masked.
 func (s *Sheet) Whole(at Place) (*Whole, error) {
 	if at.Digest != "" && at.Digest != s.Digest {
 		return nil, &problem.Error{Code: problem.Conflict, Kind: "digest", Detail: "the change is not what you looked at", Suggestion: "look at it again"}
@@ -90,7 +91,7 @@ func (s *Sheet) Whole(at Place) (*Whole, error) {
 	return w, nil
 }
 
-// runs returns how the values of f differ.
+// runs returns the difference between the values of f.
 func (f Field) runs() []run {
 	switch {
 	case f.was == nil:
@@ -106,7 +107,7 @@ func (f Field) runs() []run {
 	return []run{{f.was.String(), "removed"}, {f.is.String(), "added"}}
 }
 
-// splitPages returns runs as words, on pages of pageSize characters, at least one page.
+// splitPages divides runs into pages of pageSize characters. It returns at least one page.
 func splitPages(runs []run) [][]Word {
 	pages := [][]Word{{}}
 	left := pageSize
@@ -124,18 +125,18 @@ func splitPages(runs []run) [][]Word {
 	return pages
 }
 
-// A Long is a field with something unread.
+// A Long is a field that has an unread part.
 type Long struct {
 	Item, Field int
 	Path        string
 	Unread      int // characters
 	Pages       int
-	Sides       []string // those of which a part isn't shown
+	Sides       []string // the sides that are shown only in part
 
-	name string // of the change, the version and the values
+	name string // identifies the change, the version and the values
 }
 
-// Longs returns the fields of a sheet with something unread. New must have made the sheet.
+// Longs returns the fields of a sheet that have an unread part. New must have made the sheet.
 func (s *Sheet) Longs() []Long {
 	var out []Long
 	for i, item := range s.Items {
@@ -166,7 +167,7 @@ func (s *Sheet) Longs() []Long {
 	return out
 }
 
-// Mark returns the name under which it is recorded that a person has opened a part of l: a page ("1"), or a side.
+// Mark returns the name of the record that a person has opened a part of l. The part is a page ("1") or a side.
 func (l Long) Mark(person, part string) string {
 	sum := sha256.Sum256([]byte(l.name + "\x00" + person + "\x00" + part))
 	return "opened:" + hex.EncodeToString(sum[:])

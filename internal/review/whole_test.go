@@ -19,7 +19,7 @@ func retitled(t testing.TB, before, after string) *change.Change {
 	return of(t, write.OpUpdate, `{"id":42,"title":`+string(value.AppendQuote(nil, before))+`}`, `{"id":42,"title":`+string(value.AppendQuote(nil, after))+`}`, "title")
 }
 
-// TestUnread checks that a sheet counts all changed parts that it leaves out.
+// TestUnread checks that a sheet counts all changed parts that it omits.
 func TestUnread(t *testing.T) {
 	long := strings.Repeat("é", maxWhole)
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestUnread(t *testing.T) {
 			}
 		})
 	}
-	// A sheet of many long values has a limit. It counts the values over the limit.
+	// A sheet of many long values has a limit. It counts the values that exceed the limit.
 	var fields []string
 	data := map[string]string{}
 	for i := range 60 {
@@ -69,7 +69,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestLongNames checks that a member with a long name is not shown by a part of its name.
+// TestLongNames checks that a member with a long name isn't shown under a part of its name.
 func TestLongNames(t *testing.T) {
 	name := strings.Repeat("n", maxLine) + " and what is behind"
 	c := of(t, write.OpUpdate, `{"custom":{"a":1}}`, `{"custom":{"a":1,"`+name+`":2}}`, "custom")
@@ -78,7 +78,7 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// TestWhole checks that the pages of a field hold both of its values, whatever they are.
+// TestWhole checks that the pages of a field contain all of both values, for any values.
 func TestWhole(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.Custom(func(rt *rapid.T) string {
@@ -117,8 +117,8 @@ func TestWhole(t *testing.T) {
 	})
 }
 
-// TestWholeRefuses checks that hidden, masked and absent fields and sides are alike, and that another version is
-// refused.
+// TestWholeRefuses checks that hidden, masked and absent fields and sides return the same error. It also checks that
+// another version is refused.
 func TestWholeRefuses(t *testing.T) {
 	c := of(t, write.OpUpdate, `{"title":"a","status":"b"}`, `{"title":"c","status":"d"}`, "title", "status")
 	visibility := issues("")
@@ -138,7 +138,7 @@ func TestWholeRefuses(t *testing.T) {
 	}
 }
 
-// TestMarks checks that a value that one person opened in one version counts only for that person and version.
+// TestMarks checks that a mark counts only for one person and one version.
 func TestMarks(t *testing.T) {
 	mark := func(id, digest, after, person, part string) string {
 		c := retitled(t, "", after+strings.Repeat("x", 2*maxWhole))
@@ -152,7 +152,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestLongDiff checks that scattered edits of a long text are found as such.
+// TestLongDiff checks that separate edits of a long text are found as separate differences.
 func TestLongDiff(t *testing.T) {
 	var a, b []string
 	for i := range 3000 {

@@ -10,15 +10,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Limits of the comparison by words. A cell is one comparison of a word of one text with a word of the other.
+// Limits of the word-by-word comparison. A cell is one comparison of a word of one text with a word of the other
+// text.
 const (
 	maxFieldCells = 250_000
 	maxCells      = 4_000_000 // for all fields of a sheet
 	maxSame       = 80        // characters shown at each end of an unchanged part
 )
 
-// words compares two texts word by word. It returns nil if that adds nothing to the texts themselves: if one isn't a
-// text, or they have nothing in common. unread is the number of characters of changed parts that are cut.
+// words compares two texts word by word. It returns nil if the comparison would not help: if a value isn't a text, or
+// the texts have nothing in common. The result unread is the number of characters of changed parts that are cut.
 func (d *differ) words(before, after value.Value) (out []Word, unread int) {
 	if before.Kind() != value.String || after.Kind() != value.String || before.Text() == after.Text() {
 		return nil, 0
@@ -42,7 +43,7 @@ func (d *differ) words(before, after value.Value) (out []Word, unread int) {
 	return out, unread
 }
 
-// runs returns the parts of two texts, unchanged and changed ones, in order.
+// runs returns the unchanged and changed parts of two texts, in order.
 func (d *differ) runs(a, b string) []run {
 	head, tail := ends(a, b)
 	parts := []run{{a[:head], "same"}}
@@ -53,7 +54,7 @@ func (d *differ) runs(a, b string) []run {
 // A run is a part of two compared texts, uncut.
 type run struct{ text, kind string }
 
-// ends returns an unchanged run as displayed: the parts next to its neighbours.
+// ends returns an unchanged run in the form that is shown: only the parts next to its neighbours.
 func (r run) ends(before, after bool) []Word {
 	head, tail := "", ""
 	if before {
@@ -77,7 +78,7 @@ func (r run) ends(before, after bool) []Word {
 	return out
 }
 
-// end returns the last most characters of text.
+// end returns at most the given number of characters from the end of text.
 func end(text string, most int) string {
 	at := len(text)
 	for range most {
@@ -87,7 +88,7 @@ func end(text string, most int) string {
 	return text[at:]
 }
 
-// ends returns the number of bytes that a and b have in common at their beginning and at their end. Both are moved back
+// ends returns the numbers of bytes that a and b share at their beginning and at their end. Both numbers are reduced
 // to a boundary between words.
 func ends(a, b string) (head, tail int) {
 	for head < min(len(a), len(b)) && a[head] == b[head] {
@@ -105,10 +106,10 @@ func ends(a, b string) (head, tail int) {
 	return head, tail
 }
 
-// maxWordBytes is the maximum length of a word. Longer ones are split.
+// maxWordBytes is the maximum length of a word. Longer words are split.
 const maxWordBytes = 64
 
-// inside reports whether at is within a character or a word of text.
+// inside reports whether the byte offset at is within a character or a word of text.
 func inside(text string, at int) bool {
 	if at <= 0 || at >= len(text) {
 		return false
@@ -144,8 +145,8 @@ func split(text string) []string {
 	return out
 }
 
-// compare returns the runs of two lists of words. Short lists are compared by their longest common subsequence, long
-// ones in sections between the words that occur once in both.
+// compare returns the runs of two lists of words. It compares short lists by their longest common subsequence. It
+// divides long lists at the words that occur once in both.
 func (d *differ) compare(a, b []string) []run {
 	if cells := len(a) * len(b); cells <= maxFieldCells && cells <= d.cells {
 		d.cells -= cells
@@ -163,7 +164,7 @@ func (d *differ) compare(a, b []string) []run {
 	return append(out, d.section(a[i:], b[j:])...)
 }
 
-// section compares two lists of words without the common words at both ends.
+// section compares two lists of words after removing the common words at both ends.
 func (d *differ) section(a, b []string) []run {
 	head, tail := 0, 0
 	for head < min(len(a), len(b)) && a[head] == b[head] {
@@ -177,12 +178,12 @@ func (d *differ) section(a, b []string) []run {
 	return append(out, run{strings.Join(a[len(a)-tail:], ""), "same"})
 }
 
-// An anchor is the place of a word that occurs once in each of two lists.
+// An anchor contains the positions of a word that occurs exactly once in each of two lists.
 type anchor struct{ a, b int }
 
-// anchors returns the longest series of anchors that is in order in both lists.
+// anchors returns the longest series of anchors that are in the same order in both lists.
 func anchors(a, b []string) []anchor {
-	count := func(words []string) map[string]int { // the place of a word, or -1 if it occurs again
+	count := func(words []string) map[string]int { // the index of each word, or -1 if it occurs more than once
 		at := make(map[string]int, len(words))
 		for i, w := range words {
 			if _, again := at[w]; again {
@@ -193,9 +194,10 @@ func anchors(a, b []string) []anchor {
 		return at
 	}
 	inA, inB := count(a), count(b)
-	// Patience sorting: a word goes on the leftmost pile whose top is behind it, and remembers the top of the pile before.
-	var piles []anchor // the last of the best series of each length, by b
-	var ends []int     // its place in all
+	// Patience sorting puts a word on the leftmost pile whose top is behind it. The word keeps a link to the top of
+	// the previous pile.
+	var piles []anchor // the last anchor of the best series of each length, by b
+	var ends []int     // its index in all
 	type link struct {
 		anchor
 		before int
@@ -217,7 +219,7 @@ func anchors(a, b []string) []anchor {
 		}
 		piles[n], ends[n] = anchor{i, j}, len(all)-1
 	}
-	// The number of piles is the length of the longest series, which is read from its end.
+	// The number of piles is the length of the longest series. The series is read from its end.
 	out := make([]anchor, len(piles))
 	at := -1
 	if len(ends) > 0 {
@@ -232,7 +234,7 @@ func anchors(a, b []string) []anchor {
 // common finds the longest common subsequence of words of a and b, and the runs between them.
 func common(a, b []string) []run {
 	width := len(b) + 1
-	longest := make([]uint32, (len(a)+1)*width) // of a[i:] and b[j:]
+	longest := make([]uint32, (len(a)+1)*width) // of the words a[i:] and b[j:]
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := len(b) - 1; j >= 0; j-- {
 			if a[i] == b[j] {
@@ -260,8 +262,8 @@ func common(a, b []string) []run {
 	return out
 }
 
-// merge joins neighbours of one kind, and counts spaces between changed words as changed, since they read as one.
-// Between two unchanged runs, removed text comes before added text.
+// merge joins adjacent runs of one kind. It counts spaces between changed words as changed, because the words read as
+// one change. Between two unchanged runs, removed text comes before added text.
 func merge(parts []run) []run {
 	var out []run
 	var removed, added strings.Builder
