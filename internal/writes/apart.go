@@ -8,11 +8,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// apart refuses a group in which an action was checked with a record that an earlier write of the group changes. All
-// actions are checked before the first write, so the check would be of values that no longer hold. A statement, a
-// function or a call has no described effect. Such a write may change any record that its action was checked with.
+// apart refuses a group if an action was checked with a record that an earlier write of the group changes. All
+// actions are checked before the first write runs, so such a check would use outdated values. Statements, functions
+// and calls have no described effect. They may change any record that an action was checked with.
 func (p *Plan) apart(r write.Request) error {
-	var changed [][]Item // of the writes before
+	var changed [][]Item // by the earlier writes
 	for i := range p.Items {
 		it := &p.Items[i]
 		var read []Item
@@ -37,11 +37,12 @@ func (p *Plan) apart(r write.Request) error {
 	return nil
 }
 
-// record returns an item about a record that the action of i was checked with.
+// record returns an Item for a record that the action of i was checked with. It reports false if the principal can't
+// see the record.
 func (i *Item) record(r write.Record) (Item, bool) {
 	v, err := i.policy.View(i.who, r.Class, "", true)
 	if err != nil {
-		return Item{}, false // a record that isn't visible was not read
+		return Item{}, false // the action can't have read an invisible record
 	}
 	out := Item{View: v, Key: r.ID, policy: i.policy, who: i.who}
 	return out, out.find("") == nil

@@ -10,11 +10,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// maxCalls is the maximum number of calls of one change. They are made one after the other, while an executor waits.
+// maxCalls is the maximum number of calls of one change. An executor sends them one after another and waits for each.
 const maxCalls = 20
 
-// call applies the rules of an HTTP API to a request for it. It refuses an approved call if the request that it would
-// send now is not the approved one. That happens after a change of the document or of a parameter rule.
+// call applies the rules of an HTTP API to a request. It refuses an approved call if the request that it would send
+// now differs from the approved one. A changed API document or parameter rule can cause this.
 func (w *writer) call(ctx context.Context, asked *write.Call) (Item, string, error) {
 	reach, err := w.policy.APIs().Reach(w.who, asked.Source, w.at+"/source")
 	if err != nil {
@@ -54,7 +54,7 @@ func (w *writer) call(ctx context.Context, asked *write.Call) (Item, string, err
 	return Item{Op: write.OpCall, Key: plan.Request.Method + " " + plan.Request.Target(), Write: made, Call: permit, policy: w.policy, who: w.who}, reach.Name, nil
 }
 
-// within sets the pointer of an error about a call's arguments to where they are among several writes.
+// within changes the pointer of an error about a call's arguments so that it starts at the request with all writes.
 func (w *writer) within(err error) error {
 	if w.at == "" {
 		return err

@@ -13,23 +13,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Rules of faults besides those of package argcheck.
+// Rules of faults, in addition to the rules of package argcheck.
 const (
-	ruleLength = "length" // the text is too long for the field
+	ruleLength = "length" // the text has the wrong length for the field
 	ruleRange  = "range"  // the value is not within the bounds of the field
 )
 
-// fieldOptions configure the checks.
+// fieldOptions configures the checks of a record.
 type fieldOptions struct {
 	At      string                  // the JSON pointer of the values in the arguments, such as "/data"
-	Changes bool                    // the values update a record: missing fields keep their values
-	Fields  map[string]string       // by argument, its field, if their names differ, or nil
-	Key     func(field string) bool // whether a field holds ids, which requests may write as text, or nil
-	Open    bool                    // a field of type any also accepts lists and objects, or else only plain values, as columns do
+	Changes bool                    // the values update a record, so missing fields keep their values
+	Fields  map[string]string       // the field of each argument with another name, or nil
+	Key     func(field string) bool // reports whether a field contains ids, which may be written as text. May be nil
+	Open    bool                    // a field of type any also accepts lists and objects. Otherwise it accepts only plain values, as columns do
 }
 
-// checkRecord checks values, an Object, for a record with these fields. Values without a field are not checked. It returns
-// every fault, those of values in their order before those of missing fields, or nil if there is none.
+// checkRecord checks values, an Object, for a record with these fields. It ignores values without a field. It returns
+// all faults, or nil. Faults of values come first, in the order of the values, then missing fields.
 func checkRecord(fields []*schema.Field, values value.Value, o fieldOptions) (faults []argcheck.Fault) {
 	if values.Kind() != value.Object {
 		return []argcheck.Fault{argcheck.Must(o.At, argcheck.RuleType, strings.TrimPrefix(o.At, "/"), "be an object, by field name", argcheck.Found(values))}
@@ -56,7 +56,7 @@ func checkRecord(fields []*schema.Field, values value.Value, o fieldOptions) (fa
 	return append(faults, missingFields(fields, func(name string) bool { return given[name] }, o.At)...)
 }
 
-// missingFields returns a fault at the pointer at for each required field of a new record that is not given.
+// missingFields returns a fault at the pointer at for each required field of a new record that has no value.
 func missingFields(fields []*schema.Field, given func(name string) bool, at string) (faults []argcheck.Fault) {
 	for _, f := range fields {
 		if f.Required && !f.Generated && !given(f.Name) {
@@ -96,7 +96,8 @@ func checkValue(f *schema.Field, v value.Value, at string, o fieldOptions) (fitt
 	return fitted, nil
 }
 
-// elements checks the elements of a list, also those of lists in it, and returns it with elements of the type that it declares.
+// elements checks the elements of a list, including nested lists. It returns the list with its elements converted to
+// the declared type.
 func elements(name string, f *schema.Field, v value.Value, at string, o fieldOptions) (value.Value, *argcheck.Fault) {
 	of := *f
 	of.Name, o.Key = "an element of "+name, nil
@@ -116,13 +117,14 @@ func elements(name string, f *schema.Field, v value.Value, at string, o fieldOpt
 	return value.OfArray(list), nil
 }
 
-// outside returns what v must do to be within the first bound of a field that it breaks, or "", and what was found.
+// outside describes the first bound of a field that v violates, and the value found. It returns "" if v is within all
+// bounds.
 func outside(f *schema.Field, v value.Value) (must, got string) {
 	if n := utf8.RuneCountInString(v.Text()); v.Kind() == value.String && n < f.Least {
 		return "have at least " + argcheck.Count(f.Least, "character"), strconv.Itoa(n)
 	}
 	if _, fraction, _ := strings.Cut(v.Text(), "."); f.Scaled && (len(fraction) > f.Scale || strings.ContainsAny(v.Text(), "eE")) {
-		return "", "" // the source compares it as it is rounded
+		return "", "" // the source rounds the value before it compares
 	}
 	for _, b := range f.Bounds {
 		if v.IsNumber() && !b.Holds(v) {
@@ -132,7 +134,8 @@ func outside(f *schema.Field, v value.Value) (must, got string) {
 	return "", ""
 }
 
-// checkAllowedValues returns the fault of v for a field with allowed values: of the first element, if it takes several.
+// checkAllowedValues returns a fault if v is not an allowed value of the field. For a field with several values it
+// reports the first invalid element.
 func checkAllowedValues(f *schema.Field, v value.Value, at string) *argcheck.Fault {
 	if f.Values == nil {
 		return nil
@@ -155,7 +158,7 @@ func checkAllowedValues(f *schema.Field, v value.Value, at string) *argcheck.Fau
 	return nil
 }
 
-// holdsSeveral reports whether a field takes several of its values, separated by semicolons.
+// holdsSeveral reports whether a field contains several allowed values, separated by semicolons.
 func holdsSeveral(f *schema.Field) bool {
 	native := strings.ToLower(f.Native)
 	return native == "multipicklist" || native == "multiselectpicklist"

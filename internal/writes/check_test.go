@@ -26,7 +26,7 @@ func read(t *testing.T, text string) value.Value {
 	return v
 }
 
-// letters are thirteen values, one more than a message lists.
+// letters contains thirteen values. A message lists at most twelve.
 var letters = texts("aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh", "ii", "jj", "kk", "ll", "mm")
 
 // opportunity has a field of each kind.
@@ -47,7 +47,7 @@ var opportunity = []*schema.Field{
 	{Name: "Box", Type: schema.Opaque}, {Name: "Level", Type: schema.Integer, Values: []value.Value{value.OfInt(1), value.OfInt(2)}},
 }
 
-// TestValue checks a value for a field: the converted value, or "rule: message [near]".
+// TestValue checks one value for a field. The result is the converted value, or "rule: message [near]".
 func TestValue(t *testing.T) {
 	for _, c := range []struct{ field, v, want string }{
 		{"Name", `"Äpfel"`, `"Äpfel"`},
@@ -148,7 +148,7 @@ func TestValue(t *testing.T) {
 		{"Price", `0.5`, `range: Price must be more than 0.5, not 0.5`},
 		{"Price", `7.00`, `range: Price must be other than 7, not 7.00`},
 		{"Price", `0.499`, `0.499`}, // the source rounds it
-		{"Price", `-1e3`, `-1e3`},   // and this it compares
+		{"Price", `-1e3`, `-1e3`},   // the source compares this value without rounding
 		{"Box", `{}`, `{}`},
 	} {
 		var f *schema.Field
@@ -177,7 +177,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestKinds checks values that JSON doesn't have, as expressions return them.
+// TestKinds checks value kinds that JSON doesn't have. Expressions return such values.
 func TestKinds(t *testing.T) {
 	day, instant := value.OfDay(0), value.OfDay(0)
 	if at, ok := value.OfDateText("2026-01-31T13:00:00Z"); ok {
@@ -203,7 +203,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestRecord checks values with options: "pointer rule message", one line each.
+// TestRecord checks records with options. It shows each fault on one line: "pointer rule message".
 func TestRecord(t *testing.T) {
 	deal := opportunity[1:3]
 	titled := map[string]string{"title": "Name"}

@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// drafted returns the plan of a draft for these writes.
+// drafted returns the plan of a draft of these writes.
 func drafted(t *testing.T, p *policy.Policy, who identity.Principal, r write.Request) writes.Plan {
 	t.Helper()
 	d, err := writes.Propose(t.Context(), p, who, r)
@@ -31,7 +31,7 @@ func drafted(t *testing.T, p *policy.Policy, who identity.Principal, r write.Req
 	return plan
 }
 
-// TestOnce checks that no record is written twice in one request, however its id is spelled.
+// TestOnce checks that one request can't write a record twice, even if its id is written in two ways.
 func TestOnce(t *testing.T) {
 	p := compiled(t, func(r *policy.Rules) {
 		r.Gates.SchemaWrites = policy.Review
@@ -47,7 +47,7 @@ func TestOnce(t *testing.T) {
 		{`[{"op": "action", "class": "issues", "name": "sweep"}, {"op": "action", "class": "issues", "name": "sweep"}]`, ""},
 		{`[{"op": "delete", "class": "parts", "id": "[\"x\",\"7\"]"}, {"op": "delete", "class": "issues", "id": "1"}, {"op": "update", "class": "parts", "id": "[ \"x\", \"7\" ]", "data": {"n": 1}}]`, "/writes/2: it writes the record of /writes/0 again"},
 		{`[{"op": "action", "class": "issues", "name": "close", "id": "1"}, {"op": "delete", "class": "app.issues", "id": "1"}]`, "/writes/1: it writes the record of /writes/0 again"},
-		{`[{"op": "create_class", "source": "app", "class": "a", "fields": []}, {"op": "create_class", "source": "app", "class": "a", "fields": []}]`, ""}, // the source refuses it
+		{`[{"op": "create_class", "source": "app", "class": "a", "fields": []}, {"op": "create_class", "source": "app", "class": "a", "fields": []}]`, ""}, // the source refuses this
 		{`[{"op": "add_fields", "class": "log", "fields": []}, {"op": "delete_class", "class": "app.log"}]`, "/writes/1: it writes the record of /writes/0 again"},
 		{`[{"op": "add_fields", "class": "log", "fields": []}, {"op": "create_class", "source": "app", "class": "log", "fields": []}]`, ""},
 	} {
@@ -58,7 +58,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestApart checks that no action is checked with a record that a write before it changes.
+// TestApart checks that a group is refused if an action is checked with a record that an earlier write changes.
 func TestApart(t *testing.T) {
 	p := compiled(t, nil)
 	const (
@@ -77,7 +77,7 @@ func TestApart(t *testing.T) {
 		name    string
 		writes  []string
 		origins []write.Origin
-		want    string // "" for any plan
+		want    string // "" if the plan is accepted
 	}{
 		{"changed before", []string{one, two}, []write.Origin{reads("a"), reads("b", issue("1"))}, refused},
 		{"the second of those it was checked with", []string{one, two}, []write.Origin{reads("a"), reads("b", issue("3"), issue("1"))}, refused},
@@ -98,7 +98,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestApartCalls checks that a call may also change records that its action was checked with.
+// TestApartCalls checks that a call counts as a change of the records that its action was checked with.
 func TestApartCalls(t *testing.T) {
 	const made = `{"op": "call", "source": "flow", "operation": "makeTeam", "request": {"body": {}}}`
 	checked := write.Origin{Action: "a", Reads: []write.Record{{Class: "app.issues", ID: "3"}}}
@@ -108,14 +108,14 @@ func TestApartCalls(t *testing.T) {
 	}
 }
 
-// flow is an API with a team that can be read, made, set and dropped.
+// flow is an API with operations that read, make, set and drop a team.
 const flow = `{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": {
 	"/teams": {"post": {"operationId": "makeTeam", "summary": "Make a team", "requestBody": {"content": {"application/json": {}}},
 		"responses": {"201": {"description": "", "content": {"application/json": {"schema": {"type": "object", "properties": {"id": {"type": "string"}}}}}}}}},
 	"/teams/{id}": {"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
 		"put": {"operationId": "setTeam", "requestBody": {"content": {"application/json": {}}}, "responses": {}}, "delete": {"operationId": "dropTeam", "responses": {}}}}}`
 
-// withFlow returns a policy with flow under these rules, besides the classes of this test.
+// withFlow returns a policy with the API flow under these rules, in addition to the test classes.
 func withFlow(t *testing.T, api calls.Rules) *policy.Policy {
 	t.Helper()
 	d, err := spec.Load([]byte(flow))
@@ -129,7 +129,7 @@ func withFlow(t *testing.T, api calls.Rules) *policy.Policy {
 	})
 }
 
-// TestSeveralCalls checks calls that depend on each other, and how many one change makes.
+// TestSeveralCalls checks calls that depend on each other, and the maximum number of calls of one change.
 func TestSeveralCalls(t *testing.T) {
 	p := withFlow(t, calls.Rules{})
 	const made = `{"op": "call", "source": "flow", "operation": "makeTeam", "request": {"body": {}}}`
@@ -159,7 +159,7 @@ func TestSeveralCalls(t *testing.T) {
 	}
 }
 
-// TestModeAndTitle checks under which rule writes run, and how they are called.
+// TestModeAndTitle checks the mode under which writes run, and the titles of their changes.
 func TestModeAndTitle(t *testing.T) {
 	admin := principal
 	admin.Scopes = append([]identity.Scope{identity.Schema}, admin.Scopes...)
@@ -182,7 +182,7 @@ func TestModeAndTitle(t *testing.T) {
 	for _, tt := range []struct {
 		asked   []string
 		origins []write.Origin
-		want    string // the mode, which rules of review may still set if it is unset, and the title
+		want    string // the mode, or "" if review rules may still decide it, and the title
 	}{
 		{[]string{update}, nil, "allow: update fixed 1: n"},
 		{[]string{other}, nil, "unset: update issues 1: title, n"},
@@ -210,7 +210,8 @@ func TestModeAndTitle(t *testing.T) {
 	}
 }
 
-// TestEffect checks the known effect of a write before it runs. Values that the rules add don't count as asked for.
+// TestEffect checks the effect of a write that is known before it runs. Values that the rules add don't count as
+// requested.
 func TestEffect(t *testing.T) {
 	p := compiled(t, func(r *policy.Rules) {
 		issues := r.Classes["issues"]
@@ -226,17 +227,17 @@ func TestEffect(t *testing.T) {
 	}
 }
 
-// TestMoved checks when a record is no longer the reviewed one.
+// TestMoved checks when a record no longer matches the reviewed record.
 func TestMoved(t *testing.T) {
 	for _, tt := range []struct {
 		before, now string
 		want        bool
 	}{
 		{`{"a": 1, "b": 2}`, `{"a": 1, "b": 2}`, false},
-		{`{"a": 1, "b": 2, "c": 3}`, `{"a": 1, "b": 2, "c": 4}`, false}, // not concerned
+		{`{"a": 1, "b": 2, "c": 3}`, `{"a": 1, "b": 2, "c": 4}`, false}, // the changed field is not relevant
 		{`{"a": 1, "b": 2}`, `{"a": 1, "b": 3}`, true},
 		{`{"a": 1, "b": null}`, `{"a": 1, "b": null}`, false},
-		{`{"a": 1, "b": null}`, `{"a": 1}`, true}, // hidden now
+		{`{"a": 1, "b": null}`, `{"a": 1}`, true}, // the field is hidden now
 		{`{"a": 1}`, `{"a": 1}`, false},
 		{`{"a": 1, "b": 2}`, `null`, true},
 		{`null`, `{"a": 1, "b": 2}`, true},
@@ -260,7 +261,7 @@ func object(t *testing.T, text string) value.Value {
 	return v
 }
 
-// effects returns an effect for each text, over the record that it shows.
+// effects returns an effect for each text. The text is the record before the write.
 func effects(t *testing.T, before ...string) (out []change.Effect) {
 	t.Helper()
 	for _, text := range before {

@@ -8,11 +8,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// maxEnum is the most values of a field listed in the schema of an argument. The class lists all of them.
+// maxEnum is the maximum number of allowed values listed in the schema of an argument. The class lists all of them.
 const maxEnum = 50
 
-// Hint returns the part of the check that the caller may know: {"class_name", "fields": {argument: field}, "record"},
-// or Null. v is the caller's view of the class, or nil.
+// Hint returns the part of the check that the caller may know, or Null: {"class_name", "fields": {argument: field},
+// "record"}. v is the caller's view of the class, or nil.
 func (c *Check) Hint(v *policy.View) value.Value {
 	var fields []value.Member
 	for _, a := range c.arguments {
@@ -31,8 +31,8 @@ func (c *Check) Hint(v *policy.View) value.Value {
 		{Name: "fields", Value: value.OfObject(fields)}})
 }
 
-// CompleteSchema returns the JSON Schema of the arguments, completed from the fields that v shows. It adds the type, the
-// allowed values and the length, unless the schema has its own. It also adds which arguments are required.
+// CompleteSchema returns the JSON Schema of the arguments, completed with the fields that v shows. It adds the type,
+// the allowed values and the length where the schema has no own. It also adds the required arguments.
 func (c *Check) CompleteSchema(v *policy.View, arguments value.Value) value.Value {
 	listed, _ := arguments.Get("required")
 	required := slices.Clone(listed.List())
@@ -58,7 +58,7 @@ func (c *Check) CompleteSchema(v *policy.View, arguments value.Value) value.Valu
 	return value.OfObject(append(members, value.Member{Name: "required", Value: value.OfArray(required)}))
 }
 
-// visibleField returns a visible field of v without a mask, or nil.
+// visibleField returns a field of v that is visible and not masked, or nil.
 func visibleField(v *policy.View, field string) *schema.Field {
 	if v == nil || v.Mask(field) != nil {
 		return nil
@@ -77,7 +77,7 @@ func with(object value.Value, name string, of func(value.Value) value.Value) val
 	return value.OfObject(members)
 }
 
-// addKeywords adds to a schema the keywords it lacks from another of the same type.
+// addKeywords adds missing keywords to a schema. It copies them from another schema of the same type.
 func addKeywords(declared, more value.Value) value.Value {
 	a, says := declared.Get("type")
 	if b, _ := more.Get("type"); says && !value.Equal(a, b) {

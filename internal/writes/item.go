@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Reading returns the permit to read the record of i's class with the key id, as the principal sees it. It reads all
-// visible fields, in the order of the class. A source uses the permit before and after the write. A record that it
-// doesn't return is outside of the principal's view.
+// Reading returns the permit to read the record of i's class with the key id, as the principal sees it. The read
+// covers all visible fields in the order of the class. A source uses the permit before and after the write. A record
+// that the read doesn't return is outside the principal's view.
 func (i *Item) Reading(id []value.Value) (policy.Permit, error) {
 	keys := make([]query.Path, 0, len(i.View.Fields()))
 	for _, f := range i.View.Fields() {
@@ -22,7 +22,8 @@ func (i *Item) Reading(id []value.Value) (policy.Permit, error) {
 	return i.policy.Read(i.who, &query.Find{Class: i.View.Class().FullName(), IDs: []string{KeyText(id)}, Keys: keys, Limit: 1})
 }
 
-// KeyText returns a key as get_object takes it: the text of its only part, or a JSON list of the texts of all parts.
+// KeyText returns a key in the form that get_object accepts. That is the text of the only part, or a JSON list with
+// the texts of all parts.
 func KeyText(id []value.Value) string {
 	if len(id) == 1 {
 		return id[0].String()
@@ -34,7 +35,7 @@ func KeyText(id []value.Value) string {
 	return string(value.OfArray(parts).AppendJSON(nil))
 }
 
-// WithRequestPointer returns an error about a value of i, whose pointer is within the write, with its pointer in the request.
+// WithRequestPointer converts the pointer of an error from a path within the write to a path within the request.
 func (i *Item) WithRequestPointer(err error) error {
 	p, ok := err.(*problem.Error)
 	if !ok || p.Pointer == "" {
@@ -43,12 +44,12 @@ func (i *Item) WithRequestPointer(err error) error {
 	return p.MapPointers(func(pointer string) string { return i.at + pointer })
 }
 
-// NotFoundError returns the refusal of a record that doesn't exist for the principal.
+// NotFoundError returns the error for a record that doesn't exist in the principal's view.
 func (i *Item) NotFoundError() error {
 	return &problem.Error{Code: problem.NotFound, Detail: fmt.Sprintf("there is no record %q in %s", problem.Cut(i.Key), i.View.Name()), Suggestion: i.View.NotAnID(i.Key)}
 }
 
-// find parses i's key into i.ID. An id that the class can't have is NotFound.
+// find parses i's key into i.ID. It returns NotFound for an id that no record of the class can have.
 func (i *Item) find(at string) error {
 	permit, err := i.policy.Read(i.who, &query.Find{Class: i.View.Class().FullName(), IDs: []string{i.Key}, Limit: 1})
 	if err != nil {
@@ -67,14 +68,14 @@ func (i *Item) find(at string) error {
 	return nil
 }
 
-// keyOf returns the key values in the filter that policy makes of an id, or nil if no record can have them.
+// keyOf returns the key values in the filter that policy builds from an id, or nil if no record can have them.
 func keyOf(f query.Filter) []value.Value {
 	switch f := f.(type) {
-	case query.In: // the first value is of the field's type, if the id can be one
+	case query.In: // the first value has the field's type if the id is valid
 		if len(f.Values) > 0 {
 			return f.Values[:1]
 		}
-	case query.Or: // of a single id
+	case query.Or: // a key with one field
 		return keyOf(f[0])
 	case query.And:
 		var out []value.Value
@@ -82,10 +83,10 @@ func keyOf(f query.Filter) []value.Value {
 			switch c := part.(type) {
 			case query.Compare:
 				out = append(out, c.Value)
-			case query.In: // of a field that is Mixed
+			case query.In: // a Mixed field
 				out = append(out, c.Values[0])
 			default:
-				return nil // a value that no key has
+				return nil // no record can have this value
 			}
 		}
 		return out
@@ -93,7 +94,7 @@ func keyOf(f query.Filter) []value.Value {
 	return nil
 }
 
-// Effect returns the known effect of i before it runs: all except Before and After.
+// Effect returns the part of i's effect that is known before it runs: everything except Before and After.
 func (i *Item) Effect() change.Effect {
 	e := change.Effect{Op: i.Op, Class: i.View.Class().FullName(), Key: i.Key, Version: i.View.Rule().Version}
 	for _, s := range i.Sets {
@@ -104,7 +105,8 @@ func (i *Item) Effect() change.Effect {
 	return e
 }
 
-// HasChanged reports whether a record is no longer the reviewed one. now is its visible fields, or Null if it is gone.
+// HasChanged reports whether a record differs from the reviewed record. now contains its visible fields, or is Null
+// for a missing record.
 func (i *Item) HasChanged(now value.Value) bool {
 	if now.IsNull() || i.Before.IsNull() {
 		return true

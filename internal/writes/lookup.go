@@ -14,20 +14,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Lookup is a read through the principal's views that shows whether the source would refuse a write. The refusal
-// depends only on its result, so it reveals nothing about records outside of the views.
+// A Lookup is a read through the principal's views that predicts whether the source would refuse a write. The refusal
+// depends only on the result of this read. It therefore reveals nothing about records outside the views.
 type Lookup struct {
 	Find *query.Find
 
-	wanted bool   // the write needs a record, or else it needs that there is none
-	but    *Plan  // whose own records don't count, or nil
-	item   *Item  // the write
+	wanted bool   // true if the write requires a matching record, false if it requires that there is none
+	but    *Plan  // its own records are ignored. May be nil
+	item   *Item  // the write that is checked
 	at     string // the pointer of the value
 	detail string
 }
 
-// Refusal returns the error of a write, given the keys of the records that Find found in the order of the columns. It
-// returns nil if the records don't speak against it.
+// Refusal returns the error of a write, or nil if the write is possible. The rows contain the keys of the records
+// that Find found, in the order of the columns.
 func (l *Lookup) Refusal(columns []policy.Column, found []value.Row) error {
 	if l.wanted {
 		if len(found) > 0 {
@@ -53,7 +53,7 @@ func (l *Lookup) Refusal(columns []policy.Column, found []value.Row) error {
 	return nil
 }
 
-// Pointers returns a Lookup for each pointer that the plan sets: for the record that it leads to.
+// Pointers returns a Lookup for each pointer field that the plan sets. It reads the target record.
 func (p *Plan) Pointers() (out []Lookup) {
 	for i := range p.Items {
 		for _, s := range p.Items[i].Sets {
@@ -68,9 +68,9 @@ func (p *Plan) Pointers() (out []Lookup) {
 	return out
 }
 
-// Unique returns Lookups for other records with the same values in a unique index. It returns one for each unique index
-// whose fields the principal sees, if the plan sets one of them. effects are those of a preview. Only their values
-// before the write count.
+// Unique returns Lookups for other records with the same values in a unique index. It returns one Lookup for each
+// unique index of which the plan sets a field, if the principal sees all its fields. The effects are those of a
+// preview. Only their values before the write are used.
 func (p *Plan) Unique(effects []change.Effect) (out []Lookup) {
 	for i := range min(len(p.Items), len(effects)) {
 		it := &p.Items[i]
@@ -96,15 +96,15 @@ func (p *Plan) Unique(effects []change.Effect) (out []Lookup) {
 	return out
 }
 
-// same returns the filter of the records with the values that i leaves in these fields, and the pointer of the first
-// that i sets. It returns nil if i sets none of them, or if one is null. It also returns nil if the view can't compare
-// a field exactly as the source does.
+// same returns the filter of the records that would share i's values of these fields, and the pointer of the first
+// field that i sets. It returns nil if i sets no field, or if a value is null. It also returns nil if the view can't
+// compare a field exactly like the source.
 func (i *Item) same(fields []string, before value.Value) (where query.Filter, at string) {
 	var all query.And
 	for _, name := range fields {
 		f, v, set := i.leaves(name, before)
 		at = cmp.Or(at, set)
-		if v.IsNull() || !comparable(f) { // null also as of a field that isn't seen
+		if v.IsNull() || !comparable(f) { // the value is also null if the field is not visible
 			return nil, ""
 		}
 		all = append(all, query.Compare{Path: query.Path{name}, Op: query.Eq, Value: v, Own: f.Type == schema.String && f.Unordered})
@@ -115,13 +115,13 @@ func (i *Item) same(fields []string, before value.Value) (where query.Filter, at
 	return all, at
 }
 
-// comparable reports whether conditions compare the values of a field as a unique index of its source does. Texts with a collation are
-// compared in that.
+// comparable reports whether conditions compare the values of a field as a unique index of its source does.
+// Conditions on texts use the collation of the column.
 func comparable(f *schema.Field) bool {
 	switch f.Type {
 	case schema.String, schema.Integer, schema.UUID, schema.Boolean, schema.Decimal:
 		return true
-	case schema.Date, schema.Day: // where one isn't a text or a number of any form
+	case schema.Date, schema.Day: // only if the field can't contain arbitrary text or numbers
 		return f.Endless
 	case schema.Opaque:
 		return f.Form != ""

@@ -47,7 +47,7 @@ const (
 	grace = "1b0e7a4c-8f5b-4e39-9d7f-3c0c5d1c2a12"
 )
 
-// searched shows the queries of lookups. Each has its error for a stranger's record, or for no record.
+// searched formats the queries of lookups. Each shows the error for a foreign record or for a missing record.
 func searched(lookups []writes.Lookup) string {
 	var out []string
 	for _, l := range lookups {
@@ -75,7 +75,7 @@ func searched(lookups []writes.Lookup) string {
 	return strings.Join(out, "\n")
 }
 
-// TestPointers checks which records must be there for a write.
+// TestPointers checks which records must exist for a write.
 func TestPointers(t *testing.T) {
 	for _, tt := range []struct{ asked, want string }{
 		{`{"op": "create", "class": "users", "data": {"name": "x"}}`, ""},
@@ -91,8 +91,8 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestUnique checks which other records a write is compared with. These have the same values in a unique index, if the
-// principal sees all of its fields as the source compares them.
+// TestUnique checks which other records a write is compared with. The other records have the same values in a unique
+// index. The principal must see all fields of the index and compare them like the source.
 func TestUnique(t *testing.T) {
 	before := `{"id": "` + ada + `", "org": "acme", "mail": "a", "code": 7, "open": true, "phone": "5", "since": "2026-01-31T00:00:00Z", "name": "Ada", "boss": null, "flag": true}`
 	another := func(fields, at string) string {
@@ -109,11 +109,11 @@ func TestUnique(t *testing.T) {
 		{update(`{"mail": "b", "name": "x"}`), []string{before}, "app.users mail=b for [id], 2" + another("mail", "/data/mail")},
 		{update(`{"name": "b"}`), []string{before}, ""}, // flag is true for 1 and for 2
 		{update(`{"mail": null}`), []string{before}, ""},
-		{update(`{"since": "2026-01-31"}`), []string{before}, ""}, // the source may hold fractions of it
+		{update(`{"since": "2026-01-31"}`), []string{before}, ""}, // the source may store fractions of a second
 		{update(`{"mail": "b"}`), nil, ""},
 		{update(`{"open": false, "code": 8}`), []string{before}, "app.users org=acme code=8 open=false for [id], 2" + another("org, code, open", "/data/code")},
 		{update(`{"code": 8}`), []string{strings.Replace(before, `true`, `null`, 1)}, ""},
-		{update(`{"code": 8}`), []string{`{"id": "` + ada + `"}`}, ""}, // outside of the view
+		{update(`{"code": 8}`), []string{`{"id": "` + ada + `"}`}, ""}, // the old value is outside the view
 		{`{"op": "create", "class": "users", "data": {"code": 8}}`, []string{"null"}, ""},
 		{`{"op": "create", "class": "users", "data": {"code": 8, "open": true}}`, []string{"null"}, "app.users org=acme code=8 open=true for [id], 2" + another("org, code, open", "/data/code")},
 		{`{"op": "create", "class": "users", "data": {"id": "` + grace + `"}}`, []string{"null"}, "app.users id=" + grace + " for [id], 2" + another("id", "/data/id")},
@@ -132,7 +132,7 @@ func TestUnique(t *testing.T) {
 	}
 }
 
-// TestRefusal of lookups checks that the records of a plan itself don't speak against it, and all others do.
+// TestLookupRefusal checks that a write may conflict with records of its own plan, and not with any other record.
 func TestLookupRefusal(t *testing.T) {
 	text, columns := value.OfString, func(paths ...string) (out []policy.Column) {
 		for _, p := range paths {
@@ -155,7 +155,7 @@ func TestLookupRefusal(t *testing.T) {
 		name, asked string
 		columns     []policy.Column
 		found       []value.Row
-		want        string // the record named, or ""
+		want        string // the conflicting record, or ""
 	}{
 		{"nobody", user(ada), columns("id"), nil, ""},
 		{"itself", user(ada), columns("id"), found(text(ada)), ""},

@@ -13,15 +13,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Made is a part of the key of the record that an earlier item of the plan creates. Its value is known once that item has
-// run: a source sets Set.Value then. Until it does, Value is one of the field's type that stands for it.
+// Made refers to a part of the key of the record that an earlier item of the plan creates. A source sets Set.Value
+// once that item has run. Until then, Set.Value is a placeholder of the field's type.
 type Made struct {
-	Item int // from 0
-	Key  int // the part of the key, in the order of the class
+	Item int // index of the earlier item, from 0
+	Key  int // index of the key part, in the order of the class
 }
 
-// referenceSet returns the set of a field to the key of a record that an earlier write of the group creates, or refuses the
-// reference. That key can depend on records that the principal doesn't see, so no preview shows it.
+// referenceSet returns a Set of a field to the key of a record that an earlier write of the group creates. It returns
+// an error if the reference is not allowed. The key can depend on records that the principal doesn't see, so no
+// preview shows it.
 func (w *writer) referenceSet(v *policy.View, f *schema.Field, r calls.Reference) (Set, error) {
 	refuse := func(suggestion, format string, args ...any) (Set, error) {
 		return Set{}, &problem.Error{Code: problem.InvalidArgument, Kind: "reference", Pointer: r.At, Detail: fmt.Sprintf(format, args...), Suggestion: suggestion}
@@ -52,7 +53,7 @@ func (w *writer) referenceSet(v *policy.View, f *schema.Field, r calls.Reference
 	return Set{Field: f, Value: standIn(f), From: &Made{Item: r.Call - 1, Key: part}}, nil
 }
 
-// standIn returns a value of the type of a key.
+// standIn returns a placeholder value of the type of a key field.
 func standIn(f *schema.Field) value.Value {
 	switch f.Type {
 	case schema.Integer, schema.Decimal, schema.Double:
@@ -64,8 +65,9 @@ func standIn(f *schema.Field) value.Value {
 	return value.OfString("000000000000000000000000")
 }
 
-// With returns i with the keys of earlier items in the place of its references. key returns the key of the n-th item,
-// in the order of its class, or nil if it isn't known. Then whole is false, and the reference stays.
+// With returns i with its references replaced by the keys of earlier items. The function key returns the key of the
+// n-th item, in the order of its class, or nil if the key is not known. In that case whole is false and the reference
+// stays.
 func (i *Item) With(key func(n int) []value.Value) (out *Item, whole bool) {
 	if !i.Refers() {
 		return i, true
@@ -90,14 +92,14 @@ func (i *Item) Refers() bool {
 	return slices.ContainsFunc(i.Sets, func(s Set) bool { return s.From != nil })
 }
 
-// SetsReference reports whether i sets the named field to the key of a record that an earlier item creates. That record is in the
-// principal's view, or else the earlier item is refused.
+// SetsReference reports whether i sets the named field to the key of a record that an earlier item creates. That
+// record is in the principal's view. Otherwise the earlier item would have been refused.
 func (i *Item) SetsReference(name string) bool {
 	return slices.ContainsFunc(i.Sets, func(s Set) bool { return s.From != nil && s.Field.Name == name })
 }
 
-// NoteReferences notes in the effects of a preview which values are keys of records that the plan itself creates. It removes
-// the values that the preview had in their places.
+// NoteReferences notes in the effects of a preview which values are keys of records that the plan itself creates. It
+// removes the placeholder values of the preview.
 func (p *Plan) NoteReferences(effects []change.Effect) {
 	for i := range min(len(p.Items), len(effects)) {
 		e := &effects[i]

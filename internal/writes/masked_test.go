@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// TestTextsWithMasks checks a text of which a mask hides parts. It can be given to a new record, without the markers of
-// the mask, and to no other.
+// TestTextsWithMasks checks a text field whose mask hides parts of the text. A new record may set the field to a text
+// without the markers of the mask. An existing record may not set it.
 func TestTextsWithMasks(t *testing.T) {
 	inside := []policy.Pattern{"email", "phone"}
 	p, err := policy.New(policy.Rules{Version: "v", Gates: policy.Gates{Writes: policy.Review, RawWrites: policy.Review}, Classes: map[string]policy.ClassRule{"notes": {

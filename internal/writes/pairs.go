@@ -13,9 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Pairs returns the error of the first write that a check constraint of the source over two fields forbids. It returns
-// nil if the principal doesn't see both. effects are those of a preview. Only their values before the write count,
-// because the source's result may depend on records that the principal doesn't see.
+// Pairs returns the error of the first write that violates a check constraint of the source over two fields. It
+// ignores constraints if the principal doesn't see both fields. The effects are those of a preview. Only their values
+// before the write are used, because the result may depend on records that the principal doesn't see.
 func (p *Plan) Pairs(effects []change.Effect) error {
 	for i := range min(len(p.Items), len(effects)) {
 		it := &p.Items[i]
@@ -33,7 +33,7 @@ func (p *Plan) Pairs(effects []change.Effect) error {
 	return nil
 }
 
-// pair returns the error of i where a field and the one that b compares it with don't fit.
+// pair returns an error if the value of a field violates the bound b, which compares it with another field.
 func (i *Item) pair(name string, b schema.Bound, before value.Value) error {
 	f, v, at := i.leaves(name, before)
 	g, w, other := i.leaves(b.Field, before)
@@ -41,7 +41,7 @@ func (i *Item) pair(name string, b schema.Bound, before value.Value) error {
 		return nil
 	}
 	if n, _ := value.Compare(v, w); n == 0 && f.Type == schema.Date || (schema.Bound{Op: b.Op, Value: w}).Holds(v) {
-		return nil // two dates that are equal here may differ in fractions that only the source has
+		return nil // equal dates may differ in fractions that only the source stores
 	}
 	if at == "" {
 		at = other
@@ -50,8 +50,8 @@ func (i *Item) pair(name string, b schema.Bound, before value.Value) error {
 		Detail: fmt.Sprintf("%s must be %s %s, and would be %s with %s", name, b.Words(), b.Field, problem.Cut(v.String()), problem.Cut(w.String())), Suggestion: "write both so that they fit"}
 }
 
-// CompareQuery returns the query of the fields that Pairs and Unique compare with those that an update sets, or nil. The
-// update doesn't set these fields itself.
+// CompareQuery returns the query of the fields that Pairs and Unique compare with the fields of an update. It returns
+// nil if there are none. It omits fields that the update sets itself.
 func (i *Item) CompareQuery() *query.Find {
 	if i.View == nil || i.Op != write.OpUpdate {
 		return nil
@@ -85,8 +85,8 @@ func (i *Item) CompareQuery() *query.Find {
 	return &query.Find{Class: c.FullName(), IDs: []string{i.Key}, Keys: keys, Limit: 1, Raw: true}
 }
 
-// leaves returns a field with the value that i leaves in it, and the pointer of that value, or "" if i doesn't set it.
-// The field is nil if the principal doesn't see all of its values.
+// leaves returns a field, its value after i, and the pointer of that value. The pointer is "" if i doesn't set the
+// field. The field is nil if the principal doesn't see all of its values.
 func (i *Item) leaves(name string, before value.Value) (f *schema.Field, v value.Value, at string) {
 	f = i.View.Field(name)
 	if f == nil || i.View.Mask(name) != nil || f.Stored != nil {
@@ -94,7 +94,7 @@ func (i *Item) leaves(name string, before value.Value) (f *schema.Field, v value
 	}
 	v, _ = before.Get(name)
 	if set := slices.IndexFunc(i.Sets, func(s Set) bool { return s.Field.Name == name }); set >= 0 {
-		if i.Sets[set].From != nil { // of a record that doesn't exist yet: nothing can be compared with it
+		if i.Sets[set].From != nil { // the referenced record doesn't exist yet, so nothing can be compared with its key
 			return nil, value.Value{}, ""
 		}
 		if v = i.Sets[set].Value; !i.Sets[set].Forced {
@@ -104,7 +104,8 @@ func (i *Item) leaves(name string, before value.Value) (f *schema.Field, v value
 	return f, v, at
 }
 
-// isRounded reports whether a source rounds v, a decimal, before it compares it. A date has no text.
+// isRounded reports whether a source rounds v before it compares it. This applies to decimals. A date has no text and
+// is not rounded.
 func isRounded(f *schema.Field, v value.Value) bool {
 	_, fraction, _ := strings.Cut(v.Text(), ".")
 	return f.Scaled && (len(fraction) > f.Scale || strings.ContainsAny(v.Text(), "eE"))

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// TestPairs checks which writes a comparison of two fields forbids. They leave values that don't fit, and the principal
-// sees both as the source compares them.
+// TestPairs checks which writes violate a comparison of two fields. A write is refused only if the principal sees
+// both fields as the source compares them.
 func TestPairs(t *testing.T) {
 	under := func(field string) []schema.Bound { return []schema.Bound{{Op: "<", Field: field}} }
 	classes := []schema.Class{
@@ -40,7 +40,7 @@ func TestPairs(t *testing.T) {
 		{"the second of both", update(`{"b": 0}`), `{"a": 1, "b": 5}`, "/data/b: a must be less than b, and would be 1 with 0"},
 		{"both", update(`{"b": 7, "a": 8}`), `{"a": 1, "b": 5}`, "/data/a: a must be less than b, and would be 8 with 7"},
 		{"both fit", update(`{"b": 9, "a": 8}`), `{"a": 1, "b": 5}`, ""},
-		{"neither is set", update(`{"c": 2}`), `{"a": 9, "b": 5}`, ""}, // the constraint may be younger than the record
+		{"neither is set", update(`{"c": 2}`), `{"a": 9, "b": 5}`, ""}, // the constraint may be newer than the record
 		{"its other bound", update(`{"a": 3}`), `{"a": 1, "b": 5, "c": 3}`, "/data/a: a must be other than c, and would be 3 with 3"},
 		{"null fits", update(`{"a": null}`), `{"a": 1, "b": 0}`, ""},
 		{"outside of the view", update(`{"a": 9}`), `null`, ""},

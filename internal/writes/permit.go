@@ -13,12 +13,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Draft holds writes that policy allows to be proposed. A source may try them out to find their effects, and must
-// roll them back. Only this package makes a usable one. The zero Draft refuses.
+// A Draft contains writes that the policy allows to be proposed. A source may run them to find their effects and must
+// roll them back. Only this package creates valid Drafts. The zero Draft refuses.
 type Draft struct{ plan *Plan }
 
-// A Permit holds writes that a reviewer or a rule has approved, and that policy allows at this moment. Only this
-// package makes a usable one. The zero Permit refuses.
+// A Permit contains writes that a reviewer or a rule has approved and that the policy allows now. Only this package
+// creates valid Permits. The zero Permit refuses.
 type Permit struct{ plan *Plan }
 
 // Plan returns the plan to try, or a PermissionDenied error for the zero Draft. The caller must not change its lists.
@@ -28,7 +28,7 @@ func (d Draft) Plan() (Plan, error) { return planOrRefuse(d.plan) }
 // lists.
 func (p Permit) Plan() (Plan, error) { return planOrRefuse(p.plan) }
 
-// WithRecorder returns a copy of p with reached as Plan.Reached.
+// WithRecorder returns a copy of p whose Plan.Reached is the function reached.
 func (p Permit) WithRecorder(reached func(ctx context.Context, done change.Receipt, had []int) error) Permit {
 	if p.plan == nil {
 		return p
@@ -45,41 +45,42 @@ func planOrRefuse(p *Plan) (Plan, error) {
 	return *p, nil
 }
 
-// A Plan holds writes in terms of the principal's views. It refers to classes only through Views, and to APIs only
-// through permits for their calls.
+// A Plan contains writes, expressed through the principal's views. It refers to classes only through Views, and to
+// APIs only through permits for their calls.
 type Plan struct {
 	Source  string
-	Items   []Item // at least one. They run in order, in one transaction
+	Items   []Item // at least one. The items run in order, in one transaction
 	Version string // the version of the rules that decided
 
-	// Only in a Permit.
+	// The following fields are set only in a Permit.
 	Change string // the id of the change
-	Digest string // its digest, in hex
+	Digest string // the digest of the change, in hex
 	Fence  int64  // the fencing token of the lease under which it is applied
 
-	// Reached records which of several calls were made, and had, see change.Lease, before the next one is sent. After an error no more is sent, and
-	// the next executor ends the change. Nil if nothing can record it, and then several calls are not made.
+	// Reached records how many of several calls were made before the next call is sent. It also records the parameter
+	// had, see change.Lease. After an error no further call is sent, and the next executor ends the change. If
+	// Reached is nil, several calls are not made.
 	Reached func(ctx context.Context, done change.Receipt, had []int) error
 }
 
 // An Item is one write.
 type Item struct {
 	Op   write.Op
-	View *policy.View // the principal's view, without the canonical filter, or nil if the write is not on a class
+	View *policy.View // the principal's view without the canonical filter. Nil if the write is not on a class
 
-	Key  string        // as given, for people, or "" for a create
-	ID   []value.Value // the key of the record, in the order of View.Key(), of the fields' types, or nil for a create
-	Sets []Set         // in the order of the class, or none for a delete
+	Key  string        // as the caller wrote it, for people, or "" for a create
+	ID   []value.Value // the key of the record, converted to the types of View.Key() and in its order. Nil for a create
+	Sets []Set         // in the order of the class. Empty for a delete
 
-	// The record as it was reviewed, and the fields that must not have changed since. Only in a Permit.
+	// The reviewed record and the fields that must not have changed since. Set only in a Permit.
 	Before    value.Value   // an Object by field, as in change.Effect, or Null for a create
-	Concerned []string      // the fields set and the version field of the class, or all of Before for a delete
-	Reviewed  change.Effect // all that was reviewed of it
+	Concerned []string      // the set fields and the version field of the class. For a delete, all fields of Before
+	Reviewed  change.Effect // the whole effect that was reviewed
 
-	Write write.Write  // as given. For a call, with the request that it sends
+	Write write.Write  // as given. A call also contains the request that it sends
 	Call  calls.Permit // for a call
 
-	at     string // the pointer of the write in the request, or "" for the only one
+	at     string // the pointer of the write in the request, or "" if it is the only write
 	policy *policy.Policy
 	who    identity.Principal
 }
@@ -87,8 +88,8 @@ type Item struct {
 // A Set is a value for a field.
 type Set struct {
 	Field  *schema.Field
-	Value  value.Value     // of the field's type, as far as the type determines it: an array or object for JSON, Null for null
-	Points policy.Relation // the pointer that the field is, or zero if it is none that the principal can follow
-	Forced bool            // set by the rules, not by the principal: the tenant of a new record. The field may be hidden
-	From   *Made           // where Value comes from once an earlier item has run, or nil for a value that is known
+	Value  value.Value     // converted to the field's type: an array or object for JSON, Null for null
+	Points policy.Relation // the relation of a pointer field. Zero if the principal can't follow it
+	Forced bool            // set by the rules, such as the tenant of a new record. The field may be hidden
+	From   *Made           // the source of Value once an earlier item has run. Nil if Value is known
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// Mode returns how the writes of a plan may run, according to the rules of their classes. For the writes of an action,
-// its own mode decides.
+// Mode returns how the writes of a plan may run under the rules of their classes. The mode of an action decides about
+// its own writes.
 func (p *Plan) Mode(r write.Request) write.Mode {
 	said := map[write.Mode]bool{}
 	var last write.Mode
@@ -25,13 +25,13 @@ func (p *Plan) Mode(r write.Request) write.Mode {
 		said[last] = true
 	}
 	if len(said) > 1 {
-		return write.Review // the permission for one write of a group doesn't extend to the others
+		return write.Review // a permission for one write of a group doesn't cover the other writes
 	}
 	return last
 }
 
-// Schema returns the schema that a plan writes, of a source with one schema per tenant, or "" for other sources. All
-// items have the views of one principal in one source, and so one schema.
+// Schema returns the schema that a plan writes to if its source has one schema per tenant, or "" for other sources.
+// All items use views of one principal in one source, so they share one schema.
 func (p *Plan) Schema() string {
 	for i := range p.Items {
 		if v := p.Items[i].View; v != nil {
@@ -41,7 +41,8 @@ func (p *Plan) Schema() string {
 	return ""
 }
 
-// sentence returns the first sentence of a summary, without its full stop: some documents have a paragraph there.
+// sentence returns the first sentence of a summary without its full stop. Some API documents have whole paragraphs as
+// summaries.
 func sentence(summary string) string {
 	first, _, _ := strings.Cut(strings.Join(strings.Fields(summary), " "), ". ")
 	return strings.TrimRight(first, ".")

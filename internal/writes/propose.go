@@ -18,8 +18,8 @@ import (
 // them itself.
 const Revert = "revert"
 
-// Propose returns the draft for the principal's request r, or refuses it. It checks the gates and scopes of each write,
-// not only those of the tool called: a group may hold writes of several kinds.
+// Propose returns the draft for the principal's request r, or an error that refuses it. It checks the gate and the
+// scope of each write, because a group may contain writes of several kinds.
 func Propose(ctx context.Context, p *policy.Policy, principal identity.Principal, r write.Request) (Draft, error) {
 	plan, err := planOf(ctx, p, principal, r.Writes, r.From)
 	if err == nil {
@@ -32,7 +32,7 @@ func Propose(ctx context.Context, p *policy.Policy, principal identity.Principal
 }
 
 // once refuses a group that writes a record twice. The values that the second write finds would depend on whether the
-// first one succeeded. That depends on records that the principal doesn't see.
+// first write succeeded. This can depend on records that the principal doesn't see.
 func (p *Plan) once() error {
 	for i := range p.Items {
 		if j := slices.IndexFunc(p.Items[:i], p.Items[i].sameRecord); j >= 0 {
@@ -43,8 +43,8 @@ func (p *Plan) once() error {
 	return nil
 }
 
-// Allow returns the permit to write an approved change for the principal in its current state, under the rules of p, or
-// refuses it. It refuses a change whose digest doesn't match its content, and whatever Propose would refuse now.
+// Allow returns the permit to apply an approved change for the current principal under the rules of p. It returns an
+// error if the digest doesn't match the content of the change, or if Propose would refuse the writes now.
 func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, a change.Approved) (Permit, error) {
 	c, err := a.Change()
 	if err != nil {
@@ -74,8 +74,9 @@ func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, 
 	return Permit{plan}, nil
 }
 
-// CheckSchema refuses a change of a source with one schema per tenant if it was proposed for another schema. The schema must
-// be that of its agent, the principal. A change is bound to the schema in which it was previewed and reviewed.
+// CheckSchema checks a change of a source with one schema per tenant. It returns an error if the change was proposed
+// for a schema other than the current schema of principal, its agent. A change is bound to the schema in which it was
+// previewed and reviewed.
 func CheckSchema(p *policy.Policy, principal identity.Principal, c *change.Change) error {
 	now := p.Schema(principal, c.Source)
 	if c.Schema == now && (now == "" || p.HasSchema(c.Source, now)) {
@@ -88,8 +89,8 @@ func CheckSchema(p *policy.Policy, principal identity.Principal, c *change.Chang
 	return &problem.Error{Code: problem.Conflict, Kind: "schema", Detail: why}
 }
 
-// expect records the reviewed values, and which fields must not have changed: those set and the version of the record,
-// or all for a delete.
+// expect records the reviewed values and the fields that must not have changed since the review. For an update these
+// are the set fields and the version field. For a delete these are all fields.
 func (i *Item) expect(e *change.Effect) {
 	i.Before, i.Reviewed = e.Before, *e
 	switch i.Op {
@@ -107,13 +108,13 @@ func (i *Item) expect(e *change.Effect) {
 	}
 }
 
-// sameRecord reports whether other writes the same record as i, or the same class. A new record is none of them.
+// sameRecord reports whether other writes the same record or the same class as i. A new record never matches.
 func (i *Item) sameRecord(other Item) bool {
 	return i.View != nil && other.View != nil && i.View.Class() == other.View.Class() &&
 		(i.Key != "" && i.Key == other.Key || i.ID != nil && slices.EqualFunc(i.ID, other.ID, value.Equal))
 }
 
-// planOf applies the rules to each write. from returns the origin of the i-th.
+// planOf applies the rules to each write. The function from returns the origin of the i-th write.
 func planOf(ctx context.Context, p *policy.Policy, principal identity.Principal, list []write.Write, from func(i int) write.Origin) (*Plan, error) {
 	switch n := len(list); {
 	case n == 0:
@@ -146,12 +147,12 @@ type writer struct {
 	policy *policy.Policy
 	who    identity.Principal
 	action string // the action that made the write, or ""
-	at     string // the JSON pointer of the write in the request, or "" if it is the only one
-	before []Item // the writes before it
+	at     string // the pointer of the write in the request, or "" if it is the only write
+	before []Item // the earlier writes of the request
 }
 
-// item applies the rules to one write and returns it with its effect for reviewers, and its source. A new kind of write
-// without a case is an internal error, never allowed.
+// item applies the rules to one write. It returns the write with its effect for reviewers, and its source. A kind of
+// write without a case is an internal error, so it is never allowed.
 func (w *writer) item(ctx context.Context, asked write.Write) (Item, string, error) {
 	if err := w.may(asked); err != nil {
 		return Item{}, "", err
@@ -188,8 +189,8 @@ func (w *writer) item(ctx context.Context, asked write.Write) (Item, string, err
 	return Item{}, "", problem.New(problem.Internal, fmt.Sprintf("policy can't write %T", asked))
 }
 
-// refuseClassChange refuses to change the classes of a source with one schema per tenant. The schema of the tenant would differ
-// from the template, and could no longer be read.
+// refuseClassChange refuses to change the classes of a source with one schema per tenant. The tenant's schema would
+// differ from the template, and the gateway could no longer read it.
 func (w *writer) refuseClassChange(source string) error {
 	if w.policy.Rules().Schemas[source] == "" {
 		return nil
@@ -198,7 +199,7 @@ func (w *writer) refuseClassChange(source string) error {
 		Suggestion: "ask for a migration of the application"}
 }
 
-// Kind returns the kind of write, for gates, of op. action is the action that made it, or "".
+// Kind returns the kind of write that a gate controls. action is the action that made the write, or "".
 func Kind(op write.Op, action string) policy.Write {
 	switch op {
 	case write.OpSchema:
@@ -211,7 +212,7 @@ func Kind(op write.Op, action string) policy.Write {
 	return policy.WriteAction
 }
 
-// scope returns the scope that a write needs. An action has its own scope, which covers its deletes.
+// scope returns the scope that a write requires. An action has its own scope, which also covers its deletes.
 func (w *writer) scope(op write.Op) identity.Scope {
 	switch {
 	case op == write.OpSchema:
@@ -222,7 +223,7 @@ func (w *writer) scope(op write.Op) identity.Scope {
 	return identity.Write
 }
 
-// named describes the kinds of write in sentences.
+// named describes each kind of write in words.
 var named = map[write.Op]string{write.OpCreate: "a create", write.OpUpdate: "an update", write.OpDelete: "a delete", write.OpAction: "an action",
 	write.OpCall: "a call", write.OpSchema: "a change of the schema"}
 
@@ -234,7 +235,7 @@ func (w *writer) may(asked write.Write) error {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "gate", Pointer: w.at, Detail: fmt.Sprintf("%s are switched off (%s)", what, key)}
 	}
 	if asked.Op() == write.OpCall {
-		return nil // the scope depends on the class of the operation
+		return nil // the operation determines the scope
 	}
 	if scope := w.scope(asked.Op()); !w.who.Has(scope) {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(scope), Pointer: w.at,
@@ -243,7 +244,7 @@ func (w *writer) may(asked write.Write) error {
 	return nil
 }
 
-// view returns the view of the class that a write names, for writing.
+// view returns the view for writing to the named class.
 func (w *writer) view(name string, op write.Op) (*policy.View, error) {
 	v, err := w.policy.View(w.who, name, w.at+"/class_name", true)
 	if err != nil {
@@ -265,7 +266,7 @@ func (w *writer) view(name string, op write.Op) (*policy.View, error) {
 	return v, nil
 }
 
-// recordless refuses a write to a class without records.
+// recordless returns the error of a write to a class without records.
 func (w *writer) recordless(v *policy.View) error {
 	return &problem.Error{Code: problem.Unsupported, Kind: "recordless_class", Pointer: w.at + "/class_name",
 		Detail: v.Name() + " is a description without records: nothing can be written to it"}
@@ -284,7 +285,7 @@ func (w *writer) create(asked *write.Create) (Item, string, error) {
 	return Item{Op: write.OpCreate, View: v, Sets: sets, Write: asked, policy: w.policy, who: w.who}, v.Source(), nil
 }
 
-// update applies the rules to an update of the record asked.ID, which must be in the view, of at least one field.
+// update applies the rules to an update. The record asked.ID must be in the view, and at least one field must be set.
 func (w *writer) update(asked *write.Update) (Item, string, error) {
 	v, err := w.view(asked.Class, write.OpUpdate)
 	if err != nil {
@@ -310,7 +311,8 @@ func (w *writer) remove(asked *write.Delete) (Item, string, error) {
 	return item, v.Source(), item.find(w.at)
 }
 
-// act plans an action whose effect no rule of a class describes. The owner's configuration determines what it may do.
+// act plans an action whose effect is not described by the rules of a class. The owner's configuration decides what
+// it may do.
 func (w *writer) act(asked *write.Action) (Item, string, error) {
 	v, err := w.policy.View(w.who, asked.Class, w.at+"/class_name", true)
 	if err != nil {

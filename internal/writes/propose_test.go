@@ -131,7 +131,7 @@ func TestPropose(t *testing.T) {
 	for _, tt := range []struct{ asked, want string }{
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": 9007199254740993, "title": "x"}}`, `app update issues 1 title="x" n=9007199254740993`},
 		{`{"op": "create", "class": "app.issues", "data": {"title": "x"}}`, `app create issues org="acme" (forced) title="x"`},
-		{`{"op": "create", "class": "issues", "data": {"title": "x", "org": "globex"}}`, `app create issues org="globex" title="x"`}, // outside of the view
+		{`{"op": "create", "class": "issues", "data": {"title": "x", "org": "globex"}}`, `app create issues org="globex" title="x"`}, // the new tenant is outside the view
 		{`{"op": "delete", "class": "issues", "id": "1"}`, `app delete issues 1`},
 		{`{"op": "update", "class": "parts", "id": "[\"x\",\"7\"]", "data": {"n": null}}`, `app update parts ["x","7"] n=null`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"boss_id": "2"}}`, `app update issues 1 boss_id=2 → issues`},
@@ -153,9 +153,9 @@ func TestPropose(t *testing.T) {
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"any": {}}}`, `invalid_argument /data/any: any must be a text, a number or a boolean, not an object`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"status": "Dne", "n": 1.5}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not 1.5; status must be one of Todo, Done, not "Dne". Did you mean Done?`},
 		{`[{"op": "delete", "class": "issues", "id": "1"}, {"op": "update", "class": "issues", "id": "1", "data": {"n": null, "open": 1}}]`, `invalid_argument /writes/1/data/open: open must be true or false, not 1`},
-		{`{"op": "create", "class": "issues", "data": {"n": 1}}`, `invalid_argument /data/title: the field "title" is missing`}, // note is required as well, but hidden
+		{`{"op": "create", "class": "issues", "data": {"n": 1}}`, `invalid_argument /data/title: the field "title" is missing`}, // note is also required, but hidden
 		{`{"op": "create", "class": "issues", "data": {"n": "x"}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not the text "x"; the field "title" is missing`},
-		{`{"op": "create", "class": "issues", "data": {"title": 5}}`, `invalid_argument /data/title: title must be a text, not 5`}, // and not missing
+		{`{"op": "create", "class": "issues", "data": {"title": 5}}`, `invalid_argument /data/title: title must be a text, not 5`}, // not reported as missing
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": "x", "nope": 1}}`, `invalid_query /data/nope: unknown field "nope" of issues`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"box": "x"}}`, `unsupported_by_source /data/box: box is of a type that can only be read`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"made": "2026-01-31"}}`, `invalid_argument /data/made: made is filled in by the source`},
@@ -354,7 +354,7 @@ func TestRevertSets(t *testing.T) {
 	}
 }
 
-// approval takes writes through a queue and returns the Approved change.
+// approval sends writes through a queue and returns the Approved change.
 func approval(t *testing.T, edit func(*change.Change), asked string, effects ...change.Effect) (change.Approved, error) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "b.db"))
@@ -386,7 +386,7 @@ func approval(t *testing.T, edit func(*change.Change), asked string, effects ...
 	return q.Claim(ctx, kept.ID, "here")
 }
 
-// TestAllow checks that an approved change gives a permit for exactly its content, under the current rules.
+// TestAllow checks that an approved change produces a permit for exactly its content, under the current rules.
 func TestAllow(t *testing.T) {
 	before := value.OfObject([]value.Member{{Name: "id", Value: value.OfInt(1)}, {Name: "n", Value: value.OfInt(5)}})
 	update := `{"op": "update", "class": "fixed", "id": "1", "data": {"n": 6}}`
@@ -447,7 +447,8 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// TestRecorded checks that a permit gets the function that records its calls, and that the zero permit still refuses.
+// TestRecorded checks that a permit receives the function that records its calls, and that the zero permit still
+// refuses.
 func TestRecorded(t *testing.T) {
 	a, err := approval(t, nil, `{"op": "update", "class": "fixed", "id": "1", "data": {"n": 6}}`, change.Effect{Op: "update", Class: "app.x", Key: "1"})
 	if err != nil {
@@ -470,7 +471,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestReading checks that a record is read back as the principal sees it: all visible fields, by its key.
+// TestReading checks that a record is read back as the principal sees it, by its key and with all visible fields.
 func TestReading(t *testing.T) {
 	d, err := writes.Propose(t.Context(), compiled(t, nil), principal, write.Request{Writes: parsed(t, `{"op": "delete", "class": "issues", "id": "1"}`)})
 	if err != nil {

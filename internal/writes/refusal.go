@@ -2,11 +2,11 @@ package writes
 
 import "errors"
 
-// A Refusal is the error of one write of a request. It wraps the caller's error, in which names of fields are escaped
-// and the place is text.
+// A Refusal is the error of one write of a request. It wraps the error for the caller. In that error, field names are
+// escaped and the position is part of the text.
 type Refusal struct {
-	Write int    // the place of the write in the request, from 0
-	Field string // the field that may not be set, as the request names it, or "" if it is the write itself
+	Write int    // index of the write in the request
+	Field string // the field that may not be set, as written in the request. "" if the whole write is refused
 	err   error
 }
 
@@ -16,7 +16,7 @@ func (r *Refusal) Error() string { return r.err.Error() }
 // Unwrap returns the caller's error.
 func (r *Refusal) Unwrap() error { return r.err }
 
-// of returns err, which refuses the i-th write, as its Refusal.
+// of wraps err in a Refusal of the i-th write.
 func of(i int, err error) error {
 	r, field := errors.AsType[*Refusal](err)
 	if !field {

@@ -10,7 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// TestRefusal checks that a refusal says which write and which field it is about, whatever the place in its text looks like.
+// TestRefusal checks that a refusal names the right write and field, whatever position the text of the error
+// contains.
 func TestRefusal(t *testing.T) {
 	const fine = `{"op": "update", "class": "issues", "id": "1", "data": {"n": 6}}`
 	for _, tt := range []struct {

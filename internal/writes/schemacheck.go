@@ -13,34 +13,34 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A CheckedRecord says which part of a record the arguments are.
+// A CheckedRecord says whether the arguments form a whole record or a part of one.
 type CheckedRecord string
 
-// The kinds of CheckedRecord.
+// The values of CheckedRecord.
 const (
 	CheckNew      CheckedRecord = "new"    // a whole record: required fields must be given
 	CheckOnChange CheckedRecord = "change" // changed fields: only given fields are checked
 )
 
-// A Declaration is check_against as an owner writes it. The zero Declaration checks nothing.
+// A Declaration is the setting check_against as an owner writes it. The zero Declaration checks nothing.
 type Declaration struct {
-	Class  string            // "source.Class", or a bare name that only one source has
-	Fields map[string]string // by argument, its field. Other arguments are for the fields of the same name
+	Class  string            // "source.Class", or a class name that only one source has
+	Fields map[string]string // the field of each renamed argument. Other arguments have the name of their field
 	Record CheckedRecord     // "" means CheckOnChange
 }
 
 // A Check is a compiled declaration. It is immutable and safe for concurrent use.
 type Check struct {
-	Class string // "source.Class"
+	Class string // in the form "source.Class"
 
 	arguments []string
-	fields    map[string]string // by argument. Each has a field
-	named     map[string]bool   // the arguments whose field is in the declaration
+	fields    map[string]string // the field of each argument
+	named     map[string]bool   // the arguments listed in Declaration.Fields
 	changes   bool
 }
 
-// CompileCheck compiles a declaration for a call with these arguments, against the rules in force and their catalogue. It
-// calls wrong for each error, with its path below the declaration. The Check must then not be used.
+// CompileCheck compiles a declaration for a call with these arguments, against the current rules and their catalogue.
+// It calls wrong for each error, with the path below the declaration. After an error the Check must not be used.
 func CompileCheck(p *policy.Policy, d Declaration, arguments []string, wrong func(at []string, format string, args ...any)) *Check {
 	class, visible, masked, err := p.VisibleClass(d.Class)
 	if err != nil {
@@ -77,7 +77,7 @@ func CompileCheck(p *policy.Policy, d Declaration, arguments []string, wrong fun
 	return c
 }
 
-// name checks the fields that an owner has declared for arguments and adds them. It reports whether all are valid.
+// name checks the fields that an owner declared for arguments, and adds them. It reports whether all are valid.
 func (c *Check) name(fields map[string]string, class *schema.Class, wrong func([]string, string, ...any)) bool {
 	right := true
 	refuse := func(at []string, format string, args ...any) {
@@ -119,21 +119,22 @@ func (c *Check) argument(field string) string {
 	return ""
 }
 
-// A Described is a class as its source describes it at a moment, and one caller's view of it.
+// A Described contains a class as its source currently describes it, and one caller's view of it.
 type Described struct {
-	Class *schema.Class // nil if it doesn't exist any more or can't be read
-	Why   string        // without a Class: the reason, for reviewers
-	View  *policy.View  // of Class, or nil if the caller can't see it
+	Class *schema.Class // nil if the class doesn't exist any more or can't be read
+	Why   string        // the reason for a nil Class, for reviewers
+	View  *policy.View  // the caller's view of Class, or nil if the caller can't see it
 }
 
-// sees reports whether the caller may know the values allowed in a field.
+// sees reports whether the caller may know the allowed values of a field.
 func (d *Described) sees(field string) bool {
 	return d.View != nil && d.View.Field(field) != nil && d.View.Mask(field) == nil
 }
 
-// Arguments checks args, an Object whose JSON pointer is at. It returns one problem.InvalidArgument with a fault for
-// each error that the caller may see. A fault has the argument, the rule that it breaks, and a sentence that names the
-// field. Without an error, Arguments returns the doubts that the caller must not see, for write.Request.Doubts.
+// Arguments checks args, an Object at the JSON pointer at. It returns one problem.InvalidArgument with a fault for
+// each error that the caller may see. A fault contains the argument, the violated rule, and a sentence that names the
+// field. If there is no visible error, Arguments returns the doubts for write.Request.Doubts. The caller must not see
+// these doubts.
 func (c *Check) Arguments(d Described, args value.Value, at string) ([]write.Doubt, error) {
 	if d.Class == nil || len(d.Class.Fields) == 0 {
 		why := d.Why
@@ -146,7 +147,7 @@ func (c *Check) Arguments(d Described, args value.Value, at string) ([]write.Dou
 	var doubts []write.Doubt
 	o := fieldOptions{At: at, Changes: c.changes, Fields: c.fields, Key: keys(d.Class), Open: d.Class.Recordless}
 	for _, f := range checkRecord(pointers(d.Class), args, o) {
-		f.Pointer = strings.TrimSuffix(argcheck.At(at, c.argument(f.Name)), "/") // also for a missing value
+		f.Pointer = strings.TrimSuffix(argcheck.At(at, c.argument(f.Name)), "/") // also set for a missing value
 		if d.sees(f.Name) {
 			told = append(told, f)
 		} else {
@@ -172,7 +173,7 @@ func pointers(c *schema.Class) []*schema.Field {
 	return out
 }
 
-// keys returns a function that reports whether a field of the class holds ids.
+// keys returns a function that reports whether a field of the class contains ids.
 func keys(c *schema.Class) func(string) bool {
 	return func(field string) bool {
 		return slices.Contains(c.Key, field) || slices.ContainsFunc(c.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, field) })

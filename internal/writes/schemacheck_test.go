@@ -76,7 +76,7 @@ func TestCompile(t *testing.T) {
 	}{
 		{writes.Declaration{Class: "Account", Fields: named, Record: writes.CheckNew}, all, ""},
 		{writes.Declaration{Class: "org.Account"}, []string{"Name", "dry"}, ""},
-		{writes.Declaration{Class: "org.Account", Fields: map[string]string{"secret": "SSN__c"}}, []string{"secret"}, ""}, // hidden from the caller
+		{writes.Declaration{Class: "org.Account", Fields: map[string]string{"secret": "SSN__c"}}, []string{"secret"}, ""}, // the field is hidden from the caller
 		{writes.Declaration{Class: "Lead", Record: writes.CheckNew}, []string{"Email"}, ""},
 		{writes.Declaration{Class: "Acount"}, all, "class: there is no such class. Did you mean Account or org.Account?"},
 		{writes.Declaration{Class: "orders"}, all, "class: 2 sources have such a class; write source.Class"},
@@ -89,7 +89,7 @@ func TestCompile(t *testing.T) {
 			": a new record of org.Account needs Name, Active__c, and no argument is for it; fields says which is, and record: change asks only for what is right in what is given"},
 		{writes.Declaration{Class: "Account", Record: writes.CheckOnChange}, all, ""},
 		{writes.Declaration{Class: "Account", Fields: map[string]string{"activ": "Active__c"}}, all, `fields.activ: there is no argument "activ". Did you mean active?`},
-		{writes.Declaration{Class: "Account", Fields: map[string]string{"b": "Active__c"}, Record: writes.CheckNew}, []string{"a"}, `fields.b: there is no argument "b"`}, // and no more
+		{writes.Declaration{Class: "Account", Fields: map[string]string{"b": "Active__c"}, Record: writes.CheckNew}, []string{"a"}, `fields.b: there is no argument "b"`}, // no other error is reported
 		{writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Active_c"}}, all, `fields.active: org.Account has no field "Active_c". Did you mean Active__c?`},
 		{writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Name"}}, all, "fields: the arguments Name and active are both for the field Name"},
 	} {
@@ -124,7 +124,7 @@ func checkOutcome(doubts []write.Doubt, err error) string {
 	return strings.Join(out, "\n")
 }
 
-// TestArguments checks the faults that a caller who sees the class gets, and those for reviewers.
+// TestArguments checks the faults for a caller who sees the class, and the doubts for reviewers.
 func TestArguments(t *testing.T) {
 	p, now := checkRules(t), account()
 	d := writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Active__c", "number": "SSN__c"}, Record: writes.CheckNew}
@@ -170,7 +170,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestNow checks that the current class applies.
+// TestNow checks that the current description of the class is used.
 func TestNow(t *testing.T) {
 	p := checkRules(t)
 	check := compiledCheck(t, writes.Declaration{Class: "Account", Fields: map[string]string{"a": "Industry"}}, "a", "Name", "Phone")
@@ -197,7 +197,7 @@ func TestNow(t *testing.T) {
 	}
 }
 
-// TestTable checks against a database class, with ids written as text.
+// TestTable checks arguments against a database class. Ids are written as text.
 func TestTable(t *testing.T) {
 	p := checkRules(t)
 	view, err := p.View(whole, "app.orders", "", true)
@@ -217,7 +217,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestHints checks that hints contain nothing the caller doesn't see.
+// TestHints checks that hints contain nothing that is hidden from the caller.
 func TestHints(t *testing.T) {
 	p := checkRules(t)
 	check := compiledCheck(t, writes.Declaration{Class: "Account", Fields: map[string]string{"active": "Active__c", "number": "SSN__c"}, Record: writes.CheckNew},

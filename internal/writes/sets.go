@@ -17,8 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// sets returns the fields that data sets in v's class, in the order of the class, with those that the rules add for a
-// new record.
+// sets returns the fields that data sets in v's class, in the order of the class. It includes the fields that the
+// rules add to a new record.
 func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, error) {
 	given := map[string]Set{}
 	var faults []argcheck.Fault
@@ -53,8 +53,8 @@ func (w *writer) sets(v *policy.View, data value.Value, op write.Op) ([]Set, err
 	return out, nil
 }
 
-// returns reports whether a source takes the former value of a generated field for a record that a revert restores. It
-// does so for an id that the database counts up, and for an ObjectId.
+// returns reports whether a source accepts the former value of a generated field when a revert restores the record.
+// Sources do this for integer keys and for ObjectIds.
 func returns(v *policy.View, f *schema.Field) bool {
 	return (f.Type == schema.Integer || f.Native == "objectId") && slices.Contains(v.Key(), f.Name)
 }
@@ -100,8 +100,8 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *argchec
 	return s, nil, nil
 }
 
-// withDocumentedValues returns f with the values that the configuration says it may hold, if it says that. A revert restores what was
-// there before.
+// withDocumentedValues returns f with the allowed values of the configuration, if it lists any. A revert ignores this
+// list, because it restores former values.
 func (w *writer) withDocumentedValues(v *policy.View, f *schema.Field) *schema.Field {
 	values := v.Rule().Fields[f.Name].Values
 	if len(values) == 0 || w.action == Revert || f.Type.IsStructured() {
@@ -118,7 +118,7 @@ func (w *writer) withDocumentedValues(v *policy.View, f *schema.Field) *schema.F
 // force adds the values that the principal's tenant scope requires of a new record.
 func (w *writer) force(v *policy.View, given map[string]Set) {
 	for _, l := range v.Layers() {
-		c, _ := l.Filter.(query.Compare) // a tenant rule is one equality, or a pointer
+		c, _ := l.Filter.(query.Compare) // a tenant rule is one equality, or follows a pointer
 		if l.Name != "tenant" || len(c.Path) != 1 {
 			continue
 		}
@@ -128,7 +128,7 @@ func (w *writer) force(v *policy.View, given map[string]Set) {
 	}
 }
 
-// ownValue returns the value of a tenant's field in the records that the tenant makes: c's value, or a list with only
+// ownValue returns the value of the tenant field in the tenant's new records. It is c's value, or a list with only
 // this value.
 func ownValue(l policy.Layer, c query.Compare) value.Value {
 	if l.Contains {
@@ -137,8 +137,8 @@ func ownValue(l policy.Layer, c query.Compare) value.Value {
 	return c.Value
 }
 
-// checkTenantLists refuses to give a record to another tenant by a list: a new record belongs to the principal's tenant only. The list of a record
-// that exists stays as it is, which Plan.Tenants checks.
+// checkTenantLists refuses a new record whose list of tenants differs from the list with only the principal's tenant.
+// For existing records, Plan.Tenants checks that the list doesn't change.
 func (w *writer) checkTenantLists(v *policy.View, given map[string]Set, op write.Op) error {
 	for _, l := range v.Layers() {
 		c, _ := l.Filter.(query.Compare)
@@ -154,8 +154,8 @@ func (w *writer) checkTenantLists(v *policy.View, given map[string]Set, op write
 	return nil
 }
 
-// Tenants refuses an update that changes the list of tenants that a record belongs to. effects are those of a preview.
-// Only their values before the write count.
+// Tenants refuses an update that changes a record's list of tenants. The effects are those of a preview. Only their
+// values before the write are used.
 func (p *Plan) Tenants(effects []change.Effect) error {
 	for i := range min(len(p.Items), len(effects)) {
 		it := &p.Items[i]
@@ -178,8 +178,8 @@ func (p *Plan) Tenants(effects []change.Effect) error {
 	return nil
 }
 
-// missing returns faults for the required fields that have no value. It doesn't report required hidden fields. The
-// source reports those to reviewers.
+// missing returns faults for required fields without a value. It omits hidden fields. The source reports missing
+// hidden fields to reviewers.
 func (w *writer) missing(v *policy.View, given func(string) bool) []argcheck.Fault {
 	settable := slices.DeleteFunc(slices.Clone(v.Fields()), func(f *schema.Field) bool { return !v.MaskLetsSet(f.Name, true) })
 	return missingFields(settable, given, w.at+"/data")

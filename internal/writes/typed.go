@@ -8,7 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// fitType returns v, which isn't null, as a value of f's type, or a description of that type: "a number".
+// fitType converts v to f's type. v must not be null. If that is impossible, it returns a description of the type,
+// such as "a number".
 func fitType(f *schema.Field, v value.Value, o fieldOptions) (fitted value.Value, must string) {
 	ok := true
 	switch f.Type {
@@ -48,11 +49,11 @@ func fitType(f *schema.Field, v value.Value, o fieldOptions) (fitted value.Value
 	return v, must
 }
 
-// whole returns v as a 64-bit integer. It may be written as text, since many clients have no integers of 64 bits. The text of a key
-// has to be as answers show it.
+// whole returns v as a 64-bit integer. v may be a text, because many clients have no 64-bit integers. The text of a
+// key must be written exactly as answers show it.
 func whole(f *schema.Field, v value.Value, key bool) (value.Value, bool) {
 	if key && v.Kind() == value.String {
-		n, _ := strconv.ParseInt(v.Text(), 10, 64) // invalid text differs from its result
+		n, _ := strconv.ParseInt(v.Text(), 10, 64) // the integer of an invalid text is formatted differently
 		return value.OfInt(n), strconv.FormatInt(n, 10) == v.Text()
 	}
 	if v.Kind() == value.String {
@@ -62,7 +63,7 @@ func whole(f *schema.Field, v value.Value, key bool) (value.Value, bool) {
 	return value.OfInt(n), ok
 }
 
-// number returns v as a number. It may be written as text, since many clients have no exact decimals.
+// number returns v as a number. v may be a text, because many clients have no exact decimals.
 func number(f *schema.Field, v value.Value) (value.Value, bool) {
 	if v.Kind() == value.String {
 		return schema.Number(f.Type, v.Text())
@@ -70,7 +71,7 @@ func number(f *schema.Field, v value.Value) (value.Value, bool) {
 	return v, v.IsNumber()
 }
 
-// dateValue returns v as an instant or a day, or as the text of a date that is Endless.
+// dateValue returns v as an instant or a day. An Endless date may also remain a text.
 func dateValue(f *schema.Field, v value.Value) (value.Value, bool) {
 	if v.Kind() == value.Date || v.Kind() == value.Day {
 		return v, true
@@ -78,7 +79,7 @@ func dateValue(f *schema.Field, v value.Value) (value.Value, bool) {
 	return f.ParseDate(v.Text())
 }
 
-// raw returns v as bytes.
+// raw returns v as bytes. A text must be base64.
 func raw(v value.Value) (value.Value, bool) {
 	if v.Kind() == value.Bytes {
 		return v, true

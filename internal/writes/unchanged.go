@@ -6,9 +6,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// ChangesNothing reports whether all writes of the plan are updates of fields that the caller sees whole, and that have the
-// asked values already. A field that is hidden or masked isn't compared, and neither is the source's result, because
-// the answer would reveal hidden data.
+// ChangesNothing reports whether the plan would change nothing. All its writes must be updates of fields that the
+// caller sees unmasked and that already have the requested values. It doesn't compare hidden or masked fields or the
+// source's result, because the answer would reveal hidden data.
 func (p *Plan) ChangesNothing(effects []change.Effect) bool {
 	if len(p.Items) == 0 || len(effects) != len(p.Items) {
 		return false
