@@ -25,7 +25,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// hiring is an API, a pack over it, and the cached description that a tool of the pack is checked against.
+// hiring contains an API, a pack over it, and the cached class description that a tool of the pack is checked
+// against.
 var hiring = map[string]string{
 	"api.yaml": `openapi: 3.0.3
 info: {title: Crew, version: "1"}
@@ -44,8 +45,8 @@ paths: {/crew: {post: {operationId: hire, requestBody: {content: {application/js
 		{"name": "Rank", "type": "picklist", "nillable": false, "picklistValues": [{"value": "Mate", "active": true}, {"value": "Captain", "active": true}]}]}`,
 }
 
-// TestAgainst: a tool with check_against proposes nothing that doesn't fit its class, as far as the caller sees the
-// class. The rest is left to reviewers.
+// TestAgainst checks that a tool with check_against refuses values that don't fit its class, if the caller sees the
+// class. Other faults are shown to reviewers.
 func TestAgainst(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range hiring {
@@ -109,7 +110,7 @@ func TestAgainst(t *testing.T) {
 		args, want string
 	}{
 		{seer, `{"name": "Ann", "rank": "Mate", "reason": "we need one"}`, `{"status":"pending_review"`},
-		{seer, `{"name": "Bob"}`, `{"status":"pending_review"`}, // the rank, which is required, has a default
+		{seer, `{"name": "Bob"}`, `{"status":"pending_review"`}, // the required field rank has a default
 		{seer, `{"name": "Annabella", "rank": "Mat"}`, wrong},
 		{seer, `{"rank": "Mate"}`, `invalid_argument the field "Name" is missing [/name required]`},
 		{blind, `{"name": "Annabella", "rank": "Mat"}`, `{"status":"pending_review"`},
@@ -122,7 +123,7 @@ func TestAgainst(t *testing.T) {
 	if err != nil || len(kept) != 1 || len(kept[0].Doubts) != 2 || kept[0].Doubts[0].Text != "Name must have at most 5 characters, not 9" {
 		t.Errorf("%+v %v", kept, err)
 	}
-	// The class moves between the proposal and the approval: it is asked again right before the call is sent.
+	// The class changes between proposal and approval. It is checked again directly before the call is sent.
 	if err := os.WriteFile(filepath.Join(dir, "cache/.metadata/Org/Sailor.json"), []byte(strings.Replace(hiring["cache/.metadata/Org/Sailor.json"], `"length": 5`, `"length": 2`, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}

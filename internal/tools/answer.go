@@ -18,13 +18,13 @@ import (
 // output is the output schema of tools that return one change.
 const output = `{"type":"object","properties":{"status":{"type":"string"}}}`
 
-// nextTool is the tool for an agent to call while people decide.
+// nextTool is the tool that an agent calls while it waits for a decision.
 const nextTool = "get_change"
 
 // proposeTool is the tool that proposes several writes at once.
 const proposeTool = "propose_changes"
 
-// replyTool is the tool with which an agent goes on after a person has asked for changes.
+// replyTool is the tool that an agent calls after a person has requested changes.
 const replyTool = "reply_to_change"
 
 // changeRead returns a schema literal as JSON.
@@ -38,7 +38,7 @@ func status(s change.State) string {
 	return string(s)
 }
 
-// Propose files req for review, and returns the result for the agent. It is for tools that build their own requests.
+// Propose files req for review and returns the result for the agent. Tools that build their own requests use it.
 func (r *ChangeTools) Propose(ctx context.Context, c *bailiwick.Call, req write.Request) (tool.Result, error) {
 	return r.propose(ctx, c, req, false)
 }
@@ -63,8 +63,8 @@ func (r *ChangeTools) propose(ctx context.Context, c *bailiwick.Call, req write.
 	return r.changeResult(c, s), nil
 }
 
-// changeResult returns the result about a change of the caller, with the part of the API's answer that the tool that filed it
-// shows.
+// changeResult returns the result about a change of the caller. It includes the part of the API's answer that the
+// filing tool selects.
 func (r *ChangeTools) changeResult(c *bailiwick.Call, s *review.Sheet) tool.Result {
 	if pick, ok := r.pickers.Load(s.Tool); ok && s.State == change.Applied {
 		s.Answer = pick.(Picker)(c.Who(), s)
@@ -72,8 +72,8 @@ func (r *ChangeTools) changeResult(c *bailiwick.Call, s *review.Sheet) tool.Resu
 	return r.Answer(c, s)
 }
 
-// Answer returns the result for an agent about one of its own changes. It names the tool to go on with if the agent may
-// call it.
+// Answer returns the result for an agent about one of its own changes. It names the tool to call next, if the agent
+// may call that tool.
 func (r *ChangeTools) Answer(c *bailiwick.Call, s *review.Sheet) tool.Result {
 	link := r.link(s.ID)
 	doc := []value.Member{changeText("status", status(s.State)), changeText("change_id", s.ID), changeText("summary", s.Title), member("diff", diff(s.Items)),
@@ -139,7 +139,7 @@ func threadMessages(thread []review.Said) (words []value.Value) {
 	return words
 }
 
-// goOn returns the tool to call next about a change, and its purpose, or "".
+// goOn returns the next tool to call for a change and the reason, or "" for both.
 func goOn(s *review.Sheet) (next, advice string) {
 	switch {
 	case s.State == change.Returned:
@@ -154,7 +154,7 @@ func goOn(s *review.Sheet) (next, advice string) {
 	return "", ""
 }
 
-// dryRunResult returns the result for a change that was previewed and not filed.
+// dryRunResult returns the result of a preview that was not filed.
 func (r *ChangeTools) dryRunResult(s *review.Sheet) tool.Result {
 	doc := value.OfObject([]value.Member{changeText("status", "dry_run"), changeText("summary", s.Title), member("supports_real_dry_run", value.OfBool(true)), member("diff", diff(s.Items))})
 	_, rest, _ := strings.Cut(review.Text(s), "\n")
@@ -199,7 +199,8 @@ func diff(items []review.Item) value.Value {
 	return value.OfArray(out)
 }
 
-// agentValue returns a value as shown to agents: numbers and booleans as they are, everything else as text.
+// agentValue returns a value in the form for agents. Numbers and booleans keep their kind, and all other values
+// become texts.
 func agentValue(s review.Shown) value.Value {
 	switch s.Kind {
 	case "absent", "null":

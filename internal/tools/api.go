@@ -15,18 +15,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An APITools is the tools over the APIs of one gateway.
+// An APITools creates the tools for the APIs of one gateway.
 type APITools struct{ changes *ChangeTools }
 
-// NewAPITools returns the tools over the APIs of the gateway of c, which formats proposals for agents.
+// NewAPITools returns the tools for the APIs of c's gateway. c formats proposals for agents.
 func NewAPITools(c *ChangeTools) *APITools { return &APITools{c} }
 
-// Tools returns the tools. Each is offered if some API has an operation for it.
+// Tools returns the tools. A tool is offered only if an API that the caller sees has an operation for it.
 func (r *APITools) Tools() []tool.Tool {
 	return []tool.Tool{r.searchAPI(), r.callAPIRead(), r.callAPIWrite()}
 }
 
-// offers returns a function that reports whether a principal sees an API for which is returns true.
+// offers returns a function that reports whether a principal sees an API that satisfies is.
 func (r *APITools) offers(is func(*calls.Reach) bool) func(identity.Principal) bool {
 	return func(p identity.Principal) bool { return slices.ContainsFunc(r.changes.Gateway().APIs(p), is) }
 }
@@ -34,7 +34,7 @@ func (r *APITools) offers(is func(*calls.Reach) bool) func(identity.Principal) b
 // callArguments are the arguments of a call, shared by the schemas of both tools.
 const callArguments = `"operationId":{"type":"string"},"path":{"type":"object"},"query":{"type":"object"},"headers":{"type":"object"},"cookies":{"type":"object"},"body":{"description":"any JSON"},"content_type":{"type":"string"},"source":{"type":"string"}`
 
-// arguments returns the arguments of an API call.
+// arguments converts tool arguments to the arguments of an API call.
 func arguments(in value.Value) validate.Arguments {
 	var a validate.Arguments
 	a.Path, _ = in.Get("path")
@@ -46,7 +46,8 @@ func arguments(in value.Value) validate.Arguments {
 	return a
 }
 
-// findAPI returns the API of an operation. Without source, it is the only one the caller sees that has the operation.
+// findAPI returns the API of an operation. If source is "", it returns the only API with that operation that the
+// caller sees.
 func findAPI(c *bailiwick.Call, source, operation string) (*calls.Reach, error) {
 	all := c.APIs()
 	if source != "" || len(all) < 2 {
@@ -73,8 +74,8 @@ func findAPI(c *bailiwick.Call, source, operation string) (*calls.Reach, error) 
 	return nil, several("/operationId", operation, found)
 }
 
-// similarOperationsError returns an error for an operation that doesn't exist and that no name is like, if its words find operations:
-// listInvoices finds get_invoices.
+// similarOperationsError suggests operations for an unknown operation id without a similar name. It searches for the
+// words of the id. For example, listInvoices finds get_invoices. It returns nil if it has no suggestion.
 func similarOperationsError(reach *calls.Reach, operation string) error {
 	_, err := reach.View.Operation(operation)
 	p := problem.Of(err)
@@ -92,7 +93,8 @@ func similarOperationsError(reach *calls.Reach, operation string) error {
 	return &problem.Error{Code: problem.NotFound, Pointer: "/operationId", Near: near, Detail: p.Detail + problem.DidYouMean(near), Suggestion: p.Suggestion}
 }
 
-// nearest returns names like name if no API has it, each once, the most like it first, and the last error.
+// nearest returns names that are similar to name, if no API has that name. It also returns the last error. Each name
+// occurs once, and the most similar name is first.
 func nearest(all []*calls.Reach, name string, look func(*calls.Reach) error) (near []string, err error) {
 	for _, reach := range all {
 		err = look(reach)
@@ -104,7 +106,7 @@ func nearest(all []*calls.Reach, name string, look func(*calls.Reach) error) (ne
 	return near[:min(len(near), 5)], err
 }
 
-// several returns the error for a name that more than one API has.
+// several returns the error for a name that occurs in more than one API.
 func several(at, name string, found []*calls.Reach) error {
 	var sources []string
 	for _, reach := range found {
@@ -120,7 +122,7 @@ func word(in value.Value, name string) string {
 	return v.Text()
 }
 
-// number returns the integer argument name, or the default in otherwise if the argument is missing.
+// number returns the integer argument with this name, or the default otherwise.
 func number(in value.Value, name string, otherwise int) int {
 	v, _ := in.Get(name)
 	if n, exact := v.AsInt(); exact && !v.IsNull() {
@@ -131,12 +133,12 @@ func number(in value.Value, name string, otherwise int) int {
 
 func text(name, s string) value.Member { return value.Member{Name: name, Value: value.OfString(s)} }
 
-// again returns the call that continues: the same arguments, with those of more replaced.
+// again returns the member next_call. It contains the same arguments, changed by the members of more.
 func again(name string, in, more value.Value) value.Member {
 	return value.Member{Name: "next_call", Value: value.OfObject([]value.Member{text("tool", name), {Name: "arguments", Value: over(in, more)}})}
 }
 
-// over returns in with the members of more set. Objects are merged.
+// over returns the object in with the members of more added or replaced. It merges nested objects.
 func over(in, more value.Value) value.Value {
 	if in.Kind() != value.Object || more.Kind() != value.Object {
 		return more

@@ -29,14 +29,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// trackline imitates the API of its document.
+// trackline imitates the API that its document describes.
 func trackline(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch r.Method + " " + r.URL.Path {
 	case "GET /api/v1/projects/p1":
 		fmt.Fprint(w, `{"id": "p1", "name": "Apollo", "key": "APO", "description": "To the moon", "token": "s3cret"}`)
 	case "GET /api/v1/projects/p1/issues":
-		if r.URL.Query().Get("limit") == "3" { // in three pages
+		if r.URL.Query().Get("limit") == "3" { // the result has three pages
 			next := map[string]string{"": `, "nextCursor": "b"`, "b": `, "nextCursor": "c"`}[r.URL.Query().Get("cursor")]
 			fmt.Fprintf(w, `{"items": [{"id": "1%[1]s"}, {"id": "2%[1]s"}], "total": 6%[2]s}`, r.URL.Query().Get("cursor"), next)
 			return
@@ -48,7 +48,7 @@ func trackline(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve serves the tools over the named APIs, whose documents are those of source/openapi.
+// serve serves the tools for the named APIs. Their documents are in source/openapi.
 func serve(t *testing.T, names ...string) *tool.Set {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "bailiwick.db"))
@@ -97,7 +97,7 @@ func serve(t *testing.T, names ...string) *tool.Set {
 
 var varies = regexp.MustCompile(`[0-9a-z]{34}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z| UTC)`)
 
-// TestConversations compares calls on one API, and on two, with the golden answers.
+// TestConversations compares calls with golden answers, for one API and for two.
 func TestConversations(t *testing.T) {
 	principal := identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
 	for _, name := range []string{"one", "two"} {
@@ -128,7 +128,7 @@ func TestConversations(t *testing.T) {
 					t.Error("no JSON:", asked)
 				}
 				if tl == "search_api" {
-					answer = r.Text // found has the same text
+					answer = r.Text // the member found contains the same text
 				}
 				if err != nil {
 					p := problem.Of(err)
@@ -151,8 +151,8 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// TestSchemas limits the size of the three tools, for APIs of any size, to 665 tokens of four bytes. 45 of them are for
-// batches, filters and the arguments that continue a cut answer.
+// TestSchemas limits the size of the three tools to 665 tokens of four bytes, for APIs of any size. Batches, filters
+// and the arguments that continue a cut answer use 45 of these tokens.
 func TestSchemas(t *testing.T) {
 	size := 0
 	for _, tl := range tools.NewAPITools(nil).Tools() {
@@ -168,7 +168,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestOffered checks that each tool is only offered to principals that can use it.
+// TestOffered checks that each tool is offered only to principals that can use it.
 func TestOffered(t *testing.T) {
 	set := serve(t, "trackline")
 	for _, row := range []struct {

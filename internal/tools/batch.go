@@ -17,21 +17,22 @@ import (
 )
 
 const (
-	// atOnce is how many calls of a batch run at a time.
+	// atOnce is the maximum number of concurrent calls of a batch.
 	atOnce = 4
-	// spare is how long before its own end a batch stops waiting for calls, so that the answers that came are not lost.
+	// spare is the time before its deadline at which a batch stops waiting for calls. It can then still return the
+	// results so far.
 	spare = 3 * time.Second
 )
 
 // An outcome is the outcome of one call of a batch.
 type outcome struct {
 	reply *reply
-	class string // as Call.From returns it
+	class string // as returned by Call.From
 	err   error
 }
 
-// batch makes several calls, each in the same way as a single call, and returns their answers in order. One that fails
-// has its error in the place of its answer. The answers share the budget of one.
+// batch makes several calls and returns their answers in order. Each call works like a single call. A failed call has
+// its error in place of the answer. Together the answers share the budget of one answer.
 func batch(ctx context.Context, c *bailiwick.Call, in value.Value, list []value.Value) (tool.Result, error) {
 	for _, m := range in.Members() {
 		if m.Name != "calls" {
@@ -76,7 +77,8 @@ func batch(ctx context.Context, c *bailiwick.Call, in value.Value, list []value.
 	return out, nil
 }
 
-// each makes the calls, atOnce at a time, until shortly before ctx ends. Those that weren't made by then have an error that says so.
+// each makes the calls, at most atOnce at a time, until shortly before the deadline of ctx. Calls that were not made
+// by then return an error that says so.
 func each(ctx context.Context, c *bailiwick.Call, list []value.Value) []outcome {
 	within, cancel := context.WithCancel(ctx)
 	if end, ok := ctx.Deadline(); ok && time.Until(end) > 2*spare {
@@ -115,7 +117,7 @@ func each(ctx context.Context, c *bailiwick.Call, list []value.Value) []outcome 
 	return out
 }
 
-// late returns the error of a call that is not made because ctx has ended, nil while it has not.
+// late returns the error of a call that is not made because ctx has ended. It returns nil if ctx has not ended.
 func late(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil
@@ -143,7 +145,8 @@ func runOne(ctx context.Context, c *bailiwick.Call, args value.Value) (out outco
 	return out
 }
 
-// problemValue returns an error as the transports show it, without what belongs to the whole answer.
+// problemValue returns an error in the form that the transports use. It omits the correlation id, which belongs to
+// the whole answer.
 func problemValue(p *problem.Error) value.Value {
 	doc, err := value.Read(edge.ProblemBody(p, ""), 0)
 	if err != nil {
@@ -152,8 +155,8 @@ func problemValue(p *problem.Error) value.Value {
 	return without(doc, "correlation_id")
 }
 
-// share cuts the bodies of answers so that all of them fit into budget bytes together. A body that is shorter than its
-// share leaves room for the others. A body that not even the least budget fits is left out.
+// share cuts the bodies of answers so that together they fit into budget bytes. A body that is shorter than its share
+// leaves room for the others. A body whose share is smaller than response.MinBudget is omitted.
 func share(all []outcome, budget int) {
 	sizes := make([]int, len(all))
 	for i, one := range all {
@@ -174,7 +177,7 @@ func share(all []outcome, budget int) {
 		got := one.reply.got
 		switch {
 		case got.Link != nil:
-			one.reply.out = true // its bytes are in its resource
+			one.reply.out = true // the resource contains its bytes
 		case room < response.MinBudget:
 			one.reply.out, got.Rest, got.Next = true, nil, value.Value{}
 			got.Notes = []string{"the body is left out, for the other answers leave it no room: make the call alone"}

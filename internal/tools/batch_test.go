@@ -32,7 +32,7 @@ const shopDocument = `{"openapi":"3.0.0","paths":{"/orders":{"get":{"operationId
 	"/items/{id}":{"get":{"operationId":"getItem","parameters":[{"in":"path","name":"id","required":true,"schema":{"type":"string"}},{"in":"query","name":"id","schema":{"type":"string"}}],"responses":{"200":{"description":""}}}},
 	"/secrets":{"get":{"operationId":"listSecrets","responses":{"200":{"description":""}}}}}}`
 
-// A shop is an API, the tools over it, and its concurrent requests.
+// A shop contains an API and the tools for it. It counts concurrent requests.
 type shop struct {
 	set     *tool.Set
 	log     *audit.Memory
@@ -101,7 +101,7 @@ func newShop(t *testing.T, o bailiwick.Options) *shop {
 
 var reader = identity.Principal{ID: "token:1", TokenID: "1", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read}}
 
-// call calls call_api_read and returns the results of a batch.
+// call calls call_api_read with a batch and returns the results.
 func (s *shop) call(ctx context.Context, args string) (results []map[string]any, text string, err error) {
 	in, err := value.Read([]byte(args), 0)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *shop) call(ctx context.Context, args string) (results []map[string]any,
 	return doc.Results, r.Text, json.Unmarshal(r.Structured, &struct{ Results *[]map[string]any }{&doc.Results})
 }
 
-// records returns the records of the audit.
+// records returns all audit records.
 func (s *shop) records(t *testing.T) (all []audit.Record) {
 	t.Helper()
 	if err := s.log.Records(t.Context(), 0, func(r audit.Record) bool { all = append(all, r); return true }); err != nil {
@@ -124,7 +124,7 @@ func (s *shop) records(t *testing.T) (all []audit.Record) {
 	return all
 }
 
-// orders returns a batch of reads of orders.
+// orders returns the arguments of a batch that reads these orders.
 func orders(ids ...string) string {
 	var all []string
 	for _, id := range ids {
@@ -133,8 +133,8 @@ func orders(ids ...string) string {
 	return `{"calls":[` + strings.Join(all, ",") + `]}`
 }
 
-// TestBatch makes fifty calls at once. The answers are in order, and four calls run at a time. One that fails doesn't
-// fail the others. Each is recorded.
+// TestBatch makes fifty calls in one batch. The answers must be in order, and four calls must run at a time. A failed
+// call must not fail the others. Each call must be recorded.
 func TestBatch(t *testing.T) {
 	s := newShop(t, bailiwick.Options{})
 	var ids []string
@@ -165,7 +165,8 @@ func TestBatch(t *testing.T) {
 	if got := fmt.Sprint(outcomes); len(records) != 51 || got != "map[call_api_read shop.getOrder failed:5 call_api_read shop.getOrder ok:45]" {
 		t.Errorf("%d records: %s", len(records), got)
 	}
-	// A record is the same as that of a single call. The batch counts only amounts that its calls don't count.
+	// The record of a call equals the record of a single call. The batch counts only amounts that its calls don't
+	// count.
 	alone := newShop(t, bailiwick.Options{})
 	if _, _, err := alone.call(t.Context(), `{"operationId":"getOrder","id":"o0"}`); err != nil {
 		t.Fatal(err)
@@ -181,7 +182,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestBatchRefused checks batches that aren't made, and calls of a batch that aren't.
+// TestBatchRefused checks which batches are refused, and which single calls of a batch are refused.
 func TestBatchRefused(t *testing.T) {
 	s := newShop(t, bailiwick.Options{})
 	for _, tt := range []struct{ args, want string }{
@@ -195,7 +196,7 @@ func TestBatchRefused(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", tt.args, got, tt.want)
 		}
 	}
-	// A hidden operation has the same answer as an absent one, and the same record except for the kind.
+	// A hidden operation returns the same answer as a missing one. The records differ only in the kind.
 	results, _, err := s.call(t.Context(), `{"calls":[{"operationId":"listSecrets"},{"operationId":"listSekretz"},{"operationId":"getOrder","id":"1","calls":[{}]},{"operationId":"getOrder"}]}`)
 	if err != nil {
 		t.Fatal(err)
@@ -212,14 +213,15 @@ func TestBatchRefused(t *testing.T) {
 	}
 }
 
-// TestBatchLimits checks that each call of a batch counts as one: against rates, the concurrency of one token, and daily budgets.
+// TestBatchLimits checks that each call of a batch counts as one call for rates, the concurrency of a token, and
+// daily budgets.
 func TestBatchLimits(t *testing.T) {
 	one := newShop(t, bailiwick.Options{Limits: limit.Options{Concurrency: 1, Queue: 2}})
 	results, _, err := one.call(t.Context(), orders("a", "b", "c", "d", "e", "f"))
 	if err != nil || one.most.Load() != 1 {
 		t.Fatal(err, one.most.Load())
 	}
-	for i, r := range results { // three wait for one, and two may
+	for i, r := range results { // one call runs, two wait for it, and three are refused
 		if code := r["error_code"]; code != nil && code != "rate_limited" {
 			t.Errorf("%d: %v", i, r)
 		}
@@ -237,7 +239,7 @@ func TestBatchLimits(t *testing.T) {
 			t.Error(r)
 		}
 	}
-	if good != 5 { // the batch is a call as well
+	if good != 5 { // the batch itself also counts as a call
 		t.Errorf("%d of 7 calls were let through, where six are a batch and five calls", good)
 	}
 	days := newShop(t, bailiwick.Options{Limits: limit.Options{Daily: limit.Use{Calls: 4}}})
@@ -258,8 +260,8 @@ func TestBatchLimits(t *testing.T) {
 	}
 }
 
-// TestBatchBudget checks that the answers of a batch share the size of one. Each must say which part was cut and how to
-// go on.
+// TestBatchBudget checks that the answers of a batch together have the maximum size of one answer. Each answer must
+// say which part was cut and how to continue.
 func TestBatchBudget(t *testing.T) {
 	s := newShop(t, bailiwick.Options{Budget: 3000})
 	results, text, err := s.call(t.Context(), `{"calls":[{"operationId":"getOrder","id":"LL"},{"operationId":"getOrder","id":"s"},{"operationId":"listOrders","n":200},{"operationId":"listOrders","n":200,"where":{"even":true}}]}`)
@@ -305,7 +307,7 @@ func TestBatchBudget(t *testing.T) {
 	if !strings.Contains(text, "1. getOrder: {") || !strings.Contains(text, "\nNext: call_api_read {") {
 		t.Error(text)
 	}
-	// Following the calls gives the rest, without a gap.
+	// The continuing calls return the rest without a gap.
 	results, _, err = s.call(t.Context(), `{"calls":[`+next(2)+`,`+next(3)+`]}`)
 	if err != nil {
 		t.Fatal(err)
@@ -316,7 +318,7 @@ func TestBatchBudget(t *testing.T) {
 			t.Errorf("it goes on with %v, not %v", first, want)
 		}
 	}
-	// With a budget that leaves no room, a body is left out, and the call is named that shows it.
+	// If the budget leaves no room, a body is omitted and the answer names the call that returns it.
 	tight := newShop(t, bailiwick.Options{Budget: 600})
 	results, _, err = tight.call(t.Context(), orders("LLa", "LLb", "LLc", "LLd"))
 	if err != nil {
@@ -329,8 +331,8 @@ func TestBatchBudget(t *testing.T) {
 	}
 }
 
-// TestBatchEnds checks that a cancelled batch ends at once, and that one whose time is over answers with the results so
-// far.
+// TestBatchEnds checks that a cancelled batch ends at once. A batch that reaches its deadline must return the results
+// so far.
 func TestBatchEnds(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, bailiwick.Options{})
@@ -357,14 +359,15 @@ func TestBatchEnds(t *testing.T) {
 	}
 }
 
-// TestLikeNames checks that an argument that an operation has as well is the operation's where it can't be the tool's.
+// TestLikeNames checks an argument name that both the tool and the operation have. If the tool can't accept the
+// value, it belongs to the operation.
 func TestLikeNames(t *testing.T) {
 	s := newShop(t, bailiwick.Options{})
 	if _, text, err := s.call(t.Context(), `{"operationId":"listOrders","from":"2026-11-01"}`); err != nil || text != "{\"since\":\"2026-11-01\"}\n" {
 		t.Error(text, err)
 	}
 	if _, text, err := s.call(t.Context(), `{"operationId":"getItem","id":"7"}`); err != nil || !strings.Contains(text, `"/items/7"`) {
-		t.Error(text, err) // of two places that it may have, the path can't do without
+		t.Error(text, err) // of the two possible places, the path requires the value
 	}
 	if _, text, err := s.call(t.Context(), `{"operationId":"listOrders","n":3,"from":3}`); err != nil || !strings.HasPrefix(text, `{"data":[{"id":3,"even":false}]}`) {
 		t.Error(text, err)

@@ -21,13 +21,13 @@ import (
 
 const readTool = "call_api_read"
 
-// maxImage is the maximum size of a picture that models are shown, in bytes.
+// maxImage is the maximum size of an image that is returned to models, in bytes.
 const maxImage = 1 << 20
 
-// maxFile is the maximum size of a file in an answer, in bytes. A larger one is only described.
+// maxFile is the maximum size of a file in an answer, in bytes. A larger file is only described.
 const maxFile = 32 << 10
 
-// callAPIRead returns the tool that calls operations that only read: one, or several at once.
+// callAPIRead returns the tool that calls read operations, one or several at once.
 func (r *APITools) callAPIRead() tool.Tool {
 	return tool.Tool{
 		Name: readTool, Title: "Call an API to read",
@@ -54,8 +54,9 @@ func (r *APITools) callAPIRead() tool.Tool {
 	}
 }
 
-// meantToRead puts the arguments of the operation where they belong. An operation may have a parameter called like an argument of the
-// tool: one that can't be the tool's is the operation's.
+// meantToRead moves the arguments of the operation into path, query, headers or body. An operation may have a
+// parameter with the name of a tool argument. If the value has the wrong type for the tool, it belongs to the
+// operation.
 func meantToRead(c *bailiwick.Call, in value.Value) (value.Value, error) {
 	own := []string{"fields", "pages", "calls"}
 	for name, kind := range map[string]value.Kind{"where": value.Object, "from": value.Int, "at": value.String} {
@@ -70,10 +71,10 @@ func meantToRead(c *bailiwick.Call, in value.Value) (value.Value, error) {
 type reply struct {
 	in    value.Value
 	got   *response.Answer
-	led   value.Value // changes to the arguments that led to the last page that was joined
-	uri   string      // the resource of a file, or ""
+	led   value.Value // changes to the arguments that lead to the last joined page
+	uri   string      // the URI of a file's resource, or ""
 	hints []string
-	out   bool // the body, or the bytes of a file, are left out for lack of room
+	out   bool // the body or the bytes of a file are omitted because there was no room
 }
 
 // read makes one call.
@@ -106,8 +107,9 @@ func read(ctx context.Context, c *bailiwick.Call, in value.Value) (*reply, error
 	return out, nil
 }
 
-// pages calls an operation and joins the lists of up to most pages. It also returns the changes to the arguments that led to the last of
-// them. A page that fails, or that doesn't fit into the budget, is left to the next call.
+// pages calls an operation and joins the lists of at most most pages. It also returns the changed arguments that lead
+// to the last of these pages. It stops before a page that fails or exceeds the budget. The next call can then read
+// that page.
 func pages(ctx context.Context, c *bailiwick.Call, ask bailiwick.APIRead, most int) (*response.Answer, value.Value, error) {
 	all, err := c.CallAPI(ctx, ask)
 	if err != nil {
@@ -136,7 +138,7 @@ func pages(ctx context.Context, c *bailiwick.Call, ask bailiwick.APIRead, most i
 	return all, led, nil
 }
 
-// next returns the arguments of the call that continues, and whether there is one.
+// next returns the arguments of the call that continues this answer, or false if the answer is complete.
 func (r *reply) next() (value.Value, bool) {
 	switch {
 	case r.out && r.got.Link == nil:
@@ -255,7 +257,7 @@ func (r *reply) text() string {
 	return said.String()
 }
 
-// attachments returns the file of an answer as a resource, and as a picture if it is one that models can look at.
+// attachments returns the file of an answer as a resource. A file that models can view is also returned as an image.
 func (r *reply) attachments() (links []tool.Link, images []tool.Image) {
 	file := r.got.Link
 	if file == nil {
@@ -270,7 +272,7 @@ func (r *reply) attachments() (links []tool.Link, images []tool.Image) {
 	return links, images
 }
 
-// file describes the file of an answer, with the URI of its resource, and its bytes if it is small.
+// file describes the file of an answer and the URI of its resource. It includes the bytes of a small file.
 func (r *reply) file() value.Value {
 	b := r.got.Link
 	doc := []value.Member{text("media_type", b.MediaType), {Name: "bytes", Value: value.OfInt(int64(b.Size))}, text("sha256", b.SHA256)}

@@ -17,16 +17,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// ChangeOptions configure the tools. Gateway is required.
+// ChangeOptions configures the tools. Gateway is required.
 type ChangeOptions struct {
 	Gateway *bailiwick.Gateway
-	Link    func(id string) string // the address where people see a change. Nil means its path in the console
+	Link    func(id string) string // returns the address of a change for people. Nil means its path in the console
 }
 
-// A ChangeTools is the tools over one gateway.
+// A ChangeTools creates the tools for changes of one gateway.
 type ChangeTools struct {
 	gateway *bailiwick.Gateway
-	pickers sync.Map // of Picker, by the name of the tool
+	pickers sync.Map // a Picker for each tool name
 	link    func(string) string
 }
 
@@ -42,16 +42,17 @@ func NewChangeTools(o ChangeOptions) *ChangeTools {
 // Gateway returns the gateway of the tools.
 func (r *ChangeTools) Gateway() *bailiwick.Gateway { return r.gateway }
 
-// A Picker returns the part of the API's answer that the tool that filed the change shows, or the sheet's whole Answer.
+// A Picker selects the part of an API's answer that a tool shows for its change. It returns the whole Answer of the
+// sheet if it can't select a part.
 type Picker func(p identity.Principal, s *review.Sheet) value.Value
 
-// Pick has pick make the answers of changes that the tool with that name filed, as agents see them.
+// Pick registers pick for changes that the named tool filed.
 func (r *ChangeTools) Pick(tool string, pick Picker) { r.pickers.Store(tool, pick) }
 
 // Tools returns the tools, including those of the gateway's actions.
 func (r *ChangeTools) Tools() []tool.Tool { return r.ToolsOf(r.gateway.AllActions()) }
 
-// ToolsOf is Tools for actions that are not in force yet.
+// ToolsOf is like Tools for actions that are not in force yet.
 func (r *ChangeTools) ToolsOf(actions []*action.Action) []tool.Tool {
 	tools := r.commonTools()
 	for _, a := range actions {
@@ -62,7 +63,8 @@ func (r *ChangeTools) ToolsOf(actions []*action.Action) []tool.Tool {
 	return tools
 }
 
-// CommonChangeTools returns the tools that every ChangeTools has, for their names and properties.
+// CommonChangeTools returns the tools that exist for every gateway. It is for callers that need only their names and
+// properties.
 func CommonChangeTools() []tool.Tool { return NewChangeTools(ChangeOptions{}).commonTools() }
 
 func (r *ChangeTools) commonTools() []tool.Tool {
@@ -77,15 +79,16 @@ const (
 	waitTimeout    = 60 * time.Second
 )
 
-// proposes returns the annotations of a tool that files a change. The same proposal twice is one change.
+// proposes returns the annotations of a tool that files a change. Such a tool is idempotent, because repeating a
+// proposal returns the same change.
 func proposes() tool.Annotations { return tool.Annotations{Idempotent: true} }
 
-// mayWrite reports whether op may be proposed for records of v, as far as the rules can decide without a record.
+// mayWrite reports whether op may be proposed for records of v. It checks only rules that don't depend on a record.
 func mayWrite(v *policy.View, op write.Op) bool {
 	return !v.Class().View && v.Key() != nil && v.Rule().Write[op] != write.Deny
 }
 
-// offers returns a function that reports whether some class of a principal allows one of the writes.
+// offers returns a function that reports whether a principal sees a class that allows one of the writes.
 func (r *ChangeTools) offers(ops ...write.Op) func(identity.Principal) bool {
 	return func(p identity.Principal) bool {
 		return slices.ContainsFunc(r.gateway.Views(p), func(v *policy.View) bool {
@@ -94,7 +97,7 @@ func (r *ChangeTools) offers(ops ...write.Op) func(identity.Principal) bool {
 	}
 }
 
-// anything reports whether p may propose anything. Only then can p have changes to look at.
+// anything reports whether p may propose any change. Only such a principal can have own changes.
 func (r *ChangeTools) anything(p identity.Principal) bool {
 	for _, t := range []tool.Tool{r.createObject(), r.updateObject(), r.deleteObject(), r.createClass(), r.callMethod()} {
 		if r.gateway.May(p, t.Ask()) == nil && t.Offered(p) {
@@ -104,13 +107,13 @@ func (r *ChangeTools) anything(p identity.Principal) bool {
 	return slices.ContainsFunc(r.gateway.Actions(p, ""), func(a *action.Action) bool { return a.Tool && p.Tools.Allows(a.Name) }) || r.calls(p)
 }
 
-// calls reports whether p may propose a call of some API.
+// calls reports whether p may propose an API call.
 func (r *ChangeTools) calls(p identity.Principal) bool {
 	ask := bailiwick.CallSpec{Tool: "call_api_write", Needs: identity.Write, Writes: policy.WriteAction, Proposes: true}
 	return r.gateway.May(p, ask) == nil && slices.ContainsFunc(r.gateway.APIs(p), func(reach *calls.Reach) bool { return reach.Writes })
 }
 
-// Writable reports whether p may propose another value for a field of v. It implements tool.Writing.
+// Writable reports whether p may propose a new value for a field of v. It implements tool.Writing.
 func (r *ChangeTools) Writable(p identity.Principal, v *policy.View, f *schema.Field) bool {
 	ask := bailiwick.CallSpec{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw, Proposes: true}
 	switch permitted := v.Rule().Permitted; {
@@ -122,13 +125,13 @@ func (r *ChangeTools) Writable(p identity.Principal, v *policy.View, f *schema.F
 	return (mayWrite(v, write.OpCreate) || mayWrite(v, write.OpUpdate)) && r.gateway.May(p, ask) == nil
 }
 
-// Actions lists the actions p may call on v, as get_schema shows them, or nil. It implements tool.Writing.
+// Actions returns the actions that p may call on v, as get_schema shows them, or nil. It implements tool.Writing.
 func (r *ChangeTools) Actions(p identity.Principal, v *policy.View) []value.Value {
 	var out []value.Value
 	for _, a := range r.gateway.Actions(p, v.Class().FullName()) {
 		in, err := value.Read(a.Schema(), 0)
 		if err != nil {
-			continue // compiling the action has already parsed it
+			continue // unreachable, because compiling the action has parsed the schema
 		}
 		var checked value.Value
 		if check := a.ArgumentCheck(); check != nil {
@@ -142,7 +145,7 @@ func (r *ChangeTools) Actions(p identity.Principal, v *policy.View) []value.Valu
 		members = append(members, changeText("permission", string(a.Scope)), member("needs_object_id", value.OfBool(a.WantsRecord())),
 			member("supports_dry_run", value.OfBool(a.Tries())))
 		if own := a.Tool && p.Tools.Allows(a.Name); own && checked.IsNull() {
-			members = append(members, changeText("tool", a.Name)) // tools/list has its arguments
+			members = append(members, changeText("tool", a.Name)) // tools/list shows its arguments
 		} else {
 			members = append(members, member("arguments", in))
 		}
@@ -154,7 +157,7 @@ func (r *ChangeTools) Actions(p identity.Principal, v *policy.View) []value.Valu
 	return out
 }
 
-// view returns p's view of a class, "source.Class", or nil.
+// view returns p's view of a class ("source.Class"), or nil.
 func (r *ChangeTools) view(p identity.Principal, class string) *policy.View {
 	views := r.gateway.Views(p)
 	if i := slices.IndexFunc(views, func(v *policy.View) bool { return v.Class().FullName() == class }); i >= 0 {

@@ -34,7 +34,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// tracker is the demo's tracker behind a complete gateway, with the demo's own configuration.
+// tracker serves the demo's tracker through a complete gateway with the demo's own configuration.
 type tracker struct {
 	*testing.T
 	gateway *bailiwick.Gateway
@@ -46,7 +46,7 @@ type tracker struct {
 	actions []action.Declaration
 }
 
-// issues is the tracker's database file, made once.
+// issues returns the tracker's database file, which is created once.
 var issues = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "tracker")
 	if err != nil {
@@ -60,7 +60,7 @@ var issues = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
-// newTracker serves the tracker. more modifies its configuration.
+// newTracker serves the tracker. The function more may modify its configuration.
 func newTracker(t *testing.T, more func(*config.Config, *bailiwick.Options)) *tracker {
 	t.Helper()
 	dir := t.TempDir()
@@ -136,7 +136,7 @@ func (x *tracker) call(p identity.Principal, name, args string) (tool.Result, er
 	return x.set.Call(x.Context(), p, tool.Request{Name: name, Arguments: v, Correlation: "c1"})
 }
 
-// first returns a field of the first record that matches where.
+// first returns a field of the first record that matches the filter where.
 func (x *tracker) first(where, field string) string {
 	x.Helper()
 	res, err := x.call(x.bot(), "query_class", `{"class_name":"issues","where":`+where+`,"keys":["`+field+`"],"order":"created_at,id","limit":1}`)
@@ -150,7 +150,7 @@ func (x *tracker) first(where, field string) string {
 	return page.Results[0][field]
 }
 
-// plain replaces texts that differ between runs.
+// plain replaces text that differs between runs.
 func plain(s string) string {
 	for _, r := range [][2]string{{`01[0-9a-z]{32}`, "ID"}, {`20[0-9]{2}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(Z| UTC)`, "TIME"}, {`token:[0-9a-z]{16}`, "token:T"}} {
 		s = regexp.MustCompile(r[0]).ReplaceAllString(s, r[1])
@@ -173,8 +173,8 @@ func said(res tool.Result, err error) string {
 	return plain(out)
 }
 
-// TestConversation plays calls with their exact answers, in the order of the file. {{name}} is replaced by an ID that
-// is looked up.
+// TestConversation compares the answers to a sequence of calls with golden files. It replaces {{name}} by an ID from
+// an earlier lookup.
 func TestConversation(t *testing.T) {
 	x := newTracker(t, nil)
 	bot := x.bot()
@@ -219,8 +219,8 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// TestOffered checks which tools each principal is offered: an unusable tool is refused with the same bytes as a
-// missing one.
+// TestChangeOffered checks which tools each principal is offered. The error for a tool that isn't offered must equal
+// the error for a missing tool.
 func TestChangeOffered(t *testing.T) {
 	x := newTracker(t, nil)
 	reads := x.token(identity.Agent, "ann", identity.Read)
@@ -270,8 +270,8 @@ func TestChangeOffered(t *testing.T) {
 	}
 }
 
-// TestChangeScopes checks a tool that one more scope would offer. It is refused for that scope, and not as one that
-// doesn't exist, because a client may ask its person for it. A tool that no scope would offer doesn't exist.
+// TestChangeScopes checks a tool that the principal could use with one more scope. The error must name the missing
+// scope, because a client may request it from its person. A tool that no scope would enable must look missing.
 func TestChangeScopes(t *testing.T) {
 	x := newTracker(t, nil)
 	reads := x.token(identity.Agent, "ann", identity.Read)
@@ -299,7 +299,7 @@ func TestChangeScopes(t *testing.T) {
 	}
 }
 
-// TestShut checks that nobody can write to a record that a canonical filter leaves out, if the filter is shut.
+// TestShut checks that nobody can write to a record that a shut canonical filter excludes.
 func TestShut(t *testing.T) {
 	for _, shut := range []bool{false, true} {
 		x := newTracker(t, func(c *config.Config, _ *bailiwick.Options) {
@@ -327,8 +327,8 @@ func TestShut(t *testing.T) {
 	}
 }
 
-// TestApproved follows each of the tracker's tools to the result in its tables, and checks that other principals see
-// none of it.
+// TestApproved runs each of the tracker's tools and checks the result in its tables. Other principals must not see
+// the change.
 func TestApproved(t *testing.T) {
 	x := newTracker(t, nil)
 	bot := x.bot()
@@ -402,8 +402,8 @@ func (x *tracker) number(id string) int {
 	return doc.Object.Number
 }
 
-// TestTransitions tries every pair of statuses: those in the table are proposed, for others the error names the
-// allowed ones.
+// TestTransitions tries every pair of statuses. Pairs in the table are proposed. For other pairs, the error names the
+// allowed statuses.
 func TestTransitions(t *testing.T) {
 	x := newTracker(t, nil)
 	bot := x.bot()
@@ -423,8 +423,8 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// TestChangeSchemas compares the tools as agents see them. The tools for records, actions and changes together may have
-// at most 1,500 tokens of four bytes.
+// TestChangeSchemas compares the tools as agents see them. Together, the tools for records, actions and changes may
+// have at most 1,500 tokens of four bytes.
 func TestChangeSchemas(t *testing.T) {
 	x := newTracker(t, nil)
 	size := 0
@@ -463,7 +463,7 @@ func TestChangeSchemas(t *testing.T) {
 	t.Logf("%d bytes", size)
 }
 
-// TestWait: a wait that ends without a decision, and one whose caller disconnects.
+// TestWait checks a wait that ends without a decision, and a wait whose caller disconnects.
 func TestWait(t *testing.T) {
 	x := newTracker(t, nil)
 	bot := x.bot()
@@ -485,8 +485,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestFunction: an action whose target is a function of the program runs once, after approval, with the approved
-// values. Its outcome ends the change.
+// TestFunction checks an action whose target is a function of the program. It must run once, after approval, with the
+// approved values. Its outcome ends the change.
 func TestFunction(t *testing.T) {
 	var runs []bailiwick.Run
 	var fails error
@@ -537,7 +537,7 @@ func TestFunction(t *testing.T) {
 	}
 }
 
-// TestClass: one class is created and another rejected. The reviewer sees the fields.
+// TestClass creates one class and rejects another. The reviewer must see the fields.
 func TestClass(t *testing.T) {
 	x := newTracker(t, func(c *config.Config, _ *bailiwick.Options) { c.Rules.Gates.SchemaWrites = policy.Review })
 	res, err := x.call(x.bot(), "create_class", `{"class_name":"notes","fields":[{"name":"id","type":"integer","required":true},{"name":"text","type":"string"}],"reason":"x"}`)

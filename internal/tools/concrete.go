@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// concrete returns the arguments of a call whose operationId is a concrete call (GET /repos/acme/app/issues?per_page=5,
-// or a URL). It replaces the concrete call by the id of the operation and adds the arguments from the path and the
-// query. Other arguments are returned as they are. It refuses arguments that contradict the path or the query.
+// concrete accepts an operationId that is a concrete call, such as GET /repos/acme/app/issues?per_page=5 or a URL. It
+// replaces the concrete call by the id of the operation and adds the arguments from the path and the query. It
+// returns other arguments unchanged. It refuses arguments that contradict the path or the query.
 func concrete(c *bailiwick.Call, args value.Value) (value.Value, error) {
 	id, _ := args.Get("operationId")
 	source, _ := args.Get("source")
@@ -56,13 +56,13 @@ func concrete(c *bailiwick.Call, args value.Value) (value.Value, error) {
 		Detail: fmt.Sprintf("%s is a call of %s: say which with source", problem.Cut(id.Text()), strings.Join(sources, " and of "))}
 }
 
-// IsOperation reports whether name is an operation as it stands.
+// IsOperation reports whether name is the exact name of an operation.
 func IsOperation(v *spec.View, name string) bool {
 	_, err := v.Operation(name)
 	return problem.CodeOf(err) != problem.NotFound
 }
 
-// beside returns args with the members of found. Objects are merged.
+// beside returns args with the members of found added. Objects are merged, and contradictions return an error.
 func beside(args, found value.Value) (value.Value, error) {
 	out := value.OfObject(nil)
 	for _, m := range args.Members() {

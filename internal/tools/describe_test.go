@@ -31,7 +31,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// write writes files below dir with an age of an hour, or of a minute if the text begins with "new ".
+// writeFile writes files below dir. Their age is one hour, or one minute if the text begins with "new ".
 func writeFile(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for path, text := range files {
@@ -46,7 +46,7 @@ func writeFile(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// org serves the tools on the sources of dir: each folder of it is one.
+// org serves the tools for the sources in dir. Each folder of dir is one source.
 func org(t testing.TB, dir string, budget int, rules policy.Rules) (*tool.Set, *audit.Memory) {
 	t.Helper()
 	sources := map[string]source.Source{}
@@ -70,7 +70,7 @@ func describeAgent() identity.Principal {
 	return identity.Principal{ID: "token:1", Owner: "ann", Scopes: []identity.Scope{identity.Read}}
 }
 
-// call returns the answer, or the error's code, detail, suggestion and near names. DIR replaces dir.
+// call returns the answer, or the code, detail, suggestion and near names of the error. It replaces DIR by dir.
 func call(t testing.TB, set *tool.Set, principal identity.Principal, dir, name, args string) string {
 	t.Helper()
 	in, err := value.Read([]byte(strings.ReplaceAll(args, "DIR", dir)), 0)
@@ -86,7 +86,7 @@ func call(t testing.TB, set *tool.Set, principal identity.Principal, dir, name, 
 	return strings.ReplaceAll(out, dir, "DIR")
 }
 
-// desk is an organisation in the first layout, with one in the second next to it.
+// describeDesk is an organisation in the first cache layout, next to one in the second layout.
 var describeDesk = map[string]string{
 	"org/workspace-P/.metadata/.plugins/com.provar.eclipse.ui/MyOrg/default/SfObject/Account.xml":    `<sfObject><fields><sfField n="Name" type="string" required="true"/><sfField n="Fax" type="phone"/></fields></sfObject>`,
 	"org/workspace-P/.metadata/.plugins/com.provar.eclipse.ui/MyOrg/default/SfObject/Invoice__c.xml": `<sfObject detailsLoaded="false"/>`,
@@ -178,8 +178,8 @@ no workspace with a cache was found for this project where the owner allows to l
 	}
 }
 
-// TestHiddenIsAbsent checks that answers are the same for a tree with hidden content and for one without it. It
-// compares objects, fields, ages, near names and counts, in every tool that describes classes.
+// TestHiddenIsAbsent compares the answers for a tree with hidden content and a tree without it. Objects, fields,
+// ages, near names and counts must be the same in every tool that describes classes.
 func TestHiddenIsAbsent(t *testing.T) {
 	const at = "org/workspace-P/.metadata/MyOrg/"
 	base := map[string]string{at + "Account.json": `{"fields": [{"name": "Name", "nillable": false}]}`, at + "Contact.json": "{}"}
@@ -218,7 +218,7 @@ func TestHiddenIsAbsent(t *testing.T) {
 	}
 }
 
-// TestLists checks the classes and fields that remain after a principal's lists and a mask.
+// TestLists checks which classes and fields remain after a principal's lists and a mask.
 func TestLists(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir, describeDesk)
@@ -243,7 +243,8 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestSources uses several sources: the first that has the connection answers, and each refuses projects of others.
+// TestSources uses several sources. The first source that has the connection answers, and each source refuses the
+// projects of others.
 func TestSources(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir, map[string]string{"one/workspace-P/.metadata/First/A.json": "{}", "two/workspace-P/.metadata/Second/B.json": "{}", "two/workspace-P/.metadata/First/C.json": "{}"})

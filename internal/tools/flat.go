@@ -18,10 +18,10 @@ func Names() []string {
 	return []string{"operationId", "source", "path", "query", "headers", "cookies", "body", "content_type"}
 }
 
-// placeArguments moves the arguments of the operation of a call into path, query, headers or body. The agent wrote them beside
-// the operation's id, or in an object called parameters or the like. Members in own are the tool's own. An argument
-// without a place stays, and the error names a similar name of the operation. placed also takes a concrete call in the
-// place of the id apart, as concrete does.
+// placeArguments moves the arguments of the operation into path, query, headers or body. The agent may write them
+// next to operationId, or in an object with a name such as parameters. Members named in own belong to the tool
+// itself. An argument without a place stays, and the error names a similar parameter of the operation. placeArguments
+// also accepts a concrete call in place of the id, see concrete.
 func placeArguments(c *bailiwick.Call, args value.Value, own ...string) (value.Value, error) {
 	own = append(Names(), own...)
 	args, err := concrete(c, args)
@@ -58,7 +58,8 @@ func placeArguments(c *bailiwick.Call, args value.Value, own ...string) (value.V
 	return out, nil
 }
 
-// unknownArgumentError returns the error for a name that the operation hasn't, if it is like one that it has. Nil leaves it to the check of the arguments.
+// unknownArgumentError returns the error for an unknown argument name that is similar to a known one. Otherwise it
+// returns nil, and the check of the arguments reports the name.
 func unknownArgumentError(name string, all map[string][]string) error {
 	near := problem.Nearest(name, slices.Sorted(maps.Keys(all)), 1)
 	if len(near) == 0 {
@@ -75,7 +76,7 @@ func unknownArgumentError(name string, all map[string][]string) error {
 	return &problem.Error{Code: problem.InvalidArgument, Pointer: query.Pointer("", name), Near: near, Detail: fmt.Sprintf("unknown argument %q%s", problem.Cut(name), problem.DidYouMean(near))}
 }
 
-// spread returns the members with those of an object that is called parameters or the like in its place.
+// spread returns the members, with an object named parameters or similar replaced by its own members.
 func spread(v *spec.View, op *spec.Operation, all []value.Member) (out []value.Member) {
 	for _, m := range all {
 		if m.Value.Kind() == value.Object && slices.Contains([]string{"params", "parameters", "arguments", "args"}, m.Name) && place(v, op, m.Name) == "" {
@@ -87,7 +88,8 @@ func spread(v *spec.View, op *spec.Operation, all []value.Member) (out []value.M
 	return out
 }
 
-// operation returns an operation and the view that it is of, or nil if the caller sees none with that id, or several.
+// operation returns an operation and its view. It returns nil if the caller sees no operation with that id, or
+// several.
 func operation(c *bailiwick.Call, source, id string) (v *spec.View, found *spec.Operation) {
 	for _, reach := range c.APIs() {
 		if source != "" && reach.Name != source {
@@ -105,7 +107,8 @@ func operation(c *bailiwick.Call, source, id string) (v *spec.View, found *spec.
 	return v, found
 }
 
-// place returns the argument that holds a name of the operation: path, query, headers or body, or "" if none does, or several.
+// place returns the argument that contains a parameter of the operation: path, query, headers or body. It returns ""
+// if there is none or more than one.
 func place(v *spec.View, op *spec.Operation, name string) string {
 	if found := places(v, op)[name]; len(found) == 1 {
 		return found[0]
@@ -113,15 +116,15 @@ func place(v *spec.View, op *spec.Operation, name string) string {
 	return ""
 }
 
-// onPath reports whether a name that the operation has in several places is that of a parameter of its path that isn't
-// given there. Without that parameter, the operation can't be called.
+// onPath handles a name that the operation has in several places. It reports whether the name is a missing path
+// parameter, because the operation can't be called without it.
 func onPath(v *spec.View, op *spec.Operation, name string, args value.Value) bool {
 	path, _ := args.Get("path")
 	_, given := path.Get(name)
 	return !given && slices.Contains(places(v, op)[name], "path")
 }
 
-// places returns the names that the operation has, and the arguments that hold each.
+// places returns all parameter names of the operation and the arguments that may contain each of them.
 func places(v *spec.View, op *spec.Operation) map[string][]string {
 	out := map[string][]string{}
 	for _, p := range v.Parameters(op) {
@@ -135,8 +138,9 @@ func places(v *spec.View, op *spec.Operation) map[string][]string {
 	return out
 }
 
-// put adds m to args, in the object that is the argument in. For "" it adds m as an argument, or to an object of the
-// same name that was made for it. It reports false if the place is taken, or if in is not an object.
+// put adds m to args, within the argument named by the parameter in. If that name is "", put adds m as an argument of
+// its own or merges it into an object of the same name. It reports false if the place is occupied or the target is
+// not an object.
 func put(args value.Value, in string, m value.Member) (value.Value, bool) {
 	if in == "" {
 		given, has := args.Get(m.Name)

@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestPut checks that an argument is put where there is room for it, and that nothing that was given is overwritten.
+// TestPut checks that an argument is added to a free place, and that put never overwrites a given value.
 func TestPut(t *testing.T) {
 	read := func(text string) value.Value {
 		v, err := value.Read([]byte(text), 0)

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// forge imitates a FlowFuse platform without a licence, as far as the pack calls it: its routes, statuses and bodies.
+// forge imitates the parts of a FlowFuse platform without a licence that the pack calls: routes, statuses and bodies.
 // A token belongs to one user, who is in the team t1.
 type forge struct {
 	mu        sync.Mutex
@@ -81,7 +81,7 @@ func (f *forge) route(r *http.Request, body []byte) reply {
 		if r.Method == "GET" && path == "user/teams" {
 			return reply{200, map[string]any{"count": 1, "teams": []any{map[string]any{"id": "t1", "name": "Alpha", "slug": "alpha"}}}}
 		}
-		if r.Method == "DELETE" && parts[1] == "tokens" { // it has no check of its own
+		if r.Method == "DELETE" && parts[1] == "tokens" { // the platform has no check of its own here
 			return reply{204, nil}
 		}
 	case "teams":
@@ -102,7 +102,7 @@ func (f *forge) route(r *http.Request, body []byte) reply {
 	case "templates":
 		return list("templates", map[string]any{"id": "x0", "name": "Old", "active": false}, map[string]any{"id": "x1", "name": "Default", "active": true})
 	}
-	return notFound() // including flow-blueprints, which need a licence
+	return notFound() // includes flow-blueprints, which require a licence
 }
 
 func notFound() reply { return fails(404, "not_found", "Not Found") }
@@ -145,7 +145,7 @@ func (f *forge) applications(method string, rest []string, in map[string]any) re
 			return fails(409, "invalid_application_name", "name not allowed")
 		}
 		id := f.id("a")
-		f.apps[id] = map[string]any{"id": id, "name": name, "description": in["description"], "team": in["teamId"]} // names need not be unique
+		f.apps[id] = map[string]any{"id": id, "name": name, "description": in["description"], "team": in["teamId"]} // names don't need to be unique
 		return reply{200, f.apps[id]}
 	}
 	app, ok := f.apps[rest[0]]
@@ -201,7 +201,7 @@ func (f *forge) projects(method string, rest []string, in map[string]any) reply 
 	case len(rest) == 1 && method == "PUT":
 		settings := instance["settings"].(map[string]any)
 		given, _ := in["settings"].(map[string]any)
-		for key, v := range given { // including env: the list is replaced
+		for key, v := range given { // includes env, whose list is replaced
 			settings[key] = v
 		}
 		return reply{200, instance}

@@ -10,9 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// wrapCalls returns the arguments of propose_changes. It replaces each write that has the form of the arguments of
-// call_api_write by a call: {"operationId": …, "body": …} becomes {"op": "call", "call": {…}}. Such a write has no
-// other meaning there. A source beside writes is that of each.
+// wrapCalls normalizes the arguments of propose_changes. It wraps each write that has the form of call_api_write
+// arguments: {"operationId": …, "body": …} becomes {"op": "call", "call": {…}}. No other write has this form. A
+// source next to writes applies to each write.
 func wrapCalls(c *bailiwick.Call, in value.Value) (value.Value, error) {
 	members := slices.Clone(in.Members())
 	source, list := changeWord(in, "source"), false
@@ -44,14 +44,14 @@ func wrapCalls(c *bailiwick.Call, in value.Value) (value.Value, error) {
 		}
 		members[i].Value = value.OfArray(writes)
 	}
-	if source != "" && list { // each write has it now
+	if source != "" && list { // each write contains the source now
 		members = slices.DeleteFunc(members, func(m value.Member) bool { return m.Name == "source" })
 	}
 	return value.OfObject(members), nil
 }
 
-// asCallArguments returns the members of a write beside op, as arguments of a call. It returns null for a write of a record
-// or an action.
+// asCallArguments returns the members of a write, except op, as arguments of a call. It returns null for a write of a
+// record or an action.
 func asCallArguments(item value.Value) value.Value {
 	var out []value.Member
 	for _, m := range item.Members() {
@@ -61,7 +61,7 @@ func asCallArguments(item value.Value) value.Value {
 		case "class_name", "method_name":
 			return value.Value{}
 		case "object_id":
-			m.Name = "id" // as which it was given
+			m.Name = "id" // the original name of the argument
 		case "data":
 			if _, given := item.Get("body"); !given {
 				m.Name = "body"
@@ -72,8 +72,8 @@ func asCallArguments(item value.Value) value.Value {
 	return value.OfObject(out)
 }
 
-// of returns the arguments of a call in the given source, and refuses those of another. A write of a record must be of
-// a class of that source. of leaves cases that it can't judge to the check of the write.
+// of returns the arguments of a call in the given source. It refuses arguments with another source. A write of a
+// record must be for a class of that source. Later checks of the write handle all other cases.
 func of(c *bailiwick.Call, source string, item, call value.Value) (value.Value, error) {
 	other, what := "", ""
 	if id := changeWord(call, "operationId"); id != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestGoesOn checks that an agent reads how to go on, whatever became of its change, and that it can.
+// TestGoesOn checks that an agent reads how to continue in every state of its change, and that the named step works.
 func TestGoesOn(t *testing.T) {
 	approve := func(d *desk, id, digest string) error {
 		_, err := d.rita.Approve(d.Context(), id, digest, "")

@@ -25,7 +25,7 @@ func (r *ChangeTools) proposeChanges() tool.Tool {
 		Input: object("writes", `"writes":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"object","additionalProperties":false,"required":["op"],"properties":{"op":{"type":"string","enum":["create","update","delete","action","call"]},`+
 			`"class_name":{"type":"string"},"object_id":{"type":"string"},"data":{"type":"object"},"method_name":{"type":"string"},"arguments":{"type":"object"},"call":{"type":"object"}}}}`,
 			`"summary":{"type":"string","maxLength":200}`, reasonArgument, `"after":{"type":"array","items":{"type":"string"}}`),
-		// Its writes are of several kinds. policy checks the gate of each.
+		// The tool accepts several kinds of writes. policy checks the gate of each.
 		Output: changeRead(output), Annotations: proposes(), Writes: policy.WriteAction, Scope: identity.Write, Proposes: true, Category: tool.Mutation, Timeout: proposeTimeout,
 		Offered: func(p identity.Principal) bool { return r.raw(p) || r.calls(p) || len(r.acts(p)) > 0 },
 		Meant:   wrapCalls,
@@ -47,8 +47,7 @@ func (r *ChangeTools) raw(p identity.Principal) bool {
 	return r.gateway.May(p, ask) == nil && r.offers(write.OpCreate, write.OpUpdate, write.OpDelete)(p)
 }
 
-// acts returns the actions that p may use as writes of a group. These are the actions that p may also use by
-// themselves.
+// acts returns the actions that p may use as writes of a group. These are the actions that p may also call directly.
 func (r *ChangeTools) acts(p identity.Principal) []*action.Action {
 	method := r.callMethod()
 	byName := r.gateway.May(p, method.Ask()) == nil
@@ -75,10 +74,10 @@ type group struct {
 	room    *ChangeTools
 	call    *bailiwick.Call
 	request write.Request
-	actions []*action.Action // of each write, or nil for one that is of none
+	actions []*action.Action // the action of each write, or nil for a write without an action
 }
 
-// add adds the write that an item asks for.
+// add adds the write that an item requests.
 func (g *group) add(ctx context.Context, item value.Value, at string) error {
 	op, made, of := write.Op(changeWord(item, "op")), write.Request{}, (*action.Action)(nil)
 	switch {
@@ -144,8 +143,8 @@ func (g *group) act(ctx context.Context, item value.Value, at string) (*action.A
 	return found, made, nil
 }
 
-// place returns where in the arguments of the tool something is that pointer names in the request: for an action among its
-// own arguments.
+// place converts a pointer into the request to a pointer into the arguments of the tool. For the write of an action,
+// it points into the arguments of that action.
 func (g *group) place(pointer string) string {
 	if pointer == "/change_id" || strings.HasPrefix(pointer, "/after") {
 		return pointer
@@ -172,7 +171,7 @@ func (g *group) place(pointer string) string {
 	return at + rest
 }
 
-// parseCallItem returns the call of an API that an item asks for.
+// parseCallItem returns the API call that an item requests.
 func parseCallItem(c *bailiwick.Call, item value.Value, at string) (write.Write, error) {
 	if err := parts(item, []string{"op", "call"}, at); err != nil {
 		return nil, err
@@ -199,7 +198,7 @@ func parseCallItem(c *bailiwick.Call, item value.Value, at string) (write.Write,
 		}
 	}
 	w := &write.Call{Source: changeWord(asked, "source"), Operation: changeWord(asked, "operationId"), Request: value.OfObject(request)}
-	if w.Source == "" { // the only API with that operation. Otherwise policy asks which
+	if w.Source == "" { // use the only API with that operation. If there are several, policy requires a source
 		var found []string
 		for _, reach := range c.APIs() {
 			if _, err := reach.View.Operation(w.Operation); problem.CodeOf(err) != problem.NotFound {
@@ -213,7 +212,7 @@ func parseCallItem(c *bailiwick.Call, item value.Value, at string) (write.Write,
 	return w, nil
 }
 
-// parts refuses a member of v that isn't known.
+// parts refuses unknown members of v.
 func parts(v value.Value, known []string, at string) error {
 	for _, m := range v.Members() {
 		if !slices.Contains(known, m.Name) {
@@ -224,7 +223,7 @@ func parts(v value.Value, known []string, at string) error {
 	return nil
 }
 
-// complete refuses an item that lacks something its op needs, or has something it doesn't take.
+// complete refuses an item that lacks a member that its op requires, or has a member that its op doesn't allow.
 func complete(op write.Op, item value.Value, at string) error {
 	switch op {
 	case write.OpCreate, write.OpUpdate, write.OpDelete:

@@ -24,12 +24,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A desk is a tracker with two issues to be Todo, of projects of their own, a bot and a reviewer.
+// A desk is a tracker with a bot, a reviewer, and two issues with status Todo in separate projects.
 type desk struct {
 	*tracker
 	bot     identity.Principal
 	rita    bailiwick.Reviewer
-	replace *strings.Replacer // of {a}, {b} and {project}, the project of a
+	replace *strings.Replacer // replaces {a}, {b} and {project}, the project of issue a
 	a, b    string
 }
 
@@ -67,7 +67,7 @@ func (d *desk) filed(tool, args string) (string, error) {
 	return answer.ID, nil
 }
 
-// must is propose for writes that can be proposed. It returns the sheet that rita sees.
+// must calls propose and fails the test on an error. It returns the sheet for the reviewer rita.
 func (d *desk) must(list ...string) *review.Sheet {
 	d.Helper()
 	id, err := d.propose(list...)
@@ -81,7 +81,7 @@ func (d *desk) must(list ...string) *review.Sheet {
 	return sheet
 }
 
-// value returns the only value that a query finds in the tracker's tables.
+// value returns the only value that a query finds in the tracker's database.
 func (d *desk) value(query string, args ...any) (out string) {
 	d.Helper()
 	db, err := sql.Open("sqlite", d.path+"?_pragma=busy_timeout(5000)")
@@ -103,8 +103,8 @@ const (
 	urgent   = `{"op":"update","class_name":"issues","object_id":"{b}","data":{"priority":"Critical"}}`
 )
 
-// TestGroup follows actions and a write of a record as one change. Each item names its action and the action's
-// sentence. The agent reads the same without the words of templates, and all of it is applied, once.
+// TestGroup proposes actions and a write of a record as one change. Each item must show its action and the action's
+// sentence. The agent sees the same without the sentences of templates. All writes must be applied once.
 func TestGroup(t *testing.T) {
 	d := newDesk(t, nil)
 	sheet := d.must(comments, starts, urgent, files)
@@ -146,7 +146,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestGroupAlike: several writes of one action are a change of that action.
+// TestGroupAlike checks that several writes of one action form a change of that action.
 func TestGroupAlike(t *testing.T) {
 	d := newDesk(t, nil)
 	sheet := d.must(starts, starts2)
@@ -159,7 +159,7 @@ func TestGroupAlike(t *testing.T) {
 	}
 }
 
-// TestGroupRefused: an item that its action refuses is refused with its place, before anything is filed.
+// TestGroupRefused checks that the error of an action names the position of its item. Nothing may be filed then.
 func TestGroupRefused(t *testing.T) {
 	d := newDesk(t, nil)
 	act := func(parts string) string { return `{"op":"action",` + parts + `}` }
@@ -190,7 +190,7 @@ func TestGroupRefused(t *testing.T) {
 			t.Errorf("%v\n got %s %q %v\nwant %s %q", tt.writes, got, faults, err, tt.want, tt.faults)
 		}
 	}
-	// For an agent that may call no action, there is no such op.
+	// An agent that may not call any action doesn't see this op.
 	narrow := d.bot
 	narrow.Actions.Except = []string{"create_issue", "update_status", "add_comment"}
 	d.bot = narrow
@@ -207,8 +207,8 @@ func TestGroupRefused(t *testing.T) {
 	}
 }
 
-// TestGroupRecheck: each action of a group is asked again when it is reviewed and when it is applied. Where one would not
-// propose the same, nothing of the group is written.
+// TestGroupRecheck checks that each action of a group runs again at review and when the change is applied. If an
+// action would propose something else, nothing of the group is written.
 func TestGroupRecheck(t *testing.T) {
 	without := func(name string) func(*desk) {
 		return func(d *desk) {
@@ -262,7 +262,8 @@ func TestGroupRecheck(t *testing.T) {
 	}
 }
 
-// TestGroupTime: a field that an action sets to the time is applied as it was reviewed, however long that took.
+// TestGroupTime checks a field that an action sets to the current time. It must be applied with the reviewed value,
+// even after a long review.
 func TestGroupTime(t *testing.T) {
 	d := newDesk(t, func(c *config.Config, o *bailiwick.Options) {
 		var doc value.Value
@@ -277,14 +278,14 @@ func TestGroupTime(t *testing.T) {
 	if a, b := sheet.Items[0].Fields[0].After.Text, sheet.Items[1].Fields[0].After.Text; a != b || !strings.HasPrefix(a, "closed at ") {
 		t.Errorf("%q and %q: the group has one time", a, b)
 	}
-	time.Sleep(2 * time.Millisecond) // any other time will do
+	time.Sleep(2 * time.Millisecond) // the actual duration doesn't matter
 	if done, err := d.rita.Approve(t.Context(), sheet.ID, sheet.Digest, ""); err != nil || done.State != change.Applied {
 		t.Fatalf("%+v %v", done, err)
 	}
 }
 
-// TestGroupJudged: a group is judged by the strictest rule that any single write of it meets. Only a rule that all of
-// it meets lets it through.
+// TestGroupJudged checks which review rule applies to a group. The strictest rule that matches any of its writes
+// decides. A rule that approves must match all of its writes.
 func TestGroupJudged(t *testing.T) {
 	when := func(text string) *expression.Condition {
 		c, err := expression.NewCompiler().CompileChange(text)
@@ -335,7 +336,7 @@ func TestGroupJudged(t *testing.T) {
 	}
 }
 
-// TestGroupVersion: another version of a group may have actions as well, and takes the place of the one before.
+// TestGroupVersion checks that a new version of a group may contain actions and replaces the previous version.
 func TestGroupVersion(t *testing.T) {
 	d := newDesk(t, nil)
 	sheet := d.must(urgent, comments)
@@ -355,7 +356,8 @@ func TestGroupVersion(t *testing.T) {
 	}
 }
 
-// TestSourceOfAll checks that a source beside the writes is taken where it is theirs, and refused by name where it isn't.
+// TestSourceOfAll checks a source next to the writes. It is accepted if it is the source of all writes. Otherwise the
+// error names it.
 func TestSourceOfAll(t *testing.T) {
 	d := newDesk(t, nil)
 	ask := func(source string) error {

@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/response"
 )
 
-// TestImages checks which files of answers are shown as pictures.
+// TestImages checks which files of answers are returned as images.
 func TestImages(t *testing.T) {
 	png, jpeg, webp := "\x89PNG\x0d\x0a\x1a\x0a…", "\xff\xd8\xff\xe0", "RIFF\x00\x00\x00\x00WEBPVP"
 	for _, row := range []struct {

@@ -25,7 +25,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// marketDocument has hidden parts of each kind: a field, a schema that items of a list may have, and an operation.
+// marketDocument has hidden parts of each kind: a field, a schema that list items may have, and an operation.
 const marketDocument = `{"openapi":"3.0.0","paths":{
 	"/orders":{"get":{"operationId":"listOrders","parameters":[{"in":"query","name":"offset","schema":{"type":"integer"}},{"in":"query","name":"limit","schema":{"type":"integer"}}],
 		"responses":{"200":{"description":"","content":{"application/json":{"schema":{"type":"object","properties":{"data":{"type":"array","items":{"$ref":"#/components/schemas/Order"}}}}}}}}}},
@@ -36,12 +36,12 @@ const marketDocument = `{"openapi":"3.0.0","paths":{
 	"components":{"schemas":{"Order":{"type":"object","properties":{"kind":{"type":"string"},"id":{"type":"integer"},"note":{"type":"string"},"margin":{"type":"integer"},"password":{"type":"string"}}},
 		"Internal":{"type":"object","properties":{"kind":{"type":"string"},"id":{"type":"integer"},"why":{"type":"string"}}}}}}`
 
-// A market is the data of the API. Two worlds differ only in its hidden parts.
+// A market is the data of the API. Two tested markets differ only in hidden parts.
 type market struct {
-	notes    []string // of the orders that are seen
+	notes    []string // of the visible orders
 	margins  []int    // of the orders, or -1 for an order without the field
-	internal []int    // before which events there is an internal one
-	// bare means no headers. Counts, versions and places of the service are left out only where something may be
+	internal []int    // indexes of the events that an internal event precedes
+	// bare omits headers. The gateway removes counts, versions and places of the service only if something may be
 	// hidden.
 	bare bool
 }
@@ -97,7 +97,7 @@ func (m market) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, body)
 }
 
-// asks are calls from which a random batch is made. Many name hidden parts.
+// asks contains calls for random batches. Many of them name hidden parts.
 var asks = []string{
 	`{"operationId":"listOrders"}`, `{"operationId":"listOrders","where":{"margin":{"$gt":3}}}`, `{"operationId":"listOrders","where":{"note":"a"}}`, `{"operationId":"listOrders","where":{"nothing":1}}`,
 	`{"operationId":"listOrders","where":{"note":{"$ne":"a"}},"from":2}`, `{"operationId":"listOrders","from":2}`, `{"operationId":"listOrders","at":"data[0].margin"}`, `{"operationId":"listOrders","at":"data[1].note","from":2}`,
@@ -107,8 +107,8 @@ var asks = []string{
 	`{"operationId":"listSecrets"}`, `{"operationId":"listSecrets","from":2}`, `{"operationId":"GET /secrets"}`,
 }
 
-// bareDocument is marketDocument without its hidden parts. Its objects are closed: a name that no schema declares might
-// be one that was lost.
+// bareDocument is marketDocument without its hidden parts. Its objects are closed, because the gateway must treat an
+// undeclared name as possibly hidden.
 var bareDocument = strings.NewReplacer(`,"margin":{"type":"integer"}`, "", `"password":{"type":"string"}}}`, `"password":{"type":"string"}},"additionalProperties":false}`,
 	`,{"$ref":"#/components/schemas/Internal"}`, "", `,"internal":"#/components/schemas/Internal"`, "",
 	`,
@@ -116,7 +116,7 @@ var bareDocument = strings.NewReplacer(`,"margin":{"type":"integer"}`, "", `"pas
 	`,
 	"/secrets":{"get":{"operationId":"listSecrets","responses":{"200":{"description":""}}}}`, "").Replace(marketDocument)
 
-// marketTools returns the tools over a service with a document and rules.
+// marketTools returns the tools for a service with this document and these rules.
 func marketTools(t *testing.T, document, base string, hidden []calls.Hidden, budget int) *tool.Set {
 	t.Helper()
 	d, err := spec.Load([]byte(document))
@@ -140,12 +140,12 @@ func marketTools(t *testing.T, document, base string, hidden []calls.Hidden, bud
 	return set
 }
 
-// hiddenParts are the rules that hide a field, a schema and an operation.
+// hiddenParts contains rules that hide a field, a schema and an operation.
 var hiddenParts = []calls.Hidden{{Operations: []string{"GET /secrets"}}, {Fields: []string{"Order.margin"}}, {Schemas: []string{"Internal"}}}
 
-// TestInterferenceTwins checks batches, filters and parts of two services. One has a hidden operation, field and
-// records, and its twin never had them. Both must give the same bytes. Neither sends headers, because a count of the
-// service is left out where something is hidden.
+// TestInterferenceTwins compares two services through batches, filters and parts. One has a hidden operation, a
+// hidden field and hidden records. Its twin doesn't have them at all. Both must return the same bytes. Neither sends
+// headers, because the gateway removes the service's counts if something is hidden.
 func TestInterferenceTwins(t *testing.T) {
 	if strings.Contains(bareDocument, "nternal") || strings.Contains(bareDocument, "margin") || strings.Contains(bareDocument, "secrets") {
 		t.Fatal(bareDocument)
@@ -188,7 +188,7 @@ func TestInterferenceTwins(t *testing.T) {
 	})
 }
 
-// readBatch returns all that call_api_read answers.
+// readBatch returns everything in the answer of call_api_read.
 func readBatch(t *testing.T, set *tool.Set, in value.Value) string {
 	r, err := set.Call(t.Context(), reader, tool.Request{Name: "call_api_read", Arguments: in})
 	if err != nil {
@@ -197,8 +197,8 @@ func readBatch(t *testing.T, set *tool.Set, in value.Value) string {
 	return string(r.Structured) + r.Text
 }
 
-// TestInterference checks over random worlds that batches, filters, parts, totals and headers reveal nothing about
-// hidden parts.
+// TestInterference checks random worlds. Batches, filters, parts, totals and headers must reveal nothing about hidden
+// parts.
 func TestInterference(t *testing.T) {
 	var now atomic.Pointer[market]
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { now.Load().ServeHTTP(w, r) }))

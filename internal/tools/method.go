@@ -42,7 +42,7 @@ func (r *ChangeTools) callMethod() tool.Tool {
 	}
 }
 
-// findAction returns the action of the class of v with that name among those that the caller may call.
+// findAction returns the action with this name on the class of v. It considers only the actions in usable.
 func findAction(v *policy.View, name string, usable []*action.Action) (*action.Action, error) {
 	var known []string
 	for _, a := range usable {
@@ -75,7 +75,7 @@ func (r *ChangeTools) method(a *action.Action) tool.Tool {
 	}
 }
 
-// withArguments returns the schema of a's arguments with those that every action has.
+// withArguments returns the schema of a's arguments together with the arguments that every action has.
 func withArguments(a *action.Action) []byte {
 	more := reasonArgument
 	if a.DryRun {
@@ -84,7 +84,7 @@ func withArguments(a *action.Action) []byte {
 	if a.TakesRecord() {
 		more += "," + idArgument
 	}
-	// The properties are last in the schema.
+	// In the schema, "properties" is the last member.
 	schema := a.Schema()
 	end := bytes.LastIndex(schema, []byte("}}"))
 	comma := ","
@@ -94,7 +94,7 @@ func withArguments(a *action.Action) []byte {
 	return slices.Concat(schema[:end], []byte(comma+more), schema[end:])
 }
 
-// act turns a call of an action into a proposal.
+// act turns the call of an action into a proposal.
 func (r *ChangeTools) act(ctx context.Context, c *bailiwick.Call, a *action.Action, by action.Invocation) (tool.Result, error) {
 	req, err := c.Invoke(ctx, a, by)
 	if err != nil {
@@ -111,8 +111,8 @@ func (r *ChangeTools) act(ctx context.Context, c *bailiwick.Call, a *action.Acti
 	return res, nil
 }
 
-// wouldCall returns the preview of an action that can't be tried: that it would be proposed, and which function would
-// be called.
+// wouldCall returns the dry run of an action that can't be tried. It says that the action would be proposed, with
+// these arguments.
 func wouldCall(a *action.Action, id string, args value.Value) tool.Result {
 	would := []value.Member{changeText("class_name", a.Class.Name), changeText("method_name", a.Name)}
 	if id != "" {

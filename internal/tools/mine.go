@@ -18,7 +18,7 @@ import (
 
 const changeArgument = `"change_id":{"type":"string"}`
 
-// mine completes a tool on the caller's own changes.
+// mine sets the common properties of a tool for the caller's own changes.
 func (r *ChangeTools) mine(t tool.Tool) tool.Tool {
 	t.Category, t.Offered = tool.Changes, r.anything
 	if t.Annotations == (tool.Annotations{}) {
@@ -30,7 +30,7 @@ func (r *ChangeTools) mine(t tool.Tool) tool.Tool {
 	return t
 }
 
-// listMyChanges returns the tool list_my_changes, a page of the changes that the caller has proposed.
+// listMyChanges returns the tool list_my_changes. It returns one page of the changes that the caller has proposed.
 func (r *ChangeTools) listMyChanges() tool.Tool {
 	var states []string
 	for _, s := range change.States() {
@@ -59,7 +59,7 @@ func (r *ChangeTools) listMyChanges() tool.Tool {
 	})
 }
 
-// formatChangeRows formats rows of changes, one line each.
+// formatChangeRows formats changes as one line each.
 func formatChangeRows(rows []review.Row, more bool) tool.Result {
 	list := make([]value.Value, len(rows))
 	var out strings.Builder
@@ -82,7 +82,7 @@ func formatChangeRows(rows []review.Row, more bool) tool.Result {
 	return tool.Result{Structured: doc.AppendJSON(nil), Text: out.String()}
 }
 
-// getChange returns the tool get_change. With wait it answers when the change has been decided, or the time is over.
+// getChange returns the tool get_change. With the argument wait, it answers after the decision or at the timeout.
 func (r *ChangeTools) getChange() tool.Tool {
 	return r.mine(tool.Tool{
 		Name: "get_change", Title: "Get a change", Description: "A change of yours, and what people said. wait: seconds to wait for a decision. fields: the parts that you need.",
@@ -106,11 +106,12 @@ func (r *ChangeTools) getChange() tool.Tool {
 	})
 }
 
-// answerNames are the names that an answer about a change may have.
+// answerNames lists the members that an answer about a change may have.
 var answerNames = []string{"status", "change_id", "summary", "diff", "expires_at", "url", "replaces", "version", "replaced_by", "since_version", "conflicts", "thread", "outcome", "refusal",
 	"answer", "locations", "next"}
 
-// pickPaths returns the parts of an answer about a change at dotted paths: diff.fields.after.
+// pickPaths returns only these parts of an answer about a change. The fields are dotted paths such as
+// diff.fields.after.
 func pickPaths(all tool.Result, fields []value.Value) (tool.Result, error) {
 	var paths []string
 	for _, f := range fields {
@@ -128,11 +129,11 @@ func pickPaths(all tool.Result, fields []value.Value) (tool.Result, error) {
 	return all, nil
 }
 
-// longest is the maximum wait of wait_for_change in seconds, and usual the default.
+// longest is the maximum wait of wait_for_change in seconds, and usual is the default.
 const longest, usual = 50, 30
 
-// waitForChange returns the tool wait_for_change. It answers at once if the change has been decided, else when that happens or the time
-// is over.
+// waitForChange returns the tool wait_for_change. It answers at once for a decided change, and otherwise after the
+// decision or at the timeout.
 func (r *ChangeTools) waitForChange() tool.Tool {
 	return r.mine(tool.Tool{
 		Name: "wait_for_change", Title: "Wait for a change", Description: "Wait for a decision, up to timeout seconds.",
@@ -148,7 +149,8 @@ func (r *ChangeTools) waitForChange() tool.Tool {
 	})
 }
 
-// replyToChange returns the tool with which an agent answers people, in words or with another version of its change.
+// replyToChange returns the tool with which an agent answers people. The reply is a text, optionally with a new
+// version of the change.
 func (r *ChangeTools) replyToChange() tool.Tool {
 	return r.mine(tool.Tool{
 		Name: replyTool, Title: "Reply about a change", Description: "Answer people about a change of yours; writes, as of propose_changes: another version of it.",
@@ -175,7 +177,7 @@ func (r *ChangeTools) cancelChange() tool.Tool {
 	})
 }
 
-// resultFunc returns a function that makes the result for the caller of c about one of its own changes.
+// resultFunc returns a function that builds the result about one of the caller's own changes.
 func (r *ChangeTools) resultFunc(c *bailiwick.Call) func(*review.Sheet, error) (tool.Result, error) {
 	return func(s *review.Sheet, err error) (tool.Result, error) {
 		if err != nil {

@@ -41,7 +41,7 @@ func (r *ChangeTools) deleteObject() tool.Tool {
 	return t
 }
 
-// object completes a tool that proposes one raw write.
+// object sets the common properties of a tool that proposes one raw write.
 func (r *ChangeTools) object(t tool.Tool, op write.Op) tool.Tool {
 	t.Output, t.Annotations, t.Writes, t.Proposes, t.Category, t.Timeout = changeRead(output), proposes(), policy.WriteRaw, true, tool.Mutation, proposeTimeout
 	t.Offered = r.offers(op)
@@ -53,7 +53,7 @@ func (r *ChangeTools) object(t tool.Tool, op write.Op) tool.Tool {
 	return t
 }
 
-// writeOf returns the write that the arguments request. They are already checked against the schema.
+// writeOf returns the write that the arguments request. The arguments must already match the schema.
 func writeOf(op write.Op, in value.Value) write.Write {
 	data, _ := in.Get("data")
 	class, id := changeWord(in, "class_name"), changeWord(in, "object_id")
@@ -129,10 +129,10 @@ func (r *ChangeTools) deleteClass() tool.Tool {
 	}
 }
 
-// sources returns the sources of which p sees something.
+// sources returns the sources in which p sees a class.
 func (r *ChangeTools) sources(p identity.Principal) []string {
 	var out []string
-	for _, v := range r.gateway.Views(p) { // ordered by source
+	for _, v := range r.gateway.Views(p) { // the views are ordered by source
 		if len(out) == 0 || out[len(out)-1] != v.Source() {
 			out = append(out, v.Source())
 		}
@@ -140,7 +140,7 @@ func (r *ChangeTools) sources(p identity.Principal) []string {
 	return out
 }
 
-// source returns the named source, or for "" the only one.
+// source returns the named source. For "" it returns the only source, or an error if there are several.
 func (r *ChangeTools) source(p identity.Principal, name string) (string, error) {
 	known := r.sources(p)
 	switch {

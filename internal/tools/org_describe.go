@@ -18,7 +18,7 @@ import (
 // DescribePageSize is the maximum number of objects in one answer.
 const DescribePageSize = 200
 
-// DescribeTools returns the tools. timeouts overrides their timeouts, by name.
+// DescribeTools returns the tools. The argument timeouts overrides their timeouts by tool name.
 func DescribeTools(timeouts map[string]time.Duration) []tool.Tool {
 	tools := []tool.Tool{orgDescribe()}
 	for i := range tools {
@@ -60,17 +60,17 @@ func orgDescribe() tool.Tool {
 	}
 }
 
-// compact removes the white space that makes a schema readable in the source.
+// compact removes white space from a schema. The source has white space to make the schema readable.
 func compact(schema string) []byte {
 	v, err := value.Read([]byte(schema), 0)
 	if err != nil {
-		return []byte(schema) // tool.NewSet refuses it with a reason
+		return []byte(schema) // tool.NewSet refuses an invalid schema and gives the reason
 	}
 	return v.AppendJSON(nil)
 }
 
-// answer returns a page of the objects that caches describe, as far as the budget goes, as JSON and as lines. It adds
-// the call for the next page.
+// answer returns a page of cached object descriptions that fits the budget, as JSON and as lines. It adds the call
+// for the next page.
 func answer(ctx context.Context, c *bailiwick.Call, args value.Value) (tool.Result, error) {
 	at := source.Place{Project: describeText(args, "project_path"), Connection: describeText(args, "connection_name")}
 	if env, ok := args.Get("environment"); ok {
@@ -129,7 +129,7 @@ func age(found bailiwick.Objects) value.Value {
 	return value.OfInt(found.Age.Milliseconds())
 }
 
-// suggest returns how to go on if something is missing, or "".
+// suggest returns the next step if something is missing, or "".
 func suggest(connection string, found bailiwick.Objects, p *page) string {
 	const otherwise = "open the project in the IDE and load the connection, or go on without it and say that fields and types are not checked"
 	connection = problem.Cut(connection)

@@ -20,28 +20,28 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// timeout is the timeout of a call, which makes a few reads and a request of its own.
+// timeout is the timeout of a call, including its reads and the request itself.
 const timeout = 60 * time.Second
 
-// A PackTools is the tools of packs over one gateway.
+// A PackTools creates the tools of packs for one gateway.
 type PackTools struct {
 	changes *ChangeTools
 	now     func() time.Time
 }
 
-// NewPackTools returns the tools over the gateway of c, which formats proposals for agents. c may be nil if the tools are only
-// named and never called.
+// NewPackTools returns the tools for the gateway of c. c formats proposals for agents. It may be nil if only the
+// names of the tools are used.
 func NewPackTools(c *ChangeTools) *PackTools { return &PackTools{c, time.Now} }
 
-// An PackAPI configures the tools over one PackAPI.
+// A PackAPI configures the tools of packs for one API.
 type PackAPI struct {
-	Name        string // of the source
-	Site        string // the address of the PackAPI, with which links begin
+	Name        string // the name of the source
+	Site        string // the base address of the API, for links
 	Tools       []*pack.Tool
-	Underscores bool // tool names have only letters, digits and _: platform_list_teams
+	Underscores bool // use only letters, digits and _ in tool names, such as platform_list_teams
 }
 
-// Tools returns the tools over an PackAPI.
+// Tools returns the tools of the packs of a.
 func (r *PackTools) Tools(a PackAPI) []tool.Tool {
 	out := make([]tool.Tool, len(a.Tools))
 	for i, t := range a.Tools {
@@ -53,8 +53,7 @@ func (r *PackTools) Tools(a PackAPI) []tool.Tool {
 	return out
 }
 
-// picker returns a function that picks the parts that t shows of the answer to one of its writes that ran after the
-// call.
+// picker returns a Picker for changes that t has filed. It selects the parts of the API's answer that t shows.
 func picker(api string, t *pack.Tool) Picker {
 	return func(p identity.Principal, s *review.Sheet) value.Value {
 		if len(s.Items) != 1 {
@@ -68,7 +67,7 @@ func picker(api string, t *pack.Tool) Picker {
 	}
 }
 
-// PackNeeds returns the scope that annotations require.
+// PackNeeds returns the scope that a tool with these annotations requires.
 func PackNeeds(a pack.Annotations) identity.Scope {
 	switch {
 	case a.ReadOnly:
@@ -79,8 +78,8 @@ func PackNeeds(a pack.Annotations) identity.Scope {
 	return identity.Write
 }
 
-// tool returns the tool of a declaration over PackAPI a. Its call checks the arguments against the class that describes
-// them and makes the reads. Then it returns an answer or, for a tool that writes, proposes a change.
+// tool returns the tool of a declaration for the API a. A call first checks the arguments against the class that
+// describes them and makes the reads. Then it returns an answer. A tool that writes proposes a change instead.
 func (r *PackTools) tool(a PackAPI, t *pack.Tool) tool.Tool {
 	name := t.Name
 	if a.Underscores {
@@ -115,7 +114,8 @@ func (r *PackTools) tool(a PackAPI, t *pack.Tool) tool.Tool {
 	return out
 }
 
-// offerCheck returns a function that reports whether an PackAPI shows a principal all that t calls and preserves.
+// offerCheck returns a function that reports whether a principal sees everything in the API that t calls and
+// preserves.
 func (r *PackTools) offerCheck(api string, t *pack.Tool) func(identity.Principal) bool {
 	return func(p identity.Principal) bool {
 		all := r.changes.Gateway().APIs(p)
@@ -123,7 +123,7 @@ func (r *PackTools) offerCheck(api string, t *pack.Tool) func(identity.Principal
 		if i < 0 {
 			return false
 		}
-		// The document may have been loaded again since t was compiled over it.
+		// The document may have been reloaded since t was compiled.
 		hidden := func(op *spec.Operation) bool {
 			return !slices.ContainsFunc(all[i].View.Operations(), func(has *spec.Operation) bool {
 				return has.ID == op.ID && has.Method == op.Method && has.Path == op.Path
@@ -133,11 +133,11 @@ func (r *PackTools) offerCheck(api string, t *pack.Tool) func(identity.Principal
 	}
 }
 
-// A reader reads an PackAPI as the principal of a call may.
+// A reader reads an API with the rights of a call's principal.
 type reader struct {
 	call  *bailiwick.Call
 	api   string
-	notes []string // of the responses, for the agent
+	notes []string // notes of the responses, for the agent
 }
 
 // Read implements pack.Reader.
@@ -155,7 +155,7 @@ func (r *reader) Read(ctx context.Context, of pack.Request) (value.Value, error)
 	return got.Body, nil
 }
 
-// resultWithNotes returns a result as shown to agents.
+// resultWithNotes returns a result with notes in the form for agents.
 func resultWithNotes(result value.Value, notes []string) tool.Result {
 	var said strings.Builder
 	said.Write(result.AppendJSON(nil))
@@ -170,18 +170,18 @@ func resultWithNotes(result value.Value, notes []string) tool.Result {
 	return tool.Result{Structured: result.AppendJSON(nil), Text: said.String()}
 }
 
-// A proposal is a call of a tool that writes.
+// A proposal is one call of a tool that writes.
 type proposal struct {
 	api, tool string
 	of        *pack.Tool
 	done      *pack.Outcome
 	in        value.Value
-	doubts    []write.Doubt // doubts about it that the agent may not see
+	doubts    []write.Doubt // doubts about the arguments that the agent may not see
 	against   *write.Against
 }
 
-// propose files the write of a tool, and returns the result for the agent. If the write ran at once, that includes
-// its response.
+// propose files the write of a tool and returns the result for the agent. If the write ran at once, the result
+// includes the API's response.
 func (r *PackTools) propose(ctx context.Context, c *bailiwick.Call, p proposal) (tool.Result, error) {
 	reason, _ := p.in.Get(pack.ReasonArgument)
 	call := &write.Call{Source: p.api, Operation: p.done.Write.Operation, Request: calls.EncodeArguments(p.done.Write.Arguments)}
@@ -190,7 +190,7 @@ func (r *PackTools) propose(ctx context.Context, c *bailiwick.Call, p proposal) 
 		return tool.Result{}, p.of.Place(err, p.done)
 	}
 	if sheet.State == change.Applied {
-		// The write stays applied, whatever the PackAPI answers.
+		// The write stays applied even if picking from the response fails.
 		if picked, err := p.done.WriteResult(sheet.Answer); err == nil {
 			sheet.Answer = picked
 		}

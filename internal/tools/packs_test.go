@@ -31,7 +31,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// site is the pack's tools over a forge, behind a complete gateway.
+// site serves the pack's tools for a forge through a complete gateway.
 type site struct {
 	*testing.T
 	forge   *forge
@@ -39,7 +39,7 @@ type site struct {
 	set     *tool.Set
 }
 
-// newSite serves the tools. apis is the configuration of the API, and gates that of the gates.
+// newSite serves the tools. The arguments apis and gates are the configurations of the API and of the gates.
 func newSite(t *testing.T, apis, gates string) *site {
 	t.Helper()
 	s := &site{T: t, forge: newForge()}
@@ -76,7 +76,7 @@ func agent(scopes ...identity.Scope) identity.Principal {
 	return identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ana", Scopes: scopes}
 }
 
-// call calls a tool, and returns the structured result, or the code and the detail of its refusal.
+// call calls a tool. It returns the structured result, or the code and the detail of its refusal.
 func (s *site) call(principal identity.Principal, name, args string) string {
 	s.Helper()
 	in, err := value.Read([]byte(args), 0)
@@ -100,8 +100,7 @@ func (s *site) call(principal identity.Principal, name, args string) string {
 	return string(out.Structured)
 }
 
-// TestScopes checks that each tier of scopes lists its own tools, and that others are refused before anything is
-// sent.
+// TestScopes checks which tools each set of scopes lists. Other tools must be refused before any request is sent.
 func TestScopes(t *testing.T) {
 	s := newSite(t, "{}", "")
 	reads := []string{"check-name-availability", "get-instance", "get-instance-status", "list-applications", "list-blueprints", "list-instance-types", "list-instances", "list-stacks", "list-teams", "open-editor", "open-instance"}
@@ -139,7 +138,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestReads has rows of tool and arguments → the result for the agent, and the requests to the platform.
+// TestReads checks the result for the agent and the requests to the platform, for each tool and its arguments.
 func TestReads(t *testing.T) {
 	s := newSite(t, "{}", "")
 	const pump = "GET /api/v1/projects/i1"
@@ -185,9 +184,9 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestWrites compares calls with golden answers: the title and the differences of the change, and the requests to the
-// platform besides reads for reviewers. Without a rule a change waits, and nothing is written. If the rules let it
-// run at once, the platform receives exactly what was shown.
+// TestWrites compares calls with golden answers. An answer contains the title and the differences of the change, and
+// the requests to the platform, without reads for reviewers. Without a rule the change waits and nothing is written.
+// If the rules apply it at once, the platform must receive exactly the shown request.
 func TestWrites(t *testing.T) {
 	for _, tt := range []struct{ file, apis, gates string }{
 		{"proposed.txt", "{}", ""},
@@ -227,8 +226,8 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// TestApprovedLater checks the agent's result of a change that a person approved after the call. It is the result that
-// the tool picks, as in a call that isn't reviewed. A refusal of the platform is an error with its status and message.
+// TestApprovedLater checks the agent's result of a change that a person approved after the call. The tool must select
+// the same parts as in a call without review. If the platform refuses, the error contains its status and message.
 func TestApprovedLater(t *testing.T) {
 	s := newSite(t, "{}", "gates: {writes: review}\n")
 	bot := agent(identity.Read, identity.Write, identity.Delete)
@@ -239,7 +238,7 @@ func TestApprovedLater(t *testing.T) {
 	}{
 		{"create-instance", `{"name":"valve","applicationId":"a1","projectType":"p1","stack":"s1","template":"x1"}`,
 			`{"id":"inew1","name":"valve","url":"https://valve.example.com","navigation":{"suggestion":"Open the editor of the new instance with platform.open-editor","target":"inew1","label":"Open editor"}}`, false},
-		{"create-instance", `{"name":"vane","applicationId":"a1","projectType":"p1","stack":"s1"}`, // it reads the templates
+		{"create-instance", `{"name":"vane","applicationId":"a1","projectType":"p1","stack":"s1"}`, // this call reads the templates
 			`{"id":"inew2","name":"vane","url":"https://vane.example.com","navigation":{"suggestion":"Open the editor of the new instance with platform.open-editor","target":"inew2","label":"Open editor"}}`, false},
 		{"manage-instance", `{"instanceId":"i1","action":"stop"}`, `{"status":"okay","instanceId":"i1","action":"stop"}`, false},
 		{"delete-application", `{"applicationId":"a2"}`, `{"status":"okay","message":"The application a2 is deleted"}`, false},
@@ -272,7 +271,7 @@ func TestApprovedLater(t *testing.T) {
 	}
 }
 
-// differences formats an answer of a tool that proposes: the status, the title, and each difference on a line.
+// differences formats the answer of a proposing tool. It shows the status, the title, and one difference per line.
 func differences(said string) string {
 	v, err := value.Read([]byte(said), 0)
 	items, ok := v.Get("diff")
@@ -303,7 +302,7 @@ func differences(said string) string {
 	return strings.Join(out, "\n")
 }
 
-// TestHidden checks that a tool is absent if the API hides an operation that it calls, or a field that it must
+// TestHidden checks that a tool is not offered if the API hides an operation that it calls or a field that it must
 // preserve.
 func TestHidden(t *testing.T) {
 	for _, tt := range []struct {
@@ -342,7 +341,7 @@ func bundled(t *testing.T) map[string]pack.Annotations {
 	return maps.Collect(p.ToolAnnotations)
 }
 
-// TestCut checks that nothing is derived from a cut response, and that a cut list is reported as such.
+// TestCut checks that no result is derived from a cut response, and that a cut list is reported.
 func TestCut(t *testing.T) {
 	s := newSite(t, "{}", "")
 	for i := range 5000 {

@@ -12,22 +12,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A page is the objects of one answer, within a budget of bytes.
+// A page collects the objects of one answer within a budget in bytes.
 type page struct {
-	all    bool // all fields are requested, not only the required ones
+	all    bool // return all fields, and not only required ones
 	budget int
 
 	objects []value.Value
 	lines   []string
-	bytes   int // of objects, as JSON
+	bytes   int // size of objects as JSON
 
-	missing, unloaded, failed []string // names of objects: not cached, cached without fields, unreadable
+	missing, unloaded, failed []string // names of objects that are not cached, cached without fields, or unreadable
 }
 
 // most is the maximum number of names in a suggestion.
 const most = 5
 
-// add adds an object if it fits. The first always does: its fields are cut to the budget.
+// add adds an object if it fits. It always adds the first object, with its fields cut to the budget.
 func (p *page) add(o bailiwick.Object) bool {
 	if len(p.objects) == DescribePageSize {
 		return false
@@ -52,7 +52,7 @@ func (p *page) add(o bailiwick.Object) bool {
 	return true
 }
 
-// note remembers the objects that the suggestion must mention.
+// note records objects for the suggestion.
 func (p *page) note(o bailiwick.Object) {
 	switch {
 	case o.View == nil:
@@ -64,7 +64,7 @@ func (p *page) note(o bailiwick.Object) {
 	}
 }
 
-// didYouMean returns near names as an aside.
+// didYouMean returns similar names in parentheses, or "".
 func didYouMean(near []string) string {
 	if len(near) == 0 {
 		return ""
@@ -72,7 +72,7 @@ func didYouMean(near []string) string {
 	return " (" + problem.Question(near) + ")"
 }
 
-// object returns o with at most keep fields of each list, or all for -1, and a line about it.
+// object returns o as JSON and as a line. It keeps at most keep fields of each list, or all fields if keep is -1.
 func (p *page) object(o bailiwick.Object, keep int) (value.Value, string) {
 	if o.View == nil {
 		exists := value.OfBool(false)
@@ -106,7 +106,7 @@ func (p *page) object(o bailiwick.Object, keep int) (value.Value, string) {
 	return value.OfObject(doc), line + inLine(shown)
 }
 
-// inLine formats fields with their types.
+// inLine formats fields with their types. Required fields have a star.
 func inLine(fields []*schema.Field) string {
 	var b strings.Builder
 	for i, f := range fields {
@@ -135,7 +135,7 @@ func describeFields(v *policy.View, fields []*schema.Field, keep int) value.Valu
 	return value.OfArray(out)
 }
 
-// suggestion returns the next step for objects that are missing, empty or broken, or "".
+// suggestion returns the next step for missing, empty or unreadable objects, or "".
 func (p *page) suggestion() string {
 	var parts []string
 	add := func(names []string, what string) {

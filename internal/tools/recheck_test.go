@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// alter runs a statement on the tracker's database, as another program would.
+// alter runs a statement on the tracker's database, as an unrelated program would.
 func (x *tracker) alter(statement string, args ...any) {
 	x.Helper()
 	db, err := sql.Open("sqlite", x.path+"?_pragma=busy_timeout(5000)")
@@ -27,7 +27,7 @@ func (x *tracker) alter(statement string, args ...any) {
 	}
 }
 
-// declare replaces the actions.
+// declare replaces the gateway's actions.
 func (x *tracker) declare(actions []action.Declaration) {
 	x.Helper()
 	if err := x.gateway.SetRules(x.Context(), x.rules, actions); err != nil {
@@ -35,14 +35,14 @@ func (x *tracker) declare(actions []action.Declaration) {
 	}
 }
 
-// TestRecheck: the requirements of an action are checked again when its change is reviewed, and when it is applied.
-// If they no longer hold, the change is stale, and nothing of it is written.
+// TestRecheck checks that the requirements of an action are evaluated again at review and when the change is applied.
+// If they no longer hold, the change becomes stale and nothing is written.
 func TestRecheck(t *testing.T) {
 	const said = "; nothing was written"
 	for _, tt := range []struct {
 		name   string
 		tool   string
-		args   string // {issue} is replaced by one that is Todo, {project} by a project
+		args   string // {issue} is replaced by an issue with status Todo, and {project} by a project
 		change func(x *tracker, issue, project string)
 		want   change.State
 		why    string

@@ -25,8 +25,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestRequireOnce: a tool's require is evaluated over the API's answer when the tool proposes, and not again. A
-// reviewer can approve, and the call is sent. docs/changes.md has it as the row require.
+// TestRequireOnce checks a tool's require. It is evaluated over the API's answer when the tool proposes, and not
+// again. A reviewer can approve, and the call is sent. See the row require in docs/changes.md.
 func TestRequireOnce(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

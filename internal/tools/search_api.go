@@ -18,7 +18,7 @@ import (
 
 const searchTool = "search_api"
 
-// searchAPI returns the tool that searches APIs: lists them, finds operations for a task, and describes operations
+// searchAPI returns the tool that searches APIs. It lists APIs, finds operations for a task, and describes operations
 // and schemas.
 func (r *APITools) searchAPI() tool.Tool {
 	return tool.Tool{
@@ -49,7 +49,7 @@ func (r *APITools) searchAPI() tool.Tool {
 	}
 }
 
-// joinPhrasings returns the arguments of search_api with a query that is a list of phrasings as one text.
+// joinPhrasings accepts a query that is a list of phrasings and joins them into one text.
 func joinPhrasings(_ *bailiwick.Call, in value.Value) (value.Value, error) {
 	asked, _ := in.Get("query")
 	if asked.Kind() != value.Array || slices.ContainsFunc(asked.List(), func(v value.Value) bool { return v.Kind() != value.String }) {
@@ -71,12 +71,12 @@ func joinPhrasings(_ *bailiwick.Call, in value.Value) (value.Value, error) {
 // A finding is the result of a search.
 type finding struct {
 	text   string
-	source string // the API, or "" for several
-	more   int    // the offset of the next page, or 0 if there is none
+	source string // the name of the API, or "" for several
+	more   int    // the offset of the next page, or 0 on the last page
 }
 
-// searchAPI answers search_api in its three forms: one operation, one schema, or a search over one API or all that the caller sees. at
-// asks for a part of the first two.
+// searchAPI runs search_api in one of its three forms: describe one operation, describe one schema, or search one API
+// or all that the caller sees. The argument at selects a part of an operation or a schema.
 func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
 	if err := together(in); err != nil {
 		return finding{}, err
@@ -129,9 +129,9 @@ func searchAPI(c *bailiwick.Call, in value.Value) (finding, error) {
 	return across(all, in)
 }
 
-// apiConcrete replaces a concrete call, such as GET /teams/7?limit=5 or a URL, by the id of the operation. The call is
-// given as an operation or as a query. It also returns the line that shows how to make this call. Other arguments are
-// returned as they are.
+// apiConcrete accepts a concrete call in operationId or query, such as GET /teams/7?limit=5 or a URL. It replaces the
+// concrete call by the id of the operation. It also returns a line that shows how to make this call. It returns other
+// arguments unchanged.
 func apiConcrete(c *bailiwick.Call, in value.Value) (value.Value, string, error) {
 	name := "operationId"
 	if word(in, name) == "" {
@@ -161,7 +161,8 @@ func apiConcrete(c *bailiwick.Call, in value.Value) (value.Value, string, error)
 	return out, fmt.Sprintf("Called with %s\n", value.OfObject(members).AppendJSON(nil)), nil
 }
 
-// together refuses arguments that exclude each other, and more phrasings than are used, since some of them would be ignored.
+// together refuses arguments that exclude each other. It also refuses too many phrasings, because some of them would
+// be ignored.
 func together(in value.Value) error {
 	given := func(name string) bool { return word(in, name) != "" }
 	switch {
@@ -175,7 +176,7 @@ func together(in value.Value) error {
 	return nil
 }
 
-// at sets the pointer of an error. Nil stays nil.
+// at returns err with its pointer set to pointer, or nil if err is nil.
 func at(pointer string, err error) error {
 	if err == nil {
 		return nil
@@ -185,7 +186,7 @@ func at(pointer string, err error) error {
 	return &p
 }
 
-// schemaDoc finds a schema in the API called source, or in all.
+// schemaDoc finds a schema in the named API, or in all APIs if source is "".
 func schemaDoc(c *bailiwick.Call, source, name string) (finding, error) {
 	all := c.APIs()
 	if source != "" || len(all) < 2 {
@@ -215,14 +216,14 @@ func schemaDoc(c *bailiwick.Call, source, name string) (finding, error) {
 	return finding{}, several("/schema", name, found)
 }
 
-// within searches one API: by words, by service, or for its services.
+// within searches one API by words or by service, or lists its services.
 func within(reach *calls.Reach, in value.Value) (finding, error) {
 	q := search.Query{Text: word(in, "query"), Service: word(in, "service"), Offset: number(in, "offset", 0), Limit: number(in, "limit", 0)}
 	if q.Text == "" && q.Service == "" {
 		return finding{text: heading(reach) + search.DescribeServices(reach.View, reach.Index().Services()), source: reach.Name}, nil
 	}
 	if q.Limit == 0 && q.Text == "" {
-		q.Limit = search.MaxLimit // a request for a service wants all of it
+		q.Limit = search.MaxLimit // a request for a service lists all its operations
 	}
 	result, err := reach.Index().Search(q)
 	if err != nil {
@@ -241,11 +242,11 @@ type hit struct {
 	result search.Result
 }
 
-// apiBeside is the part of the best API's match that another needs for its operations to be shown beside it.
+// apiBeside is the minimum score of another API, relative to the best, for its operations to be shown as well.
 const apiBeside = 0.6
 
-// across searches all APIs and shows the results under their names, the best first. Those with a much worse match are
-// only named.
+// across searches all APIs and shows the results by API, the best first. It only names APIs whose score is much
+// lower.
 func across(all []*calls.Reach, in value.Value) (finding, error) {
 	var out strings.Builder
 	if word(in, "query") == "" && word(in, "service") == "" {
@@ -280,7 +281,7 @@ func across(all []*calls.Reach, in value.Value) (finding, error) {
 			continue
 		}
 		if i > 0 {
-			h.result.Also = nil // only the best API names further matches
+			h.result.Also = nil // only the best API lists further matches
 		}
 		fmt.Fprintf(&out, "source %s\n%s", h.reach.Name, search.DescribeResult(h.reach.View, h.result))
 	}
@@ -290,7 +291,7 @@ func across(all []*calls.Reach, in value.Value) (finding, error) {
 	return finding{text: out.String()}, nil
 }
 
-// heading names an API and its purpose.
+// heading returns the line with the name of an API and its description.
 func heading(reach *calls.Reach) string {
 	if reach.Description == "" {
 		return "source " + reach.Name + "\n"
