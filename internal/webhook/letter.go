@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// A Letter is an e-mail before it has an address.
+// A Letter is an e-mail without its sender and recipient.
 type Letter struct {
-	ID      string // the same in every attempt
-	Subject string // one line
+	ID      string // the same id for every attempt
+	Subject string // a single line
 	Text    string
 	HTML    string
 }
 
-// page is the HTML form of a letter. It loads nothing, and its only links are to the changes.
+// page is the HTML form of a letter. It loads no external content, and it links only to the changes.
 var page = template.Must(template.New("letter").Parse(`<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{{.Subject}}</title></head><body style="font-family: sans-serif; max-width: 40em">
 {{range .Notes}}<div style="border-top: 1px solid #bbb; padding: 0.5em 0"><p><strong>{{.Title}}</strong></p><p>{{.Line}} <span style="color: #555">{{.At}}</span></p>

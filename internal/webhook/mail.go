@@ -16,14 +16,14 @@ import (
 // A MailServer is an SMTP server. The zero MailServer sends nothing.
 type MailServer struct {
 	Host     string
-	Port     int  // 0 means 465 with Implicit, else 587
-	Implicit bool // TLS from the first byte (smtps), or else STARTTLS
-	Private  bool // allows a server without TLS
+	Port     int  // 0 means 465 if Implicit is set, otherwise 587
+	Implicit bool // use TLS from the first byte (smtps) instead of STARTTLS
+	Private  bool // allow a server without TLS
 	User     string
 	Password string
-	From     string // an address, with or without a name
+	From     string // an address with an optional name
 
-	Roots *x509.CertPool // whose certificates are trusted. Nil means those of the system
+	Roots *x509.CertPool // the trusted root certificates. Nil means those of the system
 }
 
 // Parse reads the address of a server: smtps://host:port, or smtp://host:port for STARTTLS.
@@ -40,7 +40,7 @@ func (s *MailServer) Parse(text string) error {
 	return err
 }
 
-// MailAddress returns why text is not an e-mail address, or "".
+// MailAddress returns the reason why text is not an e-mail address, or "" if it is one.
 func MailAddress(text string) string {
 	if err := gomail.NewMsg().To(text); err != nil || strings.ContainsAny(text, "\r\n") {
 		return "must be an e-mail address, such as ana@example.com"
@@ -48,7 +48,7 @@ func MailAddress(text string) string {
 	return ""
 }
 
-// Send sends l to an address.
+// Send sends the letter l to an e-mail address.
 func (s *MailServer) Send(ctx context.Context, to string, l Letter) error {
 	m := gomail.NewMsg()
 	if m.From(s.From) != nil || m.To(to) != nil {
@@ -57,7 +57,7 @@ func (s *MailServer) Send(ctx context.Context, to string, l Letter) error {
 	_, host, _ := strings.Cut(m.GetFromString()[0], "@")
 	m.SetMessageIDWithValue(l.ID + "@" + strings.Trim(host, "<> "))
 	m.SetDate()
-	m.SetGenHeader("Auto-Submitted", "auto-generated") // no out-of-office answers
+	m.SetGenHeader("Auto-Submitted", "auto-generated") // suppress out-of-office answers
 	m.Subject(l.Subject)
 	m.SetBodyString(gomail.TypeTextPlain, l.Text)
 	m.AddAlternativeString(gomail.TypeTextHTML, l.HTML)
@@ -79,7 +79,7 @@ func (s *MailServer) Send(ctx context.Context, to string, l Letter) error {
 	return mailWhy(err)
 }
 
-// mailWhy describes a failure in our own words.
+// mailWhy replaces an error of the mail server by our own words. Errors of a server may contain any text.
 func mailWhy(err error) error {
 	if err == nil {
 		return nil

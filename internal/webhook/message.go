@@ -23,8 +23,8 @@ import (
 
 // A Message is the body of a notification for programs.
 type Message struct {
-	Type string    `json:"type"`      // "change." followed by the event
-	At   time.Time `json:"timestamp"` // when it happened
+	Type string    `json:"type"`      // "change." followed by the kind of the event
+	At   time.Time `json:"timestamp"` // the time of the event
 	Data Data      `json:"data"`
 }
 
@@ -32,8 +32,8 @@ type Message struct {
 type Data struct {
 	ID      string           `json:"change_id"`
 	Event   change.EventKind `json:"event"`
-	State   change.State     `json:"state"`       // right after the event. It may have changed since
-	By      string           `json:"by,omitzero"` // the person or agent, or "" for the server itself
+	State   change.State     `json:"state"`       // the state directly after the event. It may have changed since
+	By      string           `json:"by,omitzero"` // the person or agent, or "" for the gateway itself
 	Agent   string           `json:"agent"`       // the principal that proposed it
 	Owner   string           `json:"owner,omitzero"`
 	Tenant  string           `json:"tenant,omitzero"`
@@ -41,45 +41,46 @@ type Data struct {
 	Classes []string         `json:"classes,omitzero"`
 	Rows    int              `json:"rows,omitzero"`
 	Risk    change.Risk      `json:"risk,omitzero"`
-	Need    int              `json:"need,omitzero"`        // people who must approve
-	Broken  bool             `json:"break_glass,omitzero"` // approved past four eyes and the number of approvals
+	Need    int              `json:"need,omitzero"`        // the number of people who must approve
+	Broken  bool             `json:"break_glass,omitzero"` // approved with break glass
 	Link    string           `json:"url,omitzero"`
-	Seq     int64            `json:"seq"`            // of the event
-	Field   string           `json:"field,omitzero"` // of the event Withheld: "source.Class.field"
-	Why     string           `json:"why,omitzero"`   // likewise: the kind of its values
+	Seq     int64            `json:"seq"`            // sequence number of the event
+	Field   string           `json:"field,omitzero"` // for the event Withheld: "source.Class.field"
+	Why     string           `json:"why,omitzero"`   // for the event Withheld: the kind of credential
 
-	// As the person sees it that the hook names, or else empty.
+	// The change as the hook's person sees it. Empty if the hook names no person.
 	Title  string   `json:"title,omitzero"`
 	Lines  []string `json:"lines,omitzero"`
-	Says   string   `json:"says,omitzero"`       // the agent's unchecked sentence or reason, with its name
-	Digest string   `json:"digest,omitzero"`     // of the version that is decided about
-	Answer string   `json:"answer_url,omitzero"` // takes signed decisions by POST, while people can decide
+	Says   string   `json:"says,omitzero"`       // the agent's sentence or reason with the agent's name. It is not checked
+	Digest string   `json:"digest,omitzero"`     // the digest of the version to decide about
+	Answer string   `json:"answer_url,omitzero"` // the address for signed decisions by POST, while people can decide
 }
 
-// shownLines is the number of lines of a diff that a notification shows.
+// shownLines is the maximum number of diff lines in a notification.
 const shownLines = 3
 
 // Test is the event of a test of a hook.
 const Test change.EventKind = "test"
 
-// Withheld is the event of a field that is hidden because its values look like credentials. It is about no change.
+// Withheld is the event for a field that is hidden because its values look like credentials. It doesn't belong to a
+// change.
 const Withheld change.EventKind = "withheld"
 
 // An outgoing is an encoded message for one hook.
 type outgoing struct {
-	id     string // the same in every attempt, so that receivers can drop duplicates
+	id     string // the same id for every attempt, so that receivers can drop duplicates
 	body   []byte
-	letter Letter // of the form Email, in place of body
+	letter Letter // replaces body for the form Email
 }
 
-// data returns the facts of an event, and of its change as it is now.
+// data returns the facts of an event together with the current state of its change.
 func (s *Sender) data(ctx context.Context, e change.Event) (Data, error) {
 	data := Data{ID: e.Change, Event: e.Kind, State: e.State, By: e.By, Agent: e.Agent, Tenant: e.Tenant, Broken: e.Broken, Seq: e.Seq, Field: e.Field, Why: e.Why}
 	if s.o.Link != "" && e.Change != "" {
 		data.Link = s.o.Link + e.Change
 	}
 	if e.Change == "" {
-		return data, nil // a test, or about a field
+		return data, nil // a test event, or an event about a field
 	}
 	c, err := s.o.Changes.Get(ctx, e.Change)
 	switch {
@@ -92,7 +93,7 @@ func (s *Sender) data(ctx context.Context, e change.Event) (Data, error) {
 	return data, nil
 }
 
-// message encodes the notification of deliveries to one hook. Only the form Email takes several.
+// message encodes the notification of deliveries to one hook. Only the form Email combines several deliveries.
 func (s *Sender) message(ctx context.Context, t *target, list []Delivery) (outgoing, error) {
 	var notes []note
 	for _, d := range list {
@@ -163,12 +164,13 @@ func (n *note) line() string {
 	return text
 }
 
-// Plain returns text in which Slack finds no markup: no links, mentions, emphasis or code.
+// Plain replaces the characters of text that Slack would treat as markup. The result has no links, mentions, emphasis
+// or code.
 func Plain(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "*", "∗", "`", "ˋ", "~", "∼", "\n", " ", "\r", " ").Replace(text)
 }
 
-// verb returns the verb of a notification about an event, for people. Other events keep their names.
+// verb returns the verb for an event in a notification to people. An event without a special verb keeps its name.
 func verb(e change.EventKind) string {
 	switch e {
 	case change.EventCreated:
@@ -189,8 +191,8 @@ func verb(e change.EventKind) string {
 	return string(e)
 }
 
-// Sign returns the signature of a message by standardwebhooks.com: "v1," and HMAC-SHA256 over id, time and body, in
-// base64.
+// Sign returns the signature of a message as standardwebhooks.com defines it. It is "v1," followed by the HMAC-SHA256
+// over id, time and body in base64.
 func Sign(secret []byte, id string, at time.Time, body []byte) string {
 	m := hmac.New(sha256.New, secret)
 	fmt.Fprintf(m, "%s.%d.", id, at.Unix())
@@ -198,7 +200,8 @@ func Sign(secret []byte, id string, at time.Time, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(m.Sum(nil))
 }
 
-// Secret parses a configured secret: "whsec_" and base64, or the text itself, at least 24 bytes.
+// Secret parses a configured secret. It is "whsec_" followed by base64, or plain text. It must have at least 24
+// bytes.
 func Secret(text string) ([]byte, error) {
 	secret := []byte(text)
 	if coded, ok := strings.CutPrefix(text, "whsec_"); ok {
@@ -213,8 +216,8 @@ func Secret(text string) ([]byte, error) {
 	return secret, nil
 }
 
-// clientFor returns a client for one hook that uses no proxy, connects to allowed addresses only and follows no
-// redirect.
+// clientFor returns an HTTP client for one hook. It uses no proxy, connects only to allowed addresses, and follows no
+// redirects.
 func clientFor(h Hook) *http.Client {
 	return &http.Client{
 		Timeout: timeout,
@@ -227,12 +230,12 @@ func clientFor(h Hook) *http.Client {
 // A sent is the result of one attempt.
 type sent struct {
 	status  int
-	failure string        // in our own text. "" on success
-	after   time.Duration // the delay the receiver asks for
+	failure string        // in our own words. "" on success
+	after   time.Duration // the delay that the receiver requests
 	gone    bool          // the receiver wants no more notifications
 }
 
-// send makes one attempt to send m.
+// send makes one HTTP request to the target with the message m.
 func (t *target) send(ctx context.Context, m outgoing) sent {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.URL, bytes.NewReader(m.body))
 	if err != nil {
@@ -251,7 +254,7 @@ func (t *target) send(ctx context.Context, m outgoing) sent {
 		return sent{failure: why(err)}
 	}
 	defer res.Body.Close()
-	_, _ = io.CopyN(io.Discard, res.Body, 4<<10) // so that the connection can be reused. The content is ignored
+	_, _ = io.CopyN(io.Discard, res.Body, 4<<10) // allows the connection to be reused. The content is ignored
 	if res.StatusCode >= 200 && res.StatusCode < 300 {
 		return sent{status: res.StatusCode}
 	}
@@ -265,7 +268,7 @@ func (t *target) send(ctx context.Context, m outgoing) sent {
 	return out
 }
 
-// why describes a network error in our own text, since Go's errors contain internal addresses.
+// why describes a network error in our own words. Go's errors contain internal addresses.
 func why(err error) string {
 	if errors.Is(err, edge.ErrPrivate) {
 		return "its host leads to a private network; set private: true if that is meant"

@@ -9,14 +9,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// A note is one notification before it has a form.
+// A note is a notification before it is formatted.
 type note struct {
 	Data
 	At    time.Time
-	Sheet *review.Sheet // nil shows no title and no values
+	Sheet *review.Sheet // nil if the hook shows neither title nor values
 }
 
-// title says what happens to which records, in the gateway's words, or "" if n shows none.
+// title returns what happens to which records, in the gateway's words. It returns "" if n has no sheet.
 func (n *note) title() string {
 	if n.Sheet == nil {
 		return ""
@@ -24,7 +24,7 @@ func (n *note) title() string {
 	return n.Sheet.Title
 }
 
-// lines returns the first lines of the diff, and how many fields more there are.
+// lines returns the first lines of the diff. If there are more fields, the last line gives their number.
 func (n *note) lines(most int) []string {
 	if n.Sheet == nil {
 		return nil
@@ -36,7 +36,8 @@ func (n *note) lines(most int) []string {
 	return lines
 }
 
-// says returns the agent's sentence with its name, or else its reason, or "" if there is neither.
+// says returns the sentence about the change with its author. Without a sentence it returns the agent's reason. It
+// returns "" if there is neither.
 func (n *note) says() string {
 	if n.Sheet == nil {
 		return ""
@@ -51,10 +52,10 @@ func (n *note) says() string {
 	return fmt.Sprintf("%s says, not checked: “%s”", by, cut(strings.Join(strings.Fields(words), " "), 200))
 }
 
-// open reports whether people can still decide about the change that n shows.
+// open reports whether people can still decide about the change.
 func (n *note) open() bool { return n.Sheet != nil && n.Sheet.State == change.Pending }
 
-// cut returns at most n characters of text.
+// cut returns at most n characters of text, followed by … if it was longer.
 func cut(text string, n int) string {
 	for i := range text {
 		if n--; n < 0 {
@@ -64,13 +65,13 @@ func cut(text string, n int) string {
 	return text
 }
 
-// text is a text object of Slack in which nothing is markup.
+// text returns a Slack text object without markup.
 func text(s string, most int) map[string]any {
 	return map[string]any{"type": "plain_text", "text": cut(s, most), "emoji": false}
 }
 
-// slack returns n as a message of Slack: blocks of plain text, and a line for systems that know none. answers adds buttons, whose
-// values are the change and the digest that is decided about.
+// slack returns n as a Slack message. It has blocks of plain text, and one line for systems without blocks. If
+// answers is set, it also has buttons. The value of a button is the change id and the digest to decide about.
 func (n *note) slack(answers bool) map[string]any {
 	line := Plain(n.line())
 	if n.Broken {
@@ -102,8 +103,8 @@ func (n *note) slack(answers bool) map[string]any {
 	return out
 }
 
-// buttons returns the buttons of a decision. A change with a high risk must be approved in the console, where the
-// person has signed in.
+// buttons returns the buttons for a decision. They don't offer to approve a change with a high risk. Such a change
+// must be approved in the console, where the person is signed in.
 func (n *note) buttons() (out []any) {
 	button := func(id, label, style, sure string) map[string]any {
 		return map[string]any{"type": "button", "action_id": id, "text": text(label, 40), "style": style, "value": n.ID + " " + n.Sheet.Digest, "confirm": map[string]any{

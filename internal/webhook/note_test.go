@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// TestLoudSubject checks that the subject of a letter about breaking the glass says so.
+// TestLoudSubject checks that the subject of a letter mentions break glass.
 func TestLoudSubject(t *testing.T) {
 	sheet := &review.Sheet{Row: review.Row{Title: "delete issues 1"}}
 	for broken, want := range map[bool]string{true: "[Bailiwick] BREAK GLASS, approved: delete issues 1", false: "[Bailiwick] approved: delete issues 1"} {
@@ -19,7 +19,8 @@ func TestLoudSubject(t *testing.T) {
 	}
 }
 
-// TestSays checks whose words a notification shows: the sentence about the change, or else the agent's reason, on one line.
+// TestSays checks which text a notification shows: the sentence about the change, or else the agent's reason. The
+// text must be on one line.
 func TestSays(t *testing.T) {
 	for _, c := range []struct {
 		row  review.Row

@@ -1,17 +1,18 @@
-// Package webhook notifies other systems and people of events of changes, by signed webhooks and by mail.
+// Package webhook notifies other systems and people about events of changes. It sends signed webhooks and e-mail.
 //
-//	change.Event ─Feed→ Delivery in the Store ─Sender→ Message or Letter → receiver
-//	failure ─retries→ dead, shown to people in the console
+// 	change.Event ─Feed→ Delivery in the Store ─Sender→ Message or Letter → receiver
+// 	failure ─retries→ dead, shown to people in the console
 //
-// It follows the events of package change with a cursor in the store. A restart loses nothing, and only one replica
-// sends each notification. A Delivery that still fails after its retries is marked dead.
+// A cursor in the store marks the last event that was processed. A restart therefore loses no event, and only one
+// replica sends each notification. A Delivery that still fails after its retries is marked dead.
 //
-// A notification says which change had which event, and where to look at it. It contains a title, values of records and
-// words of an agent only if the hook names a person. They are then limited to that person's view of the change. The
-// receiver finds no markup in them. Addresses that aren't allowed are refused, and so are redirects.
+// A notification contains the id of the change, the event and a link. It contains a title, record values and words of
+// an agent only if the hook names a person. It is then limited to that person's view of the change, and its texts
+// contain no working markup. The sender refuses addresses that aren't allowed, and redirects.
 //
-// Mail is sent by SMTP. Without TLS the package sends no letter and no password, unless the server is of a private
-// network and the configuration allows it. Errors are worded here, because those of mail servers may contain anything.
+// Mail is sent by SMTP. Without TLS the package sends no letter and no password, unless the server is in a private
+// network and the configuration allows it. Errors are rewritten here, because a mail server's error may contain any
+// text.
 package webhook
 
 import (
@@ -28,26 +29,26 @@ import (
 // A Hook is a destination of notifications.
 type Hook struct {
 	Name     string
-	URL      string             // http only if Private
-	Secret   []byte             // the signing key. Nil sends unsigned, as for Slack's own addresses
-	Events   []change.EventKind // the subscribed events. Nil means usual
+	URL      string             // http is allowed only with Private
+	Secret   []byte             // the signing key. With nil, messages are unsigned, which suits Slack's own addresses
+	Events   []change.EventKind // the subscribed events. Nil means the events of usual
 	Form     Form               // "" means Webhook
-	Private  bool               // allows addresses of private networks and of this machine
-	Attempts int                // attempts until a delivery is dead. 0 means 12, which takes some hours
+	Private  bool               // allow addresses of private networks and of this machine
+	Attempts int                // maximum attempts for a delivery. 0 means 12, which takes several hours
 
-	When   *expression.Condition // only events of changes for which it holds. Nil means all
-	Quiet  *Quiet                // when nothing is sent. Nil means never
-	Tenant string                // only events of this tenant. "" means of all
-	As     Person                // whose view of the change is shown. Zero shows neither title nor values
-	People map[string]Person     // by account in the receiver's system, the people who decide there. Nil takes no answers
-	To     string                // for the form Email: the address
-	Digest time.Duration         // of the form Email: one letter in this time, about all events of it, or 0 for one each
+	When   *expression.Condition // select events of changes that satisfy this condition. Nil selects all
+	Quiet  *Quiet                // the hours without notifications. Nil means none
+	Tenant string                // select events of this tenant. "" selects all tenants
+	As     Person                // show the change as this person sees it. The zero Person shows neither title nor values
+	People map[string]Person     // the people who may decide in the receiver's system, by their account there. With nil, decisions are not accepted
+	To     string                // the address, for the form Email
+	Digest time.Duration         // for the form Email: the interval for which one letter combines all events. 0 means one letter for each event
 }
 
-// A Person is someone who has been invited or has signed in.
+// A Person is someone who was invited or has signed in.
 type Person struct{ Owner, Tenant string }
 
-// Answers reports whether people decide in the receiver's system about the changes that h sends.
+// Answers reports whether people can decide about changes in the receiver's system.
 func (h *Hook) Answers() bool { return len(h.People) > 0 && h.Secret != nil && h.As.Owner != "" }
 
 // A Form is the format of a notification.
@@ -60,7 +61,7 @@ const (
 	Email   Form = "mail"    // text and HTML, by SMTP
 )
 
-// usual returns the events that hooks get by default.
+// usual returns the default events of a hook.
 func usual() []change.EventKind {
 	return []change.EventKind{change.EventCreated, change.EventApproved, change.EventRejected, change.EventApplied, change.EventFailed, change.EventStale,
 		change.EventUnknown, change.EventExpired, change.EventCommented, change.EventAsked, change.EventAnswered, Withheld}
@@ -71,7 +72,7 @@ func AllEvents() []change.EventKind {
 	return append(usual(), change.EventDecided, change.EventCancelled, change.EventRenewed, change.EventSettled, change.EventReplaced)
 }
 
-// wants reports whether h gets e. Every hook of the tenant gets events of breaking the glass.
+// wants reports whether h subscribes to e. Every hook of the tenant receives break-glass events.
 func (h *Hook) wants(e change.Event) bool {
 	events := h.Events
 	if events == nil {
@@ -87,7 +88,7 @@ type State string
 const (
 	Waiting State = "waiting" // to be sent or retried
 	Sent    State = "sent"
-	Dead    State = "dead" // out of attempts. A person can have it sent again
+	Dead    State = "dead" // no attempts left. A person can request another delivery
 )
 
 // States returns all states.
@@ -99,43 +100,44 @@ type Delivery struct {
 	Hook     string       `json:"webhook"`
 	Event    change.Event `json:"event"`
 	State    State        `json:"state"`
-	Attempts int          `json:"attempts"`        // begun, since it was last requested
-	Due      time.Time    `json:"due_at"`          // when the next attempt is due, if it waits. In Feed, the first: zero for at once
+	Attempts int          `json:"attempts"`        // attempts since the delivery was last requested
+	Due      time.Time    `json:"due_at"`          // the time of the next attempt. In Feed: the time of the first attempt, or zero for at once
 	Status   int          `json:"status,omitzero"` // HTTP status of the last response, or 0
 	Failure  string       `json:"failure,omitzero"`
 	Updated  time.Time    `json:"updated_at"`
 
-	Fence int64 `json:"-"` // number of claims
+	Fence int64 `json:"-"` // number of claims so far
 }
 
-// A Store keeps deliveries and the cursor in the events. It is safe for use by several goroutines, and by several
-// processes that share it. Times are those of its clock.
+// A Store stores deliveries and the cursor. Several goroutines and processes may use it concurrently. Times are those
+// of the store's clock.
 type Store interface {
-	// FedTo returns the Seq of the event up to which deliveries were made. begun is false before the first Feed.
+	// FedTo returns the sequence number of the last event whose deliveries were stored. begun is false before the
+	// first Feed.
 	FedTo(ctx context.Context) (seq int64, begun bool, err error)
 
-	// Feed stores deliveries, due at once or at their Due, and moves the cursor from from to to. It does both or
-	// neither. It fails with ErrMoved if the cursor is no longer at from. The first Feed has from -1. It drops
-	// deliveries that ended more than SentKept or DeadKept ago.
+	// Feed stores deliveries and moves the cursor between two sequence numbers, in one transaction. A delivery is due
+	// at once or at its Due. Feed fails with ErrMoved if the cursor has moved meanwhile. The first Feed starts from
+	// -1. Feed also deletes deliveries that ended more than SentKept or DeadKept ago.
 	Feed(ctx context.Context, from, to int64, list []Delivery) error
 
-	// Claim returns at most n due deliveries of these hooks and increments their Attempts. None of them can be claimed
-	// again during lease.
+	// Claim returns at most n due deliveries of these hooks and increments their Attempts. It doesn't return them
+	// again during the lease.
 	Claim(ctx context.Context, hooks []string, n int, lease time.Duration) ([]Delivery, error)
 
-	// Finish stores State, Status and Failure of a claimed delivery. If the delivery still waits, it is due again after
-	// that duration. Finish fails with ErrMoved if the delivery has been claimed again since.
+	// Finish stores State, Status and Failure of a claimed delivery. A delivery that is still Waiting becomes due
+	// again after the given duration. Finish fails with ErrMoved if the delivery was claimed again meanwhile.
 	Finish(ctx context.Context, d Delivery, after time.Duration) error
 
 	// Deliveries returns the deliveries that match f, newest first, and whether there are more.
 	Deliveries(ctx context.Context, f Filter) (found []Delivery, more bool, err error)
 
-	// Redeliver makes a sent or dead delivery wait again, from its first attempt. It fails with ErrNone if there is
-	// no such delivery.
+	// Redeliver makes a sent or dead delivery wait for a new first attempt. It fails with ErrNone if the delivery
+	// doesn't exist.
 	Redeliver(ctx context.Context, id int64) error
 }
 
-// A Filter selects deliveries: those that match all of its non-zero fields.
+// A Filter selects the deliveries that match all of its non-zero fields.
 type Filter struct {
 	State  State
 	Hook   string
@@ -144,10 +146,10 @@ type Filter struct {
 	Limit  int    // at most 200. 0 means 50
 }
 
-// Most returns the maximum number of deliveries that f selects.
+// Most returns the maximum number of deliveries in one result for f.
 func (f Filter) Most() int { return min(cmp.Or(f.Limit, 50), 200) }
 
-// How long ended deliveries are kept.
+// How long ended deliveries are stored.
 const (
 	SentKept = 7 * 24 * time.Hour
 	DeadKept = 90 * 24 * time.Hour

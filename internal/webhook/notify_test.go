@@ -26,7 +26,7 @@ import (
 
 var secret = []byte("a secret of twenty-four bytes")
 
-// A got is a request that a receiver got.
+// A got is a request that a receiver has received.
 type got struct {
 	header http.Header
 	body   string
@@ -82,7 +82,7 @@ func openStore(t *testing.T, path string) *sqlite.Store {
 	return s
 }
 
-// propose files change n, with a secret in every text.
+// propose files the n-th change, with a secret in each of its texts.
 func propose(t *testing.T, s change.Store, n int) *change.Change {
 	t.Helper()
 	c, err := s.Put(t.Context(), &change.Change{ID: fmt.Sprintf("%026d", n), State: change.Pending, Source: "tracker", Op: write.OpUpdate, Digest: fmt.Sprint(n), Title: "SECRET title",
@@ -104,7 +104,7 @@ func run(t *testing.T, s *sqlite.Store, hooks ...webhook.Hook) (stop func()) {
 	go func() { defer close(ended); sender.Run(ctx) }()
 	stop = func() { cancel(); <-ended }
 	t.Cleanup(stop)
-	for { // events before the sender follows them are not notified
+	for { // events before the sender starts are not notified
 		if _, begun, err := s.FedTo(ctx); begun || err != nil {
 			return stop
 		}
@@ -169,7 +169,7 @@ func TestMessages(t *testing.T) {
 	if err := s.Swap(t.Context(), c, change.Guard{}); err != nil {
 		t.Fatal(err)
 	}
-	both := programs.next(t).body + programs.next(t).body // in either order, since they are delivered concurrently
+	both := programs.next(t).body + programs.next(t).body // in any order, because deliveries run concurrently
 	for _, kind := range []string{"commented", "rejected"} {
 		if !strings.Contains(both, `"type":"change.`+kind+`"`) {
 			t.Error(kind, both)
@@ -186,8 +186,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestBreakGlass checks that every hook is notified of breaking the glass, whatever its events are, with a prominent
-// text.
+// TestBreakGlass checks that every hook is notified of a break-glass approval, whatever events it subscribes to. The
+// text must be prominent.
 func TestBreakGlass(t *testing.T) {
 	s := openStore(t, sqlite.Memory)
 	programs, people := newReceiver(t), newReceiver(t)
@@ -208,7 +208,7 @@ func TestBreakGlass(t *testing.T) {
 	}
 }
 
-// TestOutcomes checks the results of deliveries.
+// TestOutcomes checks the state of deliveries after different responses.
 func TestOutcomes(t *testing.T) {
 	free := httptest.NewServer(nil)
 	free.Close()
@@ -256,7 +256,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestRestart checks that events while no sender runs are sent later, and those before the first start are not.
+// TestRestart checks that events are sent later if no sender was running. Events before the first start must not be
+// sent.
 func TestRestart(t *testing.T) {
 	s, r := openStore(t, sqlite.Memory), newReceiver(t)
 	hook := webhook.Hook{Name: "ops", URL: r.URL, Private: true}
@@ -283,7 +284,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestReplicas runs two senders over one file: each event is sent once.
+// TestReplicas runs two senders on one store file. Each event must be sent once.
 func TestReplicas(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	a, b := openStore(t, path), openStore(t, path)
@@ -305,7 +306,7 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// TestSign checks the example of the Standard Webhooks specification's own libraries.
+// TestSign checks the example from the libraries of the Standard Webhooks specification.
 func TestSign(t *testing.T) {
 	key, err := webhook.Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	if err != nil {
@@ -325,8 +326,8 @@ func TestSign(t *testing.T) {
 	}
 }
 
-// TestTell sends the event of a hidden field, which is not about a change. It must arrive once at each hook that wants
-// it, also before any event of a change was followed.
+// TestTell sends the event of a hidden field, which doesn't belong to a change. It must arrive once at each
+// subscribed hook, even before the first event of a change.
 func TestTell(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "store.db"))
 	all, slack, tenant := newReceiver(t), newReceiver(t), newReceiver(t)

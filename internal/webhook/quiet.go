@@ -7,10 +7,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// Quiet is the hours of a day in which nothing is sent, such as 22:00-07:00 in a time zone.
+// Quiet contains the hours of a day in which nothing is sent, such as 22:00-07:00 in a time zone.
 type Quiet struct {
-	From, To int    // minutes of the day. If To isn't after From, it is on the next day
-	Zone     string // such as Europe/Berlin. "" is UTC
+	From, To int    // minutes since midnight. If To is not after From, it is on the next day
+	Zone     string // a name such as Europe/Berlin. "" means UTC
 }
 
 // ParseQuiet reads hours such as "22:00-07:00".
@@ -25,14 +25,14 @@ func ParseQuiet(text string) (q Quiet, err error) {
 	return q, nil
 }
 
-// until returns the end of the quiet hours that contain at. It returns at if none contain it.
+// until returns the end of the quiet hours that contain at, or at itself outside the quiet hours.
 func (q *Quiet) until(at time.Time) time.Time {
 	if q == nil {
 		return at
 	}
 	zone, err := time.LoadLocation(q.Zone)
 	if err != nil {
-		zone = time.UTC // the configuration has been checked. The zone has gone since
+		zone = time.UTC // the configuration was checked, so the zone was removed since
 	}
 	local := at.In(zone)
 	if !q.holds(local) {
@@ -43,13 +43,13 @@ func (q *Quiet) until(at time.Time) time.Time {
 		d++
 	}
 	end := time.Date(y, m, d, 0, q.To, 0, 0, zone)
-	for !end.After(at) || q.holds(end) { // when the clock changes, To comes twice in a day, or not at all
+	for !end.After(at) || q.holds(end) { // when the clock changes, the time To may occur twice or not at all
 		end = end.Add(30 * time.Minute)
 	}
 	return end
 }
 
-// holds reports whether a local time lies in the quiet hours.
+// holds reports whether a local time is within the quiet hours.
 func (q *Quiet) holds(local time.Time) bool {
 	minute := minuteOf(local)
 	if q.From < q.To {
@@ -58,10 +58,10 @@ func (q *Quiet) holds(local time.Time) bool {
 	return minute >= q.From || minute < q.To
 }
 
-// minuteOf returns the minute of the day of a local time.
+// minuteOf returns the minutes since midnight of a local time.
 func minuteOf(local time.Time) int { return local.Hour()*60 + local.Minute() }
 
-// due returns when the first notification of e is due at now, or zero for at once. Breaking the glass doesn't wait.
+// due returns the time of the first notification of e, or zero for at once. Break-glass events don't wait.
 func (h *Hook) due(e change.Event, now time.Time) time.Time {
 	if e.Broken {
 		return time.Time{}

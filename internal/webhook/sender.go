@@ -28,42 +28,42 @@ type Changes interface {
 	Await(ctx context.Context, after int64) error
 }
 
-// Options configure a Sender. Changes, Store and Hooks are required.
+// Options configures a Sender. Changes, Store and Hooks are required.
 type Options struct {
 	Changes Changes
 	Store   Store
 	Hooks   []Hook
-	Link    string // prefix of a link to a change, followed by its id. "" sends no links
-	Answers string // prefix of the address that takes signed decisions, followed by the hook's name. "" takes none
+	Link    string // prefix for the link to a change. The change id is appended. With "", messages have no links
+	Answers string // prefix for the address of signed decisions. The hook's name is appended. With "", decisions are not accepted
 
-	// Show returns a change as a person sees it. Nil shows none.
+	// Show returns a change as a person sees it. With nil, no titles and values are shown.
 	Show func(ctx context.Context, as Person, change string) (*review.Sheet, error)
-	// Mail sends a letter. Its error may be logged and shown to operators. nil sends none.
+	// Mail sends a letter. Its error may be logged and shown to operators. With nil, no mail is sent.
 	Mail   func(ctx context.Context, to string, l Letter) error
-	Logger *slog.Logger // nil logs nothing
+	Logger *slog.Logger // with nil, nothing is logged
 
-	First time.Duration // approximate delay after the first attempt. It doubles each time, up to an hour. 0 means 5 s
-	Poll  time.Duration // how often to look for due deliveries. 0 means 1 s
+	First time.Duration // approximate delay after the first attempt. It doubles each time, up to one hour. 0 means 5 s
+	Poll  time.Duration // how often to check for due deliveries. 0 means 1 s
 }
 
 // Limits of one process.
 const (
 	parallel = 8                // concurrent deliveries
-	lease    = time.Minute      // of one attempt, which ends well before
-	oldest   = 24 * time.Hour   // older events are not notified
+	lease    = time.Minute      // of one attempt. An attempt ends well before this time
+	oldest   = 24 * time.Hour   // older events are dropped
 	longest  = time.Hour        // maximum delay between two attempts
 	attempts = 12               // see Hook
-	pause    = 2 * time.Second  // after a failure of the store
-	timeout  = 15 * time.Second // of one attempt
+	pause    = 2 * time.Second  // pause after a failure of the store
+	timeout  = 15 * time.Second // timeout of one attempt
 )
 
-// A Sender follows events and sends notifications. Several processes may each run one over the same store.
+// A Sender reads events and sends notifications. Several processes may each run a Sender with the same store.
 type Sender struct {
 	o     Options
 	hooks map[string]*target
-	names []string      // of the hooks that send each notification by itself
-	sums  []string      // of those that send many at a time
-	fed   chan struct{} // signals that something may be due
+	names []string      // the hooks that send each notification separately
+	sums  []string      // the hooks that combine notifications
+	fed   chan struct{} // signals that a delivery may be due
 
 	feeding, delivering *edge.OutageLog // the failures of the two loops
 }
@@ -74,7 +74,7 @@ type target struct {
 	client *http.Client
 }
 
-// New returns a Sender. It opens no connection.
+// New returns a Sender. It doesn't open a connection.
 func New(o Options) *Sender {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -107,7 +107,7 @@ func (s *Sender) Run(ctx context.Context) {
 	}
 }
 
-// failing logs a failure of the store, and waits.
+// failing logs a failure of the store and waits for the time of pause.
 func failing(ctx context.Context, l *edge.OutageLog, doing string, err error) {
 	if ctx.Err() != nil {
 		return
@@ -125,7 +125,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// feed turns events into deliveries until ctx ends.
+// feed stores deliveries for new events until ctx ends.
 func (s *Sender) feed(ctx context.Context) {
 	for ctx.Err() == nil {
 		at, more, err := s.feedOnce(ctx)
@@ -142,13 +142,14 @@ func (s *Sender) feed(ctx context.Context) {
 	}
 }
 
-// feedOnce makes deliveries of the next events. It returns the Seq it reached and whether there may be more.
+// feedOnce stores deliveries for the next events. It returns the sequence number of the last event and whether there
+// may be more.
 func (s *Sender) feedOnce(ctx context.Context) (at int64, more bool, err error) {
 	from, begun, err := s.o.Store.FedTo(ctx)
 	if err != nil {
 		return 0, false, err
 	}
-	if !begun { // events before the first start are not notified
+	if !begun { // events before the first start are not sent
 		last, err := s.o.Changes.LastEvent(ctx)
 		if err == nil {
 			err = s.o.Store.Feed(ctx, -1, last, nil)
@@ -183,7 +184,7 @@ func (s *Sender) feedOnce(ctx context.Context) (at int64, more bool, err error) 
 	return to, true, nil
 }
 
-// Tell makes deliveries of an event that is in no store of changes to the hooks that want it.
+// Tell stores deliveries of an event that doesn't come from a store of changes.
 func (s *Sender) Tell(ctx context.Context, e change.Event) error {
 	var list []Delivery
 	for _, h := range s.o.Hooks {
@@ -216,7 +217,8 @@ func (s *Sender) Tell(ctx context.Context, e change.Event) error {
 	return ctx.Err()
 }
 
-// wantsEvent reports whether h gets e. A condition that can't be evaluated holds, so that a fault in it hides no event.
+// wantsEvent reports whether h receives e. If the condition can't be evaluated, h receives the event. A faulty
+// condition must not hide events.
 func (s *Sender) wantsEvent(ctx context.Context, h *Hook, e change.Event) (bool, error) {
 	if !h.wants(e) || h.When == nil || e.Broken {
 		return h.wants(e), nil
@@ -240,7 +242,7 @@ func (s *Sender) wantsEvent(ctx context.Context, h *Hook, e change.Event) (bool,
 	return err != nil || holds, nil
 }
 
-// ignoreMoveError ignores ErrMoved: another replica has done the same.
+// ignoreMoveError returns nil for ErrMoved, because another replica has done the same work.
 func ignoreMoveError(err error) error {
 	if errors.Is(err, ErrMoved) {
 		return nil
@@ -248,7 +250,7 @@ func ignoreMoveError(err error) error {
 	return err
 }
 
-// mostSum is the number of events in one letter.
+// mostSum is the maximum number of events in one letter.
 const mostSum = 200
 
 // deliver sends due deliveries until ctx ends.
@@ -280,7 +282,7 @@ func (s *Sender) deliver(ctx context.Context) {
 	}
 }
 
-// due returns the deliveries that are due, those together that are sent as one.
+// due claims the due deliveries. Deliveries in one inner list are sent as one message.
 func (s *Sender) due(ctx context.Context) (due [][]Delivery, err error) {
 	each, err := s.o.Store.Claim(ctx, s.names, parallel, lease)
 	for _, d := range each {
@@ -298,8 +300,8 @@ func (s *Sender) due(ctx context.Context) (due [][]Delivery, err error) {
 	return due, err
 }
 
-// attempt sends deliveries to one hook once, as one message, and stores the result. A delivery interrupted by the end of the
-// process is sent again when its lease has run out. The receiver can detect the duplicate by its id.
+// attempt sends deliveries to one hook once, as one message, and stores the result. If the process ends during an
+// attempt, the deliveries are sent again after the lease. The receiver can detect the duplicate by its id.
 func (s *Sender) attempt(ctx context.Context, list []Delivery) {
 	t := s.hooks[list[0].Hook]
 	message, err := s.message(ctx, t, list)
@@ -329,7 +331,7 @@ func (s *Sender) attempt(ctx context.Context, list []Delivery) {
 	}
 }
 
-// send makes one attempt to send m.
+// send makes one attempt to send m by HTTP or by mail.
 func (s *Sender) send(ctx context.Context, t *target, m outgoing) sent {
 	if t.Form != Email {
 		return t.send(ctx, m)
@@ -345,7 +347,7 @@ func (s *Sender) send(ctx context.Context, t *target, m outgoing) sent {
 	return sent{}
 }
 
-// Test sends a notification of the event Test to a hook, once and at once.
+// Test sends a notification of the event Test to a hook at once. It doesn't retry.
 func (s *Sender) Test(ctx context.Context, hook string) error {
 	t := s.hooks[hook]
 	if t == nil {
@@ -362,8 +364,8 @@ func (s *Sender) Test(ctx context.Context, hook string) error {
 	return nil
 }
 
-// again returns the delay after the n-th attempt, randomized so that deliveries that failed together aren't retried
-// together.
+// again returns the delay after the n-th attempt. It is random, so that deliveries that failed together aren't
+// retried together.
 func (s *Sender) again(n int) time.Duration {
 	d := min(s.o.First<<min(n-1, 20), longest)
 	return d/2 + rand.N(d)
