@@ -10,14 +10,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Arguments are the compiled arguments of a declaration.
+// Arguments contains the compiled arguments of a declaration.
 type Arguments struct {
 	*argcheck.Schema
 	defaults []value.Member
 }
 
-// compileArguments compiles the JSON Schema of arguments, and refuses names that are reserved for arguments of every call, and
-// defaults that break it. It returns nil if nothing can be checked by the schema. wrong is called for each fault.
+// compileArguments compiles the JSON Schema of arguments. It calls wrong for each fault. It refuses names that are
+// reserved for every call, and defaults that violate the schema. It returns nil if the schema can't be used for
+// checks.
 func compileArguments(doc value.Value, reserved []string, wrong Fault) *Arguments {
 	schema, err := argcheck.Compile(json.RawMessage(doc.AppendJSON(nil)), false)
 	if err != nil {
@@ -36,7 +37,7 @@ func compileArguments(doc value.Value, reserved []string, wrong Fault) *Argument
 	}
 	if refused := problem.Of(schema.Check(value.OfObject(a.defaults))); refused != nil {
 		for _, f := range refused.Faults {
-			if f.Rule != "required" { // defaults needn't be all arguments
+			if f.Rule != "required" { // not every argument needs a default
 				wrong([]string{"input", "properties", strings.TrimPrefix(f.Pointer, "/"), "default"}, "the default breaks the schema: %s", f.Message)
 			}
 		}
@@ -44,7 +45,7 @@ func compileArguments(doc value.Value, reserved []string, wrong Fault) *Argument
 	return a
 }
 
-// WithDefaults returns arguments with the defaults of the missing ones, without those named in leave.
+// WithDefaults returns the arguments in with defaults for missing arguments. It omits the arguments named in leave.
 func (a *Arguments) WithDefaults(in value.Value, leave ...string) value.Value {
 	members := slices.DeleteFunc(slices.Clone(in.Members()), func(m value.Member) bool { return slices.Contains(leave, m.Name) })
 	for _, d := range a.defaults {

@@ -6,17 +6,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Facts are the properties of a change that a rule can test. The server computes them. Agents can't set them.
+// Facts contains the properties of a change that a rule can test. The gateway computes them. Agents can't set them.
 type Facts struct {
-	Op      string   // "create", "update", "delete", "action", "call" or "schema", or "group" for a change with several
-	Class   string   // "source.Class", the first of Classes, or ""
+	Op      string   // "create", "update", "delete", "action", "call" or "schema". "group" for a change with several of them
+	Class   string   // "source.Class", the first of Classes, or "" if there is none
 	Classes []string // "source.Class", sorted
-	Fields  []string // the fields set, sorted and distinct
-	Rows    int      // the number of records named
+	Fields  []string // the set fields, sorted and distinct
+	Rows    int      // the number of written records
 	Action  string   // the action that made it, or ""
 	Tool    string   // the tool that was called
 	Source  string
-	Risk    string // "low", "medium" or "high", as computed before any rule applies
+	Risk    string // "low", "medium" or "high", as computed before review rules apply
 }
 
 // changeRoot declares the fields of a change.
@@ -28,7 +28,7 @@ func changeRoot() root {
 	}}
 }
 
-// object returns f as the value of the variable change.
+// object returns f as the value of the variable "change".
 func (f *Facts) object() value.Value {
 	text, list := value.OfString, value.OfStrings[string]
 	return value.OfObject([]value.Member{{Name: "op", Value: text(f.Op)}, {Name: "class", Value: text(f.Class)}, {Name: "classes", Value: list(f.Classes)},
@@ -36,8 +36,8 @@ func (f *Facts) object() value.Value {
 		{Name: "tool", Value: text(f.Tool)}, {Name: "source", Value: text(f.Source)}, {Name: "risk", Value: text(f.Risk)}})
 }
 
-// A Condition is a compiled CEL condition over change and principal. It is immutable and safe for concurrent use. Only
-// CompileChange makes a usable one. The zero Condition always returns errNothing.
+// A Condition is a compiled CEL condition over change and principal. It is immutable and safe for concurrent use.
+// Only CompileChange creates valid Conditions. The zero Condition always returns errNothing.
 type Condition struct{ expression *Expression }
 
 // CompileChange compiles a condition. Errors in text are of type *expressionFault.
@@ -52,8 +52,8 @@ func (c *Compiler) CompileChange(text string) (*Condition, error) {
 // String returns the text that was compiled.
 func (c *Condition) String() string { return c.expression.String() }
 
-// Holds reports whether c holds for a change that p proposes. Its errors are those of Eval. The caller must then choose
-// the safer result.
+// Holds reports whether c is true for a change that p proposes. It fails with the errors of Eval. On an error, the
+// caller must choose the safer result.
 func (c *Condition) Holds(f Facts, p identity.Principal) (bool, error) {
 	if c.expression == nil {
 		return false, errNothing

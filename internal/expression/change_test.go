@@ -14,7 +14,7 @@ import (
 var facts = Facts{Op: "update", Class: "tracker.issues", Classes: []string{"tracker.issues", "tracker.labels"}, Fields: []string{"assignee", "labels"},
 	Rows: 51, Action: "triage", Tool: "propose_changes", Source: "tracker", Risk: "medium"}
 
-// TestConditions checks conditions on changes: true, false or an error.
+// TestConditions evaluates conditions on changes. The result is true, false or an error.
 func TestConditions(t *testing.T) {
 	c := NewCompiler()
 	for _, tt := range []struct{ text, want string }{
@@ -57,7 +57,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestConditionsRefused has a row for each error in a condition.
+// TestConditionsRefused checks each error in the text of a condition.
 func TestConditionsRefused(t *testing.T) {
 	c := NewCompiler()
 	const has = "It has op, class, classes, fields, rows, action, tool, source, risk"
@@ -85,7 +85,7 @@ func TestConditionsRefused(t *testing.T) {
 	}
 }
 
-// TestFacts checks that each fact that a condition may name has a value, and that the documentation of rules names it.
+// TestFacts checks that each fact of conditions has a value and is documented.
 func TestFacts(t *testing.T) {
 	pages := map[string]string{}
 	for _, page := range []string{"docs/actions.md", "internal/config/writes.go"} {
@@ -113,7 +113,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestOver checks the exact values of expressions over variables.
+// TestOver checks the exact values of expressions with variables.
 func TestOver(t *testing.T) {
 	read := func(text string) value.Value {
 		v, err := value.Read([]byte(text), 0)

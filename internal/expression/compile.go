@@ -16,8 +16,8 @@ import (
 // The limits of an expression.
 const (
 	maxText  = 2000   // characters
-	maxList  = 1000   // values of a list result, as for $in
-	maxCost  = 50_000 // of one evaluation, in CEL's units: about one for each step and each ten characters
+	maxList  = 1000   // values in a list result, for example for $in
+	maxCost  = 50_000 // of one evaluation, in CEL's units. One unit is about one step or ten characters
 	maxNodes = 500    // syntax nodes, with macros expanded
 	maxDepth = 50     // nesting of expressions
 	maxLoops = 2      // nesting of macros
@@ -25,7 +25,7 @@ const (
 
 // An expressionFault is an error in the text of an expression.
 type expressionFault struct {
-	Line, Column int // from 1, in characters, or 0 if it concerns the whole expression
+	Line, Column int // from 1, in characters. 0 if the error concerns the whole expression
 	Message      string
 }
 
@@ -40,18 +40,18 @@ func (f *expressionFault) Error() string {
 	return f.Message
 }
 
-// A Compiler compiles expressions, and caches the results by their text, so that filters that come with principals are
-// compiled once. It is safe for concurrent use.
+// A Compiler compiles expressions and caches the results by text. Filters in principals are therefore compiled only
+// once. It is safe for concurrent use.
 type Compiler struct {
 	env     *cel.Env
 	roots   []root
-	changes func() *Compiler // for expressions over changes, made on first use
+	changes func() *Compiler // returns the compiler for expressions over changes, created on first use
 
 	mu   sync.RWMutex
 	made map[source]result
 }
 
-// maxMade is the most expressions that a Compiler caches.
+// maxMade is the maximum number of expressions that a Compiler caches.
 const maxMade = 4096
 
 // A source is the key of a compiled expression.
@@ -60,7 +60,8 @@ type source struct {
 	yield Yield
 }
 
-// A result is the result of compiling, also an error. A wrong filter is compiled as often as a right one.
+// A result is the result of a compilation, or its error. Errors are cached because invalid filters are compiled as
+// often as valid ones.
 type result struct {
 	expression *Expression
 	err        error
@@ -77,14 +78,14 @@ func NewCompiler() *Compiler {
 	who := principalRoot()
 	env, err := cel.NewEnv(append(options, who.declare()...)...)
 	if err != nil {
-		panic(err) // can't fail: it has no external input
+		panic(err) // can't fail, because it has no external input
 	}
 	c := &Compiler{env: env, roots: []root{who}, made: map[source]result{}}
 	c.changes = sync.OnceValue(func() *Compiler { return c.with(changeRoot()) })
 	return c
 }
 
-// with returns a Compiler with c's variables and more.
+// with returns a Compiler with the variables of c and these additional ones.
 func (c *Compiler) with(more ...root) *Compiler {
 	var options []cel.EnvOption
 	for _, r := range more {
@@ -92,12 +93,12 @@ func (c *Compiler) with(more ...root) *Compiler {
 	}
 	env, err := c.env.Extend(options...)
 	if err != nil {
-		panic(err) // can't fail: names are already checked
+		panic(err) // can't fail, because the names are already checked
 	}
 	return &Compiler{env: env, roots: slices.Concat(c.roots, more), made: map[source]result{}}
 }
 
-// Compile returns the expression in text, which must yield y. Errors in text are of type *expressionFault.
+// Compile compiles an expression that must yield y. Errors in the text have the type *expressionFault.
 func (c *Compiler) Compile(text string, y Yield) (*Expression, error) {
 	s := source{text, y}
 	c.mu.RLock()
@@ -119,8 +120,8 @@ func (c *Compiler) Compile(text string, y Yield) (*Expression, error) {
 	return r.expression, r.err
 }
 
-// compile parses and checks an expression: its names, the type that it yields and its least cost. One that is only a path below a root
-// is looked up without CEL, which most are.
+// compile parses an expression and checks its names, its type and its minimum cost. Most expressions only read a path
+// below a root. They are evaluated without CEL.
 func (c *Compiler) compile(text string, y Yield) (*Expression, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, &expressionFault{Message: "the expression is empty"}
@@ -134,7 +135,7 @@ func (c *Compiler) compile(text string, y Yield) (*Expression, error) {
 	if err := e.names(parsed.NativeRep(), tree, c.roots); err != nil {
 		return nil, err
 	}
-	e.root, e.path = c.path(tree) // Check modifies the tree
+	e.root, e.path = c.path(tree) // must run before Check, which modifies the tree
 	checked, issues := c.env.Check(parsed)
 	if err := fault(issues); err != nil {
 		if name, ok := strings.CutPrefix(text, principalName+"."+claimsField+"."); ok && !strings.ContainsAny(name, ` .()[]"'`) {
@@ -149,7 +150,7 @@ func (c *Compiler) compile(text string, y Yield) (*Expression, error) {
 		return e, nil
 	}
 	cost, err := c.env.EstimateCost(checked, nil)
-	if err == nil && cost.Min > maxCost { // if the cost is unknown, the limit applies at evaluation
+	if err == nil && cost.Min > maxCost { // an unknown cost is limited at evaluation
 		return nil, &expressionFault{Message: fmt.Sprintf("it costs too much: at least %d, and %d is allowed", cost.Min, maxCost)}
 	}
 	if e.program, err = c.env.Program(checked, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(maxCost)); err != nil {
@@ -167,7 +168,7 @@ func fault(issues *cel.Issues) *expressionFault {
 	return &expressionFault{Line: max(first.Location.Line(), 0), Column: first.Location.Column() + 1, Message: tidy(first.Message)}
 }
 
-// tidy shortens a message of CEL, without parts that don't help here.
+// tidy shortens an error message of CEL and removes unhelpful parts.
 func tidy(message string) string {
 	message, _, _ = strings.Cut(message, "\n")
 	message, _, _ = strings.Cut(message, " expecting {")
@@ -175,7 +176,7 @@ func tidy(message string) string {
 	return problem.Cut(strings.ReplaceAll(message, " (in container '')", ""))
 }
 
-// holds reports whether an expression of type t can yield y.
+// holds reports whether an expression with the CEL type t can yield y.
 func (y Yield) holds(t *cel.Type) bool {
 	switch t.Kind() {
 	case types.DynKind, types.AnyKind:
@@ -194,7 +195,7 @@ func (y Yield) holds(t *cel.Type) bool {
 	return false
 }
 
-// article returns the name of a type with its article, for messages.
+// article returns the name of a type with its article, for error messages.
 func article(t *cel.Type) string {
 	if t.Kind() == types.NullTypeKind {
 		return "null"
@@ -206,7 +207,7 @@ func article(t *cel.Type) string {
 	return "a " + name
 }
 
-// names checks every name in the expression against the roots, and records the claims it reads.
+// names checks every name in the expression against the roots. It records the claims that the expression reads.
 func (e *Expression) names(tree *ast.AST, n ast.NavigableExpr, roots []root) error {
 	wrong := func(format string, args ...any) error {
 		at := tree.SourceInfo().GetStartLocation(n.ID())
@@ -239,8 +240,8 @@ func (e *Expression) names(tree *ast.AST, n ast.NavigableExpr, roots []root) err
 	return nil
 }
 
-// claimOf returns the name of the member read from n, if it is a literal: a claim of principal.claims, or a field of a
-// variable.
+// claimOf returns the name of the member that is read from n, if the name is a literal. The member is a claim of
+// principal.claims or a field of a variable.
 func claimOf(n ast.NavigableExpr) (string, bool) {
 	around, ok := n.Parent()
 	switch {
@@ -255,7 +256,7 @@ func claimOf(n ast.NavigableExpr) (string, bool) {
 	return "", false
 }
 
-// path returns the root and the path below it if n is nothing else. Otherwise the root is "".
+// path returns the root and the path if n only reads a path below a root. Otherwise the root is "".
 func (c *Compiler) path(n ast.Expr) (string, []string) {
 	name, path := pathOf(n)
 	if !slices.ContainsFunc(c.roots, func(r root) bool { return r.name == name }) {
@@ -264,8 +265,8 @@ func (c *Compiler) path(n ast.Expr) (string, []string) {
 	return name, path
 }
 
-// pathOf returns the identifier at the root of n and the path below it, or "" for anything but selections and constant
-// indexes. has(x.y) is not a path: it asks whether one exists.
+// pathOf returns the identifier at the root of n and the path below it. It returns "" if n contains anything except
+// selections and constant indexes. has(x.y) doesn't count as a path, because it tests whether the path exists.
 func pathOf(n ast.Expr) (of string, path []string) {
 	var name string
 	switch n.Kind() {

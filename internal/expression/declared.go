@@ -11,15 +11,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Names of variables that each declared call has.
+// Names of variables that exist in every declared call.
 const (
 	InputName = "input"
 	NowName   = "now"
 )
 
-// A CallCompiler compiles a call that its owner declares: an action, a tool of a pack, a query.
+// A CallCompiler compiles a call that its owner declares, such as an action, a tool of a pack or a query.
 //
-//	Input → input and now ─Declare→ more variables ─→ conditions, templates, requirements
+// 	Input → input and now ─Declare→ more variables ─→ conditions, templates, requirements
 //
 // An expression can use the variables that were declared before it.
 type CallCompiler struct {
@@ -36,8 +36,9 @@ func NewCallCompiler(base *Compiler, wrong Fault) *CallCompiler {
 	return &CallCompiler{wrong: wrong, base: base, over: base}
 }
 
-// Input compiles the JSON Schema of the arguments: the declared properties and more, and no others. Names in reserved are
-// refused. It returns the schema without more, and false if nothing can be checked by the schema.
+// Input compiles the JSON Schema of the arguments. It allows only the declared properties and the properties in more.
+// It refuses the names in reserved. It returns the schema without more, and false if the schema can't be used for
+// checks.
 func (c *CallCompiler) Input(declared value.Value, more []value.Member, reserved ...string) (*InputSchema, bool) {
 	s := &InputSchema{keys: []value.Member{{Name: "type", Value: value.OfString("object")}, {Name: "additionalProperties", Value: value.OfBool(false)}}}
 	for _, m := range declared.Members() {
@@ -78,7 +79,7 @@ func (s *InputSchema) With(more ...value.Member) value.Value {
 // variableName matches names that CEL accepts.
 var variableName = regexp.MustCompile(`^[a-z][a-zA-Z0-9_]{0,40}$`)
 
-// Declares reports whether a variable can have this name. Names in taken are those that the caller declares later.
+// Declares reports whether a variable may have this name. The names in taken are declared later by the caller.
 func (c *CallCompiler) Declares(name string, at []string, taken ...string) bool {
 	ok := variableName.MatchString(name) && !slices.Contains([]string{principalName, "change", "in", "true", "false", "null"}, name) &&
 		!slices.Contains(taken, name) && !slices.ContainsFunc(c.vars, func(v Variable) bool { return v.Name == name })
@@ -96,7 +97,7 @@ func (c *CallCompiler) add(vars ...Variable) {
 	c.over = c.base.Over(c.vars...)
 }
 
-// After returns a CallCompiler with one more variable. The variables of c stay as they are.
+// After returns a copy of c with one more variable. It doesn't change c.
 func (c *CallCompiler) After(v Variable) *CallCompiler {
 	out := *c
 	out.vars = slices.Clone(c.vars)
@@ -104,7 +105,7 @@ func (c *CallCompiler) After(v Variable) *CallCompiler {
 	return &out
 }
 
-// When compiles a condition. It returns nil, which always holds, for "".
+// When compiles a condition. For "" it returns nil, which is always true.
 func (c *CallCompiler) When(text string, at []string) *Expression {
 	if text == "" {
 		return nil
@@ -116,12 +117,12 @@ func (c *CallCompiler) When(text string, at []string) *Expression {
 	return e
 }
 
-// Template compiles v, whose path is at.
+// Template compiles the value v at the path at.
 func (c *CallCompiler) Template(v value.Value, at ...string) *Template {
 	return CompileTemplate(c.over, v, at, c.wrong)
 }
 
-// Optional is Template for a key that may be left out. It returns nil for Null.
+// Optional is like Template for an optional key. It returns nil for Null.
 func (c *CallCompiler) Optional(v value.Value, at ...string) *Template {
 	if v.IsNull() {
 		return nil
@@ -137,17 +138,18 @@ func (c *CallCompiler) Named(v value.Value, at ...string) (out []NamedTemplate) 
 	return out
 }
 
-// Require compiles requirements. Those that the input is enough for are returned as early.
+// Require compiles requirements. Requirements that need only the input are returned as early.
 func (c *CallCompiler) Require(declared []Requirement) (early, late []Requirements) {
 	return c.Arguments.require(declared, c.base.Over(c.vars[:2]...), c.over, c.wrong)
 }
 
-// Scene returns the scene of a call: its input, with defaults and without the arguments named in leave, and the time.
+// Scene returns the scene of a call: the current time, and the input with its defaults. It omits the arguments named
+// in leave.
 func (a *Arguments) Scene(who identity.Principal, in value.Value, now time.Time, leave ...string) *Scene {
 	return &Scene{Who: who, Variables: map[string]value.Value{InputName: a.WithDefaults(in, leave...), NowName: value.OfTime(now.UTC().Truncate(time.Microsecond))}}
 }
 
-// Holds evaluates a condition. Nil is true.
+// Holds evaluates a condition. A nil condition is true.
 func (e *Expression) Holds(s *Scene) (bool, error) {
 	if e == nil {
 		return true, nil
@@ -159,7 +161,7 @@ func (e *Expression) Holds(s *Scene) (bool, error) {
 	return v.Bool(), nil
 }
 
-// Given evaluates t. It returns false if t is nil or reads a part that is absent.
+// Given evaluates t. It returns false if t is nil or reads a missing part.
 func (t *Template) Given(s *Scene) (value.Value, bool, error) {
 	if t == nil {
 		return value.Value{}, false, nil
@@ -171,7 +173,7 @@ func (t *Template) Given(s *Scene) (value.Value, bool, error) {
 	return v, err == nil, err
 }
 
-// Says returns the text of a summary for reviewers, or "". A summary that can't be evaluated stops nothing.
+// Says returns the text of a summary for reviewers, or "". A summary that can't be evaluated doesn't stop the call.
 func (t *Template) Says(s *Scene) string {
 	if v, ok, err := t.Given(s); ok && err == nil && v.Kind() == value.String {
 		return v.Text()

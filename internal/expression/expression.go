@@ -2,14 +2,15 @@
 //
 //	text ─Compiler, once→ Expression ─principal, variables→ value.Value
 //
-// An expression is compiled when the rules are loaded. It is evaluated for each request, and returns an ordinary value.
-// It sees only the principal: no record, no time of day and no custom function. A Condition also sees the facts of a
-// change. An expression of Over sees the variables that are passed to it. An evaluation that fails, returns nothing or
-// costs too much is an error, and policy treats it as a refusal. No error contains a value.
+// An expression is compiled when the rules are loaded. It is evaluated for each request and returns an ordinary
+// value. It can read only the principal. It has no access to records or the time, and no custom functions. A
+// Condition can also read the facts of a change. An expression of Over can also read the variables that are passed to
+// it. An evaluation that fails, returns nothing or costs too much is an error, and policy treats the error as a
+// refusal. Errors never contain values.
 //
-// A Template is a value that contains expressions: {"$cel": "input.title"} is replaced by the value of the expression.
-// A CallCompiler compiles what each declared call has: the input with its defaults, conditions, templates and requirements.
-// Packages action and pack use it.
+// A Template is a value that contains expressions: {"$cel": "input.title"} is replaced by the value of the
+// expression. A CallCompiler compiles the common parts of declared calls: the input with its defaults, conditions,
+// templates and requirements. Packages action and pack use it.
 package expression
 
 import (
@@ -27,20 +28,20 @@ import (
 // A Yield is the kind of value that an expression must yield.
 type Yield uint8
 
-// The yields. Except for Any, null and empty values are errors.
+// The values of Yield. Except for Any, null and empty values are errors.
 const (
 	Scalar Yield = iota // a text, a number or a boolean
-	List                // a list of scalars, at least one and at most maxList
+	List                // a list of 1 to maxList scalars
 	Bool                // true or false
 	Any                 // any value, including null and objects
 )
 
-// String describes y, with its article.
+// String describes y, including the article.
 func (y Yield) String() string {
 	return [...]string{"a text, a number or a boolean", "a list of texts, numbers or booleans", "true or false", "a value"}[y]
 }
 
-// The errors of an evaluation. They contain no value of the principal.
+// The errors of an evaluation. They don't contain values of the principal.
 var (
 	errNothing = errors.New("the expression yields nothing: what it asks of the principal is missing, null or empty")
 	errKind    = errors.New("the expression yields something of another kind than is needed")
@@ -49,33 +50,33 @@ var (
 	errFailed  = errors.New("the expression fails for this principal")
 )
 
-// An Expression is a compiled CEL expression. It is immutable and safe for concurrent use. Only a Compiler makes a
-// usable one. The zero Expression yields nothing.
+// An Expression is a compiled CEL expression. It is immutable and safe for concurrent use. Only a Compiler creates
+// valid Expressions. The zero Expression yields nothing.
 type Expression struct {
 	text    string
 	yield   Yield
-	root    string   // set if the expression is just a root and a path below it, and needs no CEL, or else ""
+	root    string   // set if the expression only reads a path below a root. It is then evaluated without CEL
 	path    []string // below root
 	program cel.Program
 	claims  []string // sorted
-	all     bool     // some claims are read by names computed at evaluation
+	all     bool     // some claim names are computed during the evaluation
 }
 
 // String returns the text that was compiled.
 func (e *Expression) String() string { return e.text }
 
-// Claims returns the names of the claims that e reads, sorted. all reports whether it may read any others as well.
+// Claims returns the sorted names of the claims that e reads. all reports whether e may also read other claims.
 func (e *Expression) Claims() (names []string, all bool) { return slices.Clone(e.claims), e.all }
 
-// Path returns the variable and the path below it if e is nothing else. Otherwise the variable is "".
+// Path returns the variable and the path if e only reads a path below a variable. Otherwise the variable is "".
 func (e *Expression) Path() (variable string, path []string) { return e.root, slices.Clone(e.path) }
 
-// Eval evaluates e for p. It returns a value of e's Yield, exactly, or one of the errors above. A timestamp is returned
-// as the text of its date.
+// Eval evaluates e for p. It returns an exact value of e's Yield, or one of the errors above. It returns a timestamp
+// as text.
 func (e *Expression) Eval(p identity.Principal) (value.Value, error) { return e.EvalOver(p, nil) }
 
-// EvalOver is Eval for an expression compiled by Over, with the values of the variables by name. Reading from a missing
-// object is errNothing.
+// EvalOver is like Eval, with values for the variables of Over by name. Reading from a missing object returns
+// errNothing.
 func (e *Expression) EvalOver(p identity.Principal, variables map[string]value.Value) (value.Value, error) {
 	switch {
 	case e.root == principalName:
@@ -116,7 +117,7 @@ func (e *Expression) run(p identity.Principal, variables map[string]value.Value)
 	return fromCEL(out)
 }
 
-// checkYield returns v if it matches e's Yield, else an error.
+// checkYield returns v if it matches e's Yield, or an error.
 func (e *Expression) checkYield(v value.Value) (value.Value, error) {
 	switch {
 	case e.yield == Any:
@@ -131,7 +132,8 @@ func (e *Expression) checkYield(v value.Value) (value.Value, error) {
 	return scalar(v)
 }
 
-// scalar checks that v is one value that isn't null or empty: a filter by nothing would match records without a value.
+// scalar checks that v is a single value that isn't null or empty. A filter by an empty value would match records
+// without a value.
 func scalar(v value.Value) (value.Value, error) {
 	switch v.Kind() {
 	case value.Null:
@@ -146,8 +148,8 @@ func scalar(v value.Value) (value.Value, error) {
 	return v, nil
 }
 
-// checkList checks that v is a list of 1 to maxList scalars. An empty one is nothing: a filter by it would match no record, or with $nin
-// every one.
+// checkList checks that v is a list of 1 to maxList scalars. An empty list is an error, because a filter by it would
+// match no record. With $nin it would match all records.
 func checkList(v value.Value) (value.Value, error) {
 	switch list := v.List(); {
 	case v.Kind() != value.Array || len(list) > maxList:
@@ -155,7 +157,7 @@ func checkList(v value.Value) (value.Value, error) {
 	case len(list) == 0:
 		return value.Value{}, errNothing
 	}
-	// A null in the list would match every record without a value.
+	// A null in the list would match records without a value.
 	for _, item := range v.List() {
 		if _, err := scalar(item); err != nil {
 			return value.Value{}, err
@@ -164,7 +166,7 @@ func checkList(v value.Value) (value.Value, error) {
 	return v, nil
 }
 
-// failure maps err to one of the errors above, as its own text can contain values.
+// failure replaces err by one of the errors above, because the text of err can contain values.
 func failure(err error) error {
 	var cancelled interpreter.EvalCancelledError
 	switch {

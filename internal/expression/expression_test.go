@@ -29,7 +29,7 @@ func written(v value.Value) string {
 	return kind + string(v.AppendJSON(nil))
 }
 
-// TestEval checks expressions for principals: the value or the error.
+// TestEval checks expressions for principals. The result is a value or an error.
 func TestEval(t *testing.T) {
 	const claims = `{"region": "eu", "regions": ["eu", "us"], "team": {"id": 7, "lead": null}, "level": 9007199254740993, "big": 18446744073709551615,
 		"rate": 0.1, "long": 0.1000000000000000000001, "longs": [1, 0.1000000000000000000001], "huge": 1e400, "none": null, "blank": "", "empty": [], "holes": ["eu", null], "deep": [["eu"]],
@@ -116,7 +116,7 @@ func TestEval(t *testing.T) {
 		{`"operator" in principal.scopes`, Bool, "false"},
 		{`"region" in principal.claims`, Bool, "true"},
 		{`"absent" in principal.claims`, Bool, "false"},
-		{`principal.claims["reg" + "ion"]`, Scalar, errInexact.Error()}, // it needs all claims
+		{`principal.claims["reg" + "ion"]`, Scalar, errInexact.Error()}, // this needs all claims
 		{`principal.claims.regions.filter(r, r.startsWith("u"))`, List, `["us"]`},
 		{`principal.claims.regions.map(r, r + "-1")`, List, `["eu-1","us-1"]`},
 		{`principal.claims.regions.exists(r, r == "us")`, Bool, "true"},
@@ -129,7 +129,7 @@ func TestEval(t *testing.T) {
 		{`principal.claims.region.matches("^e[uU]$")`, Bool, "true"},
 		{`matches(principal.claims.region, "^u")`, Bool, "false"},
 		{`principal.tenant == "acme" && principal.kind != "human"`, Bool, "true"},
-		{`principal.claims.absent == "x" || true`, Bool, "true"}, // in CEL, one side can decide
+		{`principal.claims.absent == "x" || true`, Bool, "true"}, // in CEL, one operand can decide the result
 		{`principal.claims.absent == "x" || false`, Bool, errNothing.Error()},
 		{"timestamp(principal.claims.since)", Scalar, `"2026-01-31T13:00:00Z"`},
 		{`timestamp(principal.claims.since) - duration("36h")`, Scalar, `"2026-01-30T01:00:00Z"`},
@@ -213,7 +213,7 @@ func TestEval(t *testing.T) {
 	}
 }
 
-// TestNames checks that only names below principal can be resolved.
+// TestNames checks that only names below principal are resolved.
 func TestNames(t *testing.T) {
 	p := principal(t, "")
 	for name, want := range map[string]bool{"principal.tenant": true, "principal.claims": true, "principal.depth": true, "tenant": false, "claims": false, "": false} {
@@ -223,7 +223,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestCompileRefuses has a row for each error in the text.
+// TestCompileRefuses checks each error in the text of an expression.
 func TestCompileRefuses(t *testing.T) {
 	c := NewCompiler()
 	const has = "It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author"
@@ -302,7 +302,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestCost checks the costs refused at compile time and at evaluation.
+// TestCost checks which costs are refused at compile time and at evaluation.
 func TestCost(t *testing.T) {
 	c := NewCompiler()
 	numbers := "[" + strings.Repeat("0,", 150) + "0]"
@@ -323,7 +323,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestKeeps checks that texts are compiled once, also invalid ones, and that the cache is bounded.
+// TestKeeps checks that each text is compiled once, including invalid texts, and that the cache is bounded.
 func TestKeeps(t *testing.T) {
 	c := NewCompiler()
 	one, err := c.Compile("principal.tenant", Scalar)

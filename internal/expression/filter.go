@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// Within reports whether f compares anything with an expression.
+// Within reports whether f contains a comparison with an expression.
 func Within(f query.Filter) bool {
 	switch f := f.(type) {
 	case query.Deferred:
@@ -27,7 +27,7 @@ func Within(f query.Filter) bool {
 	return false
 }
 
-// Of returns the compiled expression of d. Errors in its text are of type *expressionFault.
+// Of compiles the expression of d. Errors in its text have the type *expressionFault.
 func (c *Compiler) Of(d query.Deferred) (*Expression, error) {
 	if d.List {
 		return c.Compile(d.CEL, List)
@@ -35,8 +35,8 @@ func (c *Compiler) Of(d query.Deferred) (*Expression, error) {
 	return c.Compile(d.CEL, Scalar)
 }
 
-// Check returns the first error in f's expressions, as a problem.InvalidArgument with its pointer, or nil if there is
-// none.
+// Check returns the first error in f's expressions as a problem.InvalidArgument with its pointer. It returns nil if
+// there is no error.
 func (c *Compiler) Check(f query.Filter) error {
 	_, err := Replace(f, func(d query.Deferred, _ bool) (query.Filter, error) {
 		if _, err := c.Of(d); err != nil {
@@ -47,8 +47,9 @@ func (c *Compiler) Check(f query.Filter) error {
 	return err
 }
 
-// Fill returns f with its expressions replaced by their values for p. It is an error if an expression doesn't compile,
-// fails or yields nothing, or if check refuses a comparison. check may be nil, and isn't called within $elemMatch.
+// Fill returns f with its expressions replaced by their values for p. It fails if an expression doesn't compile,
+// fails or yields nothing, or if check refuses a comparison. check may be nil. It isn't called for comparisons within
+// $elemMatch.
 func (c *Compiler) Fill(f query.Filter, p identity.Principal, check func(query.Filter) error) (query.Filter, error) {
 	return Replace(f, func(d query.Deferred, element bool) (query.Filter, error) {
 		e, err := c.Of(d)
@@ -67,20 +68,20 @@ func (c *Compiler) Fill(f query.Filter, p identity.Principal, check func(query.F
 	})
 }
 
-// Replace returns f with each deferred comparison replaced by visit's result, or the first error of visit. element
-// reports whether the comparison is within an $elemMatch.
+// Replace returns f with each deferred comparison replaced by the result of visit, or the first error of visit. The
+// argument element of visit is true within an $elemMatch.
 func Replace(f query.Filter, visit func(d query.Deferred, element bool) (query.Filter, error)) (query.Filter, error) {
 	return walk{visit: visit}.filter(f)
 }
 
-// A walk replaces the Deferred conditions of a filter. element reports that it is in an $elemMatch.
+// A walk replaces the Deferred conditions of a filter. element is true within an $elemMatch.
 type walk struct {
 	visit   func(query.Deferred, bool) (query.Filter, error)
 	element bool
 }
 
-// filter returns f with each Deferred in it replaced by the result of visit. visit also takes whether the Deferred is
-// in an $elemMatch, where fields have no declared type.
+// filter returns f with each Deferred replaced by the result of visit. Within an $elemMatch, fields have no declared
+// type, so visit also receives w.element.
 func (w walk) filter(f query.Filter) (out query.Filter, err error) {
 	switch f := f.(type) {
 	case query.Deferred:
@@ -106,7 +107,7 @@ func (w walk) filter(f query.Filter) (out query.Filter, err error) {
 	return f, nil
 }
 
-// all applies filter to each part, in a new list.
+// all applies filter to each part and returns a new list.
 func (w walk) all(parts []query.Filter) ([]query.Filter, error) {
 	out := slices.Clone(parts)
 	for i := range out {

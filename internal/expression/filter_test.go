@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestFill checks, by filter and claims, the filled filter and the comparisons passed to check.
+// TestFill checks the result of Fill for filters and claims, and the comparisons that it passes to check.
 func TestFill(t *testing.T) {
 	c := NewCompiler()
 	for _, tt := range []struct{ filter, claims, want, checked string }{
@@ -69,7 +69,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestElement covers a case that has no text form: a query of another class within an $elemMatch is not in its
+// TestElement covers a case without a text form. A query of another class inside an $elemMatch doesn't belong to its
 // elements.
 func TestElement(t *testing.T) {
 	d := query.Deferred{Path: query.Path{"c"}, Op: query.Eq, CEL: "principal.id"}

@@ -11,9 +11,9 @@ import (
 
 // A Requirement is a condition that a call must meet.
 type Requirement struct {
-	That    string // a boolean CEL expression. An error counts as false
-	Message string // shown to the agent if it is false
-	Field   string // the argument it is about, or ""
+	That    string // a boolean CEL expression. An evaluation error counts as false
+	Message string // shown to the agent if the condition is false
+	Field   string // the argument that the requirement is about, or ""
 }
 
 // A Requirements is a compiled Requirement.
@@ -22,8 +22,8 @@ type Requirements struct {
 	is *Expression
 }
 
-// require compiles requirements on arguments. early are those that the expressions of first can evaluate, and late those
-// that need over.
+// require compiles requirements on arguments. Requirements that the compiler first can evaluate are returned as
+// early. Requirements that need the variables of the compiler over are returned as late.
 func (a *Arguments) require(declared []Requirement, first, over *Compiler, wrong Fault) (early, late []Requirements) {
 	for i, r := range declared {
 		at := []string{"require", fmt.Sprint(i)}
@@ -46,8 +46,8 @@ func (a *Arguments) require(declared []Requirement, first, over *Compiler, wrong
 	return early, late
 }
 
-// UnmetRequirements returns a fault for each condition that isn't met, at its argument below the pointer at. One that can't be
-// evaluated counts as not met.
+// UnmetRequirements returns a fault for each unmet condition. Its pointer is the argument below the pointer at. A
+// condition that can't be evaluated counts as unmet.
 func UnmetRequirements(all []Requirements, s *Scene, at string) []argcheck.Fault {
 	var faults []argcheck.Fault
 	for _, r := range all {
@@ -63,7 +63,7 @@ func UnmetRequirements(all []Requirements, s *Scene, at string) []argcheck.Fault
 	return faults
 }
 
-// RefuseArguments returns a problem that lists faults, or nil.
+// RefuseArguments returns an error that lists the faults, or nil if faults is nil.
 func RefuseArguments(faults []argcheck.Fault) error {
 	if faults == nil {
 		return nil

@@ -18,16 +18,16 @@ const (
 	claimsField   = "claims"
 )
 
-// A root is a variable of expressions, with the names allowed below it.
+// A root is a variable that expressions can use, with the allowed names below it.
 type root struct {
 	name string
-	what string // with its article, for errors
+	what string // the noun with its article, for errors
 	such string // an example, for errors
 	typ  *cel.Type
 
-	// For a root that can't be used by itself: its fields with their types. typ is nil then.
+	// For a root that can't be used as a whole: its fields and their types. typ is then nil.
 	fields []field
-	// For other roots: the allowed names, or nil for any.
+	// For other roots: the allowed names. Nil allows any name.
 	known []string
 }
 
@@ -57,7 +57,7 @@ func (r *root) declare() []cel.EnvOption {
 	return options
 }
 
-// below records in e which paths below r are read at n, or returns the fault.
+// below records in e which path below r is read at the node n. It returns a description of the error, or "".
 func (r *root) below(n ast.NavigableExpr, e *Expression) string {
 	if r.typ != nil {
 		name, asked := claimOf(n)
@@ -81,7 +81,7 @@ func (r *root) below(n ast.NavigableExpr, e *Expression) string {
 		return fmt.Sprintf("has() asks for what can be missing: %s always has %s", r.what, name)
 	case at.AsSelect().IsTestOnly():
 		return "has() asks for a claim: has(principal.claims.region)"
-	case name != claimsField: // only principal has one
+	case name != claimsField: // only principal has claims
 		return ""
 	}
 	if claim, ok := claimOf(at); !ok {
@@ -97,16 +97,16 @@ func (r *root) unknownNameText(name string, known []string) string {
 	return fmt.Sprintf("%s has no %q%s It has %s", r.what, problem.Cut(name), near, strings.Join(known, ", "))
 }
 
-// A Variable is a name that the expressions of a Compiler can use in addition to principal.
+// A Variable is a name that expressions of a Compiler can use, in addition to principal.
 type Variable struct {
 	Name    string
 	What    string   // for errors: "the input", "a record of issues"
-	Instant bool     // a value.Date, or else an object or null
-	Members []string // the allowed members of an object, or nil for any
+	Instant bool     // the variable is a value.Date. Otherwise it is an object or null
+	Members []string // the allowed members of an object. Nil allows any member
 }
 
-// Over returns a Compiler of expressions over principal and variables. The names of variables consist of letters,
-// digits and "_", start with a letter, and are not reserved in CEL.
+// Over returns a Compiler for expressions over principal and these variables. The name of a variable starts with a
+// letter and contains letters, digits and "_". It must not be reserved in CEL.
 func (c *Compiler) Over(variables ...Variable) *Compiler {
 	var more []root
 	for _, v := range variables {

@@ -13,7 +13,8 @@ import (
 // TemplateKey marks an expression: {"$cel": "input.title"}.
 const TemplateKey = "$cel"
 
-// A Template is a value, an expression, or a list or object of templates. Only CompileTemplate makes a usable one.
+// A Template is a value, an expression, or a list or object of templates. Only CompileTemplate creates valid
+// Templates.
 type Template struct {
 	value      value.Value
 	expression *Expression
@@ -21,16 +22,16 @@ type Template struct {
 	members    []NamedTemplate
 }
 
-// A NamedTemplate is a template and the name of the member it is for.
+// A NamedTemplate is the template of one member of an object.
 type NamedTemplate struct {
 	Name string
 	Of   *Template
 }
 
-// A Fault reports an error in a declaration, at the path of keys that leads to it.
+// A Fault reports an error in a declaration. at is the path of keys to the error.
 type Fault func(at []string, format string, args ...any)
 
-// CompileTemplate compiles v, whose path is at. It calls wrong for each error.
+// CompileTemplate compiles the value v at the path at. It calls wrong for each error.
 func CompileTemplate(c *Compiler, v value.Value, at []string, wrong Fault) *Template {
 	t := &Template{value: v}
 	switch v.Kind() {
@@ -64,7 +65,7 @@ func CompileTemplate(c *Compiler, v value.Value, at []string, wrong Fault) *Temp
 	return t
 }
 
-// Path returns the variable and the path below it if t is nothing else. Otherwise the variable is "".
+// Path returns the variable and the path if t only reads a path below a variable. Otherwise the variable is "".
 func (t *Template) Path() (variable string, path []string) {
 	if t.expression == nil {
 		return "", nil
@@ -72,7 +73,7 @@ func (t *Template) Path() (variable string, path []string) {
 	return t.expression.Path()
 }
 
-// Member returns the name if t is just a member of variable, or "".
+// Member returns the name if t only reads a member of the variable. Otherwise it returns "".
 func (t *Template) Member(variable string) string {
 	if of, path := t.Path(); of == variable && len(path) == 1 {
 		return path[0]
@@ -80,16 +81,17 @@ func (t *Template) Member(variable string) string {
 	return ""
 }
 
-// A Scene holds the principal and variables of one evaluation.
+// A Scene contains the principal and the variables of one evaluation.
 type Scene struct {
 	Who       identity.Principal
 	Variables map[string]value.Value
 }
 
-// ErrAbsent means that a template reads a part of a variable that doesn't exist.
+// ErrAbsent is the error of a template that reads a missing part of a variable.
 var ErrAbsent = errors.New("template: nothing is there")
 
-// Eval returns the value of t in a scene. The error is ErrAbsent, or a problem that names what the principal lacks.
+// Eval returns the value of t in a scene. The error is ErrAbsent, or a problem that names the attribute that the
+// principal lacks.
 func (t *Template) Eval(s *Scene) (value.Value, error) {
 	switch {
 	case t.expression != nil:
@@ -111,7 +113,7 @@ func (t *Template) Eval(s *Scene) (value.Value, error) {
 	return t.value, nil
 }
 
-// EvalTemplates returns the values of the templates, without those that are absent.
+// EvalTemplates returns the values of the templates. It omits templates that fail with ErrAbsent.
 func EvalTemplates(all []NamedTemplate, s *Scene) ([]value.Member, error) {
 	members := []value.Member{}
 	for _, n := range all {
@@ -127,9 +129,9 @@ func EvalTemplates(all []NamedTemplate, s *Scene) ([]value.Member, error) {
 	return members, nil
 }
 
-// eval evaluates e. It returns ErrAbsent if an argument, a lookup or an answer lacks the value, and templates leave
-// that out. It refuses the call if the principal lacks the value, because a value that is kept from a rule must not
-// widen the write.
+// eval evaluates e. It returns ErrAbsent if the value is missing in an argument, a lookup or an answer. Templates
+// omit such values. If the principal lacks the value, eval refuses the call, because a missing value must not widen
+// the write.
 func (s *Scene) eval(e *Expression) (value.Value, error) {
 	v, err := e.EvalOver(s.Who, s.Variables)
 	of, path := e.Path()
@@ -146,7 +148,7 @@ func (s *Scene) eval(e *Expression) (value.Value, error) {
 		Detail: "it can't be worked out from these arguments"}
 }
 
-// Part returns the member called name if t is an object of templates, or nil if there is none.
+// Part returns the member with this name if t is an object of templates, or nil if there is no such member.
 func (t *Template) Part(name string) *Template {
 	for _, m := range t.members {
 		if m.Name == name {

@@ -71,7 +71,7 @@ func (e *Expression) claimsOf(p *identity.Principal) (ref.Val, error) {
 	return types.NewStringInterfaceMap(types.DefaultTypeAdapter, read), nil
 }
 
-// toCEL converts v to CEL, or returns errInexact for a number that CEL can't represent.
+// toCEL converts v to CEL. It returns errInexact for a number that CEL can't represent exactly.
 func toCEL(v value.Value) (ref.Val, error) {
 	switch v.Kind() {
 	case value.Null:
@@ -110,7 +110,7 @@ func toCEL(v value.Value) (ref.Val, error) {
 	return types.String(v.String()), nil
 }
 
-// lazily is toCEL, but an unrepresentable number is an error only when it is read.
+// lazily is like toCEL, but a number without an exact representation fails only when it is read.
 func lazily(v value.Value) ref.Val {
 	switch v.Kind() {
 	case value.Array:
@@ -150,7 +150,7 @@ func number(v value.Value) (ref.Val, error) {
 	return types.Double(f), nil
 }
 
-// fromCEL converts v to a Value, exactly. A type that no rule can compare with is errKind.
+// fromCEL converts v to an exact Value. It returns errKind for a type that rules can't compare with.
 func fromCEL(v ref.Val) (value.Value, error) {
 	switch v := v.(type) {
 	case types.Null:
@@ -189,7 +189,7 @@ func fromMap(v traits.Mapper) (value.Value, error) {
 	var members []value.Member
 	for it := v.Iterator(); it.HasNext() == types.True; {
 		key := it.Next()
-		name, _ := fromCEL(key) // null with an error
+		name, _ := fromCEL(key) // null if the conversion fails
 		if name.Kind() != value.String {
 			return value.Value{}, errKind
 		}
@@ -203,7 +203,7 @@ func fromMap(v traits.Mapper) (value.Value, error) {
 	return value.OfObject(members), nil
 }
 
-// fromList returns a list of CEL as a value. An element that has no JSON form is an error.
+// fromList converts a CEL list to a Value. It fails if an element has no JSON form.
 func fromList(v traits.Lister) (value.Value, error) {
 	list := []value.Value{}
 	for it := v.Iterator(); it.HasNext() == types.True; {
