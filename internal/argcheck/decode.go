@@ -8,10 +8,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TooLarge is the fault of a value that Decode doesn't convert.
+// TooLarge is the message for a value that Decode can't convert.
 const TooLarge = "a number is larger than can be compared"
 
-// Decode converts v to the types of encoding/json, with exact numbers, or returns false if a number is too large to compare.
+// Decode converts v to the types of encoding/json with exact numbers. It returns false if a number is too large to
+// compare.
 func Decode(v value.Value) (any, bool) {
 	switch v.Kind() {
 	case value.Bool:
@@ -45,10 +46,10 @@ func Decode(v value.Value) (any, bool) {
 	return v.String(), true
 }
 
-// maxExponent is the largest exponent of a number: exact arithmetic expands all digits.
+// maxExponent is the maximum exponent of a number. Exact arithmetic expands all digits of a number.
 const maxExponent = 400
 
-// Comparable reports whether a number can be compared exactly at low cost.
+// Comparable reports whether a number can be compared exactly at a low cost.
 func Comparable(number string) bool {
 	if len(number) > 1000 {
 		return false

@@ -11,46 +11,48 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The rules of faults that have a function of their own. Other faults have a keyword of JSON Schema as their rule.
+// The rules of faults that have their own functions. Other faults use a keyword of JSON Schema as their rule.
 const (
-	RuleUnknown  = "unknown"  // no member has this name
+	RuleUnknown  = "unknown"  // there is no member with this name
 	RuleRequired = "required" // a member has no value
-	RuleType     = "type"     // the value is of another type
-	RuleEnum     = "enum"     // the value is none of the allowed ones
+	RuleType     = "type"     // the value has the wrong type
+	RuleEnum     = "enum"     // the value is not one of the allowed values
 )
 
-// A Fault is one rule that a value breaks. Its message says what must be, what was found, and which name is near.
+// A Fault is one rule that a value violates. Its message contains the expected value, the value found and a similar
+// name.
 type Fault struct {
 	problem.Fault
-	Name string   // the name of the argument or field, as the message uses it
-	Near []string // near names or values, or nil
+	Name string   // the name of the argument or field in the message
+	Near []string // similar names or values, or nil
 }
 
-// The limits of a refusal.
+// Limits of an error for several faults.
 const (
-	maxSaid   = 3  // faults in its detail
-	maxFaults = 20 // faults in its list
-	maxNear   = 5  // near names
+	maxSaid   = 3  // faults in the detail text
+	maxFaults = 20 // faults in the list
+	maxNear   = 5  // similar names
 	maxListed = 16 // allowed names or values in one message
 )
 
-// At returns the JSON pointer of the member called name below at. A long name is cut.
+// At returns the JSON pointer of a member of the object at the pointer at. It shortens a long name.
 func At(at, name string) string { return query.Pointer(at, problem.Cut(name)) }
 
-// UnknownName returns the fault of a name that is none of known, the names that the object at the pointer at takes. noun is
-// the word for a member: "field".
+// UnknownName returns the fault for an unknown name in the object at the pointer at. known lists the allowed names.
+// noun is the word for a member, such as "field".
 func UnknownName(at, noun, name string, known []string) Fault {
 	near := near(name, known)
 	end := problem.Instead(near, slices.Sorted(slices.Values(known)), "takes", maxListed)
 	return Fault{problem.Fault{Pointer: At(at, name), Rule: RuleUnknown, Message: fmt.Sprintf("unknown %s %q%s", noun, problem.Cut(name), end)}, name, near}
 }
 
-// Missing returns the fault of a required member that the object at the pointer at doesn't have.
+// Missing returns the fault for a missing required member of the object at the pointer at.
 func Missing(at, noun, name string) Fault {
 	return Fault{Fault: problem.Fault{Pointer: query.Pointer(at, name), Rule: RuleRequired, Message: fmt.Sprintf("the %s %q is missing", noun, name)}, Name: name}
 }
 
-// Must returns the fault of a value that must be something else: "a number". got describes what was found, or is "".
+// Must returns the fault for a value that must be something else. must completes the sentence "the value must …". got
+// describes the value found, or is "".
 func Must(at, rule, name, must, got string) Fault {
 	if got != "" {
 		got = ", not " + got
@@ -58,7 +60,7 @@ func Must(at, rule, name, must, got string) Fault {
 	return Fault{Fault: problem.Fault{Pointer: at, Rule: rule, Message: fmt.Sprintf("%s must %s%s", name, must, got)}, Name: name}
 }
 
-// OneOf returns the fault of a value that is none of the allowed ones.
+// OneOf returns the fault for a value that is not one of the allowed values.
 func OneOf(at, name string, got value.Value, allowed []string) Fault {
 	found := Found(got)
 	if got.Kind() == value.String {
@@ -75,7 +77,7 @@ func OneOf(at, name string, got value.Value, allowed []string) Fault {
 	return f
 }
 
-// Found describes v within a sentence.
+// Found describes v for use within a sentence.
 func Found(v value.Value) string {
 	switch v.Kind() {
 	case value.String:
@@ -90,8 +92,8 @@ func Found(v value.Value) string {
 	return problem.Cut(v.String())
 }
 
-// Refuse returns one problem.InvalidArgument for all faults, sorted by their place, or nil if there are none. kind is the
-// reason for the audit, and next says what to do, or is "".
+// Refuse returns one problem.InvalidArgument for all faults, sorted by position, or nil if there are none. kind is
+// the reason for the audit. next is the suggested next step, or "".
 func Refuse(kind string, faults []Fault, next string) error {
 	if len(faults) == 0 {
 		return nil
@@ -114,8 +116,8 @@ func Refuse(kind string, faults []Fault, next string) error {
 	return p
 }
 
-// distinct returns faults sorted by their place, without those that another one says too. An unknown name is the only fault
-// of a missing one that it is near to, and the longest of several messages about one name is kept.
+// distinct returns the faults sorted by position, without redundant ones. If an unknown name is similar to a missing
+// name, it omits the fault for the missing name. Of several messages about one name, it keeps the longest.
 func distinct(faults []Fault) (out []Fault) {
 	meant := map[string]bool{}
 	for _, f := range faults {
@@ -141,7 +143,7 @@ func distinct(faults []Fault) (out []Fault) {
 	return out
 }
 
-// some joins names, the first ones if there are many.
+// some joins names. It shortens a list of more than maxListed names.
 func some(names []string) string {
 	text := strings.Join(names[:min(len(names), maxListed)], ", ")
 	if more := len(names) - maxListed; more > 0 {
@@ -150,7 +152,8 @@ func some(names []string) string {
 	return text
 }
 
-// near returns the names that an unknown one is like: in its letters, as another word for one, or as its end (id for issueId).
+// near returns known names that are similar to an unknown name. A similar name has similar letters, is a synonym, or
+// ends with the unknown name (id for issueId).
 func near(unknown string, known []string) []string {
 	if out := problem.Nearest(unknown, known, 2); len(out) > 0 {
 		return out

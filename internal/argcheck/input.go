@@ -1,16 +1,17 @@
-// Package argcheck checks JSON against a JSON Schema, and says in words what is wrong.
+// Package argcheck checks JSON against a JSON Schema and describes the faults in words.
 //
 //	JSON Schema ─Compile→ Schema
 //	arguments ─Take→ arguments in the schema's types, notes ─Check→ nil, or problem.InvalidArgument
 //
-// All checks of values say their faults in the words of this package. A Fault has a place, a rule, what must be, what was
-// found and near names. Refuse makes one error of them. An Explainer makes faults of what a compiled schema refuses.
+// All checks of values describe their faults through this package. A Fault contains a pointer, a rule, the expected
+// value, the value found and similar names. Refuse combines faults into one error. An Explainer converts the errors
+// of a compiled schema to faults.
 //
 //	tools, actions, packs:   Schema.Check
 //	HTTP APIs:               package openapi/validate compiles their schemas through a view, an Explainer says the faults
 //	fields of classes:       package writes converts values to the types of sources, and makes faults
 //
-// Take converts equivalent forms, such as "5" for 5. It leaves all else for Check to reject.
+// Take converts equivalent forms, such as "5" for 5. It doesn't change other wrong values, which Check then rejects.
 //
 // Compile rejects schemas that some clients can't load.
 package argcheck
@@ -28,16 +29,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A Schema is a compiled input schema of a tool or an action. Only Compile and Later make a usable one.
+// A Schema is a compiled input schema of a tool or an action. Only Compile and Later create valid Schemas.
 type Schema struct {
 	schema func() (*jsonschema.Schema, error)
-	known  map[string][]string // by the pointer of an object, with * for the elements of a list: its properties
+	known  map[string][]string // the property names of each object, by its pointer. * stands for the elements of a list
 
-	shape *shape // of the arguments
+	shape *shape // the shape of the arguments
 }
 
-// Compile compiles an input schema, with checks of formats, and rejects one that some clients can't load. open accepts
-// a schema that allows additional arguments, as embedding programs write them.
+// Compile compiles an input schema and enables checks of formats. It rejects a schema that some clients can't load.
+// If open is set, the schema may allow additional arguments, as embedding programs write them.
 func Compile(schema []byte, open bool) (*Schema, error) {
 	in, err := Later(schema, open)
 	if err == nil {
@@ -49,8 +50,7 @@ func Compile(schema []byte, open bool) (*Schema, error) {
 	return in, nil
 }
 
-// Later is Compile for a schema that is known to be valid. The longest part of the work is done for the first call that
-// it checks.
+// Later is like Compile for a schema that is known to be valid. It postpones most of the work to the first check.
 func Later(schema []byte, open bool) (*Schema, error) {
 	doc, err := value.Read(schema, 0)
 	if err != nil {
@@ -81,7 +81,7 @@ func Later(schema []byte, open bool) (*Schema, error) {
 	return in, nil
 }
 
-// Names returns the names of the arguments, in the order of the schema. Never nil.
+// Names returns the names of the arguments in the order of the schema. It never returns nil.
 func (in *Schema) Names() []string {
 	if names := in.known[""]; names != nil {
 		return names
@@ -89,8 +89,8 @@ func (in *Schema) Names() []string {
 	return []string{}
 }
 
-// loadable rejects schemas that some clients can't load. These have references, composition at the top level, lists of
-// types, or lists without a type of their elements.
+// loadable rejects schemas that some clients can't load. It rejects references, composition at the top level, lists
+// of types, and lists without an element type.
 func (in *Schema) loadable(v value.Value, at string) error {
 	if typ, _ := v.Get("type"); typ.Text() == "array" {
 		if _, ok := v.Get("items"); !ok {
@@ -125,7 +125,7 @@ func (in *Schema) loadable(v value.Value, at string) error {
 	return nil
 }
 
-// inside names a place in the arguments.
+// inside describes a position in the arguments.
 func inside(at string) string {
 	if at = strings.TrimSuffix(strings.TrimPrefix(at, "/"), "/*"); at == "" {
 		return ""
@@ -133,7 +133,7 @@ func inside(at string) string {
 	return " at " + at
 }
 
-// Check returns every rule that args break as one problem.InvalidArgument.
+// Check returns one problem.InvalidArgument with every rule that args violates, or nil.
 func (in *Schema) Check(args value.Value) error {
 	schema, err := in.schema()
 	if err != nil {
@@ -147,7 +147,7 @@ func (in *Schema) Check(args value.Value) error {
 	return Refuse("schema", x.Faults(schema.Validate(instance)), "")
 }
 
-// takes returns the names that the object at a place takes.
+// takes returns the allowed member names of the object at a position.
 func (in *Schema) takes(at []string) []string {
 	known := ""
 	for _, token := range at {

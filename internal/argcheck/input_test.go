@@ -13,7 +13,7 @@ const issue = `{"type": "object", "additionalProperties": false, "required": ["p
 	"type": {"type": "string", "enum": ["Epic", "Story"]}, "hours": {"type": "number", "minimum": 0, "maximum": 9},
 	"tags": {"type": "array", "minItems": 1, "maxItems": 2, "items": {"type": "string"}}, "due": {"type": "string", "pattern": "^20"}}}`
 
-// TestCheck checks the faults in arguments: pointer, rule and sentence.
+// TestCheck checks the pointer, the rule and the sentence of faults in arguments.
 func TestCheck(t *testing.T) {
 	s, err := Compile([]byte(issue), false)
 	if err != nil {
@@ -61,7 +61,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCompile has a row for each schema that some clients can't load.
+// TestCompile checks each kind of schema that some clients can't load.
 func TestCompile(t *testing.T) {
 	for schema, want := range map[string]string{
 		`[`:                  "its input schema: invalid_argument: not valid JSON: it ends too early",
@@ -82,8 +82,8 @@ const group = `{"type": "object", "additionalProperties": false, "required": ["w
 	"type": "object", "additionalProperties": false, "required": ["op"], "properties": {"op": {"type": "string", "enum": ["create", "update", "delete"]},
 	"class_name": {"type": "string"}, "object_id": {"type": "string"}, "data": {"type": "object"}, "rank": {"type": "integer", "maximum": 9}}}}}}`
 
-// TestTakeWithin checks that members of objects in a list are converted as the arguments themselves. A fault there
-// names the members that the object takes.
+// TestTakeWithin checks that members of objects in a list are converted like top-level arguments. A fault in them
+// must list the allowed members of the object.
 func TestTakeWithin(t *testing.T) {
 	s, err := Compile([]byte(group), false)
 	if err != nil {
@@ -120,8 +120,8 @@ func TestTakeWithin(t *testing.T) {
 	}
 }
 
-// TestRefuse checks that three faults are described, that the others are counted, and that they are sorted by place.
-// A missing name is not reported if an unknown name is near to it.
+// TestRefuse checks that three faults are described and the others are counted, sorted by position. A missing name is
+// not reported if an unknown name is similar to it.
 func TestRefuse(t *testing.T) {
 	unknown := func(name string) Fault { return UnknownName("/data", "field", name, []string{"Name", "Stage"}) }
 	for _, tt := range []struct {

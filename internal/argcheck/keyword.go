@@ -17,18 +17,18 @@ import (
 	"golang.org/x/text/message"
 )
 
-// An Explainer says which keywords of a JSON Schema a value breaks.
+// An Explainer describes which keywords of a JSON Schema a value violates.
 type Explainer struct {
 	Value value.Value
 	At    string                                 // its JSON pointer in the arguments
-	Noun  string                                 // the word for a member of an object: "argument"
-	Known func(at []string) []string             // the names that the object at a place takes, or nil
-	Named func(url string) string                // the name of a schema, or "". Nil names none
-	Skip  func(*jsonschema.ValidationError) bool // whether a broken keyword is ignored. Nil ignores none
+	Noun  string                                 // the word for a member of an object, such as "argument"
+	Known func(at []string) []string             // returns the allowed names of the object at a position. May be nil
+	Named func(url string) string                // returns the name of a schema, or "". With nil, schemas have no names
+	Skip  func(*jsonschema.ValidationError) bool // reports whether to ignore a violated keyword. Nil ignores none
 }
 
-// Faults returns a fault for each keyword that the value breaks, as err from the validation says. Of several alternatives,
-// those of the nearest one are returned.
+// Faults returns a fault for each keyword that the value violates according to err, an error of the validation. Of
+// several alternatives, it uses only the nearest.
 func (x Explainer) Faults(err error) []Fault {
 	if invalid, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		return x.faults(invalid)
@@ -50,7 +50,7 @@ func (x Explainer) faults(e *jsonschema.ValidationError) (out []Fault) {
 	return out
 }
 
-// leaf returns the faults of one keyword, at the place of the value.
+// leaf returns the faults of one keyword at the position of the value.
 func (x Explainer) leaf(e *jsonschema.ValidationError) (out []Fault) {
 	if x.Skip != nil && x.Skip(e) {
 		return nil
@@ -94,7 +94,7 @@ func (x Explainer) leaf(e *jsonschema.ValidationError) (out []Fault) {
 	return out
 }
 
-// unknown returns the fault of a name that the object at a place doesn't take.
+// unknown returns the fault for an unknown name in the object at a position.
 func (x Explainer) unknown(at, name string, place []string) Fault {
 	if x.Known != nil {
 		return UnknownName(at, x.Noun, name, x.Known(place))
@@ -103,7 +103,7 @@ func (x Explainer) unknown(at, name string, place []string) Fault {
 	return Fault{Fault: f, Name: name}
 }
 
-// member returns the part of v that a token of a place names.
+// member returns the part of v for one token of a JSON pointer.
 func member(v value.Value, token string) value.Value {
 	if v.Kind() == value.Array {
 		if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(v.List()) {
@@ -114,7 +114,7 @@ func member(v value.Value, token string) value.Value {
 	return part
 }
 
-// constant formats a value of an enum for people.
+// constant formats an enum value for people.
 func constant(v any) string {
 	if v == nil {
 		return "null"
@@ -122,7 +122,7 @@ func constant(v any) string {
 	return fmt.Sprint(v)
 }
 
-// must returns what the value must do to keep a keyword.
+// must completes "the value must …" for a keyword.
 func must(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
@@ -161,8 +161,8 @@ func must(k jsonschema.ErrorKind) string {
 	return "be valid: " + k.LocalizedString(message.NewPrinter(language.English))
 }
 
-// found describes the value that breaks a keyword: its size, or what it is. Bytes are not repeated, because they may be a
-// secret.
+// found describes a value that violates a keyword, by its size or its content. It doesn't repeat bytes, because they
+// may be a secret.
 func found(k jsonschema.ErrorKind, got value.Value) string {
 	switch k := k.(type) {
 	case *kind.MinLength:
@@ -188,7 +188,7 @@ func found(k jsonschema.ErrorKind, got value.Value) string {
 	return ""
 }
 
-// types returns the words for types of JSON.
+// types returns words for JSON types.
 func types(all []string) string {
 	words := make([]string, len(all))
 	for i, t := range all {
@@ -198,7 +198,7 @@ func types(all []string) string {
 	return strings.Join(words, " or ")
 }
 
-// Count returns a number of things: "1 character".
+// Count returns a number with its noun, such as "1 character".
 func Count(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -215,7 +215,7 @@ func number(r *big.Rat) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// formatWords returns what a text of a format is, with an example.
+// formatWords describes a text format, with an example.
 func formatWords(name string) string {
 	switch name {
 	case "date-time", "datetime":

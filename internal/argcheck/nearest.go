@@ -9,11 +9,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// maxAlternatives is the most alternatives that a message names.
+// maxAlternatives is the maximum number of alternatives that a message names.
 const maxAlternatives = 6
 
-// nearest returns the faults of the alternative that the value is nearest to. The last message says that there
-// are others.
+// nearest returns the faults of the alternative that is nearest to the value. The last message mentions the other
+// alternatives.
 func (x Explainer) nearest(e *jsonschema.ValidationError) []Fault {
 	best, depth := e.Causes[0], len(e.InstanceLocation)
 	for _, one := range e.Causes[1:] {
@@ -35,7 +35,7 @@ func (x Explainer) nearest(e *jsonschema.ValidationError) []Fault {
 	return out
 }
 
-// named returns the name of the schema that an alternative refers to, or "".
+// named returns the name of the schema of an alternative, or "".
 func (x Explainer) named(e *jsonschema.ValidationError) string {
 	if k, ok := e.ErrorKind.(*kind.Reference); ok && x.Named != nil {
 		return x.Named(k.URL)
@@ -43,8 +43,8 @@ func (x Explainer) named(e *jsonschema.ValidationError) string {
 	return ""
 }
 
-// others returns what the alternatives beside best take that want a value of another type: their names, or else the types. Without it
-// the fault of one alternative would seem to be all that is possible.
+// others describes the alternatives other than best that accept a different type of value, by name or by type.
+// Without this text, the fault of one alternative would look like the only possibility.
 func (x Explainer) others(all []*jsonschema.ValidationError, best *jsonschema.ValidationError, depth int) string {
 	var take []string
 	for _, e := range all {
@@ -72,7 +72,7 @@ func (x Explainer) others(all []*jsonschema.ValidationError, best *jsonschema.Va
 	return " (another alternative takes " + strings.Join(take, ", or ") + ")"
 }
 
-// within reports whether one is e, or below it with nothing beside it.
+// within reports whether one is e itself, or is below e through single causes only.
 func within(e, one *jsonschema.ValidationError) bool {
 	for e != one && len(e.Causes) == 1 {
 		e = e.Causes[0]
@@ -80,7 +80,7 @@ func within(e, one *jsonschema.ValidationError) bool {
 	return e == one
 }
 
-// alternatives returns the names of the alternatives, if all have one, at most six.
+// alternatives returns the names of at most six alternatives, if all of them have a name.
 func (x Explainer) alternatives(all []*jsonschema.ValidationError) string {
 	var names []string
 	for _, e := range all {
@@ -97,7 +97,7 @@ func (x Explainer) alternatives(all []*jsonschema.ValidationError) string {
 	return ": " + strings.Join(names, ", ")
 }
 
-// countOf counts the alternatives except null.
+// countOf returns the number of alternatives except null.
 func countOf(all []*jsonschema.ValidationError) (n int) {
 	for _, e := range all {
 		for len(e.Causes) == 1 {
@@ -110,15 +110,15 @@ func countOf(all []*jsonschema.ValidationError) (n int) {
 	return n
 }
 
-// far is the distance of an alternative of another type or kind than was meant.
+// far is the distance of an alternative with the wrong type or kind.
 const far = 1000
 
-// shallow is the distance of one fault of the value's own fields.
+// shallow is the distance for each fault in the value's own fields.
 const shallow = 20
 
-// distance returns how far an alternative is from matching a value at that depth. One that requires another type, or
-// another constant in a field, is far: it is not the alternative that was meant. A fault of the value's own fields weighs
-// more than one inside of them, which the alternative shares.
+// distance returns how far an alternative is from matching a value at that depth. An alternative that requires
+// another type, or another constant in a field, is far. The caller probably didn't mean it. A fault in the value's
+// own fields counts more than a fault inside a field, because other alternatives share the inner parts.
 func distance(e *jsonschema.ValidationError, depth int) int {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
@@ -143,8 +143,8 @@ func distance(e *jsonschema.ValidationError, depth int) int {
 	return max(n, 1)
 }
 
-// together returns best. If best fails on the allowed values of a field, together returns an error with the values that
-// all alternatives allow for that field. Any of these alternatives may be meant.
+// together returns best. If best fails on the allowed values of a field, together returns an error with the values
+// that all alternatives allow for that field, because the caller may mean any of them.
 func together(best *jsonschema.ValidationError, all []*jsonschema.ValidationError) *jsonschema.ValidationError {
 	words, got := wordsOf(best)
 	if words == nil {
@@ -163,7 +163,7 @@ func together(best *jsonschema.ValidationError, all []*jsonschema.ValidationErro
 	return &jsonschema.ValidationError{InstanceLocation: words.InstanceLocation, ErrorKind: &kind.Enum{Got: got, Want: want}}
 }
 
-// wordsOf returns the first leaf of an alternative that lists allowed values, and the value given.
+// wordsOf returns the first leaf of an alternative that lists allowed values, and the value found.
 func wordsOf(e *jsonschema.ValidationError) (*jsonschema.ValidationError, any) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Enum:

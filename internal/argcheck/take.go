@@ -13,19 +13,19 @@ import (
 // A shape is the part of an object's schema that Take needs.
 type shape struct {
 	properties map[string]property
-	open       bool // it takes members beside these
+	open       bool // allows additional members
 }
 
 // A property is a member of a shape.
 type property struct {
-	kind, items string // types: of the member, and of the elements of a list
+	kind, items string // the type of the member, and the type of the elements of a list
 	enum        []value.Value
 	most        value.Value // the maximum of a number, or null
 	required    bool
-	inner       *shape // of an object, or of the elements of a list, or nil where the schema names no members
+	inner       *shape // the shape of an object or of the elements of a list. Nil if the schema names no members
 }
 
-// shapeOf returns the shape of an object with a schema.
+// shapeOf returns the shape of an object schema.
 func shapeOf(doc value.Value) *shape {
 	out := &shape{properties: map[string]property{}, open: true}
 	if closed, ok := doc.Get("additionalProperties"); ok && closed.Kind() == value.Bool {
@@ -50,10 +50,10 @@ func shapeOf(doc value.Value) *shape {
 	return out
 }
 
-// Take returns args converted to the types of the schema, where they are written in an equivalent form. Examples are
-// "5" for 5, "a,b" for ["a","b"], an object as its JSON text, and sort for order. It converts the members of its
-// objects too. If clamp is set, a number over its maximum becomes the maximum, with a note. Anything else is unchanged,
-// for Check to refuse.
+// Take converts args to the types of the schema if they have an equivalent form. Examples are "5" for 5, "a,b" for
+// ["a","b"], an object as its JSON text, and sort for order. It also converts the members of nested objects. If clamp
+// is set, a number above its maximum becomes the maximum, with a note. Other wrong values stay unchanged and are
+// rejected by Check.
 func (in *Schema) Take(args value.Value, clamp bool) (out value.Value, notes []string) {
 	if clamp {
 		return in.shape.take(args, "", &notes), notes
@@ -61,7 +61,7 @@ func (in *Schema) Take(args value.Value, clamp bool) (out value.Value, notes []s
 	return in.shape.take(args, "", nil), nil
 }
 
-// take converts an object at a JSON pointer. Numbers over their maximum stay where notes is nil.
+// take converts an object at a JSON pointer. If notes is nil, numbers above their maximum stay unchanged.
 func (s *shape) take(args value.Value, at string, notes *[]string) value.Value {
 	if args.Kind() != value.Object {
 		return args
@@ -71,7 +71,7 @@ func (s *shape) take(args value.Value, at string, notes *[]string) value.Value {
 		m.Name = s.resolveName(m.Name, args, members)
 		p, known := s.properties[m.Name]
 		if known && m.Value.IsNull() && !p.required {
-			continue // some clients send null for an argument they leave out
+			continue // some clients send null for a missing argument
 		}
 		at := query.Pointer(at, m.Name)
 		if known {
@@ -86,7 +86,7 @@ func (s *shape) take(args value.Value, at string, notes *[]string) value.Value {
 	return value.OfObject(members)
 }
 
-// within converts the members of v, an object or a list of objects.
+// within converts the members of v, which is an object or a list of objects.
 func (p property) within(v value.Value, at string, notes *[]string) value.Value {
 	switch {
 	case p.inner == nil:
@@ -101,8 +101,8 @@ func (p property) within(v value.Value, at string, notes *[]string) value.Value 
 	return p.inner.take(v, at, notes)
 }
 
-// resolveName returns the member that name means: itself, or the one of which it is an alias. An alias of a member that is
-// already given has no meaning.
+// resolveName returns the member for a name: the name itself, or the member that it is an alias of. An alias of a
+// member that is already given is not resolved.
 func (s *shape) resolveName(name string, args value.Value, before []value.Member) string {
 	if _, known := s.properties[name]; known || s.open {
 		return name
@@ -117,7 +117,7 @@ func (s *shape) resolveName(name string, args value.Value, before []value.Member
 	return name
 }
 
-// words returns the arguments that a name may be another word for.
+// words returns the arguments that a name may be a synonym for.
 func words(name string) []string {
 	switch name {
 	case "offset":
@@ -202,7 +202,7 @@ func (p property) take(name string, v value.Value) value.Value {
 	return v
 }
 
-// like parses a text as a number or a boolean.
+// like parses a text as a number or a boolean. It returns other texts unchanged.
 func like(kind string, v value.Value) value.Value {
 	read, err := value.Read([]byte(strings.ToLower(strings.TrimSpace(v.Text()))), 0)
 	if err == nil && (kind == "boolean" && read.Kind() == value.Bool || kind != "boolean" && read.IsNumber()) {
@@ -211,7 +211,7 @@ func like(kind string, v value.Value) value.Value {
 	return v
 }
 
-// parseAs parses a text as JSON of one kind, and returns any other value as it is.
+// parseAs parses a text as JSON of one kind. It returns other values unchanged.
 func parseAs(v value.Value, kind value.Kind) value.Value {
 	read, err := value.Read([]byte(v.Text()), 0)
 	if err == nil && read.Kind() == kind {
@@ -220,7 +220,8 @@ func parseAs(v value.Value, kind value.Kind) value.Value {
 	return v
 }
 
-// text converts a value to a string: a number to its text, an order given as a list or object to a list of terms.
+// text converts a value to a string. A number becomes its text. An order that is a list or an object becomes a list
+// of terms.
 func (p property) text(name string, v value.Value) value.Value {
 	switch {
 	case v.IsNumber():
@@ -244,7 +245,8 @@ func (p property) text(name string, v value.Value) value.Value {
 	return v
 }
 
-// terms returns the terms of an order: ["-a", "b"], {"a": -1}, [["a", "desc"]], [{"a": -1}].
+// terms returns the terms of an order. The accepted forms are ["-a", "b"], {"a": -1}, [["a", "desc"]] and [{"a":
+// -1}].
 func terms(v value.Value) (out []string, ok bool) {
 	for _, e := range v.List() {
 		switch e.Kind() {
@@ -282,7 +284,7 @@ func direction(v value.Value) string {
 	return v.String()
 }
 
-// list converts a value to a list: a text of names separated by commas, JSON, or a single element.
+// list converts a value to a list. It accepts names separated by commas, JSON text, and a single element.
 func (p property) list(v value.Value) value.Value {
 	if v.Kind() == value.String {
 		if v = parseAs(v, value.Array); v.Kind() == value.String {

@@ -57,9 +57,9 @@ type Plan struct {
 	Digest string // the digest of the change, in hex
 	Fence  int64  // the fencing token of the lease under which it is applied
 
-	// Reached records how many of several calls were made before the next call is sent. It also records the parameter
-	// had, see change.Lease. After an error no further call is sent, and the next executor ends the change. If
-	// Reached is nil, several calls are not made.
+	// Reached records how many of several calls were made before the next call is sent. For each call that creates a
+	// record, it also records how many matching records already existed (see change.Lease.Had). After an error no
+	// further call is sent, and the next executor ends the change. If Reached is nil, several calls are not made.
 	Reached func(ctx context.Context, done change.Receipt, had []int) error
 }
 
