@@ -19,7 +19,7 @@ const (
 
 // A CallCompiler compiles a call that its owner declares, such as an action, a tool of a pack or a query.
 //
-// 	Input → input and now ─Declare→ more variables ─→ conditions, templates, requirements
+//	Input → input and now ─Declare→ more variables ─→ conditions, templates, requirements
 //
 // An expression can use the variables that were declared before it.
 type CallCompiler struct {

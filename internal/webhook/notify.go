@@ -1,7 +1,7 @@
 // Package webhook notifies other systems and people about events of changes. It sends signed webhooks and e-mail.
 //
-// 	change.Event ─Feed→ Delivery in the Store ─Sender→ Message or Letter → receiver
-// 	failure ─retries→ dead, shown to people in the console
+//	change.Event ─Feed→ Delivery in the Store ─Sender→ Message or Letter → receiver
+//	failure ─retries→ dead, shown to people in the console
 //
 // A cursor in the store marks the last event that was processed. A restart therefore loses no event, and only one
 // replica sends each notification. A Delivery that still fails after its retries is marked dead.

@@ -12,35 +12,35 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An Observer is notified of every admitted request.
+// An Observer is called for every admitted request.
 type Observer interface {
-	// Begin is called when a request begins. The context it returns is used to answer the request.
+	// Begin is called when a request begins. The request is answered with the returned context.
 	Begin(context.Context, Operation) context.Context
-	// End is called with the kind of failure: a JSON-RPC error code such as "-32602", "tool_error" for a result that
-	// reports an error. It is "" if the request succeeded.
+	// End is called after a request. failure is "" if the request succeeded. Otherwise it is a JSON-RPC error code
+	// such as "-32602", or "tool_error" for a tool result that reports an error.
 	End(ctx context.Context, failure string)
 }
 
 // An Operation is a request or a notification of the protocol.
 type Operation struct {
-	Method      string // as specified, such as "tools/call"
-	Version     string // of the protocol, or "" if unknown
+	Method      string // as in the specification, such as "tools/call"
+	Version     string // the protocol version, or "" if unknown
 	HTTP        bool   // false for standard input and output
 	Correlation string
-	TraceParent string // as the client sent it (W3C Trace Context), at most 512 bytes
+	TraceParent string // the client's traceparent (W3C Trace Context), at most 512 bytes
 	TraceState  string
 }
 
 // A Load is the current load of a transport.
 type Load struct {
-	Running  int // calls
+	Running  int // running calls
 	Waiting  int // calls waiting for a slot
 	Streams  int // open event streams
-	Sessions int // of the protocols before 2026-07-28
+	Sessions int // sessions of protocols before 2026-07-28
 }
 
-// OperationOf returns the Operation of a message, from the HTTP header h, nil over streams, and m, nil for a batch. The caller
-// sets Method and Correlation.
+// OperationOf returns the Operation of a message. The HTTP header h is nil for stdio, and m is nil for a batch. The
+// caller sets Method and Correlation.
 func OperationOf(h http.Header, m *Message) Operation {
 	o := Operation{HTTP: h != nil}
 	if version := h.Get("Mcp-Protocol-Version"); slices.Contains(mcp.SupportedProtocolVersions(), version) {
@@ -67,7 +67,7 @@ func short(s string) string {
 	return s
 }
 
-// Failure returns the argument of Observer.End for a result or error.
+// Failure returns the argument failure of Observer.End for a result or an error.
 func Failure(res mcp.Result, err error) string {
 	if err != nil {
 		if e, ok := err.(*jsonrpc.Error); ok {
@@ -81,7 +81,8 @@ func Failure(res mcp.Result, err error) string {
 	return ""
 }
 
-// CallFailure returns Failure of a JSON-RPC error, or else of a tool result.
+// CallFailure returns the argument failure of Observer.End for a JSON-RPC error, or for a tool result if failure is
+// nil.
 func CallFailure(failure *jsonrpc.Error, isError bool) string {
 	if failure != nil {
 		return Failure(nil, failure)

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Pending counts the unanswered calls of a connection. The zero value has none.
+// Pending counts the unanswered calls of a connection. The zero Pending has none.
 type Pending struct {
 	mu   sync.Mutex
 	n    int
-	none chan struct{} // closed when n drops to 0, or nil while it is 0
+	none chan struct{} // closed when n drops to 0. Nil while n is 0
 }
 
 // Add counts a call.
@@ -27,7 +27,7 @@ func (p *Pending) Done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.n == 0 {
-		return // not a counted call
+		return // the call was not counted
 	}
 	if p.n--; p.n == 0 {
 		close(p.none)
@@ -35,7 +35,7 @@ func (p *Pending) Done() {
 	}
 }
 
-// Settle waits until every call is answered, ctx ends or most has passed.
+// Settle waits until every call is answered, ctx ends, or the maximum time has passed.
 func (p *Pending) Settle(ctx context.Context, most time.Duration) {
 	p.mu.Lock()
 	none := p.none

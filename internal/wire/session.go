@@ -10,36 +10,36 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Sessions tracks which principal owns each session. The SDK accepts any client that knows a session's ID, has no cap,
-// and doesn't know of the calls that are answered without it.
+// Sessions tracks which principal owns each session. The SDK itself accepts any client that knows the ID of a
+// session. It has no maximum number of sessions, and it doesn't know about calls that the gateway answers itself.
 type Sessions struct {
 	total, each int
 	idle        time.Duration
 	sdk         *mcp.Server
 
 	mu    sync.Mutex
-	live  map[string]*session // by session id
-	begun map[string]int      // by principal ID: how many sessions are being begun
+	live  map[string]*session // by session ID
+	begun map[string]int      // the number of sessions being started, by principal ID
 }
 
-// A session is one of a client's. Sessions.mu guards its fields.
+// A session belongs to one client. Sessions.mu guards its fields.
 type session struct {
 	principal string
-	active    int // requests and streams
+	active    int // number of running requests and streams
 	last      time.Time
-	idle      *time.Timer           // ends it when nothing is active
-	params    *mcp.InitializeParams // of its client, or nil until Client has found them
-	watched   map[string]bool       // resources that it subscribed to
+	idle      *time.Timer           // ends the session if nothing is active
+	params    *mcp.InitializeParams // the client's initialize message, or nil before Client has found it
+	watched   map[string]bool       // resources that the client subscribed to
 }
 
-// NewSessions returns the sessions of sdk: at most total, and at most each for one principal. One without a request or a
-// stream for the time idle ends.
+// NewSessions returns the sessions of sdk. It allows at most total sessions, and at most each sessions for one
+// principal. A session ends after the time idle without a request or a stream.
 func NewSessions(total, each int, idle time.Duration, sdk *mcp.Server) *Sessions {
 	return &Sessions{total: total, each: each, idle: idle, sdk: sdk, live: map[string]*session{}, begun: map[string]int{}}
 }
 
-// Begin reserves a session for a principal. If there are too many, it ends the principal's longest idle session,
-// since many clients never end theirs. It returns false if there is none to end.
+// Begin reserves a session for a principal. If there are too many sessions, it ends the principal's longest idle
+// session, because many clients never end their sessions. It returns false if the principal has no idle session.
 func (s *Sessions) Begin(principal string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,17 +57,17 @@ func (s *Sessions) Begin(principal string) bool {
 	return true
 }
 
-// end ends a session. s.mu is held.
+// end ends a session. The caller must have locked s.mu.
 func (s *Sessions) end(id string) {
 	s.forget(id)
 	for session := range s.sdk.Sessions() {
 		if session.ID() == id {
-			go session.Close() // it waits for its running calls
+			go session.Close() // Close waits for running calls
 		}
 	}
 }
 
-// Close ends a session, if there is one.
+// Close ends a session if it exists.
 func (s *Sessions) Close(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func (s *Sessions) Close(id string) {
 	}
 }
 
-// Forget notes that the SDK has ended a session.
+// Forget removes a session that the SDK has ended.
 func (s *Sessions) Forget(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *Sessions) forget(id string) {
 	}
 }
 
-// Client returns the client's message at the beginning of a session, or nil if the SDK has no such session.
+// Client returns the initialize message of a session's client, or nil if the SDK doesn't know the session.
 func (s *Sessions) Client(id string) *mcp.InitializeParams {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,8 @@ func (s *Sessions) Client(id string) *mcp.InitializeParams {
 	return l.params
 }
 
-// Watch notes that a session subscribed to a resource. Subscriptions are never removed, as a session has few.
+// Watch records that a session subscribed to a resource. Subscriptions are never removed, because a session has only
+// a few.
 func (s *Sessions) Watch(id, uri string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +131,7 @@ func (s *Sessions) Subscriptions(id string) []string {
 	return nil
 }
 
-// End ends a reservation. id is the session that was begun, or "" if none was.
+// End ends the reservation of Begin. id is the new session, or "" if no session was started.
 func (s *Sessions) End(principal, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +151,7 @@ func (s *Sessions) End(principal, id string) {
 	}
 }
 
-// full reports whether no further session is allowed for a principal. s.mu is held.
+// full reports whether the principal can't start another session. The caller must have locked s.mu.
 func (s *Sessions) full(principal string) bool {
 	total, own := len(s.live), s.begun[principal]
 	for _, n := range s.begun {
@@ -164,7 +165,7 @@ func (s *Sessions) full(principal string) bool {
 	return total >= s.total || own >= s.each
 }
 
-// idlest returns the ID of the principal's longest idle session, or "". s.mu is held.
+// idlest returns the ID of the principal's longest idle session, or "". The caller must have locked s.mu.
 func (s *Sessions) idlest(principal string) (id string) {
 	for i, l := range s.live {
 		if l.principal == principal && l.active == 0 && (id == "" || l.last.Before(s.live[id].last)) {
@@ -174,7 +175,7 @@ func (s *Sessions) idlest(principal string) (id string) {
 	return id
 }
 
-// sweep removes the sessions that have ended, which the SDK does not report. s.mu is held.
+// sweep removes sessions that have ended, because the SDK doesn't report their end. The caller must have locked s.mu.
 func (s *Sessions) sweep() {
 	still := map[string]bool{}
 	for session := range s.sdk.Sessions() {
@@ -187,8 +188,8 @@ func (s *Sessions) sweep() {
 	}
 }
 
-// Use reports whether a principal owns the session, and if so keeps it from being ended to make room until leave is
-// called.
+// Use reports whether a principal owns the session. If so, Begin doesn't end the session until the caller calls
+// leave.
 func (s *Sessions) Use(principal, id string) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +209,7 @@ func (s *Sessions) Use(principal, id string) (leave func(), ok bool) {
 	}, true
 }
 
-// Live returns how many sessions there are.
+// Live returns the number of sessions.
 func (s *Sessions) Live() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

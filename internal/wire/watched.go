@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Watched is the set of subscribed resources. They are never removed: there are no more of them than classes. The
-// zero value is empty.
+// Watched is the set of subscribed resources. Resources are never removed, because there are at most as many as
+// classes. The zero value is empty.
 type Watched struct {
 	mu      sync.Mutex
 	uris    map[string]bool
-	telling bool // Tell is running
-	again   bool // another change came meanwhile
+	telling bool // Tell is running in the background
+	again   bool // another change came while Tell was running
 	ended   sync.WaitGroup
 }
 
@@ -25,8 +25,8 @@ func (w *Watched) Add(uri string) {
 	w.uris[strings.Clone(uri)] = true
 }
 
-// Tell calls each for every resource, in the background. It merges changes in close succession. A client that reads
-// slowly delays only the notifications after its own.
+// Tell calls each for every resource, in the background. It combines changes that follow each other quickly. A client
+// that reads slowly delays only the notifications after its own.
 func (w *Watched) Tell(each func(uri string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// lookAgain is the interval at which While calls holds.
+// lookAgain is the interval at which While calls its function holds.
 const lookAgain = time.Second
 
-// While returns a context that ends when ctx does, or within a second after holds stops returning true. holds is
-// called by one goroutine at a time. The context must be cancelled.
+// While returns a context that ends with ctx, or at most a second after the function holds returns false. Only one
+// goroutine at a time calls holds. The caller must cancel the context.
 func While(ctx context.Context, holds func() bool) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {

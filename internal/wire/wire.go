@@ -1,20 +1,21 @@
-// Package wire reads the JSON-RPC messages of the MCP transport, writes the errors that answer them, and keeps their
-// state.
+// Package wire reads the JSON-RPC messages of the MCP transport and writes JSON-RPC errors. It also tracks sessions,
+// running calls and subscriptions.
 //
 //	body ─Read→ Messages, or RPCFault
 //	admitted message ─Sessions, Inflight→ call that can be cancelled ─Observer→ metrics, traces
 //
 // Read is the first and strictest parser of a body. It refuses bodies that later parsers may read differently:
-// duplicate keys, a second document, lone surrogates, and numeric IDs that a double can't hold. An accepted message
-// means the same to all of them. The package does not depend on principals, tools or transports.
+// duplicate keys, a second document, lone surrogates, and numeric IDs that a double can't represent. All parsers read
+// an accepted message in the same way. The package does not depend on principals, tools or transports.
 //
-// Sessions are those of the protocols before 2026-07-28. Inflight has the calls of later protocols, and Watched the
-// resources that clients subscribed to. None of them depends on the content of a message.
+// Sessions contains the sessions of protocols before 2026-07-28. Inflight contains the running calls of later
+// protocols. Watched contains the resources that clients subscribed to. These types don't depend on the content of
+// messages.
 //
-// An Observer gets every admitted request and decides nothing. Package telemetry implements it.
+// An Observer is called for every admitted request but can't reject it. Package telemetry implements it.
 //
-// An Extension adds features made with the SDK only. It is for the fixtures of the official conformance suites
-// (test/conformance). Agents are never served one.
+// An Extension adds features that are written directly against the SDK. Only the fixtures of the official conformance
+// suites use it (test/conformance). It is never used to serve agents.
 package wire
 
 import (
@@ -29,25 +30,25 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Codes of JSON-RPC errors besides those of its specification, which package jsonrpc has.
+// Codes of JSON-RPC errors. The codes of the JSON-RPC specification are in package jsonrpc.
 const (
 	CodeBusy         = -32000 // HTTP 503
-	CodeUnauthorized = -32001 // HTTP 401, and 403 for a missing scope
+	CodeUnauthorized = -32001 // HTTP 401, or 403 for a missing scope
 )
 
-// maxSafe is the largest integer ID that the SDK, which reads request IDs as doubles, returns unchanged.
+// maxSafe is the maximum integer ID. The SDK reads request IDs as doubles and returns larger IDs changed.
 const maxSafe = 1<<53 - 1
 
-// An RPCFault is a JSON-RPC error with the HTTP status that carries it.
+// An RPCFault is a JSON-RPC error together with its HTTP status.
 type RPCFault struct {
-	Status  int // HTTP status
+	Status  int // the HTTP status
 	Code    int64
 	Message string
 	Data    json.RawMessage // may be nil
-	Header  [2]string       // name and value of an additional HTTP header. It may be empty
+	Header  [2]string       // name and value of an additional HTTP header. Both may be ""
 }
 
-// Invalid returns the fault for an invalid request, with HTTP status 400. message is shown to the client.
+// Invalid returns the fault for an invalid request, with HTTP status 400. The client sees message.
 func Invalid(message string) *RPCFault {
 	return &RPCFault{Status: http.StatusBadRequest, Code: jsonrpc.CodeInvalidRequest, Message: message}
 }
@@ -57,12 +58,13 @@ func Internal() *RPCFault {
 	return &RPCFault{Status: http.StatusInternalServerError, Code: jsonrpc.CodeInternalError, Message: "Internal error"}
 }
 
-// Begin appends the beginning of the response to the request whose ID is the JSON text id. "" means unknown.
+// Begin appends the beginning of a response to dst. id is the JSON text of the request's ID, or "" if the ID is not
+// known.
 func Begin(dst []byte, id string) []byte {
 	return append(append(append(dst, `{"jsonrpc":"2.0","id":`...), cmp.Or(id, "null")...), ',')
 }
 
-// Append appends f as the response to the request id.
+// Append appends f to dst as the response to a request with this ID.
 func (f *RPCFault) Append(dst []byte, id string) []byte {
 	dst = append(Begin(dst, id), `"error":{"code":`...)
 	dst = strconv.AppendInt(dst, f.Code, 10)
@@ -75,7 +77,7 @@ func (f *RPCFault) Append(dst []byte, id string) []byte {
 	return append(dst, "}}"...)
 }
 
-// Write sends f as the response to the request id.
+// Write sends f as the response to a request with this ID.
 func (f *RPCFault) Write(w http.ResponseWriter, id string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
@@ -105,7 +107,8 @@ func (m *Message) Meta(name string) value.Value {
 	return v
 }
 
-// isSDKMethod reports whether the SDK serves a method. All others are answered here, the same in both generations.
+// isSDKMethod reports whether the SDK serves a method. The gateway answers all other methods itself, in the same way
+// for all protocol versions.
 func isSDKMethod(method string) bool {
 	switch method {
 	case "initialize", "ping", "server/discover", "subscriptions/listen",
@@ -117,12 +120,12 @@ func isSDKMethod(method string) bool {
 	return false
 }
 
-// maxBatch is the maximum number of messages in a batch, which only MCP 2025-03-26 and older have.
+// maxBatch is the maximum number of messages in a batch. Only MCP 2025-03-26 and older versions have batches.
 const maxBatch = 50
 
-// Read reads the messages in a body whose JSON nests no deeper than depth. batch reports whether they came in an
-// array. With a fault there may be one message, which has at most the ID to answer. (The SDK's parser takes the last
-// of duplicate keys and ignores a second document.)
+// Read reads the messages in a body with at most depth levels of nested JSON. batch reports whether the messages were
+// in an array. With a fault there may be one message that contains only the ID to answer. The SDK's parser would
+// accept duplicate keys and a second document.
 func Read(body []byte, depth int) (messages []Message, batch bool, f *RPCFault) {
 	doc, err := value.Read(body, depth)
 	if err != nil {
@@ -144,7 +147,7 @@ func Read(body []byte, depth int) (messages []Message, batch bool, f *RPCFault) 
 	return messages, batch, nil
 }
 
-// unreadable returns the fault for a body that value.Read refuses, with the position.
+// unreadable returns the fault for a body that value.Read rejects. It includes the position.
 func unreadable(err error) *RPCFault {
 	p := problem.Of(err)
 	data := append([]byte(`{"detail":`), value.AppendQuote(nil, p.Detail)...)
@@ -154,7 +157,7 @@ func unreadable(err error) *RPCFault {
 	return &RPCFault{Status: http.StatusBadRequest, Code: jsonrpc.CodeParseError, Message: "Parse error", Data: append(data, '}')}
 }
 
-// asMessage checks one message. A message returned with a fault has the ID, if it is valid.
+// asMessage checks one message. With a fault it still returns the message's ID if the ID is valid.
 func asMessage(v value.Value) (m Message, f *RPCFault) {
 	if v.Kind() != value.Object {
 		return m, Invalid("Invalid Request: a message is an object")
@@ -195,11 +198,12 @@ func asMessage(v value.Value) (m Message, f *RPCFault) {
 	return m, nil
 }
 
-// misshapen returns the fault of the params of a method, or "". The SDK would report it in terms of Go types.
+// misshapen describes the first error in the params of a method, or returns "". The SDK would describe the error in
+// terms of Go types.
 func misshapen(m *Message) string {
 	is := func(name string, kind value.Kind) (given, right bool) {
 		v, ok := m.Params.Get(name)
-		return ok && !v.IsNull(), ok && v.Kind() == kind // some clients send null for an omitted member
+		return ok && !v.IsNull(), ok && v.Kind() == kind // some clients send null for a missing member
 	}
 	switch m.Method {
 	case "tools/call", "prompts/get":
@@ -216,7 +220,7 @@ func misshapen(m *Message) string {
 		if _, right := is("uri", value.String); !right {
 			return "uri is a string"
 		}
-	case "resources/subscribe", "resources/unsubscribe": // MCP 2026-07-28 has neither, whatever the params
+	case "resources/subscribe", "resources/unsubscribe": // MCP 2026-07-28 doesn't have these methods, whatever the params are
 		if given, right := is("uri", value.String); given && !right {
 			return "uri is a string"
 		}
@@ -226,7 +230,7 @@ func misshapen(m *Message) string {
 	return ""
 }
 
-// incomplete returns the fault of the params of completion/complete, or "".
+// incomplete describes the first error in the params of completion/complete, or returns "".
 func incomplete(params value.Value) string {
 	ref, _ := params.Get("ref")
 	typ, _ := ref.Get("type")
@@ -257,7 +261,7 @@ func incomplete(params value.Value) string {
 	return ""
 }
 
-// texts reports whether v is an object of strings, or absent.
+// texts reports whether v is an object of strings or missing.
 func texts(v value.Value) bool {
 	for _, m := range v.Members() {
 		if m.Value.Kind() != value.String {
