@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// attributes are the last words of names that say something of a credential and don't hold it: token_expires_at, password_policy.
+// attributes lists last words of names that describe a credential but don't contain it: token_expires_at,
+// password_policy.
 var attributes = []string{"id", "ids", "at", "on", "by", "date", "dates", "time", "times", "timestamp", "ts", "expires", "expire", "expiry", "expiration", "expired", "expiring", "created", "updated", "changed", "change", "modified", "used", "last",
 	"lastused", "ttl", "lifetime", "validity", "valid", "duration", "age", "days", "hours", "minutes", "seconds", "timeout", "interval", "count", "counts", "counter", "attempts", "attempt", "tries", "retries", "failures", "failed", "failure",
 	"total", "max", "min", "maximum", "minimum", "length", "len", "size", "limit", "limits", "type", "types", "kind", "name", "names", "label", "title", "description", "comment", "policy", "policies", "rule", "rules",
@@ -13,17 +14,18 @@ var attributes = []string{"id", "ids", "at", "on", "by", "date", "dates", "time"
 	"scopes", "permission", "permissions", "issuer", "audience", "endpoint", "field", "fields", "usage", "identity", "owner", "role", "order", "position", "color", "storage", "provider", "location", "placeholder", "strength", "complexity",
 	"score", "in", "from", "billing", "lengths", "idle", "sent", "requirement", "requirements", "requested", "consent", "timezone", "currency", "price", "cost", "rate", "budget", "quota", "consumption", "tracking", "exempt", "compromised", "rotated", "rotation"}
 
-// asking are the first words of names that ask whether something is so, or how much of it may be: has_password, max_tokens.
+// asking lists first words of names that contain a boolean or an amount: has_password, max_tokens.
 var asking = []string{"is", "has", "had", "was", "can", "must", "should", "may", "allow", "allows", "allowed", "requires", "required", "force", "need", "needs", "num", "max", "min", "shows", "hides", "uses", "trace", "count", "total"}
 
-// whole are the ends that name a credential although they end like an attribute. They are the id of a session, the id
-// of an AWS access key, and the secret id of an AppRole.
+// whole lists endings that name a credential although they look like an attribute: a session ID, the ID of an AWS
+// access key, and the secret ID of an AppRole.
 var whole = [][]string{{"session", "id"}, {"sessionid"}, {"access", "key", "id"}, {"accesskeyid"}, {"secret", "id"}, {"secretid"}}
 
-// squashedEnds are the ends of a single word that is a credential and an attribute of it, beside the longer attributes.
+// squashedEnds lists endings of words in which a credential and its attribute are written together. The longer
+// attributes are included.
 var squashedEnds = append([]string{"update", "reset"}, attributes...)
 
-// about reports whether a name of these words, which may mark a credential, only says something of one.
+// about reports whether a name with these words only describes a credential instead of containing one.
 func about(words []string) bool {
 	if len(words) > 1 && slices.Contains(asking, words[0]) {
 		return true
@@ -40,7 +42,7 @@ func about(words []string) bool {
 	return len(words) > 1 && (slices.Contains(attributes, last) || last == "update" || last == "updates") || isCompoundWord(last)
 }
 
-// isCompoundWord reports whether one word is a credential and attributes of it, written without separators: tokenexpiry,
+// isCompoundWord reports whether one word is a credential followed by attributes without separators: tokenexpiry,
 // lastpasswordupdate.
 func isCompoundWord(word string) bool {
 	rest := word

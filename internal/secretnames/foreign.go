@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// foreignParts are parts of names, without separators, that mark a password, a key or a code in other languages than English.
+// foreignParts lists parts of names that mean a password, a key or a code in languages other than English. Separators
+// are removed.
 var foreignParts = []string{
 	"passwort", "kennwort", "zugangscode", "geheimnis", "losungswort", // German
 	"motdepasse", "motpasse", "cleapi", "cleprivee", "clesecrete", "codeacces", // French
@@ -25,10 +26,11 @@ var foreignParts = []string{
 	"كلمةالمرور", "סיסמה", "पासवर्ड", // Arabic, Hebrew, Hindi
 }
 
-// foreignWords mark the same as a whole word of a name, because they are parts of other words.
+// foreignWords lists words with these meanings that count only as a whole word, because they are also parts of other
+// words.
 var foreignWords = []string{"geheim", "mdp", "clave", "senha", "parol", "parola", "haslo", "sifre", "sandi", "mima", "miyao", "lozinka", "geslo", "jeton", "anahtar", "sleutel", "kenncode"}
 
-// foreign reports whether the words of a name mark a credential in another language than English.
+// foreign reports whether the words of a name mean a credential in a language other than English.
 func foreign(words []string) bool {
 	joined := strings.Join(words, "")
 	return slices.ContainsFunc(foreignParts, func(part string) bool { return strings.Contains(joined, part) }) ||

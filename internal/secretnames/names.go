@@ -15,7 +15,7 @@ func Internal(name string) bool {
 	return slices.Contains(parseInternal, name) || strings.HasPrefix(name, "_auth_data")
 }
 
-// Words splits an identifier at separators and at changes of case: apiKey and API_KEY both give api, key.
+// Words splits an identifier at separators and at changes of case. Both apiKey and API_KEY give "api" and "key".
 func Words(name string) []string {
 	var words []string
 	var word []rune
@@ -45,7 +45,8 @@ func Words(name string) []string {
 	return words
 }
 
-// Singular returns a word without the ending of the plural. Words of three letters and those that end in ss have none.
+// Singular returns a word without its plural ending. Words of at most three letters and words that end in ss stay
+// unchanged.
 func Singular(word string) string {
 	stem, ies := strings.CutSuffix(word, "ies")
 	switch {
@@ -57,7 +58,7 @@ func Singular(word string) string {
 	return strings.TrimSuffix(word, "s")
 }
 
-// endInIE are words whose singular ends in ie.
+// endInIE lists words whose singular ends in ie.
 var endInIE = []string{"cookie", "movie", "calorie", "selfie", "zombie", "rookie", "hoodie", "smoothie", "prairie", "newbie", "birdie"}
 
 // First returns the first word of a name, or "".

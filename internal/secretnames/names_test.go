@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestCredential checks which names the denylist matches.
+// TestCredential checks which names suggest a credential.
 func TestCredential(t *testing.T) {
 	denied := "password Password user_password passwordHash passwd pass_phrase_passphrase secret client_secret secrets token session_token accessToken api_key apiKey apikey API_KEY " +
 		"pass pwd user_pass dbPass smtp_pass passcode pin pin_code cvv cvc otp_code recovery_codes backupCodes cookie session_id sessionId authData auth_data signing_key encryptionKey " +
@@ -76,7 +76,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestKey checks which values under the name of a key are masked, by their form or by the description in the document.
+// TestKey checks which values under the name of a key are masked. The form of the value or the description in the API
+// document decides.
 func TestKey(t *testing.T) {
 	const secret = "ySruZGv5z7xbf8xou3Tyn1TByns/7z90wdEPf+WdIbI="
 	for _, row := range []struct {
@@ -90,7 +91,7 @@ func TestKey(t *testing.T) {
 		{"keys", secret, false},
 		{"key", "uploads/2026/11/28/0a1b2c3d4e5f60718293.png", false},
 		{"key", "PROJ-1", false},
-		{"key", strings.Repeat("aB3d", 12), false}, // an id in base62
+		{"key", strings.Repeat("aB3d", 12), false}, // an ID in base62
 		{"key", strings.ToLower(secret), false},
 		{"key", secret[:39] + "=", true},
 		{"key", secret[4:39] + "=", false},
@@ -114,8 +115,8 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestDrawn checks which texts in letters and digits are masked as keys, and which are ids. The names of the other members of the object
-// decide. A row is the name, the text and these names.
+// TestDrawn checks which texts of letters and digits are masked as keys and which are IDs. The names of the other
+// members of the object decide. A row contains the name, the text and these names.
 func TestDrawn(t *testing.T) {
 	const (
 		hex32  = "62eb165c070a41d5c1b58d9d3d725ca1"
@@ -172,7 +173,7 @@ func TestDrawn(t *testing.T) {
 	}
 }
 
-// TestSingular checks the singular of words of names.
+// TestSingular checks the singular of words.
 func TestSingular(t *testing.T) {
 	for word, want := range map[string]string{"tokens": "token", "policies": "policy", "identities": "identity", "cookies": "cookie", "series": "series", "access": "access", "dns": "dns", "ties": "tie", "acls": "acl", "user": "user", "": ""} {
 		if got := Singular(word); got != want {

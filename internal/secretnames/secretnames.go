@@ -2,6 +2,6 @@
 //
 //	a column, a JSON key, a text → is it a credential: certainly, likely, no
 //
-// It applies below all configured rules: package policy hides certain credentials, init asks about likely ones, and
-// package samples looks at values.
+// It applies in addition to configured rules. Package policy hides certain credentials, init asks about likely ones,
+// and package samples inspects values.
 package secretnames

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// secretsInTexts has a text for each form of a credential, after public documentation, with the part that must not be shown in ⟦⟧. They are put
-// together here, so that no scanner takes this file for a leak.
+// secretsInTexts returns a text for each form of a credential in public documentation. ⟦⟧ enclose the part that must
+// not be shown. The texts are assembled here so that no scanner reports this file as a leak.
 func secretsInTexts() []string {
 	hex := strings.Repeat("0a1b2c3d4e5f6789", 8)
 	mixed := "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY" + "Zz1Cc2Dd3Ee4Ff5Gg6Hh7Ii8Jj9Kk0Ll"
@@ -39,7 +39,7 @@ func secretsInTexts() []string {
 	return out
 }
 
-// TestSecretsInTexts checks that each form of a credential is masked, and nothing is left of it.
+// TestSecretsInTexts checks that each form of a credential is masked completely.
 func TestSecretsInTexts(t *testing.T) {
 	all := secretsInTexts()
 	if len(all) < 50 {
@@ -55,8 +55,8 @@ func TestSecretsInTexts(t *testing.T) {
 	}
 }
 
-// TestOrdinaryTexts checks that no ordinary text is masked. It takes 2,000 sentences and values that name credentials,
-// or look a little like them, and the sentences of the documentation of this program.
+// TestOrdinaryTexts checks that ordinary texts are not masked. It uses 2,000 sentences and values that mention
+// credentials or look similar, and the sentences of this program's documentation.
 func TestOrdinaryTexts(t *testing.T) {
 	var all []string
 	names := []string{"password", "token", "secret", "API key", "access token", "cookie", "session", "credential", "signature", "bearer token", "private key", "webhook", "connection string"}

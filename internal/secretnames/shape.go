@@ -6,19 +6,20 @@ import (
 	"strings"
 )
 
-// A shape is the textual form of a kind of credential. Only texts that contain one of the marks are matched.
+// A shape is the textual form of one kind of credential. The pattern is tried only on texts that contain one of the
+// marks.
 type shape struct {
 	marks   []string
 	pattern *regexp.Regexp
-	keep    string            // the replacement, with ${mask} for the mask
-	least   int               // the least length of a text that has it
-	sign    byte              // a character that such a text has, or 0
-	run     int               // the least length of a word that such a text has, as longestRun counts, or 0
-	is      func(string) bool // whether the last group of a match, or all of it, is a credential, or nil for all
-	sure    bool              // although is decides, a match is certainly one
+	keep    string            // the replacement. ${mask} stands for the mask
+	least   int               // minimum length of a matching text
+	sign    byte              // a character that a matching text must contain, or 0
+	run     int               // minimum length of the longest word as longestRun counts it, or 0
+	is      func(string) bool // reports whether the last group of a match, or the whole match, is a credential. Nil accepts all
+	sure    bool              // an accepted match is certainly a credential, even though is decides
 }
 
-// shapes are the forms that credentials have in texts, after the public documentation of who gives them out.
+// shapes lists the forms of credentials in texts, as published by their issuers.
 var shapes = []shape{
 	{run: 11, marks: []string{"eyJ"}, pattern: regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*){0,3}`)},
 	{marks: []string{"PRIVATE KEY"}, pattern: regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|$)`)},
@@ -58,7 +59,8 @@ var shapes = []shape{
 	{marks: []string{"{SSHA", "{SHA", "{SMD5", "{CRYPT"}, pattern: regexp.MustCompile(`\{(?:SSHA\d*|SHA\d*|SMD5|CRYPT)\}[\w+/=$.]{16,}`)},
 }
 
-// looksRandom reports whether text may have been drawn at random, or encoded: it has letters and digits, or both cases without being words.
+// looksRandom reports whether text may be random or encoded. It contains letters and digits, or mixes upper and lower
+// case unlike words.
 func looksRandom(text string) bool {
 	digits, lower, upper := false, false, 0
 	for i, r := range text {
@@ -71,7 +73,7 @@ func looksRandom(text string) bool {
 	return digits && (lower || upper > 0) && !strings.Contains(text, "://") || upper >= 3 && lower && len(text) >= 16
 }
 
-// value reports whether text, given for a secret, is one: no word that stands for it.
+// value reports whether text, given for a secret, is a real value and not a placeholder word.
 func value(text string) bool {
 	text = strings.ToLower(strings.Trim(text, `"'`+"`.,;:)("))
 	switch text {
@@ -85,7 +87,7 @@ func value(text string) bool {
 // stands matches placeholders of a value: ${NAME}, <token>, {{ token }}, $TOKEN, %(token)s.
 var stands = regexp.MustCompile(`^(?:[<\[{(]|\$[({a-z_]|%[({]|=)`)
 
-// pairOfBasic reports whether text is base64 of a name and a password, as in the header Authorization.
+// pairOfBasic reports whether text is the base64 of a name and a password, as in the HTTP header Authorization.
 func pairOfBasic(text string) bool {
 	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
 	if err != nil || !strings.Contains(string(plain), ":") {
@@ -100,15 +102,15 @@ func pairOfBasic(text string) bool {
 }
 
 var (
-	// assignment matches a line of an environment or settings file.
+	// assignment matches a line of an environment file or a settings file.
 	assignment = regexp.MustCompile(`(?:\b|_)([A-Za-z][A-Za-z0-9_.-]*)(\s?=\s?)("[^"]*"|'[^']*'|[^\s"'&;]+)`)
-	// entry matches a member of JSON, or an entry of YAML or of a header, inside of a text.
+	// entry matches a JSON member, or a YAML or header entry, within a text.
 	entry = regexp.MustCompile(`(["']?)\b([A-Za-z_][A-Za-z0-9_.-]*)((?:\\?["'])?\s*:\s*)("(?:[^"\\]|\\.)*"|'[^']*'|\\"[^"\\]*\\"|[^\s"',;}\]]+)`)
-	// called matches code: a name, or a call.
+	// codeLike matches a name or a call in code.
 	codeLike = regexp.MustCompile(`^[A-Za-z_][\w.]*(?:\(.*)?$`)
 )
 
-// withoutMask returns text with a placeholder in place of each mask.
+// withoutMask returns text with each mask replaced by a short harmless text.
 func withoutMask(text, mask string) string {
 	if mask == "" {
 		return text
@@ -116,16 +118,16 @@ func withoutMask(text, mask string) string {
 	return strings.ReplaceAll(text, mask, "k0")
 }
 
-// Mask replaces the parts of text that look like credentials by mask. These are keys and tokens of known forms, private
-// keys, URLs with a password or a signature, connection strings, and headers. They are also settings with names of
-// credentials (STRIPE_KEY=…, "password":"…", api_key: …).
+// Mask replaces the parts of text that look like credentials by mask. It covers keys and tokens of known forms,
+// private keys, URLs with a password or a signature, connection strings, and headers. It also covers settings with
+// names of credentials (STRIPE_KEY=…, "password":"…", api_key: …).
 func Mask(text, mask string) string {
 	masked, _ := cover(text, mask)
 	return masked
 }
 
-// cover is Mask. sure reports whether one of the parts has a form that nothing else has: others look random, or stand
-// behind the name of a credential.
+// cover does the work of Mask. sure reports whether a replaced part has a form that only credentials have. Other
+// parts only look random or follow the name of a credential.
 func cover(text, mask string) (_ string, sure bool) {
 	run := longestRun(text)
 	for i := range shapes {
@@ -159,20 +161,21 @@ func cover(text, mask string) (_ string, sure bool) {
 	return text, sure
 }
 
-// holdsSecret reports whether the text of an entry with the name of a credential is one. Without quotes it may be a word of a sentence.
+// holdsSecret reports whether text is a secret value. text is the value of an entry whose name is that of a
+// credential. An unquoted value may be an ordinary word of a sentence.
 func holdsSecret(text string) bool {
 	plain := strings.Trim(strings.ReplaceAll(text, `\"`, `"`), `"'`)
 	quoted := len(plain) < len(text)
 	return value(plain) && !strings.Contains(plain, " ") && (quoted && len(plain) >= 4 || !quoted && len(plain) >= 6 && strings.ContainsAny(plain, "0123456789") && strings.ContainsAny(strings.ToLower(plain), "abcdefghijklmnopqrstuvwxyz"))
 }
 
-// hints are parts of the names of credentials.
+// hints lists parts of the names of credentials.
 var hints = []string{"pass", "secret", "token", "key", "auth", "cred", "pwd", "jwt", "cookie", "dsn", "salt", "session", "connection", "private"}
 
-// mayNameCredential reports whether a text may name a credential.
+// mayNameCredential reports whether a text may contain the name of a credential.
 func mayNameCredential(text string) bool { return contains(strings.ToLower(text), hints) }
 
-// around returns mask in the quotes of text.
+// around returns mask with the same quotes as text.
 func around(text, mask string) string {
 	for _, q := range []string{`\"`, `"`, `'`} {
 		if strings.HasPrefix(text, q) && strings.HasSuffix(text, q) {
@@ -182,7 +185,7 @@ func around(text, mask string) string {
 	return mask
 }
 
-// mask replaces the credentials of the form s in text.
+// mask replaces each match of s in text.
 func (s *shape) mask(text, mask string) string {
 	with := mask
 	if s.keep != "" {
@@ -200,7 +203,8 @@ func (s *shape) mask(text, mask string) string {
 	})
 }
 
-// longestRun returns the length of the longest word of a text: of letters, digits and the signs of base64 and of paths.
+// longestRun returns the length of the longest word of a text. A word consists of letters, digits, and the signs of
+// base64 and paths.
 func longestRun(text string) (longest int) {
 	n := 0
 	for i := range len(text) {
@@ -215,7 +219,7 @@ func longestRun(text string) (longest int) {
 	return longest
 }
 
-// inRun tells which bytes words of longestRun have.
+// inRun contains true for each byte that can be part of a word of longestRun.
 var inRun = func() (in [256]bool) {
 	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+/=~") {
 		in[c] = true

@@ -2,7 +2,7 @@ package secretnames
 
 import "testing"
 
-// TestMask checks which parts of texts are masked by their shape.
+// TestMask checks which parts of texts Mask replaces.
 func TestMask(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "",

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// verifier matches the forms in which passwords are stored: those of crypt(3), Django, Werkzeug, WordPress, LDAP, Dovecot,
+// verifier matches stored passwords in the formats of crypt(3), Django, Werkzeug, WordPress, LDAP, Dovecot,
 // PostgreSQL, MariaDB, SQL Server and ASP.NET.
 var verifier = regexp.MustCompile(`^U?(?:\$(?:[1-9]|2[abxy]?|P|H|S|wp|apr1|sha1|md5[\w,=]*|sm3|gy|bcrypt-sha256|argon2\w*|scrypt|pbkdf2[\w-]*|shiro\d|y|7)\$|` +
 	`(?:pbkdf2_\w+|pbkdf2:\w+:\d+|PBKDF2\$\w+|bcrypt\w*|argon2\w*|scrypt(?::\d+){0,3}|(?:un)?salted_\w+|(?:sha|SHA)-?\d+|md5|crypt)\$|` +
@@ -19,26 +19,26 @@ var verifier = regexp.MustCompile(`^U?(?:\$(?:[1-9]|2[abxy]?|P|H|S|wp|apr1|sha1|
 // A Verdict says whether a text looks like a credential.
 type Verdict uint8
 
-// The verdicts.
+// The values of Verdict.
 const (
 	Harmless Verdict = iota
-	Likely           // a part looks random, or stands behind the name of a credential in a text
-	certain          // it has a form that only credentials have, or it is a document with one
+	Likely           // a part looks random, or follows the name of a credential in the text
+	certain          // the text has a form that only credentials have, or is a document that contains one
 )
 
-// Value reports whether a text holds a credential, judged only by its shape.
+// Value reports whether a text contains a credential, judged only by its shape.
 func Value(text string) bool { return Judge(text) != Harmless }
 
-// Judge says whether a text holds a credential, judged only by its shape. Credentials are a key or token of a known
-// form, a private key, a URL with a password, and a stored password. JSON holds one if a member is one, or if a member
-// named like a credential has a value. A settings file holds one if it has a password. Judge is for looking at samples.
-// It is never used for answers.
+// Judge classifies a text by its shape. Credentials are keys and tokens of known forms, private keys, URLs with a
+// password, and stored passwords. JSON contains a credential if a member is one, or if a member with the name of a
+// credential has a value. A settings file contains one if it has a password. Judge is for inspecting samples. It is
+// never used for answers.
 func Judge(text string) Verdict {
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" {
 		return Harmless
 	}
-	oneWord := !strings.ContainsAny(trimmed, " \t\r\n") // as all stored passwords are
+	oneWord := !strings.ContainsAny(trimmed, " \t\r\n") // like all stored passwords
 	if oneWord && verifier.MatchString(trimmed) {
 		return certain
 	}
@@ -60,14 +60,15 @@ func Judge(text string) Verdict {
 	return found
 }
 
-// setting matches a line of a settings file, of an environment, or in the forms of INI, YAML and TOML. between matches
-// the lines between settings: sections and remarks.
+// setting matches a line of a settings file: of an environment file, INI, YAML or TOML. between matches other lines
+// of such a file: sections and comments.
 var (
 	setting = regexp.MustCompile(`^\s*(?:- )?(?:export\s+)?["']?([A-Za-z_][\w.-]*)["']?\s*[:=]\s*(.*?),?\s*$`)
 	between = regexp.MustCompile(`^\s*(?:[#;!].*|\[.*\]|---|[{}\]])?\s*$`)
 )
 
-// settings reports whether a text is a settings file with a password: two or more lines, nearly all of them settings.
+// settings reports whether a text is a settings file with a password. It must have at least two lines, and almost all
+// of them must be settings.
 func settings(text string) bool {
 	if strings.IndexByte(text, '\n') < 0 {
 		return false
@@ -92,7 +93,7 @@ func settings(text string) bool {
 	return secret && of >= 2 && of*10 >= lines*8
 }
 
-// holds says whether a part of parsed JSON is a credential.
+// holds judges a part of parsed JSON.
 func holds(v any) Verdict {
 	found := Harmless
 	switch v := v.(type) {
@@ -116,15 +117,16 @@ func holds(v any) Verdict {
 	return found
 }
 
-// Names of members of an object that is a name and its value, and of members that say of a value that it is secret.
+// Names of members of an object that contains a name and its value. pairMarks are members that mark the value as
+// secret.
 var (
 	pairNames  = []string{"name", "key", "setting", "variable", "header", "field", "option", "param", "parameter", "property", "id", "label"}
 	pairValues = []string{"value", "val", "data", "content", "default", "text"}
 	pairMarks  = []string{"secret", "issecret", "sensitive", "issensitive", "secure", "issecure", "password", "ispassword", "encrypted", "isencrypted", "masked", "protected", "confidential", "hidden"}
 )
 
-// pairHolds reports whether an object is a name and a value, such as {"key": "SMTP_PASSWORD", "value": "x"}. The name
-// must be that of a credential, or the object must say that the value is secret.
+// pairHolds reports whether an object is a name with a secret value, such as {"key": "SMTP_PASSWORD", "value": "x"}.
+// The name must be that of a credential, or the object must mark the value as secret.
 func pairHolds(object map[string]any) bool {
 	is, marked := "", false
 	for name, member := range object {
@@ -142,9 +144,9 @@ func pairHolds(object map[string]any) bool {
 	return marked && value(is)
 }
 
-// Random reports whether a text looks like a key, a token or a hash of no known form. It is one word of at least 24
-// characters that mixes letters and digits, and not a UUID, date or path. Identifiers and checksums look the same, so
-// one such value proves little.
+// Random reports whether a text looks like a key, a token or a hash of an unknown form. It must be one word of at
+// least 24 characters that mixes letters and digits. UUIDs, dates and paths don't match. Identifiers and checksums
+// look the same, so a single such value proves little.
 func Random(text string) bool {
 	if len(text) < 24 || len(text) > 1024 {
 		return false
@@ -171,7 +173,7 @@ func Random(text string) bool {
 	return digits >= 3 && letters >= 3 && turns >= len(text)/6 && dashes <= len(text)/10
 }
 
-// class returns the class of a character for counting how often it changes: random texts change it often, words don't.
+// class returns the class of a character. Random texts change the class often, and words rarely do.
 func class(r rune) int {
 	switch {
 	case unicode.IsDigit(r):

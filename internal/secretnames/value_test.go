@@ -42,7 +42,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestRandom checks which texts look like keys or hashes of no known form.
+// TestRandom checks which texts look like keys or hashes of an unknown form.
 func TestRandom(t *testing.T) {
 	for text, want := range map[string]bool{
 		"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08": true,
@@ -58,22 +58,22 @@ func TestRandom(t *testing.T) {
 		"123456789012345678901234567890":                                   false,
 		"short1234":                                                        false,
 
-		"a1b2c3d4e5f6g7h8i9j0k1l2":                  true, // the shortest
+		"a1b2c3d4e5f6g7h8i9j0k1l2":                  true, // the minimum length
 		"a1b2c3d4e5f6g7h8i9j0k1l":                   false,
-		strings.Repeat("a1", 512):                   true, // the longest
+		strings.Repeat("a1", 512):                   true, // the maximum length
 		strings.Repeat("a1", 512) + "a":             false,
-		"aaaaaa111111bbbbbb22222c":                  true, // as many turns as it takes
+		"aaaaaa111111bbbbbb22222c":                  true, // the minimum number of changes of class
 		"aaaaaa111111bbbbbb222222":                  false,
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaa123":            false,
 		"aaa111111111-1111111111a":                  true,
 		"111AAAAAAAA-AAAAAAAAAAA1":                  true,
 		"111aaaaaaaa-aaaaaaaaaaa1":                  true,
 		"111aaaaAAAAaaaaAAAAaaaaa":                  true,
-		"1a1b1c111111111111111111":                  true, // as many letters
+		"1a1b1c111111111111111111":                  true, // the minimum number of letters
 		"1a1b11111111111111111111":                  false,
-		"aBaBaBaBaBaBaBaBaBaB1a2b3":                 true, // as many digits
+		"aBaBaBaBaBaBaBaBaBaB1a2b3":                 true, // the minimum number of digits
 		"aBaBaBaBaBaBaBaBaBaB1a2bc":                 false,
-		"a1b2-c3d4-e5f6g7h8i9j0k1":                  true, // as many dashes
+		"a1b2-c3d4-e5f6g7h8i9j0k1":                  true, // the maximum number of dashes
 		"a1b2-c3d4_e5f6-g7h8i9j0k":                  false,
 		"a1b2c3d4e5-a1b2c3d4e5_a1b2c3d4e5-a1b2c3_d": true,
 		"a1b2c3+d4/e5f6g7h8i9j0k1=":                 true,
