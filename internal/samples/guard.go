@@ -14,22 +14,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// looksAtOnce is how many classes are looked at at the same time.
+// looksAtOnce is the maximum number of classes scanned concurrently.
 const looksAtOnce = 4
 
 // A Withheld is a field that is hidden because of its values.
 type Withheld struct {
 	Class, Field string // "source.Class" and the name of the field
-	Why          string // the kind of its values, and how many of how many. Never a value
-	Whole        bool   // the class is hidden with it, because its rule compares the field in canonical or stale.version
+	Why          string // the kind of its values and the counts, but never a value
+	Whole        bool   // the whole class is hidden, because its rule uses the field in canonical or stale.version
 }
 
-// Confirm returns the line for the rule of the class that hides the field for good, and the line that shows it.
+// Confirm returns two lines for the rule of the class. The first hides the field permanently, and the second shows
+// it.
 func (w Withheld) Confirm() (confirm, lift string) {
 	return fmt.Sprintf("denied: [%s]", w.Field), fmt.Sprintf("lift: [%s]", w.Field)
 }
 
-// String returns w as two sentences: which field is hidden and why, and how to change that.
+// String returns two sentences. They say which field is hidden and why, and how to change that.
 func (w Withheld) String() string {
 	confirm, lift := w.Confirm()
 	what := w.Class + "." + w.Field
@@ -39,17 +40,17 @@ func (w Withheld) String() string {
 	return fmt.Sprintf("%s is hidden: %s. Confirm it with %s in the rule of %s, or show it with %s", what, w.Why, confirm, w.Class, lift)
 }
 
-// A Guard remembers which fields were looked at, and which of them look like credentials. A field stays withheld even if a
-// later sample shows nothing. The zero Guard has looked at nothing. It is safe for concurrent use.
+// A Guard records which fields were scanned and which of them look like credentials. A field stays withheld even if a
+// later sample is harmless. The zero Guard has scanned nothing. It is safe for concurrent use.
 type Guard struct {
 	mu     sync.Mutex
-	seen   map[string]bool              // the fields that were looked at, by identify
-	found  map[string]map[string]string // why fields are withheld, by class and field
-	missed []string                     // the classes that could not be looked at the last time
+	seen   map[string]bool              // the scanned fields, keyed by identify
+	found  map[string]map[string]string // the reason for each withheld field, by class and field
+	missed []string                     // the classes that the last scan could not read
 	turns  Turns
 }
 
-// identify returns the name of a field with its type: a field of another type is another field.
+// identify returns a key for a field and its type. A field whose type changes counts as another field.
 func identify(c *schema.Class, f *schema.Field) string {
 	return c.FullName() + "." + f.Name + " " + f.Native + " " + f.Type.String()
 }
@@ -73,14 +74,14 @@ func Same(a, b map[string][]string) bool {
 	return maps.EqualFunc(a, b, func(x, y []string) bool { return slices.Equal(x, y) })
 }
 
-// A Target is a class and the fields of it to look at.
+// A Target is a class with the fields to scan.
 type Target struct {
 	Class  *schema.Class
 	Fields []string
 }
 
-// Targets returns the fields to look at under p. These are all that can hold credentials and that no rule lifts, or
-// only those that were not looked at yet.
+// Targets returns the fields to scan under the policy p. These are the fields that can contain credentials and that
+// no rule lifts. If all is false, it omits fields that were already scanned.
 func (g *Guard) Targets(p *policy.Policy, all bool) []Target {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -99,7 +100,7 @@ func (g *Guard) Targets(p *policy.Policy, all bool) []Target {
 	return out
 }
 
-// note records the result of a look at t.
+// note records the result of a scan of t.
 func (g *Guard) note(t Target, seen map[string]Seen) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -121,8 +122,9 @@ func (g *Guard) note(t Target, seen map[string]Seen) {
 	}
 }
 
-// Look looks at the values of targets for at most a time. Classes that it doesn't reach are missed. With all, it looks at
-// every schema of a source with one schema per tenant, and otherwise at a few, each time at others.
+// Look scans the values of targets for at most the given time. Classes that it doesn't reach are recorded as missed.
+// In a source with one schema per tenant, it scans every schema if all is set. Otherwise it scans a few, and
+// different ones each time.
 func (g *Guard) Look(ctx context.Context, sources map[string]source.Source, targets []Target, most time.Duration, all bool) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -136,15 +138,15 @@ func (g *Guard) Look(ctx context.Context, sources map[string]source.Source, targ
 	g.missed = missed
 }
 
-// Look looks at the values of targets, several at the same time, and calls note with the result of each look. note must
-// be safe for concurrent use. It returns the classes that it could not look at, sorted.
+// Look scans the values of targets, several at the same time, and calls note with each result. note must be safe for
+// concurrent use. It returns the sorted classes that it could not scan.
 func Look(ctx context.Context, sources map[string]source.Source, targets []Target, b Bounds, note func(Target, map[string]Seen)) (missed []string) {
 	by, samplers := map[string][]schema.Class{}, map[string]*Sampler{}
 	for _, t := range targets {
 		by[t.Class.Source] = append(by[t.Class.Source], *t.Class)
 	}
 	for name, classes := range by {
-		if s, err := New(sources[name], classes, b); err == nil { // otherwise its classes are missed
+		if s, err := New(sources[name], classes, b); err == nil { // on an error, its classes are missed
 			samplers[name] = s
 		}
 	}
@@ -176,7 +178,7 @@ func Look(ctx context.Context, sources map[string]source.Source, targets []Targe
 	return missed
 }
 
-// WithheldFields returns the fields that p hides only because of the samples of g, by class and field.
+// WithheldFields returns the fields that the policy p hides only because of the samples of g.
 func (g *Guard) WithheldFields(p *policy.Policy) []Withheld {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -190,14 +192,14 @@ func (g *Guard) WithheldFields(p *policy.Policy) []Withheld {
 	return out
 }
 
-// MissedClasses returns the classes whose values could not be looked at the last time.
+// MissedClasses returns the classes that the last scan could not read.
 func (g *Guard) MissedClasses() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.missed)
 }
 
-// Notes returns the notes for operators about w and the missed classes, one sentence or two each.
+// Notes returns notes for operators about withheld fields and missed classes. Each has one or two sentences.
 func Notes(w []Withheld, missed []string) (out []string) {
 	for _, w := range w {
 		out = append(out, w.String())

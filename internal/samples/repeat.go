@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// A Repeater calls a function in the background, on request and regularly. It is safe for concurrent use.
+// A Repeater calls a function in the background, both on request and regularly. It is safe for concurrent use.
 type Repeater struct {
 	do     func(ctx context.Context, all bool)
 	every  time.Duration
 	mu     sync.Mutex
 	closed bool
 	timer  *time.Timer
-	ctx    context.Context // of the calls
+	ctx    context.Context // context of the calls
 	end    context.CancelFunc
 	under  sync.WaitGroup
 }
 
-// Repeat returns a Repeater that calls do with all set, each time after every has passed, until End. The times differ by a
-// tenth, so that replicas don't look at the same moment.
+// Repeat returns a Repeater that calls do with all set after each interval every, until End. The intervals vary by a
+// tenth, so that replicas don't scan at the same moment.
 func Repeat(ctx context.Context, every time.Duration, do func(ctx context.Context, all bool)) *Repeater {
 	r := &Repeater{do: do, every: every}
 	r.ctx, r.end = context.WithCancel(context.WithoutCancel(ctx))
@@ -40,7 +40,7 @@ func Repeat(ctx context.Context, every time.Duration, do func(ctx context.Contex
 // next returns the time until the next call.
 func (r *Repeater) next() time.Duration { return r.every*9/10 + rand.N(r.every/5+1) }
 
-// Now calls the function now, in the background.
+// Now starts a call in the background.
 func (r *Repeater) Now(all bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -49,7 +49,7 @@ func (r *Repeater) Now(all bool) {
 	}
 }
 
-// End ends the calls, and returns when none is under way. A nil Repeater has none.
+// End stops the calls and waits until no call is running. It does nothing for a nil Repeater.
 func (r *Repeater) End() {
 	if r == nil {
 		return

@@ -1,8 +1,8 @@
-// Package samples looks at samples of the values of columns. It finds credentials that neither a name nor a type shows.
-// It keeps counts and no values.
+// Package samples scans samples of column values. It finds credentials that neither the name nor the type of a column
+// reveals. It stores counts, and no values.
 //
-// The same test runs when a configuration is written, when it is checked, and while a gateway serves it. A column can
-// be filled after the rules were written.
+// The same scan runs when a configuration is written, when it is checked, and while a gateway serves it, because a
+// column may be filled after the rules were written.
 package samples
 
 import (
@@ -21,29 +21,30 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Bounds limit a look at one class. The zero Bounds are those of Usual.
+// Bounds limits the scan of one class. The zero Bounds mean Usual.
 type Bounds struct {
-	Rows    int           // the records of each of the samples
-	Time    time.Duration // for all samples of the class
-	Schemas int           // of a class with one schema per tenant: how many are looked at, which share Rows, or 0 for all
-	Turns   *Turns        // which of these schemas come next. Nil begins with the first
+	Rows    int           // maximum records of each sample
+	Time    time.Duration // maximum time for all samples of the class
+	Schemas int           // maximum schemas of a class with one schema per tenant. They share Rows. 0 means all
+	Turns   *Turns        // chooses the next schemas. Nil begins with the first
 }
 
-// Usual returns the bounds for a class while a gateway runs, and Thorough those on demand.
+// Usual returns the bounds for scans of a class while a gateway runs.
 func Usual() Bounds { return Bounds{Rows: 60, Time: 500 * time.Millisecond, Schemas: 4} }
 
-// Thorough returns the bounds for a class when an operator asks.
+// Thorough returns the bounds for scans that an operator requests.
 func Thorough() Bounds { return Bounds{Rows: 1000, Time: 10 * time.Second} }
 
-// The limits of one sample.
+// Limits of one sample.
 const (
-	mostValue  = 16 << 10 // bytes of one value. The beginning of a longer one is looked at
+	mostValue  = 16 << 10 // bytes of one value. Only the beginning of a longer value is scanned
 	mostSample = 8 << 20  // bytes of all values
 	mostLong   = 10       // long values of a column
-	fewest     = 8        // characters that a credential has
+	fewest     = 8        // minimum characters of a credential
 )
 
-// Can reports whether a field can hold credentials of which no name tells: texts, JSON, bytes and lists of any values.
+// Can reports whether a field can contain credentials that its name doesn't reveal. Such fields are texts, JSON,
+// bytes and lists without declared values.
 func Can(f *schema.Field) bool {
 	return f.Type.Open() && f.Values == nil && (f.Length == 0 || f.Length >= fewest)
 }
@@ -55,7 +56,7 @@ type Sampler struct {
 	bounds Bounds
 }
 
-// New returns a Sampler of fields of classes of s, by class, whatever the rules say about them.
+// New returns a Sampler for classes of s. It reads fields even if the rules hide them.
 func New(s source.Source, classes []schema.Class, b Bounds) (*Sampler, error) {
 	if b.Rows == 0 {
 		b = Usual()
@@ -78,9 +79,9 @@ func New(s source.Source, classes []schema.Class, b Bounds) (*Sampler, error) {
 	return &Sampler{source: s, policy: p.AtMost().InAnySchema(), bounds: b}, nil
 }
 
-// Look counts the kinds of values of fields of a class. It looks at the newest records by the key, and at others as the
-// source returns them. It also looks at records that have a value where these have none. An error means that nothing
-// was seen.
+// Look counts the kinds of values in fields of a class. It samples the newest records by key, and records in the
+// source's order. For fields that have no value in these samples, it samples records with a value. On an error,
+// nothing was scanned.
 func (s *Sampler) Look(ctx context.Context, class *schema.Class, fields []string) (map[string]Seen, error) {
 	l := &look{Sampler: s, class: class, tallies: map[string]*Tally{}, rows: s.bounds.Rows}
 	for _, name := range fields {
@@ -121,17 +122,17 @@ func (l *look) all(ctx context.Context, fields []string) []error {
 	return errs
 }
 
-// A look is a Look under way.
+// A look is a scan in progress.
 type look struct {
 	*Sampler
-	rows    int // records of each sample
+	rows    int // maximum records of each sample
 	class   *schema.Class
 	tallies map[string]*Tally
-	read    int  // samples that were read
-	whole   bool // the first sample had every record
+	read    int  // number of completed samples
+	whole   bool // the first sample contained every record
 }
 
-// first samples records as the source returns them.
+// first samples records in the source's order.
 func (l *look) first(ctx context.Context, fields []string) error {
 	n, err := l.take(ctx, &query.Find{Keys: paths(fields)}, false)
 	l.whole = err == nil && n < l.rows
@@ -154,7 +155,7 @@ func (l *look) newest(ctx context.Context, fields []string) error {
 	return err
 }
 
-// sparse samples records that have a value in at least one of the fields without samples so far.
+// sparse samples records with a value in at least one of the fields that had no value so far.
 func (l *look) sparse(ctx context.Context, fields []string) error {
 	var any query.Or
 	for _, name := range fields {
@@ -169,7 +170,7 @@ func (l *look) sparse(ctx context.Context, fields []string) error {
 	return err
 }
 
-// long samples the beginnings of values that are too long to be read whole.
+// long samples the beginnings of values that are too long to read completely.
 func (l *look) long(ctx context.Context, field string) error {
 	permit, err := l.permit(&query.Find{Class: l.class.FullName(), Limit: mostLong, Part: &query.Part{Field: field, Length: mostValue},
 		Where: query.Exists{Path: query.Path{field}, Want: true}}, false)
@@ -185,7 +186,7 @@ func (l *look) long(ctx context.Context, field string) error {
 	})
 }
 
-// take counts the values of a sample, and returns how many records it had.
+// take counts the values of a sample and returns the number of records.
 func (l *look) take(ctx context.Context, find *query.Find, ordered bool) (int, error) {
 	find.Class, find.Limit = l.class.FullName(), l.rows
 	permit, err := l.permit(find, ordered)
@@ -204,7 +205,7 @@ func (l *look) take(ctx context.Context, find *query.Find, ordered bool) (int, e
 	return n, err
 }
 
-// permit returns the permit for find.
+// permit returns the permit to read find.
 func (l *look) permit(find *query.Find, ordered bool) (policy.Permit, error) {
 	permit, err := l.policy.Read(sampling(), find)
 	if err != nil {
@@ -218,7 +219,7 @@ func (l *look) permit(find *query.Find, ordered bool) (policy.Permit, error) {
 	return permit.Within(mostValue)
 }
 
-// reads calls add with at most most rows of permit, within the bytes of a sample.
+// reads calls add for at most most rows, until it reaches the size limit of a sample.
 func (l *look) reads(ctx context.Context, permit policy.Permit, most int, add func(*policy.Plan, value.Row)) error {
 	plan, err := permit.Plan()
 	if err != nil {
@@ -245,7 +246,7 @@ func (l *look) reads(ctx context.Context, permit policy.Permit, most int, add fu
 	return ctx.Err()
 }
 
-// sampling is who samples are taken for. It may read everything.
+// sampling returns the principal that reads samples. It may read everything.
 func sampling() identity.Principal {
 	return identity.Principal{ID: "sample", Kind: identity.Human, Scopes: []identity.Scope{identity.Read}}
 }
@@ -258,13 +259,13 @@ func paths(fields []string) []query.Path {
 	return out
 }
 
-// IsKeyField reports whether a field is of the key of c or of a pointer. Such a field identifies records: its values are
-// credentials only if they have the form of one.
+// IsKeyField reports whether a field belongs to the key of c or to a pointer. The values of such a field identify
+// records, so they count as credentials only if they have a known form.
 func IsKeyField(c *schema.Class, name string) bool {
 	return slices.Contains(c.Key, name) || slices.ContainsFunc(c.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, name) })
 }
 
-// Why returns why a field of c should be hidden, by its values, or "" for no reason.
+// Why returns the reason why the values of f suggest hiding the field, or "".
 func (s Seen) Why(c *schema.Class, f *schema.Field) string {
 	if IsKeyField(c, f.Name) {
 		s.Random = 0

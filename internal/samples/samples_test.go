@@ -15,8 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestLook checks where in a table a credential is found: at either end, in a column that is null elsewhere, and in a long
-// value.
+// TestLook checks that a credential is found at either end of a table, in a mostly null column, and in a long value.
 func TestLook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.db")
 	db, err := sql.Open("sqlite", path)
@@ -67,7 +66,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestLookTime expects a look that can't end in time to say so.
+// TestLookTime checks that a scan reports that it could not finish in time.
 func TestLookTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.db")
 	db, err := sql.Open("sqlite", path)
@@ -96,7 +95,7 @@ func TestLookTime(t *testing.T) {
 	}
 }
 
-// TestSecret checks how many values of a column it takes to hide it.
+// TestSecret checks how many suspicious values are required to hide a column.
 func TestSecret(t *testing.T) {
 	ordinary := []string{"red", "green", "blue", "a cup", "a bowl", "two", "three", "four", "five", "six", "seven"}
 	prose := []string{}

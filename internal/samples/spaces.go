@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// The bounds of looks at a class with one schema per tenant.
+// Limits of a scan of a class with one schema per tenant.
 const (
-	fewestRows = 10 // of one schema
-	mostTimes  = 20 // how many times the time of a class all its schemas may take
+	fewestRows = 10 // minimum records from one schema
+	mostTimes  = 20 // maximum time for all schemas, as a multiple of the time for one class
 )
 
-// Turns remember, by class, which schema of a source with one schema per tenant is looked at next. So looks that reach
-// only a few schemas reach all of them in the end. The first schema is random, so replicas and restarts begin with
-// different ones. Turns is safe for concurrent use.
+// Turns records which schema of a class is scanned next, for sources with one schema per tenant. Scans that reach
+// only a few schemas therefore reach all of them in the end. The first schema is random, so replicas and restarts
+// begin with different schemas. Turns is safe for concurrent use.
 type Turns struct {
 	mu   sync.Mutex
 	next map[string]int
 }
 
-// at returns which of n schemas of a class is next.
+// at returns the index of the next of n schemas of a class.
 func (t *Turns) at(class string, n int) int {
 	if t == nil {
 		return 0
@@ -39,7 +39,7 @@ func (t *Turns) at(class string, n int) int {
 	return t.next[class] % n
 }
 
-// pass goes on to the next schema.
+// pass moves on to the next schema.
 func (t *Turns) pass(class string) {
 	if t == nil {
 		return
@@ -49,8 +49,8 @@ func (t *Turns) pass(class string) {
 	t.next[class]++
 }
 
-// spaces takes samples of the table in one schema after the other, as many as the bounds allow. The samples of one
-// schema count for all, because the rules are the same.
+// spaces samples the table in one schema after another, as many as the bounds allow. Samples from one schema count
+// for all schemas, because they share the rules.
 func (l *look) spaces(ctx context.Context, fields []string) (errs []error) {
 	names := slices.Sorted(maps.Keys(l.class.Spaces))
 	if len(names) == 0 {

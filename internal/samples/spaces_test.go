@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestLookInSchemas puts a key into one of twelve schemas with the same table. Looks that reach four of them find it in
-// three, wherever they begin, and a look at all of them finds it at once.
+// TestLookInSchemas puts a key into one of twelve schemas with the same table. If a scan covers four schemas, three
+// scans must find the key, whichever schema is first. A scan of all schemas must find it at once.
 func TestLookInSchemas(t *testing.T) {
 	at := services.Postgres(t)
 	admin, err := pgx.Connect(t.Context(), at)

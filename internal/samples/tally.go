@@ -13,30 +13,30 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Seen counts the sampled values of a field that aren't null, false or empty.
+// Seen counts the sampled values of a field, except null, false and empty values.
 type Seen struct {
-	Values   int // all of them
-	Distinct int // without repetitions
-	Secrets  int // those that look like credentials
-	Likely   int // those of Secrets that have no form of their own: a part looks random, or has the name of a credential before it
-	Guesses  int // the distinct ones of Likely
-	Random   int // those that look like keys or hashes of no known form
-	Mails    int // those that are e-mail addresses
-	Phones   int // those that are telephone numbers
-	Prose    int // those of several words
-	JSON     int // texts of a JSON object or list
-	Decimals int // texts of a number with a decimal point
-	Seconds  int // integers that count seconds since 1970, to this century
-	Millis   int // integers that count milliseconds since 1970, to this century
+	Values   int // all values
+	Distinct int // distinct values
+	Secrets  int // values that look like credentials
+	Likely   int // the part of Secrets without a known form: a part looks random or follows the name of a credential
+	Guesses  int // distinct values in Likely
+	Random   int // values that look like keys or hashes of an unknown form
+	Mails    int // e-mail addresses
+	Phones   int // telephone numbers
+	Prose    int // texts of several words
+	JSON     int // texts that are a JSON object or list
+	Decimals int // texts that are a number with a decimal point
+	Seconds  int // integers that are seconds since 1970 in this century
+	Millis   int // integers that are milliseconds since 1970 in this century
 
-	// Inside counts, by pattern, the texts with personal data inside of them. Only a Tally with Personal counts them.
+	// Inside counts the texts that contain personal data, by pattern. It is set only if Tally.Personal is set.
 	Inside [patterns]int
 }
 
-// patterns is the number of patterns of personal data inside of texts.
+// patterns is the number of patterns of personal data.
 const patterns = 6
 
-// Patterns returns the patterns of personal data that values have inside of them.
+// Patterns returns the patterns of personal data that occur in the values.
 func (s Seen) Patterns() []plan.Pattern {
 	var out []plan.Pattern
 	for i, p := range plan.AllPatterns() {
@@ -49,11 +49,11 @@ func (s Seen) Patterns() []plan.Pattern {
 
 // A Tally counts the values of one field.
 type Tally struct {
-	Personal bool // personal data inside of texts is counted as well, which takes time
+	Personal bool // also count personal data within texts, which is slow
 
 	seen   Seen
 	values map[string]Seen // the counts of each distinct value
-	cut    int             // values that were too long to be read
+	cut    int             // number of values that were too long to read
 }
 
 var (
@@ -62,7 +62,7 @@ var (
 	phone   = regexp.MustCompile(`^\+\d[\d ()./-]{7,18}$|^\(?0\d{1,4}\)?[ /-][\d ()./-]{5,14}$`)
 )
 
-// The most bytes of an address, and of a number that somebody can be called at.
+// Maximum bytes of an e-mail address and of a telephone number.
 const (
 	longestMail  = 320
 	longestPhone = 40
@@ -78,7 +78,7 @@ func (t *Tally) Add(v value.Value) {
 	case value.Array, value.Object:
 		text = v.String()
 	case value.Bytes:
-		if !utf8.ValidString(text) { // keys and hashes are short, files are not
+		if !utf8.ValidString(text) { // keys and hashes are short, but files are not
 			t.count(text, func(one *Seen) { one.Random = number(len(text) >= 16 && len(text) <= 128) })
 			return
 		}
@@ -95,7 +95,7 @@ func (t *Tally) Add(v value.Value) {
 	}
 }
 
-// count counts a value, given as text. look judges it, once for equal texts. Only t.values keeps values.
+// count counts a value, given as text. It calls look once for equal texts. Only t.values stores values.
 func (t *Tally) count(text string, look func(one *Seen)) {
 	one, known := t.values[text]
 	if !known {
@@ -116,7 +116,7 @@ func (t *Tally) count(text string, look func(one *Seen)) {
 	}
 }
 
-// inside sets which personal data text has inside of it.
+// inside sets the patterns of personal data that text contains.
 func (s *Seen) inside(text string) {
 	found := plan.MatchPatterns(text)
 	for i, p := range plan.AllPatterns() {
@@ -124,7 +124,7 @@ func (s *Seen) inside(text string) {
 	}
 }
 
-// look sets the counts for one value v, whose text isn't empty.
+// look sets the counts for one value. Its text must not be empty.
 func (s *Seen) look(v value.Value, text string) {
 	verdict := secretnames.Judge(text)
 	s.Secrets, s.Likely, s.Random = number(verdict != secretnames.Harmless), number(verdict == secretnames.Likely), number(secretnames.Random(text))
@@ -138,14 +138,14 @@ func (s *Seen) look(v value.Value, text string) {
 		s.Decimals = number(len(text) <= longestPhone && decimal.MatchString(text))
 	}
 	if v.Kind() == value.Int {
-		const first, last = 946684800, 4102444800 // 2000 to 2100
+		const first, last = 946684800, 4102444800 // years 2000 to 2100
 		s.Seconds = number(v.Int() >= first && v.Int() < last)
 		s.Millis = number(v.Int() >= first*1000 && v.Int() < last*1000)
 	}
 	s.Prose = number(strings.Count(text, " ") > 3 && text[0] != '{' && text[0] != '[')
 }
 
-// number returns 1 for true.
+// number returns 1 for true and 0 for false.
 func number(yes bool) int {
 	if yes {
 		return 1
@@ -153,25 +153,26 @@ func number(yes bool) int {
 	return 0
 }
 
-// Counts returns the counts of the values seen.
+// Counts returns the counts so far.
 func (t *Tally) Counts() Seen {
 	t.seen.Distinct = len(t.values)
 	return t.seen
 }
 
-// checksums lists words in names of fields whose values look random and are not secrets.
+// checksums lists words in names of fields whose values look random but are not secret.
 var checksums = []string{"sha", "sha1", "sha256", "sha512", "md5", "checksum", "etag", "commit", "blurhash", "fingerprint", "uuid", "guid", "ulid", "cid", "oid", "slug", "path",
 	"url", "uri", "file", "filename", "version", "revision", "id", "ids", "ref", "reference", "number", "code", "sku", "ean", "isbn"}
 
-// Identifies reports whether the name of f is one of a field that identifies a thing: an address, a file, a code.
+// Identifies reports whether the name of f suggests an identifier, such as an address, a file or a code.
 func Identifies(f *schema.Field) bool {
 	words := secretnames.Words(f.Name)
 	return slices.Contains(checksums, words[len(words)-1])
 }
 
-// Secret returns why the values of f should be hidden, or "" for no reason. One value of a form that only credentials
-// have is enough. Of values that merely look like one, it takes two different ones, or a fifth of all. Among texts of
-// people it takes a fifth of all in any case, so that a token in one comment doesn't hide the comments.
+// Secret returns the reason why the values of f should be hidden, or "". One value in a form that only credentials
+// have is enough. Values that only look like credentials must be two different ones, or a fifth of all values. In
+// texts written by people they must always be a fifth of all values, so that one token in a comment doesn't hide all
+// comments.
 func (s Seen) Secret(f *schema.Field) string {
 	many, prose := s.Secrets*5 >= s.Values, s.Prose*2 >= s.Values
 	switch {
