@@ -14,15 +14,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// An API is the HTTP API to configure.
+// An API describes the HTTP API to configure.
 type API struct {
-	Name     string // of the source
-	Document string // as in the configuration: a path relative to its folder, or a URL
-	BaseURL  string // "" means that of the document
+	Name     string // the name of the source
+	Document string // the path or URL for the configuration. A path is relative to the folder of the configuration
+	BaseURL  string // "" means the address in the document
 	Contents config.Document
 }
 
-// OfAPI returns the configuration of an HTTP API, with a class for each operation of its document.
+// OfAPI returns the configuration of an HTTP API. It assigns a class to each operation of the document.
 func OfAPI(a API) (Draft, error) {
 	d := a.Contents.Document
 	w := &apiWriter{API: a, d: d, title: strings.TrimSpace(cmp.Or(plain(d.Title, 60), a.Name)), rpc: remoteProcedures(d)}
@@ -35,7 +35,8 @@ func OfAPI(a API) (Draft, error) {
 	return Draft{Text: text, Operations: len(d.Operations), Confirm: strings.Count(text, "# confirm")}, a.sound(text)
 }
 
-// sound checks that the generated configuration can be parsed and compiled, wherever the document is.
+// sound checks that the generated configuration can be parsed and compiled. It replaces the document's address, so
+// that the location of the document doesn't matter.
 func (a *API) sound(text string) error {
 	text = strings.Replace(text, "document: "+quoteYAML(a.Document), "document: https://document.example/", 1)
 	c, err := config.Parse("bailiwick.yaml", []byte(text), func(name string) (string, bool) {
@@ -56,8 +57,8 @@ func (a *API) sound(text string) error {
 	return nil
 }
 
-// remoteProcedures reports whether the document describes remote procedures: at least 90 % are POST with a
-// capitalized name.
+// remoteProcedures reports whether the document describes remote procedures. At least 90 % of the operations must use
+// POST and have a capitalized name.
 func remoteProcedures(d *spec.Document) bool {
 	named := 0
 	for _, op := range d.Operations {
@@ -69,7 +70,7 @@ func remoteProcedures(d *spec.Document) bool {
 	return named > 0 && named*10 >= len(d.Operations)*9
 }
 
-// base returns the base URL, and whether it is given by the document or by BaseURL.
+// base returns the base URL, and whether the document or BaseURL contains it.
 func (w *apiWriter) base() (string, bool) {
 	if w.BaseURL != "" {
 		return w.BaseURL, true
@@ -91,15 +92,15 @@ func (w *apiWriter) base() (string, bool) {
 	return "https://" + strings.ReplaceAll(w.Name, "_", "-") + ".example", false
 }
 
-// A group is the operations classed by one rule.
+// A group contains the operations that one rule classifies.
 type group struct {
 	class spec.Class
-	kind  spec.Suspicion // the suspicion about them, or ""
-	reads bool           // they are writes by their method, and may only read by their names
+	kind  spec.Suspicion // the suspicion about the operations, or ""
+	reads bool           // their method writes, but their names suggest that they only read
 	ops   []*spec.Operation
 }
 
-// groups puts each operation into one group: the suspicious ones first, then by class.
+// groups assigns each operation to one group. Suspicious groups come first, and then the groups by class.
 func (w *apiWriter) groups() []group {
 	by := map[spec.Suspicion][]*spec.Operation{}
 	for _, op := range w.d.Operations {
@@ -129,7 +130,7 @@ func (w *apiWriter) groups() []group {
 	return out
 }
 
-// secrets returns the text fields of schemas named like credentials, sorted.
+// secrets returns the sorted text fields of schemas whose names suggest credentials.
 func (w *apiWriter) secrets() []string {
 	all := spec.NewView(w.d, nil, spec.Filter{})
 	found := map[string]bool{}
@@ -143,7 +144,7 @@ func (w *apiWriter) secrets() []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// tells reports whether a name is that of a fact about a credential, or of a harmless token.
+// tells reports whether a name describes a credential or names a harmless token.
 func tells(name string) bool {
 	said := secretnames.Words(name)
 	about := []string{"time", "date", "at", "on", "duration", "type", "url", "name", "id", "enabled", "expired", "expiry", "hint", "policy", "restriction", "rotation", "required"}
@@ -152,7 +153,7 @@ func tells(name string) bool {
 	})
 }
 
-// owner returns the path parameter that names a tenant in most operations, and the number of these operations.
+// owner returns the tenant parameter that occurs in the paths of most operations, and the number of these operations.
 func (w *apiWriter) owner() (name string, of int) {
 	count := map[string]int{}
 	for _, op := range w.d.Operations {

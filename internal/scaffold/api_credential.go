@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// credential writes the credentials for the security schemes that the operations require: all of them if they are several. The other
-// schemes of the document follow as comments.
+// credential writes credentials for the security schemes that the operations require. Other schemes of the document
+// follow as comments.
 func (w *apiWriter) credential() {
 	required := w.requiredSchemes()
 	var active, others []spec.Scheme
@@ -59,9 +59,9 @@ func (w *apiWriter) credential() {
 	w.servers()
 }
 
-// requiredSchemes returns the schemes with which all operations can be called, as far as the gateway has such credentials. It
-// takes the alternative of most operations, then that of most of the others, and so on. It returns nil if the document
-// requires none.
+// requiredSchemes returns security schemes that together allow all operations to be called, if the gateway supports
+// them. It chooses the alternative that serves most operations, then the one that serves most of the remaining
+// operations, and so on. It returns nil if the document requires no scheme.
 func (w *apiWriter) requiredSchemes() (out []string) {
 	var left []*spec.Operation
 	for _, op := range w.d.Operations {
@@ -101,13 +101,13 @@ func (w *apiWriter) requiredSchemes() (out []string) {
 	}
 }
 
-// has reports whether the gateway has credentials for a scheme.
+// has reports whether the gateway supports credentials for a scheme.
 func (w *apiWriter) has(name string) bool {
 	s := w.d.Scheme(name)
 	return s.Kind == "mutualTLS" || w.scheme(s, "") != ""
 }
 
-// order returns the place in the document of the last scheme of r.
+// order returns the position in the document of the last scheme of r.
 func (w *apiWriter) order(r spec.Requirement) int {
 	last := -1
 	for _, name := range r {
@@ -116,7 +116,7 @@ func (w *apiWriter) order(r spec.Requirement) int {
 	return last
 }
 
-// unmet writes a note for the operations that no credential of the gateway can call.
+// unmet writes a note about operations that the gateway has no supported credential for.
 func (w *apiWriter) unmet(required []string) {
 	count := 0
 	var example *spec.Operation
@@ -137,7 +137,7 @@ func (w *apiWriter) unmet(required []string) {
 	}
 }
 
-// servers proposes the further addresses at which the document serves operations.
+// servers proposes additional addresses at which the document serves operations.
 func (w *apiWriter) servers() {
 	base, _ := w.base()
 	count := map[string]int{}
@@ -161,8 +161,8 @@ func (w *apiWriter) servers() {
 	}
 }
 
-// scheme returns the credential for a security scheme, or "" if it isn't supported. Its variables are named after the
-// scheme if several are written: called is then its name in capitals.
+// scheme returns the credential configuration for a security scheme, or "" if the scheme is not supported. If several
+// schemes are written, called is the scheme's name in capitals, and the variables contain it. Otherwise called is "".
 func (w *apiWriter) scheme(s spec.Scheme, called string) string {
 	variable := func(what string) string {
 		if called == "" {
@@ -193,7 +193,7 @@ func (w *apiWriter) scheme(s spec.Scheme, called string) string {
 	return ""
 }
 
-// variableOf returns the name of a scheme as a part of an environment variable: API_KEY_AUTH for apiKeyAuth.
+// variableOf converts the name of a scheme to a part of an environment variable, such as API_KEY_AUTH for apiKeyAuth.
 func variableOf(scheme string) string {
 	var out []rune
 	lower := false
@@ -213,7 +213,8 @@ func variableOf(scheme string) string {
 	return strings.Trim(string(out), "_")
 }
 
-// variable returns an environment variable named after the source, as ${NAME}.
+// variable returns the environment variable for a part of the credential, as ${NAME}. Its name starts with the name
+// of the source.
 func (w *apiWriter) variable(what string) string {
 	return "${" + strings.ToUpper(strings.ReplaceAll(w.Name, "-", "_")) + "_" + what + "}"
 }

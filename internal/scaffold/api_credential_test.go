@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestOfAPICredentials checks which credentials are proposed for the requirements of a document's operations.
+// TestOfAPICredentials checks which credentials are proposed for the security requirements of a document's
+// operations.
 func TestOfAPICredentials(t *testing.T) {
 	const schemes = `"components": {"securitySchemes": {"user": {"type": "http", "scheme": "basic"}, "api": {"type": "apiKey", "in": "header", "name": "DD-API-KEY"}, "appKeyAuth": {"type": "apiKey", "in": "header", "name": "DD-APPLICATION-KEY"},
 		"cert": {"type": "mutualTLS"}, "digest": {"type": "http", "scheme": "digest"}, "token": {"type": "http", "scheme": "bearer"}}},`

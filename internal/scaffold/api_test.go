@@ -27,7 +27,7 @@ const shop = `{"openapi": "3.0.3", "info": {"title": "Shop API", "version": "1"}
   "/logs/confirm": {"get": {"responses": {"200": {"description": "ok"}}}},
   "/user/tokens": {"get": {"responses": {"200": {"description": "ok"}}}, "post": {"responses": {"200": {"description": "ok"}}}}}}`
 
-// TestOfAPI checks the generated configuration of a document, line by line.
+// TestOfAPI checks every line of the configuration generated for a document.
 func TestOfAPI(t *testing.T) {
 	d, err := OfAPI(API{Name: "shop", Document: "shop.json", Contents: document(t, shop)})
 	if err != nil {
@@ -92,7 +92,8 @@ apis:
 	}
 }
 
-// TestOfAPIWhere checks the lines about the address and the credentials, as given by the document and the caller.
+// TestOfAPIWhere checks the lines about the address and the credentials. Their values come from the document or the
+// caller.
 func TestOfAPIWhere(t *testing.T) {
 	const paths = `"info": {"title": "x"}, "paths": {"/a": {"get": {"responses": {"200": {"description": "ok"}}}}}}`
 	three := func(keys string) string { return `{"openapi": "3.0.3", ` + keys + paths }
@@ -125,7 +126,7 @@ func TestOfAPIWhere(t *testing.T) {
 	}
 }
 
-// document reads a document.
+// document parses a document.
 func document(t *testing.T, text string) config.Document {
 	t.Helper()
 	c, err := config.ReadDocument(strings.NewReader(text), int64(len(text)), nil)
@@ -135,8 +136,8 @@ func document(t *testing.T, text string) config.Document {
 	return c
 }
 
-// TestOfDocuments generates a configuration for every test document and parses it. Every operation has the class that
-// its line says, and no credential is visible.
+// TestOfDocuments generates a configuration for every test document and parses it. Every operation must have the
+// class that its line says, and no credential may be visible.
 func TestOfDocuments(t *testing.T) {
 	folder := filepath.Join("..", "openapi", "testdata")
 	files, err := os.ReadDir(folder)

@@ -23,8 +23,9 @@ type apiWriter struct {
 
 func (w *apiWriter) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
-// write writes the configuration, with a comment where a person should look. Every operation is listed under its class,
-// and operations that a later document adds are excluded, so that nothing becomes visible without a person.
+// write writes the configuration, with a comment wherever a person should check it. Every operation is listed under
+// its class. Operations that a later document adds are excluded, so that nothing becomes visible without a person's
+// decision.
 func (w *apiWriter) write() {
 	w.line(`# Written by "bailiwick init". What is marked "confirm" was guessed from names: read it before agents are let in.`)
 	w.line(`#   bailiwick check                            what agents would see`)
@@ -66,7 +67,7 @@ func (w *apiWriter) write() {
 	}
 }
 
-// group writes a rule with its operations, grouped as in the document.
+// group writes the rule of a group with its operations, grouped as in the document.
 func (w *apiWriter) group(g group) {
 	switch {
 	case g.kind == spec.SuspectShows:
@@ -104,12 +105,13 @@ func (w *apiWriter) group(g group) {
 	}
 }
 
-// operation writes a line for one operation: by id if the document gives one, else by method and path.
+// operation writes a line for one operation. It uses the id if the document declares one, otherwise the method and
+// path.
 func (w *apiWriter) operation(g group, op *spec.Operation) {
 	name, about := op.Name(), op.Summary
 	if op.Declared {
 		name = op.ID
-		if about == "" || strings.HasSuffix(op.Path, "/"+about) { // for remote procedures, path and summary repeat the id
+		if about == "" || strings.HasSuffix(op.Path, "/"+about) { // for remote procedures, the path and the summary only repeat the id
 			about, _, _ = strings.Cut(op.Description, "\n")
 		}
 	}
@@ -136,7 +138,8 @@ func (w *apiWriter) operation(g group, op *spec.Operation) {
 
 var plainOperation = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_ ./{}-]*$`)
 
-// operationText returns the name of an operation as YAML, quoted if YAML would read it as something else.
+// operationText returns the name of an operation as YAML. It quotes the name if YAML would otherwise read it as
+// something else.
 func operationText(s string) string {
 	if plainOperation.MatchString(s) && strings.TrimSpace(s) == s && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s)) {
 		return s
@@ -144,7 +147,7 @@ func operationText(s string) string {
 	return quoteYAML(s)
 }
 
-// fields proposes to hide fields that look like credentials.
+// fields writes a proposal to hide fields that look like credentials.
 func (w *apiWriter) fields() {
 	fields := w.secrets()
 	if fields == nil {
@@ -158,7 +161,7 @@ func (w *apiWriter) fields() {
 	}
 }
 
-// plain returns s on one line, shortened to most characters, for use in a comment.
+// plain returns s on one line with at most most characters, for use in a comment.
 func plain(s string, most int) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }), " ")
 	if runes := []rune(s); len(runes) > most {

@@ -13,21 +13,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// recorded is the folder of the recorded schemas, one file for each application.
+// recorded is the folder with recorded schemas. There is one file for each application.
 const recorded = "testdata/applications"
 
-// An application is a real one's schema: tables and columns by name and type, and which columns hold secrets.
+// An application is the schema of a real application: its tables, its columns, and which columns contain secrets.
 type application struct {
 	name    string
 	classes []schema.Class
-	marks   map[string]byte // by "table.column": '!' for a secret, '?' for one that may hold secrets, '@' for personal data
-	typed   bool            // the columns have their types. All are texts otherwise
+	marks   map[string]byte // by "table.column": '!' marks a secret, '?' a possible secret, '@' personal data
+	typed   bool            // the file contains column types. Otherwise all columns are texts
 }
 
-// applications reads the files of testdata/applications. A line is "table: column column". A column may have a letter
-// for its type after a colon, and then "#" if it is of a key or a pointer. One that holds credentials, or values that
-// verify them, ends with "!", and one with personal data with "@". One that only may hold secrets, such as a free text
-// or a part of a key, ends with "?" and counts neither way.
+// applications reads the files in testdata/applications. Each line is "table: column column". A column may be
+// followed by a colon and a letter for its type, and then by "#" if it belongs to a key or a pointer. A column ends
+// with "!" if it contains credentials or values that verify credentials, and with "@" if it contains personal data.
+// It ends with "?" if it may contain secrets, like a free text or a part of a key. Such a column is not counted.
 func applications(t *testing.T) (out []application) {
 	t.Helper()
 	files, err := filepath.Glob(recorded + "/*.txt")
@@ -50,7 +50,7 @@ func applications(t *testing.T) (out []application) {
 	return out
 }
 
-// typesOf are the types by their letters.
+// typesOf contains the types by letter.
 var typesOf = map[string]schema.Type{"": schema.String, "s": schema.String, "i": schema.Integer, "n": schema.Double, "b": schema.Boolean, "t": schema.Date,
 	"d": schema.Day, "j": schema.JSON, "x": schema.Bytes, "u": schema.UUID, "o": schema.Opaque}
 
@@ -78,7 +78,7 @@ func (a *application) add(line string) {
 	a.classes = append(a.classes, c)
 }
 
-// stores returns the classes that hold secrets: hiding all of such a class is not a false alarm.
+// stores returns the classes that contain secrets. Hiding such a class completely doesn't count as a false alarm.
 func (a *application) stores() map[string]bool {
 	out := map[string]bool{}
 	for _, c := range a.classes {
@@ -91,8 +91,9 @@ func (a *application) stores() map[string]bool {
 	return out
 }
 
-// TestApplications checks the rules that init writes for empty tables, on the schemas of real applications. They must
-// hide at least 99 % of the columns that hold secrets, and at most 3 % of the others because they look like secrets.
+// TestApplications checks the rules that init writes for empty tables, on schemas of real applications. The rules
+// must hide at least 99 % of the columns with secrets. They may hide at most 3 % of the other columns for looking
+// like secrets.
 func TestApplications(t *testing.T) {
 	var all outcome
 	for _, app := range applications(t) {
@@ -101,14 +102,14 @@ func TestApplications(t *testing.T) {
 	all.check(t, 1900)
 }
 
-// An outcome counts the columns of applications that init hides.
+// An outcome counts hidden and visible columns of applications.
 type outcome struct {
 	secrets, others int
-	shown, alarms   []string // the secrets that are shown, and the others that are hidden
-	each            []string // the figures of each application
+	shown, alarms   []string // the visible secrets, and the hidden columns that are no secrets
+	each            []string // a line of counts for each application
 }
 
-// add counts the columns that init's configuration for an application hides.
+// add counts the columns of an application that init's configuration hides.
 func (o *outcome) add(t *testing.T, app application, e Evidence) {
 	t.Helper()
 	d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, app.classes, e, Answers{Tenant: None, Personal: Show})
@@ -140,7 +141,7 @@ func (o *outcome) add(t *testing.T, app application, e Evidence) {
 				}
 			default:
 				if len(known) > 0 && known[0].Classes[app.classes[i].Name].Hidden != "" {
-					continue // not because of the form of its names
+					continue // the reason is not its name
 				}
 				if o.others++; hidden && !stores[app.classes[i].Name] {
 					o.alarms = append(o.alarms, app.name+" "+at)
@@ -152,7 +153,7 @@ func (o *outcome) add(t *testing.T, app application, e Evidence) {
 	o.each = append(o.each, fmt.Sprintf("%s: %d of %d secrets hidden, %d of %d others as well", app.name, secrets-len(o.shown)+len(before.shown), secrets, len(o.alarms)-len(before.alarms), o.others-before.others))
 }
 
-// check reports the figures, and fails below 99 % or above 3 %.
+// check logs the counts. It fails if fewer secrets or more other columns are hidden than allowed.
 func (o *outcome) check(t *testing.T, least int) {
 	t.Helper()
 	t.Logf("%s\n%d applications: %d of %d secrets hidden, %d of %d others hidden as well", strings.Join(o.each, "\n"), len(o.each), o.secrets-len(o.shown), o.secrets, len(o.alarms), o.others)

@@ -5,15 +5,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// SampleSize is the number of records of a class that init looks at.
+// SampleSize is the number of records that init reads of each class.
 const SampleSize = 200
 
-// Evidence is knowledge from records in addition to the schema. The zero Evidence shows nothing. It keeps counts and no
-// values.
+// Evidence contains facts from sampled records. It contains counts and no values. The zero Evidence contains no
+// facts.
 type Evidence struct {
 	Fields map[string]samples.Seen     // by "source.Class.field"
-	Counts map[string]int64            // how many records a class has, by "source.Class". A class without a known number is missing
-	Points map[string]policy.ClassRule // by "source.Class": the Pointers that no record contradicts
-	Doubts map[string]policy.ClassRule // by "source.Class": the Pointers of lists that some records contradict, and those that no record has
+	Counts map[string]int64            // the number of records, by "source.Class". Classes with an unknown number are missing
+	Points map[string]policy.ClassRule // pointers that no sampled record contradicts, by "source.Class"
+	Doubts map[string]policy.ClassRule // pointers in lists that some records contradict or that no record uses, by "source.Class"
 	Missed []string                    // classes whose records could not be read, as "source.Class"
 }

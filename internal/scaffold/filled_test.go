@@ -14,15 +14,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestApplicationsFilled checks the same as TestApplications where each table has 24 records. Secret columns hold
-// secrets in the forms that applications use. Other columns hold ordinary values. Then values decide, also where no
-// name does. It takes every third application. BAILIWICK_ALL_APPLICATIONS=1 takes all.
+// TestApplicationsFilled repeats TestApplications with 24 records in each table. Columns with secrets contain secrets
+// in the forms that applications use, and other columns contain ordinary values. The values then decide even if no
+// name does. It uses every third application, or all with BAILIWICK_ALL_APPLICATIONS=1.
 func TestApplicationsFilled(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 26))
 	var all outcome
 	for i, app := range applications(t) {
 		if !app.typed || i%3 != 0 && os.Getenv("BAILIWICK_ALL_APPLICATIONS") == "" {
-			continue // without types, the contents of its columns are unknown
+			continue // without types, the contents of the columns are unknown
 		}
 		seen := map[string]samples.Seen{}
 		for _, c := range app.classes {
@@ -57,7 +57,7 @@ func drawn(r *rand.Rand, n int) []byte {
 	return b
 }
 
-// secretForms are the forms in which applications keep secrets.
+// secretForms generate secrets in the forms that applications store.
 var secretForms = []func(r *rand.Rand) string{
 	func(r *rand.Rand) string { return hex.EncodeToString(drawn(r, 20)) },
 	func(r *rand.Rand) string { return hex.EncodeToString(drawn(r, 32)) },
@@ -95,7 +95,7 @@ var secretForms = []func(r *rand.Rand) string{
 
 var sentence = strings.Fields("the order was late and we sent a second parcel to their new office last week because nobody had told us about it before")
 
-// ordinary returns a value of a column that holds no secret, or nil.
+// ordinary returns a value for a column without secrets, or nil.
 func ordinary(r *rand.Rand, f *schema.Field) *value.Value {
 	text := func(s string) *value.Value { v := value.OfString(s); return &v }
 	switch f.Type {

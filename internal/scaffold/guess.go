@@ -10,33 +10,33 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// noted is a name and a remark about it.
+// A noted is a name with a remark about it.
 type noted struct{ name, why string }
 
-// A guess is a rule for one class, guessed from names and types.
+// A guess is the guessed rule for one class.
 type guess struct {
 	class     *schema.Class
-	hidden    string // why the class is hidden, or "" if it isn't
-	field     string // the field that holds the tenant, or ""
+	hidden    string // the reason to hide the class, or ""
+	field     string // the field that contains the tenant, or ""
 	through   string // the pointer to the class with the tenant, or ""
 	canonical []string
-	denied    []noted  // by the rule
+	denied    []noted  // fields that the rule denies
 	masked    []noted  // "field: mask"
-	personal  []noted  // personal data that is shown, because records are known by it
-	texts     []noted  // "field: mask": texts of people that are shown whole, and why
-	floor     []string // by name, whatever the rule says
+	personal  []noted  // fields with personal data that stay visible because they label records
+	texts     []noted  // "field: mask" for visible texts written by people, with the reason
+	floor     []string // fields that are always denied because of their names
 	large     []string
 	pointers  []string // "field: class": pointers that no record contradicts
-	doubts    []string // pointers that some records contradict, as pointers
+	doubts    []string // pointers that some records contradict, in the same form
 	types     []string // "field: form"
-	label     string   // the field that holds the label of a record, or "" for the likeliest
-	known     []string // "field: class": pointers of the preset
-	preset    string   // the application whose preset hides the class, or adds to its rule, or ""
+	label     string   // the field that contains the label of a record. "" means the default
+	known     []string // "field: class": pointers from the preset
+	preset    string   // the application whose preset hides or extends the class, or ""
 }
 
 // guessRules guesses a rule for each class. floor is the fields visible without any rule, by class.
 func guessRules(classes []schema.Class, floor map[string][]string, e Evidence, a Answers) []guess {
-	targets := map[string]bool{} // "Class.field" that a pointer refers to
+	targets := map[string]bool{} // the "Class.field" that pointers refer to
 	for i := range classes {
 		for _, r := range classes[i].Relations {
 			for _, f := range r.TargetFields {
@@ -78,7 +78,7 @@ func guessRules(classes []schema.Class, floor map[string][]string, e Evidence, a
 	return out
 }
 
-// add classifies a field that the floor doesn't deny.
+// add classifies a field that is not denied by its name.
 func (g *guess) add(f *schema.Field, seen samples.Seen, a Answers, targets map[string]bool) {
 	why := secretField(g.class, f, seen)
 	if why == "" && private(f.Name) && secretnames.FormOf(f.Type) == secretnames.AnyForm {
@@ -104,7 +104,8 @@ func (g *guess) add(f *schema.Field, seen samples.Seen, a Answers, targets map[s
 	}
 }
 
-// denyDerivedFields denies the fields that the database makes from fields that are denied or masked: a generated column would show them.
+// denyDerivedFields denies generated columns that are derived from denied or masked fields. They would reveal the
+// values of these fields.
 func (g *guess) denyDerivedFields() {
 	for i := range g.class.Fields {
 		f := &g.class.Fields[i]
@@ -116,8 +117,8 @@ func (g *guess) denyDerivedFields() {
 	}
 }
 
-// follow denies or masks the fields that the database makes from fields that are denied or masked. The rules do so
-// anyway, and then the configuration says so. It reports whether there are any.
+// follow denies or masks fields that the database derives from denied or masked fields. The policy does this anyway,
+// and follow writes it into the configuration. It reports whether it changed a guess.
 func follow(guesses []guess, derivations []policy.Derivation) (changed bool) {
 	for _, d := range derivations {
 		i := slices.IndexFunc(guesses, func(g guess) bool { return g.class.FullName() == d.Class.FullName() })
@@ -152,9 +153,9 @@ func follow(guesses []guess, derivations []policy.Derivation) (changed bool) {
 	return changed
 }
 
-// maskOf returns the mask for a field with personal data. Only classes with a visible key can have another mask than
-// null, because records of other classes are ordered by their visible fields. The name of the person that a record is
-// about becomes a pseudonym, which is made of the key.
+// maskOf returns the mask for a field with personal data. A class without a visible key can only have the mask null,
+// because its records are ordered by their visible fields. The name of the person that a record is about becomes a
+// pseudonym, which is computed from the key.
 func (g *guess) maskOf(f *schema.Field, what string, whole bool) string {
 	switch {
 	case whole || g.keyless() || f.Type != schema.String:
@@ -165,7 +166,7 @@ func (g *guess) maskOf(f *schema.Field, what string, whole bool) string {
 	return "partial"
 }
 
-// keyless reports whether the class has no key that is visible.
+// keyless reports whether the class has no visible key.
 func (g *guess) keyless() bool {
 	return len(g.class.Key) == 0 || slices.ContainsFunc(g.class.Key, g.isDenied)
 }
@@ -176,7 +177,7 @@ func private(name string) bool {
 	return len(w) > 1 && (w[0] == "internal" || w[0] == "private" || w[0] == "confidential")
 }
 
-// large reports whether a field looks heavy. Pointers and keys never do.
+// large reports whether a field looks large. Pointers and keys never count as large.
 func large(c *schema.Class, f *schema.Field) bool {
 	if slices.Contains(c.Key, f.Name) || slices.ContainsFunc(c.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, f.Name) }) {
 		return false
@@ -195,7 +196,7 @@ func large(c *schema.Class, f *schema.Field) bool {
 	return false
 }
 
-// liveWhen returns the condition on f for live records, as a member of a where object, or "".
+// liveWhen returns the condition on f that live records satisfy, as a member of a where object, or "".
 func liveWhen(f *schema.Field) string {
 	switch name := strings.Join(secretnames.Words(f.Name), "_"); {
 	case (name == "deleted_at" || name == "archived_at" || name == "deleted_on") && !f.NotNull:

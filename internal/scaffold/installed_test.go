@@ -22,9 +22,9 @@ import (
 
 var update = flag.Bool("update", false, "record the names of tables and columns of installed applications")
 
-// TestInstalled lets applications from npm create their tables by their own migrations. Their names must equal the
-// recorded ones, and all names of the preset must exist. The configuration that "bailiwick init" writes, without an
-// edit by hand, must show no secret and answer a question. The test prints the time from init to the answer, for
+// TestInstalled installs applications from npm, which create their tables by their own migrations. Their names must
+// equal the recorded names, and all names of the preset must exist. The unedited configuration of "bailiwick init"
+// must show no secret, and a question must be answered. The test prints the time from init to the answer for
 // docs/benchmarks.md.
 func TestInstalled(t *testing.T) {
 	cache := os.Getenv("APPLICATIONS_CACHE")
@@ -39,7 +39,7 @@ func TestInstalled(t *testing.T) {
 		name, preset string
 		server       func(testing.TB) string
 		class, field string
-		want         string // among the values of the field
+		want         string // an expected value of the field
 	}{
 		{"directus", "Directus", services.Postgres, "directus_roles", "name", "Administrator"},
 		{"strapi", "Strapi", services.Postgres, "up_roles", "name", "Authenticated"},
@@ -83,8 +83,8 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
-// noSecrets checks that "bailiwick check" reports no secret of an application as visible, and that it reports visible
-// classes.
+// noSecrets checks the report of "bailiwick check". It must list visible classes, and no secret of the application
+// may be visible.
 func noSecrets(t *testing.T, app application, report string) {
 	t.Helper()
 	var checked struct {
@@ -117,7 +117,7 @@ func noSecrets(t *testing.T, app application, report string) {
 	}
 }
 
-// described returns the classes of a database.
+// described returns the classes of the database at a URL.
 func described(t *testing.T, url string) []schema.Class {
 	t.Helper()
 	var classes []schema.Class
@@ -143,8 +143,8 @@ func described(t *testing.T, url string) []schema.Class {
 	return classes
 }
 
-// sameNames returns the recorded application with the classes of a database, and checks that they have the recorded names. With
-// -update it records them. The marks of columns stay.
+// sameNames compares the classes of a database with the recorded names, and returns the recorded application with
+// these classes. With -update, it records the names instead. The marks of columns stay unchanged.
 func sameNames(t *testing.T, name string, classes []schema.Class) application {
 	t.Helper()
 	all := applications(t)

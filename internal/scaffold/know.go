@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// know adds the knowledge about an application to guesses. It never shows a field that a guess denies or masks.
+// know adds the facts of a preset to the guesses. It never makes a denied or masked field visible.
 func know(guesses []guess, p Preset) {
 	byName := classesByName(guesses)
 	for name, c := range p.Classes {
@@ -49,14 +49,14 @@ func know(guesses []guess, p Preset) {
 	}
 }
 
-// truths and bits match truth values, and the numbers that stand for them, in a condition.
+// truths and bits match the booleans, and the numbers that represent booleans, in a condition.
 var (
 	truths = regexp.MustCompile(`\b(?:true|false)\b`)
 	bits   = regexp.MustCompile(`\b[01]\b`)
 )
 
-// liveOf returns a condition of a preset for a field of type t. Some databases of an application have a boolean where others
-// have a number: xorm makes integers in SQLite, and MariaDB has tinyint(1) for both.
+// liveOf adapts the condition of a preset to a field of type t. Databases of the same application may use a boolean
+// or a number. For example, xorm uses integers in SQLite, and MariaDB uses tinyint(1) for both.
 func liveOf(t schema.Type, condition string) string {
 	number := map[string]string{"true": "1", "false": "0"}
 	truth := map[string]string{"1": "true", "0": "false"}
@@ -69,18 +69,18 @@ func liveOf(t schema.Type, condition string) string {
 	return condition
 }
 
-// isDenied reports whether a field is denied, by rule or by its name.
+// isDenied reports whether a field is denied by the rule or by its name.
 func (g *guess) isDenied(field string) bool {
 	return slices.Contains(g.floor, field) || slices.ContainsFunc(g.denied, func(n noted) bool { return n.name == field })
 }
 
-// whole reports whether a field is neither denied nor masked.
+// whole reports whether a field is visible without a mask.
 func (g *guess) whole(field string) bool {
 	return !g.isDenied(field) && !slices.ContainsFunc(g.masked, func(n noted) bool { return strings.HasPrefix(n.name, yamlKey(field)+":") })
 }
 
-// mayPoint reports whether a field can be declared a pointer to a class. Both must be visible, the class must have one
-// key of the same type, and the database must declare no pointer there.
+// mayPoint reports whether a field can be declared as a pointer to a class. Both must be visible, and the key of the
+// class must be one field of the same type. The database must not declare a pointer for the field itself.
 func (g *guess) mayPoint(field string, target *guess) bool {
 	f := g.class.Field(field)
 	if f == nil || !g.whole(field) || target.hidden != "" || len(target.class.Key) != 1 ||

@@ -10,14 +10,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// presetOf names the preset of each application of testdata/applications that has one.
+// presetOf contains the preset for each application of testdata/applications that has a preset.
 var presetOf = map[string]string{"wordpress": "WordPress", "directus": "Directus", "ghost": "Ghost", "strapi": "Strapi", "django": "Django", "devise": "Rails with Devise",
 	"supabase_auth": "Supabase Auth", "parse": "Parse Server", "nextcloud": "Nextcloud", "gitlab": "GitLab", "discourse": "Discourse", "mastodon": "Mastodon", "keycloak": "Keycloak",
 	"moodle": "Moodle", "redmine": "Redmine", "mattermost": "Mattermost", "gitea": "Gitea", "grafana": "Grafana"}
 
 // TestPresets checks presets on the recorded schemas of real applications. Each application is recognised by its own
-// preset and by no other. All names of the preset exist. The rules hide the classes that it hides, contain its facts
-// about the others, and compile.
+// preset and by no other. All names of the preset must exist in the schema. The rules must hide the same classes,
+// contain the preset's facts about the other classes, and compile.
 func TestPresets(t *testing.T) {
 	all, err := All()
 	if err != nil || len(all) != len(presetOf) {
@@ -27,7 +27,7 @@ func TestPresets(t *testing.T) {
 		for i := range app.classes {
 			c := &app.classes[i]
 			c.Key = []string{c.Fields[0].Name}
-			c.Relations = nil // the files don't say where a pointer leads to, and few of these databases declare any
+			c.Relations = nil // the files don't contain the targets of pointers, and few of these databases declare pointers
 		}
 		found, err := recognise(app.classes)
 		if err != nil {
@@ -45,7 +45,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// checkPreset checks that all that p names is in the classes of an application, and in the rules that are written for them.
+// checkPreset checks that all names of p exist in the classes of an application and in the generated rules.
 func checkPreset(t *testing.T, app application, p Preset) {
 	t.Helper()
 	of := func(personal string) *config.Config {
@@ -62,7 +62,7 @@ func checkPreset(t *testing.T, app application, p Preset) {
 		}
 		return c
 	}
-	of(Mask) // a masked or hidden field is not a label, pointer or condition
+	of(Mask) // a masked or hidden field must not be a label, pointer or condition
 	of(Hide)
 	c := of(Show)
 	report, err := policyops.Report(c.Rules, app.classes)
@@ -112,7 +112,8 @@ func checkPreset(t *testing.T, app application, p Preset) {
 	}
 }
 
-// TestPresetsOnFrameworks checks that an application built on a framework is described by its own preset where both say something.
+// TestPresetsOnFrameworks checks an application that is built on a framework. If both presets describe a class, the
+// application's preset must win.
 func TestPresetsOnFrameworks(t *testing.T) {
 	classes := append(recordedClasses(t, "mastodon"), schema.Class{Source: "app", Name: "ar_internal_metadata", Fields: []schema.Field{{Name: "key", Type: schema.String}}})
 	for i := range classes {
@@ -130,7 +131,7 @@ func TestPresetsOnFrameworks(t *testing.T) {
 	}
 }
 
-// recordedClasses returns the classes of a recorded application.
+// recordedClasses returns the classes of one recorded application.
 func recordedClasses(t *testing.T, name string) []schema.Class {
 	t.Helper()
 	for _, app := range applications(t) {
@@ -142,7 +143,7 @@ func recordedClasses(t *testing.T, name string) []schema.Class {
 	return nil
 }
 
-// TestPresetsWithPrefix checks a preset whose tables have a prefix in installations and none in the recorded file.
+// TestPresetsWithPrefix checks a preset whose tables have a prefix in the installation but not in the recorded file.
 func TestPresetsWithPrefix(t *testing.T) {
 	classes := recordedClasses(t, "moodle")
 	for i := range classes {
@@ -156,7 +157,7 @@ func TestPresetsWithPrefix(t *testing.T) {
 	checkPreset(t, application{name: "moodle with a prefix", classes: classes}, found[0])
 }
 
-// TestPresetsLiveByType checks that a condition on live records suits the type that a field has in the database at hand.
+// TestPresetsLiveByType checks that a condition on live records matches the type of the field in the actual database.
 func TestPresetsLiveByType(t *testing.T) {
 	for _, tt := range []struct {
 		typ             schema.Type

@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// A live is Directus, served over a database of its own, and a gateway in front of its API.
+// A live is a Directus server with its own database, and a gateway for its API.
 type live struct {
 	t            *testing.T
 	program, dir string
@@ -43,7 +43,7 @@ func free(t *testing.T) string {
 	return port
 }
 
-// serves starts a command that serves, waits until the address answers, and ends it after the test.
+// serves starts a server command, waits until its address answers, and stops it after the test.
 func (l *live) serves(cmd *exec.Cmd, address string) {
 	l.t.Helper()
 	var said bytes.Buffer
@@ -65,7 +65,7 @@ func (l *live) serves(cmd *exec.Cmd, address string) {
 	l.t.Fatalf("%s doesn't answer", address)
 }
 
-// ask makes a request of Directus itself, as its administrator.
+// ask sends a request directly to Directus, as its administrator.
 func (l *live) ask(method, path, body string) string {
 	l.t.Helper()
 	req, err := http.NewRequestWithContext(l.t.Context(), method, l.api+path, strings.NewReader(body))
@@ -86,7 +86,7 @@ func (l *live) ask(method, path, body string) string {
 	return string(out)
 }
 
-// command returns a command of the program, in the folder of the configuration.
+// command returns a command that runs the program in the folder of the configuration.
 func (l *live) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(l.program, args...)
 	cmd.Dir = l.dir
@@ -113,7 +113,7 @@ func (l *live) call(tool, arguments string) string {
 	return l.run("call", "--token", l.agent, "--url", l.gateway+"/mcp", tool, arguments)
 }
 
-// propose proposes a call and returns the id of the change. want is in the sheet that the agent sees.
+// propose proposes a call and returns the id of the change. The agent's sheet must contain want.
 func (l *live) propose(arguments, want string) string {
 	l.t.Helper()
 	sheet := l.call("call_api_write", arguments)
@@ -127,11 +127,11 @@ func (l *live) propose(arguments, want string) string {
 	return id[1]
 }
 
-// decide approves a change as the person, and returns its state soon after.
+// decide approves a change as the person and returns its state shortly after.
 func (l *live) decide(id string) string {
 	l.t.Helper()
 	cmd := l.command("changes", "--token", l.human, "approve", "--yes", id)
-	said, _ := cmd.CombinedOutput() // a stale change is an error
+	said, _ := cmd.CombinedOutput() // a stale change returns an error
 	for range 50 {
 		var got struct{ Status string }
 		if err := json.Unmarshal([]byte(l.call("get_change", fmt.Sprintf(`{"change_id":%q,"fields":["status"]}`, id))), &got); err != nil {
@@ -145,16 +145,16 @@ func (l *live) decide(id string) string {
 	return "undecided: " + string(said)
 }
 
-// record returns a record as Directus itself has it.
+// record returns a record as stored by Directus.
 func (l *live) record(id int) string { return l.ask("GET", fmt.Sprintf("/items/tickets/%d", id), "") }
 
-// times returns how often Directus did something to a record.
+// times returns how often Directus performed an action on a record.
 func (l *live) times(action string, id int) int {
 	return strings.Count(l.ask("GET", fmt.Sprintf("/activity?filter[collection][_eq]=tickets&filter[item][_eq]=%d&filter[action][_eq]=%s&fields=id", id, action), ""), `"id"`)
 }
 
-// newLive starts Directus over an empty database, makes a collection with three records, and serves the configuration that init writes
-// of its own document.
+// newLive starts Directus on an empty database and creates a collection with three records. It then serves the
+// configuration that init writes for the document of this Directus.
 func newLive(t *testing.T) *live {
 	t.Helper()
 	l := &live{t: t, program: filepath.Join(t.TempDir(), "bailiwick"), dir: t.TempDir()}
@@ -198,9 +198,9 @@ func newLive(t *testing.T) *live {
 	return l
 }
 
-// TestInstalledCalls reads and changes records of a live Directus, whose answers have an envelope that its requests
-// don't have. Each review shows the real values of the record. A change of a record that was edited in the meantime is
-// refused. An approved change is made once.
+// TestInstalledCalls reads and changes records of a running Directus. Its answers have an envelope that its requests
+// don't have. Each review must show the current values of the record. A change of a record that was edited meanwhile
+// must be refused. An approved change must be made once.
 func TestInstalledCalls(t *testing.T) {
 	if os.Getenv("APPLICATIONS_CACHE") == "" {
 		t.Skip("LEFT OUT: a live Directus, which comes from npm: make applications")
@@ -211,12 +211,12 @@ func TestInstalledCalls(t *testing.T) {
 		t.Error(got)
 	}
 	if got := l.call("call_api_read", `{"calls":[{"operationId":"readSingleItemsTickets","id":3,"fields":["data.due"]},{"operationId":"readSingleItemsTickets","id":99}]}`); !strings.Contains(got, `1. readSingleItemsTickets: {"data":{"due":"2026-12-03T10:00:00"}}`) ||
-		!strings.Contains(got, "2. readSingleItemsTickets: permission_denied") { // Directus answers so for a record that doesn't exist
+		!strings.Contains(got, "2. readSingleItemsTickets: permission_denied") { // Directus returns this for a missing record
 		t.Error(got)
 	}
 	const update = `{"operationId":"updateSingleItemsTickets","id":1,"status":"closed","price":9.99}`
 	old := l.propose(update, "status: \"open\" → \"closed\"\nprice: \"11.50\" → 9.99")
-	l.ask("PATCH", "/items/tickets/1", `{"title":"Edited"}`) // by somebody else, in a field that the change doesn't set
+	l.ask("PATCH", "/items/tickets/1", `{"title":"Edited"}`) // another person edits a field that the change doesn't set
 	if state := l.decide(old); state != "stale" || strings.Contains(l.record(1), "closed") {
 		t.Errorf("a change of a record that was edited since: %s, %s", state, l.record(1))
 	}
@@ -228,7 +228,7 @@ func TestInstalledCalls(t *testing.T) {
 	l.deletes()
 }
 
-// several updates two records in one call, and makes one.
+// several updates two records in one call. It also creates a record.
 func (l *live) several() {
 	l.t.Helper()
 	both := l.propose(`{"operationId":"updateItemsTickets","body":[{"id":3,"status":"late"},{"id":1,"title":"First"}]}`, "body/0/status: \"open\" → \"late\"\nbody/1/title: \"Edited\" → \"First\"")
@@ -243,7 +243,7 @@ func (l *live) several() {
 	}
 }
 
-// deletes deletes a record, first after it was edited.
+// deletes deletes a record. The first attempt fails because the record was edited.
 func (l *live) deletes() {
 	l.t.Helper()
 	const gone = `title: "%s" → (gone)`

@@ -7,15 +7,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// A Cache is a connection whose objects' descriptions are on disk.
+// A Cache is a connection with object descriptions on disk.
 type Cache struct {
-	Name       string   // of the source in the configuration
-	Connection string   // its name in the project
-	Roots      []string // the allowed folders, as written in the configuration
+	Name       string   // the name of the source in the configuration
+	Connection string   // the name of the connection in the project
+	Roots      []string // the allowed folders, as written into the configuration
 	Objects    int
 }
 
-// OfCaches returns a configuration with descriptions only: one source per connection.
+// OfCaches returns a configuration for cached descriptions. It has one source for each connection.
 func OfCaches(caches []Cache) (Draft, error) {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

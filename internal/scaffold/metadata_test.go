@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// TestCaches parses generated configurations, with any names of connections and folders.
+// TestCaches parses generated configurations with unusual names of connections and folders.
 func TestCaches(t *testing.T) {
 	d, err := OfCaches([]Cache{{"MyOrg", `My: "Org" ${HOME} #1`, []string{"../a b", "c: [d]"}, 3}, {"org_2", "true", []string{"."}, 4}})
 	if err != nil {

@@ -10,17 +10,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A kind of personal data: a pattern of the names of its fields, as lower-case words joined by "_", and a description.
+// A personalKind is a kind of personal data with a pattern for field names. The names are lower-case words joined by
+// "_".
 type personalKind struct {
 	names *regexp.Regexp
 	what  string
-	whole bool // no part of a value may show
+	whole bool // no part of a value may be visible
 }
 
 // nameOfPerson describes a field with the name of a person.
 const nameOfPerson = "the name of a person"
 
-// personalKinds are looked through in order.
+// personalKinds are tried in this order.
 var personalKinds = []personalKind{
 	{regexp.MustCompile(`(?:^|_)(?:e_?mails?|mail|e_?mail_?address|mail_?address)(?:_(?:normali[sz]ed|lower|canonical|new|old|[12]))?$`), "an e-mail address", false},
 	{regexp.MustCompile(`(?:^|_)(?:phone|telephone|tel|mobile|fax|cell|cell_?phone|phone_?number|mobile_?(?:number|phone)|telephone_?number|msisdn|whatsapp)(?:_(?:sanitized|normali[sz]ed|number|home|work|[12]))?$`), "a telephone number", false},
@@ -34,19 +35,20 @@ var personalKinds = []personalKind{
 	{regexp.MustCompile(`(?:^|_)(?:religion|ethnicity|ethnic_group|sexual_orientation|political_\w+|marital|marital_?status|gender|sex)$`), "of a person's private life", true},
 }
 
-// people lists the names of classes of people, in the singular.
+// people lists names of classes of people, in the singular.
 var people = []string{"user", "people", "person", "customer", "contact", "patient", "employee", "member", "subscriber", "lead", "candidate", "applicant", "student", "guest",
 	"teacher", "driver", "client", "staff", "profile", "partner", "recipient", "attendee", "visitor", "owner", "actor", "author", "doctor", "nurse", "physician", "volunteer", "donor", "player", "passenger", "worker", "buyer", "seller", "artist",
 	"speaker", "resident", "pupil", "parent", "child", "coach", "parishioner", "beneficiary", "beneficiarie", "freelancer", "consultant", "instructor", "mitarbeiter", "kunde", "kunden", "benutzer", "cliente", "usuario", "empleado", "utilisateur", "dipendente", "klant", "klanten", "klient", "pracownik"}
 
-// events lists words, in the singular, with which the name of a class can end if one person can have many of its
-// records.
+// events lists words for things that one person may have many of, in the singular. Names of classes can end with
+// them.
 var events = []string{"order", "invoice", "bill", "payment", "booking", "reservation", "appointment", "address", "addresse", "shipment", "delivery", "deliverie", "ticket", "case", "issue", "message", "mail", "email", "comment", "note", "review", "call", "visit", "sale", "purchase",
 	"transaction", "transfer", "subscription", "contract", "quote", "quotation", "offer", "cart", "checkout", "return", "refund", "rental", "loan", "claim", "request", "log", "event", "session", "donation", "registration", "submission", "application", "response", "answer", "post", "line", "item", "entry", "entrie",
 	"history", "historie", "stay", "trip", "ride", "examination", "prescription", "consultation", "certificate", "document", "letter", "card", "account", "payroll", "payslip"}
 
-// itself reports whether a field holds the name of the person that the record is about, so that the key identifies the
-// person. The name of the customer in an order is different: each order would make another person of the same customer.
+// itself reports whether a field contains the name of the person that the record is about. Only then does the key
+// identify the person. An order with its customer's name is different, because the same customer would get a new
+// pseudonym in each order.
 func (g *guess) itself(field string) bool {
 	words := secretnames.Words(g.class.Name)
 	last := words[len(words)-1]
@@ -57,13 +59,13 @@ func (g *guess) itself(field string) bool {
 		return false
 	}
 	role := secretnames.Words(field)[0]
-	return !slices.ContainsFunc(g.class.Fields, func(f schema.Field) bool { // customer_name beside customer_id
+	return !slices.ContainsFunc(g.class.Fields, func(f schema.Field) bool { // such as customer_name next to customer_id
 		w := secretnames.Words(f.Name)
 		return f.Name != field && len(w) > 1 && w[0] == role && slices.Contains([]string{"id", "key", "no", "number", "uuid", "ref"}, w[len(w)-1])
 	})
 }
 
-// person reports whether the records of a class are people, by its name.
+// person reports whether the name of a class suggests that its records are people.
 func person(class string) bool {
 	words := secretnames.Words(class)
 	last := words[len(words)-1]
@@ -73,10 +75,10 @@ func person(class string) bool {
 	return slices.Contains(people, last) || slices.Contains(people, strings.TrimSuffix(last, "s"))
 }
 
-// personal returns the kind of personal data in f, by its name, by the class or by its values, or "". whole reports
-// that no part of its values may show.
+// personal returns the kind of personal data in f, judged by its name, its class or its values, or "". whole is true
+// if no part of a value may be visible.
 func personal(c *schema.Class, f *schema.Field, seen samples.Seen) (what string, whole bool) {
-	name := strings.TrimRight(strings.Join(secretnames.Words(f.Name), "_"), "0123456789") // phone1
+	name := strings.TrimRight(strings.Join(secretnames.Words(f.Name), "_"), "0123456789") // without digits, for example of phone1
 	if f.Type == schema.Boolean || technical.MatchString(name) {
 		return "", false
 	}
@@ -96,5 +98,5 @@ func personal(c *schema.Class, f *schema.Field, seen samples.Seen) (what string,
 	return "", false
 }
 
-// technical matches names of addresses and settings that aren't of people.
+// technical matches names of addresses and settings that don't belong to people.
 var technical = regexp.MustCompile(`(?:^|_)(?:ip|mac|memory|web|host|server|proxy|wallet|contract|callback|smtp|imap|from|reply_to|sender|listen|bind|remote|peer)_?(?:address|mail|e_?mail)$`)

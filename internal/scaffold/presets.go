@@ -16,28 +16,29 @@ import (
 //go:embed known
 var known embed.FS
 
-// A Preset holds the knowledge about one application. A "*" at the beginning of a class is the prefix that the tables
-// of an installation have, such as wp_.
+// A Preset describes the tables of one application. A "*" at the beginning of a class stands for the table prefix of
+// an installation, such as wp_.
 type Preset struct {
 	Name    string           `yaml:"name"`
-	Schema  string           `yaml:"schema"`  // the version, and the source, of the schema that the file was written from
-	Has     []string         `yaml:"has"`     // the marks of the application: a class, then classes, and fields as class.field
-	Classes map[string]Class `yaml:"classes"` // by class
+	Schema  string           `yaml:"schema"`  // the version and the source of the described schema
+	Has     []string         `yaml:"has"`     // what identifies the application: a class first, then more classes and fields (class.field)
+	Classes map[string]Class `yaml:"classes"` // the descriptions, by class
 
-	// Framework is true for tables that other applications are built on. The preset of such an application comes after it.
+	// Framework is set for tables that other applications build on. A preset of such an application is applied after
+	// the framework's preset.
 	Framework bool `yaml:"framework"`
 }
 
-// A Class holds the knowledge about one class.
+// A Class describes one class of an application.
 type Class struct {
-	Hidden   string            `yaml:"hidden"`   // why it holds nothing for agents, or "" if it does
-	Label    string            `yaml:"label"`    // the field that holds the label of a record
-	Live     map[string]string `yaml:"live"`     // the condition on each field for live records, as YAML
-	Denied   map[string]string `yaml:"denied"`   // why a field isn't for agents
-	Pointers map[string]string `yaml:"pointers"` // by field: the class whose key it holds
+	Hidden   string            `yaml:"hidden"`   // why the class is of no use to agents, or ""
+	Label    string            `yaml:"label"`    // the field that contains the label of a record
+	Live     map[string]string `yaml:"live"`     // for each field: the YAML condition that live records satisfy
+	Denied   map[string]string `yaml:"denied"`   // for each field: why agents must not see it
+	Pointers map[string]string `yaml:"pointers"` // for each field: the class whose key it contains
 }
 
-// All returns all presets, in the order of their files.
+// All returns all presets, ordered by file name.
 func All() ([]Preset, error) {
 	files, err := fs.Glob(known, "known/*.yaml")
 	if err != nil {
@@ -56,8 +57,8 @@ func All() ([]Preset, error) {
 	return out, nil
 }
 
-// recognise returns the applications whose tables are among classes, frameworks first. Each has the prefix instead of
-// "*".
+// recognise returns the presets of the applications whose tables are in classes, frameworks first. Their class names
+// contain the real prefix instead of "*".
 func recognise(classes []schema.Class) ([]Preset, error) {
 	all, err := All()
 	if err != nil {
@@ -73,7 +74,7 @@ func recognise(classes []schema.Class) ([]Preset, error) {
 	return out, nil
 }
 
-// rank is the place of p among the recognised presets: those of applications are applied after those of frameworks.
+// rank orders recognised presets. Presets of frameworks are applied first.
 func rank(p Preset) int {
 	if p.Framework {
 		return 0
@@ -81,7 +82,7 @@ func rank(p Preset) int {
 	return 1
 }
 
-// prefix returns the prefix of the tables of an installation of p among classes, "" if p has none.
+// prefix returns the table prefix of an installation of p in classes, and false if p is not installed.
 func (p *Preset) prefix(classes []schema.Class) (string, bool) {
 	prefixes := []string{""}
 	if suffix, ok := strings.CutPrefix(p.Has[0], "*"); ok {
@@ -100,7 +101,7 @@ func (p *Preset) prefix(classes []schema.Class) (string, bool) {
 	return "", false
 }
 
-// has reports whether classes have a class, or a field, given as class.field.
+// has reports whether classes contain a class, or a field given as class.field.
 func has(classes []schema.Class, what string) bool {
 	class, field, isField := strings.Cut(what, ".")
 	i := slices.IndexFunc(classes, func(c schema.Class) bool { return c.Name == class })
@@ -114,7 +115,7 @@ func withPrefix(name, prefix string) string {
 	return name
 }
 
-// with returns p with a prefix instead of "*".
+// with returns p with each "*" replaced by a prefix.
 func (p *Preset) with(prefix string) Preset {
 	out := Preset{Name: p.Name, Schema: p.Schema, Framework: p.Framework, Classes: map[string]Class{}}
 	for _, what := range p.Has {

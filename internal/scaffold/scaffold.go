@@ -5,15 +5,15 @@
 //	API document ─OfAPI→ Draft
 //	folders of descriptions ─OfCaches→ Draft
 //
-// It guesses from names, types and sampled values. It looks for the tenant of a record, live records, heavy fields,
-// credentials and personal data. Guesses are marked with "confirm". It hides what it can't classify. A Draft always
-// compiles, and contains no value of a record.
+// It guesses from names, types and sampled values. It looks for tenants, live records, large fields, credentials and
+// personal data. Guesses are marked with "confirm". It hides fields that it can't classify. A Draft always compiles
+// and contains no values of records.
 //
-// A Preset describes the tables of an application that many people run. It says which tables hold nothing for agents,
-// which pointers the database doesn't declare, which field labels a record, and which records are live. Each
-// application is a file of the folder known. It is recognised by tables and columns that no other application has.
+// A Preset describes the tables of a common application. It lists tables that are of no use to agents, undeclared
+// pointers, label fields, and the conditions for live records. Each application has a file in the folder known. It is
+// recognised by tables and columns that no other application has.
 //
-// Package app samples the records and passes the Evidence.
+// Package app samples the records and passes the result as Evidence.
 package scaffold
 
 import (
@@ -28,11 +28,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Source is the database to configure.
+// A Source describes the database to configure.
 type Source struct {
 	Name, URL    string // as in config.Source. The URL contains no password
-	WithPassword bool   // a password was removed from the URL, and will come from the environment
-	RESTKey      bool   // of a Parse Server: it wants a REST API key
+	WithPassword bool   // the password was removed from the URL. The configuration reads it from the environment
+	RESTKey      bool   // the Parse Server requires a REST API key
 }
 
 // A Draft is a generated configuration.
@@ -40,13 +40,13 @@ type Draft struct {
 	Text    string // YAML
 	Classes int    // number of classes with rules
 
-	Operations int // number of operations of an API with a class
-	Confirm    int // number of guesses marked
+	Operations int // number of API operations that have a class
+	Confirm    int // number of guesses marked "confirm"
 
-	Tenancies []Tenancy // the ways to tell tenants that were found, the likeliest first
+	Tenancies []Tenancy // all tenancies found, the most likely first
 }
 
-// The answers about personal data, and about who writes.
+// The possible answers.
 const (
 	Mask   = "mask"
 	Show   = "show"
@@ -56,15 +56,15 @@ const (
 	None   = "none"
 )
 
-// Answers are answers of people, who know these things better than names and values tell. The zero Answers take the
-// best guess at tenants, mask personal data and let agents read only.
+// Answers contains a person's answers, which are more reliable than guesses. The zero Answers use the best guess for
+// tenants, mask personal data, and let agents only read.
 type Answers struct {
-	Tenant   string // the field with the tenant of a record, such as org_id, or None. "" means the best guess
+	Tenant   string // the field that contains the tenant, such as org_id, or None. "" means the best guess
 	Personal string // Mask, Show or Hide. "" means Mask
-	Writes   string // Off: agents only read. Review: they propose, and a person approves. "" means Off
+	Writes   string // Off means that agents only read. Review means that agents propose writes and people approve them. "" means Off
 }
 
-// Validate returns the fault of a, or nil.
+// Validate returns an error if a contains an invalid answer.
 func (a Answers) Validate() error {
 	if !slices.Contains([]string{"", Mask, Show, Hide}, a.Personal) {
 		return fmt.Errorf("personal data: %q; write mask, show or hide", a.Personal)
@@ -75,8 +75,8 @@ func (a Answers) Validate() error {
 	return nil
 }
 
-// Of returns the configuration of a source with these classes, as the source describes them, given the evidence of a
-// look at its records.
+// Of returns the configuration of a source with these classes. The source has described the classes, and e contains
+// the evidence of sampled records.
 func Of(s Source, classes []schema.Class, e Evidence, a Answers) (Draft, error) {
 	if err := a.Validate(); err != nil {
 		return Draft{}, err
@@ -119,7 +119,7 @@ func Of(s Source, classes []schema.Class, e Evidence, a Answers) (Draft, error) 
 	return Draft{Text: text, Classes: len(classes), Confirm: strings.Count(text, "# confirm"), Tenancies: found}, nil
 }
 
-// choose returns the tenancy whose field is called answer, or nil.
+// choose returns the tenancy that an answer selects, or nil for none.
 func choose(found []Tenancy, answer string) (*Tenancy, error) {
 	switch {
 	case answer == None, answer == "" && (len(found) == 0 || !found[0].likely):
@@ -137,7 +137,7 @@ func choose(found []Tenancy, answer string) (*Tenancy, error) {
 	return nil, fmt.Errorf("no class has a field %s that could name a tenant; such fields are: %s", answer, cmp.Or(strings.Join(names, ", "), "none"))
 }
 
-// sound parses and compiles the generated configuration.
+// sound checks that the generated configuration can be parsed and compiled. It returns the policy.
 func sound(text, source string, classes []schema.Class) (p *policy.Policy, err error) {
 	c, err := config.Parse("bailiwick.yaml", []byte(text), func(name string) (string, bool) {
 		if name == mongoPassword || strings.HasPrefix(name, "PARSE_") {

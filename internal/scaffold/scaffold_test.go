@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// table makes a class from fields written as "name:type", with "!" after a type that is never null. A pointer is
-// "name>target". A field that the database makes from another is "name:type<field". The first field is the key.
+// table returns a class with fields written as "name:type". A "!" after the type means not null. "name>target" is a
+// pointer, and "name:type<field" is generated from another field. The first field is the key.
 func table(name string, fields ...string) schema.Class {
 	types := map[string]schema.Type{"int": schema.Integer, "text": schema.String, "bool": schema.Boolean, "date": schema.Date,
 		"json": schema.JSON, "bytes": schema.Bytes}
@@ -111,7 +111,8 @@ func TestGuesses(t *testing.T) {
 	}
 }
 
-// TestKeysOfSeveralFields checks that a pointer of several fields holds the tenant of the record that it leads to.
+// TestKeysOfSeveralFields checks a pointer of several fields. One of them must be recognised as the tenant of the
+// target record.
 func TestKeysOfSeveralFields(t *testing.T) {
 	items := table("items", "id:int", "firm:int!", "order:int!")
 	items.Relations = []schema.Relation{{Fields: []string{"firm", "order"}, Target: "orders", TargetFields: []string{"org_id", "id"}}}
@@ -121,8 +122,8 @@ func TestKeysOfSeveralFields(t *testing.T) {
 	}
 }
 
-// TestHostileNames drafts rules over names that could be taken for something else in the file. The file must contain
-// the same names, each readable.
+// TestHostileNames drafts rules for names that have a special meaning in the file. The file must contain the same
+// names in a readable form.
 func TestHostileNames(t *testing.T) {
 	for name, want := range map[string]string{"${HOME}": `"app.${HOME}": {}`, "a\u202etxt.b": `"app.a\u202etxt.b": {}`, "a\u0085b": `"app.a\u0085b": {}`, "x: {}\nstore: y": `"app.x: {}\nstore: y": {}`, "é": `"app.é": {}`} {
 		d, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, []schema.Class{table(name, "id:int", "title:text")}, Evidence{}, Answers{})
@@ -139,7 +140,8 @@ func TestNoTables(t *testing.T) {
 	}
 }
 
-// TestAnswers checks the effects of a person's answers. Other answers are refused with a list of the possible ones.
+// TestAnswers checks the effects of a person's answers. An unknown answer must return an error that lists the
+// possible answers.
 func TestAnswers(t *testing.T) {
 	classes := []schema.Class{table("store", "id:int"), table("staff", "id:int", "email:text", "store_id>store!"), table("film", "id:int"), table("actor", "id:int")}
 	of := func(a Answers) string {
@@ -215,7 +217,8 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestAddresses checks how the address of a database is written: only the variable of a password that was removed is one.
+// TestAddresses checks how the address of a database is written. Only the variable for a removed password may be
+// expanded.
 func TestAddresses(t *testing.T) {
 	for _, tt := range []struct {
 		source Source
@@ -238,7 +241,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestFollows checks that init's comments on a view name the columns that it is made of.
+// TestFollows checks that init's comments on a view name the columns that the view is derived from.
 func TestFollows(t *testing.T) {
 	view := table("people", "id:int", "shown:text", "mail:text", "archived:bool", "login:text", "lost:text")
 	view.View, view.Key = true, nil

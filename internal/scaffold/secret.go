@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// storeNames matches names of classes, as lower-case words joined by "_", whose records are credentials.
+// storeNames matches names of classes whose records are credentials. The names are lower-case words joined by "_".
 var storeNames = regexp.MustCompile(`(?:^|_)(?:` +
 	`\w*sessions?|\w*tokens?|\w*secrets?|\w*credentials?|oauth\w*|oath\w*|otp|totp|mfa|tfa|webauthn|jwt|` +
 	`\w*passwords?|passkeys?|passcodes?|\w*backupcodes?|rememberme|remember_me|two_?factor\w*|second_factors?|` +
@@ -18,14 +18,14 @@ var storeNames = regexp.MustCompile(`(?:^|_)(?:` +
 	`(?:login|sign_in|registration|verification|recovery|auth|authorization|access|backup|activation|reset|confirmation|one_time)_(?:codes?|links?|records?)|` +
 	`\w*activations?$|(?:user|customer|account|password)_recovery|push_subscriptions?)(?:$|_)`)
 
-// otherSessions matches names of classes of sessions in which nobody is signed in: of training, of uploads, of traces.
+// otherSessions matches names of classes with sessions that are not sign-ins, such as trainings, uploads or traces.
 var otherSessions = regexp.MustCompile(`(?:^|_)(?:traces?|uploads?|\w*checks?|training|course|class|chat|game|play|study|therapy|consultation|coaching|work|time|conference|charging|parking|checkout|payment|live|stream|streaming|import|export|tracking|replays?|visitor|` +
 	`debug|conversation|exam|quiz|review|table|poker|yoga|gym|lab|research|interview|workshop|counting|inventory|cash|register|pos|shopping|form|survey|recording)_?sessions?(?:$|_)|(?:^|_)sessions?_(?:replays?|recordings?|events?|data|notes|speakers?|attendees?|bookings?|types?)(?:$|_)`)
 
-// bookkeeping lists words in names of tables that migration tools keep for themselves.
+// bookkeeping lists words in names of tables that migration tools create for themselves.
 var bookkeeping = []string{"migration", "migrations", "flyway", "alembic", "goose", "knex", "databasechangelog", "databasechangeloglock", "diesel", "prisma"}
 
-// hiddenClass returns why c should be hidden: its name suggests credentials, or the bookkeeping of a tool.
+// hiddenClass returns the reason to hide c, or "". The name may suggest credentials or the bookkeeping of a tool.
 func hiddenClass(c *schema.Class) string {
 	words := secretnames.Words(c.Name)
 	if joined := strings.Join(words, "_"); storeNames.MatchString(joined) && !otherSessions.MatchString(joined) {
@@ -37,10 +37,10 @@ func hiddenClass(c *schema.Class) string {
 	return ""
 }
 
-// settingsNames matches names of classes that hold settings by name, and connectionNames those that describe
-// connections to other systems. Either holds passwords and keys among other things. doorNames are of links and codes
-// that let somebody in, and accessNames of programs and devices that sign in. vaultNames are of things that people keep
-// secret.
+// settingsNames matches names of classes that contain settings by name. connectionNames matches classes that describe
+// connections to other systems. Both often contain passwords and keys. doorNames matches classes with links and codes
+// that give access. accessNames matches classes of programs and devices that sign in. vaultNames matches classes of
+// things that people keep secret.
 var (
 	settingsNames = regexp.MustCompile(`(?:^|_)(?:\w*settings?|options?$|\w*configs?|configurations?|rad(?:group)?(?:check|reply)|preferences?|prefs|\w*macros?|parameter_values?|client_attributes?|variables?|environments?|env|systems?|` +
 		`user_?meta|site_?meta|config_(?:data|parameters?|entry)|key_?values?|kvs?|plugin_?(?:store|key)\w*|media_type_param|\w*_?store)(?:$|_)`)
@@ -50,7 +50,7 @@ var (
 	doorNames   = regexp.MustCompile(`(?:^|_)(?:\w*invit(?:e|es|ed|ation|ations)|\w*shares?|\w*share_?links?\w*|shared_?links?|public_?links?|magic_?links?|gdpr|pending|(?:temp|pending)_users?|registration_tickets?|registrations?|confirmations?|verifications?|\w*snapshots?)(?:$|_)`)
 	accessNames = regexp.MustCompile(`(?:^|_)(?:apis?|api_?logs?|scan_?agents?|scanners?|agents?|\w*hooks?|sends|ciphers?|devices?|clients?|\w*accounts?|bots?|\w*keys?|\w*grants?|\w*endpoints?|\w*applications?|\w*certificates?|pushover|telegram|licen[sc]es?|\w*subscriptions?)$`)
 	vaultNames  = regexp.MustCompile(`(?:^|_)(?:vaults?|vault_?items?|ciphers?|safes?|(?:user|team)_?collections?)(?:$|_)`)
-	// bareNames matches fields that hold credentials whatever their class.
+	// bareNames matches fields that contain credentials in any class.
 	bareNames = regexp.MustCompile(`(?:^|_)(?:env|envs|env_vars?|environ|environment_(?:variables|vars|file)|variables|var_sources|(?:request_|http_|custom_|extra_)?headers|sasl_(?:options|config)|grpc_metadata)$|` +
 		`(?:^|_)(?:extra_)?vars$|(?:^|_)(?:start_args|job_env|ccache|e2e\w*|key_(?:data|material|content|pem|file))$|(?:^|_)(?:delete|unsubscribe|invite|invitation|share|signed|presigned|magic|reset|confirm|confirmation|activation|verification)_ur[il]$|` +
 		`^(?:(?:mfa|tfa|two_factor)_(?:verifications?|data|config)|(?:import|mirror|push)_ur[il]|(?:terraform|provisioner)_state|tfstate|keys|tokens|legacy_auth|\w*two_?factor_remember|` +
@@ -66,11 +66,12 @@ var (
 	namesOfValues   = []string{"key", "name", "setting", "option", "variable", "code", "param", "parameter", "property", "attribute"}
 )
 
-// harmlessPairs matches names of classes whose records are names and values that agents work with: labels, translations, answers.
+// harmlessPairs matches names of classes of name-value pairs that agents work with, such as labels, translations and
+// answers.
 var harmlessPairs = regexp.MustCompile(`(?:^|_)(?:labels?|tags?|translations?|locales?|languages?|currenc(?:y|ies)|\w*fields?|answers?|votes?|metrics?|statistics?|stats|scores?|tax(?:es)?|rates?|enums?|lookups?|choices?|facets?|filters?|dimensions?|concepts?|products?|variants?|swatch\w*|attributes?|options?|totals?)(?:$|_)`)
 
-// secretField returns why a field should be denied although its own name doesn't suggest a credential: the class suggests
-// it, or its sampled values do.
+// secretField returns the reason to deny a field whose name doesn't suggest a credential, or "". The class or the
+// sampled values may suggest one.
 func secretField(c *schema.Class, f *schema.Field, seen samples.Seen) string {
 	words, class := secretnames.Words(f.Name), strings.Join(secretnames.Words(c.Name), "_")
 	last, name := words[len(words)-1], strings.Join(words, "_")
@@ -103,9 +104,8 @@ func secretField(c *schema.Class, f *schema.Field, seen samples.Seen) string {
 	return unsampledReason(f, last, seen)
 }
 
-// unsampledReason returns why a column is denied if there are no values to look at, or "" if it isn't denied: objects
-// in JSON and bytes may hold anything. The values of a column that is shown are looked at again while the gateway
-// runs.
+// unsampledReason returns the reason to deny a field because no values could be sampled, or "". JSON objects and
+// bytes may contain anything. While a gateway runs, it samples the values of visible columns again.
 func unsampledReason(f *schema.Field, last string, seen samples.Seen) string {
 	switch {
 	case f.Type != schema.JSON && f.Type != schema.Bytes, seen.Values > 0, slices.Contains(listed, last), f.Type == schema.Bytes && strings.HasSuffix(last, "id"):
@@ -114,7 +114,8 @@ func unsampledReason(f *schema.Field, last string, seen samples.Seen) string {
 	return "it may hold anything, and there are no values to tell from"
 }
 
-// opensByKey reports whether the words of a name end in a key that isn't known to be of a record: stream_key, enrolmentkey.
+// opensByKey reports whether a name ends in a key that isn't a known key of records. For example, it accepts
+// stream_key and enrolmentkey.
 func opensByKey(words []string) bool {
 	last := strings.TrimSuffix(words[len(words)-1], "s")
 	stem, ok := strings.CutSuffix(last, "key")
@@ -127,27 +128,28 @@ func opensByKey(words []string) bool {
 	return !slices.Contains(recordKeys, stem)
 }
 
-// recordKeys are the words before "key" of a name that something is found by.
+// recordKeys lists words before "key" that mean an identifier instead of a credential.
 var recordKeys = []string{"public", "import", "export", "pub", "primary", "foreign", "partition", "sort", "cache", "object", "file", "storage", "store", "issue", "project", "idempotency", "index", "group", "map", "row", "routing", "translation", "type", "unique", "url", "external",
 	"product", "payload", "response", "request", "parent", "child", "source", "target", "data", "job", "event", "log", "form", "profile", "preferences", "preference", "prop", "permission", "tenant", "topic", "event", "tracking", "analytics", "natural", "business", "candidate",
 	"composite", "surrogate", "reference", "ref", "entity", "resource", "label", "name", "title", "message", "template", "config", "setting", "settings", "option", "meta", "metadata", "attribute", "property", "field", "column", "content", "section", "page", "feature", "flag",
 	"metric", "dimension", "filter", "category", "lookup", "search", "slug", "locale", "language", "theme", "icon", "image", "asset", "queue", "lock", "dedup", "dedupe", "deduplication", "distribution", "shard", "hash", "range", "segment", "bucket", "armored", "ticket",
 	"article", "document", "item", "order", "customer", "account", "role", "team", "task", "step", "state", "status", "action", "plugin", "module", "widget", "dashboard", "report", "environment", "variable", "sign", "experiment", "variant", "plan", "sku", "release", "space", "workspace"}
 
-// listed are the last words of names of JSON that holds ids, words and settings of how things look.
+// listed lists last words of names of JSON fields that contain ids, words or display settings.
 var listed = []string{"ids", "tags", "filters", "filter", "roles", "role", "permissions", "scopes", "scope", "types", "type", "positions", "position", "colors", "color", "labels", "label", "ranges", "range", "list", "lists", "limits", "flags", "features", "fields", "columns", "order",
 	"ordering", "sort", "sorting", "layout", "words", "statuses", "status", "groups", "ips", "domains", "hosts", "languages", "locales", "reactions", "ancestors", "dates", "days", "hours", "period", "statistics", "stats", "counts", "histogram", "translations", "names", "name", "title",
 	"titles", "description", "descriptions", "coordinates", "location", "bounds", "geometry", "geo", "polygon", "path", "breadcrumbs", "dimensions", "sizes", "weights", "prices", "price", "amounts", "totals", "taxes", "breakdown", "members", "users", "assignees", "watchers", "participants",
 	"followers", "attendees", "categories", "category", "keywords", "aliases", "synonyms", "mentions", "emojis", "icons", "images", "photos", "schema", "mapping", "formats", "events", "conditions", "choices", "enum", "ratings", "scores", "votes", "versions", "version", "slots", "schedule",
 	"availability", "countries", "currencies", "regions", "branches", "seats", "ingredients", "allergens", "genres", "skills", "languages", "address", "addresses", "options_order"}
 
-// networks matches names of classes of devices that are asked by SNMP.
+// networks matches names of classes of devices that are queried by SNMP.
 var networks = regexp.MustCompile(`snmp|^nas$|devices?$|routers?$|switch(?:es)?$|hosts?$`)
 
-// runs matches names of classes of programs that run in an environment, given as text.
+// runs matches names of classes of programs that run with an environment stored as text.
 var runs = regexp.MustCompile(`(?:^|_)(?:tasks?|jobs?|builds?|runs?|steps?|executions?|deployments?)$`)
 
-// hasOwnPassword reports whether the records of a class have a password of their own: those of a share, or of a person with a code.
+// hasOwnPassword reports whether each record of a class has its own password. Such records are shares, or people with
+// a code.
 func hasOwnPassword(c *schema.Class, class, last string) bool {
 	if last == "code" && !person(c.Name) || last != "code" && person(c.Name) {
 		return false
@@ -155,13 +157,13 @@ func hasOwnPassword(c *schema.Class, class, last string) bool {
 	return slices.ContainsFunc(c.Fields, func(f schema.Field) bool { return strings.EqualFold(f.Name, "password") })
 }
 
-// hooks matches names of classes of addresses that events are sent to. Such an address is often a secret itself.
+// hooks matches names of classes of addresses that receive events. Such an address is often a secret itself.
 var hooks = regexp.MustCompile(`hooks?$`)
 
-// contentNames matches names of classes whose hashes are of contents.
+// contentNames matches names of classes whose hashes identify contents.
 var contentNames = regexp.MustCompile(`(?:^|_)(?:\w*files?|\w*images?|media|\w*attachments?|\w*uploads?|commits?|blobs?|\w*events?|tasks?|transfers?|\w*meta|\w*configs?|blocks?|transactions?|documents?|cache\w*|quer(?:y|ies)|photos?|videos?|assets?|packages?|artifacts?|links?|urls?|pages?|posts?|articles?|nodes?|torrents?)$`)
 
-// pairs reports whether the records of a class are names and values, and little else.
+// pairs reports whether the records of a class are mainly name-value pairs.
 func pairs(c *schema.Class) bool {
 	return len(c.Fields) <= 9 && slices.ContainsFunc(c.Fields, func(f schema.Field) bool {
 		words := secretnames.Words(f.Name)
@@ -169,13 +171,13 @@ func pairs(c *schema.Class) bool {
 	})
 }
 
-// isKeyField reports whether a field belongs to the key of c or to a pointer. Such a field identifies records. Agents need
-// it for their work, so it can't be left out.
+// isKeyField reports whether a field belongs to the key of c or to a pointer. Such a field identifies records and
+// must not be omitted, because agents need it.
 func isKeyField(c *schema.Class, name string) bool {
 	return slices.Contains(c.Key, name) || slices.ContainsFunc(c.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, name) })
 }
 
-// Hides reports whether init hides a class because of its name, so that nobody needs to look at its records.
+// Hides reports whether init hides a class because of its name. The records of such a class don't need to be sampled.
 func Hides(c *schema.Class) bool { return hiddenClass(c) != "" }
 
 func numeric(t schema.Type) bool {

@@ -9,32 +9,32 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// tenantWords are common names for a tenant, the likeliest first. The first plainWords of them mean nothing else. The
-// others are as often a fact about a record, such as a customer's company, so they need more evidence.
+// tenantWords lists common names for a tenant, the most likely first. The first plainWords of them always mean a
+// tenant. The others often describe something else, such as a customer's company, so they require more evidence.
 var tenantWords = []string{"tenant", "organisation", "organization", "org", "workspace", "team", "account", "company", "store", "shop", "site", "customer", "client"}
 
 const plainWords = 5
 
-// A Tenancy is a way to tell which tenant a record belongs to.
+// A Tenancy is one possible rule for the tenant of a record.
 type Tenancy struct {
-	Field  string   // as most classes call it, such as org_id
-	Target string   // the class whose records are the tenants, or "" if there is none
-	Direct []string // the classes that have the field
-	Lost   []string // the classes that lead to no tenant, which would be hidden
-	Total  int      // the number of classes that can be seen otherwise
-	Count  int64    // the number of tenants, or 0 if it isn't known
+	Field  string   // the most common name of the field, such as org_id
+	Target string   // the class whose records are the tenants, or "" if there is no such class
+	Direct []string // the classes that contain the field
+	Lost   []string // the classes without a path to a tenant. They would be hidden
+	Total  int      // the number of classes that are not hidden for other reasons
+	Count  int64    // the number of tenants, or 0 if not known
 
 	word   string
-	maybe  map[string]string // by class without a path: the pointer to a class with a tenant that may be null
-	fields map[string]string // by class: the field that holds the tenant
-	paths  map[string]string // by class: the pointer to a class with a tenant
+	maybe  map[string]string // for each class without a path: its nullable pointer to a class with a tenant
+	fields map[string]string // for each class: the field that contains the tenant
+	paths  map[string]string // for each class: its pointer to a class with a tenant
 	likely bool
 }
 
-// Likely reports whether init takes t unless an answer says otherwise.
+// Likely reports whether init uses t if there is no answer.
 func (t Tenancy) Likely() bool { return t.likely }
 
-// String describes the evidence for t and the records that it would hide.
+// String describes the evidence for t and the classes that it would hide.
 func (t Tenancy) String() string {
 	text := fmt.Sprintf("%s is in %d of %d classes", t.Field, len(t.Direct), t.Total)
 	if t.Target != "" {
@@ -53,7 +53,7 @@ func (t Tenancy) String() string {
 	return text
 }
 
-// some joins the first names of a list.
+// some joins at most six names of a list.
 func some(names []string) string {
 	if len(names) > 6 {
 		return strings.Join(names[:6], ", ") + " and others"
@@ -61,8 +61,9 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// tenancies returns the ways to tell tenants, the likeliest first: a field that means the same in several classes. It
-// is likely only if its name says tenant, or it points at a class of tenants. It must also hide only few classes.
+// tenancies returns the possible tenancies, the most likely first. A tenancy is a field with the same meaning in
+// several classes. It counts as likely only if its name means a tenant, or if it points to a class of tenants. It
+// must also hide only few classes.
 func tenancies(guesses []guess, e Evidence) []Tenancy {
 	var out []Tenancy
 	for i, word := range tenantWords {
@@ -91,7 +92,8 @@ func tenancies(guesses []guess, e Evidence) []Tenancy {
 	return out
 }
 
-// hasEnoughEvidence reports whether the evidence is enough to propose t. plain reports that the word means nothing but a tenant.
+// hasEnoughEvidence reports whether the evidence is sufficient to propose t. plain is true if the word always means a
+// tenant.
 func (t *Tenancy) hasEnoughEvidence(plain bool, counts func(class string) int64) bool {
 	lost, direct := len(t.Lost), len(t.Direct)
 	switch {
@@ -106,11 +108,11 @@ func (t *Tenancy) hasEnoughEvidence(plain bool, counts func(class string) int64)
 	for _, name := range t.Direct {
 		most = max(most, counts(name))
 	}
-	many := t.Count > 20 && t.Count*5 > most // tenants have many records each
+	many := t.Count > 20 && t.Count*5 > most // a real tenant has many records
 	return !many && direct*3 >= t.Total && lost*4 <= t.Total
 }
 
-// find fills in the classes that have a field for the tenant, and the class of tenants.
+// find sets the classes that have a tenant field, and the class of tenants.
 func (t *Tenancy) find(guesses []guess) {
 	names := map[string]int{}
 	byName := classesByName(guesses)
@@ -135,7 +137,7 @@ func (t *Tenancy) find(guesses []guess) {
 			t.Target, t.fields[target] = target, key
 		}
 	}
-	if t.Target == "" { // no pointers are declared: the class that is called so
+	if t.Target == "" { // without declared pointers, find the class by its name
 		for i := range guesses {
 			if g := &guesses[i]; len(t.Direct) > 0 && g.hidden == "" && matchesWord(g.class.Name, t.word) && len(g.class.Key) == 1 && t.fields[g.class.Name] == "" {
 				t.Target, t.fields[g.class.Name] = g.class.Name, g.class.Key[0]
@@ -145,7 +147,7 @@ func (t *Tenancy) find(guesses []guess) {
 	}
 }
 
-// reach fills in the classes that lead to a tenant through pointers, and those that lead to none.
+// reach sets the classes that lead to a tenant through pointers, and the classes that don't.
 func (t *Tenancy) reach(guesses []guess) {
 	byName := classesByName(guesses)
 	declares := slices.ContainsFunc(guesses, func(g guess) bool {
@@ -163,11 +165,12 @@ func (t *Tenancy) reach(guesses []guess) {
 	}
 }
 
-// follow adds to paths the classes that lead to a tenant through pointers, with strict only through those that are never null.
+// follow adds to paths the classes that lead to a tenant through pointers. If strict is set, it uses only pointers
+// that are never null.
 func (t *Tenancy) follow(guesses []guess, byName map[string]*guess, strict bool, paths map[string]string) {
 	for found := true; found; {
 		t.alongKeys(guesses)
-		next := map[string]string{} // a new map each round, so that the shortest path wins
+		next := map[string]string{} // a new map for each round, so that the shortest path is used
 		for i := range guesses {
 			g := &guesses[i]
 			if name := g.class.Name; g.hidden == "" && t.fields[name] == "" && t.paths[name] == "" && t.maybe[name] == "" {
@@ -183,7 +186,8 @@ func (t *Tenancy) follow(guesses []guess, byName map[string]*guess, strict bool,
 	}
 }
 
-// alongKeys fills in the classes whose pointer of several fields holds the tenant of another record: (org_id, order_id) refers to (org_id, id).
+// alongKeys handles pointers of several fields that include the tenant of the target record. For example, (org_id,
+// order_id) refers to (org_id, id). It then sets the tenant field of the class.
 func (t *Tenancy) alongKeys(guesses []guess) {
 	for i := range guesses {
 		c := guesses[i].class
@@ -198,9 +202,9 @@ func (t *Tenancy) alongKeys(guesses []guess) {
 	}
 }
 
-// parent returns the pointer of c to a class that has a tenant. With strict, the pointer must never be null, because a
-// record without it would have no tenant. It prefers one to a thing over one to a person, since a person may change
-// tenants.
+// parent returns the pointer of c to a class that has a tenant, or "". If strict is set, the pointer must never be
+// null, because a record without it would have no tenant. It prefers a pointer to a thing over a pointer to a person,
+// because a person may change tenants.
 func (t *Tenancy) parent(c *schema.Class, byName map[string]*guess, strict bool) string {
 	best, score := "", -1
 	for _, f := range c.Fields {
@@ -224,7 +228,7 @@ func (t *Tenancy) parent(c *schema.Class, byName map[string]*guess, strict bool)
 	return best
 }
 
-// apply writes t into the guesses.
+// apply adds the tenancy to the guesses.
 func (t *Tenancy) apply(guesses []guess) {
 	for i := range guesses {
 		g := &guesses[i]
@@ -239,8 +243,9 @@ func (t *Tenancy) apply(guesses []guess) {
 	}
 }
 
-// tenantField returns the field of c that holds a tenant called word. It is org_id, orgId, or org if it is a pointer or
-// a class is called so. A text such as a customer's company name is not a tenant.
+// tenantField returns the field of c that contains the tenant for word. For example, it accepts org_id and orgId. It
+// accepts org only if that is a pointer or a class has this name. A plain text, such as a customer's company name, is
+// not a tenant.
 func tenantField(c *schema.Class, word string, byName map[string]*guess) string {
 	for _, f := range c.Fields {
 		switch strings.Join(secretnames.Words(f.Name), "_") {
@@ -255,14 +260,14 @@ func tenantField(c *schema.Class, word string, byName map[string]*guess) string 
 	return ""
 }
 
-// matchesWord reports whether a class is called by word, in the singular or plural.
+// matchesWord reports whether the last word of a class name is word, in the singular or plural.
 func matchesWord(class, word string) bool {
 	words := secretnames.Words(class)
 	last := words[len(words)-1]
 	return last == word || last == word+"s" || last == strings.TrimSuffix(word, "y")+"ies"
 }
 
-// pointsAt returns the class that a field points at and its key, or "" if it is not a pointer.
+// pointsAt returns the class that a field points to and the key there, or "" if the field is not a pointer.
 func pointsAt(c *schema.Class, field string) (target, key string) {
 	for _, r := range c.Relations {
 		if len(r.Fields) == 1 && r.Fields[0] == field {
@@ -280,7 +285,7 @@ func classesByName(guesses []guess) map[string]*guess {
 	return byName
 }
 
-// ownerField returns the field of c that names the person a record belongs to, or "" if there is none.
+// ownerField returns the field of c that contains the person who owns a record, or "".
 func ownerField(c *schema.Class) string {
 	for _, name := range []string{"owner_id", "owner", "user_id", "user", "author_id", "created_by_id", "created_by", "assignee_id"} {
 		for _, f := range c.Fields {

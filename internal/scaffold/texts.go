@@ -12,7 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// freeNames matches names of fields that hold texts of people, as lower-case words joined by "_".
+// freeNames matches names of fields that contain texts written by people. The names are lower-case words joined by
+// "_".
 var freeNames = regexp.MustCompile(`(?:^|_)(?:notes?|messages?|msg|comments?|body|bodies|description|desc|text|content|contents|remarks?|memos?|details?|repl(?:y|ies)|questions?|answers?|feedback|complaints?|` +
 	`reasons?|transcripts?|summary|instructions?|problem|symptom|resolution|solution|inquiry|enquiry|correspondence|conversation|history|minutes|letter|testimonial|observations?|about|bio|biography|statement|narrative|` +
 	`notiz(?:en)?|bemerkung(?:en)?|anmerkung(?:en)?|kommentare?|beschreibung|nachricht(?:en)?|hinweise?|frage|antwort|begruendung|` +
@@ -22,15 +23,15 @@ var freeNames = regexp.MustCompile(`(?:^|_)(?:notes?|messages?|msg|comments?|bod
 	`anteckning(?:ar)?|beskrivning|meddelande(?:n)?|kommentar(?:er)?|notat(?:er)?|besked|poznamk[ay]|popis|aciklama|mesaj|yorum)` +
 	`(?:_(?:md|html|text|txt|markdown|plain|raw|source|body|long|full|internal|external|public|private|other|[a-z]{2}))?$`)
 
-// talk lists words in names of classes that hold texts that people write to each other, or about each other.
+// talk lists words in names of classes that contain texts which people write to or about each other.
 var talk = []string{"ticket", "note", "message", "msg", "comment", "conversation", "mail", "email", "chat", "reply", "replie", "case", "issue", "complaint", "feedback", "inquiry", "inquirie", "enquiry", "enquirie", "sms", "letter",
 	"correspondence", "memo", "interaction", "helpdesk", "incident", "thread", "utterance", "journal", "answer", "review", "notiz", "notizen", "kommentar", "nachricht", "nachrichten", "anfrage", "anfragen", "mensaje", "comentario", "nota", "mensagen", "commentaire", "messaggio", "messaggi", "bericht", "berichten", "opmerking", "opmerkingen"}
 
-// talkParts lists last words of names of classes that describe such records, and hold none.
+// talkParts lists last words of names of classes that describe such texts but don't contain them.
 var talkParts = []string{"type", "types", "status", "statuses", "state", "states", "category", "categories", "template", "templates", "label", "labels", "tag", "tags", "setting", "settings", "priority", "priorities", "kind", "kinds",
 	"reaction", "reactions", "field", "fields", "format", "formats", "queue", "queues", "rule", "rules", "config", "configs", "macro", "macros"}
 
-// talks reports whether the records of a class are tickets, notes, messages or similar texts, by its name.
+// talks reports whether the name of a class suggests tickets, notes, messages or similar texts.
 func talks(class string) bool {
 	words := secretnames.Words(class)
 	if len(words) == 0 || slices.Contains(talkParts, words[len(words)-1]) {
@@ -41,13 +42,13 @@ func talks(class string) bool {
 	})
 }
 
-// usualPatterns are the patterns that init proposes for texts, whichever of them the sampled values have.
+// usualPatterns returns the patterns that init always proposes for texts.
 func usualPatterns() []policy.Pattern {
 	return []policy.Pattern{"email", "phone", "iban", "card"}
 }
 
-// inside masks the texts in which personal data was found. In a class of tickets, notes or messages it also masks texts
-// without samples. It notes the other texts, for a comment. seen is the evidence of the sampled values of a field.
+// inside masks the texts in which personal data was found. In a class of tickets, notes or messages, it also masks
+// texts without samples. It lists other texts in a comment. The function seen returns the sample counts of a field.
 func (g *guess) inside(seen func(field string) samples.Seen, targets map[string]bool) {
 	for i := range g.class.Fields {
 		f := &g.class.Fields[i]
@@ -73,8 +74,8 @@ func (g *guess) inside(seen func(field string) samples.Seen, targets map[string]
 	}
 }
 
-// mayHold reports whether f may have a mask for the contents of its texts. The field must be visible without a mask,
-// must not be a key or a pointer, and must hold texts or JSON.
+// mayHold reports whether f may get a mask for personal data within its texts. The field must be visible and not
+// masked. It must contain texts or JSON, and it must not be a key or a pointer.
 func (g *guess) mayHold(f *schema.Field) bool {
 	if f.Type != schema.String && f.Type != schema.Any && !f.Type.IsStructured() || f.Values != nil || !g.whole(f.Name) || isKeyField(g.class, f.Name) {
 		return false
@@ -83,12 +84,12 @@ func (g *guess) mayHold(f *schema.Field) bool {
 	return !slices.ContainsFunc(g.pointers, points) && !slices.ContainsFunc(g.doubts, points)
 }
 
-// longText reports whether a field can hold more than a line.
+// longText reports whether a field may contain more than one line of text.
 func longText(f *schema.Field) bool { return f.Length == 0 || f.Length >= 200 }
 
-// inText returns the patterns of personal data that sampled values of f have inside of them, if they count. Telephone
-// numbers count only in texts of people, because other numbers look like them. IP addresses never count, because they
-// are more often of machines.
+// inText returns the patterns of personal data that the sampled values of f contain. It counts telephone numbers only
+// in texts written by people, because other numbers look like them. It never counts IP addresses, because they
+// usually belong to machines.
 func inText(f *schema.Field, s samples.Seen, free bool, name string) (found []string) {
 	prose := s.Prose*2 >= s.Values && s.Values > 0
 	if !free && !prose && (samples.Identifies(f) || technical.MatchString(name)) {
@@ -103,8 +104,8 @@ func inText(f *schema.Field, s samples.Seen, free bool, name string) (found []st
 	return found
 }
 
-// insideMask returns the mask of a field with texts, as a member of mask: the usual patterns, and those that were found.
-// A class without a visible key can only have the mask null.
+// insideMask returns the mask of a text field as a member of mask. The mask has the usual patterns and those found.
+// For a class without a visible key, only the mask null is possible.
 func (g *guess) insideMask(field string, found []policy.Pattern) string {
 	if g.keyless() {
 		return yamlKey(field) + ": null"

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestNames checks which names become pseudonyms: those of the person that the record is about, if its key identifies
-// that person.
+// TestNames checks which names become pseudonyms. Only the name of the person that the record is about may become
+// one, and the key must identify that person.
 func TestNames(t *testing.T) {
 	two := table("members", "id:int", "org:int", "full_name:text")
 	two.Key = []string{"org", "id"}
@@ -37,8 +37,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestTexts checks which texts are masked inside. These are texts whose values have personal data, and texts of
-// tickets, notes and messages without samples. Other texts are named in a comment.
+// TestTexts checks which texts get a mask for their contents. These are texts whose values contain personal data, and
+// texts of tickets, notes and messages without samples. A comment must list the other texts.
 func TestTexts(t *testing.T) {
 	const usual = "{pattern: [email, phone, iban, card]}"
 	said := []string{"Please call me back at +49 171 1234567 before noon", "thanks a lot for the quick help yesterday", "write to ada@example.com if anything is unclear"}

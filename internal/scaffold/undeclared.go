@@ -10,10 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Pointers returns, by "source.Class", the pointers that the names of fields suggest and the source doesn't declare.
-// customer_id points to customers, billing_address_id to addresses, created_by to users, and parent_id to another
-// record of its class. A list tag_ids points to tags. The records have to confirm them. Types are those of lists that
-// the source holds as texts, as e shows.
+// Pointers returns pointers that the names of fields suggest but that the source doesn't declare, by "source.Class".
+// For example, customer_id points to customers, billing_address_id to addresses, created_by to users, and parent_id
+// to another record of the same class. A list tag_ids points to tags. Sampled records must confirm them. For lists
+// that the source stores as texts, it also returns their types, according to e.
 func Pointers(classes []schema.Class, e Evidence) map[string]policy.ClassRule {
 	out := map[string]policy.ClassRule{}
 	for i := range classes {
@@ -44,7 +44,7 @@ func Pointers(classes []schema.Class, e Evidence) map[string]policy.ClassRule {
 	return out
 }
 
-// withField returns c with its field of the same name replaced by f.
+// withField returns a copy of c in which f replaces the field of the same name.
 func withField(c *schema.Class, f *schema.Field) *schema.Class {
 	out := *c
 	out.Fields = slices.Clone(c.Fields)
@@ -52,24 +52,25 @@ func withField(c *schema.Class, f *schema.Field) *schema.Class {
 	return &out
 }
 
-// suggestedClass returns the class that the name of a field suggests, or nil if it suggests none, or several.
+// suggestedClass returns the class that the name of a field suggests. It returns nil if no class or more than one
+// class matches.
 func suggestedClass(classes []schema.Class, from *schema.Class, f *schema.Field) *schema.Class {
 	words := secretnames.Words(f.Name)
 	suffix := "id"
 	if f.Type.IsStructured() {
-		suffix = "ids" // a list of other values is called tags
+		suffix = "ids" // a list named tags contains other values
 	}
 	stem, isID := strings.Join(words, ""), len(words) > 1 && words[len(words)-1] == suffix
 	if isID {
 		stem = strings.Join(words[:len(words)-1], "")
 	} else if f.Type == schema.String || f.Type.IsStructured() {
-		return nil // a text that is called customer is a name
+		return nil // a text field named customer contains a name
 	}
 	if stem == "parent" {
 		return from
 	}
 	stems := []string{stem}
-	if isID && len(words) > 2 { // billing_address_id
+	if isID && len(words) > 2 { // such as billing_address_id
 		stems = append(stems, words[len(words)-2])
 	}
 	if slices.Contains(persons, strings.Join(words, "_")) || isID && slices.Contains(persons, stem) {
@@ -93,10 +94,10 @@ func suggestedClass(classes []schema.Class, from *schema.Class, f *schema.Field)
 	return nil
 }
 
-// persons are the names of fields that point to a person, whatever the class of people is called.
+// persons lists names of fields that point to a person, whatever the class of people is called.
 var persons = []string{"author", "creator", "owner", "assignee", "reporter", "approver", "reviewer", "manager", "recipient", "sender", "created_by", "updated_by", "modified_by", "deleted_by", "approved_by", "assigned_to"}
 
-// pointing returns classes with the pointers that records have confirmed.
+// pointing returns a copy of classes with the pointers that records have confirmed.
 func pointing(classes []schema.Class, confirmed map[string]policy.ClassRule) []schema.Class {
 	out := slices.Clone(classes)
 	byName := func(name string) *schema.Class {
@@ -119,7 +120,7 @@ func pointing(classes []schema.Class, confirmed map[string]policy.ClassRule) []s
 	return out
 }
 
-// pointersOf returns the fields of a rule's pointers, sorted.
+// pointersOf returns the sorted names of the pointer fields of a rule.
 func pointersOf(rule policy.ClassRule) []string {
 	names := make([]string, 0, len(rule.Pointers))
 	for name := range rule.Pointers {
@@ -129,7 +130,7 @@ func pointersOf(rule policy.ClassRule) []string {
 	return names
 }
 
-// pointerLines returns the pointers of a rule as "field: class", sorted.
+// pointerLines returns the pointers of a rule as sorted lines "field: class".
 func pointerLines(rule policy.ClassRule) (out []string) {
 	for _, name := range pointersOf(rule) {
 		out = append(out, yamlKey(name)+": "+yamlText(rule.Pointers[name].Class))
@@ -137,7 +138,7 @@ func pointerLines(rule policy.ClassRule) (out []string) {
 	return out
 }
 
-// form returns the form in which all sampled values of a field are, if the source doesn't declare its type.
+// form returns the form that all sampled values of a field have, if the source doesn't declare its type.
 func form(c *schema.Class, f *schema.Field, seen samples.Seen) (form schema.Form) {
 	words := secretnames.Words(f.Name)
 	some := func(of ...string) bool {
@@ -162,7 +163,7 @@ func form(c *schema.Class, f *schema.Field, seen samples.Seen) (form schema.Form
 	return form
 }
 
-// moments lists words in names of fields that hold when something happens.
+// moments lists words in names of fields that contain the time of an event.
 func moments() []string {
 	return []string{"at", "time", "timestamp", "ts", "date", "created", "updated", "modified", "changed", "deleted", "since", "until", "expires", "expiry", "start", "started",
 		"end", "ended", "due", "seen", "when", "epoch"}

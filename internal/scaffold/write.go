@@ -17,16 +17,16 @@ type writer struct {
 	b         strings.Builder
 	source    Source
 	guesses   []guess
-	tenancies []Tenancy // all that were found
-	tenancy   *Tenancy  // the one that is taken, or nil
+	tenancies []Tenancy // all tenancies found
+	tenancy   *Tenancy  // the chosen tenancy, or nil
 	answers   Answers
 	missed    []string // classes whose records could not be sampled
 
-	applications []Preset // those that were recognised
+	applications []Preset // presets of the recognised applications
 }
 
-// mongoPassword is the environment variable with the password in the URL of a MongoDB source. Other databases have one that their
-// drivers read.
+// mongoPassword is the environment variable for the password in the URL of a MongoDB source. The drivers of other
+// databases read a variable of their own.
 const mongoPassword = "MONGODB_PASSWORD"
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
@@ -52,7 +52,7 @@ func (w *writer) rules() string {
 		w.parse()
 	} else {
 		address := quoteYAML(w.source.URL)
-		if w.source.WithPassword { // the only variable. Anything else that looks like one is text
+		if w.source.WithPassword { // the only variable. Other text that looks like a variable is escaped
 			address = strings.Replace(address, "$${"+mongoPassword+"}", "${"+mongoPassword+"}", 1)
 		}
 		w.line("  %s: {url: %s}", w.source.Name, address)
@@ -69,7 +69,7 @@ func (w *writer) rules() string {
 		w.line("#classes:\n#  %s.issues: {tenant: {field: org_id, is: principal.tenant}}", w.source.Name)
 		return w.b.String()
 	}
-	// The rules for all classes, then each class.
+	// First the rules for all classes, then the rule of each class.
 	w.tenants()
 	if len(w.missed) > 0 {
 		w.line("# confirm: records of these classes could not be sampled, so that their fields were judged by name alone: %s.", some(w.missed))
@@ -84,8 +84,8 @@ func (w *writer) rules() string {
 	return w.b.String()
 }
 
-// parse writes the source of a Parse Server. Agents act as the user that they work for, so they see the same as that
-// user.
+// parse writes the source for a Parse Server. An agent acts as the user that it works for and sees what that user
+// sees.
 func (w *writer) parse() {
 	w.line("  %s:", w.source.Name)
 	w.line("    url: %s", quoteYAML(w.source.URL))
@@ -101,7 +101,7 @@ func (w *writer) parse() {
 	w.line("      user: principal.owner")
 }
 
-// tenants writes which tenants there are and the evidence for that.
+// tenants writes the tenancy and the evidence for it.
 func (w *writer) tenants() {
 	switch {
 	case w.tenancy != nil:
@@ -119,7 +119,7 @@ func (w *writer) tenants() {
 	}
 }
 
-// class writes the rule of one class. A comment precedes the lines that it explains.
+// class writes the rule of one class. Each comment is above the lines that it explains.
 func (w *writer) class(g *guess) {
 	name := yamlKey(w.source.Name + "." + g.class.Name)
 	if g.hidden != "" {
@@ -172,7 +172,7 @@ func (w *writer) class(g *guess) {
 	w.line("")
 }
 
-// writeDeclarations writes the label, pointers and types that the source of a class doesn't declare.
+// writeDeclarations writes labels, pointers and types that the source doesn't declare.
 func (w *writer) writeDeclarations(g *guess) {
 	if g.label != "" {
 		w.line("    label: %s", yamlText(g.label))
@@ -195,12 +195,12 @@ func (w *writer) writeDeclarations(g *guess) {
 	}
 }
 
-// plain reports whether the rule of g says nothing.
+// plain reports whether the rule of g is empty.
 func (w *writer) plain(g *guess) bool {
 	return g.field == "" && g.through == "" && g.canonical == nil && g.large == nil && g.denied == nil && g.masked == nil && g.pointers == nil && g.label == "" && g.known == nil && g.types == nil && g.doubts == nil
 }
 
-// namesOf returns the names of a list.
+// namesOf returns the names in a list.
 func namesOf(list []noted) []string {
 	names := make([]string, len(list))
 	for i, n := range list {
@@ -209,7 +209,7 @@ func namesOf(list []noted) []string {
 	return names
 }
 
-// reasons returns the reasons of a list, each once, in their order.
+// reasons returns the distinct reasons in a list, in their order.
 func reasons(list []noted) string {
 	var out []string
 	for _, n := range list {
@@ -220,7 +220,7 @@ func reasons(list []noted) string {
 	return strings.Join(out, "; ")
 }
 
-// unlessNull returns a warning if the pointer may be null: such records belong to no tenant.
+// unlessNull returns a warning if the tenant pointer may be null. A record with a null pointer belongs to no tenant.
 func unlessNull(g *guess) string {
 	if f := g.class.Field(g.through); f != nil && !f.NotNull {
 		return "; where it is null, nobody sees the record"
@@ -228,8 +228,8 @@ func unlessNull(g *guess) string {
 	return ""
 }
 
-// comments writes notes that no rule holds. They say which fields are denied only by name, which visible fields have
-// personal data, and which field may name a record's owner.
+// comments writes notes that have no effect as rules. They list fields that are denied only by name, visible fields
+// with personal data, and a field that may contain a record's owner.
 func (w *writer) comments(g *guess) {
 	if g.floor != nil {
 		w.line("    # Denied by their names, without a rule: %s.", strings.Join(yamlTexts(g.floor), ", "))
@@ -251,7 +251,7 @@ func (w *writer) comments(g *guess) {
 
 var plainText = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
 
-// yamlText returns a name as YAML, quoted if YAML would read it as something else.
+// yamlText returns a name as YAML. It quotes the name if YAML would otherwise read it as something else.
 func yamlText(s string) string {
 	switch strings.ToLower(s) {
 	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":
@@ -263,13 +263,13 @@ func yamlText(s string) string {
 	return quoteYAML(s)
 }
 
-// yamlKey is yamlText for a key, in which ${ is nothing but text.
+// yamlKey is like yamlText for keys. In a key, ${ is not expanded and needs no escape.
 func yamlKey(s string) string { return strings.ReplaceAll(yamlText(s), "$${", "${") }
 
-// quoteYAML returns a quoted text. JSON's quoting is valid YAML. It escapes ${, which would be expanded. Because
-// people read the file, it also escapes characters that are invisible or change the direction of the line.
+// quoteYAML returns text in quotes. JSON's quoting is valid YAML. It escapes ${, which would otherwise be expanded.
+// It also escapes characters that are invisible or change the writing direction, because people read the file.
 func quoteYAML(s string) string {
-	b, _ := json.Marshal(strings.ReplaceAll(s, "${", "$${")) // a string always encodes
+	b, _ := json.Marshal(strings.ReplaceAll(s, "${", "$${")) // a string can always be encoded
 	var out strings.Builder
 	for _, r := range string(b) {
 		if unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) || r > 0xffff {
