@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// An API counts the operations of an HTTP API by class, and lists the hidden parts.
+// An API contains the number of operations of an HTTP API by class, and the hidden parts.
 type API struct {
 	API         string   `json:"api"`
 	Read        int      `json:"read"`
@@ -22,28 +22,28 @@ type API struct {
 	Destructive int      `json:"destructive"`
 	Excluded    int      `json:"excluded"`
 	Forbidden   int      `json:"forbidden"`
-	Unseen      int      `json:"unseen"` // operations that rules hide, counted in no class
-	Hidden      []string `json:"hidden"` // fields and schemas, as named in the rules
+	Unseen      int      `json:"unseen"` // operations that rules hide. They are not counted in a class
+	Hidden      []string `json:"hidden"` // hidden fields and schemas, as named in the rules
 }
 
 // Operations returns the number of visible operations.
 func (a API) Operations() int { return a.Read + a.Write + a.Destructive }
 
-// Classes returns the numbers of operations by class, as text.
+// Classes returns the numbers of operations for each class, as text.
 func (a API) Classes() string {
 	return fmt.Sprintf("%d read, %d write, %d destructive, %d excluded, %d forbidden", a.Read, a.Write, a.Destructive, a.Excluded, a.Forbidden)
 }
 
-// APIs reports each HTTP API, as seen by a principal with all scopes.
+// APIs describes each HTTP API for a principal with all scopes.
 func APIs(p *policy.Policy) []API {
 	return apis(p, identity.Principal{ID: "check", Kind: identity.Human, Scopes: everyScope})
 }
 
-// APIs reports each HTTP API as seen by p, including those of which p sees nothing.
+// APIs describes each HTTP API for p, including APIs of which p sees nothing.
 func (r *Regime) APIs(p identity.Principal) []API { return apis(r.policy, p) }
 
-// apis counts, for each API, the operations that principal sees by their class, and separately those that the rules
-// hide. It lists the hidden parts of schemas.
+// apis counts the operations of each API that principal sees, by class. It separately counts the operations that
+// rules hide, and lists the hidden parts of schemas.
 func apis(p *policy.Policy, principal identity.Principal) []API {
 	all := p.APIs()
 	out := []API{}
@@ -80,25 +80,27 @@ func apis(p *policy.Policy, principal identity.Principal) []API {
 	return out
 }
 
-// API splits the recorded name of an API call, "api.operation" or only an operation, and reports whether it is one.
+// API splits the recorded name of an API call into API and operation. The name is "api.operation" or only an
+// operation. ok reports whether the name belongs to an API call.
 func (r *Regime) API(use string) (api, operation string, ok bool) {
 	all := r.policy.APIs()
 	if api, operation, ok = strings.Cut(use, "."); ok && all.Has(api) {
 		return api, operation, true
 	}
-	if api != "" || !ok { // ".id" is the record of a call that names no API
+	if api != "" || !ok { // ".id" is recorded for a call without the name of an API
 		operation = use
 	}
 	return "", operation, len(r.Classes(use)) == 0 && all.Explain(identity.Principal{}, "", operation).Operation != nil
 }
 
-// The tools that call any operation: of those that only read, and of the others.
+// The tools that call any operation: readTool for operations that only read, and writeTool for all others.
 const (
 	readTool  = "call_api_read"
 	writeTool = "call_api_write"
 )
 
-// OperationVerdict reports whether p may call an operation of an API by a tool. The API "" means the first one that has it.
+// OperationVerdict reports whether p may call an operation of an API with a tool. The API "" means the first API that
+// has the operation.
 func (r *Regime) OperationVerdict(p identity.Principal, tool, api, operation string) Verdict {
 	s := r.policy.APIs().Explain(p, api, operation)
 	if s.Operation == nil {
@@ -133,8 +135,8 @@ func (r *Regime) OperationVerdict(p identity.Principal, tool, api, operation str
 	return v
 }
 
-// CallVerdict reports which rule refuses a call of an operation because of its parameters or kind. kind is the
-// audit's: parameter_rule, reads or writes.
+// CallVerdict returns the rule that refuses a call of an operation because of its parameters or its kind. The
+// argument kind comes from the audit: parameter_rule, reads or writes.
 func (r *Regime) CallVerdict(use, kind string) Verdict {
 	api, operation, _ := r.API(use)
 	s := r.policy.APIs().Explain(identity.Principal{}, api, operation)

@@ -20,7 +20,7 @@ const flow = `{"openapi": "3.0.3", "paths": {
 "/projects": {"get": {"operationId": "listProjects", "responses": {"200": {"description": "ok"}}}},
 "/tokens": {"post": {"operationId": "mint", "summary": "Mint", "responses": {"200": {"description": "ok"}}}}}}`
 
-// TestAPIs checks the findings about rules of an API.
+// TestAPIs checks the findings about the rules of an API.
 func TestAPIs(t *testing.T) {
 	forbid := spec.ClassRule{Operations: []string{"mint"}, Class: spec.ClassForbidden, Reason: "it mints", Instead: "by hand"}
 	const bare = "missing-description apis.flow: 1 operation of flow without a summary and a description: listProjects"

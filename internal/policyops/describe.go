@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Description is everything that a principal may see and do. Values of filters and tenants are replaced by the
-// first 8 hex digits of their SHA-256, so that equal ones can be recognized.
+// A Description contains everything that a principal may see and do. Values of filters and tenants are replaced by
+// the first 8 hex digits of their SHA-256, so that equal values can be recognized.
 type Description struct {
 	Principal string           `json:"principal"`
 	Name      string           `json:"name,omitempty"`
@@ -21,15 +21,15 @@ type Description struct {
 	Tenant    string           `json:"tenant,omitempty"`
 	Parent    string           `json:"parent,omitempty"`
 	Scopes    []identity.Scope `json:"scopes"`
-	Rules     string           `json:"rules"` // the digest of the rules in force
-	Tools     []string         `json:"tools"` // those it may call
+	Rules     string           `json:"rules"` // the digest of the current rules
+	Tools     []string         `json:"tools"` // the tools that it may call
 	Classes   []View           `json:"classes"`
-	Hidden    []Verdict        `json:"hidden"`         // the classes it doesn't see, and why
+	Hidden    []Verdict        `json:"hidden"`         // the classes that it doesn't see, and the reasons
 	APIs      []API            `json:"apis,omitempty"` // its view of each API
 	Limits    *Limits          `json:"limits,omitempty"`
 }
 
-// Limits are the configured limits of a principal. One that is missing has its default.
+// Limits contains the configured limits of a principal. A missing limit has its default.
 type Limits struct {
 	PerMinute   float64 `json:"calls_per_minute,omitzero"`
 	Burst       int     `json:"burst,omitzero"`
@@ -39,10 +39,10 @@ type Limits struct {
 // A View is a class as a principal sees it.
 type View struct {
 	Class  string    `json:"class"` // "source.Class"
-	Name   string    `json:"name"`  // as the principal addresses it
+	Name   string    `json:"name"`  // the name that the principal uses
 	Fields []Field   `json:"fields"`
-	Hidden []Verdict `json:"hidden"` // the fields it doesn't see, and why
-	Layers []Layer   `json:"layers"` // the conditions on every record
+	Hidden []Verdict `json:"hidden"` // the fields that it doesn't see, and the reasons
+	Layers []Layer   `json:"layers"` // the conditions that limit the visible records
 }
 
 // A Field is a visible field.
@@ -53,10 +53,10 @@ type Field struct {
 	Large bool        `json:"large,omitempty"`
 }
 
-// A Layer is a part of a view's predicate, with digests instead of values.
+// A Layer is a part of the predicate of a view. It contains digests instead of values.
 type Layer struct {
 	Name    string `json:"layer"` // tenant, principal or canonical
-	Where   string `json:"where"` // a where object. With Through, it is about the record pointed to
+	Where   string `json:"where"` // a where object. With Through, it applies to the target record of that pointer
 	Through string `json:"through,omitempty"`
 }
 
@@ -81,14 +81,14 @@ func (r *Regime) Describe(p identity.Principal) Description {
 	return d
 }
 
-// DescribeClass returns the view that p has of a class. The View is empty if the Verdict doesn't allow it.
+// DescribeClass returns p's view of a class. The View is empty if the Verdict refuses.
 func (r *Regime) DescribeClass(p identity.Principal, class string) (View, Verdict) {
 	verdict := r.ClassVerdict(p, class)
 	if !verdict.Allowed {
 		return View{}, verdict
 	}
 	view, err := r.policy.View(p, verdict.Class, "", false)
-	if err != nil { // impossible: the verdict allowed it, and a policy is immutable
+	if err != nil { // can't happen, because the verdict allowed it and a policy is immutable
 		return View{}, Verdict{Class: verdict.Class, Reason: "internal", DeniedAt: atClass, Why: err.Error()}
 	}
 	out := View{Class: verdict.Class, Name: view.Name(), Fields: []Field{}, Hidden: []Verdict{}, Layers: layersOf(view)}
@@ -138,7 +138,7 @@ func joinPath(a, b string) string {
 // DigestFilter returns a filter as a where object with digests instead of values.
 func DigestFilter(f query.Filter) string { return string(digestValues(query.Print(f)).AppendJSON(nil)) }
 
-// digestValues returns the where object v with digests instead of values. {$eq: x} is written as x.
+// digestValues returns the where object v with digests instead of values. It writes {$eq: x} as x.
 func digestValues(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Object:
@@ -149,7 +149,7 @@ func digestValues(v value.Value) value.Value {
 	case value.Array:
 		return v.Map(digestValues)
 	case value.Null, value.Bool:
-		return v // with two or three possible values it is not a secret
+		return v // values with only two or three possibilities are not secret
 	}
 	return value.OfString(digest(v))
 }

@@ -17,44 +17,44 @@ type TestFile struct {
 	Tests []Test
 }
 
-// A Test is a test of one expectation.
+// A Test checks one expectation.
 type Test struct {
 	Name string
 	As   string // a name in Given, or a principal of the configuration
 	When When
 	Want Want
-	Line int // of the test in the file, from 1
+	Line int // the line of the test in the file, from 1
 }
 
 // A When is a request.
 type When struct {
 	Tool, Class          string
-	Keys, Include, Using []string // Using are fields the tool uses: group_by's, distinct's
+	Keys, Include, Using []string // Using lists fields that the tool uses, for example for group_by or distinct
 	Order                string
 	Where                query.Filter
 	Pipeline             []query.Stage
 	ByID                 bool
 }
 
-// asks reports whether the request has more than a tool and a class.
+// asks reports whether the request contains more than a tool and a class.
 func (w *When) asks() bool {
 	return w.Keys != nil || w.Include != nil || w.Using != nil || w.Order != "" || w.Where != nil || w.Pipeline != nil || w.ByID
 }
 
-// A Want is the expected outcome. Empty fields aren't checked.
+// A Want is the expected outcome. Empty fields are not checked.
 type Want struct {
 	Refused bool
-	Kind    string // of the refusal
+	Kind    string // the kind of the refusal
 	Visible []string
 	Hidden  []string
-	Only    []string // exactly the visible fields
+	Only    []string // the complete list of visible fields
 	Masked  map[string]string
 	Layers  []string                // the names of the layers, in order
-	Sees    map[string]query.Filter // by layer: its expected filter
-	Tools   []string                // exactly the tools that may be called
+	Sees    map[string]query.Filter // the expected filter of each layer
+	Tools   []string                // the complete list of tools that may be called
 }
 
-// ParseTests parses a file. Faults are in a *yamlconf.Error.
+// ParseTests parses a test file. It returns errors of the file as a *yamlconf.Error.
 func ParseTests(name string, data []byte) (*TestFile, error) {
 	f := &TestFile{Name: name, Given: map[string]identity.Principal{}}
 	d, err := yamlconf.Read(name, data, f.shape(), yamlconf.Options{})
@@ -69,7 +69,7 @@ func ParseTests(name string, data []byte) (*TestFile, error) {
 	return f, nil
 }
 
-// shape is the shape of a file of tests: principals by name, and at least one test.
+// shape returns the shape of a test file: named principals and at least one test.
 func (f *TestFile) shape() yamlconf.Shape {
 	given := yamlconf.Each(yamlconf.Table{Names: "principal", Of: func(name string) (yamlconf.Shape, func()) {
 		p := identity.Principal{ID: "test:" + name, Name: name, Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
@@ -89,7 +89,7 @@ func (f *TestFile) shape() yamlconf.Shape {
 	})
 }
 
-// principal is the shape of a principal that asks. It is an agent with the scope read unless the file says otherwise.
+// principal returns the shape of a requesting principal. By default it is an agent with the scope read.
 func principal(p *identity.Principal) yamlconf.Shape {
 	var scopes []string
 	list := func(l *identity.List) yamlconf.Shape {
@@ -141,8 +141,8 @@ func (t *Test) shape() yamlconf.Shape {
 	}, nil)
 }
 
-// shape is the shape of a request. Each stage is parsed by itself, so that a fault is reported at its line. A request
-// for records needs a class.
+// shape returns the shape of a request. It parses each stage separately, so that errors have the right line. A
+// request for records requires a class.
 func (w *When) shape() yamlconf.Shape {
 	pipeline := yamlconf.Items("stages", func(i int) (yamlconf.Shape, func()) {
 		var doc value.Value
@@ -173,8 +173,8 @@ func (w *When) shape() yamlconf.Shape {
 	})
 }
 
-// shape is the shape of an expectation: allowed or refused, or an object. It refuses those that can't be met, such as
-// fields of a refused class, because a test that can't pass or can't fail says nothing.
+// shape returns the shape of an expectation: allowed, refused, or an object. It rejects expectations that can never
+// be met, such as fields of a refused class. A test that can't pass or can't fail is useless.
 func (w *Want) shape() yamlconf.Shape {
 	outcome := yamlconf.Choose([]string{"allowed", "refused"}, func(s string) { w.Refused = s == "refused" })
 	masked := yamlconf.Each(yamlconf.Table{Names: "field", Of: func(name string) (yamlconf.Shape, func()) {

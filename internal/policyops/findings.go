@@ -19,21 +19,21 @@ import (
 // A Code is a kind of finding.
 type Code string
 
-// The codes.
+// The values of Code.
 const (
-	MissingDescription Code = "missing-description" // agents see it without a description
-	unresolved         Code = "unresolved"          // a name refers to nothing
+	MissingDescription Code = "missing-description" // agents see a class, field or operation without a description
+	unresolved         Code = "unresolved"          // a name refers to something that doesn't exist
 	dead               Code = "dead"                // a rule has no effect
-	drift              Code = "drift"               // documented values differ from those of the database
-	unscoped           Code = "unscoped"            // a class with tenants is related to one without. An operation has no bound parameter
-	openClasses        Code = "open"                // an operation of an API that may not be meant for agents, or a source that acts as master
+	drift              Code = "drift"               // documented values differ from the values that the database allows
+	unscoped           Code = "unscoped"            // a class with tenants is related to a class without, or an operation has no bound parameter
+	openClasses        Code = "open"                // an API operation that may not be meant for agents, or a source that acts as master
 	uncallable         Code = "uncallable"          // agents see an operation that can't be called
-	Derived            Code = "derived"             // fields are denied or masked because of the fields that the database makes them from
+	Derived            Code = "derived"             // fields are denied or masked because the database derives them from denied or masked fields
 )
 
-// The codes of findings about samples of values, which the caller makes.
+// The codes of findings about sampled values. The caller takes the samples.
 const (
-	Withheld      Code = "withheld" // agents could see a field whose values look like credentials, so the gateway hides it
+	Withheld      Code = "withheld" // the values of a visible field look like credentials, so the gateway hides the field
 	liftedDenials Code = "lifted"   // a rule shows a field whose values look like credentials
 )
 
@@ -42,29 +42,29 @@ func Codes() []Code {
 	return []Code{MissingDescription, unresolved, dead, drift, unscoped, openClasses, uncallable, Derived, Withheld, liftedDenials}
 }
 
-// A Finding is something an operator should look at.
+// A Finding is a part of the configuration that an operator should check.
 type Finding struct {
 	Code       Code     `json:"code"`
 	Class      string   `json:"class,omitempty"` // "source.Class", or an API
-	Path       []string `json:"-"`               // the path in the configuration, or nil if Holder has it
+	Path       []string `json:"-"`               // the path in the configuration. Nil if Holder is set
 	Holder     string   `json:"holder,omitempty"`
 	Message    string   `json:"message"`
 	Suggestion string   `json:"suggestion"`
 }
 
-// A Holder is a principal whose lists and filters are checked. Path is the place of its definition in the
-// configuration, or nil for one of a store, such as a token.
+// A Holder is a principal whose lists and filters are checked. Path is the path of its definition in the
+// configuration. It is nil for a principal from a store, such as a token.
 type Holder struct {
 	Who  identity.Principal
 	Name string
 	Path []string
 }
 
-// FieldValues are the fields whose sampled values look like credentials: those that the gateway hides for it, and those
-// that a rule lifts. The zero FieldValues mean that no sample was taken.
+// FieldValues contains fields whose sampled values look like credentials. The gateway hides the fields in Withheld,
+// and a rule shows the fields in Lifted. With the zero FieldValues, no samples were taken.
 type FieldValues struct{ Withheld, Lifted []samples.Withheld }
 
-// Findings returns the findings, by class and then by principal.
+// Findings returns the findings, first by class and then by principal.
 func Findings(regime *Regime, holders []Holder, values FieldValues) ([]Finding, error) {
 	p := regime.Policy()
 	seen, err := Report(p.Rules(), p.Catalogue())
@@ -97,7 +97,7 @@ type look struct {
 	derivations []policy.Derivation
 }
 
-// masters reports the sources that act as the master of an application, once each.
+// masters reports sources that act as the master of an application, once for each source.
 func (l *look) masters() {
 	told := map[string]bool{}
 	for _, c := range l.regime.Policy().Catalogue() {
@@ -110,14 +110,13 @@ func (l *look) masters() {
 	}
 }
 
-// of adds a finding about a class. keys is the path within its rule.
+// of adds a finding about a class. keys is the path within the rule of the class.
 func (l *look) of(code Code, c *schema.Class, keys []string, message, suggestion string) {
 	_, key, _ := l.regime.RuleOf(c)
 	l.out = append(l.out, Finding{Code: code, Class: c.FullName(), Path: append([]string{"classes", key}, keys...), Message: message, Suggestion: suggestion})
 }
 
-// class adds the findings about one class. For a hidden class they are only the keys without effect, and for a visible
-// one the parts that agents don't see.
+// class adds the findings about one class. For a hidden class, it only reports keys without effect.
 func (l *look) class(c *schema.Class) {
 	rule, _, ruled := l.regime.RuleOf(c)
 	shown := l.shown[c.FullName()]
@@ -142,7 +141,7 @@ func (l *look) class(c *schema.Class) {
 	}
 }
 
-// looksLike reports the fields of c whose values look like credentials.
+// looksLike reports fields of c whose values look like credentials.
 func (l *look) looksLike(c *schema.Class, rule policy.ClassRule) {
 	for _, w := range l.values.Withheld {
 		if w.Class != c.FullName() {
@@ -167,8 +166,8 @@ func (l *look) looksLike(c *schema.Class, rule policy.ClassRule) {
 	}
 }
 
-// reportDerivations reports the fields that are denied or masked because of the fields that the database makes them from. It
-// omits those that the rule of the class denies or masks as well. It also reports such fields that a rule shows.
+// reportDerivations reports fields that are denied or masked because the database derives them from other fields. It
+// omits fields that the rule of the class denies or masks itself. It also reports derived fields that a rule shows.
 func (l *look) reportDerivations(c *schema.Class, rule policy.ClassRule) {
 	var list, seen []string
 	for _, d := range l.derivations {
@@ -197,8 +196,8 @@ func (l *look) reportDerivations(c *schema.Class, rule policy.ClassRule) {
 	}
 }
 
-// reportMissingDescriptions adds a finding for a class without a description. It adds one for all its visible fields without a
-// description, because there may be many, except for keys.
+// reportMissingDescriptions adds a finding for a class without a description. It adds one more finding for all
+// visible fields without a description, because there may be many. Keys don't need a description.
 func (l *look) reportMissingDescriptions(c *schema.Class, rule policy.ClassRule, shown Class) {
 	if cmp.Or(rule.Description, c.Description) == "" {
 		l.of(MissingDescription, c, nil, "agents see "+c.FullName()+" and aren't told what it holds", "say it in description")
@@ -218,7 +217,7 @@ func (l *look) reportMissingDescriptions(c *schema.Class, rule policy.ClassRule,
 // reportHiddenClass reports parts of a rule that have no effect because the class is hidden.
 func (l *look) reportHiddenClass(c *schema.Class, rule policy.ClassRule) {
 	if rule.HiddenBut != "" {
-		return // visible with a scope
+		return // the class is visible with a scope
 	}
 	for _, part := range []struct {
 		key  string
@@ -232,7 +231,7 @@ func (l *look) reportHiddenClass(c *schema.Class, rule policy.ClassRule) {
 	}
 }
 
-// leadsTo reports whether another class is scoped through c.
+// leadsTo reports whether the tenant rule of another class leads through c.
 func (l *look) leadsTo(c *schema.Class) bool {
 	for _, name := range l.regime.Names() {
 		other := l.regime.Class(name)
@@ -287,7 +286,7 @@ func (l *look) dead(c *schema.Class, rule policy.ClassRule, shown Class) {
 	}
 }
 
-// drift reports documented values that differ from those the database allows.
+// drift reports documented values that differ from the values that the database allows.
 func (l *look) drift(c *schema.Class, rule policy.ClassRule, shown Class) {
 	for _, name := range slices.Sorted(maps.Keys(rule.Fields)) {
 		f := c.Field(name)
@@ -316,7 +315,7 @@ func (l *look) drift(c *schema.Class, rule policy.ClassRule, shown Class) {
 	}
 }
 
-// reportUnscopedRelations reports relations between a class with tenants and one that all tenants see entirely.
+// reportUnscopedRelations reports relations between a class with tenants and a class whose records all tenants see.
 func (l *look) reportUnscopedRelations(c *schema.Class, rule policy.ClassRule) {
 	for _, r := range c.Relations {
 		target := l.regime.Class(c.Source + "." + r.Target)
@@ -342,7 +341,7 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// some joins the first names.
+// some joins at most eight names.
 func some(names []string) string {
 	const most = 8
 	if len(names) > most {

@@ -12,13 +12,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// An overlook is a check of the rules of one API.
+// An overlook checks the rules of one API.
 type overlook struct {
 	*look
 	name    string
 	rules   calls.Rules
 	classes *spec.Classifier
-	seen    []*spec.Operation // visible to some principal
+	seen    []*spec.Operation // operations that some principal can see
 }
 
 // apis checks the rules of all HTTP APIs.
@@ -57,14 +57,14 @@ func (o *overlook) isHidden(op *spec.Operation) bool {
 	})
 }
 
-// deadRules reports access rules without effect, because earlier rules class all their operations.
+// deadRules reports access rules without effect. Earlier rules classify all operations of such a rule.
 func (o *overlook) deadRules() {
 	decides := map[int]bool{}
 	for _, op := range o.rules.Document.Operations {
 		decides[o.classes.Of(op).Rule] = true
 	}
 	for i, r := range o.rules.Access.Rules {
-		if !decides[i] && !(r.Class == spec.ClassExcluded && slices.Contains(r.Operations, "*")) { // that one is for future operations
+		if !decides[i] && !(r.Class == spec.ClassExcluded && slices.Contains(r.Operations, "*")) { // a rule for all excluded operations is meant for future operations
 			o.about(dead, []string{"access", strconv.Itoa(i)}, "the rule classes nothing: those before it class all that it names", "take it out, or move it up")
 		}
 	}
@@ -86,8 +86,8 @@ func (o *overlook) open() {
 	}
 }
 
-// reportUnboundIDs reports operations that take an id but no parameter bound by a rule, so that the id may belong to any
-// tenant.
+// reportUnboundIDs reports operations that have an id parameter but no parameter that a rule binds. Such an id may
+// belong to any tenant.
 func (o *overlook) reportUnboundIDs() {
 	all := o.regime.Policy().APIs()
 	for i, p := range o.rules.Parameters {
@@ -103,12 +103,12 @@ func (o *overlook) reportUnboundIDs() {
 		if free != nil {
 			o.about(unscoped, []string{"parameters", strconv.Itoa(i)}, fmt.Sprintf("%s is bound, and %s of %s that take the id of something have no such parameter: %s", p.Name, count(len(free), "operation"), o.name, some(free)),
 				"hide them, or let each principal have a credential of its own, so that the API keeps them apart")
-			return // the next rule would give the same finding
+			return // the next rule would produce the same finding
 		}
 	}
 }
 
-// uncallable reports operations that are visible but never run.
+// uncallable reports operations that are visible but can't be called.
 func (o *overlook) uncallable() {
 	for _, c := range []struct {
 		class spec.Class

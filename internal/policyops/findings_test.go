@@ -27,7 +27,7 @@ func findingsCatalogue() []schema.Class {
 	tagged := class("tagged", "tags", "meta", "name")
 	tagged.Fields[1].Type, tagged.Fields[2].Type = schema.Array, schema.JSON
 	issues.Fields[2].Values = []value.Value{value.OfString("open"), value.OfString("done")}
-	issues.Fields[4].From = []string{"state", "owner", "kind"} // note
+	issues.Fields[4].From = []string{"state", "owner", "kind"} // the field note
 	issues.Relations = []schema.Relation{{Fields: []string{"owner"}, Target: "users", TargetFields: []string{"id"}}}
 	comments := class("comments", "issue")
 	comments.Relations = []schema.Relation{{Fields: []string{"issue"}, Target: "issues", TargetFields: []string{"id"}}}
@@ -45,13 +45,13 @@ func object(t *testing.T, text string) value.Value {
 	return v
 }
 
-// clean are rules without findings.
+// clean returns rules without findings.
 func clean() policy.Rules {
 	scoped := func() *policy.TenantRule { return &policy.TenantRule{Field: "org"} }
 	return policy.Rules{Classes: map[string]policy.ClassRule{"app.issues": {Tenant: scoped()}, "comments": {Tenant: &policy.TenantRule{Through: "issue"}}}}
 }
 
-// TestFindings has a row for each finding: rules and principals, and the findings.
+// TestFindings checks each kind of finding for given rules and principals.
 func TestFindings(t *testing.T) {
 	rule := func(class string, change func(*policy.ClassRule)) func(*policy.Rules) {
 		return func(rules *policy.Rules) {

@@ -46,8 +46,8 @@ func (l *look) holder(h Holder) {
 	}
 }
 
-// list adds findings for the names in a list of h that don't exist, and for exceptions to names that the list doesn't
-// include anyway. key is the list's key, and what describes its names.
+// list adds findings for unknown names in a list of h. It also reports exceptions for names that the list doesn't
+// include. The argument key is the key of the list, and what describes its names.
 func (l *look) list(h Holder, key string, list identity.List, known []string, what string) {
 	for _, part := range []struct {
 		key   string
@@ -62,7 +62,7 @@ func (l *look) list(h Holder, key string, list identity.List, known []string, wh
 	for i, n := range list.Except {
 		api, _, operation := strings.Cut(n, ".")
 		if operation && slices.Contains(list.Only, api) {
-			continue // excludes one operation of an API that is included
+			continue // excludes one operation of an included API
 		}
 		if list.Only != nil && slices.Contains(known, n) && !slices.Contains(list.Only, n) {
 			l.at(dead, h, []string{key, "except", strconv.Itoa(i)}, fmt.Sprintf("%s of %s takes %s away, which only doesn't keep", key, h.Name, n), "take it out of except")
@@ -70,12 +70,12 @@ func (l *look) list(h Holder, key string, list identity.List, known []string, wh
 	}
 }
 
-// filter checks a filter of a principal: that the class exists, that the principal sees it, and that the filter fits
-// it.
+// filter checks a filter of a principal. The class must exist, the principal must see it, and the filter must be
+// valid for it.
 func (l *look) filter(h Holder, key string, known []string) {
 	path := []string{"filters", key}
 	if key == "default" {
-		return // it applies to every class that it fits, and refuses the others
+		return // the default filter applies where it is valid, and hides all other classes
 	}
 	if !slices.Contains(known, key) {
 		l.at(unresolved, h, path, fmt.Sprintf("a filter of %s is for the class %q, which doesn't exist%s", h.Name, key, near(key, known)), "correct it, or take it out")

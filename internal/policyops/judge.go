@@ -11,15 +11,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A CallDirectory holds the currently known principals.
+// A CallDirectory contains the currently known principals.
 type CallDirectory struct {
-	Tokens    map[string]identity.Principal // by the ID of their token
-	Stdio     identity.Principal            // of the configuration, or zero if there is none
-	Anonymous identity.Principal            // likewise
+	Tokens    map[string]identity.Principal // by token ID
+	Stdio     identity.Principal            // from the configuration, or zero if not configured
+	Anonymous identity.Principal            // from the configuration, or zero if not configured
 }
 
-// Of returns the principal of a call. rebuilt reports that it isn't known any more, or was derived by a program. Then p
-// has only the values of the record, without lists, filters and claims.
+// Of returns the principal of a recorded call. rebuilt is true if the principal isn't known any more or was derived
+// by a program. In that case p contains only the values of the record, without lists, filters and claims.
 func (d CallDirectory) Of(r *audit.Record) (p identity.Principal, rebuilt bool) {
 	if r.Parent == "" {
 		if p, ok := d.Tokens[r.TokenID]; ok && r.TokenID != "" {
@@ -35,13 +35,14 @@ func (d CallDirectory) Of(r *audit.Record) (p identity.Principal, rebuilt bool) 
 	for _, s := range r.Scopes {
 		p.Scopes = append(p.Scopes, identity.Scope(s))
 	}
-	if r.Scopes == nil { // older than the recording of scopes
+	if r.Scopes == nil { // the record is older than the recording of scopes
 		p.Scopes = []identity.Scope{identity.Read}
 	}
 	return p, true
 }
 
-// usedNames returns the classes and fields that a record names and that the catalogue has. fields are by class.
+// usedNames returns the classes and fields that a record names and that exist in the catalogue. Fields are grouped by
+// class.
 func usedNames(g *Regime, r *audit.Record) (classes []string, fields map[string][]string) {
 	fields = map[string][]string{}
 	for _, use := range r.Uses {
@@ -55,7 +56,7 @@ func usedNames(g *Regime, r *audit.Record) (classes []string, fields map[string]
 			}
 		}
 	}
-	if r.Uses == nil && r.Class != "" { // older than the recording of uses
+	if r.Uses == nil && r.Class != "" { // the record is older than the recording of uses
 		for _, c := range g.Classes(r.Class) {
 			classes = append(classes, c.FullName())
 		}
@@ -63,13 +64,12 @@ func usedNames(g *Regime, r *audit.Record) (classes []string, fields map[string]
 	return classes, fields
 }
 
-// verdicts returns all verdicts on a call, in the order in which a call is checked: the tool, the classes, the
-// fields.
+// verdicts returns all verdicts on a call in the order of evaluation: the tool, the classes, the fields.
 func verdicts(g *Regime, p identity.Principal, r *audit.Record) []Verdict {
 	var out []Verdict
 	if _, known := g.Tool(r.Tool); known || r.Kind == "unknown_tool" {
 		out = append(out, g.ToolVerdict(p, r.Tool))
-	} // else a prompt, a resource, or a tool of the embedding program: only its classes are judged
+	} // for a prompt, a resource or a tool of the embedding program, only the classes are judged
 	if api, operation, ok := g.API(r.Class); ok {
 		out = append(out, g.OperationVerdict(p, r.Tool, api, operation))
 	}
@@ -87,17 +87,18 @@ func verdicts(g *Regime, p identity.Principal, r *audit.Record) []Verdict {
 	return out
 }
 
-// An Explanation is why a recorded call ended as it did.
+// An Explanation describes why a recorded call ended as it did.
 type Explanation struct {
 	Refused bool `json:"refused"`
-	// Verdict decides the refusal under the rules in force now. Allowed means that they would no longer refuse.
+	// Verdict is the reason for the refusal under the current rules. Allowed means that the current rules would not
+	// refuse the call.
 	Verdict Verdict  `json:"verdict"`
-	Still   bool     `json:"still_refused"` // the current rules would refuse it too
+	Still   bool     `json:"still_refused"` // the current rules would also refuse the call
 	Rebuilt bool     `json:"principal_rebuilt,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
 }
 
-// ExplainCall returns why a recorded call was refused, and whether it would be now.
+// ExplainCall returns why a recorded call was refused, and whether the current rules would refuse it.
 func ExplainCall(g *Regime, d CallDirectory, r *audit.Record) Explanation {
 	p, rebuilt := d.Of(r)
 	e := Explanation{Refused: r.Outcome == audit.Refused, Rebuilt: rebuilt}
@@ -125,7 +126,7 @@ func ExplainCall(g *Regime, d CallDirectory, r *audit.Record) Explanation {
 	switch {
 	case i >= 0 && (e.Refused || refuses(all[i])):
 		e.Verdict = all[i]
-		if r.Kind == "field_masked" && all[i].Allowed { // the field is visible, and was used to find or group records
+		if r.Kind == "field_masked" && all[i].Allowed { // the field is visible, but the call used it to find or group records
 			e.Verdict.Allowed, e.Verdict.DeniedAt = false, atMask
 		}
 		e.Still = !e.Verdict.Allowed
@@ -138,7 +139,7 @@ func ExplainCall(g *Regime, d CallDirectory, r *audit.Record) Explanation {
 	return e
 }
 
-// kinds are the reasons that lie in the call itself or in the catalogue, not in rules about principals.
+// kinds contains refusals that are caused by the call itself or the catalogue, and not by rules about principals.
 var kinds = map[string]Verdict{
 	"unknown_class": {DeniedAt: atCatalogue, Why: "it named a class that doesn't exist; the name isn't kept, for an agent's text can hold anything"},
 	"unknown_field": {DeniedAt: atCatalogue, Why: "it named a field that doesn't exist; the name isn't kept, for an agent's text can hold anything"},
@@ -146,7 +147,7 @@ var kinds = map[string]Verdict{
 	"schema":        {DeniedAt: atGate, Why: "its arguments break the schema of the tool"},
 }
 
-// outside explains a refusal that no rule about the principal caused. ok is false if one did.
+// outside explains a refusal that is not caused by a rule about the principal. ok is false for any other refusal.
 func outside(g *Regime, r *audit.Record) (v Verdict, ok bool) {
 	switch code := problem.Code(r.Code); {
 	case r.Kind == "scan":
@@ -168,8 +169,8 @@ func outside(g *Regime, r *audit.Record) (v Verdict, ok bool) {
 	return v, ok
 }
 
-// scan returns whether the rules in force would still refuse a recorded call that was refused as a scan. The record has
-// classes and no filters, so only the rules decide.
+// scan reports whether the current rules would still refuse a call that was refused as a scan. The record contains
+// classes but no filters, so only the rules decide.
 func scan(g *Regime, r *audit.Record) Verdict {
 	rules := g.Policy().Rules()
 	v := Verdict{Reason: "scan", DeniedAt: atScan, Rule: []string{"policy", "refuse_scans"},

@@ -9,8 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Lists calls add with a message and a suggestion for each condition of rule f on c that compares a list with a scalar. A rule compares
-// the whole value, so it matches no list. A field of type json may hold lists.
+// Lists finds conditions of the rule f on c that compare a list with a scalar. Such a condition compares the whole
+// value, so it never matches a list. A field of type json may contain lists. Lists calls add with a message and a
+// suggestion for each condition.
 func Lists(f query.Filter, c *schema.Class, add func(field *schema.Field, message, suggestion string)) {
 	wholeScalars(f, true, func(name string, element query.Filter) {
 		field := c.Field(name)
@@ -26,10 +27,10 @@ func Lists(f query.Filter, c *schema.Class, add func(field *schema.Field, messag
 	})
 }
 
-// wholeScalars calls visit with conditions in a rule. Such a condition lets a record in only if the whole value of a
-// field is one of some scalars. visit takes the field, and the condition that matches an element of a list instead. On
-// a list, the condition of the rule never holds: see query.Whole. wholeScalars skips conditions that keep records out,
-// because they look into lists. in says whether the record is let in where the part f holds.
+// wholeScalars calls visit for each condition of a rule that admits a record only if the whole value of a field
+// equals a scalar. Such a condition never matches a list, see query.Whole. visit receives the field and a condition
+// that matches a list element instead. wholeScalars skips conditions that exclude records, because these also match
+// list elements. The parameter in is true if the part f of the rule admits records.
 func wholeScalars(f query.Filter, in bool, visit func(string, query.Filter)) {
 	found := func(path query.Path, lets bool, element query.Filter) {
 		if lets && len(path) == 1 {
@@ -51,7 +52,7 @@ func wholeScalars(f query.Filter, in bool, visit func(string, query.Filter)) {
 		path := f.Path
 		lets := in != (f.Op == query.Ne) && scalar(f.Value)
 		if f.Path = nil; !in {
-			f.Op = query.Eq // records that $not and $ne let in
+			f.Op = query.Eq // $not and $ne admit records here
 		}
 		found(path, lets, f)
 	case query.In:
@@ -77,7 +78,7 @@ func wholeScalars(f query.Filter, in bool, visit func(string, query.Filter)) {
 	}
 }
 
-// scalar reports whether v is neither null nor a list or an object.
+// scalar reports whether v is not null, a list or an object.
 func scalar(v value.Value) bool {
 	return !v.IsNull() && v.Kind() != value.Array && v.Kind() != value.Object
 }

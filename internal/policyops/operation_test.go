@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// TestOperationVerdict checks the verdict on a call of an operation by each tool. The tool of reads and the tool of
-// writes each refuse the operations of the other.
+// TestOperationVerdict checks the verdict on an operation for each tool. The read tool must refuse write operations,
+// and the write tool must refuse read operations.
 func TestOperationVerdict(t *testing.T) {
 	d, err := spec.Load([]byte(`{"openapi":"3.0.0","paths":{"/teams":{"get":{"operationId":"listTeams","responses":{"200":{"description":""}}},"post":{"operationId":"createTeam","responses":{"200":{"description":""}}}}}}`))
 	if err != nil {
@@ -30,7 +30,7 @@ func TestOperationVerdict(t *testing.T) {
 	for _, row := range []struct {
 		who             identity.Principal
 		tool, operation string
-		want            string // the reason, or "" for allowed
+		want            string // the reason, or "" if allowed
 		why             string
 	}{
 		{all, "call_api_read", "listTeams", "", "the principal may call flow.listTeams"},

@@ -12,29 +12,30 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Class describes what agents would see of a class. Each field is in one list. Visible fields may be masked. Hidden
-// fields aren't in the rule's visible. The rule denies some fields, and others are denied by name as credentials.
+// A Class describes what agents would see of a class. Each field is in exactly one list. Visible fields may be
+// masked. Hidden fields are not in the rule's list of visible fields. Denied fields are denied by the rule, and Floor
+// fields are denied because of their names.
 type Class struct {
 	Name    string                 `json:"class"` // "source.Class"
 	Shown   bool                   `json:"shown"`
-	Why     string                 `json:"why,omitempty"` // why it is not shown
+	Why     string                 `json:"why,omitempty"` // the reason why it is not shown
 	Visible []string               `json:"visible"`
 	Masked  map[string]policy.Mask `json:"masked,omitempty"` // masks of fields in Visible, by field
 	Hidden  []string               `json:"hidden"`
 	Denied  []string               `json:"denied"`
 	Floor   []string               `json:"denied_by_name"`
-	// Derived has the fields denied because of the columns that they are made of, with one of these columns.
+	// Derived contains fields that are denied because they are derived from other columns, with one of these columns.
 	Derived   map[string]string `json:"denied_by_origin,omitempty"`
 	Withheld  []string          `json:"denied_by_values,omitempty"` // fields denied because their values look like credentials
-	Tenant    string            `json:"tenant"`                     // "" if the class is shared by all tenants
+	Tenant    string            `json:"tenant"`                     // the tenant rule, or "" if all tenants share the class
 	Canonical bool              `json:"canonical"`
 
-	Recordless bool   `json:"recordless,omitempty"` // only a description, without records
-	Guarded    string `json:"as,omitempty"`         // the user that the source acts as, whose permissions narrow the class further, or ""
+	Recordless bool   `json:"recordless,omitempty"` // the class is only a description and has no records
+	Guarded    string `json:"as,omitempty"`         // the user that the source acts as, or "". The permissions of this user further restrict the class
 }
 
-// Floor returns the fields visible without any rule, by class as "source.Class": all except those named like
-// credentials. It omits a class without such a field. It ignores the origins of fields.
+// Floor returns the fields that are visible without any rule, by class ("source.Class"). These are all fields whose
+// names don't suggest credentials. It omits a class without visible fields. It ignores the origins of fields.
 func Floor(catalogue []schema.Class) (map[string][]string, error) {
 	catalogue = slices.Clone(catalogue)
 	for i := range catalogue {
@@ -47,11 +48,11 @@ func Floor(catalogue []schema.Class) (map[string][]string, error) {
 	return fields, err
 }
 
-// everyScope is the scopes with which every class that any principal may see is visible, leaving tenants aside.
+// everyScope contains the scopes that together show every class, apart from tenants.
 var everyScope = []identity.Scope{identity.Read, identity.Schema, identity.Audit, identity.Operator, identity.Explain}
 
-// Report reports each class of a catalogue. It compiles the rules, and variations of them, to find out why a field is
-// visible or not.
+// Report describes each class of a catalogue. It compiles the rules and variations of the rules to find out why a
+// field is visible or not.
 func Report(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 	seen, masks, derivations, err := visible(rules, catalogue, func(r *policy.ClassRule) { r.Tenant, r.Canonical = nil, nil })
 	if err != nil {
@@ -110,7 +111,7 @@ func Report(rules policy.Rules, catalogue []schema.Class) ([]Class, error) {
 	return out, nil
 }
 
-// noteDerivations notes the fields that are denied or masked because of the columns that they are made of.
+// noteDerivations records fields that are denied or masked because they are derived from other columns.
 func (c *Class) noteDerivations(derivations []policy.Derivation) {
 	for _, d := range derivations {
 		switch {
@@ -130,8 +131,8 @@ func (c *Class) noteDerivations(derivations []policy.Derivation) {
 	}
 }
 
-// visible applies change to each rule. It returns the visible fields of each class and their masks by the rules. It
-// also returns the fields that are denied or masked because of their origins.
+// visible applies change to each rule and compiles the result. It returns the visible fields of each class and their
+// masks. It also returns the fields that are denied or masked because of their origins.
 func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.ClassRule)) (map[string][]string, map[string]map[string]policy.Mask, []policy.Derivation, error) {
 	rules.Classes = maps.Clone(rules.Classes)
 	for name, r := range rules.Classes {
@@ -153,7 +154,7 @@ func visible(rules policy.Rules, catalogue []schema.Class, change func(*policy.C
 	return out, masks, p.Derivations(), nil
 }
 
-// tenantOf describes a tenant rule as it is written, or "".
+// tenantOf describes a tenant rule in the form of the configuration, or returns "".
 func tenantOf(t *policy.TenantRule) string {
 	if t == nil {
 		return ""

@@ -39,7 +39,7 @@ func testRegime(t *testing.T) *policyops.Regime {
 	return g
 }
 
-// TestRun has a row for each possible expectation: when, expect, and the differences.
+// TestRun checks each possible expectation. A row contains a request, the expectation and the differences.
 func TestRun(t *testing.T) {
 	const issues = "{tool: query_class, class: issues}"
 	for _, tt := range []struct{ name, as, when, expect, want string }{
@@ -100,7 +100,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestParse has a row for each possible fault of a file.
+// TestParse checks each possible error in a test file.
 func TestParse(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"nothing", "given: {a: {tenant: x}}\n", "t.yaml:1:1: needs the key tests"},

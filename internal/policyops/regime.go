@@ -7,22 +7,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// A Tool is a tool that verdicts are asked about.
+// A Tool is a tool for verdicts.
 type Tool struct {
-	policy.Use      // the permissions that a call of it uses
-	Off        bool // it exists, but the configuration disables it
+	policy.Use      // the permissions that a call requires
+	Off        bool // the configuration disables the tool
 }
 
-// A Regime combines the rules in force, a catalogue and the available tools, for operators' questions about them.
+// A Regime combines the current rules, a catalogue and the available tools. It is the basis for all answers to
+// operators.
 type Regime struct {
 	policy  *policy.Policy
 	rules   policy.Rules
 	tools   []Tool
 	classes map[string]*schema.Class // by "source.Class"
-	floor   map[string][]string      // by "source.Class": the fields visible without any rule
+	floor   map[string][]string      // the fields that are visible without any rule, by "source.Class"
 }
 
-// NewRegime returns the Regime of a policy in force.
+// NewRegime returns the Regime of a policy.
 func NewRegime(p *policy.Policy, tools []Tool) (*Regime, error) {
 	r := &Regime{policy: p, rules: p.Rules(), tools: tools, classes: map[string]*schema.Class{}}
 	catalogue := p.Catalogue()
@@ -37,8 +38,8 @@ func NewRegime(p *policy.Policy, tools []Tool) (*Regime, error) {
 // Policy returns the policy of the Regime.
 func (r *Regime) Policy() *policy.Policy { return r.policy }
 
-// Classes returns the classes that name can refer to: the one of that full name, or those of that bare name, sorted
-// by full name.
+// Classes returns the classes that name can refer to. A full name has one class. A name without a source returns all
+// classes with this name, sorted by full name.
 func (r *Regime) Classes(name string) []*schema.Class {
 	if c := r.classes[name]; c != nil {
 		return []*schema.Class{c}
@@ -66,7 +67,7 @@ func (r *Regime) Names() []string {
 	return out
 }
 
-// Tool returns the tool called name, and whether there is one.
+// Tool returns the named tool and whether it exists.
 func (r *Regime) Tool(name string) (Tool, bool) {
 	i := slices.IndexFunc(r.tools, func(t Tool) bool { return t.Tool == name })
 	if i < 0 {
@@ -75,7 +76,7 @@ func (r *Regime) Tool(name string) (Tool, bool) {
 	return r.tools[i], true
 }
 
-// RuleOf returns the rule of a class, the name that the rules use for it, and whether there is a rule.
+// RuleOf returns the rule of a class, the key of the class in the rules, and whether there is a rule.
 func (r *Regime) RuleOf(c *schema.Class) (rule policy.ClassRule, key string, ok bool) {
 	for _, key := range []string{c.FullName(), c.Name} {
 		if rule, ok := r.rules.Classes[key]; ok {
@@ -94,5 +95,6 @@ func (r *Regime) Tools() []string {
 	return out
 }
 
-// Floor returns the fields of a class visible without any rule: all except credentials, recognized by name.
+// Floor returns the fields of a class that are visible without any rule: all fields whose names don't suggest
+// credentials.
 func (r *Regime) Floor(c *schema.Class) []string { return r.floor[c.FullName()] }

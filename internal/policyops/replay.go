@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 )
 
-// A Side is rules, and the principals known under them.
+// A Side contains rules and the principals that are known under them.
 type Side struct {
 	Regime    *Regime
 	Directory CallDirectory
@@ -20,14 +20,14 @@ type Side struct {
 
 // The ways in which a call can end differently.
 const (
-	NowRefused = "refused" // it was allowed, and would be refused
-	NowAllowed = "allowed" // it was refused, and would be allowed
-	Otherwise  = "changed" // allowed either way, with other records, or fields hidden, shown, masked or unmasked
+	NowRefused = "refused" // the call was allowed and would be refused
+	NowAllowed = "allowed" // the call was refused and would be allowed
+	Otherwise  = "changed" // allowed before and after, but with other records, or with fields hidden, shown, masked or unmasked
 	Undecided  = "undecided"
 )
 
-// A Difference is a set of calls of one principal and tool, with the same names, that would end differently in the
-// same way.
+// A Difference describes similar calls that would end differently in the same way. They have the same principal, tool
+// and names.
 type Difference struct {
 	Ends      string    `json:"ends"` // one of the constants above
 	Principal string    `json:"principal"`
@@ -36,19 +36,19 @@ type Difference struct {
 	Uses      []string  `json:"uses"`
 	Calls     int       `json:"calls"`
 	Last      time.Time `json:"last"`
-	Verdict   Verdict   `json:"verdict,omitzero"`  // of the side that refuses
-	Details   []string  `json:"details,omitempty"` // other differences, or why it is undecided
+	Verdict   Verdict   `json:"verdict,omitzero"`  // the verdict of the side that refuses
+	Details   []string  `json:"details,omitempty"` // other differences, or the reason why the outcome is undecided
 	Rebuilt   bool      `json:"principal_rebuilt,omitempty"`
 }
 
-// A DiffReport is the effect of other rules.
+// A DiffReport describes the effect of changed rules.
 type DiffReport struct {
 	Calls   int          `json:"calls"` // number of calls judged
 	Same    int          `json:"same"`
-	Changes []Difference `json:"changes"` // in the order refused, allowed, changed, undecided, and by the most calls
+	Changes []Difference `json:"changes"` // ordered by refused, allowed, changed and undecided, and then by the number of calls
 }
 
-// A Trial collects calls and reports which would end differently under New. Similar calls are judged once.
+// A Trial collects calls and reports which calls would end differently under New. It judges similar calls once.
 type Trial struct {
 	Old, New Side
 
@@ -56,14 +56,14 @@ type Trial struct {
 	alike map[string]*seen
 }
 
-// seen is a set of similar calls.
+// A seen is a set of similar calls.
 type seen struct {
 	record audit.Record
 	calls  int
 	last   time.Time
 }
 
-// Add adds a call.
+// Add adds a recorded call.
 func (t *Trial) Add(r audit.Record) {
 	if t.alike == nil {
 		t.alike = map[string]*seen{}
@@ -81,7 +81,7 @@ func (t *Trial) Add(r audit.Record) {
 	}
 }
 
-// Report judges the calls added so far.
+// Report judges all added calls.
 func (t *Trial) Report() DiffReport {
 	out := DiffReport{Calls: t.calls, Changes: []Difference{}}
 	merged := map[string]*Difference{}
@@ -113,7 +113,7 @@ func (t *Trial) Report() DiffReport {
 	return out
 }
 
-// judge returns how a call would end differently, if it would.
+// judge returns how a call would end differently. otherwise is false if it would end in the same way.
 func (t *Trial) judge(r *audit.Record) (c Difference, otherwise bool) {
 	old, _ := t.Old.Directory.Of(r)
 	now, rebuilt := t.New.Directory.Of(r)
@@ -122,7 +122,7 @@ func (t *Trial) judge(r *audit.Record) (c Difference, otherwise bool) {
 		c.Uses = []string{r.Class}
 	}
 	before, after := first(t.Old.Regime, old, r), first(t.New.Regime, now, r)
-	refusedOtherwise := r.Outcome == audit.Refused && before.Allowed // not by a rule about the principal
+	refusedOtherwise := r.Outcome == audit.Refused && before.Allowed // the refusal was not caused by a rule about the principal
 	switch {
 	case refusedOtherwise && r.Kind == "field_masked":
 		return t.judgeMask(c, r, old, now)
@@ -143,7 +143,7 @@ func (t *Trial) judge(r *audit.Record) (c Difference, otherwise bool) {
 	return c, c.Ends != ""
 }
 
-// first returns the first refusing verdict, or an allowing one.
+// first returns the first refusing verdict on a call, or an allowing verdict.
 func first(g *Regime, p identity.Principal, r *audit.Record) Verdict {
 	all := verdicts(g, p, r)
 	if i := slices.IndexFunc(all, func(v Verdict) bool { return !v.Allowed }); i >= 0 {
@@ -152,7 +152,8 @@ func first(g *Regime, p identity.Principal, r *audit.Record) Verdict {
 	return Verdict{Allowed: true}
 }
 
-// judgeScan judges a call refused for another reason than its principal: only a scan can end differently.
+// judgeScan judges a call that was not refused because of its principal. Only the refusal of scans can change for
+// such a call.
 func (t *Trial) judgeScan(c Difference, r *audit.Record) (Difference, bool) {
 	if r.Kind != "scan" {
 		return c, false
@@ -165,8 +166,8 @@ func (t *Trial) judgeScan(c Difference, r *audit.Record) (Difference, bool) {
 	return c, true
 }
 
-// judgeMask judges a call that was refused because it used a masked field. It would be allowed if none of the fields it
-// names is masked any more.
+// judgeMask judges a call that was refused because it used a masked field. The call would be allowed if none of its
+// fields were masked any more.
 func (t *Trial) judgeMask(c Difference, r *audit.Record, old, now identity.Principal) (Difference, bool) {
 	mask := func(g *Regime, p identity.Principal) (Verdict, bool) {
 		all := verdicts(g, p, r)
@@ -185,8 +186,8 @@ func (t *Trial) judgeMask(c Difference, r *audit.Record, old, now identity.Princ
 	return c, true
 }
 
-// claims reports a rule about the classes of a call that depends on the principal's claims, which aren't recorded, or
-// "".
+// claims describes a rule about the call's classes that depends on the principal's claims, or returns "". Claims are
+// not recorded.
 func (t *Trial) claims(r *audit.Record) string {
 	for _, side := range []Side{t.Old, t.New} {
 		classes, _ := usedNames(side.Regime, r)
@@ -203,13 +204,13 @@ func (t *Trial) claims(r *audit.Record) string {
 	return ""
 }
 
-// whole are the tools that return whole records unless their arguments name fields.
+// whole lists tools that return whole records unless their arguments name fields.
 var whole = []string{"query_class", "get_object", "get_objects", "get_sample_objects", "export_data", "get_schema"}
 
-// naming are the arguments that can use a field to find, order or group records.
+// naming lists arguments that can use a field to find, order or group records.
 var naming = []string{"where", "order", "pipeline", "field", "value_field", "fields", "query"}
 
-// compare returns how the result of a call allowed on both sides would differ.
+// compare returns how the result would differ for a call that both sides allow.
 func (t *Trial) compare(old, now identity.Principal, r *audit.Record) (ends string, details []string) {
 	classes, fields := usedNames(t.New.Regime, r)
 	has := func(args ...string) bool {
@@ -223,7 +224,7 @@ func (t *Trial) compare(old, now identity.Principal, r *audit.Record) (ends stri
 			continue
 		}
 		details = append(details, layers(class, a.Layers, b.Layers, has("object_id", "ids"))...)
-		// Whether the call shows all fields of the class, or those that it names.
+		// The call returns all fields of the class, or only the fields that it names.
 		all := i == 0 && slices.Contains(whole, r.Tool) && !has("keys", "columns", "pipeline") || i > 0 && has("include")
 		for _, f := range b.Fields {
 			j := slices.IndexFunc(a.Fields, func(o Field) bool { return o.Name == f.Name })
@@ -255,7 +256,7 @@ func (t *Trial) compare(old, now identity.Principal, r *audit.Record) (ends stri
 	return "", nil
 }
 
-// layers describes the differing layers of a class. Reads by id don't apply the canonical filter.
+// layers describes the differing layers of a class. Reads by id ignore the canonical filter.
 func layers(class string, old, now []Layer, byID bool) (details []string) {
 	counts := func(l Layer) bool { return !byID || l.Name != "canonical" }
 	tell := func(from, without []Layer, verb string) {

@@ -76,7 +76,7 @@ func state(v string) query.Filter {
 	return query.Compare{Path: query.Path{"state"}, Op: query.Eq, Value: value.OfString(v)}
 }
 
-// TestTrial has a row for each way in which other rules change the outcome of a recorded call.
+// TestTrial checks each way in which other rules change the outcome of a recorded call.
 func TestTrial(t *testing.T) {
 	rule := func(class string, r policy.ClassRule) func(*policy.Rules) {
 		return func(rules *policy.Rules) { rules.Classes["app."+class] = r }
@@ -153,7 +153,7 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// TestTrialCounts checks that similar calls are reported once, with their number and the time of the last.
+// TestTrialCounts checks that similar calls are reported once, with their number and the time of the last call.
 func TestTrialCounts(t *testing.T) {
 	is := open()
 	is.Classes["app.issues"] = policy.ClassRule{Hidden: true}
@@ -179,7 +179,7 @@ func TestTrialCounts(t *testing.T) {
 	}
 }
 
-// TestExplain has a row for each reason that a record can have.
+// TestExplain checks each reason for a refusal that a record can contain.
 func TestExplain(t *testing.T) {
 	rules := open()
 	rules.RefuseScans = true

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// A TestResult is the result of a test. The test passed if nothing differs.
+// A TestResult is the result of a test. Without differences and errors the test has passed.
 type TestResult struct {
 	File    string           `json:"file"`
 	Line    int              `json:"line"`
@@ -24,14 +24,15 @@ type TestResult struct {
 // Good reports whether the test passed.
 func (r TestResult) Good() bool { return r.Differs == nil && r.Error == "" }
 
-// A testDifference is a deviation from the expectation.
+// A testDifference is a difference between the expected and the actual outcome.
 type testDifference struct {
 	What     string `json:"what"`
 	Expected string `json:"expected"`
-	Got      string `json:"got"` // with digests instead of values of rules and filters
+	Got      string `json:"got"` // values of rules and filters are replaced by digests
 }
 
-// RunTests runs the tests of a file against regime. known are the principals of the configuration, by name.
+// RunTests runs the tests of a file against regime. The argument known contains the principals of the configuration
+// by name.
 func RunTests(regime *Regime, f *TestFile, known map[string]identity.Principal) []TestResult {
 	out := make([]TestResult, len(f.Tests))
 	for i := range f.Tests {
@@ -65,14 +66,14 @@ func (r *run) differs(what, expected, got string) {
 	r.result.Differs = append(r.result.Differs, testDifference{what, expected, got})
 }
 
-// outcome compares the outcome of the request with the expectation of the test. The tool, the class and the fields that
-// the tool uses are judged first, then the query by the policy itself, as for a call.
+// outcome compares the outcome of the request with the expected outcome. It first judges the tool, the class and the
+// fields that the tool uses. Then the policy itself judges the query, as for a call.
 func (r *run) outcome() {
 	w, want := &r.test.When, &r.test.Want
 	v := r.regime.WouldPermit(r.who, w.Tool, w.Class)
 	for i := 0; v.Allowed && i < len(w.Using); i++ {
 		if v = r.regime.FieldVerdict(r.who, w.Class, w.Using[i]); v.Reason == "field_masked" {
-			v.Allowed, v.DeniedAt = false, atMask // a masked field can't be grouped or summed by
+			v.Allowed, v.DeniedAt = false, atMask // a masked field can't be used to group or sum
 		}
 	}
 	if v.Allowed && w.asks() {
@@ -98,7 +99,7 @@ func (r *run) outcome() {
 	}
 }
 
-// refusal returns the verdict for policy's refusal of a query.
+// refusal converts the policy's refusal of a query to a verdict.
 func refusal(err error) Verdict {
 	p := problem.Of(err)
 	v := Verdict{Reason: p.Kind, Why: p.Detail}
@@ -131,7 +132,7 @@ func (w *When) query() (query.Query, error) {
 	return q, err
 }
 
-// compareView compares the visible parts of the class, and the tools that may be called.
+// compareView compares the visible parts of the class and the tools that may be called.
 func (r *run) compareView() {
 	w := &r.test.Want
 	if w.Tools != nil {
@@ -175,7 +176,7 @@ func (r *run) compareView() {
 			r.differs("mask of "+f, w.Masked[f], got)
 		}
 	}
-	// A lookup by id ignores the canonical filter.
+	// A read by id ignores the canonical filter.
 	for _, l := range view.Layers {
 		if r.test.When.ByID && l.Name == "canonical" {
 			continue
@@ -188,7 +189,7 @@ func (r *run) compareView() {
 	r.filters(view.Layers)
 }
 
-// filters compares the filters of layers.
+// filters compares the filters of the layers.
 func (r *run) filters(layers []Layer) {
 	want := r.test.Want.Sees
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -207,7 +208,7 @@ func (r *run) filters(layers []Layer) {
 	}
 }
 
-// same compares two sets of names.
+// same compares two sets of names and records a difference.
 func (r *run) same(what string, want, got []string) {
 	without := func(a, b []string) []string {
 		return slices.DeleteFunc(slices.Clone(a), func(n string) bool { return slices.Contains(b, n) })

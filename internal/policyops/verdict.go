@@ -14,41 +14,41 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// The places where something can be denied, in the order of evaluation.
+// The stages at which something can be denied, in the order of evaluation.
 const (
-	atGate      = "gate"      // the tool doesn't exist or is disabled, or a gate forbids writing
-	atScope     = "scope"     // the principal lacks the scope that the tool needs
+	atGate      = "gate"      // the tool doesn't exist or is disabled, or a gate forbids writes
+	atScope     = "scope"     // the principal lacks the scope that the tool requires
 	atList      = "list"      // a list of the principal excludes the tool or the class
-	atClass     = "class"     // a rule hides the class, or no rule shows it
-	atTenant    = "tenant"    // the principal has no tenant that fits the class
-	atFilter    = "filter"    // a filter of the principal doesn't fit the class
+	atClass     = "class"     // a rule hides the class, or no rule shows the class
+	atTenant    = "tenant"    // the principal has no tenant that is valid for the class
+	atFilter    = "filter"    // a filter of the principal isn't valid for the class
 	AtField     = "field"     // a rule, or the built-in denylist, hides the field
-	atMask      = "mask"      // the field is masked, so it can't be used to find records
-	atScan      = "scan"      // it would read every record
-	atLimit     = "limit"     // a rate, a budget or a queue
+	atMask      = "mask"      // the field is masked, so the call can't use it to find records
+	atScan      = "scan"      // the call would read every record
+	atLimit     = "limit"     // a rate, budget or queue limit
 	atCatalogue = "catalogue" // the class or field doesn't exist
 )
 
-// A Verdict says whether a principal may do something, and if not, why. It contains names of classes, fields and
-// rules, but no values.
+// A Verdict says whether a principal may do something, and why not. It contains names of classes, fields and rules,
+// but no values.
 type Verdict struct {
 	Allowed  bool   `json:"allowed"`
 	Reason   string `json:"reason,omitempty"`    // the kind recorded by the audit: hidden_class, field_denied, …
-	DeniedAt string `json:"denied_at,omitempty"` // one of the places
+	DeniedAt string `json:"denied_at,omitempty"` // one of the stages
 	Class    string `json:"class,omitempty"`     // "source.Class"
 	Field    string `json:"field,omitempty"`
-	// Rule is the path of the deciding rule in the configuration. One of the principal begins with "principal". Nil
-	// means a built-in rule.
+	// Rule is the path of the deciding rule in the configuration. The path of a principal's own rule begins with
+	// "principal". Nil means a built-in rule.
 	Rule    []string   `json:"rule,omitempty"`
-	Further [][]string `json:"further_rules,omitempty"` // the paths of the others that refuse it, too
+	Further [][]string `json:"further_rules,omitempty"` // the paths of other rules that also refuse
 	Why     string     `json:"why"`                     // one sentence
 }
 
 func compare(a, b string) int { return cmp.Compare(a, b) }
 
 // WouldPermit reports whether p could call a tool on a class. It checks gates, scopes, lists and the class, in this
-// order. class is "" for tools without one. If several classes have that bare name, it judges the first that p sees, or
-// else the first.
+// order. The class is "" for tools without a class. If several classes have this name, it judges the first that p
+// sees, or the first of all if p sees none.
 func (r *Regime) WouldPermit(p identity.Principal, tool, class string) Verdict {
 	if v := r.ToolVerdict(p, tool); !v.Allowed || class == "" {
 		return v
@@ -56,7 +56,7 @@ func (r *Regime) WouldPermit(p identity.Principal, tool, class string) Verdict {
 	return r.ClassVerdict(p, class)
 }
 
-// ToolVerdict reports whether a principal could call a tool at all.
+// ToolVerdict reports whether a principal may call a tool, regardless of the class.
 func (r *Regime) ToolVerdict(principal identity.Principal, name string) Verdict {
 	t, ok := r.Tool(name)
 	switch {
@@ -116,7 +116,7 @@ func listRule(key string, l identity.List, names ...string) []string {
 	return []string{"principal", key, "only"}
 }
 
-// ClassVerdict reports whether p sees a class, given by full or bare name.
+// ClassVerdict reports whether p sees a class. The name may be full or without the source.
 func (r *Regime) ClassVerdict(p identity.Principal, name string) Verdict {
 	var first *Verdict
 	for _, c := range r.Classes(name) {
@@ -135,8 +135,8 @@ func (r *Regime) ClassVerdict(p identity.Principal, name string) Verdict {
 		Why: fmt.Sprintf("there is no class %q%s", problem.Cut(name), problem.DidYouMean(problem.Nearest(name, r.Names(), 2)))}
 }
 
-// classVerdict returns whether p sees c, and if not, which rule decides. It takes the rule from the kind of the
-// policy's own refusal and decides nothing itself. So it can't differ from the result of a call.
+// classVerdict reports whether p sees c, or which rule hides it. It derives the rule from the policy's own refusal
+// and decides nothing itself. Its result therefore always agrees with a real call.
 func (r *Regime) classVerdict(p identity.Principal, c *schema.Class) Verdict {
 	_, err := r.policy.View(p, c.FullName(), "", false)
 	if err == nil {
@@ -179,7 +179,8 @@ func (r *Regime) classVerdict(p identity.Principal, c *schema.Class) Verdict {
 	return v
 }
 
-// tenantRule returns the tenant rule that decides for c: its own, or that of the class it is scoped through.
+// tenantRule returns the path of the tenant rule that decides for c. It is the rule of c itself, or of the class that
+// it leads through.
 func (r *Regime) tenantRule(c *schema.Class, kind string) (path []string, why string) {
 	through := ""
 	for range len(r.classes) {
@@ -258,7 +259,7 @@ func (r *Regime) FieldVerdict(p identity.Principal, class, field string) Verdict
 	return v
 }
 
-// derivation returns why a field of a class is denied or masked because of the columns that it is made of, or nil.
+// derivation returns why a field is denied or masked because it is derived from other columns, or nil.
 func (r *Regime) derivation(class, field string) *policy.Derivation {
 	all := r.policy.Derivations()
 	i := slices.IndexFunc(all, func(d policy.Derivation) bool { return d.Class.FullName() == class && d.Field == field && !d.Lifted })

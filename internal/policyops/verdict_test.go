@@ -65,7 +65,8 @@ func agent() identity.Principal {
 	return identity.Principal{ID: "token:a", Tenant: "7", Scopes: []identity.Scope{identity.Read}}
 }
 
-// TestVerdicts has a row for each place where something can be denied: reason @ place, the rule, the sentence.
+// TestVerdicts checks each stage at which something can be denied. A row contains the reason and stage, the rule, and
+// the sentence.
 func TestVerdicts(t *testing.T) {
 	r := regime(t)
 	with := func(change func(*identity.Principal)) identity.Principal { p := agent(); change(&p); return p }
@@ -125,7 +126,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestCanonicalVerdict checks a rule whose expression yields no value.
+// TestCanonicalVerdict checks a rule whose expression returns no value.
 func TestCanonicalVerdict(t *testing.T) {
 	p, err := policy.New(policy.Rules{Classes: map[string]policy.ClassRule{"users": {Canonical: where(t, `{"name": {"$cel": "principal.claims.name"}}`)}}}, catalogue())
 	if err != nil {
@@ -140,7 +141,7 @@ func TestCanonicalVerdict(t *testing.T) {
 	}
 }
 
-// TestDescribe checks the whole description of a principal, which contains no value of a filter.
+// TestDescribe checks the complete description of a principal. It must not contain values of filters.
 func TestDescribe(t *testing.T) {
 	p := agent()
 	p.Filters = map[string]query.Filter{"issues": where(t, `{"title": {"$in": ["canary-1", "canary-2"]}}`)}

@@ -34,7 +34,7 @@ type guess struct {
 	preset    string   // the application whose preset hides or extends the class, or ""
 }
 
-// guessRules guesses a rule for each class. floor is the fields visible without any rule, by class.
+// guessRules guesses a rule for each class. floor contains the fields that are visible without any rule, by class.
 func guessRules(classes []schema.Class, floor map[string][]string, e Evidence, a Answers) []guess {
 	targets := map[string]bool{} // the "Class.field" that pointers refer to
 	for i := range classes {
