@@ -12,7 +12,7 @@ import (
 	"net/url"
 	"strings"
 
-	_ "modernc.org/sqlite" // the driver that reads and writes the file
+	_ "modernc.org/sqlite" // the driver for the file
 )
 
 // APIDocument is the OpenAPI document of the API, as YAML.
@@ -20,7 +20,7 @@ import (
 //go:embed openapi.yaml
 var APIDocument []byte
 
-// An API serves one tracker over HTTP. It is safe for concurrent use. Writes are serialized.
+// An API serves one tracker over HTTP. It is safe for concurrent use. It runs writes one at a time.
 type API struct {
 	db   *sql.DB
 	key  string
@@ -28,7 +28,8 @@ type API struct {
 	once answers
 }
 
-// OpenAPI opens the tracker in the SQLite file at path, which must exist. Callers send the key as a bearer token.
+// OpenAPI opens the tracker in the SQLite file at path. The file must exist. Callers must send the key as a bearer
+// token.
 func OpenAPI(ctx context.Context, path, key string) (*API, error) {
 	const pragmas = "?mode=rw&_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=foreign_keys(on)"
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+pragmas)
@@ -48,10 +49,10 @@ func OpenAPI(ctx context.Context, path, key string) (*API, error) {
 // Close closes the tracker.
 func (a *API) Close() error { return a.db.Close() }
 
-// A route handles one operation: it returns a status and the value to write as JSON, or nil.
+// A route handles one operation. It returns a status and the value to write as JSON, or nil for no body.
 type route func(r *http.Request, w http.Header) (int, any, error)
 
-// routes returns the operations of the document.
+// routes returns the handlers of the document's operations.
 func (a *API) routes() map[string]route {
 	return map[string]route{
 		"GET /v1/orgs/{org}/projects":               a.listProjects,
@@ -106,7 +107,7 @@ type problem struct {
 	Message string `json:"message"`
 }
 
-// A refusal is a problem with its status.
+// A refusal is a problem with its HTTP status.
 type refusal struct {
 	status int
 	problem
@@ -124,7 +125,7 @@ func invalid(format string, args ...any) error {
 
 func fail(w http.ResponseWriter, err error) { errorAnswer(err).write(w) }
 
-// read strictly decodes the JSON body of a request.
+// read strictly decodes the JSON body of a request into the value into.
 func read(r *http.Request, into any) error {
 	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<20))
 	d.DisallowUnknownFields()

@@ -1,6 +1,6 @@
 package demo
 
-// The files of the api next to the tracker's configuration, which includes APIConfigFile.
+// The files of the API next to the tracker's configuration. The configuration includes APIConfigFile.
 const (
 	APIConfigFile   = "tracker-api.yaml"
 	APIDocumentFile = "tracker-openapi.yaml"
@@ -8,11 +8,11 @@ const (
 	APIURLFile      = "tracker-api.url"
 )
 
-// ListenAPI is the default address of the api, as in the document.
+// ListenAPI is the default address of the API, as in its document.
 const ListenAPI = "127.0.0.1:8421"
 
-// APIConfig is the configuration of the api, in YAML, for a file that the tracker's configuration includes. It expects the
-// other files in the same folder.
+// APIConfig is the YAML configuration of the API. The tracker's configuration includes it as a file. The other files
+// must be in the same folder.
 const APIConfig = `# The tracker's own HTTP API: the same issues through the application's front door. Writes wait for people here too.
 sources:
   web:

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A summary is an issue as shown in lists.
+// A summary is an issue in the form for lists.
 type summary struct {
 	Key          string  `json:"key"`
 	Project      string  `json:"project"`
@@ -36,7 +36,7 @@ type apiIssue struct {
 	Note     *string         `json:"internal_note"`
 }
 
-// Times are text in the database. Without a cast the driver would convert them.
+// Times are text in the database. Without the cast, the driver would convert them.
 const (
 	summaryColumns = `p.key || '-' || i.number, p.key, i.type, i.status, i.priority, i.title, i.assignee_id, u.name, CAST(i.created_at AS TEXT), CAST(i.updated_at AS TEXT)`
 	issueColumns   = summaryColumns + `, i.body, (SELECT pp.key || '-' || pi.number FROM issues pi JOIN projects pp ON pp.id = pi.project_id WHERE pi.id = i.parent_id),
@@ -53,7 +53,7 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// find reads the issue in the path and its id.
+// find returns the issue in the request's path and the issue's id.
 func find(ctx context.Context, q querier, r *http.Request) (*apiIssue, string, error) {
 	return findKey(ctx, q, r.PathValue("org"), r.PathValue("key"))
 }
@@ -75,7 +75,7 @@ func findKey(ctx context.Context, q querier, org, key string) (*apiIssue, string
 func (is *apiIssue) tag() string {
 	b, err := json.Marshal(is)
 	if err != nil {
-		return `""` // can't happen, since the database checks custom. No If-Match equals it
+		return `""` // can't happen, because the database validates custom. No If-Match equals this tag
 	}
 	sum := sha256.Sum256(b)
 	return `"` + hex.EncodeToString(sum[:8]) + `"`
@@ -124,7 +124,7 @@ func (a *API) listIssues(r *http.Request, _ http.Header) (int, any, error) {
 	return http.StatusOK, page, err
 }
 
-// rows calls each for every row of a query.
+// rows runs a query and calls each for every row.
 func (a *API) rows(ctx context.Context, query string, args []any, each func(scan func(...any) error) error) (err error) {
 	rows, err := a.db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -139,7 +139,7 @@ func (a *API) rows(ctx context.Context, query string, args []any, each func(scan
 	return rows.Err()
 }
 
-// number parses an integer parameter. None is the default.
+// number parses an integer parameter. The argument none is the default for "".
 func number(text string, none, least, most int) (int, error) {
 	if text == "" {
 		return none, nil

@@ -32,10 +32,10 @@ func open(t *testing.T) *API {
 	return a
 }
 
-// oracle returns the document as kin-openapi reads it.
+// oracle parses the document with kin-openapi.
 func oracle(t *testing.T) *openapi3.T {
 	t.Helper()
-	var plain any // kin-openapi's own YAML reader lacks merge keys
+	var plain any // kin-openapi's own YAML reader doesn't support merge keys
 	if err := yaml.Unmarshal(APIDocument, &plain); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func oracle(t *testing.T) *openapi3.T {
 	return d
 }
 
-// TestDocument checks that the document is valid and that its operations are those of the server.
+// TestDocument checks that the document is valid and lists exactly the operations of the server.
 func TestDocument(t *testing.T) {
 	oracle(t)
 	d, err := spec.Load(APIDocument)
@@ -77,7 +77,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// fits reports where a response doesn't match the document.
+// fits returns an error if a response doesn't match the document.
 func fits(d *openapi3.T, method, path string, status int, body []byte) error {
 	op := d.Paths.Find(path).GetOperation(method)
 	r := op.Responses.Status(status)
@@ -98,8 +98,8 @@ func fits(d *openapi3.T, method, path string, status int, body []byte) error {
 	return content.Schema.Value.VisitJSON(v)
 }
 
-// TestCalls checks the status and the relevant part of the response for a sequence of calls. Every response matches the
-// document.
+// TestCalls checks the status and the relevant part of the response for a sequence of calls. Every response must
+// match the document.
 func TestCalls(t *testing.T) {
 	a, d := open(t), oracle(t)
 	const issue, issues, comments = "/v1/orgs/{org}/issues/{key}", "/v1/orgs/{org}/issues", "/v1/orgs/{org}/issues/{key}/comments"
@@ -175,7 +175,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestDoor checks that requests without the key, for another organisation or an unknown route disclose nothing.
+// TestDoor checks that refused requests reveal nothing. Such requests have no key, another organisation, or an
+// unknown route.
 func TestDoor(t *testing.T) {
 	a := open(t)
 	for _, tt := range []struct{ path, key, want string }{

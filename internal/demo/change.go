@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// fields are the fields of an issue that a body can set. A nil field is absent.
+// fields contains the fields of an issue that a request body can set. A nil field is missing.
 type fields struct {
 	Title    *string         `json:"title"`
 	Body     *string         `json:"body"`
@@ -30,10 +30,10 @@ var (
 	priorities = []string{"Low", "Medium", "High", "Critical"}
 )
 
-// empty holds the values of fields that a replacing body omits.
+// empty contains the values for fields that are missing in a replacing body.
 var empty = map[string]any{"body": "", "assignee_id": nil, "estimate": nil, "due_date": nil, "custom": "{}"}
 
-// columns checks f and returns the values to store, by column.
+// columns checks f and returns the values to store by column.
 func (f *fields) columns(ctx context.Context, tx *sql.Tx, org string) (map[string]any, error) {
 	out := map[string]any{}
 	if f.Title != nil {
@@ -124,7 +124,8 @@ func (a *API) replaceIssue(r *http.Request, h http.Header) (int, any, error) {
 	return a.change(r, h, &f, empty)
 }
 
-// change updates the fields of an issue. otherwise holds the values of absent fields, if they change too.
+// change updates the fields of an issue. The argument otherwise contains values for fields that are missing in f, or
+// is nil to keep them.
 func (a *API) change(r *http.Request, h http.Header, f *fields, otherwise map[string]any) (int, any, error) {
 	var after *apiIssue
 	err := a.within(r.Context(), func(tx *sql.Tx) error {
@@ -162,7 +163,8 @@ func (a *API) change(r *http.Request, h http.Header, f *fields, otherwise map[st
 	return http.StatusOK, after, nil
 }
 
-// matchingIssueID returns the id of the issue in the path, if If-Match allows it.
+// matchingIssueID returns the id of the issue in the request's path. It fails if the header If-Match doesn't match
+// the issue.
 func matchingIssueID(r *http.Request, tx *sql.Tx) (string, error) {
 	is, id, err := find(r.Context(), tx, r)
 	if err != nil {
@@ -234,7 +236,7 @@ func (a *API) createIssue(r *http.Request, h http.Header) (int, any, error) {
 	return http.StatusCreated, made, nil
 }
 
-// over returns the id of f's parent issue, or nil.
+// over returns the id of f's parent issue, or nil if it has no parent.
 func (f *newIssue) over(ctx context.Context, tx *sql.Tx, org, project string) (any, error) {
 	if f.Parent == nil {
 		if f.Type == "Task" {

@@ -1,7 +1,7 @@
 package demo
 
-// Config is the configuration that serves the tracker, in YAML with a comment on each rule. It expects the database
-// that Create makes as tracker.db in the same folder.
+// Config is the YAML configuration for the tracker, with a comment on each rule. It expects the database of Create as
+// tracker.db in the same folder.
 const Config = `# The configuration of the demo: an issue tracker shared by two organisations, acme and globex.
 # A class that no rule names is hidden, so what agents may see is all in this file.
 listen: 127.0.0.1:8420                # where agents connect; only this machine can reach it

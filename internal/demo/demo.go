@@ -3,8 +3,8 @@
 //	Create → tracker.db ─views→ gateway, like any other source
 //	tracker.db ─OpenAPI→ HTTP API ─client→ gateway
 //
-// The file contains the same realistic data on every run. Two organisations share its tables, so a missing tenant rule
-// would be noticed. Create doesn't overwrite an existing file. Config is a configuration for the file.
+// The file contains the same realistic data on every run. Two organisations share its tables, so that a missing
+// tenant rule is easy to notice. Create doesn't overwrite an existing file. Config is a configuration for the file.
 //
 // OpenAPI opens the HTTP API of the tracker, and APIDocument is its OpenAPI document. Like any application's API, it
 // does not depend on the gateway. Callers need the key, and each request is limited to the organisation in its path.
@@ -20,7 +20,7 @@ import (
 	"os"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver that writes the file
+	_ "modernc.org/sqlite" // the driver for the file
 )
 
 // The number of rows in the largest tables.
@@ -35,18 +35,18 @@ const (
 	Globex = "globex"
 )
 
-// Clock returns the latest moment in the data, in UTC.
+// Clock returns the latest time in the data, in UTC.
 func Clock() time.Time { return time.Date(2026, time.October, 30, 17, 0, 0, 0, time.UTC) }
 
-// Create writes the tracker to a new SQLite file at path. Every run writes the same bytes. It returns an error that
-// wraps fs.ErrExist if the file exists, and leaves no file if it fails or ctx ends.
+// Create writes the tracker to a new SQLite file at path. Every run writes the same bytes. If the file exists, Create
+// returns an error that wraps fs.ErrExist. If it fails or ctx ends, it leaves no file.
 func Create(ctx context.Context, path string) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("demo: %s: %w", path, fs.ErrExist)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("demo: %w", err)
 	}
-	// The file has another name until it is complete, so that an interrupted run leaves no partial tracker.
+	// The file has another name until it is complete. An interrupted run therefore leaves no partial tracker.
 	part := path + ".part"
 	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("demo: %w", err)
@@ -74,7 +74,7 @@ func removeFile(path string) error {
 
 // write creates the database in one transaction.
 func write(ctx context.Context, path string) (err error) {
-	// The file is private until it is complete, so no journal is needed. Foreign keys are checked at the end.
+	// Nobody uses the file until it is complete, so no journal is needed. Foreign keys are checked at the end.
 	const pragmas = "?_pragma=journal_mode(off)&_pragma=synchronous(off)&_pragma=foreign_keys(off)"
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+pragmas)
 	if err != nil {
@@ -100,7 +100,8 @@ func write(ctx context.Context, path string) (err error) {
 	if w.err != nil {
 		return w.err
 	}
-	// Statistics as in a maintained database: without them, SQLite uses the tenant's index for every query.
+	// ANALYZE creates statistics, as in a maintained database. Without them, SQLite uses the tenant's index for every
+	// query.
 	if _, err := tx.ExecContext(ctx, "ANALYZE"); err != nil {
 		return err
 	}

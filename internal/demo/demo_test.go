@@ -35,7 +35,7 @@ func open(t *testing.T, path string) *sql.DB {
 	return db
 }
 
-// text returns the rows of a query: values joined with "|", rows with newlines.
+// text returns the rows of a query. Values are joined with "|" and rows with newlines.
 func text(t *testing.T, db *sql.DB, statement string) string {
 	t.Helper()
 	rows, err := db.Query(statement)
@@ -64,7 +64,7 @@ func text(t *testing.T, db *sql.DB, statement string) string {
 	return strings.Join(out, "\n")
 }
 
-// TestData queries the data. Queries for errors return no rows.
+// TestData checks the data with queries. A query for invalid data must return no rows.
 func TestData(t *testing.T) {
 	db := open(t, create(t))
 	for _, c := range []struct{ asks, statement, want string }{
@@ -131,7 +131,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestSameBytes compares two runs with each other and with the expected digest.
+// TestSameBytes checks that two runs create the same file, with the expected digest.
 func TestSameBytes(t *testing.T) {
 	one, err := os.ReadFile(create(t))
 	if err != nil {

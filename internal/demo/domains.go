@@ -1,6 +1,6 @@
 package demo
 
-// A domain is the subject of a project: the words used in its issues.
+// A domain is the subject of a project. It contains the words that its issues use.
 type domain struct {
 	org, key, name, about string
 	actors                []string // its users
@@ -61,14 +61,14 @@ func domains() []domain {
 	}
 }
 
-// A company is an organisation and its people.
+// A company is an organisation with its people.
 type company struct {
 	id, name, plan, mail string
 	zone                 string
 	people               []string
 }
 
-// companies returns the two organisations. The names have accents, apostrophes and other scripts, as real ones do.
+// companies returns the two organisations. The names contain accents, apostrophes and other scripts, like real names.
 func companies() []company {
 	return []company{
 		{Acme, "Acme Outfitters", "Enterprise", "acme.example", "Europe/Dublin", []string{

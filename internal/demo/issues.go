@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// An issue is one row of issues with its comments and labels. Empty texts and zero times are NULL.
+// An issue is one row of the table issues, with its comments and labels. Empty texts and zero times are stored as
+// NULL.
 type issue struct {
 	id, org, project               string
 	number                         int
 	typ, status, priority          string
 	title, body                    string
 	assignee, reporter, parent     string
-	estimate                       float64 // 0 is NULL
+	estimate                       float64 // 0 is stored as NULL
 	custom                         string
-	legacy                         int64 // 0 is NULL
+	legacy                         int64 // 0 is stored as NULL
 	note                           string
 	created, updated, deleted, due time.Time
 	labels                         []int
@@ -68,8 +69,8 @@ func (t *team) issues() []issue {
 	return out
 }
 
-// kind returns the type of the i-th issue of a project. The first two are an Epic and a Story, as parents for the
-// others.
+// kind returns the type of the i-th issue of a project. The first two issues are an Epic and a Story, so that later
+// issues have parents.
 func (t *team) kind(i int) string {
 	n := t.rng.IntN(100)
 	switch {
@@ -83,8 +84,8 @@ func (t *team) kind(i int) string {
 	return "Bug"
 }
 
-// fill sets everything of is except its position in the project. age runs from 0 for the oldest issue to 1 for the
-// newest.
+// fill sets all fields of the issue except its position in the project. age is between 0 for the oldest issue and 1
+// for the newest.
 func (t *team) fill(is *issue, age float64) {
 	text := about(t.rng, t.domain, t.people)
 	is.title, is.body = text.title(is.typ), text.body(is.typ)
@@ -104,7 +105,7 @@ func (t *team) fill(is *issue, age float64) {
 		is.due = is.created.AddDate(0, 0, 10+t.rng.IntN(90))
 	}
 	if age < 0.4 {
-		// Larger than 2^53, so that it changes if it passes through a double.
+		// The value is larger than 2^53, so it changes if any code converts it to a double.
 		is.legacy = t.legacy
 		t.legacy += 2 + 2*t.rng.Int64N(50)
 	}
@@ -119,7 +120,7 @@ func (t *team) fill(is *issue, age float64) {
 	t.comment(is, text)
 }
 
-// status returns a status: mostly done for old issues, mostly open for new ones.
+// status returns a random status. Old issues are mostly done, and new issues are mostly open.
 func (t *team) status(age float64) string {
 	if t.rng.Float64() > age*age {
 		return pick(t.rng, []string{"Done", "Done", "Done", "Done", "Done", "Done", "Done", "Done", "Cancelled", "Backlog"})
@@ -140,7 +141,7 @@ func (t *team) comment(is *issue, text prose) {
 	}
 }
 
-// custom returns the JSON of the column custom: nested, with members that are missing in some issues.
+// custom returns the JSON of the column custom. It is nested, and some members are missing in some issues.
 func (t *team) custom(text prose) string {
 	if t.rng.IntN(6) == 0 {
 		return "{}"
@@ -173,7 +174,7 @@ func (t *team) custom(text prose) string {
 	return string(b)
 }
 
-// later returns a moment after from, at most span away and not after the Clock.
+// later returns a time after from, at most span later and not after Clock.
 func (t *team) later(from time.Time, span time.Duration) time.Time {
 	end := from.Add(span)
 	if now := Clock(); end.After(now) {
@@ -185,7 +186,7 @@ func (t *team) later(from time.Time, span time.Duration) time.Time {
 	return from.Add(time.Duration(t.rng.Int64N(int64(end.Sub(from))))).Truncate(time.Second)
 }
 
-// workingTimes returns n moments on working days between the start of 2025 and the Clock, earliest first.
+// workingTimes returns n times on working days between the start of 2025 and Clock, sorted.
 func (t *team) workingTimes(n int) []time.Time {
 	start := time.Date(2025, time.January, 6, 0, 0, 0, 0, time.UTC)
 	days := int(Clock().Sub(start).Hours() / 24)

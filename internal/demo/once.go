@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// An answer is the response to one call, with the digest of the request if it is kept.
+// An answer is the response to one call. A stored answer contains the digest of its request.
 type answer struct {
 	asked  [sha256.Size]byte
 	status int
@@ -29,7 +29,7 @@ func run(r *http.Request, h route) answer {
 	return encode(status, header, out)
 }
 
-// errorAnswer returns the response for an error. It logs internal errors and doesn't show them.
+// errorAnswer returns the response for an error. It logs internal errors and hides their text from the caller.
 func errorAnswer(err error) answer {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return encode(r.status, http.Header{}, r.problem)
@@ -55,19 +55,19 @@ func (k answer) write(w http.ResponseWriter) {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(k.status)
-	_, _ = w.Write(k.body) // the caller may have gone
+	_, _ = w.Write(k.body) // the caller may have disconnected
 }
 
-// answers keeps the responses to writes with an Idempotency-Key, while the server runs.
+// answers stores the responses to writes with an Idempotency-Key while the server runs.
 type answers struct {
 	mu   sync.Mutex
 	kept map[string]answer
 }
 
-// maxKept is the maximum number of responses kept. Beyond it, all are dropped.
+// maxKept is the maximum number of stored responses. When it is reached, all are dropped.
 const maxKept = 10_000
 
-// answer runs a write, or repeats the response to an earlier write with the same key.
+// answer runs a write. If an earlier write had the same key, it repeats the response to that write.
 func (a *answers) answer(w http.ResponseWriter, r *http.Request, h route) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
 	if err != nil {

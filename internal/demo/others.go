@@ -124,7 +124,7 @@ func (a *API) addComment(r *http.Request, _ http.Header) (int, any, error) {
 	return http.StatusCreated, c, err
 }
 
-// createKey creates an api key of the organisation's first administrator.
+// createKey creates an API key that belongs to the organisation's first administrator.
 func (a *API) createKey(r *http.Request, _ http.Header) (int, any, error) {
 	made := struct {
 		Name string `json:"name"`

@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// A prose generates the texts of one issue from templates, all with the same subject.
+// A prose generates the texts of one issue from templates. All texts have the same subject.
 type prose struct {
 	rng                                 *rand.Rand
 	people                              []string
 	actor, thing, other, system, screen string
 }
 
-// about picks a subject from d.
+// about chooses a random subject from d.
 func about(rng *rand.Rand, d domain, people []string) prose {
 	p := prose{rng: rng, people: people, actor: pick(rng, d.actors), system: pick(rng, d.systems), screen: pick(rng, d.screens)}
 	at := rng.IntN(len(d.things))
@@ -25,7 +25,7 @@ func about(rng *rand.Rand, d domain, people []string) prose {
 	return p
 }
 
-// say fills one of the templates.
+// say fills a random template.
 func (p *prose) say(templates []string) string {
 	rest := pick(p.rng, templates)
 	var b strings.Builder
@@ -56,7 +56,7 @@ func endsWithArticle(s string) bool {
 	return s == "A " || s == "a " || strings.HasSuffix(s, " a ") || strings.HasSuffix(s, " A ")
 }
 
-// word returns the text for a placeholder. An unknown placeholder is left unchanged, which a test looks for.
+// word returns the text for a placeholder. It leaves an unknown placeholder unchanged so that a test can find it.
 func (p *prose) word(name string) string {
 	switch name {
 	case "actor":
@@ -109,8 +109,8 @@ func (p *prose) title(typ string) string {
 	return p.say(bugTitles())
 }
 
-// body returns the Markdown description of an issue of type typ, 300 to 2,000 bytes long. One bug in twenty includes a
-// log of several kilobytes.
+// body returns the Markdown description of an issue of type typ. It has 300 to 2,000 bytes. One bug in twenty also
+// has a log of several kilobytes.
 func (p *prose) body(typ string) string {
 	var b strings.Builder
 	b.WriteString("## Context\n\n")
@@ -140,7 +140,7 @@ func (p *prose) body(typ string) string {
 	return b.String()
 }
 
-// log returns n log lines of the issue's system.
+// log returns n log lines of the prose's system.
 func (p *prose) log(n int) string {
 	var b strings.Builder
 	name := strings.ReplaceAll(p.system, " ", "-")
@@ -152,7 +152,7 @@ func (p *prose) log(n int) string {
 	return b.String()
 }
 
-// several returns between low and high filled templates, in order and without repetition.
+// several fills a random number of templates between low and high. The templates are in order and without repetition.
 func (p *prose) several(templates []string, low, high int) []string {
 	order := p.rng.Perm(len(templates))[:low+p.rng.IntN(high-low+1)]
 	slices.Sort(order)

@@ -1,8 +1,8 @@
 package demo
 
 // tables is the tracker's schema. The database enforces every rule that the application relies on. Times are ISO 8601
-// text in UTC. Authors who are not users (agents) are in the column agent. The database assigns the id and number of
-// issues, and records when they were changed.
+// text in UTC. The column agent contains authors that are agents instead of users. The database assigns ids and
+// numbers to issues and records the time of their changes.
 const tables = `
 CREATE TABLE organisations (
   id         TEXT NOT NULL PRIMARY KEY CHECK (length(id) BETWEEN 2 AND 40),

@@ -1,8 +1,8 @@
 package demo
 
-// The sentences below are templates. {actor}, {thing}, {system} and {screen} are the same throughout one issue, and
-// {other} is another thing of the project. {n}, {small}, {percent}, {ref} and {version} are numbers. {when},
-// {customer}, {browser} and {person} vary. A capitalized placeholder gives a capitalized word.
+// The sentences below are templates. Within one issue, {actor}, {thing}, {system} and {screen} always have the same
+// value, and {other} is another thing of the project. {n}, {small}, {percent}, {ref} and {version} are numbers.
+// {when}, {customer}, {browser} and {person} vary. A capitalized placeholder produces a capitalized word.
 
 func epicTitles() []string {
 	return []string{

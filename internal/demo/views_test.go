@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
-// TestViews compiles Config against the tracker and lists what an agent of one tenant sees: each class with its fields.
+// TestViews compiles Config for the tracker and lists the classes and fields that an agent of one tenant sees.
 func TestViews(t *testing.T) {
 	ctx := context.Background()
 	path := create(t)

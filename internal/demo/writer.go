@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A writer fills the tables. It keeps the first error in err and does nothing after it.
+// A writer fills the tables. It stores the first error in err and does nothing after an error.
 type writer struct {
 	ctx   context.Context
 	tx    *sql.Tx
@@ -40,7 +40,7 @@ func (w *writer) fail(err error) {
 	}
 }
 
-// insert adds one row to a table, with values in the order of its columns.
+// insert adds one row to a table. The values are in the order of the table's columns.
 func (w *writer) insert(table string, values ...any) {
 	if w.err != nil {
 		return
@@ -85,7 +85,7 @@ func (w *writer) all() {
 			legacy = t.legacy
 		}
 	}
-	// Sorted by creation time, as in a real tracker. A parent is older than its children.
+	// Sort by creation time, as in a real tracker. A parent is older than its children.
 	slices.SortStableFunc(issues, func(a, b issue) int { return a.created.Compare(b.created) })
 	for i := range issues {
 		w.issue(&issues[i])
@@ -146,7 +146,8 @@ func (w *writer) issue(is *issue) {
 	}
 }
 
-// comments writes the comments of all issues by creation time, after dropping random ones to keep exactly Comments.
+// comments writes the comments of all issues in the order of their creation. It first drops random comments until
+// exactly Comments remain.
 func (w *writer) comments(issues []issue) {
 	var all []comment
 	for i := range issues {
@@ -174,7 +175,7 @@ func randomBytes(rng *rand.Rand, n int) []byte {
 	return b
 }
 
-// uuid returns a version 7 UUID with the time t.
+// uuid returns a version 7 UUID for the time t.
 func uuid(rng *rand.Rand, t time.Time) string {
 	b := randomBytes(rng, 16)
 	ms := t.UnixMilli()
@@ -207,7 +208,7 @@ func orNull[T comparable](v T) any {
 	return v
 }
 
-// instant returns t as stored in the tables, or nil for the zero time.
+// instant returns t in the form of the tables, or nil for the zero time.
 func instant(t time.Time) any {
 	if t.IsZero() {
 		return nil
