@@ -11,7 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 )
 
-// serveAPI DATABASE serves the API of the demo's tracker: $API is its URL, $API_KEY its key, openapi.yaml its document.
+// serveAPI DATABASE serves the API of the demo's tracker. It sets $API to the URL and $API_KEY to the key, and writes
+// the document to openapi.yaml.
 func serveAPI(ts *testscript.TestScript, _ bool, args []string) {
 	const key = "key-of-the-gateway"
 	a, err := demo.OpenAPI(context.Background(), ts.MkAbs(args[0]), key)

@@ -27,14 +27,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// canaries are unique texts, by name, that must not appear in anything operators read.
+// canaries contains unique texts by name. They must not appear in anything that operators read.
 type canaries map[string]string
 
-// making guards the map of canaries: calls run concurrently.
+// making guards the map of canaries, because calls run concurrently.
 var making sync.Mutex
 
-// of returns the canary of a name and creates it if needed. It consists of letters only, so that no escaping changes
-// it.
+// of returns the canary with this name and creates it if needed. It consists only of letters, so that escaping
+// doesn't change it.
 func (c canaries) of(name string) string {
 	making.Lock()
 	defer making.Unlock()
@@ -44,7 +44,7 @@ func (c canaries) of(name string) string {
 	return c[name]
 }
 
-// An aviary is a serving process with its outputs.
+// An aviary is a running server process with its outputs.
 type aviary struct {
 	canaries
 	dir, program, url string
@@ -70,8 +70,8 @@ func (l *lockedBuffer) String() string {
 }
 
 // TestCanaries runs the program on SQLite and PostgreSQL with all telemetry on. It puts a canary into each place that
-// holds a value, a credential or an agent's text. Then it searches for them in everything that operators read and in
-// the answers to another principal.
+// contains a value, a credential or an agent's text. Then it searches for the canaries in everything that operators
+// read, and in the answers to another principal.
 func TestCanaries(t *testing.T) {
 	a := newAviary(t)
 	agent, other, auditor := a.token(t, "--name", "agent", "--tenant", "acme", "--filter", `notes={"text":{"$ne":"`+a.of("value of a token's filter")+`"}}`), a.token(t, "--name", "other", "--tenant", "globex"),
@@ -113,7 +113,7 @@ func TestCanaries(t *testing.T) {
 		}
 		for name, canary := range a.canaries {
 			if sink == "another's answer" && name == "value of a canonical filter" || sink == "store" && name == "value of a token's filter" {
-				continue // get_schema shows agents what counts as a live record, and tokens are kept in the store
+				continue // get_schema shows agents the condition for live records, and the store contains tokens
 			}
 			if at := strings.Index(s.text, canary); at >= 0 {
 				t.Errorf("%s holds the %s: …%s…", sink, name, s.text[max(at-200, 0):min(at+100, len(s.text))])
@@ -132,7 +132,7 @@ func newAviary(t *testing.T) *aviary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.program = filepath.Join(a.dir, "bailiwick") // with this name, the test binary acts as the program
+	a.program = filepath.Join(a.dir, "bailiwick") // under this name, the test binary acts as the program
 	if err := os.Symlink(exe, a.program); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ telemetry: {sample: 1, otlp: {endpoint: "`+collector.URL+`", headers: {authoriza
 	return a
 }
 
-// postgres fills a database and returns its URL for a role whose password is a canary.
+// postgres fills a database and returns its URL. The password of the role is a canary.
 func (a *aviary) postgres(t *testing.T) string {
 	t.Helper()
 	at := services.Postgres(t)
@@ -241,20 +241,20 @@ func (a *aviary) start(t *testing.T) {
 	a.url = strings.TrimSuffix(at, "/mcp")
 }
 
-// stop ends the process, which first sends its buffered telemetry.
+// stop ends the process. The process first sends its buffered telemetry.
 func (a *aviary) stop(t *testing.T) {
 	t.Helper()
 	if err := a.process.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	late := time.AfterFunc(30*time.Second, func() { _ = a.process.Process.Kill() }) // Wait reports it
+	late := time.AfterFunc(30*time.Second, func() { _ = a.process.Process.Kill() }) // Wait then returns an error
 	defer late.Stop()
 	if err := a.process.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, a.stderr.String())
 	}
 }
 
-// send posts body to /mcp and returns the answer.
+// send posts body to the path and returns the answer.
 func (a *aviary) send(t *testing.T, path, body string, headers ...string) (string, http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.url+path, strings.NewReader(body))
@@ -307,7 +307,7 @@ func (a *aviary) get(t *testing.T, path, token string) string {
 	return string(b)
 }
 
-// misuse writes canaries wherever an agent can write, in both versions of the protocol.
+// misuse writes canaries into every place that an agent can write to, in both versions of the protocol.
 func (a *aviary) misuse(t *testing.T, agent string) {
 	t.Helper()
 	calls := [][2]string{

@@ -16,7 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 )
 
-// checkCommand returns the command check, which reads the catalogues of all sources and compiles the rules against them, as serve does.
+// checkCommand returns the command check. Like serve, it reads the catalogues of all sources and compiles the rules
+// against them.
 func checkCommand(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	var thorough bool
@@ -44,14 +45,14 @@ func checkCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// An examination has the parts of each class and API that agents would see.
+// An examination is the report of the command check about the classes and APIs.
 type examination struct {
 	Rules    string            `json:"rules"` // the digest of the rules
 	Classes  []policyops.Class `json:"classes"`
 	APIs     []policyops.API   `json:"apis,omitempty"`
 	Gates    []config.SetGate  `json:"gates"`
 	Warnings []string          `json:"warnings"`
-	Values   []app.FieldValues `json:"values,omitempty"` // with --values
+	Values   []app.FieldValues `json:"values,omitempty"` // only with --values
 }
 
 // examine compiles the rules of c against the classes of its sources.
@@ -63,7 +64,7 @@ func examine(ctx context.Context, c *config.Config, thorough bool) (*examination
 	r := &examination{Rules: c.Rules.Version, Warnings: s.Warnings, Gates: c.Gates()}
 	bare := 0
 	for _, f := range found {
-		if f.Code == policyops.MissingDescription { // there are many, and they are harmless
+		if f.Code == policyops.MissingDescription { // there may be many, and they are harmless
 			bare++
 			continue
 		}
@@ -89,8 +90,8 @@ func examine(ctx context.Context, c *config.Config, thorough bool) (*examination
 	return r, err
 }
 
-// printExamination prints a line for each class, the APIs, warnings, fields that are denied by name or masked, and gates. RECORDS names
-// the field of the tenant, and says so where a class has none while others do.
+// printExamination prints a line for each class, the APIs, warnings, hidden and masked fields, and gates. The column
+// RECORDS names the tenant field. If only some classes have a tenant, it marks the classes without.
 func printExamination(t *terminal.Terminal, r *examination) error {
 	if t.JSON {
 		return t.PrintJSON(r)
@@ -143,7 +144,8 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 	return nil
 }
 
-// printHiddenFields prints the fields of each class that are hidden because of their names or values, and those that leave masked.
+// printHiddenFields prints the fields of each class that are hidden because of their names or values, and the masked
+// fields.
 func printHiddenFields(t *terminal.Terminal, r *examination) {
 	for _, e := range r.Classes {
 		if e.Shown && len(e.Floor) > 0 {
@@ -158,7 +160,7 @@ func printHiddenFields(t *terminal.Terminal, r *examination) {
 	}
 }
 
-// printValues prints how many values of each field were looked at, and how many look like credentials.
+// printValues prints how many values of each field were sampled, and how many of them look like credentials.
 func printValues(t *terminal.Terminal, fields []app.FieldValues) error {
 	if len(fields) == 0 {
 		return nil
@@ -204,7 +206,7 @@ func printVisibleCounts(t *terminal.Terminal, r *examination, shown int) {
 	t.Printf("%s  %s can be seen; rules %s\n", terminal.Style(terminal.Green, "good"), strings.Join(seen, " and "), r.Rules)
 }
 
-// maskedFields returns the masked fields of a class, each with its mask.
+// maskedFields returns the masked fields of a class with their masks.
 func maskedFields(e policyops.Class) []string {
 	var out []string
 	for _, f := range e.Visible {

@@ -25,8 +25,8 @@ func configCommand(t *terminal.Terminal) *cobra.Command {
 	return terminal.Group(cmd)
 }
 
-// configPutCommand returns the command config put. It checks a new configuration as if it stood at the place of the old
-// one. Then it replaces the old one in one step, so that no reader meets half of a file.
+// configPutCommand returns the command config put. It checks a new configuration as if it were already at the path of
+// the current one. Then it replaces the file atomically, so that no reader sees a partial file.
 func configPutCommand(t *terminal.Terminal) *cobra.Command {
 	var path string
 	var offline bool
@@ -65,7 +65,7 @@ func configPutCommand(t *terminal.Terminal) *cobra.Command {
 			}
 			before, err := config.Load(place)
 			if err != nil {
-				before = nil // there was none, or a faulty one
+				before = nil // there was no configuration, or an invalid one
 			}
 			if err := replaceConfiguration(place, text); err != nil {
 				return fmt.Errorf("%s is as it was: %w", path, err)
@@ -78,7 +78,8 @@ func configPutCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// readConfiguration returns the contents of the file at path, or of in if path is "-".
+// readConfiguration returns the contents of the file at path. If path is "-", it returns the contents of the reader
+// in.
 func readConfiguration(path string, in io.Reader) ([]byte, error) {
 	if path != "-" {
 		f, err := os.Open(path)
@@ -95,7 +96,8 @@ func readConfiguration(path string, in io.Reader) ([]byte, error) {
 	return text, err
 }
 
-// replaceConfiguration replaces the file at path in one step. It keeps the mode of the old file. A new file can be read by its owner only.
+// replaceConfiguration replaces the file at path atomically and keeps its mode. A new file is readable only by its
+// owner.
 func replaceConfiguration(path string, text []byte) error {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
@@ -107,7 +109,7 @@ func replaceConfiguration(path string, text []byte) error {
 	return app.ReplaceFile(path, text, mode)
 }
 
-// printPut says what was put in the place of the configuration before, which may be nil.
+// printPut reports the new configuration and its differences. before is the previous configuration, or nil.
 func printPut(t *terminal.Terminal, path string, before, c *config.Config) error {
 	var old string
 	var restart []string

@@ -23,7 +23,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/health"
 )
 
-// demoCommand returns the command demo. The default address may be in use, so a free port takes its place unless --listen is given.
+// demoCommand returns the command demo. If the default address is in use and --listen is not given, it uses a free
+// port.
 func demoCommand(t *terminal.Terminal) *cobra.Command {
 	var d demonstration
 	cmd := &cobra.Command{
@@ -46,23 +47,23 @@ func demoCommand(t *terminal.Terminal) *cobra.Command {
 type demonstration struct {
 	*terminal.Terminal
 	listen  string
-	anyPort bool // use a free port if listen is taken
+	anyPort bool // use a free port if listen is in use
 	dir     string
 	once    bool
 
-	file   string            // the configuration
-	url    string            // of the gateway
+	file   string            // the path of the configuration
+	url    string            // the URL of the gateway
 	tokens map[string]string // by tenant
 
-	withAPI bool   // the configuration includes the API. One from an earlier version may not
+	withAPI bool   // the configuration includes the API. A configuration from an earlier version may lack it
 	signIn  string // a one-time link that signs the reviewer in
-	second  string // the same for the second reviewer, for changes that need two approvals
+	second  string // a one-time link for the second reviewer, for changes that need two approvals
 }
 
 // quiet logs only errors, to keep the conversation readable.
 func quiet() config.Log { return config.Log{Level: slog.LevelError, Text: true} }
 
-// The reviewers of the demo: neither is the owner of its agents.
+// The reviewers of the demo. Neither is the owner of an agent.
 const (
 	reviewer = "rosa"
 	another  = "sam"
@@ -71,8 +72,8 @@ const (
 // demoTokenLife is the lifetime of the demo's tokens.
 const demoTokenLife = 7 * 24 * time.Hour
 
-// run prepares the demo, serves it, shows the conversation and, unless once is set, serves until it is interrupted. The API and the
-// temporary folder go at the end. An interruption is not an error.
+// run prepares the demo, serves it, and shows the conversation. Unless once is set, it then serves until it is
+// interrupted. At the end it stops the API and removes a temporary folder. An interruption is not an error.
 func (d *demonstration) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -81,7 +82,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	}
 	if !d.anyPort {
 		if err := free(d.listen); err != nil {
-			return err // before anything is made
+			return err // nothing was created yet
 		}
 	}
 	if d.dir == "" {
@@ -117,7 +118,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	go func() { ended <- s.MCP.Serve(ctx, l, s.Handler()) }()
 	talked := d.show(ctx)
 	if ctx.Err() != nil {
-		talked = nil // interrupted
+		talked = nil // the interruption is not an error
 	}
 	if d.once || talked != nil {
 		cancel()
@@ -125,8 +126,8 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	return errors.Join(talked, <-ended)
 }
 
-// prepare writes the tracker and its configuration unless they exist, serves the tracker's API until stop is called,
-// and reads the configuration.
+// prepare writes the tracker and its configuration unless they exist, and reads the configuration. It serves the
+// tracker's API until stop is called.
 func (d *demonstration) prepare(ctx context.Context) (c *config.Config, stop func() error, err error) {
 	dir, err := filepath.Abs(d.dir)
 	if err != nil {
@@ -154,7 +155,8 @@ func (d *demonstration) prepare(ctx context.Context) (c *config.Config, stop fun
 	return c, stop, nil
 }
 
-// makeTokens makes a token for an agent of each tenant. The store has only hashes, so the secrets are kept for the conversation.
+// makeTokens creates a token for an agent of each tenant. The store contains only hashes, so d.tokens stores the
+// secrets for the conversation.
 func (d *demonstration) makeTokens(ctx context.Context, tokens *identity.Tokens) error {
 	d.tokens = map[string]string{}
 	for _, tenant := range []string{demo.Acme, demo.Globex} {
@@ -178,7 +180,8 @@ func free(addr string) error {
 	return l.Close()
 }
 
-// open listens on d.listen, or on a free port if that is taken and wasn't asked for, and sets d.url.
+// open listens on d.listen and sets d.url. If that address is in use and was not requested, it listens on a free
+// port.
 func (d *demonstration) open(ctx context.Context, p *app.App) (*app.Serving, net.Listener, error) {
 	o := p.Door()
 	o.Logger = app.Logger(d.Err, quiet())
@@ -197,7 +200,7 @@ func (d *demonstration) open(ctx context.Context, p *app.App) (*app.Serving, net
 	return s, l, nil
 }
 
-// invite creates the links that sign the reviewers of acme in to the console at address.
+// invite creates sign-in links for the reviewers of acme. The links point to the console at address.
 func (d *demonstration) invite(ctx context.Context, p *app.App, address string) error {
 	for _, r := range []struct {
 		name   string

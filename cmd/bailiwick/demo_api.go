@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/health"
 )
 
-// calls are an agent's calls to the application's own HTTP API.
+// calls contains an agent's calls to the application's own HTTP API.
 var calls = []step{
 	{says: "Is there an operation for open issues?", tool: "search_api", args: `{"query":"list issues","limit":3}`, lines: 4},
 	{says: "How is it called?", tool: "search_api", args: `{"operationId":"listIssues"}`, lines: 11,
@@ -28,11 +28,11 @@ var calls = []step{
 		args: `{"operationId":"listIssues","query":{"type":"Bug","status":"Review","limit":3},"fields":["items.key","items.title","total"]}`, lines: 3},
 }
 
-// configuration is the demo's initial configuration: the tracker and its API.
+// configuration is the demo's initial configuration for the tracker and its API.
 const configuration = demo.Config + "\ninclude: [" + demo.APIConfigFile + "] # the tracker's own HTTP API\n"
 
-// serveAPI serves the tracker's own API on this machine until stop is called, and writes the files that the
-// configuration needs for it.
+// serveAPI serves the tracker's own API on this machine until stop is called. It also writes the files that the
+// configuration of the API needs.
 func (d *demonstration) serveAPI(ctx context.Context) (stop func() error, err error) {
 	path := func(name string) string { return filepath.Join(d.dir, name) }
 	for name, contents := range map[string]string{demo.APIConfigFile: demo.APIConfig, demo.APIDocumentFile: string(demo.APIDocument), demo.APIKeyFile: "trk_" + strings.ToLower(rand.Text())} {
@@ -86,7 +86,7 @@ func writeMissing(path, contents string) error {
 	return nil
 }
 
-// proposeCall makes the agent propose a writing call of the API.
+// proposeCall proposes a write call of the API as the agent.
 func (d *demonstration) proposeCall(ctx context.Context, c *client.Client, n int) error {
 	if !d.withAPI {
 		return nil
@@ -104,7 +104,7 @@ func (d *demonstration) proposeCall(ctx context.Context, c *client.Client, n int
 		return fmt.Errorf("read the answer of call_api_read: %w", err)
 	}
 	if len(page.Body.Items) == 0 {
-		return nil // none is left in this folder
+		return nil // no suitable issue is left in this folder
 	}
 	return d.play(ctx, c, n, step{says: "Send the newest bug in review back, through the API", tool: "call_api_write", lines: 7,
 		args: fmt.Sprintf(`{"operationId":"updateIssue","path":{"key":%q},"body":{"status":"InProgress"},"reason":"The review found a gap."}`, page.Body.Items[0].Key)})

@@ -11,13 +11,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/client"
 )
 
-// A wish is a change that the agent proposes to the records that a query finds.
+// A wish is a change that the agent proposes for the records that a query finds.
 type wish struct {
 	says  string
-	find  string // arguments of query_class for the records to change
+	find  string // the arguments of query_class that find the records
 	tool  string
 	args  func(ids []string) string
-	lines int // lines of the answer to show
+	lines int // number of lines shown of the answer
 }
 
 var wishes = []wish{
@@ -42,7 +42,7 @@ var wishes = []wish{
 		}},
 }
 
-// propose makes the agent propose changes, which then wait for review.
+// propose proposes changes as the agent. They then wait for review.
 func (d *demonstration) propose(ctx context.Context, c *client.Client, n int) error {
 	for i, w := range wishes {
 		ids, err := findIDs(ctx, c, w.find)
@@ -50,7 +50,7 @@ func (d *demonstration) propose(ctx context.Context, c *client.Client, n int) er
 			return err
 		}
 		if len(ids) == 0 {
-			continue // such a change was approved in this folder before
+			continue // an earlier run approved such a change in this folder
 		}
 		if err := d.play(ctx, c, n+i, step{says: w.says, tool: w.tool, args: w.args(ids), lines: w.lines}); err != nil {
 			return err
@@ -80,7 +80,7 @@ func findIDs(ctx context.Context, c *client.Client, args string) ([]string, erro
 	return ids, nil
 }
 
-// showReview prints where the changes wait and how to sign in there.
+// showReview prints the address of the waiting changes and the sign-in links.
 func (d *demonstration) showReview() error {
 	queue := strings.TrimSuffix(d.url, "/mcp") + console.Path
 	if d.JSON {

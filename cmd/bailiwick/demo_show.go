@@ -25,11 +25,11 @@ type step struct {
 	says  string
 	tool  string
 	args  string
-	lines int // lines of the answer to show
+	lines int // number of lines shown of the answer
 	then  string
 }
 
-// conversation is the conversation of a new user's agent. Every call goes over MCP.
+// conversation contains the questions of a new user's agent. Every call uses MCP.
 var conversation = []step{
 	{says: "What can I do here?", tool: "list_tools", args: `{}`, lines: 12},
 	{says: "What data is there?", tool: "get_all_schemas", args: `{}`, lines: 8,
@@ -65,7 +65,7 @@ func (d *demonstration) show(ctx context.Context) error {
 		d.printClients()
 		d.Printf("\n%s  %s\n", terminal.Style(terminal.Bold, "A first conversation"), terminal.Style(terminal.Faint, "real calls over MCP, with the token of acme"))
 	}
-	// The conversation goes over MCP, as any agent's.
+	// The conversation uses MCP, like that of any agent.
 	c, err := agentcmd.Dial(ctx, d.url, d.tokens[demo.Acme])
 	if err != nil {
 		return err
@@ -109,7 +109,8 @@ func (d *demonstration) heading(says, more string) {
 	}
 }
 
-// printClients prints how a client connects, over HTTP with a token and over stdio by starting this program, ready to be pasted.
+// printClients prints commands to paste that connect a client. A client can connect over HTTP with a token, or start
+// this program and use stdio.
 func (d *demonstration) printClients() {
 	token := d.tokens[demo.Acme]
 	d.Printf("\n%s  %s\n", terminal.Style(terminal.Bold, "Talk to it"), terminal.Style(terminal.Faint, "with a model (docs/assistant.md: a local one is free), or by hand with console in place of chat"))
@@ -168,7 +169,7 @@ func (d *demonstration) play(ctx context.Context, c *client.Client, n int, s ste
 	return nil
 }
 
-// printLines prints the first lines of an answer, each cut to the width.
+// printLines prints the first lines of an answer, each cut to the maximum width.
 func (d *demonstration) printLines(text string, most int) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range lines {
@@ -180,7 +181,7 @@ func (d *demonstration) printLines(text string, most int) {
 	}
 }
 
-// otherTenant asks one question with the other tenant's token.
+// otherTenant asks one question with the token of the other tenant.
 func (d *demonstration) otherTenant(ctx context.Context) (err error) {
 	c, err := agentcmd.Dial(ctx, d.url, d.tokens[demo.Globex])
 	if err != nil {

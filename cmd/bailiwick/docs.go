@@ -42,7 +42,7 @@ func docsCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// serveDocs serves site at listen until ctx ends.
+// serveDocs serves the documentation site at the address listen until ctx ends.
 func serveDocs(ctx context.Context, t *terminal.Terminal, site *docs.Site, listen string) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {
@@ -69,7 +69,7 @@ func serveDocs(ctx context.Context, t *terminal.Terminal, site *docs.Site, liste
 	return nil
 }
 
-// foundByCommand is the number of sections that docs search prints.
+// foundByCommand is the maximum number of sections that docs search prints.
 const foundByCommand = 10
 
 // docsSearchCommand returns the command docs search.
@@ -94,7 +94,7 @@ func docsSearchCommand(t *terminal.Terminal) *cobra.Command {
 			}
 			if t.JSON {
 				return t.PrintJSON(struct {
-					All      bool         `json:"all_words"` // the sections hold every word
+					All      bool         `json:"all_words"` // the sections contain every word
 					Sections []docs.Found `json:"sections"`
 				}{all, found})
 			}

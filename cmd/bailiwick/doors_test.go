@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// guarded starts a program with all transports, with more lines added to its configuration.
+// guarded starts a server process with all transports. The text more is added to its configuration.
 func guarded(t *testing.T, more string) (a *aviary, metrics string) {
 	t.Helper()
 	a = &aviary{canaries: canaries{}, dir: t.TempDir()}
@@ -49,7 +49,8 @@ func guarded(t *testing.T, more string) (a *aviary, metrics string) {
 	return a, metrics
 }
 
-// handles returns the number of sockets that the process has open. Its files are those of SQLite, which opens one for each concurrent call.
+// handles returns the number of open sockets of the process. It ignores files, because SQLite opens one for each
+// concurrent call.
 func (a *aviary) handles(t *testing.T) (n int) {
 	t.Helper()
 	dir := fmt.Sprintf("/proc/%d/fd", a.process.Process.Pid)
@@ -88,8 +89,8 @@ func metric(t *testing.T, addr, name string) int {
 	return int(sum)
 }
 
-// TestHeldConnections sends, without a credential, a POST without its body to each transport and path: the response
-// comes at once, and the connection is closed.
+// TestHeldConnections sends a POST without its body and without a credential to each transport and path. The response
+// must come at once, and the connection must be closed.
 func TestHeldConnections(t *testing.T) {
 	a, metrics := guarded(t, "")
 	a.token(t, "--name", "agent")
@@ -102,7 +103,7 @@ func TestHeldConnections(t *testing.T) {
 		{main, "/.well-known/oauth-authorization-server"}, {main, "/console/sign-in/callback"}, {metrics, "/metrics"}, {metrics, "/"}} {
 		for _, method := range []string{"POST", "GET", "DELETE"} {
 			if (to[1] == "/console/sign-in" || strings.HasPrefix(to[1], "/oauth/")) && method == "POST" {
-				continue // it reads its form first, within the time limit for a body
+				continue // this path reads the form first, within the time limit for a body
 			}
 			all.Go(func() {
 				c, err := net.Dial("tcp", to[0])
@@ -112,7 +113,7 @@ func TestHeldConnections(t *testing.T) {
 				}
 				defer c.Close()
 				_, _ = fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n", method, to[1], to[0])
-				_ = c.SetReadDeadline(time.Now().Add(20 * time.Second)) // less than the 30 s allowed for a body
+				_ = c.SetReadDeadline(time.Now().Add(20 * time.Second)) // shorter than the 30 s allowed for a body
 				if b, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 ") {
 					t.Errorf("%s %s: held: %v %q", method, to[1], err, b)
 				}
@@ -123,7 +124,8 @@ func TestHeldConnections(t *testing.T) {
 	a.stop(t)
 }
 
-// TestFewHandles checks that the program survives more connections than its limit of open files, and logs them briefly.
+// TestFewHandles checks a server that gets more connections than its limit of open files. It must keep running and
+// log only a few lines.
 func TestFewHandles(t *testing.T) {
 	a, metrics := guarded(t, "")
 	token := a.token(t, "--name", "agent")
@@ -152,7 +154,7 @@ func TestFewHandles(t *testing.T) {
 	}
 }
 
-// A storm is many hostile connections from a separate address.
+// A storm is a set of hostile connections from one address.
 type storm struct {
 	t    *testing.T
 	to   string
@@ -165,7 +167,7 @@ func newStorm(t *testing.T, url, from string) *storm {
 	return &storm{t: t, to: strings.TrimPrefix(url, "http://"), from: net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 30 * time.Second}}
 }
 
-// dial connects and sends text. A refused connection is acceptable.
+// dial connects and sends text. The server may refuse the connection.
 func (s *storm) dial(text string) net.Conn {
 	c, err := s.from.Dial("tcp", s.to)
 	if err != nil {
@@ -187,8 +189,8 @@ func (s *storm) end() {
 	s.open = nil
 }
 
-// TestStorm makes 10,000 hostile connections of every kind in the long form (BAILIWICK_STORM=10000). A legitimate agent
-// is always served, and no goroutine or file handle is leaked.
+// TestStorm makes hostile connections of every kind, 10,000 of them with BAILIWICK_STORM=10000. A legitimate agent
+// must always be served, and no goroutine or file handle may leak.
 func TestStorm(t *testing.T) {
 	n, _ := strconv.Atoi(os.Getenv("BAILIWICK_STORM"))
 	if n == 0 {
@@ -197,7 +199,7 @@ func TestStorm(t *testing.T) {
 	a, metrics := guarded(t, "")
 	token := a.token(t, "--name", "agent")
 	a.start(t)
-	var warm sync.WaitGroup // connections to the databases, which stay open after the first calls
+	var warm sync.WaitGroup // connections to the databases stay open after the first calls
 	for range 64 {
 		warm.Go(func() { a.call(t, token, "query_class", `{"class_name":"notes"}`) })
 	}
@@ -232,7 +234,7 @@ func TestStorm(t *testing.T) {
 	}
 	start := time.Now()
 	most := 0
-	var kept []*storm // referenced, so that the garbage collector doesn't close their connections
+	var kept []*storm // references keep the garbage collector from closing their connections
 	const wave = 1000
 	for sent := 0; sent < n; sent += wave {
 		s := newStorm(t, a.url, "127.0.0."+strconv.Itoa(60+sent/wave))
@@ -249,7 +251,7 @@ func TestStorm(t *testing.T) {
 		parts.Wait()
 		most = max(most, a.handles(t))
 		if sent/wave%2 == 0 {
-			s.end() // the server ends the connections of every second wave
+			s.end() // for every other wave, the server ends the connections
 		}
 		kept = append(kept, s)
 	}

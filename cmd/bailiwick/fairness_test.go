@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestFairness checks that 20 agents of other tenants get every answer while one agent uses all that it may. Its calls
-// never end, and hold places at the door, connections to the database, and memory for answers.
+// TestFairness checks that 20 agents of other tenants get every answer while one agent uses its limits fully. Its
+// calls never end. They occupy places in the server's queue, connections to the database, and memory for answers.
 func TestFairness(t *testing.T) {
 	a, metrics := guarded(t, "limits: {concurrency: 16}\n")
 	at := services.Postgres(t)
@@ -41,7 +41,7 @@ func TestFairness(t *testing.T) {
 	for i := range 20 {
 		tenant := i + 1
 		if i < 4 {
-			tenant = 0 // that of the greedy agent
+			tenant = 0 // the tenant of the greedy agent
 		}
 		ordinary = append(ordinary, a.token(t, "--name", fmt.Sprint("ordinary", i), "--owner", fmt.Sprint("owner", i), "--tenant", fmt.Sprint("tenant", tenant)))
 	}
@@ -62,7 +62,7 @@ func TestFairness(t *testing.T) {
 		})
 	}
 	const held = 2        // of the 4 connections
-	full := func() bool { // calls of the greedy agent wait for a place, and for a connection
+	full := func() bool { // calls of the greedy agent wait for a place and for a connection
 		var blocked int
 		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").Scan(&blocked); err != nil {
 			t.Fatal(err)

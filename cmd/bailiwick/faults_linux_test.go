@@ -24,24 +24,24 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// A fault breaks a running server. It is a row of the runbook in docs/operating.md: see TestRunbook. answer, ready and
-// log are the texts that an agent, a probe and the log get, in the words of the runbook. Texts between backquotes are
-// matched in their order, with … for anything. Faults that read the same there are one row.
+// A fault breaks a running server. It is a row of the runbook in docs/operating.md, see TestRunbook. answer, ready
+// and log are the expected texts for an agent, a probe and the log, as written in the runbook. Texts between
+// backquotes must occur in this order, and … matches any text. Faults with the same texts are one row of the runbook.
 type fault struct {
 	name, what         string
-	store              func(t testing.TB) string // the store's URL, or nil for a file in the folder
+	store              func(t testing.TB) string // returns the store's URL. Nil means a file in the folder
 	breaks             func(b *box) (mend func())
-	ask                func(b *box) string // nil for (*box).ask
+	ask                func(b *box) string // nil means (*box).ask
 	answer, ready, log string
-	do                 string // the steps of an operator
-	also               string // matches the log too
-	only               string // if not empty, matches each warning and error in the log
+	do                 string // the steps for an operator
+	also               string // the log must also match this pattern
+	only               string // if not empty, every warning and error in the log must match this pattern
 }
 
-// answered matches an answer to the question of a box.
+// answered matches the answer to the question of a box.
 const answered = `^200 .*"(?:text|count)"[^}]*2972`
 
-// The answers of agents and probes.
+// The expected answers for agents and probes.
 const (
 	answers   = "answers"
 	retryable = "`upstream_error`, `the gateway can't keep its records, so it answers no calls`, `wait … s, then make the same call again`"
@@ -49,7 +49,7 @@ const (
 	stays     = "200 `ready` and `config: the changed configuration is refused`"
 )
 
-// A refused configuration, and a PostgreSQL store that takes no records.
+// Descriptions of a rejected configuration, and of a PostgreSQL store that can't store records.
 const (
 	unread = "The configuration is removed or broken, or a file that it includes or takes a secret from"
 	takes  = "PostgreSQL with the store takes no records: "
@@ -112,7 +112,7 @@ func faults() []fault {
 			b.postgres("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 			return func() {}
 		}, answer: answers, ready: "200 `ready`", log: "nothing, or a refused call while it connects again", do: "Nothing.",
-			only: `the database (?:is being stopped or started|can't be reached)|"msg":"(?:refused|values of some classes could not be looked at|the values of \d+ classes were not looked at in time)`}, // the latter two on a slow machine
+			only: `the database (?:is being stopped or started|can't be reached)|"msg":"(?:refused|values of some classes could not be looked at|the values of \d+ classes were not looked at in time)`}, // the latter two occur on a slow machine
 		{name: "archive full", what: "The disk of `audit.archive` is full", store: agedStore, breaks: (*box).fullArchive, answer: answers, ready: "200 `ready`",
 			log: "`old records of the audit can't be archived; they stay in the store`, `no space left on device`", do: "Free space. The server tries again each hour, and at its start. No record is lost."},
 		{name: "foreign host", what: "Requests name a foreign `Host` or `Origin`", breaks: func(*box) func() { return func() {} }, ask: (*box).askForeign, answer: "`403`", ready: "200 `ready`",
@@ -123,7 +123,7 @@ func faults() []fault {
 // segments matches texts between backquotes.
 var segments = regexp.MustCompile("`([^`]*)`")
 
-// inWords returns a pattern that matches the texts between the backquotes of text. text is written for the runbook.
+// inWords returns a pattern for the texts between the backquotes of text. The text is written for the runbook.
 func inWords(text string) string {
 	var parts []string
 	for _, m := range segments.FindAllStringSubmatch(text, -1) {
@@ -132,7 +132,7 @@ func inWords(text string) string {
 	return strings.Join(parts, ".*")
 }
 
-// answer returns a pattern of the answer to agents.
+// agents returns a pattern for the answer to agents.
 func (f fault) agents() string {
 	if strings.HasPrefix(f.answer, answers) {
 		return answered
@@ -140,7 +140,8 @@ func (f fault) agents() string {
 	return "(?s)" + inWords(strings.ReplaceAll(f.answer, "`Retry-After`", ""))
 }
 
-// probe returns a pattern of the answer of /readyz, which is the whole answer if the runbook has one text.
+// probe returns a pattern for the answer of /readyz. If the runbook has one text, the pattern matches the whole
+// answer.
 func (f fault) probe() string {
 	status, text, _ := strings.Cut(f.ready, " ")
 	if strings.Count(text, "`") == 2 {
@@ -149,8 +150,8 @@ func (f fault) probe() string {
 	return "(?s)^" + status + " " + inWords(text)
 }
 
-// TestFaults breaks each service that a server depends on, and checks what agents, probes and the log get. It checks
-// that the server recovers, and that the log names no type of an error and no text of a database.
+// TestFaults breaks each service that a server depends on and checks what agents, probes and the log receive. The
+// server must recover. The log must not contain the Go type of an error or a text of a database.
 func TestFaults(t *testing.T) {
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
@@ -173,7 +174,7 @@ func TestFaults(t *testing.T) {
 			b.until(b.ready, f.probe())
 			b.until(b.logged, inWords(f.log))
 			b.until(b.logged, f.also)
-			// An id is drawn from all capitals, and may say SQL.
+			// A correlation id consists of random capitals and may contain "SQL".
 			if got := regexp.MustCompile(`"correlation_id":"[A-Z2-7]+"`).ReplaceAllString(b.ask(), ""); strings.Contains(got, "SQL") || strings.Contains(got, b.dir) || strings.Contains(got, "disk") {
 				t.Errorf("an agent gets %s", got)
 			}
@@ -200,12 +201,12 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A startFault makes a server fail to start. It is a row of the runbook unless what is "".
+// A startFault makes a server fail to start. It is a row of the runbook unless its field what is "".
 type startFault struct {
 	name, what, do string
-	store          func(t testing.TB) string // the store's URL, or nil for a file in the folder
+	store          func(t testing.TB) string // returns the store's URL. Nil means a file in the folder
 	breaks         func(b *box)
-	want           string // in the standard error
+	want           string // expected in the standard error
 }
 
 func startFaults() []startFault {
@@ -234,8 +235,9 @@ func startFaults() []startFault {
 	}
 }
 
-// TestStartFaults starts a server with a store or a configuration that can't be used. The operator reads the fault and
-// its place once. Over HTTP nothing listens. An agent over stdio gets an MCP error that holds nothing of the fault.
+// TestStartFaults starts a server with an unusable store or configuration. The operator must read the fault and its
+// place once. Over HTTP, the server must not listen. Over stdio, an agent must receive an MCP error without details
+// of the fault.
 func TestStartFaults(t *testing.T) {
 	for _, tt := range startFaults() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -278,7 +280,8 @@ func TestStartFaults(t *testing.T) {
 	})
 }
 
-// moved replaces a file by one with this text, or removes it, and returns what puts it back.
+// moved replaces a file by one with this text, or removes it if text is "". It returns a function that restores the
+// file.
 func (b *box) moved(name, text string) func() {
 	b.t.Helper()
 	at := filepath.Join(b.dir, name)
@@ -295,9 +298,9 @@ func (b *box) moved(name, text string) func() {
 	}
 }
 
-// immutable makes the files of the store immutable, which ends writes through open files too, and returns what undoes it. The
-// shared memory of SQLite stays mutable. The kernel ends a process that writes to a mapped page of an immutable file
-// once that page was written to the disk.
+// immutable makes the files of the store immutable, which also ends writes through open files. It returns a function
+// that undoes this. The shared memory of SQLite stays mutable. The kernel would end a process that writes to a mapped
+// page of an immutable file after that page was written to the disk.
 func (b *box) immutable() func() {
 	b.t.Helper()
 	files, err := filepath.Glob(filepath.Join(b.dir, "bailiwick.db*"))
@@ -319,7 +322,7 @@ func (b *box) immutable() func() {
 	}
 }
 
-// added adds a line to the configuration, and returns what takes it out.
+// added adds a line to the configuration. It returns a function that removes the line.
 func (b *box) added(line string) func() {
 	b.t.Helper()
 	text, err := os.ReadFile(filepath.Join(b.dir, "bailiwick.yaml"))
@@ -329,7 +332,7 @@ func (b *box) added(line string) func() {
 	return b.moved("bailiwick.yaml", string(text)+"\n"+line)
 }
 
-// sqlite runs a statement in the store.
+// sqlite runs a statement in the SQLite store.
 func (b *box) sqlite(statement string) {
 	b.t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(b.dir, "bailiwick.db")+"?_busy_timeout=10000")
@@ -342,7 +345,7 @@ func (b *box) sqlite(statement string) {
 	}
 }
 
-// postgres runs a statement in the store, which is a database of PostgreSQL.
+// postgres runs a statement in the PostgreSQL store.
 func (b *box) postgres(statement string) {
 	b.t.Helper()
 	db, err := sql.Open("pgx", b.storeURL())
@@ -355,7 +358,7 @@ func (b *box) postgres(statement string) {
 	}
 }
 
-// storeURL returns the URL of the store, which is a database of PostgreSQL.
+// storeURL returns the URL of the PostgreSQL store.
 func (b *box) storeURL() string {
 	b.t.Helper()
 	text, err := os.ReadFile(filepath.Join(b.dir, "bailiwick.yaml"))
@@ -367,7 +370,7 @@ func (b *box) storeURL() string {
 	return url
 }
 
-// locked locks the table of the audit, and returns what unlocks it.
+// locked locks the audit table and returns a function that unlocks it.
 func (b *box) locked() func() {
 	b.t.Helper()
 	db, err := sql.Open("pgx", b.storeURL())
@@ -388,7 +391,7 @@ func (b *box) locked() func() {
 	}
 }
 
-// askForeign is ask with the name of another host.
+// askForeign is like ask with another host name in the request.
 func (b *box) askForeign() string {
 	b.t.Helper()
 	r := b.question()
@@ -396,7 +399,7 @@ func (b *box) askForeign() string {
 	return b.answer(http.DefaultClient.Do(r))
 }
 
-// smallDisk mounts a small disk and returns the URL of a store on it.
+// smallDisk mounts a small disk and returns the URL for a store on it.
 func smallDisk(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -404,7 +407,7 @@ func smallDisk(t testing.TB) string {
 	return "sqlite:" + dir + "/bailiwick.db"
 }
 
-// mount mounts a disk of this size.
+// mount mounts a disk of this size at dir.
 func mount(t testing.TB, dir, size string) {
 	t.Helper()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, size); err != nil {
@@ -413,7 +416,7 @@ func mount(t testing.TB, dir, size string) {
 	t.Cleanup(func() { syscall.Unmount(dir, 0) }) //nolint:errcheck // the folder is temporary
 }
 
-// agedStore returns the URL of a store that begins with records of three days ago.
+// agedStore returns the URL of a store whose first records are three days old.
 func agedStore(t testing.TB) string {
 	t.Helper()
 	at := filepath.Join(t.TempDir(), "bailiwick.db")
@@ -432,11 +435,11 @@ func agedStore(t testing.TB) string {
 	return "sqlite:" + at
 }
 
-// aged is the number of records that an agedStore begins with.
+// aged is the number of records in a new agedStore.
 const aged = 5
 
-// fullArchive starts the server again with an archive on a disk that is full. It returns what frees the disk, and checks that the records
-// are in the archive then, and that the whole verifies.
+// fullArchive restarts the server with an archive on a full disk. It returns a function that frees the disk. That
+// function also checks that the archive then contains the records and that the whole audit verifies.
 func (b *box) fullArchive() func() {
 	b.t.Helper()
 	folder := filepath.Join(b.dir, "audit-archive")
@@ -467,7 +470,7 @@ func (b *box) fullArchive() func() {
 	}
 }
 
-// fillDisk fills the disk of the store, and returns what frees it.
+// fillDisk fills the disk of the store and returns a function that frees it.
 func (b *box) fillDisk() func() {
 	b.t.Helper()
 	text, err := os.ReadFile(filepath.Join(b.dir, "bailiwick.yaml"))
@@ -479,7 +482,7 @@ func (b *box) fillDisk() func() {
 	return b.fill(filepath.Dir(at))
 }
 
-// fill fills the disk of a folder, and returns what frees it.
+// fill fills the disk of a folder and returns a function that frees it.
 func (b *box) fill(dir string) func() {
 	b.t.Helper()
 	filler := filepath.Join(dir, "filler")

@@ -21,8 +21,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/metadata"
 )
 
-// initCommand returns the command init, for databases, OpenAPI documents and project folders. Flags answer its questions in advance.
-// Without a terminal, or with --yes, guesses are taken and marked in the file.
+// initCommand returns the command init for databases, OpenAPI documents and project folders. Flags answer its
+// questions in advance. Without a terminal, or with --yes, it uses its guesses and marks them in the file.
 func initCommand(t *terminal.Terminal) *cobra.Command {
 	var out, base string
 	var answers scaffold.Answers
@@ -58,7 +58,7 @@ func initCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// isDocument reports whether the argument names an OpenAPI document.
+// isDocument reports whether the argument from names an OpenAPI document.
 func isDocument(from string) bool {
 	if strings.HasPrefix(from, "https://") || strings.HasPrefix(from, "http://") {
 		return true
@@ -66,7 +66,7 @@ func isDocument(from string) bool {
 	return slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(from))) && !strings.Contains(from, ":")
 }
 
-// writeAPI writes a configuration for the API of the document at from.
+// writeAPI writes a configuration for an API. from is the location of its document.
 func writeAPI(t *terminal.Terminal, from, base, out string) error {
 	garbage.Spare()
 	a, err := app.ReadDocument(from)
@@ -92,11 +92,12 @@ func writeAPI(t *terminal.Terminal, from, base, out string) error {
 	return keepDraft(t, out, d, warnings)
 }
 
-// place is the source of a configuration, and the file it is written to, or "" for standard output.
+// place contains the source of a configuration and the file to write. With an empty file, it is written to standard
+// output.
 type place struct{ from, out string }
 
-// writeConfig writes a configuration for a database. If asks is set, a person at a terminal answers what answers leaves
-// open.
+// writeConfig writes a configuration for a database. If asks is set, a person at a terminal is asked the questions
+// that answers doesn't answer.
 func writeConfig(ctx context.Context, t *terminal.Terminal, at place, answers scaffold.Answers, asks bool) error {
 	database, out := at.from, at.out
 	if err := answers.Validate(); err != nil {
@@ -109,7 +110,7 @@ func writeConfig(ctx context.Context, t *terminal.Terminal, at place, answers sc
 	if err != nil {
 		return err
 	}
-	if out != "" && app.Exists(out) { // before questions are asked
+	if out != "" && app.Exists(out) { // checked before any question is asked
 		return alreadyThere(out)
 	}
 	classes, warnings, seen, err := app.Look(ctx, s)
@@ -128,7 +129,7 @@ func writeConfig(ctx context.Context, t *terminal.Terminal, at place, answers sc
 	return keepDraft(t, out, d, warnings)
 }
 
-// writeCaches writes a configuration for the metadata that an IDE caches for a project.
+// writeCaches writes a configuration for the metadata that an IDE has cached for a project.
 func writeCaches(t *terminal.Terminal, folder, out string) error {
 	roots, connections, err := metadata.Find(folder)
 	if err != nil {
@@ -153,7 +154,7 @@ func writeCaches(t *terminal.Terminal, folder, out string) error {
 	return keepDraft(t, out, d, nil)
 }
 
-// beside returns path as written in the file at out: relative to its folder if possible.
+// beside returns path in the form for the file at out, relative to the folder of that file if possible.
 func beside(out, path string) string {
 	dir, err := filepath.Abs(filepath.Dir(out))
 	if err != nil {
@@ -166,7 +167,7 @@ func beside(out, path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// keepDraft writes a draft to out, if set, and reports its contents.
+// keepDraft writes a draft to the file out, or prints it if out is "". It reports the contents of the draft.
 func keepDraft(t *terminal.Terminal, out string, d scaffold.Draft, warnings []string) error {
 	if out != "" {
 		if err := writeNew(out, d.Text); err != nil {
@@ -176,7 +177,8 @@ func keepDraft(t *terminal.Terminal, out string, d scaffold.Draft, warnings []st
 	return printDraft(t, out, d, warnings)
 }
 
-// scaffoldSource returns s as written in the file at out: with a path relative to that file, and without a password.
+// scaffoldSource returns s in the form for the file at out. Its path is relative to that file, and it has no
+// password.
 func scaffoldSource(s config.Source, out string) scaffold.Source {
 	as := scaffold.Source{Name: s.Name, URL: s.URL, RESTKey: s.Parse != nil && s.Parse.RESTKey != ""}
 	path, ok := s.SQLite()
@@ -196,7 +198,7 @@ func scaffoldSource(s config.Source, out string) scaffold.Source {
 	}
 	u, err := url.Parse(s.URL)
 	if err != nil {
-		return as // SourceOf parsed it before
+		return as // can't happen, because SourceOf has parsed the address
 	}
 	_, inUser := u.User.Password()
 	q := u.Query()
@@ -216,8 +218,8 @@ func alreadyThere(path string) error {
 	return fmt.Errorf("there is a file %s already; name another one with --out", path)
 }
 
-// withoutPassword returns a connection string of MongoDB, which may name several hosts, with its password replaced by the
-// variable that holds it, and whether it has one.
+// withoutPassword replaces the password in a MongoDB connection string by an environment variable. Such a string may
+// name several hosts. It reports whether there was a password.
 func withoutPassword(raw string) (string, bool) {
 	scheme, rest, _ := strings.Cut(raw, "://")
 	user, hosts, ok := strings.Cut(rest, "@")
@@ -228,7 +230,7 @@ func withoutPassword(raw string) (string, bool) {
 	return scheme + "://" + name + ":${MONGODB_PASSWORD}@" + hosts, true
 }
 
-// writeNew writes a file that must not exist.
+// writeNew writes a new file. It fails if the file exists.
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

@@ -14,8 +14,8 @@ import (
 // A choice is one possible answer to a question.
 type choice struct{ answer, text string }
 
-// ask asks a person at a terminal three questions: who the tenants are, what happens to personal data, and who writes.
-// Questions that flags have answered are not asked. found are the tenants that the schema suggests.
+// ask asks a person at a terminal three questions: the tenants, the treatment of personal data, and who writes. It
+// omits questions that flags have answered. found contains the tenancies that the schema suggests.
 func ask(t *terminal.Terminal, a *scaffold.Answers, found []scaffold.Tenancy) error {
 	in := bufio.NewReader(t.In)
 	if a.Tenant == "" && len(found) > 0 {
@@ -44,8 +44,8 @@ func ask(t *terminal.Terminal, a *scaffold.Answers, found []scaffold.Tenancy) er
 		{scaffold.Review, "they propose, and a person approves each change"}}, &a.Writes)
 }
 
-// question asks until it gets one of the choices, by its number or its name. The first is the answer to an empty line.
-// It asks nothing if there is an answer.
+// question repeats a question until the reply is one of the choices, by number or by name. An empty line selects the
+// first choice. If answer is already set, it asks nothing.
 func question(t *terminal.Terminal, in *bufio.Reader, text string, choices []choice, answer *string) error {
 	if *answer != "" {
 		return nil

@@ -1,8 +1,8 @@
-// Command bailiwick lets AI agents work inside an application, within bounds its owners set.
+// Command bailiwick lets AI agents work inside an application, within limits that its owners set.
 //
-// It reads flags, wires the packages together and prints results. It makes no decisions about data. It refuses an
-// ambiguous command line, and an address reachable from other machines if no authentication is configured. Only the
-// command writes to the terminal.
+// It reads flags, connects the packages and prints results. It makes no decisions about data. It refuses an ambiguous
+// command line. It also refuses an address that other machines can reach if no authentication is configured. Only
+// this command writes to the terminal, and no other package does.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"runtime"
 	"syscall"
 	"time"
-	_ "time/tzdata" // for machines and containers that have no time zones
+	_ "time/tzdata" // for machines and containers without time zones
 
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/garbage"
@@ -41,8 +41,8 @@ func run(args []string) int {
 	return t.Fail(cmd, err)
 }
 
-// untilSignal returns a context that ends with the first SIGINT or SIGTERM. A person who interrupts the program is not kept waiting
-// for a drain. The second signal ends the process at once.
+// untilSignal returns a context that ends at the first SIGINT or SIGTERM. After SIGINT, the server doesn't drain,
+// because a person is waiting. The second signal ends the process at once.
 func untilSignal() (_ context.Context, stop func()) {
 	ctx, end := context.WithCancelCause(context.Background())
 	heard := make(chan os.Signal, 1)

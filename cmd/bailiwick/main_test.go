@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"bailiwick": main})
 }
 
-// TestScripts runs the command-line scripts, with real processes, files and connections.
+// TestScripts runs the command-line scripts with real processes, files and connections.
 func TestScripts(t *testing.T) {
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
@@ -42,9 +42,9 @@ func TestScripts(t *testing.T) {
 	if err != nil || files == nil {
 		t.Fatal(files, err)
 	}
-	// BAILIWICK_PLAIN is a folder with the program built without the race detector. Under the detector a command takes
-	// three times the processor time, most of it to start. So a script runs the plain
-	// program, unless a process serves, talks to a model, or runs beside the script.
+	// BAILIWICK_PLAIN is a folder with the program built without the race detector. With the detector a command takes
+	// three times the processor time, mostly at its start. Scripts therefore run the plain program, unless a process
+	// serves, talks to a model, or runs in parallel with the script.
 	plain := os.Getenv("BAILIWICK_PLAIN")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -65,11 +65,11 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// several matches scripts in which a process serves, talks to a model, or runs beside the script.
+// several matches scripts in which a process serves, talks to a model, or runs in parallel with the script.
 var several = regexp.MustCompile(`(?m)^start |bailiwick (serve|demo|ask|chat)\b|&$`)
 
-// TestPostgres runs the scripts that need PostgreSQL. $PG is the URL of an empty database, through a gate that can be
-// shut.
+// TestPostgres runs the scripts that require PostgreSQL. $PG is the URL of an empty database behind a gate that can
+// be shut.
 func TestPostgres(t *testing.T) {
 	database := services.Postgres(t)
 	testscript.Run(t, testscript.Params{Dir: "testdata/postgres", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
@@ -94,7 +94,7 @@ func TestPostgres(t *testing.T) {
 		}})
 }
 
-// TestMariaDB runs the scripts that need MariaDB. $DIRECT is the URL of an empty database.
+// TestMariaDB runs the scripts that require MariaDB. $DIRECT is the URL of an empty database.
 func TestMariaDB(t *testing.T) {
 	database := services.MariaDB(t)
 	testscript.Run(t, testscript.Params{Dir: "testdata/mariadb", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
@@ -137,7 +137,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"drop":    drop,
 }
 
-// oneTracker is the demo's database, created once for all scripts.
+// oneTracker returns the demo's database, which is created once for all scripts.
 var oneTracker = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "bailiwick-script-")
 	if err != nil {
@@ -159,7 +159,7 @@ func tracker(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("bailiwick.yaml"), []byte(demo.Config), 0o600))
 }
 
-// runSQL FILE STATEMENTS runs statements, or those of a file after <, as sqlite3 does.
+// runSQL FILE STATEMENTS runs statements like sqlite3. After <, it reads the statements from a file.
 func runSQL(ts *testscript.TestScript, _ bool, args []string) {
 	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -193,7 +193,7 @@ func mariaDB(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 }
 
-// code N COMMAND… runs a command that must end with exit code N.
+// code N COMMAND… runs a command that must end with the exit code N.
 func code(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -210,12 +210,12 @@ func code(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// let NAME sets a variable to the last output of a command on standard output.
+// let NAME sets a variable to the standard output of the last command.
 func let(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// firstID NAME sets a variable to the first id, or id of a change, in the JSON output of the last command.
+// firstID NAME sets a variable to the first id or change_id in the JSON output of the last command.
 func firstID(ts *testscript.TestScript, _ bool, args []string) {
 	m := regexp.MustCompile(`"(?:change_)?id":"([^"]+)"`).FindStringSubmatch(ts.ReadFile("stdout"))
 	if m == nil {
@@ -230,7 +230,7 @@ type process struct {
 	ended chan error
 }
 
-// start NAME COMMAND… starts a server, waits until it listens, and sets $NAME to its URL. Its output goes to
+// start NAME COMMAND… starts a server, waits until it listens, and sets $NAME to its URL. Its output is written to
 // NAME.out and NAME.err.
 func start(ts *testscript.TestScript, _ bool, args []string) {
 	name := args[0]
@@ -284,7 +284,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 // said matches the line with the URL of a listening server.
 var said = regexp.MustCompile(`^(?:listening on |\{"listening":")(http://[0-9.:]+/mcp)`)
 
-// running holds the processes by script and name.
+// running contains the processes, by script and name.
 var running sync.Map
 
 func processOf(ts *testscript.TestScript, name string) *process {
@@ -295,14 +295,14 @@ func processOf(ts *testscript.TestScript, name string) *process {
 	return p.(*process)
 }
 
-// send NAME SIGNAL sends a signal.
+// send NAME SIGNAL sends a signal to a process.
 func send(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(processOf(ts, args[0]).Process.Signal(signals[args[1]]))
 }
 
-// end NAME [SIGNAL] asks a server to end, which it must do with exit code 0.
+// end NAME [SIGNAL] stops a server. Its exit code must be 0.
 func end(ts *testscript.TestScript, _ bool, args []string) {
-	p, s := processOf(ts, args[0]), "INT" // TERM drains first
+	p, s := processOf(ts, args[0]), "INT" // with TERM, the server would drain first
 	if len(args) > 1 {
 		s = args[1]
 	}
@@ -330,7 +330,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// readyz NAME TEXT… checks that a server is ready and responds with exactly these lines.
+// readyz NAME TEXT… checks that a server is ready and that its response consists of exactly these lines.
 func readyz(ts *testscript.TestScript, _ bool, args []string) {
 	res, err := http.Get(strings.TrimSuffix(ts.Getenv(args[0]), "/mcp") + "/readyz")
 	ts.Check(err)
@@ -342,7 +342,7 @@ func readyz(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// occupy ADDR listens there while the script runs, unless the address is in use already.
+// occupy ADDR listens at an address while the script runs, unless the address is already in use.
 func occupy(ts *testscript.TestScript, _ bool, args []string) {
 	l, err := net.Listen("tcp", args[0])
 	if err != nil {
@@ -352,7 +352,7 @@ func occupy(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(func() { l.Close() })
 }
 
-// A tcpGate passes connections on to a server while it is open.
+// A tcpGate forwards connections to a server while it is open.
 type tcpGate struct {
 	addr, target string
 

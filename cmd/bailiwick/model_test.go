@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/scripted"
 )
 
-// model [plans] serves a scripted model, for the tracker's questions or for the evaluation, and sets the variables that
-// refer to it.
+// model [plans] serves a scripted model and sets the variables for it. The script answers the tracker's questions, or
+// those of the evaluation.
 func model(ts *testscript.TestScript, _ bool, args []string) {
 	plans := scripted.Tracker()
 	if len(args) > 0 {
@@ -27,7 +27,7 @@ func model(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("LLM_BASE_URL", s.URL+"/v1")
 }
 
-// edit FILE NEW OLD TEXT writes a copy of a file with one text replaced.
+// edit FILE NEW OLD TEXT writes a copy of FILE to NEW with OLD replaced by TEXT.
 func edit(ts *testscript.TestScript, _ bool, args []string) {
 	before := ts.ReadFile(args[0])
 	if strings.Count(before, args[2]) != 1 {

@@ -22,8 +22,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestParse runs the scripts that need a Parse Server. They run one after the other, because the classes of one are in
-// the description of another.
+// TestParse runs the scripts that require a Parse Server. They run one after another, because each sees the classes
+// that the others create.
 func TestParse(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/parse/*.txtar")
 	if err != nil || scripts == nil {
@@ -34,13 +34,13 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseExample runs the conversation of examples/parse, in which an order is refunded.
+// TestParseExample runs the conversation of examples/parse, in which an agent refunds an order.
 func TestParseExample(t *testing.T) {
 	playParse(t, services.ParseAlone(t), "testdata/parse/alone/example.txtar")
 }
 
-// playParse runs a script: $PARSE is the address of the server, and $FRONT that of a proxy before it, which the command front has
-// answer in its place.
+// playParse runs a script. $PARSE is the address of the server, and $FRONT is the address of a proxy in front of it.
+// The script command front controls the proxy.
 func playParse(t *testing.T, s services.ParseServer, file string) {
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
@@ -65,10 +65,10 @@ func playParse(t *testing.T, s services.ParseServer, file string) {
 		}})
 }
 
-// A parseFront passes requests on to a Parse Server, or answers in its place.
+// A parseFront forwards requests to a Parse Server or answers itself.
 type parseFront struct {
 	to     http.Handler
-	answer atomic.Pointer[http.HandlerFunc] // nil passes
+	answer atomic.Pointer[http.HandlerFunc] // nil forwards requests
 }
 
 func (f *parseFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -79,7 +79,8 @@ func (f *parseFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.to.ServeHTTP(w, r)
 }
 
-// front passes|fails|html|garbage|hangs-up says what the proxy before the Parse Server does. Answers hold the word "canary", which no one may read.
+// front passes|fails|html|garbage|hangs-up sets the behaviour of the proxy in front of the Parse Server. Its own
+// answers contain the word "canary", which must never become visible.
 func front(ts *testscript.TestScript, _ bool, args []string) {
 	says := func(status int, kind, body string) *http.HandlerFunc {
 		h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -99,7 +100,7 @@ func front(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Value("front").(*parseFront).answer.Store(h)
 }
 
-// parseRequest METHOD PATH [JSON] sends a request to the Parse Server as its master.
+// parseRequest METHOD PATH [JSON] sends a request to the Parse Server with the master key.
 func parseRequest(ts *testscript.TestScript, _ bool, args []string) {
 	body := ""
 	if len(args) > 2 {
@@ -128,8 +129,9 @@ func parseRequest(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// TestMongoDB runs the scripts that need a server of MongoDB's protocol, on FerretDB and on an evaluator of aggregations, which
-// stores what FerretDB doesn't. $MONGODB is the URL of an empty database.
+// TestMongoDB runs the scripts that require a server with MongoDB's protocol. They run on FerretDB, and on an
+// evaluator of aggregations that stores data which FerretDB doesn't support. $MONGODB is the URL of an empty
+// database.
 func TestMongoDB(t *testing.T) {
 	t.Run("FerretDB", func(t *testing.T) {
 		playMongoDB(t, services.FerretDB, "testdata/mongodb", "testdata/mongodb/large")
@@ -138,7 +140,7 @@ func TestMongoDB(t *testing.T) {
 }
 
 func playMongoDB(t *testing.T, server func(testing.TB) string, dirs ...string) {
-	server(t) // or it is skipped
+	server(t) // starts the server or skips the test
 	var files []string
 	for _, dir := range dirs {
 		found, err := filepath.Glob(dir + "/*.txtar")
@@ -159,7 +161,8 @@ func playMongoDB(t *testing.T, server func(testing.TB) string, dirs ...string) {
 		}})
 }
 
-// insert COLLECTION DOCUMENT... adds documents of extended JSON to $MONGODB. LONG is 15 MiB of text, and DEEP a document of 98 levels.
+// insert COLLECTION DOCUMENT... adds documents in extended JSON to $MONGODB. LONG stands for 15 MiB of text, and DEEP
+// for a document of 98 levels.
 func insert(ts *testscript.TestScript, _ bool, args []string) {
 	address := ts.Getenv("MONGODB")
 	client, err := mongo.Connect(options.Client().ApplyURI(address))
@@ -174,7 +177,7 @@ func insert(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// drop COLLECTION removes it from $MONGODB.
+// drop COLLECTION removes a collection from $MONGODB.
 func drop(ts *testscript.TestScript, _ bool, args []string) {
 	address := ts.Getenv("MONGODB")
 	client, err := mongo.Connect(options.Client().ApplyURI(address))

@@ -23,25 +23,25 @@ import (
 
 var updatePictures = flag.Bool("update-pictures", false, "write the pictures of docs/images and their text")
 
-// pictures are the pages of the demo in docs/images.
+// pictures lists the pages of the demo that docs/images shows.
 var pictures = []struct {
 	name        string
-	open        string // the path of the page, or text of a link on the page before
-	of          string // selects the text that is compared
+	open        string // the path of the page, or the text of a link on the previous page
+	of          string // selects the text to compare
 	phone, dark bool
 }{
 	{name: "queue", open: "/console", of: "main"},
 	{name: "change", open: "update_status", of: "main"},
-	{name: "audit", open: "/console/audit", of: "h1, h2, thead th"}, // its rows count calls of the browser too
+	{name: "audit", open: "/console/audit", of: "h1, h2, thead th"}, // its rows also count the browser's calls
 	{name: "view-as", open: "/console/access", of: "main"},
 	{name: "queue-phone-dark", open: "/console", of: "main", phone: true, dark: true},
 }
 
-// varies matches what differs between two runs of the demo.
+// varies matches text that differs between two runs of the demo.
 var varies = regexp.MustCompile(`\b[0-9a-z]{33,34}\b|\b[0-9A-Z]{26}\b|\bjust now\b|\b\d[\d.,:  -]*(ms|s|min|h|d)?\b`)
 
-// TestPictures opens the console of the demo in a browser. It compares the text of each page with that of its
-// picture in docs/images, without ids and times. -update-pictures takes the pictures again.
+// TestPictures opens the console of the demo in a browser. It compares the text of each page, without ids and times,
+// with the recorded text of its picture in docs/images. -update-pictures takes the pictures again.
 func TestPictures(t *testing.T) {
 	chromium := services.Chromium(t)
 	link := startDemo(t)
@@ -62,7 +62,7 @@ func TestPictures(t *testing.T) {
 	ready := chromedp.WaitVisible(chromedp.CSS("nav[aria-label=Pages]"))
 	do(chromedp.Navigate(link), chromedp.Click(chromedp.CSS("form button")), ready)
 	base, _, _ := strings.Cut(link, "/console")
-	ofUser := regexp.MustCompile(`\b` + regexp.QuoteMeta(app.LocalUser()) + `\b`) // who runs the test owns the demo's agents
+	ofUser := regexp.MustCompile(`\b` + regexp.QuoteMeta(app.LocalUser()) + `\b`) // the user who runs the test owns the demo's agents
 	var pages strings.Builder
 	for _, p := range pictures {
 		scale := 1.0
@@ -117,7 +117,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// firstDifference returns the first lines of got and want that differ.
+// firstDifference returns the first differing lines of got and want.
 func firstDifference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(g), len(w)) {
@@ -128,7 +128,7 @@ func firstDifference(got, want string) string {
 	return "one has more lines"
 }
 
-// startDemo starts the demo and returns the link that signs its reviewer in.
+// startDemo starts the demo and returns the sign-in link of its reviewer.
 func startDemo(t *testing.T) (link string) {
 	t.Helper()
 	self, err := os.Executable()

@@ -34,7 +34,8 @@ func rootCommand(t *terminal.Terminal) *cobra.Command {
 	return root
 }
 
-// versionCommand returns the command version. The version is that of Go's build information, a tag or a pseudo-version.
+// versionCommand returns the command version. It prints the version in Go's build information, which is a tag or a
+// pseudo-version.
 func versionCommand(t *terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",

@@ -10,8 +10,8 @@ import (
 
 var update = flag.Bool("runbook", false, "write the runbook's table into docs/operating.md")
 
-// TestRunbook checks that the table of faults in docs/operating.md is the one that TestFaults and TestStartFaults play. With -runbook it writes
-// the table.
+// TestRunbook checks that the table of faults in docs/operating.md lists the faults of TestFaults and
+// TestStartFaults. With -runbook it writes the table.
 func TestRunbook(t *testing.T) {
 	rows := []string{"| what | agents get | `/readyz` | log | what to do |", "|---|---|---|---|---|"}
 	var last fault

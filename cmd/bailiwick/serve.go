@@ -24,9 +24,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// serveCommand returns the command serve, over HTTP or standard input and output. Requests of this machine need no token only if
-// sources come from flags and there is no store to keep tokens in. A failure before stdio is served is sent to the client, which shows
-// no other.
+// serveCommand returns the command serve, over HTTP or stdio. Requests from this machine need no token only if flags
+// name the sources and no store can contain tokens. A failure before the first stdio call is sent to the client,
+// because clients show no other output.
 func serveCommand(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	var who app.StdioFlags
@@ -65,8 +65,8 @@ func serveCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// serveHTTP serves until ctx ends, and drains. Work in the background and reloads end after the last call. If open is set, requests from
-// this machine need no token.
+// serveHTTP serves until ctx ends, and then drains. Background work and reloads stop after the last call. If open is
+// set, requests from this machine need no token.
 func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config.Config, open bool) error {
 	if open {
 		c.Auth.TokensOff = true
@@ -117,8 +117,8 @@ func ready(t *terminal.Terminal, l net.Listener) error {
 	return nil
 }
 
-// starter returns a function that writes a start-up message to standard error. It writes a log record if the log is JSON and standard error is
-// not a terminal, and text otherwise.
+// starter returns a function that writes a start-up message to standard error. If the log is JSON and standard error
+// is not a terminal, it writes a log record. Otherwise it writes text.
 func starter(t *terminal.Terminal, log *slog.Logger, l config.Log) func(level slog.Level, format string, args ...any) {
 	return func(level slog.Level, format string, args ...any) {
 		switch text := fmt.Sprintf(format, args...); {
@@ -132,7 +132,7 @@ func starter(t *terminal.Terminal, log *slog.Logger, l config.Log) func(level sl
 	}
 }
 
-// announce says with say what is noteworthy about the configuration at the start.
+// announce reports noteworthy parts of the configuration at the start.
 func announce(ctx context.Context, say func(slog.Level, string, ...any), p *app.App, open bool) {
 	for _, w := range p.Warnings {
 		say(slog.LevelWarn, "%s", w)
@@ -163,13 +163,14 @@ func announce(ctx context.Context, say func(slog.Level, string, ...any), p *app.
 // A serving is a running server and its parts.
 type serving struct {
 	from    *app.Setup
-	started config.Config // as it was read
+	started config.Config // the configuration as read at the start
 	plant   *app.App
 	server  *mcp.Server
 	log     *slog.Logger
 }
 
-// begin reads the configuration for the first time. An address in listen replaces the configured one.
+// begin reads the configuration for the first time. The address listen replaces the configured address unless it is
+// "".
 func (r *serving) begin(listen string) (*config.Config, error) {
 	c, err := r.from.Load()
 	if err != nil {
@@ -180,7 +181,7 @@ func (r *serving) begin(listen string) (*config.Config, error) {
 	return c, nil
 }
 
-// load reads the configuration again.
+// load reads the configuration again for a reload.
 func (r *serving) load() (*config.Config, error) {
 	if _, err := os.Stat(r.from.Path()); err != nil {
 		return nil, r.reportReload(err)
@@ -192,7 +193,7 @@ func (r *serving) load() (*config.Config, error) {
 	return c, nil
 }
 
-// reportReload reports the result of a reload to telemetry and returns err.
+// reportReload records the result of a reload in the telemetry and returns err.
 func (r *serving) reportReload(err error) error {
 	if t := r.plant.Telemetry; t != nil {
 		t.RecordReload(err)
@@ -200,8 +201,8 @@ func (r *serving) reportReload(err error) error {
 	return err
 }
 
-// watch reloads the configuration when it changes, and the sources too on SIGHUP, until stop is called. An invalid
-// configuration changes nothing.
+// watch reloads the configuration when it changes, until stop is called. On SIGHUP it also reloads the sources. An
+// invalid configuration is ignored.
 func (r *serving) watch(ctx context.Context, w *app.ConfigWatcher) (stop func()) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -227,7 +228,8 @@ func (r *serving) watch(ctx context.Context, w *app.ConfigWatcher) (stop func())
 	}
 }
 
-// serveStdio serves the single principal given by the configuration and flags. Standard output belongs to the protocol.
+// serveStdio serves the single principal that the configuration and flags define. Standard output is reserved for the
+// protocol.
 func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, flags *app.StdioFlags) error {
 	c, err := r.begin("")
 	if err != nil {
@@ -268,15 +270,15 @@ func (r *serving) serveStdio(ctx context.Context, t *terminal.Terminal, flags *a
 	return s.ServeStdio(ctx, principal)
 }
 
-// noPrincipal is the fault of a configuration that names no principal for stdio. The client may read it.
+// noPrincipal is the error of a configuration without a principal for stdio. The client may read its text.
 type noPrincipal struct{}
 
 func (noPrincipal) Error() string {
 	return `stdio has no principal: add "stdio: {tenant: acme, scopes: [read]}" to the configuration, or give --tenant or --scopes`
 }
 
-// refuseStdio answers a client's first request with an MCP error and returns err, because clients don't show the standard
-// error of a program that ended. The answer holds no text of err, which may name paths.
+// refuseStdio answers a client's first request with an MCP error and returns err. Clients don't show the standard
+// error of a program that has ended. The answer doesn't contain the text of err, which may contain paths.
 func refuseStdio(t *terminal.Terminal, err error) error {
 	message := `the gateway did not start; its standard error says why, and "bailiwick check" tells more`
 	if errors.Is(err, noPrincipal{}) {

@@ -46,7 +46,7 @@ func (b *box) logged() string {
 	return b.log.String()
 }
 
-// newBox creates the folder with a database and a configuration. store is the value of the configuration's key store.
+// newBox creates the folder with a database and a configuration. store is the value of the configuration key store.
 func newBox(t *testing.T, store string) *box {
 	t.Helper()
 	data, err := oneTracker()
@@ -74,7 +74,7 @@ func (b *box) command(args ...string) *exec.Cmd {
 	return &exec.Cmd{Path: self, Args: append([]string{"bailiwick"}, args...), Dir: b.dir, Env: append([]string{"HOME=" + b.dir, "PATH=/usr/bin:/bin"}, b.env...)}
 }
 
-// run runs a command to its end.
+// run runs a command and waits for its end.
 func (b *box) run(args ...string) (stdout, stderr string, err error) {
 	var out, errs bytes.Buffer
 	cmd := b.command(args...)
@@ -83,7 +83,7 @@ func (b *box) run(args ...string) (stdout, stderr string, err error) {
 	return out.String(), errs.String(), err
 }
 
-// serve makes a token and starts the server.
+// serve creates a token and starts the server.
 func (b *box) serve() {
 	b.t.Helper()
 	out, errs, err := b.run("token", "create", "--name", "bot", "--tenant", "acme", "--json")
@@ -131,7 +131,7 @@ func (b *box) stop() {
 	b.cmd = nil
 }
 
-// ask calls count_objects as an agent, and returns the whole answer.
+// ask calls count_objects as an agent and returns the whole answer.
 func (b *box) ask() string {
 	b.t.Helper()
 	return b.answer(http.DefaultClient.Do(b.question()))
@@ -168,7 +168,7 @@ func (b *box) answer(res *http.Response, err error) string {
 	return fmt.Sprint(res.StatusCode, " ", string(text))
 }
 
-// until waits until what returns a text that matches, and returns it.
+// until calls what until its text matches the pattern, and returns the text.
 func (b *box) until(what func() string, pattern string) string {
 	b.t.Helper()
 	want := regexp.MustCompile(pattern)
@@ -183,5 +183,5 @@ func (b *box) until(what func() string, pattern string) string {
 	}
 }
 
-// tail returns the end of a text.
+// tail returns the last 1500 bytes of a text.
 func tail(s string) string { return s[max(0, len(s)-1500):] }

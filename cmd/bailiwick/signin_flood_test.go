@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestSignInFlood sends, without a credential, many requests to all endpoints that sign people and agents in. Each is
-// refused, the log gets a bounded number of lines, and the store keeps nothing of them.
+// TestSignInFlood sends many requests without a credential to all endpoints that sign people and agents in. Each must
+// be refused, the number of log lines must be bounded, and the store must not grow.
 func TestSignInFlood(t *testing.T) {
 	a, metrics := guarded(t, "auth: {agents: {sign_in: true}}\n")
 	a.token(t, "--name", "agent")

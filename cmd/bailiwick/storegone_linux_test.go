@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestStoreGone checks that agents, the review API and the console get 503 with Retry-After while the store can't be
-// reached. Afterwards they get answers.
+// TestStoreGone checks that agents, the review API and the console receive 503 with Retry-After while the store can't
+// be reached. Afterwards they must receive normal answers.
 func TestStoreGone(t *testing.T) {
 	t.Parallel()
 	line := services.Through(t, services.Postgres(t))

@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/scripted"
 )
 
-// providerKey is the key of the scripted provider, which must appear neither on the screen nor on disk.
+// providerKey is the key for the scripted provider. It must not appear on the screen or on disk.
 const providerKey = "sk-canary-4711-0815"
 
 // A person is a user of the program at a terminal.
@@ -32,10 +32,10 @@ type person struct {
 
 	mu   sync.Mutex
 	seen []byte
-	at   int // position in the unstyled output up to which text was awaited
+	at   int // position in the unstyled output after the last awaited text
 }
 
-// sitDown starts the program with a tracker and a scripted model.
+// sitDown starts the program at a terminal, with a tracker and a scripted model.
 func sitDown(t *testing.T, script scripted.Script, args ...string) *person {
 	t.Helper()
 	data, err := oneTracker()
@@ -82,7 +82,7 @@ func sitDown(t *testing.T, script scripted.Script, args ...string) *person {
 // styles matches terminal styles.
 var styles = regexp.MustCompile("\x1b\\[[0-9]*m")
 
-// sees waits for text after the previously awaited one.
+// sees waits for a text after the previously awaited text.
 func (p *person) sees(text string) {
 	p.t.Helper()
 	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -110,7 +110,7 @@ func (p *person) types(keys string) {
 	}
 }
 
-// ends waits for the program to end successfully, and searches everywhere for the key.
+// ends waits for the program to end successfully. It also checks that the provider's key appears nowhere.
 func (p *person) ends() {
 	p.t.Helper()
 	select {
@@ -147,7 +147,7 @@ const (
 )
 
 // TestChatTerminal checks a chat at a terminal: answers, completion, history, Ctrl-C in both places, a confirmed
-// change, a resize, and data with terminal control sequences.
+// change, a new window size, and data with terminal control sequences.
 func TestChatTerminal(t *testing.T) {
 	rules := scripted.Rules(scripted.Tracker())
 	p := sitDown(t, func(n int, c scripted.Conversation) scripted.Turn {
@@ -214,7 +214,8 @@ func TestChatTerminal(t *testing.T) {
 	}
 }
 
-// TestConsoleTerminal checks completion of names and fields, and the history, which omits a token given to as.
+// TestConsoleTerminal checks completion of names and fields. It also checks the history, which must omit the token
+// given to the command as.
 func TestConsoleTerminal(t *testing.T) {
 	p := sitDown(t, scripted.Play(), "console", "--config", "bailiwick.yaml", "--as", "acme")
 	p.sees("bailiwick> ")
@@ -247,7 +248,7 @@ func TestConsoleTerminal(t *testing.T) {
 	}
 }
 
-// TestInitAsks answers the three questions of init at a terminal, wrongly first.
+// TestInitAsks answers the three questions of init at a terminal. Its first answers are invalid.
 func TestInitAsks(t *testing.T) {
 	p := sitDown(t, scripted.Play(), "init", "tracker.db", "--out", "new.yaml")
 	p.sees("Which field says whose a record is?")

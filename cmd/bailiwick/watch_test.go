@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// bearer sends a token with each request.
+// A bearer sends a token with each request.
 type bearer string
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -52,7 +52,7 @@ func (a *agent) told(uri string) {
 	}
 }
 
-// completes reports whether the id of the change at uri is offered as a completion.
+// completes reports whether the change at uri is offered as a completion.
 func (a *agent) completes(ctx context.Context, uri string) bool {
 	id := uri[strings.LastIndexByte(uri, '/')+1:]
 	res, err := a.Complete(ctx, &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "bailiwick://changes/{id}"},
@@ -72,8 +72,8 @@ func (a *agent) call(ctx context.Context, tool string, arguments map[string]any,
 	}
 }
 
-// follow URL TOKEN, or follow PROGRAM ARGUMENT… over its standard input and output: an agent proposes a change,
-// subscribes to it, cancels it and is notified.
+// follow URL TOKEN follows a change as an agent: it proposes the change, subscribes to it, cancels it, and expects a
+// notification. With follow PROGRAM ARGUMENT… it uses stdio.
 func follow(ts *testscript.TestScript, neg bool, args []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -101,8 +101,8 @@ func follow(ts *testscript.TestScript, neg bool, args []string) {
 	a.told(uri)
 }
 
-// watch URL TOKEN URI COMMAND… reads a resource as an agent and subscribes to it, runs a command, and expects an update
-// within a second of its end. With !, the resource must not exist for the agent.
+// watch URL TOKEN URI COMMAND… reads a resource as an agent and subscribes to it. It then runs a command and expects
+// an update at most a second after its end. With !, the resource must not exist for the agent.
 func watch(ts *testscript.TestScript, neg bool, args []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
