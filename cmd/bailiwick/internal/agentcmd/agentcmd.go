@@ -1,4 +1,4 @@
-// Package agentcmd implements the commands that act as an agent does.
+// Package agentcmd implements the commands that act like an agent.
 //
 //	call, sql, schema, tools, prompts, resources   one request
 //	export                                         all records of a class, without a limit
@@ -6,6 +6,6 @@
 //	ask, chat                                      a model calls them
 //	eval                                           questions with known answers
 //
-// Each dials a gateway that its flags name: a running one, or one created in this process. Output for a person goes
-// through the screen: line editing, streamed Markdown, tables and a spinner.
+// Each command connects to the gateway that its flags select. The gateway is already running, or is created in this
+// process. Output for people uses line editing, streamed Markdown, tables and a spinner.
 package agentcmd

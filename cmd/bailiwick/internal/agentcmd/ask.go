@@ -21,7 +21,7 @@ import (
 // maxQuestion is the maximum size of a question from standard input, in bytes.
 const maxQuestion = 1 << 20
 
-// A session holds the flags of ask and chat.
+// A session contains the flags of ask and chat.
 type session struct {
 	dialer
 	*terminal.Terminal
@@ -41,7 +41,7 @@ func (s *session) flags(f *pflag.FlagSet) {
 	f.IntVar(&s.compactAt, "compact-at", 0, "compact the conversation from `N` tokens on (default never)")
 }
 
-// open connects to the gateway and returns an assistant for it. end closes both.
+// open connects to the gateway and returns an assistant for it. The function end closes both.
 func (s *session) open(ctx context.Context, hooks assistant.Hooks) (a *assistant.Assistant, end func() error, err error) {
 	p, err := provider()
 	if err != nil {
@@ -75,8 +75,8 @@ func AskCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// ask answers one question, "-" for that of standard input. Calls and notices go to standard error, so that standard
-// output has only the answer. It ends with code 1 if the model declined.
+// ask answers one question. "-" means the question on standard input. Calls and notices are written to standard
+// error, so that standard output contains only the answer. The exit code is 1 if the model declined to answer.
 func (s *session) ask(ctx context.Context, question string) error {
 	if question == "-" {
 		text, err := io.ReadAll(io.LimitReader(s.In, maxQuestion+1))
@@ -122,8 +122,8 @@ func (s *session) ask(ctx context.Context, question string) error {
 	return err
 }
 
-// confirm asks the person at the terminal whether to make a call that proposes a write. Without a terminal, only --yes
-// confirms.
+// confirm asks the person at the terminal whether to make a call that proposes a write. Without a terminal, it
+// confirms only with --yes.
 func (s *session) confirm(_ context.Context, c assistant.Call) (bool, error) {
 	if s.yes {
 		return true, nil
@@ -137,7 +137,7 @@ func (s *session) confirm(_ context.Context, c assistant.Call) (bool, error) {
 	return isYes(line), ignoreEOF(err)
 }
 
-// proposal returns the question about a call that proposes a write.
+// proposal returns the confirmation question for a call that proposes a write.
 func proposal(c assistant.Call) string {
 	return "Propose " + terminal.Style(terminal.Amber, Line(c.Name, 64)) + " " + sanitize(string(c.Arguments)) + " ?"
 }
@@ -154,10 +154,10 @@ func ignoreEOF(err error) error {
 	return err
 }
 
-// maxTraced is the maximum number of lines of one result in a trace.
+// maxTraced is the maximum number of lines shown of one result in a trace.
 const maxTraced = 12
 
-// callLines returns a call on one line, or, with trace, its arguments and result.
+// callLines returns a call on one line. With trace it also returns the arguments and the result.
 func callLines(c assistant.Call, trace bool) string {
 	mark := ""
 	if c.Refused {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// A bar shows a person the progress of an export, on one line that it rewrites.
+// A bar shows the progress of an export on one line, which it overwrites.
 type bar struct {
-	out   io.Writer // nil shows nothing
+	out   io.Writer // nil disables the bar
 	now   func() time.Time
 	began time.Time
 	total int64 // expected number of records, or 0 if unknown
@@ -21,14 +21,14 @@ type bar struct {
 }
 
 const (
-	pace = 200 * time.Millisecond // between updates, as often as a person can read them
-	wide = 24                     // of the bar itself, in characters
+	pace = 200 * time.Millisecond // time between updates, slow enough to read
+	wide = 24                     // width of the bar itself, in characters
 )
 
 // update writes the bar with the number of records written so far.
 func (b *bar) update(records int) {
 	if b.out == nil || records%100 != 0 {
-		return // reading the time costs more than a record
+		return // reading the clock costs more than a record
 	}
 	now := b.now()
 	if now.Sub(b.last) < pace {
@@ -48,7 +48,7 @@ func (b *bar) update(records int) {
 	b.write(line, "")
 }
 
-// end prints the last line, with the totals. It prints nothing if the export failed before its first line.
+// end prints the last line with the totals. It prints nothing if the export failed before the first update.
 func (b *bar) end(records int, err error) {
 	if b.out == nil || err != nil && b.width == 0 {
 		return
@@ -60,7 +60,7 @@ func (b *bar) end(records int, err error) {
 	b.write(line, "\n")
 }
 
-// rate returns the records written per second so far, or 0 if it is too early.
+// rate returns the average number of records per second, or 0 if it is too early to tell.
 func (b *bar) rate(records int, now time.Time) float64 {
 	if past := now.Sub(b.began); past >= pace {
 		return float64(records) / past.Seconds()
@@ -74,7 +74,7 @@ func (b *bar) write(line, end string) {
 	b.width = len(line)
 }
 
-// percent is rounded down, so that 100 means all. There may be more records than were counted before.
+// percent rounds down, so that 100 means complete. There may be more records than counted before.
 func percent(n, of int64) int64 { return min(100, n*100/of) }
 
 func gauge(n, of int64) string {
@@ -85,7 +85,7 @@ func gauge(n, of int64) string {
 	return strings.Repeat("=", done) + ">" + strings.Repeat(" ", wide-1-done)
 }
 
-// count formats n with commas: 1,234,567.
+// count formats n with commas, such as 1,234,567.
 func count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {

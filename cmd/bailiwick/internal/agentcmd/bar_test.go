@@ -19,7 +19,7 @@ func TestBar(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		total int64
-		steps []step // the last one is the end
+		steps []step // the last step is the end
 		err   error
 		want  string
 	}{
@@ -65,7 +65,7 @@ func TestNoBar(t *testing.T) {
 			t.Errorf("%T is a terminal", w)
 		}
 	}
-	b := &bar{now: time.Now} // a write would panic
+	b := &bar{now: time.Now} // writing to the nil writer would panic
 	b.update(100)
 	b.end(100, nil)
 }

@@ -42,10 +42,10 @@ type chat struct {
 	lines     *Lines
 	spinner   Spinner
 	markdown  Markdown
-	last      assistant.Usage // of the last answer
+	last      assistant.Usage // of the previous answer
 }
 
-// talkCommands are the slash commands as shown by /help.
+// talkCommands lists the slash commands for /help.
 var talkCommands = [][2]string{
 	{"/reset", "forget the conversation"},
 	{"/compact", "replace the conversation with a summary; one request"},
@@ -57,13 +57,13 @@ var talkCommands = [][2]string{
 	{"/exit", "end; so do /quit and Ctrl-D"},
 }
 
-// run connects and reads questions until the input ends. Lines are kept in the history file chat_history.
+// run connects and reads questions until the end of the input. It stores the lines in the history file chat_history.
 func (c *chat) run(ctx context.Context) error {
 	if c.JSON {
 		return config.Usagef("a chat is for people; \"bailiwick ask --json\" is for programs")
 	}
-	// Ctrl-C ends an answer, but not the program, so signals are handled here. The command's context would end at the
-	// first one.
+	// Ctrl-C must end an answer but not the program, so signals are handled here. The command's own context would end
+	// at the first signal.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	heard := make(chan os.Signal, 1)
@@ -91,7 +91,7 @@ func (c *chat) connect(ctx context.Context) error {
 	return nil
 }
 
-// loop reads lines until the end of input or /exit.
+// loop reads lines until the end of the input or /exit.
 func (c *chat) loop(ctx context.Context, heard chan os.Signal) error {
 	for {
 		line, err := c.lines.Next("> ")
@@ -126,7 +126,7 @@ func (c *chat) loop(ctx context.Context, heard chan os.Signal) error {
 	}
 }
 
-// question answers one question. ended reports whether the program should end.
+// question answers one question. ended is true if the program should end.
 func (c *chat) question(ctx context.Context, heard chan os.Signal, line string) (ended bool, err error) {
 	var answer *assistant.Answer
 	ended, err = c.interruptible(ctx, heard, func(ctx context.Context) error {
@@ -154,13 +154,13 @@ func (c *chat) question(ctx context.Context, heard chan os.Signal, line string) 
 	return ended, nil
 }
 
-// errInterrupted ends an answer after Ctrl-C.
+// errInterrupted is the reason for which Ctrl-C ends an answer.
 var errInterrupted = errors.New("interrupted")
 
-// interruptible runs do until it returns or a signal arrives. ended reports whether that was SIGTERM.
+// interruptible runs do until it returns or a signal arrives. ended is true after SIGTERM.
 func (c *chat) interruptible(ctx context.Context, heard chan os.Signal, do func(context.Context) error) (ended bool, err error) {
 	select {
-	case <-heard: // sent before the question
+	case <-heard: // drop a signal that arrived before the question
 	default:
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -221,7 +221,7 @@ func (c *chat) confirm(ctx context.Context, call assistant.Call) (bool, error) {
 	return isYes(line), err
 }
 
-// command runs a slash command. Its error is printed and doesn't end the chat.
+// command runs a slash command. An error is printed and doesn't end the chat.
 func (c *chat) command(ctx context.Context, line string) error {
 	name, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
@@ -262,7 +262,7 @@ func (c *chat) command(ctx context.Context, line string) error {
 	return nil
 }
 
-// compact has the model summarise the conversation, and prints what that took and the summary's beginning.
+// compact lets the model summarise the conversation. It prints the cost and the beginning of the summary.
 func (c *chat) compact(ctx context.Context) error {
 	before := c.assistant.Usage()
 	c.spinner.Start("summarising")
@@ -293,7 +293,7 @@ func (c *chat) tools(ctx context.Context) error {
 	return nil
 }
 
-// as continues as another principal. The conversation is dropped, because the previous principal may see more.
+// as continues as another principal. It drops the conversation, because the previous principal may have seen more.
 func (c *chat) as(ctx context.Context, line, who string) error {
 	if who == "" {
 		return errors.New("/as wants a token, or a tenant where the gateway is in this process")

@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A dialer holds the flags that select the gateway to call: a running one, or one created in this process.
+// A dialer contains the flags that select a gateway. The gateway is already running, or is created in this process.
 type dialer struct {
 	app.Setup
 	app.StdioFlags
@@ -33,8 +33,9 @@ func (d *dialer) Flags(f *pflag.FlagSet) {
 	f.StringVar(&d.token, "token", "", "its token (default $BAILIWICK_TOKEN)")
 }
 
-// Open connects to the gateway that flags and environment select. With a configuration or source in the flags, the
-// gateway is created in this process. The caller must call end after the last request. It closes the gateway.
+// Open connects to the gateway that the flags and the environment select. If the flags contain a configuration or a
+// source, it creates the gateway in this process. After the last request, the caller must call end, which closes the
+// gateway.
 func (d *dialer) Open(ctx context.Context) (c *client.Client, end func() error, err error) {
 	inProcess := d.File != "" || d.Sources != nil || d.Store != ""
 	if inProcess && (d.url != "" || d.token != "") {
@@ -54,7 +55,7 @@ func (d *dialer) Open(ctx context.Context) (c *client.Client, end func() error, 
 	return d.inProcess(ctx)
 }
 
-// As makes the next Open connect as another principal: with another token for a running gateway, else for another
+// As makes the next Open connect as another principal. For a running gateway, who is a token. Otherwise it is a
 // tenant.
 func (d *dialer) As(who string) {
 	if d.File == "" && d.Sources == nil && d.Store == "" && cmp.Or(d.url, os.Getenv("BAILIWICK_URL")) != "" {
@@ -64,7 +65,7 @@ func (d *dialer) As(who string) {
 	d.Tenant = who
 }
 
-// Dial connects to the gateway at address with a token, or "".
+// Dial connects to the gateway at address with a token. The token may be "".
 func Dial(ctx context.Context, address, token string) (*client.Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -76,7 +77,7 @@ func Dial(ctx context.Context, address, token string) (*client.Client, error) {
 	return client.Dial(ctx, u, token, app.Version())
 }
 
-// inProcess creates the gateway and connects to it through pipes, with the same protocol as over a connection.
+// inProcess creates the gateway and connects to it through pipes. It uses the same protocol as a network connection.
 func (d *dialer) inProcess(ctx context.Context) (_ *client.Client, end func() error, err error) {
 	cfg, err := d.Load()
 	if err != nil {
@@ -113,10 +114,10 @@ func (d *dialer) inProcess(ctx context.Context) (_ *client.Client, end func() er
 	return c, end, nil
 }
 
-// dialTimeout is how long a command waits for an answer: the longest time that a gateway allows a tool.
+// dialTimeout is the time that a command waits for an answer. It is the maximum timeout of a tool.
 const dialTimeout = 300 * time.Second
 
-// With connects and calls the function do with the client.
+// With connects and calls do with the client.
 func (d *dialer) With(ctx context.Context, do func(context.Context, *client.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -127,7 +128,7 @@ func (d *dialer) With(ctx context.Context, do func(context.Context, *client.Clie
 	return errors.Join(advise(do(ctx, c)), c.Close(), end())
 }
 
-// advise adds a suggestion of a helpful command to an error of the gateway.
+// advise adds the suggestion of a helpful command to an error of the gateway.
 func advise(err error) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	switch {
@@ -140,9 +141,9 @@ func advise(err error) error {
 	return err
 }
 
-// Speak makes the next Open create a gateway in this process, for an agent of a tenant with scopes. "" is read only.
-// Its changes and audit are not stored. It returns an error for a running gateway, where the token determines the
-// principal.
+// Speak makes the next Open create a gateway in this process for an agent of a tenant with these scopes. Empty scopes
+// mean read only. The gateway doesn't store changes and audit records. Speak fails for a running gateway, because its
+// token determines the principal.
 func (d *dialer) Speak(tenant, scopes string) error {
 	if d.url != "" || d.token != "" || d.File == "" && d.Sources == nil && !app.Exists(app.DefaultFile) {
 		return config.Usagef("the file says who asks, so it needs a gateway in this process: name a configuration with --config, or a database with --source")

@@ -31,7 +31,7 @@ func EvalCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// An evaluation holds the flags of the command.
+// An evaluation contains the flags of the command eval.
 type evaluation struct {
 	dialer
 	*terminal.Terminal
@@ -61,7 +61,8 @@ type tally struct {
 	Cost      float64 `json:"cost_usd"`
 }
 
-// add counts the result of one question. A leak is counted beside its verdict: a right answer may have leaked.
+// add counts the result of one question. It counts leaks in addition to the verdict, because a right answer may also
+// contain a leak.
 func (t *tally) add(r graded) {
 	t.Questions++
 	switch r.Verdict {
@@ -80,8 +81,8 @@ func (t *tally) add(r graded) {
 	t.Calls, t.Tokens, t.Cost = t.Calls+r.Calls, t.Tokens+r.Tokens, t.Cost+r.Cost
 }
 
-// run asks all questions of the file with one configuration, or with two for comparison. A wrong answer is a result. Only a leak ends
-// the command with code 1.
+// run asks all questions of the file with one configuration, or with two to compare them. A wrong answer is not an
+// error. The exit code is 1 only after a leak.
 func (e *evaluation) run(ctx context.Context, path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -133,7 +134,7 @@ func (e *evaluation) round(ctx context.Context, f *file, p assistant.Provider) (
 		}
 		r.Questions = append(r.Questions, some...)
 	}
-	// In the order of the file.
+	// Restore the order of the file.
 	byID := map[string]graded{}
 	for _, q := range r.Questions {
 		byID[q.ID] = q
@@ -188,8 +189,8 @@ func (e *evaluation) asAll(ctx context.Context, f *file, name string, p assistan
 	return all, nil
 }
 
-// print prints a table for each configuration, and the questions that went wrong, or, of two configurations, those with different
-// verdicts. Leaks are always printed.
+// print prints a table for each configuration. For one configuration it lists the questions with wrong answers. For
+// two configurations it lists questions with different verdicts. It always prints leaks.
 func (e *evaluation) print(rounds []round) {
 	for _, r := range rounds {
 		e.Printf("%s  %s\n", terminal.Style(terminal.Bold, r.Config), terminal.Style(terminal.Faint, r.Model))

@@ -33,26 +33,26 @@ func ShellCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// An explorer is one session of the console.
+// An explorer is one session of the console command.
 type explorer struct {
 	dialer
 	*terminal.Terminal
 	client   *client.Client
 	end      func() error
 	lines    *Lines
-	expanded bool // one line per field
-	raw      bool // the original JSON
+	expanded bool // print one line per field
+	raw      bool // print the original JSON
 	names    names
-	model    *assistant.Assistant // created by the first ask
+	model    *assistant.Assistant // created at the first ask
 }
 
-// A command is a command of the console. usage shows its arguments.
+// A command is a command within the console. usage shows its arguments.
 type command struct {
 	name, usage, help string
 	run               func(e *explorer, ctx context.Context, rest string) error
 }
 
-// commands returns the table of commands.
+// commands returns all commands of the console.
 func commands() []command {
 	return []command{
 		{"tools", "", "list the tools that can be called", (*explorer).tools},
@@ -81,9 +81,10 @@ func commands() []command {
 	}
 }
 
-// run connects and runs commands until the input ends or exit. The error of a command is printed and doesn't end the session.
+// run connects and runs commands until exit or the end of the input. The error of a command is printed and doesn't
+// end the session.
 func (e *explorer) run(ctx context.Context) error {
-	// Ctrl-C ends a call, but not the program.
+	// Ctrl-C must end a call but not the program.
 	ctx = context.WithoutCancel(ctx)
 	if err := e.connect(ctx); err != nil {
 		return err
@@ -128,7 +129,7 @@ func (e *explorer) connect(ctx context.Context) error {
 
 func (e *explorer) close() error { return errors.Join(e.client.Close(), e.end()) }
 
-// do runs one line. Ctrl-C ends it.
+// do runs one line. Ctrl-C cancels it.
 func (e *explorer) do(ctx context.Context, line string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
@@ -188,7 +189,7 @@ func (e *explorer) help(context.Context, string) error {
 	return nil
 }
 
-// tools prints the tools by name, each with whether it reads and its description's first sentence.
+// tools prints the name of each tool, whether it only reads, and the first sentence of its description.
 func (e *explorer) tools(ctx context.Context, _ string) error {
 	all, err := e.client.Tools(ctx)
 	if err != nil {
@@ -235,7 +236,7 @@ func (e *explorer) count(ctx context.Context, rest string) error {
 	return e.call(ctx, "count_objects", arguments)
 }
 
-// tool calls the tool that rest begins with, with the arguments that follow as JSON or as name=value.
+// tool calls the tool that is the first word of rest. The arguments follow as JSON or as name=value.
 func (e *explorer) tool(ctx context.Context, rest string) error {
 	name, text, _ := strings.Cut(rest, " ")
 	var words []string
@@ -275,7 +276,8 @@ func (e *explorer) prompts(ctx context.Context, _ string) error {
 	return printPrompts(e.Terminal, all)
 }
 
-// render prints the prompt that rest begins with, for the arguments that follow. rest isn't empty: do checks it.
+// render prints the prompt whose name is the first word of rest, with the arguments that follow. The caller must
+// check that rest isn't empty.
 func (e *explorer) render(ctx context.Context, rest string) error {
 	words := strings.Fields(rest)
 	arguments, err := promptArguments(words[1:])
@@ -290,7 +292,7 @@ func (e *explorer) render(ctx context.Context, rest string) error {
 	return nil
 }
 
-// resources prints the resource whose URI is rest, or the list of all.
+// resources prints the resource with the URI rest. If rest is "", it lists all resources.
 func (e *explorer) resources(ctx context.Context, rest string) error {
 	if rest != "" {
 		text, err := e.client.Read(ctx, rest)
@@ -307,7 +309,7 @@ func (e *explorer) resources(ctx context.Context, rest string) error {
 	return printResources(e.Terminal, all)
 }
 
-// as connects as another principal, and closes the old connection. If that fails, the session goes on as before.
+// as connects as another principal and closes the old connection. If that fails, it keeps the old connection.
 func (e *explorer) as(ctx context.Context, rest string) error {
 	c, end, n, m := e.client, e.end, e.names, e.model
 	e.As(rest)
@@ -319,7 +321,8 @@ func (e *explorer) as(ctx context.Context, rest string) error {
 	return errors.Join(c.Close(), end())
 }
 
-// ask continues the conversation with a model. Calls that propose changes are not made. They can be tried by hand.
+// ask continues the conversation with a model. It doesn't make calls that propose changes. A person can make them by
+// hand.
 func (e *explorer) ask(ctx context.Context, rest string) error {
 	if e.model == nil {
 		p, err := provider()

@@ -25,15 +25,15 @@ import (
 // timeout is the maximum duration of an export.
 const timeout = 24 * time.Hour
 
-// all is the limit of an export without --limit.
+// all is the limit of an export without --limit, so large that it has no effect.
 const all = 1 << 40
 
-// ExportOptions connect the command to the rest of the command line.
+// ExportOptions connects the command to the rest of the command line.
 type ExportOptions struct {
 	In       io.Reader
 	Out, Err io.Writer
-	Sanitize func(io.Writer) io.Writer // keeps data from controlling a terminal
-	// Open returns the gateway and the principal. Both are valid until the Closer is closed.
+	Sanitize func(io.Writer) io.Writer // prevents data from controlling a terminal
+	// Open returns the gateway and the principal. Both are valid until the caller closes the Closer.
 	Open func(context.Context) (*bailiwick.Gateway, identity.Principal, io.Closer, error)
 	// Usage returns a usage error.
 	Usage func(format string, args ...any) error
@@ -93,14 +93,14 @@ func ExportSQL(o ExportOptions) *cobra.Command {
 	return cmd
 }
 
-// flags are the flags that select the records.
+// flags contains the flags that select the records.
 type flags struct {
-	where, pipeline, order string // where and pipeline are JSON, or "-" for standard input
+	where, pipeline, order string // where and pipeline are JSON, or "-" to read standard input
 	sql                    string
 	keys, include, columns []string
 	limit                  int
 	format, source         string
-	raw                    bool // without the canonical filter
+	raw                    bool // ignore the canonical filter
 	timeout                time.Duration
 }
 
@@ -118,7 +118,7 @@ func (f *flags) add(s *pflag.FlagSet) {
 	s.BoolVar(&f.raw, "all", false, "also records that don't count as live")
 }
 
-// options parses the flags for the form of the output.
+// options parses the flags for the output format.
 func (f *flags) options(o ExportOptions) (result.ExportOptions, error) {
 	options := result.ExportOptions{Format: result.Format(f.format), Budget: -1}
 	if options.Format != result.CSV && options.Format != result.JSONLines {
@@ -135,7 +135,7 @@ func (f *flags) options(o ExportOptions) (result.ExportOptions, error) {
 	return options, nil
 }
 
-// statement parses a SELECT statement, - for standard input.
+// statement parses a SELECT statement. "-" means standard input.
 func (f *flags) statement(text string, o ExportOptions) (*query.SQL, error) {
 	if text == "-" {
 		b, err := io.ReadAll(io.LimitReader(o.In, maxJSON))
@@ -152,7 +152,7 @@ func (f *flags) statement(text string, o ExportOptions) (*query.SQL, error) {
 	return q, nil
 }
 
-// query parses the flags.
+// query parses the flags and returns the query to run.
 func (f *flags) query(args []string, o ExportOptions) (query.Query, result.ExportOptions, error) {
 	options, err := f.options(o)
 	if err != nil {
@@ -192,7 +192,8 @@ func (f *flags) query(args []string, o ExportOptions) (query.Query, result.Expor
 	return q, options, f.find(q, options.Columns, o)
 }
 
-// find reads the flags of an export of records into q. Without --keys and --include the columns decide what is read.
+// find parses the flags of an export of records into q. Without --keys and --include, the columns determine the
+// fields to read.
 func (f *flags) find(q *query.Find, columns []result.Selection, o ExportOptions) error {
 	if f.where != "" {
 		doc, err := f.json("--where", f.where, o)
@@ -227,7 +228,7 @@ func (f *flags) find(q *query.Find, columns []result.Selection, o ExportOptions)
 // maxJSON is the maximum size of the JSON in a flag, in bytes.
 const maxJSON = 1 << 20
 
-// json returns the JSON of a flag, "-" for that of standard input, at most maxJSON bytes.
+// json parses the JSON value of a flag. "-" means standard input, with at most maxJSON bytes.
 func (f *flags) json(flag, text string, o ExportOptions) (value.Value, error) {
 	if text == "-" {
 		b, err := io.ReadAll(io.LimitReader(o.In, maxJSON+1))
@@ -246,7 +247,7 @@ func (f *flags) json(flag, text string, o ExportOptions) (value.Value, error) {
 	return doc, nil
 }
 
-// run writes the results of q.
+// run runs the query q and writes the results.
 func run(ctx context.Context, o ExportOptions, q query.Query, options result.ExportOptions, timeout time.Duration) (err error) {
 	g, p, closer, err := o.Open(ctx)
 	if err != nil {
@@ -254,7 +255,7 @@ func run(ctx context.Context, o ExportOptions, q query.Query, options result.Exp
 	}
 	defer func() { err = errors.Join(err, closer.Close()) }()
 	progress := &bar{now: time.Now}
-	if isTerminal(o.Err) && !isTerminal(o.Out) { // progress would be mixed with records on the same terminal
+	if isTerminal(o.Err) && !isTerminal(o.Out) { // otherwise progress and records would be mixed on the same terminal
 		progress.out = o.Err
 	}
 	options.Progress = progress.update
@@ -277,10 +278,11 @@ func run(ctx context.Context, o ExportOptions, q query.Query, options result.Exp
 	return err
 }
 
-// patience is the time limit for counting the records in advance.
+// patience is the time limit for counting the records before an export.
 const patience = 3 * time.Second
 
-// total returns the number of records of q, or 0 if unknown, as for a pipeline, which would have to be run to count them.
+// total returns the number of records of q, or 0 if unknown. It is unknown for a pipeline, which would have to run
+// completely.
 func total(ctx context.Context, c *bailiwick.Call, q query.Query) int64 {
 	find, ok := q.(*query.Find)
 	if !ok {
@@ -290,12 +292,12 @@ func total(ctx context.Context, c *bailiwick.Call, q query.Query) int64 {
 	defer cancel()
 	n, _, err := c.Count(ctx, &query.Count{Class: find.Class, Where: find.Where, Raw: find.Raw})
 	if err != nil {
-		return 0 // the export itself reports the error
+		return 0 // the export itself will report the error
 	}
 	return min(n, int64(find.Limit))
 }
 
-// auditArguments returns the arguments for the audit's digest, as in a call of the tool.
+// auditArguments returns the arguments for the digest in the audit, in the same form as for the tool.
 func auditArguments(q query.Query, o result.ExportOptions) value.Value {
 	digest, class := [32]byte{}, ""
 	switch q := q.(type) {
@@ -310,8 +312,8 @@ func auditArguments(q query.Query, o result.ExportOptions) value.Value {
 		{Name: "format", Value: value.OfString(string(o.Format))}, {Name: "query", Value: value.OfBytes(string(digest[:]))}})
 }
 
-// bare returns the writer below w if it is not a terminal, so that data is unchanged. Otherwise it returns w without
-// text that controls a terminal.
+// bare returns the writer below w if the output is not a terminal, so that data is written unchanged. Otherwise it
+// returns a writer that removes terminal control sequences.
 func (o ExportOptions) bare(w io.Writer) io.Writer {
 	if isTerminal(w) {
 		return o.Sanitize(w)

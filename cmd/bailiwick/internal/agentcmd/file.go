@@ -9,31 +9,31 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A file holds the questions as written.
+// A file contains the questions of an evaluation file.
 type file struct {
 	given     map[string]who
 	questions []question
 }
 
-// A who is a principal that asks.
+// A who is a principal that asks questions.
 type who struct{ tenant, scopes string }
 
-// A question has exactly one of value, number, set, refused and proposes as its known answer.
+// A question has exactly one expected answer: value, number, set, refused or proposes.
 type question struct {
 	id, scenario, ask, as string
-	tier                  int // how hard it is, from 1 to 5, or 0
+	tier                  int // difficulty from 1 to 5, or 0 if not set
 
-	value    string   // found in the answer, in any case
-	number   *float64 // nil if the answer isn't a number
-	within   float64  // how far the answer may be from number
+	value    string   // text that the answer must contain, ignoring case
+	number   *float64 // nil if the expected answer isn't a number
+	within   float64  // allowed difference between the answer and number
 	set      []string // names, in any order
-	refused  bool     // the answer can't be known
-	proposes bool     // the call must leave a pending change
+	refused  bool     // the model can't know the answer
+	proposes bool     // the call must create a pending change
 
-	never []string // texts that must appear in no answer and no result
+	never []string // texts that no answer and no result may contain
 }
 
-// parse parses a file of questions. Its faults have their lines.
+// parse parses a file of questions. Its errors contain line numbers.
 func parse(name string, data []byte) (*file, error) {
 	f := &file{given: map[string]who{}}
 	given := yamlconf.Each(yamlconf.Table{Names: "principal", Of: func(name string) (yamlconf.Shape, func()) {
@@ -54,8 +54,8 @@ func parse(name string, data []byte) (*file, error) {
 	return f, err
 }
 
-// shape is the shape of one question. Exactly one kind of answer is known of each. A tolerance, within, requires
-// number.
+// shape returns the shape of one question. A question must have exactly one kind of expected answer. The tolerance
+// within requires number.
 func (q *question) shape() yamlconf.Shape {
 	var number, within value.Value
 	expect := yamlconf.Object([]yamlconf.Key{

@@ -10,15 +10,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/assistant"
 )
 
-// howToEnd instructs the model how to end its answer, so that it can be compared.
+// howToEnd tells the model how to end its answer, so that grade can compare the answer.
 const howToEnd = "End your answer with one line that begins with ANSWER: and holds nothing but the value asked for: a number, one name, " +
 	"names with semicolons between, \"proposed\" for a change that waits, or \"none\" where you can't know it."
 
-// The verdicts.
+// The possible verdicts.
 const (
 	right   = "right"
 	wrong   = "wrong"
-	refused = "refused" // no answer, although there is one
+	refused = "refused" // the model gave no answer although one exists
 	failed  = "failed"  // the provider or the gateway failed
 )
 
@@ -29,14 +29,14 @@ type graded struct {
 	Tier     int     `json:"tier,omitempty"`
 	Verdict  string  `json:"verdict"`
 	Answer   string  `json:"answer"`
-	Leaked   string  `json:"leaked,omitempty"` // a text that must not have been seen
+	Leaked   string  `json:"leaked,omitempty"` // a text that the model must not see
 	Error    string  `json:"error,omitempty"`
 	Calls    int     `json:"calls"`
 	Tokens   int     `json:"tokens"`
 	Cost     float64 `json:"cost_usd"`
 }
 
-// grade compares an answer with the known one.
+// grade compares an answer with the expected answer.
 func (q question) grade(a *assistant.Answer) graded {
 	r := graded{ID: q.id, Scenario: q.scenario, Tier: q.tier, Answer: finalAnswer(a.Text), Calls: len(a.Calls), Tokens: a.Usage.Input + a.Usage.Output, Cost: a.Usage.Cost}
 	r.Verdict = wrong
@@ -58,7 +58,8 @@ func (q question) grade(a *assistant.Answer) graded {
 	return r
 }
 
-// finalAnswer returns the value in the line that begins with ANSWER:, or the whole text if there is none.
+// finalAnswer returns the value in the last line that begins with ANSWER:, or the whole text if there is no such
+// line.
 func finalAnswer(text string) string {
 	lines := strings.Split(text, "\n")
 	for _, line := range slices.Backward(lines) {
@@ -73,7 +74,7 @@ func finalAnswer(text string) string {
 // evaluateBare removes punctuation and markup that models put around a value.
 func evaluateBare(text string) string { return strings.Trim(strings.TrimSpace(text), " *_`\"'.") }
 
-// fits reports whether an answer matches the known one.
+// fits reports whether an answer matches the expected answer.
 func (q question) fits(answer string) bool {
 	switch {
 	case q.number != nil:
@@ -88,7 +89,7 @@ func (q question) fits(answer string) bool {
 	return false
 }
 
-// members returns names in lower case, sorted and without duplicates.
+// members returns names in lower case, sorted and without duplicates or empty names.
 func members(names []string) []string {
 	var all []string
 	for _, n := range names {

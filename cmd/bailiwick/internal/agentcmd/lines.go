@@ -14,18 +14,18 @@ import (
 // errInterrupt reports Ctrl-C at the prompt.
 var errInterrupt = errors.New("interrupted")
 
-// maxLine is the maximum length of a line that isn't typed, in bytes.
+// maxLine is the maximum length of a line from input that is not a terminal, in bytes.
 const maxLine = 1 << 20
 
-// Lines reads lines of input: with editing, history and completion in a terminal, and plainly from anything else.
+// Lines reads lines of input. On a terminal it supports editing, history and completion.
 type Lines struct {
 	editor  *liner.State // nil without a terminal
 	scanner *bufio.Scanner
-	history string // the file, or ""
+	history string // the path of the history file, or ""
 }
 
-// newLines reads from in. interactive reports whether it is a terminal. history is the name of the history file in the
-// user's state folder. "" keeps no history.
+// newLines returns Lines for the reader in. interactive is true if it is a terminal. history is the name of the
+// history file in the user's state folder. With "", no history is stored.
 func newLines(in io.Reader, interactive bool, history string) *Lines {
 	l := &Lines{}
 	if !interactive {
@@ -60,8 +60,8 @@ func historyFile(name string) string {
 	return filepath.Join(home, ".local", "state", "bailiwick", name)
 }
 
-// Complete sets the completion function: for the text before the cursor, it returns the start of the word and its
-// completions.
+// Complete sets the completion function f. For the text before the cursor, f returns the position of the word's start
+// and the completions.
 func (l *Lines) Complete(f func(before string) (at int, words []string)) {
 	if l.editor == nil {
 		return
@@ -74,7 +74,7 @@ func (l *Lines) Complete(f func(before string) (at int, words []string)) {
 	})
 }
 
-// Next returns the next line: io.EOF at the end (Ctrl-D), errInterrupt after Ctrl-C.
+// Next returns the next line. It returns io.EOF at the end of the input (Ctrl-D) and errInterrupt after Ctrl-C.
 func (l *Lines) Next(prompt string) (string, error) {
 	if l.editor == nil {
 		if l.scanner.Scan() {
@@ -93,7 +93,7 @@ func (l *Lines) Next(prompt string) (string, error) {
 	return line, err
 }
 
-// Secret removes line, which contained a credential, from the history.
+// Secret removes a line that contained a credential from the history.
 func (l *Lines) Secret(line string) {
 	if l.editor == nil {
 		return
@@ -106,7 +106,7 @@ func (l *Lines) Secret(line string) {
 	l.keep()
 }
 
-// keep writes the history, readable only by its owner. Errors are ignored.
+// keep writes the history file so that only its owner can read it. It ignores errors.
 func (l *Lines) keep() {
 	if l.history == "" || os.MkdirAll(filepath.Dir(l.history), 0o700) != nil {
 		return

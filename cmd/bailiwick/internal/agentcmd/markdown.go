@@ -7,19 +7,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 )
 
-// A Markdown writes Markdown to a terminal as it arrives. Headings and bold text are bold, code is coloured, and lists
-// have bullets. Tables are held back until their last row so that columns are aligned.
+// A Markdown writes Markdown to a terminal while it arrives. Headings and bold text become bold, code is coloured,
+// and lists get bullets. Tables are buffered until their last row, because only then the column widths are known.
 type Markdown struct {
 	Out io.Writer
 
-	line  strings.Builder // held back text of a line of unknown kind or of a table row
+	line  strings.Builder // buffered text of a line of unknown kind, or of a table row
 	kind  kind
 	table [][]string
 	fence bool   // inside a code block
 	style string // of the current text
-	star  bool   // a pending * that may start a **
+	star  bool   // a pending * that may be the start of **
 	run   strings.Builder
-	in    string // the style of run, the text to write next
+	in    string // the style of run, the buffered text
 }
 
 // A kind is the kind of a line, determined by its first characters.
@@ -34,7 +34,7 @@ const (
 	fenceLine
 )
 
-// Write adds a piece of text. It can't control the terminal.
+// Write adds a piece of text. The text can't control the terminal.
 func (m *Markdown) Write(piece string) {
 	for _, c := range sanitize(piece) {
 		if c == '\n' {
@@ -51,7 +51,7 @@ func (m *Markdown) Write(piece string) {
 	m.flush()
 }
 
-// Close ends the text: held back text is written, and the cursor is at the start of a line.
+// Close ends the text. It writes buffered text and moves the cursor to the start of a line.
 func (m *Markdown) Close() {
 	if m.kind != open || m.line.Len() > 0 {
 		m.endLine()
@@ -61,14 +61,14 @@ func (m *Markdown) Close() {
 	*m = Markdown{Out: m.Out}
 }
 
-// decide determines the kind of the line when enough of it is known, and writes the held back text.
+// decide determines the kind of the line once enough of it is known, and writes the buffered text.
 func (m *Markdown) decide() {
 	held := m.line.String()
 	text := strings.TrimLeft(held, " ")
 	indent := held[:len(held)-len(text)]
 	switch {
 	case text == "" || !m.fence && (text == "#" || text == "##" || text == "###" || text == "####" || text == "-" || text == "*") || text == "`" || text == "``":
-		return // not enough
+		return // not enough text yet
 	case strings.HasPrefix(text, "```"):
 		m.kind = fenceLine
 		return
@@ -133,7 +133,7 @@ func (m *Markdown) toggle(style string) {
 	m.style = style
 }
 
-// appendText appends text to the run. The style may be "".
+// appendText appends text in a style to the buffered run. The style may be "".
 func (m *Markdown) appendText(style, text string) {
 	if style != m.in {
 		m.flush()
@@ -142,7 +142,7 @@ func (m *Markdown) appendText(style, text string) {
 	m.run.WriteString(text)
 }
 
-// flush writes the run.
+// flush writes the buffered run.
 func (m *Markdown) flush() {
 	text := m.run.String()
 	m.run.Reset()
@@ -163,7 +163,8 @@ func (m *Markdown) putStar() {
 	}
 }
 
-// endLine ends the line that was begun. Rows of a table are kept until a line of another kind comes, which prints the table first.
+// endLine ends the current line. It buffers rows of a table. At a line of another kind, it first prints the buffered
+// table.
 func (m *Markdown) endLine() {
 	held := m.line.String()
 	switch m.kind {
@@ -191,7 +192,7 @@ func cells(line string) []string {
 	return all
 }
 
-// flushTable writes the collected table, without the row of dashes below its head.
+// flushTable writes the buffered table without the row of dashes below the header.
 func (m *Markdown) flushTable() {
 	if m.table == nil {
 		return

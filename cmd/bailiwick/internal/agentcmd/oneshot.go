@@ -50,7 +50,7 @@ func CallCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// readArguments parses the JSON object in args, "-" for standard input. Without args it returns an empty object.
+// readArguments parses the JSON object in args. "-" means standard input. Without args it returns an empty object.
 func readArguments(t *terminal.Terminal, args []string) (json.RawMessage, error) {
 	if len(args) == 0 {
 		return json.RawMessage("{}"), nil
@@ -156,7 +156,7 @@ func ExportCommand(t *terminal.Terminal) *cobra.Command { return withOwnGateway(
 // SQLCommand returns the command that runs a SELECT statement.
 func SQLCommand(t *terminal.Terminal) *cobra.Command { return withOwnGateway(t, ExportSQL) }
 
-// withOwnGateway returns the command that command makes for a gateway of its own.
+// withOwnGateway completes an export command with a gateway that is created in this process.
 func withOwnGateway(t *terminal.Terminal, command func(ExportOptions) *cobra.Command) *cobra.Command {
 	var d dialer
 	cmd := command(ExportOptions{In: t.In, Out: t.Out, Err: t.Err, Sanitize: terminal.Guard, Usage: config.Usagef, Args: terminal.These,

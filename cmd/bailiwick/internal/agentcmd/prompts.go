@@ -67,7 +67,7 @@ func PromptsCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// printPrompts lists prompts with their arguments. Optional ones are in brackets.
+// printPrompts lists prompts with their arguments. Optional arguments are in brackets.
 func printPrompts(t *terminal.Terminal, all []client.Prompt) error {
 	w := t.Table()
 	for _, p := range all {
@@ -182,7 +182,7 @@ func DispatchCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// indentJSON returns indented JSON, or with --json the original. Numbers keep their digits.
+// indentJSON returns indented JSON, or the original with --json. It doesn't change the digits of numbers.
 func indentJSON(t *terminal.Terminal, raw json.RawMessage) string {
 	var b bytes.Buffer
 	if t.JSON || json.Indent(&b, raw, "", "  ") != nil {

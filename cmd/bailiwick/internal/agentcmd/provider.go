@@ -15,7 +15,7 @@ import (
 // envFile is read from the working folder if the environment names no provider.
 const envFile = ".env"
 
-// setUp is shown to a person without a provider. Free options come first.
+// setUp is shown to a person if no provider is configured. Free options come first.
 const setUp = `no model is set up. One on this machine, free:
   ollama pull qwen2.5:7b
   export LLM_PROVIDER=ollama LLM_MODEL=qwen2.5:7b
@@ -25,8 +25,8 @@ One of a provider:
 The same lines, without export, can be in a file .env in this folder.
 Without a model, "bailiwick console" tries every tool by hand`
 
-// provider returns the provider named by the environment or, if there is none, by .env in the working folder. The two
-// are never combined: a file must not decide where a key from the environment is sent.
+// provider returns the provider that the environment names. If it names none, provider uses .env in the working
+// folder. It never combines the two, because a file must not decide where a key from the environment is sent.
 func provider() (assistant.Provider, error) {
 	p := assistant.FromEnvironment(os.LookupEnv)
 	if p.Name != "" {
@@ -42,8 +42,8 @@ func provider() (assistant.Provider, error) {
 	return p, nil
 }
 
-// readEnv reads lines of NAME=value, with comments, quotes and export as in shells, without substitution. A missing
-// file is empty.
+// readEnv reads lines of NAME=value. It supports comments, quotes and export like shells, but no substitution. A
+// missing file counts as empty.
 func readEnv(path string) (map[string]string, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +61,7 @@ func readEnv(path string) (map[string]string, error) {
 		}
 		name, v, ok := strings.Cut(strings.TrimPrefix(text, "export "), "=")
 		if name = strings.TrimSpace(name); !ok || name == "" {
-			return nil, fmt.Errorf("%s:%d: a line must be NAME=value", path, n) // the line may contain a key, so it isn't shown
+			return nil, fmt.Errorf("%s:%d: a line must be NAME=value", path, n) // the error omits the line, because it may contain a key
 		}
 		v = strings.TrimSpace(v)
 		if q := strings.IndexAny(v, `"'`); q == 0 {

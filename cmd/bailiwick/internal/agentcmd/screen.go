@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 )
 
-// sanitize is terminal.sanitize.
+// sanitize is a short name for terminal.Sanitize.
 func sanitize(text string) string { return terminal.Sanitize(text) }
 
 // Line returns text on one line of at most the given number of columns.
@@ -23,14 +23,14 @@ func Line(text string, columns int) string {
 // A Spinner shows at a terminal that an operation is in progress.
 type Spinner struct {
 	Out   io.Writer
-	Shown bool // whether there is a terminal
+	Shown bool // set if the output is a terminal
 
 	mu   sync.Mutex
-	stop chan struct{} // closed by Stop, or nil while nothing spins
-	done chan struct{} // closed when it has ended
+	stop chan struct{} // closed by Stop. Nil while nothing is shown
+	done chan struct{} // closed when the spinner has ended
 }
 
-// Start shows what is in progress, until Stop or another Start.
+// Start shows the text what until Stop or the next Start.
 func (s *Spinner) Start(what string) {
 	s.Stop()
 	if !s.Shown {
@@ -56,7 +56,7 @@ func (s *Spinner) Start(what string) {
 	}()
 }
 
-// Stop removes the spinner, and returns once it is gone.
+// Stop removes the spinner and returns after it has disappeared.
 func (s *Spinner) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *Spinner) Stop() {
 	}
 }
 
-// Table returns rows as a table whose first row is the head. Cells are cut to maxCell columns.
+// Table formats rows as a table. The first row is the header. Cells are cut to maxCell columns.
 func Table(rows [][]string) string {
 	const maxCell = 48
 	var widths []int

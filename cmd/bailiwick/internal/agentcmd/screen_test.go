@@ -12,7 +12,7 @@ func bare(text string) string {
 	return regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(text, "")
 }
 
-// TestMarkdown checks that a text looks the same for any division into pieces.
+// TestMarkdown checks that the output is the same for any division of the text into pieces.
 func TestMarkdown(t *testing.T) {
 	const text = "# Open *work*\n\nThe **most** is with `wanjiru_k`, 2 * 3 = 6.\n- one\n  * two **bold**\n\n| name | issues |\n|---|---:|\n| **Wanjiru** | 26 |\n| Ines Marques | 7 |\nand on\n```sql\nSELECT * FROM `x` -- **no**\n```\nend"
 	const want = "Open *work*\n\nThe most is with wanjiru_k, 2 * 3 = 6.\n• one\n  • two bold\n\nname         │ issues\n─────────────┼───────\nWanjiru      │ 26\nInes Marques │ 7\nand on\nSELECT * FROM `x` -- **no**\nend\n"
@@ -34,7 +34,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestSanitize checks that no control sequence in data reaches the terminal.
+// TestSanitize checks that control sequences in data don't reach the terminal.
 func TestSanitize(t *testing.T) {
 	hostile := "a\x1b[2J\x1b]0;title\x07b\x9b31mc\u202ed\u200be\r\nf\tg\x00h\x7fi\rj\u2028k\xff"
 	got := sanitize(hostile)

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// show prints a tool's result: records as a table, anything else as text.
+// show prints the result of a tool. Records become a table, and other results are printed as text.
 func (e *explorer) show(a client.Answer, err error) error {
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func (e *explorer) show(a client.Answer, err error) error {
 		e.Printf("%s\n", sanitize(string(a.Structured)))
 		return nil
 	}
-	// Anything but a list of records is shown as its text.
+	// Print the text of results that are not a list of records.
 	records, more := recordsOf(a.Structured)
 	if records == nil {
 		e.Printf("%s\n", strings.TrimRight(sanitize(a.Text), "\n"))
@@ -57,7 +57,8 @@ func (e *explorer) show(a client.Answer, err error) error {
 	return nil
 }
 
-// recordsOf returns the records in a result, nil if it has none, and whether there are more.
+// recordsOf returns the records in a result and whether there are more. It returns nil if the result contains no
+// records.
 func recordsOf(structured json.RawMessage) (records []value.Value, more bool) {
 	v, err := value.Read(structured, 200)
 	if err != nil {
@@ -103,7 +104,8 @@ func cell(v value.Value) string {
 	return string(v.AppendJSON(nil))
 }
 
-// printVertical prints each record as a list of its fields, cut to a line each. It omits fields that the record lacks.
+// printVertical prints each record as a list of its fields, with each field cut to one line. It omits fields that a
+// record doesn't have.
 func (e *explorer) printVertical(records []value.Value, columns []string) {
 	width := 0
 	for _, c := range columns {
@@ -119,14 +121,14 @@ func (e *explorer) printVertical(records []value.Value, columns []string) {
 	}
 }
 
-// names are candidates for completion, requested on first use.
+// A names contains candidates for completion, which are requested at their first use.
 type names struct {
 	tools, classes, prompts []string
 	fields                  map[string][]string // by class
 }
 
-// complete returns completions of the word before the cursor: a command, a class, a tool, a prompt, or, within the
-// where of a class, a field.
+// complete returns completions of the word before the cursor. The word is a command, a class, a tool or a prompt, or
+// a field within the where object of a class.
 func (e *explorer) complete(ctx context.Context, before string) (int, []string) {
 	at := strings.LastIndexAny(before, " {,\"") + 1
 	word := before[at:]
@@ -170,7 +172,7 @@ func (e *explorer) toolNames(ctx context.Context) []string {
 
 func (e *explorer) promptNames(ctx context.Context) []string {
 	if e.names.prompts == nil {
-		all, _ := e.client.Prompts(ctx) // the same
+		all, _ := e.client.Prompts(ctx) // without a list there are no completions
 		for _, p := range all {
 			e.names.prompts = append(e.names.prompts, p.Name)
 		}
@@ -178,8 +180,8 @@ func (e *explorer) promptNames(ctx context.Context) []string {
 	return e.names.prompts
 }
 
-// classNames returns the classes, as get_all_schemas lists them. For many classes these are the beginnings of their names.
-// It asks once. If the call fails it returns none, and the next completion asks again.
+// classNames returns the classes that get_all_schemas lists. If there are many, it returns prefixes of their names.
+// It calls the tool once. If the call fails it returns nil, and the next completion calls again.
 func (e *explorer) classNames(ctx context.Context) []string {
 	if e.names.classes == nil {
 		var doc struct {
@@ -195,7 +197,7 @@ func (e *explorer) classNames(ctx context.Context) []string {
 	return e.names.classes
 }
 
-// fieldNames returns the fields of a class, as get_schema lists them, asked for as classNames asks.
+// fieldNames returns the fields of a class that get_schema lists. It calls the tool in the same way as classNames.
 func (e *explorer) fieldNames(ctx context.Context, class string) []string {
 	if e.names.fields == nil {
 		e.names.fields = map[string][]string{}
@@ -210,7 +212,8 @@ func (e *explorer) fieldNames(ctx context.Context, class string) []string {
 	return e.names.fields[class]
 }
 
-// read calls a tool for a completion, and decodes its structured result. It leaves doc alone if the call fails.
+// read calls a tool for a completion and decodes its structured result into doc. It leaves doc unchanged if the call
+// fails.
 func (e *explorer) read(ctx context.Context, tool string, arguments map[string]string, doc any) {
 	in, _ := json.Marshal(arguments) // can't fail for strings
 	if a, err := e.client.Call(ctx, tool, in); err == nil {
@@ -218,7 +221,7 @@ func (e *explorer) read(ctx context.Context, tool string, arguments map[string]s
 	}
 }
 
-// A named thing of a list in a structured result.
+// A named is an element with a name in a structured result.
 type named struct{ Name string }
 
 func namesOf(list []named) []string {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/agentcmd"
 )
 
-// TestTimeout shows that a statement without end can't be asked for: --timeout is a time, and there is a default.
+// TestTimeout checks that every statement has a time limit. --timeout must be a duration, and it has a default.
 func TestTimeout(t *testing.T) {
 	o := agentcmd.ExportOptions{Usage: fmt.Errorf, Args: func(int, ...string) cobra.PositionalArgs { return cobra.ExactArgs(1) }}
 	cmd := agentcmd.ExportSQL(o)

@@ -12,14 +12,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A described is the view and the rights of a principal, with the gates and the actions.
+// A described contains the view and the rights of a principal, the gates and the actions.
 type described struct {
 	policyops.Description
 	Gates   []config.SetGate `json:"gates"`
 	Actions []may            `json:"actions"`
 }
 
-// A may is an action, and why the principal can't call it, or "" if it can.
+// A may is an action with the reason why the principal can't call it, or "".
 type may struct {
 	Action string      `json:"action"`
 	Class  string      `json:"class"`
@@ -27,7 +27,7 @@ type may struct {
 	Why    string      `json:"why,omitempty"`
 }
 
-// where returns the file and the line of a rule, or its path.
+// where returns the file and line of a rule. It returns the path of the rule if the rule is not in a file.
 func (s *scene) where(rule []string, p identity.Principal) string {
 	at := s.place(rule, p)
 	if at.File == "" {
@@ -36,7 +36,7 @@ func (s *scene) where(rule []string, p identity.Principal) string {
 	return fmt.Sprintf("%s:%d", at.File, at.Line)
 }
 
-// actions returns all actions, and why p can't call those that it can't.
+// actions returns all actions, with the reason for each action that p can't call.
 func (s *scene) actions(p identity.Principal) []may {
 	out := []may{}
 	if s.Actions == nil {

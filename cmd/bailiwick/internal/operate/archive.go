@@ -14,10 +14,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
-// errNoFolder means that neither the command nor the configuration names a folder for the archive.
+// errNoFolder is the error if neither the command nor the configuration names a folder for the archive.
 var errNoFolder = errors.New("name the folder of the archive: --to FOLDER, or audit.archive.folder in the configuration")
 
-// auditArchive returns the command audit archive. Files that were written before an error are printed too: they are complete and stay.
+// auditArchive returns the command audit archive. After an error it also prints the files that it has written,
+// because they are complete and remain.
 func auditArchive(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	var before, to string
@@ -69,7 +70,7 @@ func auditArchive(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// parseBefore parses a day of UTC or a time, neither in the future.
+// parseBefore parses a day in UTC or a time. Both must be in the past.
 func parseBefore(text string, now time.Time) (time.Time, error) {
 	at, err := time.Parse(time.DateOnly, text)
 	if err != nil {

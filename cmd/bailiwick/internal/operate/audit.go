@@ -16,8 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// policyAudit returns the command policy audit. It ends with code 1 only for the codes of --fail-on, so that a first look at old rules fails
-// no pipeline.
+// policyAudit returns the command policy audit. The exit code is 1 only for the codes of --fail-on. A first check of
+// old rules therefore doesn't break a pipeline.
 func policyAudit(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	var fail []string
@@ -76,7 +76,7 @@ func codes(names []string) ([]policyops.Code, error) {
 	return out, nil
 }
 
-// A Finding is a finding with its place in the configuration.
+// A Finding is a finding with its position in the configuration.
 type Finding struct {
 	policyops.Finding
 	Place *place `json:"place,omitempty"`
@@ -94,8 +94,9 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s", at, f.Code, f.Message)
 }
 
-// Findings examines a configuration, its sources, and the tokens in its store, if it exists. With thorough, it looks at
-// samples of all values that agents could see for as long as it takes, otherwise at small ones for half a minute.
+// Findings checks a configuration, its sources, and the tokens in its store if the store exists. With thorough, it
+// samples all values that agents could see, without a time limit. Otherwise it takes small samples for at most half a
+// minute.
 func Findings(ctx context.Context, c *config.Config, thorough bool) (*app.Survey, []Finding, error) {
 	s, err := policyLook(ctx, c)
 	if err != nil {
@@ -140,11 +141,11 @@ func Findings(ctx context.Context, c *config.Config, thorough bool) (*app.Survey
 	return s.Survey, out, nil
 }
 
-// maxPerKind is how many findings of one kind are shown each. The others are counted.
+// maxPerKind is the maximum number of findings shown of each kind. Further findings are only counted.
 const maxPerKind = 5
 
-// printFindings prints at most most findings of each code, with their places and suggestions, and counts the rest. As
-// JSON it prints all. It returns ErrSaid if one of them has a code of stops.
+// printFindings prints at most most findings of each code, with their positions and suggestions, and counts the
+// others. As JSON it prints all findings. It returns ErrSaid if a finding has one of the codes in stops.
 func printFindings(t *terminal.Terminal, all []Finding, stops []policyops.Code, most int) error {
 	var failed error
 	counts := map[policyops.Code]int{}

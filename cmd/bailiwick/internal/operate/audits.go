@@ -26,10 +26,11 @@ func AuditCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// followEvery is the interval at which a follower looks for new records.
+// followEvery is the interval at which audit tail --follow checks for new records.
 const followEvery = 300 * time.Millisecond
 
-// auditTail returns the command audit tail. With --follow it polls the log, since another process writes it. An interruption is not an error.
+// auditTail returns the command audit tail. With --follow it polls the log, because another process writes it. An
+// interruption is not an error.
 func auditTail(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	var most int
@@ -69,7 +70,7 @@ func auditTail(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// lastRecords prints the last records, the newest last, and returns the sequence number of the next one.
+// lastRecords prints the last records in order. It returns the sequence number of the next record.
 func lastRecords(ctx context.Context, t *terminal.Terminal, log audit.Reader, most int) (next int64, err error) {
 	head, err := log.Head(ctx)
 	if err != nil {
@@ -124,7 +125,7 @@ func reason(r audit.Record) string {
 	return "(" + r.Kind + ")"
 }
 
-// auditKey returns the command audit key: the public key of audit.key, else of the key that the store made.
+// auditKey returns the command audit key. It prints the public key for audit.key, or for the key in the store.
 func auditKey(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
@@ -148,8 +149,8 @@ func auditKey(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// auditExport returns the command audit export. Records of steps that the archive has are skipped, so that the files and the export together
-// have each record once. A failed write ends it with an error.
+// auditExport returns the command audit export. It skips the records of steps that the archive contains, so that the
+// archive and the export together contain each record once. A failed write ends it with an error.
 func auditExport(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
@@ -169,7 +170,7 @@ func auditExport(t *terminal.Terminal) *cobra.Command {
 				var wrote error
 				err = log.Records(cmd.Context(), audit.First, func(r audit.Record) bool {
 					if 0 < r.Seq && r.Seq <= base.Seq {
-						return true // of a step. The archive has it
+						return true // a step, which the archive contains
 					}
 					wrote = lines.Encode(r)
 					return wrote == nil

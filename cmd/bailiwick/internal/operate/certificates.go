@@ -17,17 +17,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// soon is how long before its end a certificate is a warning.
+// soon is the time before its end at which a certificate causes a warning.
 const soon = 21 * 24 * time.Hour
 
-// A certificateFile is a file with certificates, as the configuration names it.
+// A certificateFile is a file with certificates that the configuration names.
 type certificateFile struct {
 	about, path string
-	key         string // the file of the private key. "" for certificates of authorities
+	key         string // the file with the private key. "" for certificates of authorities
 	encrypted   bool   // the key has a password
 }
 
-// certificates looks at all files with certificates, and at the certificate of the public address.
+// certificates checks all files with certificates, and the certificate of the public address.
 func certificates(ctx context.Context, c *config.Config, now time.Time) []finding {
 	var out []finding
 	for _, f := range certificateFiles(c) {
@@ -41,12 +41,12 @@ func certificates(ctx context.Context, c *config.Config, now time.Time) []findin
 	defer cancel()
 	f := checkCertificate(ctx, "certificate", hostPort(at), &tls.Config{MinVersion: tls.VersionTLS12, ServerName: at.Hostname()})
 	if f.Text = "server.url: " + f.Text; f.State == fault {
-		f.State = warning // this machine may not see the public address
+		f.State = warning // this machine may not be able to reach the public address
 	}
 	return append(out, f)
 }
 
-// certificateFiles returns the files that sources and the store name, each once.
+// certificateFiles returns the distinct files that the sources and the store name.
 func certificateFiles(c *config.Config) (out []certificateFile) {
 	add := func(f certificateFile) {
 		if f.path != "" && f.path != "system" && !slices.ContainsFunc(out, func(o certificateFile) bool { return o.path == f.path }) {
@@ -75,13 +75,13 @@ func certificateFiles(c *config.Config) (out []certificateFile) {
 	return out
 }
 
-// look reads the file.
+// look checks the certificates in the file.
 func (f certificateFile) look(now time.Time) finding {
 	chain, err := readCertificates(f.path)
 	if err != nil {
 		return finding{fault, f.about, fmt.Sprintf("the certificates in %s can't be read: %v", f.path, err), "give a file in PEM form that this user can read"}
 	}
-	if f.key == "" { // authorities: any of them may do
+	if f.key == "" { // for authorities, one valid certificate is sufficient
 		last := slices.MaxFunc(chain, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
 		return lasting(f.about, f.path, []*x509.Certificate{last}, now)
 	}
@@ -98,7 +98,7 @@ func (f certificateFile) look(now time.Time) finding {
 	return lasting(f.about, f.path, chain, now)
 }
 
-// bare returns an error without the path of its file.
+// bare returns an error without the path of the file.
 func bare(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -106,7 +106,7 @@ func bare(err error) error {
 	return err
 }
 
-// readCertificates returns the certificates of a file, of which there is at least one.
+// readCertificates returns the certificates in a file. It fails if there are none.
 func readCertificates(path string) (out []*x509.Certificate, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -132,7 +132,7 @@ func readCertificates(path string) (out []*x509.Certificate, err error) {
 	return out, nil
 }
 
-// lasting says how long the certificates of a chain last: the first that ends counts.
+// lasting reports how long the certificates of a chain are valid. The certificate that expires first decides.
 func lasting(about, what string, chain []*x509.Certificate, now time.Time) finding {
 	if len(chain) == 0 {
 		return finding{State: good, About: about, Text: what}
@@ -150,7 +150,7 @@ func lasting(about, what string, chain []*x509.Certificate, now time.Time) findi
 	return finding{State: good, About: about, Text: text}
 }
 
-// nameOf returns the names for which a certificate stands.
+// nameOf returns the names for which a certificate is valid.
 func nameOf(c *x509.Certificate) string {
 	names := slices.Clone(c.DNSNames)
 	for _, ip := range c.IPAddresses {

@@ -6,53 +6,54 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// A Server is what a client connects to: a URL with a token, or a program that the client starts.
+// A Server is the server that a client connects to. It is a URL with a token, or a program that the client starts.
 type Server struct {
 	Name    string   // the key of the entry
-	URL     string   // of the endpoint, or "" for a program
-	Token   string   // is sent as a bearer token, or ""
-	Command []string // the program's absolute path and its arguments, if URL is ""
+	URL     string   // the URL of the endpoint, or "" for a program
+	Token   string   // the bearer token, or ""
+	Command []string // the absolute path of the program and its arguments, if URL is ""
 }
 
-// A Machine says where clients keep their files.
+// A Machine describes where clients store their files.
 type Machine struct {
-	OS     string              // as runtime.GOOS
+	OS     string              // the operating system, as in runtime.GOOS
 	Home   string              // the user's home directory
-	Config string              // the user's configuration directory, as os.UserConfigDir
-	Getenv func(string) string // some clients take their directory from a variable
+	Config string              // the user's configuration directory, as from os.UserConfigDir
+	Getenv func(string) string // reads an environment variable. Some clients take their directory from one
 }
 
-// A ConfiguredClient is a program that speaks MCP.
+// A ConfiguredClient is an MCP client whose configuration this package can edit.
 type ConfiguredClient struct {
-	ID   string // the word for it on the command line
+	ID   string // its name on the command line
 	Name string
-	// Format is where its form is documented, with the version that it was tried with or the date of the documentation.
+	// Format is where the file format is documented. It includes the tested version or the date of the documentation.
 	Format string
-	// Check is how its user sees that it is connected.
+	// Check tells the user how to see that the client is connected.
 	Check string
-	// Project is the file in the folder of a project, with slashes, or "" if the client has none, or it can't refer to a variable.
+	// Project is the path of the file within a project folder, with slashes. It is "" if the client has no such file,
+	// or if the file can't refer to a variable.
 	Project string
-	// OnlyPrograms: the file can't hold URLs.
+	// OnlyPrograms means that the file can't contain URLs.
 	OnlyPrograms bool
 
 	file     func(Machine) string
-	at       []string // the path of the object, or table, of servers
+	at       []string // the path of the object or table that contains the servers
 	variable string   // how the file refers to edge.InstallVariable
 	toml     bool
-	inputs   bool // the file asks for the token by an input
+	inputs   bool // the file asks for the token with an input
 	remote   func(Server) any
 	local    func(Server) any
 }
 
-// File returns the path of the user's file.
+// File returns the path of the user's configuration file.
 func (c *ConfiguredClient) File(m Machine) string { return c.file(m) }
 
-// ConfiguredClients returns all clients that are known, in the order of their IDs.
+// ConfiguredClients returns all known clients in the order of their IDs.
 func ConfiguredClients() []ConfiguredClient {
 	return []ConfiguredClient{claudeCode(), claudeDesktop(), codex(), cursor(), gemini(), lmStudio(), opencode(), vsCode(), windsurf(), zed()}
 }
 
-// An entry has the members that clients use, in the order in which people write them.
+// An entry contains the members that clients use, in their usual order.
 type entry struct {
 	Type      string            `json:"type,omitempty"`
 	Source    string            `json:"source,omitempty"`
@@ -75,7 +76,7 @@ func headers(s Server) map[string]string {
 func remote(s Server) any { return entry{URL: s.URL, Headers: headers(s)} }
 func local(s Server) any  { return entry{Command: s.Command[0], Args: s.Command[1:]} }
 
-// claudeCode returns the client Claude Code, whose one file has the servers of all projects.
+// claudeCode returns the client Claude Code. Its single file contains the servers of all projects.
 func claudeCode() ConfiguredClient {
 	return ConfiguredClient{ID: "claude-code", Name: "Claude Code", Format: "tried with @anthropic-ai/claude-code 2.1.197", Check: "claude mcp list",
 		Project: ".mcp.json", at: []string{"mcpServers"}, variable: "${" + edge.InstallVariable + "}",
@@ -95,7 +96,7 @@ func claudeDesktop() ConfiguredClient {
 		file: func(m Machine) string { return filepath.Join(m.Config, "Claude", "claude_desktop_config.json") }}
 }
 
-// codex returns the client Codex, whose file is TOML.
+// codex returns the client Codex. Its file is TOML.
 func codex() ConfiguredClient {
 	return ConfiguredClient{ID: "codex", Name: "Codex", Format: "tried with @openai/codex 0.169.0", Check: "codex mcp list",
 		at: []string{"mcp_servers"}, toml: true,
@@ -128,7 +129,7 @@ func lmStudio() ConfiguredClient {
 		file: func(m Machine) string { return filepath.Join(m.Home, ".lmstudio", "mcp.json") }}
 }
 
-// opencode returns the client opencode, whose file is in XDG_CONFIG_HOME on every system.
+// opencode returns the client opencode. Its file is in XDG_CONFIG_HOME on every operating system.
 func opencode() ConfiguredClient {
 	return ConfiguredClient{ID: "opencode", Name: "opencode", Format: "tried with opencode-ai 1.18.33", Check: "opencode mcp list",
 		Project: "opencode.json", at: []string{"mcp"}, variable: "{env:" + edge.InstallVariable + "}",
@@ -160,7 +161,7 @@ func windsurf() ConfiguredClient {
 		remote: func(s Server) any { return entry{ServerURL: s.URL, Headers: headers(s)} }}
 }
 
-// zed returns the client Zed, whose file has another place on Windows.
+// zed returns the client Zed. Its file has a different path on Windows.
 func zed() ConfiguredClient {
 	return ConfiguredClient{ID: "zed", Name: "Zed", Format: "zed.dev/docs/ai/mcp, 2025", Check: "the Agent Panel's settings",
 		at: []string{"context_servers"}, remote: remote,

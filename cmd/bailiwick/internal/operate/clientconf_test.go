@@ -28,8 +28,8 @@ func client(t *testing.T, id string) operate.ConfiguredClient {
 	return operate.ConfiguredClient{}
 }
 
-// TestForms shows the file of each client: with a URL, with a program, and in a project. scripts/clients/connect has the
-// clients of npm read the same.
+// TestForms compares the file of each client with a URL, with a program, and in a project. scripts/clients/connect
+// tests the same files with the npm clients.
 func TestForms(t *testing.T) {
 	over := operate.Server{Name: "bailiwick", URL: "http://127.0.0.1:8420/mcp", Token: "bw_secret"}
 	program := operate.Server{Name: "bailiwick", Command: []string{"/usr/bin/bailiwick", "serve", "--stdio"}}
@@ -75,7 +75,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestEdit checks that nothing but the entry changes, whatever the file looks like.
+// TestEdit checks that an edit changes only the entry, whatever the file contains.
 func TestEdit(t *testing.T) {
 	for name, tt := range map[string]struct{ client, before, after string }{
 		"comments, tabs and a trailing comma": {"vscode",
@@ -109,7 +109,8 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestRefused checks that a file that can't be understood, or changed without changing more, is refused, without its text.
+// TestRefused checks files that can't be parsed, or that can't be edited without other changes. The error must not
+// contain the text of the file.
 func TestRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ client, text, want string }{
 		"no JSON":                 {"cursor", `{"secret": `, "is not a JSON object"},
@@ -133,8 +134,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestVSCode holds what is written for Visual Studio Code to the schema in its source: mcpServerSchema of
-// src/vs/workbench/contrib/mcp/common/mcpConfiguration.ts, read on 2026-11-23, which allows no other key.
+// TestVSCode checks the file for Visual Studio Code against the schema in its source. The schema is mcpServerSchema
+// in src/vs/workbench/contrib/mcp/common/mcpConfiguration.ts, read on 2026-11-23. It allows no other keys.
 func TestVSCode(t *testing.T) {
 	over := operate.Server{Name: "bailiwick", URL: "http://127.0.0.1:8420/mcp", Token: "bw_secret"}
 	program := operate.Server{Name: "bailiwick", Command: []string{"/usr/bin/bailiwick", "serve", "--stdio"}}

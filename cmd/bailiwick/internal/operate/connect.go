@@ -25,21 +25,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A connection has the arguments of connect.
+// A connection contains the arguments of the command connect.
 type connection struct {
 	t       *terminal.Terminal
 	keep    app.Keep
 	who     app.StdioFlags
 	client  ConfiguredClient
 	server  Server
-	file    string // the client's
-	expires string // the flag
-	program bool   // the client starts the program
-	project bool   // the file of the project in this folder
-	print   bool   // nothing is written
+	file    string // the path of the client's file
+	expires string // the flag --expires
+	program bool   // the client starts this program itself
+	project bool   // use the file of the project in the working folder
+	print   bool   // only print the configuration
 }
 
-// ConnectCommand returns the command that gives a client a token and writes its configuration.
+// ConnectCommand returns the command connect. It creates a token for a client and writes the client's configuration.
 func ConnectCommand(t *terminal.Terminal) *cobra.Command {
 	c := &connection{t: t}
 	cmd := &cobra.Command{
@@ -76,7 +76,7 @@ func ConnectCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// machine returns where the clients of this user keep their files.
+// machine describes where the clients of this user store their files.
 func machine() (Machine, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -86,7 +86,7 @@ func machine() (Machine, error) {
 	return Machine{OS: runtime.GOOS, Home: home, Config: dir, Getenv: os.Getenv}, err
 }
 
-// list prints the clients that connect knows, with the paths of their files on this machine.
+// list prints the supported clients with the paths of their files on this machine.
 func (c *connection) list() error {
 	m, err := machine()
 	if err != nil {
@@ -140,7 +140,7 @@ func (c *connection) choose(id string) error {
 	return err
 }
 
-// withProgram has the client start this program.
+// withProgram configures the client to start this program.
 func (c *connection) withProgram(ctx context.Context) error {
 	from := app.Setup{File: c.keep.File, Store: c.keep.Store}
 	conf, err := from.Load()
@@ -178,7 +178,7 @@ func (c *connection) withProgram(ctx context.Context) error {
 	return c.finish(nil)
 }
 
-// warn prints what is likely to be wrong with a token.
+// warn prints likely mistakes in a token.
 func (c *connection) warn(ctx context.Context, conf *config.Config, want identity.Token) error {
 	warnings, err := app.CheckToken(ctx, conf, want)
 	for _, w := range warnings {
@@ -187,9 +187,9 @@ func (c *connection) warn(ctx context.Context, conf *config.Config, want identit
 	return err
 }
 
-// withToken makes a token, if the server takes one, and has the client send it.
+// withToken creates a token if the server accepts tokens, and configures the client to send it.
 func (c *connection) withToken(ctx context.Context) error {
-	// Without a configuration a store that is made here is one that no server reads.
+	// Without a configuration, no server would read a store that is created here.
 	c.keep.There = c.keep.File == "" && c.keep.Store == "" && !app.Exists(app.DefaultFile)
 	return c.keep.Tokens(ctx, func(tokens *identity.Tokens, conf *config.Config) error {
 		if err := c.address(conf); err != nil {
@@ -212,7 +212,7 @@ func (c *connection) withToken(ctx context.Context) error {
 		if life != 0 {
 			want.Expires = time.Now().Add(life)
 		}
-		if _, _, err := c.fileWithServer("bw_"); err != nil { // before a token is made for nothing
+		if _, _, err := c.fileWithServer("bw_"); err != nil { // checked before a token is created
 			return err
 		}
 		if err := c.warn(ctx, conf, want); err != nil {
@@ -227,7 +227,7 @@ func (c *connection) withToken(ctx context.Context) error {
 	})
 }
 
-// address sets the URL of the server.
+// address sets the URL of the server if it isn't set.
 func (c *connection) address(conf *config.Config) error {
 	if c.server.URL == "" {
 		host, port, err := net.SplitHostPort(cmp.Or(conf.Listen, config.DefaultListen))
@@ -247,8 +247,8 @@ func (c *connection) address(conf *config.Config) error {
 	return nil
 }
 
-// fileWithServer returns the text of the client's file after the server was added to it. With --print the file counts
-// as empty.
+// fileWithServer returns the text of the client's file after the server is added to it. With --print it starts from
+// an empty file.
 func (c *connection) fileWithServer(token string) (text []byte, replaced bool, err error) {
 	s := c.server
 	s.Token = token
@@ -268,7 +268,7 @@ func (c *connection) fileWithServer(token string) (text []byte, replaced bool, e
 	return text, replaced, err
 }
 
-// finish writes or prints the configuration, and says what to do next.
+// finish writes or prints the configuration and the next steps.
 func (c *connection) finish(made *identity.Token) error {
 	text, replaced, err := c.fileWithServer(c.server.Token)
 	if err != nil {
@@ -308,7 +308,7 @@ func (c *connection) finish(made *identity.Token) error {
 	return nil
 }
 
-// next says what the user does next.
+// next prints the next steps for the user.
 func (c *connection) next(made *identity.Token) {
 	if made != nil {
 		c.t.Notef("Token %s acts for %s, may %s, and is good until %s.", made.ID, made.Owner, join(made.Scopes), made.Expires.Format(time.DateOnly))
@@ -323,11 +323,11 @@ func (c *connection) next(made *identity.Token) {
 	c.t.Notef("See that it is connected: %s.", c.client.Check)
 }
 
-// write replaces a file in one step and returns the path of a copy of the old file, or "". Only the owner can read a
+// write replaces a file atomically. It returns the path of a copy of the old file, or "". Only the owner can read a
 // file with a secret.
 func write(path string, text []byte, secret bool) (backup string, err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a link stays a link
+		path = real // keep a symbolic link and replace its target
 	}
 	mode := fs.FileMode(0o600)
 	old, err := os.ReadFile(path)

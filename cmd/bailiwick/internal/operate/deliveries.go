@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
 
-// deliveries returns the command changes deliveries, which lists notifications, the newest first.
+// deliveries returns the command changes deliveries. It lists notifications, the newest first.
 func (d commands) deliveries() *cobra.Command {
 	var asked filter
 	cmd := &cobra.Command{
@@ -39,8 +39,8 @@ func (d commands) deliveries() *cobra.Command {
 	return cmd
 }
 
-// printDeliveries prints a page as a table. LAST is the failure of the last attempt, else the status of its answer. All texts may come
-// from other systems, so each is made printable on one line.
+// printDeliveries prints a page as a table. The column LAST is the failure of the last attempt, or else the HTTP
+// status. Texts may come from other systems, so they are made printable and put on one line.
 func (d commands) printDeliveries(page reviewapi.DeliveryPage) error {
 	w := d.t.Table()
 	fmt.Fprintln(w, "ID\tWEBHOOK\tCHANGE\tEVENT\tSTATE\tATTEMPTS\tAGE\tLAST")
@@ -61,7 +61,7 @@ func (d commands) printDeliveries(page reviewapi.DeliveryPage) error {
 	return nil
 }
 
-// redeliver returns the command changes redeliver. The id is checked here, because it becomes a part of a path.
+// redeliver returns the command changes redeliver. It checks the id because the id becomes part of a path.
 func (d commands) redeliver() *cobra.Command {
 	return &cobra.Command{
 		Use:   "redeliver ID",

@@ -15,7 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 )
 
-// policyDescribe returns the command policy describe: everything that one principal sees, or one class with its fields and conditions.
+// policyDescribe returns the command policy describe. It prints everything that one principal sees, or one class with
+// its fields and conditions.
 func policyDescribe(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	var name string
@@ -43,7 +44,7 @@ func policyDescribe(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// loadScene returns the configuration that the flags name, and the principal called name.
+// loadScene loads the configuration that the flags name, and returns the principal with this name.
 func loadScene(ctx context.Context, from *app.Setup, name string) (*scene, identity.Principal, error) {
 	c, err := from.Load()
 	if err != nil {
@@ -60,8 +61,8 @@ func loadScene(ctx context.Context, from *app.Setup, name string) (*scene, ident
 	return s, p, err
 }
 
-// printAll prints what p sees and may do: tools, gates, actions, APIs, and a line for each class with the numbers of its fields.
-// Classes that p doesn't see are listed with the reason, because the reader is an operator, not p.
+// printAll prints what p sees and may do: tools, gates, actions, APIs, and a line for each class with the numbers of
+// its fields. Classes that p doesn't see are listed with the reason, because only an operator reads this output.
 func (s *scene) printAll(t *terminal.Terminal, p identity.Principal) error {
 	d := s.Regime.Describe(p)
 	if t.JSON {
@@ -99,7 +100,7 @@ func (s *scene) printAll(t *terminal.Terminal, p identity.Principal) error {
 	return nil
 }
 
-// PrintAPIs prints how much is visible of HTTP APIs. It prints nothing if there are none.
+// PrintAPIs prints how many parts of HTTP APIs are visible. It prints nothing if there are no APIs.
 func PrintAPIs(t *terminal.Terminal, all []policyops.API) error {
 	if len(all) == 0 {
 		return nil
@@ -116,8 +117,8 @@ func PrintAPIs(t *terminal.Terminal, all []policyops.API) error {
 	return nil
 }
 
-// printClass prints one class as p sees it, its hidden fields with the rules that hide them, and the conditions on its records. A class
-// that isn't visible is an answer, with its reason. One that no source has is an error of use.
+// printClass prints one class as p sees it, the hidden fields with the rules that hide them, and the conditions on
+// its records. For a class that isn't visible, it prints the reason. A class that no source has is a usage error.
 func (s *scene) printClass(t *terminal.Terminal, p identity.Principal, class string) error {
 	view, verdict := s.Regime.DescribeClass(p, class)
 	if verdict.Reason == "unknown_class" {
@@ -165,7 +166,7 @@ func visibleView(v policyops.View, verdict policyops.Verdict) *policyops.View {
 	return &v
 }
 
-// reason returns why something is not visible, and the place of the rule.
+// reason returns why something is not visible, and the position of the rule.
 func (s *scene) reason(v policyops.Verdict, principal identity.Principal) string {
 	p := s.place(v.Rule, principal)
 	switch {
@@ -177,7 +178,7 @@ func (s *scene) reason(v policyops.Verdict, principal identity.Principal) string
 	return fmt.Sprintf("%s (%s:%d)", v.Why, p.File, p.Line)
 }
 
-// records describes the conditions on every record of a view.
+// records describes the conditions that limit the records of a view.
 func records(layers []policyops.Layer) string {
 	parts := make([]string, len(layers))
 	for i, l := range layers {

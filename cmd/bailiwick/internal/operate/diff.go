@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 )
 
-// policyDiff returns the command policy diff, which reads the audit of the last --days and the catalogues of both configurations, and no
-// records.
+// policyDiff returns the command policy diff. It reads the audit of the last --days and the catalogues of both
+// configurations. It reads no records.
 func policyDiff(t *terminal.Terminal) *cobra.Command {
 	var store, name string
 	var days int
@@ -41,16 +41,16 @@ func policyDiff(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// A comparison holds the arguments of the command.
+// A comparison contains the arguments of the command policy diff.
 type comparison struct {
-	old, new, store, as string // the files, the store with the audit ("" for that of old), and the principal ("" for all)
+	old, new, store, as string // the files, the store with the audit ("" means the store of old), and the principal ("" means all)
 	since               time.Time
 	days                int
 }
 
-// compare judges each recorded call since q.since by the rules of both files. Each side is examined with its own sources. Both take
-// principals from the tokens in the store of the old one, since a proposed file has none. The audit is read backwards, so that it can
-// stop at the time.
+// compare judges each recorded call since q.since by the rules of both files. It checks each side with its own
+// sources. The principals of both sides come from the tokens in the old store, because a proposed file has no tokens.
+// The audit is read backwards, so that reading can stop at q.since.
 func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 	from := app.Setup{File: q.old, Store: q.store}
 	c, err := from.Load()
@@ -85,7 +85,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 	err = keeping(ctx, c.Store, func(store app.Store) error {
 		return store.Backwards(ctx, audit.Last, func(r audit.Record) bool {
 			if r.Step != "" {
-				return true // not a call, and its time can be long past
+				return true // a step isn't a call, and its time may be long ago
 			}
 			if r.Time.Before(q.since) {
 				return false
@@ -103,15 +103,15 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 	return printDiff(t, run.Report(), old, now, q.days)
 }
 
-// told is a difference with the place of the rule that refuses.
+// A told is a difference with the position of the rule that refuses.
 type told struct {
 	policyops.Difference
 	Place *place `json:"place,omitempty"`
 }
 
-// printDiff prints the differences under a heading for each kind, and the counts. The place of each is in the file that
-// refuses. This is the new one, or the old one for calls that would be allowed from now on. It returns ErrSaid if there
-// are differences.
+// printDiff prints the differences under a heading for each kind, and the counts. A position refers to the file that
+// refuses. That is the new file, or the old file for calls that would now be allowed. It returns ErrSaid if there are
+// differences.
 func printDiff(t *terminal.Terminal, r policyops.DiffReport, old, now *scene, days int) error {
 	changes := make([]told, len(r.Changes))
 	for i, c := range r.Changes {
@@ -152,7 +152,7 @@ func printDiff(t *terminal.Terminal, r policyops.DiffReport, old, now *scene, da
 	return otherwise
 }
 
-// headings are the headings for each kind of difference.
+// headings contains the heading for each kind of difference.
 var headings = map[string]string{
 	policyops.NowRefused: terminal.Style(terminal.Red, "would be refused"),
 	policyops.NowAllowed: terminal.Style(terminal.Green, "would be allowed"),
@@ -160,8 +160,8 @@ var headings = map[string]string{
 	policyops.Undecided:  terminal.Style(terminal.Amber, "can't be decided from the audit"),
 }
 
-// printChange prints one group of calls with the same principal, tool and classes. It prints how many there are, the
-// rule that refuses and its place, and what would be different.
+// printChange prints one group of calls with the same principal, tool and classes. It prints their number, the
+// refusing rule with its position, and the differences.
 func printChange(t *terminal.Terminal, c told) {
 	asker := c.Principal
 	if c.Tenant != "" {

@@ -1,22 +1,23 @@
-// Package operate implements the commands of operators: they inspect and maintain an installation.
+// Package operate implements the commands with which operators inspect and maintain an installation.
 //
 //	flags ─terminal, app→ configuration, store, sources ─command→ report, exit code
 //
-// Health asks one running server how it is. Doctor examines everything that a server needs: the configuration, the
-// files, the store, certificates and sources.
+// Health checks whether one running server is healthy. Doctor checks everything that a server needs: the
+// configuration, the files, the store, certificates and sources.
 //
-// The audit commands read and verify the record of every call. If the audit was modified, verify reports the change and
-// exits with code 1. The store commands back up, restore and check the gateway's own store.
+// The audit commands read and verify the record of every call. If the audit was modified, verify reports the change
+// and exits with code 1. The store commands back up, restore and check the gateway's own store.
 //
-// The policy commands print the results of package policyops. They show the permissions of a principal, the reason of a
-// refusal, questionable rules, the results of tests, and the difference to another configuration. They reject an
-// ambiguous principal. Only policy audit reads records, as samples.
+// The policy commands print the results of package policyops. They show the permissions of a principal, the reason
+// for a refusal, questionable rules, the results of tests, and the difference to another configuration. They reject
+// an ambiguous principal. Only policy audit reads records, as samples.
 //
-// The token and people commands manage access. Access to the store is sufficient for them. A token's secret is shown
-// once, when it is created. The connect command writes the server into the configuration of an MCP client. It changes
-// one entry of the client's file and keeps everything else: other servers, settings, comments and indentation.
+// The token and people commands manage access. They require access to the store and no token. A token's secret is
+// shown once, at its creation. The connect command writes the server into the configuration of an MCP client. It
+// changes one entry of the client's file and keeps everything else: other servers, settings, comments and
+// indentation.
 //
-// The review commands ask a running server and print the sheets of package review.
+// The review commands send requests to a running server and print the sheets of package review.
 package operate
 
 import (
@@ -34,7 +35,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// patience is how long one server may take to answer all that doctor asks it.
+// patience is the maximum time for all of doctor's requests to one server.
 const patience = 20 * time.Second
 
 // Doctor returns the command doctor.
@@ -64,7 +65,7 @@ func Doctor(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// examine looks at everything that c names.
+// examine checks everything that the configuration names.
 func examine(ctx context.Context, c *config.Config) []finding {
 	found := checkStore(ctx, c)
 	of, reached := sources(ctx, c)
@@ -78,7 +79,7 @@ func examine(ctx context.Context, c *config.Config) []finding {
 	return append(found, server(ctx, c)...)
 }
 
-// A state says how bad a finding is.
+// A state is the severity of a finding.
 type state string
 
 const (
@@ -90,12 +91,12 @@ const (
 // A finding is one line of the report.
 type finding struct {
 	State state  `json:"state"`
-	About string `json:"about"` // "store", "source app"
+	About string `json:"about"` // what the finding is about, such as "store" or "source app"
 	Text  string `json:"text"`
 	Do    string `json:"do,omitempty"` // the next step for the operator
 }
 
-// textOf returns an error in one line, without what logs leave out.
+// textOf returns an error on one line, without the parts that logs omit.
 func textOf(err error) string {
 	text := err.Error()
 	if logged, ok := errors.AsType[interface {
@@ -107,7 +108,7 @@ func textOf(err error) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
 }
 
-// errorFinding returns a fault for an error whose text has the advice after its first sentence.
+// errorFinding returns a fault for an error. The advice is the text after the first sentence of the error.
 func errorFinding(about string, err error) finding {
 	text, do, _ := strings.Cut(textOf(err), ". ")
 	return finding{fault, about, strings.TrimPrefix(strings.TrimPrefix(text, about+": "), about+" "), do}
@@ -149,7 +150,7 @@ func report(t *terminal.Terminal, found []finding) error {
 	return nil
 }
 
-// configuration says whether the configuration at path can be used. err is why it can't be read.
+// configuration checks whether the configuration at path can be used. err is the error of reading it, or nil.
 func configuration(c *config.Config, path string, err error) []finding {
 	const about = "configuration"
 	if err != nil {
@@ -170,7 +171,7 @@ func configuration(c *config.Config, path string, err error) []finding {
 	return out
 }
 
-// server asks the server of the configuration whether it can answer.
+// server checks whether the configured server answers.
 func server(ctx context.Context, c *config.Config) []finding {
 	const about = "server"
 	listen := c.Listen

@@ -32,7 +32,8 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// issue writes a certificate for a name, which lasts from now for a time, and its key, into files. It is signed by itself if a is nil.
+// issue writes a certificate for a name and its key into files. The certificate is valid from the given time for the
+// duration lasts. It is self-signed if a is nil.
 func (a *authority) issue(t *testing.T, dir, name string, from time.Time, lasts time.Duration) (_ *authority, certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -66,7 +67,7 @@ func (a *authority) issue(t *testing.T, dir, name string, from time.Time, lasts 
 	return &authority{made, private}, certificate, key
 }
 
-// joined writes the contents of files into one.
+// joined concatenates files and returns the path of the result.
 func joined(t *testing.T, name string, files ...string) string {
 	t.Helper()
 	var all []byte
@@ -84,7 +85,8 @@ func joined(t *testing.T, name string, files ...string) string {
 	return path
 }
 
-// TestCertificates checks what is said of files with certificates: their end, their names, their chain and their keys.
+// TestCertificates checks the findings about files with certificates: their expiry, their names, their chain and
+// their keys.
 func TestCertificates(t *testing.T) {
 	dir, now, day := t.TempDir(), time.Now(), 24*time.Hour
 	var none *authority
@@ -111,7 +113,7 @@ func TestCertificates(t *testing.T) {
 		{fine, overKey, fault, "can't be used with the key"},
 		{fine, filepath.Join(dir, "gone.key"), fault, "no such file"},
 		{caFile, "", good, "certificate of ca.test"},
-		{joined(t, "authorities.pem", over, caFile), "", good, "certificate of ca.test"}, // one that is over beside one that isn't
+		{joined(t, "authorities.pem", over, caFile), "", good, "certificate of ca.test"}, // one expired and one valid certificate
 		{over, "", fault, "which is over"},
 		{empty, "", fault, "no certificate in PEM form"},
 		{filepath.Join(dir, "gone.pem"), "", fault, "no such file"},
@@ -123,7 +125,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestAPI: an API whose certificate nobody vouches for, one that refuses connections, and one without encryption.
+// TestAPI checks three APIs: one whose certificate is not trusted, one that refuses connections, and one without
+// encryption.
 func TestAPI(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
@@ -142,7 +145,7 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// load reads a configuration beside the document of an API.
+// load loads a configuration next to the document of an API.
 func load(t *testing.T, text string) *config.Config {
 	t.Helper()
 	dir := t.TempDir()
@@ -156,7 +159,7 @@ func load(t *testing.T, text string) *config.Config {
 	return c
 }
 
-// all returns the findings about something as text.
+// all returns the findings about one subject as text.
 func all(found []finding, about string) string {
 	var out []string
 	for _, f := range found {
@@ -167,7 +170,8 @@ func all(found []finding, about string) string {
 	return strings.Join(out, "\n")
 }
 
-// TestPostgres: a store and a source in PostgreSQL, with the rights, the pooler and the account each as they should be and not.
+// TestPostgres checks a store and a source in PostgreSQL. It tests rights, pooler and account in a good and a bad
+// state.
 func TestPostgres(t *testing.T) {
 	at := services.Postgres(t)
 	ctx := t.Context()
@@ -243,7 +247,7 @@ func TestPostgres(t *testing.T) {
 	check("pooled", services.PooledURL(t, at), services.PooledURL(t, at), "", "fault store", "a pooler in transaction mode stands before the database", "ok source shop", "behind a pooler")
 }
 
-// TestOlderStore checks the finding about a store that the next start upgrades.
+// TestOlderStore checks the finding about a store that the next start will upgrade.
 func TestOlderStore(t *testing.T) {
 	got := version("PostgreSQL 17", 1, 2)
 	if got.State != warning || got.Text != "PostgreSQL 17: version 1 of 2" || !strings.Contains(got.Do, "the next start upgrades it") {
@@ -251,7 +255,7 @@ func TestOlderStore(t *testing.T) {
 	}
 }
 
-// count returns how many tables the store has.
+// count returns the number of tables of the store.
 func count(t *testing.T, conn *pgx.Conn) (n int) {
 	t.Helper()
 	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_tables WHERE schemaname = 'bailiwick'`).Scan(&n); err != nil {
@@ -260,7 +264,7 @@ func count(t *testing.T, conn *pgx.Conn) (n int) {
 	return n
 }
 
-// TestOtherSources: MariaDB and a server that speaks MongoDB's protocol say their versions.
+// TestOtherSources checks that doctor prints the versions of MariaDB and of a server with MongoDB's protocol.
 func TestOtherSources(t *testing.T) {
 	for at, want := range map[string]string{
 		services.MariaDB(t):  "ok source shop: MariaDB 1",

@@ -14,9 +14,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// Edit returns the text of a configuration file in which the entry of s is set. An empty text begins a file. replaced
-// reports whether an entry of that name was there. A text that can't be understood, or that can't be changed without
-// changing something else, is an error, which never quotes the text: it may hold secrets.
+// Edit returns the text of a configuration file with the entry for s added or replaced. An empty text creates a new
+// file. replaced is true if an entry with this name existed. Edit fails if it can't parse the text or can't edit it
+// without other changes. The error never quotes the text, because it may contain secrets.
 func (c *ConfiguredClient) Edit(text []byte, s Server) (out []byte, replaced bool, err error) {
 	was, err := c.decode(text)
 	if err != nil {
@@ -41,8 +41,8 @@ func (c *ConfiguredClient) Edit(text []byte, s Server) (out []byte, replaced boo
 	return out, replaced, c.same(was, out, s.Name)
 }
 
-// EditProject is Edit for a project's file, which others read: it refers to edge.InstallVariable, or asks for the token, in the place of
-// the token of s.
+// EditProject is like Edit for a project's file. Other people read that file, so it must not contain the token of s.
+// It refers to edge.InstallVariable, or asks the user for the token.
 func (c *ConfiguredClient) EditProject(text []byte, s Server) (out []byte, replaced bool, err error) {
 	if s.Token != "" {
 		s.Token = c.variable
@@ -54,7 +54,7 @@ func (c *ConfiguredClient) EditProject(text []byte, s Server) (out []byte, repla
 	return out, replaced, err
 }
 
-// same checks that out differs from the text that was decoded as was in nothing but the entry name.
+// same checks that out differs from the original file only in the named entry. was is the decoded original.
 func (c *ConfiguredClient) same(was any, out []byte, name string) error {
 	is, err := c.decode(out)
 	if err == nil {
@@ -74,14 +74,14 @@ func (c *ConfiguredClient) same(was any, out []byte, name string) error {
 	return errors.New("the entry can't be set there without changing something else; use --print and set it by hand")
 }
 
-// trim removes the empty object at path, if nothing but it was added to v.
+// trim removes the object at path from v. It is called for an empty object that the edit has added.
 func trim(v any, path []string) {
 	if m, ok := lookup(v, path[:len(path)-1]).(map[string]any); ok {
 		delete(m, path[len(path)-1])
 	}
 }
 
-// decode decodes a configuration file. An empty one is an empty object.
+// decode decodes a configuration file. An empty text is an empty object.
 func (c *ConfiguredClient) decode(text []byte) (any, error) {
 	v := map[string]any{}
 	if c.toml {
@@ -110,8 +110,8 @@ func lookup(v any, path []string) any {
 	return v
 }
 
-// setMember sets the member at path of a JSON object to v, and creates the objects that lead to it. The rest of the text
-// stays as it is.
+// setMember sets the member at path of a JSON object to v and creates missing parent objects. The rest of the text
+// stays unchanged.
 func setMember(text []byte, path []string, v any) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
@@ -151,7 +151,8 @@ func hasName(m hujson.ObjectMember, name string) bool {
 	return ok && l.String() == name
 }
 
-// insert writes a part as the first of the object or array that begins at open. before is the indentation of its end.
+// insert adds a part as the first element of the object or array that begins at the offset open. before is the
+// indentation of its end.
 func insert(text []byte, open int, more bool, part []byte, before string) []byte {
 	after := []byte("\n" + before)
 	if more {
@@ -160,7 +161,7 @@ func insert(text []byte, open int, more bool, part []byte, before string) []byte
 	return slices.Concat(text[:open+1], []byte("\n"), part, after, text[open+1:])
 }
 
-// indentation returns the indentation of the members of the root, two spaces if there are none or they have none.
+// indentation returns the indentation of the root object's members. The default is two spaces.
 func indentation(root *hujson.Value) string {
 	if object, ok := root.Value.(*hujson.Object); ok && len(object.Members) > 0 {
 		before := string(object.Members[0].Name.BeforeExtra)
@@ -180,7 +181,7 @@ func marshalIndent(v any, prefix, unit string) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// ask adds the input that asks for the token, unless it exists already.
+// ask adds an input that asks for the token, unless the input exists.
 func ask(text []byte) ([]byte, error) {
 	root, err := hujson.Parse(bytes.Clone(text))
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 )
 
-// policyExplain returns the command policy explain. Of a call that is named by its parts the first refusal counts, in the order in which a
-// call meets them: tool, operation or class, field.
+// policyExplain returns the command policy explain. A hypothetical call is checked in the order of a real call: tool,
+// operation or class, field. The first refusal decides.
 func policyExplain(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	var name, call, field string
@@ -68,7 +68,8 @@ func policyExplain(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// printVerdict prints v, the place of its rule for principal, and further rules that refuse as well. It returns ErrSaid for a refusal.
+// printVerdict prints v, the position of its rule for principal, and other rules that also refuse. It returns ErrSaid
+// for a refusal.
 func (s *scene) printVerdict(t *terminal.Terminal, principal identity.Principal, v policyops.Verdict) error {
 	p := s.place(v.Rule, principal)
 	if t.JSON {
@@ -88,7 +89,8 @@ func (s *scene) printVerdict(t *terminal.Terminal, principal identity.Principal,
 	return nil
 }
 
-// explainCall explains a recorded call, by its number or correlation id, from the audit in the store of the configuration.
+// explainCall explains a recorded call. The call is a number or a correlation id in the audit of the configured
+// store.
 func explainCall(ctx context.Context, t *terminal.Terminal, from *app.Setup, call string) error {
 	c, err := from.Load()
 	if err != nil {
@@ -109,7 +111,7 @@ func explainCall(ctx context.Context, t *terminal.Terminal, from *app.Setup, cal
 	return s.printExplanation(t, record, policyops.ExplainCall(s.Regime, s.directory, record))
 }
 
-// find returns the call with that number, or the last one with that correlation id, preferably a refused one.
+// find returns the call with this number, or the last call with this correlation id. It prefers a refused call.
 func find(ctx context.Context, log audit.Reader, call string) (*audit.Record, error) {
 	var found *audit.Record
 	if n, err := strconv.ParseInt(call, 10, 64); err == nil {
@@ -135,8 +137,9 @@ func find(ctx context.Context, log audit.Reader, call string) (*audit.Record, er
 	return found, err
 }
 
-// printExplanation prints how call r ended, the rule that decides, and whether the rules in force would refuse it too. It returns
-// ErrSaid only for a call that was refused and would be refused again. A rule that has been mended is not a failure.
+// printExplanation prints how the call r ended, the deciding rule, and whether the current rules would also refuse
+// the call. It returns ErrSaid only for a refused call that would still be refused. A corrected rule is not a
+// failure.
 func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e policyops.Explanation) error {
 	principal, _ := s.directory.Of(r)
 	p := s.place(e.Verdict.Rule, principal)
@@ -174,7 +177,8 @@ func (s *scene) printExplanation(t *terminal.Terminal, r *audit.Record, e policy
 	return refused
 }
 
-// printVerdict prints a verdict, the place of the rule, and those of the others that refuse, too.
+// printVerdict prints a verdict and the position of its rule. It also prints the positions of other rules that
+// refuse.
 func printVerdict(t *terminal.Terminal, v policyops.Verdict, p *place, further ...*place) {
 	word := terminal.Style(terminal.Green, "allowed")
 	if !v.Allowed {

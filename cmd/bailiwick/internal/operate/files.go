@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
-// The free space of a disk below which there is a warning, or a fault.
+// The free disk space below which doctor reports a warning (little) or a fault (tooLittle), and related constants.
 const (
 	little     = 1 << 30
 	tooLittle  = 100 << 20
@@ -22,7 +22,7 @@ const (
 	othersRead = 0o004
 )
 
-// secrets looks at who can read the files that hold secrets.
+// secrets checks who can read the files that contain secrets.
 func secrets(c *config.Config) []finding {
 	const about = "secrets"
 	paths := c.SecretFiles()
@@ -63,7 +63,8 @@ func secrets(c *config.Config) []finding {
 	return out
 }
 
-// temporary looks at the folder for temporary files. It makes a file there and removes it, as a start does.
+// temporary checks the folder for temporary files. Like a server at its start, it creates a file there and removes
+// it.
 func temporary() []finding {
 	const about = "temporary folder"
 	path, err := sqlite.TemporaryFolder()
@@ -73,7 +74,7 @@ func temporary() []finding {
 	return space(about, path)
 }
 
-// disks looks at the space for the store and for the archive of the audit.
+// disks checks the free space for the store and for the archive of the audit.
 func disks(c *config.Config) []finding {
 	var out []finding
 	if path, isFile := app.StorePath(c.Store); isFile && c.Store != app.MemoryStore {
@@ -92,7 +93,7 @@ func disks(c *config.Config) []finding {
 	return append(out, space("archive", folder)...)
 }
 
-// space says how much space there is for a folder.
+// space reports the free space for a folder.
 func space(about, folder string) []finding {
 	free, ok := freeBytes(folder)
 	if !ok {

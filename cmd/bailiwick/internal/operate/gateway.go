@@ -25,10 +25,10 @@ import (
 // maxAnswer is the maximum size of a response, in bytes.
 const maxAnswer = 64 << 20
 
-// timeout is how long a command waits for a response.
+// timeout is the maximum time that a command waits for a response.
 const timeout = 2 * time.Minute
 
-// A gateway holds the flags that name the running gateway.
+// A gateway contains the flags that name the running gateway.
 type gateway struct{ url, token string }
 
 func (g *gateway) flags(f *pflag.FlagSet) {
@@ -36,7 +36,7 @@ func (g *gateway) flags(f *pflag.FlagSet) {
 	f.StringVar(&g.token, "token", "", "the token of a human with the scope review (default $BAILIWICK_TOKEN)")
 }
 
-// address returns the gateway's URL with path: without the /mcp that other commands' URLs have.
+// address returns the gateway's URL with this path. It removes the /mcp that the URLs of other commands end with.
 func (g *gateway) address(path string) (string, error) {
 	given := cmp.Or(g.url, os.Getenv("BAILIWICK_URL"))
 	if given == "" {
@@ -49,7 +49,7 @@ func (g *gateway) address(path string) (string, error) {
 	return u.Scheme + "://" + u.Host + strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/mcp") + path, nil
 }
 
-// open sends a request and returns its response, whose body the caller closes. A refusal is an error.
+// open sends a request and returns its response. The caller must close the body. A refusal is returned as an error.
 func (g *gateway) open(ctx context.Context, method, path string, body any, headers ...string) (*http.Response, error) {
 	address, err := g.address(path)
 	if err != nil {
@@ -74,7 +74,7 @@ func (g *gateway) open(ctx context.Context, method, path string, body any, heade
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	// A redirect would send the token elsewhere.
+	// Don't follow redirects, because they could send the token to another server.
 	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := c.Do(r)
 	if err != nil {
@@ -83,7 +83,7 @@ func (g *gateway) open(ctx context.Context, method, path string, body any, heade
 	if res.StatusCode == http.StatusOK {
 		return res, nil
 	}
-	// A refusal of the gateway has its form. Any other answer comes from another server.
+	// A refusal of the gateway has a known form. Any other answer comes from another server.
 	defer res.Body.Close()
 	told, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
@@ -98,7 +98,7 @@ func (g *gateway) open(ctx context.Context, method, path string, body any, heade
 	return nil, problem.New(problem.Upstream, fmt.Sprintf("the address answers %s and no changes; is it a gateway, and has it a store?", res.Status))
 }
 
-// ask sends a request and decodes its JSON response into out. It returns the response's bytes.
+// ask sends a request and decodes its JSON response into out. It also returns the bytes of the response.
 func (g *gateway) ask(ctx context.Context, method, path string, body, out any) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -117,7 +117,7 @@ func (g *gateway) ask(ctx context.Context, method, path string, body, out any) (
 	return bytes.TrimSpace(b), nil
 }
 
-// sheet gets one change, or performs verb on it.
+// sheet requests one change, or performs the action verb on it.
 func (g *gateway) sheet(ctx context.Context, method, id, verb string, body any) (*review.Sheet, []byte, error) {
 	if id == "" || strings.ContainsAny(id, "/?#%") {
 		return nil, nil, config.Usagef("%q is no id of a change", id)
@@ -135,13 +135,14 @@ func (g *gateway) sheet(ctx context.Context, method, id, verb string, body any) 
 	return sheet, raw, err
 }
 
-// Lengths of ids of changes.
+// Lengths of the ids of changes.
 const (
 	fullID  = 34
-	leastID = 4 // of a shortened one
+	leastID = 4 // minimum length of a shortened id
 )
 
-// full returns the id that begins or ends with a shortened one, among those of the newest changes.
+// full returns the complete id for a shortened id. It searches the newest changes for an id that begins or ends with
+// it.
 func (g *gateway) full(ctx context.Context, short string) (string, error) {
 	if len(short) >= fullID || len(short) < leastID {
 		return short, nil

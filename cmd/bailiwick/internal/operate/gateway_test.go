@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/reviewapi"
 )
 
-// TestShortened names changes by the beginning or the end of their ids. A part that names several is refused with their
-// list. A part that names none, or is too short, is sent as it is.
+// TestShortened checks shortened ids, which are the beginning or the end of an id. An ambiguous part is refused with
+// a list of the matches. A part that is unknown or too short is sent unchanged.
 func TestShortened(t *testing.T) {
 	ids := []string{"01m82xa909vwhdgwddwegxnzdylw3iwwuq", "01m82xa909aaaaaaaaaaaaaaaaaaaaaaww", "01m82yb909aaaaaaaaaaaaaaaaaaaaaauq"}
 	asked := ""
@@ -27,7 +27,7 @@ func TestShortened(t *testing.T) {
 			return
 		}
 		var page reviewapi.Page
-		for _, id := range ids { // as the API: part of an id, in any state
+		for _, id := range ids { // like the API: any part of an id, in any state
 			if q := r.URL.Query(); q.Get("state") == "all" && strings.Contains(id, q.Get("text")) {
 				page.Changes = append(page.Changes, review.Row{ID: id})
 			}
@@ -48,8 +48,8 @@ func TestShortened(t *testing.T) {
 	}
 }
 
-// TestWatchWords prints the events of a stream in words. Each kind has its own, and no text of others is printed as it
-// is.
+// TestWatchWords prints the events of a stream in words. Each kind of event must have its own words, and text by
+// others must be sanitized.
 func TestWatchWords(t *testing.T) {
 	events := []change.Event{{Seq: 1, Change: "c1", Kind: change.EventCreated, By: "bot\x1b[2J", At: noon}, {Seq: 2, Change: "c1", Kind: change.EventAsked, By: "rosa", At: noon},
 		{Seq: 3, Change: "c1", Kind: change.EventReplaced, At: noon}, {Seq: 4, Change: "c2", Kind: change.EventApproved, By: "rosa", Broken: true, At: noon}, {Seq: 5, Change: "c2", Kind: change.EventUnknown, At: noon}}

@@ -17,7 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 )
 
-// Health returns the command health, which asks a server of this machine how it is, for containers that have no program besides this one.
+// Health returns the command health. It checks a server on this machine. It is for containers that contain no other
+// program.
 func Health(t *terminal.Terminal) *cobra.Command {
 	var address string
 	var ready bool
@@ -54,7 +55,8 @@ func Health(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// probe returns the URL to ask at an address. A server that listens on all addresses is asked on this machine's own.
+// probe returns the URL to check for an address. If the server listens on all addresses, it uses the loopback
+// address.
 func probe(address string, ready bool) (*url.URL, error) {
 	if !strings.Contains(address, "://") {
 		address = "http://" + address
@@ -73,7 +75,7 @@ func probe(address string, ready bool) (*url.URL, error) {
 	return at, nil
 }
 
-// look returns the status and the first text of an answer. Redirects are not followed.
+// look returns the status and the first part of the answer. It doesn't follow redirects.
 func look(ctx context.Context, at *url.URL, wait time.Duration) (int, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -16,13 +16,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A listed is a token for display: its filters have digests instead of values.
+// A listed is a token for display. Its filters contain digests instead of values.
 type listed struct {
 	identity.Token
 	Filters map[string]string `json:"filters,omitempty"`
 }
 
-// checkToolNames reports unknown tools in a list: a misspelt name in except would have no effect.
+// checkToolNames returns an error for unknown tools in a list, because a misspelt name in except would have no
+// effect.
 func checkToolNames(c *config.Config, tools identity.List) error {
 	names := app.ToolNames(c)
 	for _, n := range slices.Concat(tools.Only, tools.Except) {
@@ -33,8 +34,8 @@ func checkToolNames(c *config.Config, tools identity.List) error {
 	return nil
 }
 
-// parseFilters parses CLASS=WHERE. It checks only the expressions of the where objects, which policy would find much
-// later. Other faults are found when the token is created.
+// parseFilters parses arguments of the form CLASS=WHERE. It only checks the expressions in the where objects, because
+// policy would check them much later. Other errors are found when the token is created.
 func parseFilters(texts []string) (map[string]string, error) {
 	var out map[string]string
 	expressions := expression.NewCompiler()
@@ -67,7 +68,7 @@ func ruleOf(text string) (query.Filter, error) {
 	return query.ParseRule(v, "")
 }
 
-// restrictionText describes the restrictions of a token besides its scopes, or returns "" if there are none.
+// restrictionText describes the restrictions of a token other than its scopes, or returns "".
 func restrictionText(k identity.Token) string {
 	var parts []string
 	for _, l := range []struct {
@@ -91,7 +92,7 @@ func restrictionText(k identity.Token) string {
 	return strings.Join(parts, "; ")
 }
 
-// digests returns a token's filters for display: field names, with the start of a digest for each value.
+// digests returns a token's filters for display, with the beginning of a digest in place of each value.
 func digests(k identity.Token) map[string]string {
 	out := make(map[string]string, len(k.Filters))
 	for class, text := range k.Filters {

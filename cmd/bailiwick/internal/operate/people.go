@@ -25,8 +25,8 @@ func PeopleCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// invitePerson returns the command people invite. The scopes must open the console, else the link would lead nowhere. Rights that the rules
-// don't know are warned about.
+// invitePerson returns the command people invite. The scopes must include access to the console, because the link
+// points there. It warns about rights that the rules don't know.
 func invitePerson(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	want := identity.Token{Kind: identity.Human}
@@ -78,7 +78,7 @@ func invitePerson(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// listPeople returns the command people list: rights from tokens and open sessions, by person.
+// listPeople returns the command people list. It prints the rights of each person from tokens and open sessions.
 func listPeople(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	cmd := &cobra.Command{
@@ -121,7 +121,7 @@ func listPeople(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// removePerson returns the command people remove, which ends all that a person of one tenant holds here: sessions, tokens and agents.
+// removePerson returns the command people remove. It ends all sessions, tokens and agents of a person in one tenant.
 func removePerson(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	var tenant string

@@ -33,7 +33,7 @@ type scene struct {
 	directory policyops.CallDirectory
 }
 
-// policyLook examines a configuration with its sources.
+// policyLook checks a configuration with its sources.
 func policyLook(ctx context.Context, c *config.Config) (*scene, error) {
 	survey, err := app.Examine(ctx, c)
 	if err != nil {
@@ -46,8 +46,8 @@ func policyLook(ctx context.Context, c *config.Config) (*scene, error) {
 	return s, nil
 }
 
-// printSamplingNote prints that a running gateway also hides fields because of their values. This command did not read
-// the values, so its answer is the same whatever the data is.
+// printSamplingNote prints that a running gateway also hides fields because of their values. The policy commands
+// don't sample values, so that their result doesn't depend on the data.
 func (s *scene) printSamplingNote(t *terminal.Terminal) {
 	if s.config.Unsampled || len(s.Policy.ExposedClasses()) == 0 {
 		return
@@ -77,7 +77,7 @@ func (s *scene) know(ctx context.Context, url string) error {
 	return err
 }
 
-// keeping opens the store at url, which must exist, for do.
+// keeping opens the store at url and calls do with it. The store must exist.
 func keeping(ctx context.Context, url string, do func(app.Store) error) (err error) {
 	store, err := app.OpenStore(ctx, url, true)
 	if err != nil {
@@ -87,7 +87,7 @@ func keeping(ctx context.Context, url string, do func(app.Store) error) (err err
 	return do(store)
 }
 
-// as returns the principal with that name: stdio, anonymous, or a token by its ID, name or secret.
+// as returns a principal by name. The name is stdio, anonymous, or the ID, the name or the secret of a token.
 func (s *scene) as(name string) (identity.Principal, error) {
 	switch {
 	case name == "":
@@ -126,7 +126,7 @@ func (s *scene) as(name string) (identity.Principal, error) {
 	return identity.Principal{}, config.Usagef("%d tokens are called %s; name one by its ID: %s", len(found), name, strings.Join(ids, ", "))
 }
 
-// A place is the location of a rule: in a file, or in the record of a token.
+// A place is the position of a rule in a file, or in the record of a token.
 type place struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
@@ -143,7 +143,7 @@ func (p *place) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Path)
 }
 
-// place returns the location of a rule that applies to p, or nil for a built-in rule.
+// place returns the position of a rule for p, or nil for a built-in rule.
 func (s *scene) place(rule []string, p identity.Principal) *place {
 	if len(rule) == 0 {
 		return nil
@@ -163,7 +163,7 @@ func (s *scene) place(rule []string, p identity.Principal) *place {
 	return s.keyPlace(rule)
 }
 
-// further returns the locations of the other rules that refuse, too.
+// further returns the positions of the other rules that also refuse.
 func (s *scene) further(v policyops.Verdict) (out []*place) {
 	for _, rule := range v.Further {
 		out = append(out, s.keyPlace(rule))
@@ -171,15 +171,15 @@ func (s *scene) further(v policyops.Verdict) (out []*place) {
 	return out
 }
 
-// keyPlace returns the location of a key in the configuration.
+// keyPlace returns the position of a key in the configuration.
 func (s *scene) keyPlace(rule []string) *place {
 	for _, g := range s.config.Gates() {
 		if by := strings.Join(rule, ".") + " (" + g.SetBy + ")"; slices.Equal(rule, []string{"gates", g.Key}) && !strings.Contains(g.SetBy, ":") {
-			return &place{Path: by} // the file doesn't set it
+			return &place{Path: by} // the file doesn't contain the gate
 		}
 	}
 	f := s.config.Wrong("", rule...)
-	if strings.Join(rule, ".") == "policy.unlisted" && f.Line <= 1 { // it isn't set: point at the list of classes instead
+	if strings.Join(rule, ".") == "policy.unlisted" && f.Line <= 1 { // if it isn't set, point to the list of classes instead
 		f = s.config.Wrong("", "classes")
 	}
 	return &place{File: f.File, Line: f.Line, Column: f.Column, Path: strings.Join(rule, "."), Excerpt: f.Excerpt}

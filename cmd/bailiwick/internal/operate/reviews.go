@@ -37,7 +37,7 @@ func ReviewCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// commands holds what all commands share.
+// commands contains the state that all review commands share.
 type commands struct {
 	*gateway
 	t *terminal.Terminal
@@ -78,10 +78,10 @@ func (d commands) list() *cobra.Command {
 	return cmd
 }
 
-// A filter holds the flags that filter a list, by the names of the API's parameters.
+// A filter contains the flags that filter a list, by the names of the API's parameters.
 type filter map[string]*string
 
-// filterFlags adds a flag for each parameter. state is the default of the flag state.
+// filterFlags adds a flag for each parameter. The argument state is the default of the flag --state.
 func filterFlags(f *pflag.FlagSet, parameters []string, help map[string]string, state string) filter {
 	asked := filter{}
 	for _, name := range parameters {
@@ -94,7 +94,7 @@ func filterFlags(f *pflag.FlagSet, parameters []string, help map[string]string, 
 	return asked
 }
 
-// fetchList requests a filtered list into page. done is true if it was printed as JSON.
+// fetchList requests a filtered list and decodes it into page. done is true if it has printed the list as JSON.
 func (d commands) fetchList(ctx context.Context, path string, asked filter, page any) (done bool, err error) {
 	q := url.Values{}
 	for name, v := range asked {
@@ -135,8 +135,8 @@ func (d commands) print(sheet *review.Sheet, raw []byte) error {
 	return nil
 }
 
-// approve returns the command changes approve. It approves a digest: that of the sheet just shown, or the given one. So
-// the server refuses a change that was revised in between.
+// approve returns the command changes approve. It approves a digest: the given one, or that of the sheet just shown.
+// The server therefore refuses if the change was revised in the meantime.
 func (d commands) approve() *cobra.Command {
 	var digest, reason string
 	var yes bool
@@ -163,8 +163,8 @@ func (d commands) approve() *cobra.Command {
 	return cmd
 }
 
-// breakGlass returns the command changes break-glass, an approval past the rules of review. It always shows the change and asks, so
-// there is no --yes.
+// breakGlass returns the command changes break-glass, which approves regardless of the review rules. It always shows
+// the change and asks for confirmation, so it has no flag --yes.
 func (d commands) breakGlass() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
@@ -186,7 +186,7 @@ func (d commands) breakGlass() *cobra.Command {
 	return cmd
 }
 
-// look shows a change and asks for confirmation, which requires a terminal unless yes is set.
+// look shows a change and asks for confirmation. Confirmation requires a terminal unless yes is set.
 func (d commands) look(ctx context.Context, id, question string, yes bool) (*review.Sheet, error) {
 	sheet, _, err := d.sheet(ctx, http.MethodGet, id, "", nil)
 	if err != nil || d.t.JSON && yes {
@@ -212,7 +212,7 @@ func (d commands) look(ctx context.Context, id, question string, yes bool) (*rev
 	return sheet, nil
 }
 
-// decide performs verb on a change and prints the result. The command exits with code 1 if an approved change was not
+// decide performs the action verb on a change and prints the result. The exit code is 1 if an approved change was not
 // applied.
 func (d commands) decide(ctx context.Context, id, verb string, body map[string]any) error {
 	for name, v := range body {
@@ -245,7 +245,7 @@ func (d commands) decide(ctx context.Context, id, verb string, body map[string]a
 	return nil
 }
 
-// reject returns the command changes reject. The reason is required, because the agent reads it.
+// reject returns the command changes reject. It requires a reason because the agent reads it.
 func (d commands) reject() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
@@ -263,7 +263,7 @@ func (d commands) reject() *cobra.Command {
 	return cmd
 }
 
-// comment returns the command changes comment, which decides nothing.
+// comment returns the command changes comment. A comment is not a decision.
 func (d commands) comment() *cobra.Command {
 	return &cobra.Command{
 		Use:   "comment ID WORDS",
@@ -275,7 +275,7 @@ func (d commands) comment() *cobra.Command {
 	}
 }
 
-// renew returns the command changes renew, which prints the change with its new preview.
+// renew returns the command changes renew. It prints the change with its new preview.
 func (d commands) renew() *cobra.Command {
 	return &cobra.Command{
 		Use:   "renew ID",
@@ -291,7 +291,7 @@ func (d commands) renew() *cobra.Command {
 	}
 }
 
-// revert returns the command changes revert, which prints the change that it proposed.
+// revert returns the command changes revert. It prints the change that it has proposed.
 func (d commands) revert() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
@@ -306,8 +306,8 @@ func (d commands) revert() *cobra.Command {
 	return cmd
 }
 
-// settle returns the command changes settle. A person reports the outcome of a change that is unknown, because an
-// executor lost its target in the middle of it.
+// settle returns the command changes settle. With it, a person reports the outcome of a change whose outcome is
+// unknown. This happens if the executor lost the connection to the target while it applied the change.
 func (d commands) settle() *cobra.Command {
 	var reason, as string
 	cmd := &cobra.Command{
@@ -330,7 +330,7 @@ func (d commands) settle() *cobra.Command {
 	return cmd
 }
 
-// watch returns the command changes watch, which prints events until it is interrupted. Only that is a good end.
+// watch returns the command changes watch. It prints events until it is interrupted. Any other end is an error.
 func (d commands) watch() *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch",
@@ -367,7 +367,7 @@ func eventText(e change.Event) string {
 	return text
 }
 
-// follow passes each event to tell until the stream ends, which is an error.
+// follow calls tell for each event until the stream ends. The end of the stream is an error.
 func (d commands) follow(ctx context.Context, tell func(e change.Event, raw string)) error {
 	res, err := d.open(ctx, http.MethodGet, "/api/changes/events", nil)
 	if err != nil {

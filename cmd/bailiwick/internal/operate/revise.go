@@ -33,7 +33,7 @@ func (d commands) requestChanges() *cobra.Command {
 	return cmd
 }
 
-// edit returns the command changes edit. VALUE is JSON if it is well-formed, or otherwise a text. The request has the
+// edit returns the command changes edit. VALUE is JSON if it is well-formed, otherwise text. The request contains the
 // digest of the current version, so that two simultaneous edits don't overwrite each other.
 func (d commands) edit() *cobra.Command {
 	var reason string
@@ -63,7 +63,8 @@ func (d commands) edit() *cobra.Command {
 	return cmd
 }
 
-// reasonFlag adds the flag --reason, which all decisions take, and the older names of it, which help doesn't show.
+// reasonFlag adds the flag --reason, which all decisions accept. It also accepts older names of the flag, which the
+// help doesn't show.
 func reasonFlag(cmd *cobra.Command, reason *string, older ...string) {
 	cmd.Flags().StringVar(reason, "reason", "", "`WORDS` for the agent and the record")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// sanitize replaces characters that could control a terminal. The gateway already makes invisible characters visible. This
-// doesn't rely on it.
+// sanitize replaces characters that could control a terminal. The gateway already makes invisible characters visible,
+// but this function doesn't rely on it.
 func sanitize(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || unicode.IsPrint(r) {
@@ -39,7 +39,8 @@ func printRows(t *terminal.Terminal, rows []review.Row, now time.Time) error {
 	return w.Flush()
 }
 
-// age returns d in the largest unit that fits, days from two on: 40s, 12m, 47h, 3d. A negative duration is 0s, as clocks differ.
+// age formats a duration in the largest suitable unit, such as 40s, 12m, 47h or 3d. Days start at two days. A
+// negative duration becomes 0s, because clocks differ.
 func age(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -52,15 +53,15 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
-// A page is a sheet that is being printed.
+// A page prints one sheet.
 type page struct {
 	t   *terminal.Terminal
 	s   *review.Sheet
 	now time.Time
 }
 
-// printSheet prints a change for a decision: facts, the agent's own words set apart, the differences, the checks, and
-// the comments.
+// printSheet prints a change for a decision. It prints facts, the agent's own words separately, the differences, the
+// checks, and the comments.
 func printSheet(t *terminal.Terminal, s *review.Sheet, now time.Time) {
 	p := page{t, s, now}
 	t.Printf("%s  %s  %s risk", terminal.Style(terminal.Bold, oneLine(s.ID)), stateOf(s.State), riskOf(s.Risk))
@@ -97,8 +98,8 @@ func (p *page) fact(name, text string) {
 	}
 }
 
-// facts prints the agent that proposed the change and its owner, the time, the tool, and the rule. Texts that a model
-// or a person wrote are quoted and marked as theirs, because nothing has checked them.
+// facts prints the agent and its owner, the time, the tool, and the rule. Texts by a model or a person are quoted and
+// marked, because nothing has checked them.
 func (p *page) facts() {
 	s := p.s
 	p.fact("agent", oneLine(s.Agent+" for "+s.Owner))
@@ -130,8 +131,8 @@ func (p *page) facts() {
 
 func when(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") }
 
-// stateOf returns the name of a state in its colour. Green is done, red can't be undone here, amber needs a new
-// proposal, and blue waits.
+// stateOf returns the name of a state in its colour. Green means done, red means that it can't be undone here, amber
+// means that a new proposal is needed, and blue means waiting.
 func stateOf(s change.State) string {
 	style := terminal.Blue
 	switch s {
@@ -155,9 +156,8 @@ func riskOf(r change.Risk) string {
 	return oneLine(string(r))
 }
 
-// item prints record i of the change. It prints the record as it was previewed, the fields before and after, and the
-// values from earlier answers. It also prints how many fields are hidden from the viewer. A record whose class the
-// viewer doesn't see has no name here.
+// item prints the i-th record of the change. It prints the record, the fields before and after, the values from
+// earlier answers, and the number of hidden fields. A record of a class that the viewer doesn't see has no name.
 func (p *page) item(i int, item review.Item) {
 	number := ""
 	if len(p.s.Items) > 1 {
@@ -208,7 +208,7 @@ func (p *page) item(i int, item review.Item) {
 	}
 }
 
-// lasting prints what a revert couldn't bring back.
+// lasting prints what a revert could not restore.
 func (p *page) lasting() {
 	for _, text := range p.s.Lasting {
 		p.t.Printf("%s %s\n", terminal.Style(terminal.Amber, "no revert brings back"), oneLine(text))
@@ -218,7 +218,7 @@ func (p *page) lasting() {
 	}
 }
 
-// field prints one difference, marked with a sign as well as with colour.
+// field prints one difference. It is marked by a sign in addition to the colour.
 func (p *page) field(f review.Field) {
 	note := ""
 	if f.Source {
@@ -253,7 +253,7 @@ func (p *page) field(f review.Field) {
 	}
 }
 
-// block prints text after a sign, with further lines indented.
+// block prints text after a sign. Further lines are indented.
 func (p *page) block(style, sign, text string) {
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
@@ -263,8 +263,8 @@ func (p *page) block(style, sign, text string) {
 	}
 }
 
-// valueText returns a value for display. Strings are quoted, to distinguish them from null and numbers. Multi-line ones
-// keep their lines.
+// valueText formats a value. Strings are quoted to distinguish them from null and numbers. Line breaks in a string
+// are kept.
 func valueText(s review.Shown) string {
 	cut := ""
 	if s.Label != "" {
@@ -296,7 +296,7 @@ func valueText(s review.Shown) string {
 // quoteText returns text as a JSON string, sanitized.
 func quoteText(text string) string { return string(value.AppendQuote(nil, sanitize(text))) }
 
-// sides returns the two versions of a text from its word differences, with the differences coloured.
+// sides returns the two versions of a text, with the differing words coloured.
 func sides(words []review.Word) (before, after string) {
 	for _, w := range words {
 		text := sanitize(w.Text)
@@ -324,7 +324,7 @@ func styledLines(style, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// printChecksAndThread prints the checks, and the decisions and comments of people.
+// printChecksAndThread prints the checks and the thread of decisions and comments.
 func (p *page) printChecksAndThread() {
 	if len(p.s.Checks) > 0 {
 		p.t.Printf("\n")

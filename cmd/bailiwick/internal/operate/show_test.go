@@ -104,7 +104,7 @@ func TestPrintRows(t *testing.T) {
 	}
 }
 
-// TestRedirectsKeepTheToken checks that a redirect isn't followed, because it would receive the token.
+// TestRedirectsKeepTheToken checks that redirects are not followed, because the new address would receive the token.
 func TestRedirectsKeepTheToken(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Error("went there with", r.Header) }))
 	defer other.Close()

@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// sources looks at all sources at once. It reports whether each can be read.
+// sources checks all sources concurrently. reached is true if all of them can be read.
 func sources(ctx context.Context, c *config.Config) (out []finding, reached bool) {
 	each := make([][]finding, len(c.Sources))
 	var all sync.WaitGroup
@@ -46,7 +46,7 @@ func sources(ctx context.Context, c *config.Config) (out []finding, reached bool
 	return out, reached
 }
 
-// probeSource opens a source, describes it and asks for its server.
+// probeSource opens a source, reads its classes, and asks for the version of its server.
 func probeSource(ctx context.Context, c *config.Config, s config.Source) (is source.Server, classes int, warnings []string, err error) {
 	src, err := app.OpenSource(ctx, c, s)
 	if err != nil {
@@ -63,7 +63,7 @@ func probeSource(ctx context.Context, c *config.Config, s config.Source) (is sou
 	return is, len(found), warnings, err
 }
 
-// database looks at a source that has classes.
+// database checks a source that has classes.
 func database(ctx context.Context, c *config.Config, s config.Source) []finding {
 	about := "source " + s.Name
 	is, classes, warnings, err := probeSource(ctx, c, s)
@@ -94,7 +94,7 @@ func database(ctx context.Context, c *config.Config, s config.Source) []finding 
 	return out
 }
 
-// writer looks at the account that writes to a source, without writing.
+// writer checks the account for writes to a source. It doesn't write anything.
 func writer(ctx context.Context, c *config.Config, s config.Source) []finding {
 	about := "source " + s.Name
 	s.URL = s.WriteURL
@@ -110,7 +110,8 @@ func writer(ctx context.Context, c *config.Config, s config.Source) []finding {
 	return []finding{{State: good, About: about, Text: "the account of write_url can be used"}}
 }
 
-// api looks at the server of an HTTP API: whether it takes connections, and how long its certificate lasts. It sends no request.
+// api checks the server of an HTTP API: whether it accepts connections, and how long its certificate is valid. It
+// sends no HTTP request.
 func api(ctx context.Context, s config.Source) []finding {
 	about := "source " + s.Name
 	at, err := url.Parse(s.OpenAPI.BaseURL)
@@ -137,7 +138,7 @@ func api(ctx context.Context, s config.Source) []finding {
 	return []finding{checkCertificate(ctx, about, host, settings)}
 }
 
-// hostPort returns the address of a URL.
+// hostPort returns the host and port of a URL.
 func hostPort(at *url.URL) string {
 	port := at.Port()
 	if port == "" {
@@ -146,12 +147,12 @@ func hostPort(at *url.URL) string {
 	return net.JoinHostPort(at.Hostname(), port)
 }
 
-// unreachable returns a fault of a server that takes no connection.
+// unreachable returns the fault for a server that doesn't accept connections.
 func unreachable(about, host string, err error) finding {
 	return errorFinding(about, fmt.Errorf("%s can't be reached: %s", host, health.FaultReason(err)))
 }
 
-// checkCertificate connects to a server with TLS, and checks its certificate.
+// checkCertificate connects to a server with TLS and checks its certificate.
 func checkCertificate(ctx context.Context, about, host string, settings *tls.Config) finding {
 	conn, err := (&tls.Dialer{Config: settings}).DialContext(ctx, "tcp", host)
 	if err != nil {
@@ -162,7 +163,7 @@ func checkCertificate(ctx context.Context, about, host string, settings *tls.Con
 	return lasting(about, host+" takes connections", chain, time.Now())
 }
 
-// rules compiles the rules against the sources, which can all be read.
+// rules compiles the rules for the sources. All sources must be readable.
 func rules(ctx context.Context, c *config.Config) []finding {
 	const about = "rules"
 	ctx, cancel := context.WithTimeout(ctx, 3*patience)

@@ -2,8 +2,8 @@
 
 package operate
 
-// freeBytes returns false: it isn't known.
+// freeBytes returns false, because the free space can't be determined on this system.
 func freeBytes(string) (uint64, bool) { return 0, false }
 
-// sameDisk returns true, so that a folder is named once.
+// sameDisk returns true, so that each folder is reported once.
 func sameDisk(string, string) bool { return true }

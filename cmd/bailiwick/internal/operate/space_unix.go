@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeBytes returns the space that this user may still use for a folder.
+// freeBytes returns the disk space that this user can still use in a folder, in bytes.
 func freeBytes(folder string) (free uint64, ok bool) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(folder, &s); err != nil {
@@ -18,7 +18,7 @@ func freeBytes(folder string) (free uint64, ok bool) {
 	return uint64(s.Bavail) * uint64(s.Bsize), true //nolint:gosec // neither is negative
 }
 
-// sameDisk reports whether two folders are on one file system.
+// sameDisk reports whether two folders are in the same file system.
 func sameDisk(a, b string) bool {
 	device := func(path string) (uint64, bool) {
 		info, err := os.Stat(path)

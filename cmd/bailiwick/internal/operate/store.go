@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// checkStore looks at the store and at the processes that share it.
+// checkStore checks the store and the processes that share it.
 func checkStore(ctx context.Context, c *config.Config) []finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -30,7 +30,7 @@ func checkStore(ctx context.Context, c *config.Config) []finding {
 	return inFile(ctx, c, path)
 }
 
-// inFile looks at a store in a file.
+// inFile checks a store in a file.
 func inFile(ctx context.Context, c *config.Config, path string) []finding {
 	const about = "store"
 	e, err := sqlite.Examine(ctx, path)
@@ -80,7 +80,7 @@ func checkPostgresStore(ctx context.Context, c *config.Config) []finding {
 	return append(out, processes(c, e.Replicas)...)
 }
 
-// ahead says where a clock is: "3 s ahead of", "3 s behind".
+// ahead describes the difference of a clock, such as "3 s ahead of" or "3 s behind".
 func ahead(by time.Duration) string {
 	if by < 0 {
 		return fmt.Sprint(-by.Round(time.Second), " behind")
@@ -88,7 +88,7 @@ func ahead(by time.Duration) string {
 	return fmt.Sprint(by.Round(time.Second), " ahead of")
 }
 
-// version compares the version of a store with that of this program.
+// version compares the version of a store with the version of this program.
 func version(text string, is, newest int) finding {
 	const about = "store"
 	switch {
@@ -102,7 +102,7 @@ func version(text string, is, newest int) finding {
 	return finding{State: good, About: about, Text: fmt.Sprintf("%s: version %d", text, is)}
 }
 
-// processes compares the processes that share a store with the configuration and with each other.
+// processes compares the processes that share a store with the configuration and with one another.
 func processes(c *config.Config, rows []health.ReplicaRow) []finding {
 	const about = "replicas"
 	if len(rows) == 0 {
@@ -124,7 +124,7 @@ func processes(c *config.Config, rows []health.ReplicaRow) []finding {
 	return out
 }
 
-// differs says what a process has in force that isn't wanted.
+// differs describes a difference between a process and the configuration.
 func differs(r, want health.ReplicaRow, kind health.DifferenceKind) finding {
 	const about = "replicas"
 	switch kind {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// StoreCommand returns the group of commands.
+// StoreCommand returns the group of store commands.
 func StoreCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "store", Short: "Back up, restore and check the store of tokens, changes and the audit"})
 	cmd.AddCommand(storeBackup(t), storeRestore(t), storeCheck(t))
@@ -41,8 +41,8 @@ func storeBackup(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// storeRestore returns the command store restore. The store that was there is kept, since a restore of the wrong file can't be taken back
-// otherwise.
+// storeRestore returns the command store restore. It keeps the previous store, so that restoring the wrong file can
+// be undone.
 func storeRestore(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	cmd := &cobra.Command{
@@ -78,7 +78,7 @@ func storeRestore(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// storeCheck returns the command store check, which ends with code 1 if the file is damaged.
+// storeCheck returns the command store check. The exit code is 1 if the file is damaged.
 func storeCheck(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{

@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 )
 
-// policyTest returns the command policy test. Files must be named: there is no place where it would look for them.
+// policyTest returns the command policy test. The files must be named, because there is no default location.
 func policyTest(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	cmd := &cobra.Command{
@@ -38,8 +38,8 @@ func policyTest(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// runTests runs the tests of all files over one examination of the configuration. All files are parsed first, so that the faults of
-// every file are printed together. stdio and anonymous can be asked for only if the configuration has them.
+// runTests runs the tests of all files against one configuration. It parses all files first and prints the errors of
+// all files together. The principals stdio and anonymous are available only if the configuration contains them.
 func runTests(ctx context.Context, t *terminal.Terminal, from *app.Setup, names []string) error {
 	var files []*policyops.TestFile
 	faults := &yamlconf.Error{}
@@ -85,8 +85,8 @@ func runTests(ctx context.Context, t *terminal.Terminal, from *app.Setup, names 
 	return printResults(t, results)
 }
 
-// printResults prints each test. Of a failed test it prints each difference between the expected and the actual result.
-// It returns ErrSaid if one fails.
+// printResults prints each test. For a failed test, it prints each difference between the expected and the actual
+// result. It returns ErrSaid if a test failed.
 func printResults(t *terminal.Terminal, results []policyops.TestResult) error {
 	bad := 0
 	for _, r := range results {

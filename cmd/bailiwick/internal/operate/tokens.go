@@ -22,8 +22,8 @@ func TokenCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// tokenCreate returns the command token create. The life is that of --expires, else of the configuration, else 90 days. Tools are checked
-// against those that the configuration serves.
+// tokenCreate returns the command token create. The lifetime comes from --expires, else from the configuration, else
+// it is 90 days. Tool names are checked against the tools that the configuration serves.
 func tokenCreate(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	var want identity.Token
@@ -84,7 +84,7 @@ func tokenCreate(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// issue creates a token after checking its lists against c, and shows it.
+// issue checks the lists of a token against c, creates the token and prints it.
 func issue(ctx context.Context, t *terminal.Terminal, tokens *identity.Tokens, c *config.Config, want identity.Token) error {
 	warnings, err := app.CheckToken(ctx, c, want)
 	if err != nil {
@@ -100,7 +100,7 @@ func issue(ctx context.Context, t *terminal.Terminal, tokens *identity.Tokens, c
 	return newToken(t, made, secret)
 }
 
-// newToken shows a new token, for the only time.
+// newToken prints a new token with its secret. The secret is never shown again.
 func newToken(t *terminal.Terminal, made identity.Token, secret string) error {
 	if t.JSON {
 		return t.PrintJSON(struct {
@@ -126,7 +126,8 @@ func parseLife(text string) (time.Duration, error) {
 	return 0, config.Usagef("--expires must be a time such as 90d, 12h or 30m, at most 3650d")
 }
 
-// tokenList returns the command token list. Secrets aren't kept, so none is shown. Values of filters are printed as digests.
+// tokenList returns the command token list. Secrets are not stored, so it can't show them. It prints digests instead
+// of filter values.
 func tokenList(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
@@ -191,7 +192,7 @@ func join[T ~string](list []T) string {
 	return strings.Join(words, ",")
 }
 
-// tokenRevoke returns the command token revoke, recorded as done by the user of this machine.
+// tokenRevoke returns the command token revoke. The audit records the user of this machine as its actor.
 func tokenRevoke(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	cmd := &cobra.Command{

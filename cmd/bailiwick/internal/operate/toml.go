@@ -11,7 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// A table is the keys of a TOML table with their values: texts, lists of texts, and maps of texts.
+// A table contains the keys and values of a TOML table. Values are texts, lists of texts, and maps of texts.
 type table [][2]any
 
 func decodeTOML(text []byte) (any, error) {
@@ -22,8 +22,8 @@ func decodeTOML(text []byte) (any, error) {
 	return v, nil
 }
 
-// setTable replaces the table at path and those below it, or appends it. The rest of the text stays as it is. A text that
-// writes the table in another form than as [path] keeps it. The caller compares the old and the new text.
+// setTable replaces the table at path and its sub-tables, or appends the table. The rest of the text stays unchanged.
+// It doesn't recognise a table that is not written as [path]. The caller therefore compares the old and the new text.
 func setTable(text []byte, path []string, t table) []byte {
 	var kept []string
 	skip, at := false, -1
@@ -56,7 +56,7 @@ func setTable(text []byte, path []string, t table) []byte {
 	return []byte(strings.Join(slices.Insert(kept, at, written), ""))
 }
 
-// write returns the table as TOML, with path as its header. A nil map is left out.
+// write returns the table as TOML with the header path. It omits a nil map.
 func (t table) write(path []string) string {
 	var b strings.Builder
 	keys := make([]string, len(path))
@@ -88,7 +88,7 @@ func (t table) write(path []string) string {
 	return b.String()
 }
 
-// quoteTOML returns a TOML string. Its escapes are those of JSON.
+// quoteTOML returns a TOML string. TOML and JSON use the same escapes here.
 func quoteTOML(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -99,7 +99,7 @@ func quoteTOML(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// tomlKey returns a key, quoted if it has to be.
+// tomlKey returns a key, quoted if necessary.
 func tomlKey(key string) string {
 	for _, r := range key {
 		if r != '-' && r != '_' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z') {

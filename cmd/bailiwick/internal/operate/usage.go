@@ -21,23 +21,24 @@ import (
 // A sum is the usage of one owner, token, tool, class, conversation or day.
 type sum struct {
 	Name    string  `json:"name"`
-	Calls   int64   `json:"calls"`   // including refused ones
-	Refused int64   `json:"refused"` // also failed or cancelled ones
+	Calls   int64   `json:"calls"`   // including refused calls
+	Refused int64   `json:"refused"` // including failed and cancelled calls
 	Rows    int64   `json:"rows"`
 	Bytes   int64   `json:"bytes"`
 	Tokens  int64   `json:"tokens"`
 	Cost    float64 `json:"cost_usd"`
 
-	cost int64 // in millionths
+	cost int64 // in millionths of the currency
 }
 
-// sumName returns the name of the sum that a record counts to when summed by what. ok is false if what is unknown.
+// sumName returns the name of the sum to which a record is added. what is the kind of the sums. ok is false for an
+// unknown kind.
 func sumName(r audit.Record, what string) (name string, ok bool) {
 	switch what {
 	case "owner":
 		return identity.Person(r.Owner), true // budgets use the same name
 	case "token":
-		// A sub-principal uses its origin's budget, so it counts there.
+		// A sub-principal uses the budget of its origin, so it is counted there.
 		parts := strings.Split(r.Principal, "/")
 		return cmp.Or(r.TokenID, strings.Join(parts[:max(len(parts)-r.Depth, 1)], "/")), true
 	case "tool":
@@ -52,7 +53,7 @@ func sumName(r audit.Record, what string) (name string, ok bool) {
 	return "", false
 }
 
-// auditUsage returns the command audit usage. Days are of UTC, as those of the daily budgets.
+// auditUsage returns the command audit usage. Days are in UTC, like the days of budgets.
 func auditUsage(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	var what string
@@ -89,14 +90,14 @@ func auditUsage(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// sumUp sums the records since a time, the sums with the most calls first. Records are ordered by the end of the calls
-// but have the time of their start, so it reads further back by the longest time of a call.
+// sumUp sums the records since a time. The sums with the most calls come first. Records are ordered by the end of a
+// call but contain the start time. sumUp therefore reads further back by the maximum duration of a call.
 func sumUp(ctx context.Context, log audit.Reader, what string, since time.Time) ([]sum, error) {
 	const longest = time.Hour
 	sums := map[string]*sum{}
 	err := log.Backwards(ctx, audit.Last, func(r audit.Record) bool {
 		if r.Step != "" {
-			return true // not a call, and its time can be long past
+			return true // a step isn't a call, and its time may be long ago
 		}
 		if r.Time.Before(since) {
 			return r.Time.After(since.Add(-longest))
@@ -129,7 +130,7 @@ func sumUp(ctx context.Context, log audit.Reader, what string, since time.Time) 
 	return out, nil
 }
 
-// printSums prints a table of sums, the first column as wide as its widest name.
+// printSums prints a table of sums. The first column is as wide as its longest name.
 func printSums(t *terminal.Terminal, what string, sums []sum) {
 	wide := len(what)
 	for _, s := range sums {

@@ -17,10 +17,10 @@ func TestUsage(t *testing.T) {
 	noon := time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
 	log := &audit.Memory{}
 	for _, r := range []audit.Record{
-		{Time: noon.Add(-37 * time.Hour), Owner: "ana", Tool: "count_objects", Outcome: audit.OK, Rows: 1000}, // the day before yesterday
+		{Time: noon.Add(-37 * time.Hour), Owner: "ana", Tool: "count_objects", Outcome: audit.OK, Rows: 1000}, // two days before
 		{Time: noon.Add(-12*time.Hour - time.Minute), Owner: "ana", Tool: "count_objects", Outcome: audit.OK, Rows: 100},
 		{Time: noon.Add(-12 * time.Hour), Owner: "ana", Principal: "token:t1", TokenID: "t1", Correlation: "c-1", Tool: "query_class", Class: "issues", Outcome: audit.OK, Rows: 7, Bytes: 400, Tokens: 100, Cost: 300},
-		{Time: noon.Add(-12*time.Hour - 30*time.Minute), Owner: "bob", Principal: "host:a/b", Tool: "query_class", Class: "issues", Outcome: audit.OK, Rows: 5}, // it ended later than it began
+		{Time: noon.Add(-12*time.Hour - 30*time.Minute), Owner: "bob", Principal: "host:a/b", Tool: "query_class", Class: "issues", Outcome: audit.OK, Rows: 5}, // its end is later than its start time
 		{Time: noon, Owner: "ana", Principal: "token:t1/helper", Depth: 1, TokenID: "t1", Correlation: "c-1", Tool: "get_object", Class: "issues", Outcome: audit.Refused, Rows: 1, Bytes: 4, Tokens: 1, Cost: 3},
 		{Time: noon, Principal: "host:a/b/helper/x", Depth: 2, Tool: "query_class", Outcome: audit.Failed},
 	} {

@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// value is the command that shows long values whole.
+// value returns the command changes value, which shows long values completely.
 func (d commands) value() *cobra.Command {
 	var item int
 	var side, out string
@@ -54,7 +54,7 @@ func (d commands) value() *cobra.Command {
 	return cmd
 }
 
-// placeOf returns the parameters that name a field of a sheet.
+// placeOf returns the request parameters for a field of a sheet.
 func placeOf(sheet *review.Sheet, item int, field string) (url.Values, error) {
 	if item < 1 || item > len(sheet.Items) {
 		return nil, config.Usagef("--item must be from 1 to %d", len(sheet.Items))
@@ -101,7 +101,7 @@ func (d commands) pages(ctx context.Context, id string, q url.Values) error {
 	return nil
 }
 
-// markChanges returns words as text, with marks around removed and added words that don't depend on colour.
+// markChanges returns words as text. Removed and added words are marked by signs that don't depend on colour.
 func markChanges(words []review.Word) string {
 	var out strings.Builder
 	for _, w := range words {
@@ -117,7 +117,7 @@ func markChanges(words []review.Word) string {
 	return out.String()
 }
 
-// download writes an exact value to a file, or to the standard output.
+// download writes an exact value to a file or to standard output.
 func (d commands) download(ctx context.Context, path, out string) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -21,17 +21,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
-// A proof says what the audit is verified with.
+// A proof contains the arguments for verifying the audit.
 type proof struct {
-	head    string   // "SEQ:HASH" or ""
-	keys    []string // public keys, or none for this gateway's own
-	folders []string // of the archive, or none for that of the configuration
+	head    string   // "SEQ:HASH", or "" if not given
+	keys    []string // public keys. If empty, the gateway's own key is used
+	folders []string // folders of the archive. If empty, the folder in the configuration is used
 
 	kept    []audit.Head
 	trusted []ed25519.PublicKey
 }
 
-// auditVerify returns the command audit verify. Flags are parsed before a store is opened.
+// auditVerify returns the command audit verify. It parses the flags before it opens a store.
 func auditVerify(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	var p proof
@@ -61,7 +61,7 @@ func auditVerify(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// parse parses --head and --key into kept and trusted. Faults are errors of use.
+// parse parses --head and --key into kept and trusted. It returns usage errors.
 func (p *proof) parse() error {
 	if p.head != "" {
 		seq, hash, ok := strings.Cut(p.head, ":")
@@ -81,7 +81,7 @@ func (p *proof) parse() error {
 	return nil
 }
 
-// verify verifies a store joined with its archive, and prints the result.
+// verify verifies a store together with its archive and prints the result.
 func (p *proof) verify(ctx context.Context, t *terminal.Terminal, s app.Signing) error {
 	named := p.trusted != nil
 	if !named {
@@ -115,19 +115,19 @@ func (p *proof) verify(ctx context.Context, t *terminal.Terminal, s app.Signing)
 	}
 	held, err := change.Reconcile(ctx, s, s)
 	tokens, failed := identity.Reconcile(ctx, s, s)
-	if err = errors.Join(err, failed); err != nil && report.Whole() { // a damaged log can't be read completely
+	if err = errors.Join(err, failed); err != nil && report.Whole() { // a damaged log can't be read completely, so its report is printed instead
 		return err
 	}
 	return printReport(t, report, held, tokens)
 }
 
-// printReport prints how much of the audit is whole, or each damage, each change and each token whose records are missing or differ. It
-// returns ErrSaid unless all three are whole.
+// printReport prints the verified range of the audit, or all damage. It also prints each change and token whose
+// records are missing or different. It returns ErrSaid unless everything is intact.
 func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliation, tokens identity.Reconciliation) error {
 	whole := r.Whole() && len(held.Lacks) == 0 && len(tokens.Lacks) == 0
 	if t.JSON {
 		r.Damage, held.Lacks = append([]audit.Damage{}, r.Damage...), append([]change.Lack{}, held.Lacks...)
-		tokens.Lacks = append([]identity.Lack{}, tokens.Lacks...) // so that empty lists are written as lists
+		tokens.Lacks = append([]identity.Lack{}, tokens.Lacks...) // empty lists are written as [] and not as null
 		if err := t.PrintJSON(struct {
 			Whole bool `json:"whole"`
 			audit.Report
@@ -175,7 +175,7 @@ func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliatio
 	return terminal.ErrSaid
 }
 
-// waiting returns a note on steps whose records are not written yet.
+// waiting returns a note about steps whose records are not written yet.
 func waiting(n int64) string {
 	if n == 0 {
 		return ""

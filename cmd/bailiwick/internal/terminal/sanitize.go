@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Sanitize returns text without terminal control: line feeds stay, other white space becomes spaces, and unprintable
-// characters, including marks of text direction, become U+FFFD.
+// Sanitize returns text that can't control a terminal. Line feeds stay, and other white space becomes spaces.
+// Unprintable characters, including marks of text direction, become U+FFFD.
 func Sanitize(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	return strings.Map(func(c rune) rune {
@@ -24,8 +24,8 @@ func Sanitize(text string) string {
 	}, text)
 }
 
-// Print writes data and a line feed to standard output. It writes them unchanged for a file or a program, and through
-// Sanitize for a terminal.
+// Print writes data and a line feed to standard output. For a terminal it sanitizes the data. For a file or a program
+// it writes the data unchanged.
 func (t *Terminal) Print(data string) {
 	if t.shown {
 		data = Sanitize(data)
@@ -33,19 +33,19 @@ func (t *Terminal) Print(data string) {
 	fmt.Fprintln(t.Out, data)
 }
 
-// Table returns a writer of lines to standard output, whose columns are divided by tabs. It removes control characters
-// from the data of others, such as the names that programs give themselves. Flush writes it.
+// Table returns a writer for a table on standard output. Its columns are separated by tabs. It sanitizes the data,
+// because names may come from other programs. The caller must call Flush.
 func (t *Terminal) Table() *tabwriter.Writer {
 	return tabwriter.NewWriter(Guard(t.Out), 0, 8, 2, ' ', 0)
 }
 
-// Guard returns a writer that writes to w what is written to it, as Sanitize leaves it. A character may come in several pieces.
+// Guard returns a writer that writes sanitized text to w. A character may be split between several writes.
 func Guard(w io.Writer) io.Writer { return &guard{w: w} }
 
 // A guard is a writer of sanitized text.
 type guard struct {
 	w    io.Writer
-	rest []byte // the beginning of a character, or a carriage return that a line feed may follow
+	rest []byte // the beginning of a character, or a carriage return that may be followed by a line feed
 }
 
 // Write implements io.Writer.

@@ -13,7 +13,7 @@ import (
 
 const hostile = "é\x1b[31mred\x1b]0;title\x07\u009b2J\u202eabc\u2028\r\n日本\rend"
 
-// TestGuard checks that no data controls a terminal that is written in pieces of any size.
+// TestGuard checks that data can't control a terminal, whatever the size of the pieces written.
 func TestGuard(t *testing.T) {
 	for size := 1; size < len(hostile); size++ {
 		var out bytes.Buffer
@@ -31,7 +31,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestTable checks that no data in a table controls a terminal.
+// TestTable checks that data in a table can't control a terminal.
 func TestTable(t *testing.T) {
 	var out, err bytes.Buffer
 	term := terminal.New(os.Stdin, &out, &err)
@@ -48,11 +48,11 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestPrint checks that data goes to a file or a program as it is.
+// TestPrint checks that data is written unchanged to a file or a program.
 func TestPrint(t *testing.T) {
 	var out, err bytes.Buffer
 	term := terminal.New(os.Stdin, &out, &err)
-	term.Out = &out // without the styles, which aren't the data's
+	term.Out = &out // bypass the writer for styles, which would also change the data
 	term.Print(hostile)
 	if out.String() != hostile+"\n" {
 		t.Errorf("%q", out.String())

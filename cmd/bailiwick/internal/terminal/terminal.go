@@ -1,8 +1,8 @@
-// Package terminal is the input and output of the command line: results on standard output, as text or JSON, and
-// everything else on standard error.
+// Package terminal handles the input and output of the command line. Results are written to standard output as text
+// or JSON. Everything else is written to standard error.
 //
-// All commands use it, so that errors look the same everywhere. An invalid command line is a usage error of package
-// config, which exits with code 2.
+// All commands use this package, so that their errors look the same. An invalid command line is a usage error of
+// package config, with exit code 2.
 package terminal
 
 import (
@@ -23,11 +23,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A Terminal is the input and output of commands: results on Out, everything else on Err.
+// A Terminal is the input and output of a command. Results are written to Out and everything else to Err.
 type Terminal struct {
 	In            io.Reader
 	Out, Err      io.Writer
-	JSON          bool // machine-readable output, on Out only
+	JSON          bool // write machine-readable output, only to Out
 	shown         bool // Out is a terminal
 	errIsTerminal bool
 }
@@ -41,10 +41,10 @@ func (t *Terminal) Interactive() bool {
 // OutIsTerminal reports whether standard output is a terminal.
 func (t *Terminal) OutIsTerminal() bool { return t.shown }
 
-// ErrIsTerminal reports whether standard error is a terminal, where a person reads it.
+// ErrIsTerminal reports whether standard error is a terminal that a person reads.
 func (t *Terminal) ErrIsTerminal() bool { return t.errIsTerminal }
 
-// New returns a Terminal. It drops colours if NO_COLOR is set, and all styles if the output is not a terminal.
+// New returns a Terminal. It removes colours if NO_COLOR is set, and all styles if the output is not a terminal.
 func New(in io.Reader, out, err io.Writer) *Terminal {
 	env := os.Environ()
 	return &Terminal{shown: isTerminal(out), errIsTerminal: isTerminal(err), In: in, Out: colorprofile.NewWriter(out, env), Err: colorprofile.NewWriter(err, env)}
@@ -56,7 +56,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(file.Fd())
 }
 
-// The styles of text for people. They are removed for a terminal without support.
+// Styles of text for people. They are removed if the terminal doesn't support them.
 const (
 	plain = "\x1b[0m"
 	Bold  = "\x1b[1m"
@@ -76,7 +76,7 @@ func (t *Terminal) Printf(format string, args ...any) { fmt.Fprintf(t.Out, forma
 // Notef writes a line to standard error.
 func (t *Terminal) Notef(format string, args ...any) { fmt.Fprintf(t.Err, format+"\n", args...) }
 
-// Count returns n and what it counts, which thing names in the singular: "1 place", "2 classes".
+// Count returns a number with its noun. thing is the noun in the singular. Examples are "1 place" and "2 classes".
 func Count[N int | int64](n N, thing string) string {
 	switch {
 	case n == 1:
@@ -98,7 +98,7 @@ func (t *Terminal) PrintJSON(v any) error {
 	return nil
 }
 
-// ErrSaid ends a command with exit code 1 after it has printed its error.
+// ErrSaid ends a command with exit code 1 after the command has printed its own error.
 var ErrSaid = errors.New("")
 
 // Fail prints err and returns the exit code.
@@ -120,8 +120,8 @@ func (t *Terminal) Fail(cmd *cobra.Command, err error) int {
 	return code
 }
 
-// failureText returns err as text for a person: what is wrong, then what to do about it. Text that others wrote into it
-// can't control the terminal.
+// failureText returns err as text for a person, with the problem first and then the next step. Text from others
+// within it can't control the terminal.
 func failureText(err error) string {
 	if e, ok := errors.AsType[*config.Error](err); ok {
 		n := len(e.Faults) + e.More
@@ -138,12 +138,12 @@ func failureText(err error) string {
 	var b strings.Builder
 	b.WriteString(Style(Red, string(p.Code)+": ") + Sanitize(strings.Join(p.Lines(), "\n  ")) + "\n")
 	if (p.Code == problem.Internal || p.Store) && p.Err != nil {
-		b.WriteString("  " + Sanitize(p.Err.Error()) + "\n") // the user is the operator
+		b.WriteString("  " + Sanitize(p.Err.Error()) + "\n") // the user is the operator and may see the cause
 	}
 	return b.String()
 }
 
-// details locate an error in the arguments, in the same form as all transports.
+// A details locates an error in the arguments, in the same form as all transports.
 type details struct {
 	Errors  []problem.Fault `json:"errors,omitempty"`
 	Pointer string          `json:"pointer,omitempty"`
@@ -153,7 +153,7 @@ type details struct {
 	*problem.Reply
 }
 
-// failureJSON returns err in the same form as all transports, with additions for the command line.
+// failureJSON returns err in the same form as all transports, with additional members for the command line.
 func failureJSON(err error) []byte {
 	if e, ok := errors.AsType[*client.Refusal](err); ok && e.Raw != nil {
 		return e.Raw
@@ -182,7 +182,7 @@ func failureJSON(err error) []byte {
 	return b
 }
 
-// Printable quotes s if it has control characters, which could affect the terminal.
+// Printable quotes s if it contains control characters, which could affect the terminal.
 func Printable(s string) string {
 	if strings.ContainsFunc(s, func(c rune) bool { return !strconv.IsPrint(c) }) {
 		return strconv.Quote(s)

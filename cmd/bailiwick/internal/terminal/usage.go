@@ -7,9 +7,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// Group makes c a command that only groups its subcommands.
+// Group turns c into a command that only groups its subcommands.
 func Group(c *cobra.Command) *cobra.Command {
-	c.Args = cobra.ArbitraryArgs // so that RunE can suggest the nearest name
+	c.Args = cobra.ArbitraryArgs // lets RunE suggest the nearest name
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return c.Help()
@@ -19,7 +19,7 @@ func Group(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// UnknownCommand returns the error for an unknown subcommand of c. It names the nearest one.
+// UnknownCommand returns the error for an unknown subcommand of c, with the nearest name.
 func UnknownCommand(c *cobra.Command, name string) error {
 	var names []string
 	for _, sub := range c.Commands() {
@@ -38,7 +38,7 @@ func None(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// These requires one argument for each name. Those from index optional on are optional.
+// These requires one argument for each name. Arguments from the index optional onwards may be omitted.
 func These(optional int, names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
