@@ -10,13 +10,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The media types of answers. The protocol wants clients to accept both, but many accept one, or name none.
+// The media types of answers. The protocol requires clients to accept both, but many clients accept only one or name
+// none.
 const (
 	asJSON   = "application/json"
 	asEvents = "text/event-stream"
 )
 
-// accepts reports whether a client takes answers of a media type. A client without an Accept header takes any.
+// accepts reports whether a client accepts answers of a media type. A client without an Accept header accepts any.
 func accepts(h http.Header, media string) bool {
 	all := strings.Join(h.Values("Accept"), ",")
 	if strings.TrimSpace(all) == "" {
@@ -35,8 +36,8 @@ func accepts(h http.Header, media string) bool {
 	return false
 }
 
-// unacceptable returns the fault of a request whose client takes no form of its answer, nil if it takes one. m is nil for a
-// batch.
+// unacceptable returns the fault of a request if the client accepts no form of its answer. It returns nil if the
+// client accepts one. The message m is nil for a batch.
 func unacceptable(h http.Header, m *wire.Message) *wire.RPCFault {
 	f := wire.Invalid("Not Acceptable: Accept must allow application/json or text/event-stream")
 	if m != nil && m.Method == listenMethod {
@@ -50,8 +51,8 @@ func unacceptable(h http.Header, m *wire.Message) *wire.RPCFault {
 	return f
 }
 
-// A whole is the ResponseWriter of a client that takes JSON and no events. It keeps the written bytes until the request
-// ends, and sends the response that the events hold.
+// A whole is the ResponseWriter for a client that accepts JSON but no events. It buffers the written bytes until the
+// request ends. Then it sends the response that the events contain.
 type whole struct {
 	http.ResponseWriter
 	status int
@@ -74,8 +75,8 @@ func (w *whole) Write(b []byte) (int, error) {
 // FlushError lets [http.ResponseController] flush. There is nothing to send yet.
 func (w *whole) FlushError() error { return nil }
 
-// end sends the answer. For a stream it sends only the response in it. Other messages of a stream, such as progress,
-// are left out of JSON.
+// end sends the answer. Of an event stream it sends only the response. It omits other messages, such as progress,
+// because plain JSON has no place for them.
 func (w *whole) end() {
 	if w.status == 0 {
 		return
@@ -91,10 +92,10 @@ func (w *whole) end() {
 	_, _ = w.ResponseWriter.Write(body)
 }
 
-// responseIn returns the last response in a stream of events: a message with an id and without a method.
+// responseIn returns the last response in an event stream. A response is a message with an id and without a method.
 func responseIn(stream []byte) []byte {
 	var last []byte
-	// The stream is the SDK's own, so that it can be read.
+	// The SDK writes this stream, so it is always well-formed.
 	_ = edge.ReadEvents(bytes.NewReader(stream), len(stream)+1, func(e edge.Event) error {
 		v, err := value.Read(e.Data, 0)
 		if err != nil || v.Kind() != value.Object {

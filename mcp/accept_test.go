@@ -7,8 +7,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// TestAccept sends requests of both generations with each Accept header that clients send. JSON goes to those that take no
-// events.
+// TestAccept sends requests of both protocol generations with the Accept headers that clients use. Clients that don't
+// accept events must receive JSON.
 func TestAccept(t *testing.T) {
 	_, url := start(t, mcp.Options{})
 	initialize := call{body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`}

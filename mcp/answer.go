@@ -9,16 +9,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An answer is the ResponseWriter given to the SDK. It sets statuses and headers that the SDK can't, and turns the
-// SDK's plain-text errors into JSON-RPC errors.
+// An answer is the ResponseWriter for the SDK. It sets statuses and headers that the SDK can't set. It converts the
+// SDK's plain-text errors to JSON-RPC errors.
 type answer struct {
 	http.ResponseWriter
 	x     *exchange
-	began func(session string) // called with the ID of the session that the response begins, or nil if it begins none
+	began func(session string) // called with the ID of the session that the response begins. Nil if it can't begin one
 
 	committed bool
-	discard   bool // discard what the SDK writes: it was replaced
-	rewrite   int  // the status of a plain-text error to rewrite, or 0
+	discard   bool // discard the SDK's output, because it was replaced
+	rewrite   int  // the status of a plain-text error to convert, or 0
 	events    bool // the response is an event stream
 }
 
@@ -51,7 +51,7 @@ func (a *answer) WriteHeader(status int) {
 		a.rewrite = status
 		return
 	case strings.HasPrefix(h.Get("Content-Type"), "text/event-stream"):
-		h.Set("X-Accel-Buffering", "no") // otherwise nginx buffers events
+		h.Set("X-Accel-Buffering", "no") // otherwise nginx would buffer events
 		a.events = true
 	}
 	a.ResponseWriter.WriteHeader(status)
@@ -75,7 +75,8 @@ func (a *answer) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	if a.events && len(b) > 0 && b[0] == '{' {
-		// In MCP 2026-07-28 the SDK writes an error as a separate body, even after events, where no client reads it.
+		// In MCP 2026-07-28 the SDK writes an error as a separate body, even after events. No client reads it there,
+		// so it is sent as an event.
 		event := append(append([]byte("event: message\ndata: "), b...), "\n\n"...)
 		if _, err := a.ResponseWriter.Write(event); err != nil {
 			return 0, err
@@ -96,7 +97,7 @@ func (a *answer) FlushError() error {
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }
 
-// fromText returns the fault for an HTTP error of the SDK.
+// fromText converts an HTTP error of the SDK to a fault.
 func fromText(status int, text string) *wire.RPCFault {
 	switch {
 	case status >= 500:
@@ -114,7 +115,7 @@ func fromText(status int, text string) *wire.RPCFault {
 // A missing is a scope that the credential lacks.
 type missing struct{ scope, challenge string }
 
-// fault returns the response of RFC 6750, section 3.1, to a credential that lacks a scope.
+// fault returns the response for a credential that lacks a scope, as RFC 6750 section 3.1 defines it.
 func (m *missing) fault(correlation string) *wire.RPCFault {
 	data := append([]byte(`{"error_code":"permission_denied","scope":`), value.AppendQuote(nil, m.scope)...)
 	data = value.AppendQuote(append(data, `,"correlation_id":`...), correlation)

@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// BenchmarkCall measures one call of a tool without the network: answered without the SDK, and by the SDK, which a
-// progress token selects for the same call.
+// BenchmarkCall measures one tool call without the network. It compares the direct path with the path through the
+// SDK. A progress token selects the SDK for the same call.
 func BenchmarkCall(b *testing.B) {
 	s := &shelf{}
 	s.put("echo", tool.Custom, echo)
@@ -51,7 +51,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// quiet keeps no record of the calls.
+// quiet is a shelf that doesn't record calls.
 type quiet struct{ *shelf }
 
 func (q quiet) Call(ctx context.Context, p identity.Principal, r tool.Request) (tool.Result, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 )
 
-// read reads the body of a POST, once there is memory for it and what is made of it. It accepts only JSON, which a form of another site
-// can't send without a preflight.
+// read reads the body of a POST after it has reserved memory for the body and the parsed values. It accepts only
+// JSON, because a form on another site can't send JSON without a preflight request.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, who identity.Principal) (*fair.Body, *wire.RPCFault) {
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		f := wire.Invalid("Content-Type must be application/json")
@@ -49,14 +49,15 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, who identity.Princ
 	return nil, wire.Invalid("Invalid Request: the body did not arrive")
 }
 
-// listenMethod is the method of a request that stays open.
+// listenMethod is the method of a request that stays open to receive events.
 const listenMethod = "subscriptions/listen"
 
-// mostListen is the most bytes of the body of a request that stays open.
+// mostListen is the maximum body size of a request that stays open, in bytes.
 const mostListen = 8 << 10
 
-// releaseListenBody gives back the memory of body if m is a request that stays open. It returns the fault of one that is too large. m is nil for a
-// batch. Requests that stay open are bounded by their number and their size.
+// releaseListenBody releases the memory of body if m is a request that stays open. It returns a fault if the body is
+// too large. The message m is nil for a batch. The number and the size of such requests are limited instead of their
+// memory.
 func releaseListenBody(m *wire.Message, body *fair.Body) *wire.RPCFault {
 	if m == nil || m.Method != listenMethod {
 		return nil

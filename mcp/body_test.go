@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// TestBodiesOverMemory checks three refusals. A request without memory is refused with the bound. One of too many
-// values is refused with their number, and a stream that is too large with its bound.
+// TestBodiesOverMemory checks three refusals. For a body without enough memory, the error contains the limit. For a
+// body with too many values, it contains the maximum number. For a stream that is too large, it contains the limit.
 func TestBodiesOverMemory(t *testing.T) {
 	budget := fair.NewBudget(fair.BudgetOptions{Queue: -1})
 	_, url := start(t, mcp.Options{Bodies: budget})

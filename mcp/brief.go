@@ -7,9 +7,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// brief returns a tool's input schema as tools/list shows it, without closedness. Calls are checked against closedness,
-// and the refusal explains it. Bounds of numbers, texts and lists stay. A model that reads the list pays for each byte
-// of it.
+// brief returns a tool's input schema in the form for tools/list. It omits additionalProperties: false, because calls
+// are checked anyway and a refusal explains the reason. It keeps the limits of numbers, texts and lists. A short
+// schema matters because a model pays for each byte of the list.
 func brief(schema json.RawMessage) json.RawMessage {
 	v, err := value.Read(schema, 0)
 	if err != nil {
@@ -18,7 +18,7 @@ func brief(schema json.RawMessage) json.RawMessage {
 	return briefly(v).AppendJSON(nil)
 }
 
-// briefly is brief for one schema.
+// briefly does the work of brief for one schema.
 func briefly(schema value.Value) value.Value {
 	if schema.Kind() != value.Object {
 		return schema

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An asked is a parsed call, whether parsed here or by the SDK.
+// An asked is a call parsed by this package or by the SDK.
 type asked struct {
 	name     string
 	args     value.Value
@@ -28,12 +28,12 @@ type asked struct {
 	progress func(done, total float64, message string)
 }
 
-// An outcome is the result of a call, or its protocol error.
+// An outcome is the result of a call or its protocol error.
 type outcome struct {
 	failure    *jsonrpc.Error
-	meta       []byte          // the members of _meta as JSON, without braces
-	text       string          // "" sends none
-	structured json.RawMessage // nil sends none
+	meta       []byte          // members of _meta as JSON without braces
+	text       string          // "" if no text is sent
+	structured json.RawMessage // nil if none is sent
 	isError    bool
 	links      []tool.Link
 	images     []tool.Image
@@ -45,7 +45,7 @@ func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
 		Name: a.name, Arguments: a.args, Correlation: x.correlation, Progress: a.progress,
 	})
 	if err == nil && a.form != Text && !json.Valid(res.Structured) {
-		// The SDK would fail on it later. Content that isn't sent isn't read.
+		// Invalid JSON would fail later in the SDK. Structured content that isn't sent is not checked.
 		err = errors.New("the tool's structured result is not JSON")
 	}
 	if err != nil {
@@ -65,16 +65,16 @@ func (s *Server) call(ctx context.Context, x *exchange, a asked) outcome {
 	return out
 }
 
-// meta returns the members of _meta: the category, the correlation ID of the record, and the estimated tokens
-// (bytes/4).
+// meta returns the members of _meta: the category, the correlation ID of the audit record, and the estimated number
+// of tokens (bytes/4).
 func (s *Server) meta(x *exchange, name string, bytes int) []byte {
 	b := value.AppendQuote([]byte(`"category":`), string(s.category(x, name)))
 	b = value.AppendQuote(append(b, `,"correlation_id":`...), x.correlation)
 	return strconv.AppendInt(append(b, `,"est_tokens":`...), int64(bytes+3)/4, 10)
 }
 
-// category returns the category of a tool that the principal may call, from a cache. For any other name it returns
-// tool.Custom, so that labels stay few.
+// category returns the category of a tool that the principal may call. It uses a cache. For any other name it returns
+// tool.Custom, so that metrics have few labels.
 func (s *Server) category(x *exchange, name string) tool.Category {
 	if c, ok := s.categories.Load(name); ok {
 		return c.(tool.Category)
@@ -87,8 +87,8 @@ func (s *Server) category(x *exchange, name string) tool.Category {
 	return cmp.Or(category, tool.Custom)
 }
 
-// publicError returns what the client may see of err, the error of the call or request called name, and logs the rest.
-// It stores a missing scope and the retry delay for the HTTP response.
+// publicError returns the part of err that the client may see, and logs the rest. name is the name of the call or
+// request. It also stores a missing scope and the retry delay for the HTTP response.
 func (s *Server) publicError(ctx context.Context, x *exchange, name string, err error) *problem.Error {
 	p := problem.Of(err)
 	switch {
@@ -106,13 +106,13 @@ func (s *Server) publicError(ctx context.Context, x *exchange, name string, err 
 	return p
 }
 
-// unknownTool is the error data for programs if the tool doesn't exist for the caller.
+// unknownTool is the error data of the response if the tool doesn't exist for the caller.
 var unknownTool = json.RawMessage(`{"error_code":"unknown_tool"}`)
 
-// errorOutcome returns the outcome of a call that returned err. The public part of err is in the text, which all
-// clients pass to the model, and for programs in _meta. Structured content is not used, because clients check it
-// against the tool's output schema, also for errors. Only an unknown tool is a protocol error, as all protocol
-// versions require.
+// errorOutcome returns the outcome of a call that failed with err. It puts the public part of err into the text,
+// which all clients pass to the model, and into _meta for programs. It uses no structured content, because clients
+// check that against the tool's output schema even for errors. An unknown tool is the only protocol error, as all
+// protocol versions require.
 func (s *Server) errorOutcome(ctx context.Context, x *exchange, a asked, err error) outcome {
 	p := s.publicError(ctx, x, a.name, err)
 	if p.Code == problem.UnknownTool {
@@ -131,16 +131,16 @@ func cause(err error) error {
 	return err
 }
 
-// linksVersion is the first protocol version whose results have links to resources.
+// linksVersion is the first protocol version in which results can contain links to resources.
 const linksVersion = "2025-06-18"
 
-// forSDK returns o as the SDK's result for a protocol version.
+// forSDK returns the outcome as an SDK result for a protocol version.
 func (o outcome) forSDK(version string) (sdk.Result, error) {
 	if o.failure != nil {
 		return nil, o.failure
 	}
 	doc := []byte("{")
-	if version >= modernVersion { // the SDK sets the type only on results of its own handlers
+	if version >= modernVersion { // the SDK sets this type only for its own handlers
 		doc = append(doc, completeType...)
 	}
 	res := &sdk.CallToolResult{}
@@ -164,7 +164,8 @@ func (o outcome) forSDK(version string) (sdk.Result, error) {
 // completeType is the member of results that MCP 2026-07-28 requires.
 const completeType = `"resultType":"complete",`
 
-// appendContent appends the member content: the text, pictures and, if the protocol version has them, links.
+// appendContent appends the member "content". It contains the text, images, and links if the protocol version
+// supports them.
 func (o outcome) appendContent(dst []byte, version string) []byte {
 	dst = append(dst, `"content":[`...)
 	begin := len(dst)
@@ -183,7 +184,7 @@ func (o outcome) appendContent(dst []byte, version string) []byte {
 	for _, m := range more {
 		part, err := m.MarshalJSON()
 		if err != nil {
-			panic(err) // texts, bytes and a number always encode
+			panic(err) // texts, bytes and a number can always be encoded
 		}
 		if len(dst) > begin {
 			dst = append(dst, ',')
@@ -193,8 +194,8 @@ func (o outcome) appendContent(dst []byte, version string) []byte {
 	return append(dst, ']')
 }
 
-// append appends o as the response to the call with the id in a protocol version. server is the JSON of serverInfo, or nil
-// for versions before 2026-07-28.
+// append appends the outcome as the response to the call id in a protocol version. server is the JSON of serverInfo,
+// or nil for versions before 2026-07-28.
 func (o outcome) append(dst []byte, id, version string, server []byte) []byte {
 	dst = append(wire.Begin(dst, id), `"result":{`...)
 	if server != nil {
@@ -214,7 +215,7 @@ func (o outcome) append(dst []byte, id, version string, server []byte) []byte {
 	return append(dst, "}}"...)
 }
 
-// link returns the part of an answer that names a resource, with its size if that is known.
+// link returns the content block for a resource, with its size if known.
 func link(l tool.Link) *sdk.ResourceLink {
 	out := &sdk.ResourceLink{URI: l.URI, Name: l.Name, MIMEType: l.MediaType}
 	if l.Size > 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// problems returns tools that fail in each way, by name.
+// problems returns tools that fail in different ways. Their names say how.
 func problems() *shelf {
 	s := &shelf{}
 	s.put("echo", tool.Custom, echo)
@@ -50,10 +50,10 @@ func problems() *shelf {
 	return s
 }
 
-// TestCall checks each outcome of a tool in all the ways in which a call is served. These are without the SDK, by the
-// SDK without sessions (selected by a progress token), and by the SDK with sessions, in two older protocols. A refusal
-// is a tool error, with all help in its text. It has no structured content, which would have to match the output
-// schema.
+// TestCall checks each outcome of a tool on all paths of a call. The paths are: without the SDK, through the SDK
+// without sessions (selected by a progress token), and through the SDK with sessions in two older protocols. A
+// refusal must be a tool error with all help in its text. It must have no structured content, which would have to
+// match the output schema.
 func TestCall(t *testing.T) {
 	var mu sync.Mutex
 	var log bytes.Buffer
@@ -157,7 +157,7 @@ func (l locked) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// TestMeta: the _meta of a result, which is the same whether or not the SDK serves the call.
+// TestMeta checks the _meta of a result. It must be the same with and without the SDK.
 func TestMeta(t *testing.T) {
 	_, url := start(t, mcp.Options{Version: "1.2.3"})
 	for _, meta := range []string{"", `"progressToken":1`} {
@@ -183,7 +183,7 @@ func TestMeta(t *testing.T) {
 	}
 }
 
-// TestUnknownToolIsOneAnswer: the response is the same for a tool that Bob may not see and one that does not exist.
+// TestUnknownToolIsOneAnswer checks that a tool that Bob may not see and a missing tool return the same response.
 func TestUnknownToolIsOneAnswer(t *testing.T) {
 	_, url := start(t, mcp.Options{})
 	for _, meta := range []string{"", `"progressToken":1`} {
@@ -201,7 +201,7 @@ func TestUnknownToolIsOneAnswer(t *testing.T) {
 	}
 }
 
-// TestForms: a client is sent the configured parts of a result, or the text by default.
+// TestForms checks that a client receives the configured parts of a result. The default is the text.
 func TestForms(t *testing.T) {
 	_, url := start(t, mcp.Options{Results: map[string]mcp.Form{"reader": mcp.Text, "parser": mcp.Structured}})
 	text, structured := `"content":[{"text":"echoed","type":"text"}]`, `"structuredContent":{"args":{},"who":"token:ann"}`
@@ -220,8 +220,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestCorrelation checks that a client may name its conversation, in 1 to 128 of A-Za-z0-9._-. Any other name is
-// dropped.
+// TestCorrelation checks that a client may name its conversation with 1 to 128 of the characters A-Za-z0-9._-. Any
+// other name must be dropped.
 func TestCorrelation(t *testing.T) {
 	s := &shelf{}
 	s.put("echo", tool.Custom, echo)
@@ -251,7 +251,7 @@ func TestCorrelation(t *testing.T) {
 	}
 }
 
-// TestDirectIsStrict: calls served without the SDK are checked as strictly as others.
+// TestDirectIsStrict checks that calls without the SDK are checked as strictly as calls through the SDK.
 func TestDirectIsStrict(t *testing.T) {
 	_, url := start(t, mcp.Options{})
 	right := modern("echo", "", "")

@@ -19,7 +19,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// identify authenticates r, anew for every request and only by its credential.
+// identify authenticates a request. It uses only the credential in the request and no state of earlier requests.
 func (s *Server) identify(r *http.Request) (identity.Principal, *wire.RPCFault) {
 	credential, f := credentialOf(r.Header)
 	if f != nil {
@@ -43,7 +43,7 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *wire.RPCFault) 
 		edge.RefusedBy(r.Context(), principal.ID)
 		return principal, nil
 	case err == nil || problem.CodeOf(err) == problem.Unauthorized:
-		if p := problem.Of(err); p != nil { // the reason is for operators and never sent to the client
+		if p := problem.Of(err); p != nil { // the reason is for operators and is never sent to the client
 			edge.RefusedBecause(r.Context(), cmp.Or(p.Kind, "no_credential"), "")
 			s.log.DebugContext(r.Context(), "credential refused", "kind", p.Kind, "remote", remote, "error", p.Err)
 		}
@@ -56,7 +56,7 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *wire.RPCFault) 
 	return identity.Principal{}, wire.Internal()
 }
 
-// storeFault returns the fault for a request that can't be answered because the store of the gateway has failed with p.
+// storeFault returns the fault for a request that can't be answered because the gateway's store failed with p.
 func storeFault(p *problem.Error) *wire.RPCFault {
 	seconds := int(math.Ceil(p.RetryAfter.Seconds()))
 	return &wire.RPCFault{
@@ -66,9 +66,10 @@ func storeFault(p *problem.Error) *wire.RPCFault {
 	}
 }
 
-// Identify authenticates a request to another endpoint of the same program as /mcp does: from the same hosts and
-// origins, with one credential. Errors are problem.Errors: SecurityBlocked for a host or origin, InvalidArgument for
-// two credentials, Unauthorized, and that of a failed store and Internal, which are logged here.
+// Identify authenticates a request to another endpoint of the same program. It accepts the same hosts, origins and
+// credentials as /mcp. Errors are problem.Errors: SecurityBlocked for a host or origin, InvalidArgument for two
+// credentials, Unauthorized, the error of a failed store, or Internal. It logs internal errors and failures of the
+// store.
 func (s *Server) Identify(r *http.Request) (identity.Principal, error) {
 	f := s.fromElsewhere(r)
 	if f == nil {
@@ -90,8 +91,8 @@ func (s *Server) Identify(r *http.Request) (identity.Principal, error) {
 	return identity.Principal{}, problem.New(problem.InvalidArgument, f.Message)
 }
 
-// Allow refuses a request to another endpoint of the same program whose Host header /mcp would refuse. If its pages
-// send no Origin, the endpoint itself must keep other sites out.
+// Allow refuses a request to another endpoint of the same program if /mcp would refuse its Host header. If the
+// endpoint's pages send no Origin, the endpoint itself must protect against requests from other sites.
 func (s *Server) Allow(r *http.Request) error {
 	if !s.allowsHost(r) {
 		s.strange(r, strangeHost, "host", r.Host)
@@ -103,7 +104,8 @@ func (s *Server) Allow(r *http.Request) error {
 // Challenge returns the WWW-Authenticate header of a 401.
 func (s *Server) Challenge() string { return authserver.Challenge(s.options.ResourceMetadata) }
 
-// unauthorizedFault returns the same fault for every reason, so that it reveals nothing about tokens.
+// unauthorizedFault returns the fault for an invalid credential. It is the same for every reason, so that it reveals
+// nothing about tokens.
 func (s *Server) unauthorizedFault(r *http.Request) *wire.RPCFault {
 	return &wire.RPCFault{
 		Status: http.StatusUnauthorized, Code: wire.CodeUnauthorized, Message: "Unauthorized",
@@ -111,7 +113,7 @@ func (s *Server) unauthorizedFault(r *http.Request) *wire.RPCFault {
 	}
 }
 
-// metadata returns the URL of the RFC 9728 metadata as the sender of r knows it, or "".
+// metadata returns the URL of the RFC 9728 metadata under which the client reaches the server, or "".
 func (s *Server) metadata(r *http.Request) string {
 	if s.options.ResourceMetadata == "" && s.options.Resource != nil {
 		return s.options.Resource.For(r).Address()
@@ -119,7 +121,7 @@ func (s *Server) metadata(r *http.Request) string {
 	return s.options.ResourceMetadata
 }
 
-// credentialOf returns the one credential in h, or "". Two credentials are refused, because two readers might use
+// credentialOf returns the credential in h, or "". It refuses two credentials, because two programs might use
 // different ones.
 func credentialOf(h http.Header) (string, *wire.RPCFault) {
 	authorization, keys := h.Values("Authorization"), h.Values("X-Mcp-Api-Key")
@@ -134,7 +136,7 @@ func credentialOf(h http.Header) (string, *wire.RPCFault) {
 	}
 	scheme, token, _ := strings.Cut(authorization[0], " ")
 	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {
-		// Another scheme: treat it as a credential that matches no token.
+		// Treat another scheme as a credential that matches no token.
 		return authorization[0], nil
 	}
 	return token, nil
@@ -148,8 +150,8 @@ func remoteOf(r *http.Request) netip.Addr {
 	return netip.Addr{}
 }
 
-// fromElsewhere refuses requests sent by a browser page of another site. Such a page can reach a server on this
-// machine, and by DNS rebinding even under its own name. A request without Origin does not come from a browser.
+// fromElsewhere refuses requests from browser pages of other sites. Such a page can reach a server on this machine.
+// By DNS rebinding it can even do so under its own name. A request without Origin does not come from a browser.
 func (s *Server) fromElsewhere(r *http.Request) *wire.RPCFault {
 	if !s.allowsHost(r) {
 		s.strange(r, strangeHost, "host", r.Host)
@@ -158,7 +160,8 @@ func (s *Server) fromElsewhere(r *http.Request) *wire.RPCFault {
 	return s.foreignOrigin(r)
 }
 
-// foreignOrigin refuses requests whose Origin names another site. Unlike fromElsewhere it takes any Host: probes ask by address.
+// foreignOrigin refuses requests whose Origin names another site. Unlike fromElsewhere it accepts any Host, because
+// probes use addresses.
 func (s *Server) foreignOrigin(r *http.Request) *wire.RPCFault {
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
@@ -177,8 +180,8 @@ func (s *Server) foreignOrigin(r *http.Request) *wire.RPCFault {
 
 const strangeHost = "a request is refused because its Host header names another server; names of this one are listed in server.hosts"
 
-// strange logs a refused Host or Origin header, at most once a minute. A server behind a proxy that isn't configured
-// refuses everything, and its operator has to learn why.
+// strange logs a refused Host or Origin header at most once a minute. A server behind an unconfigured proxy refuses
+// everything, and its operator needs to know the reason.
 func (s *Server) strange(r *http.Request, message, header, value string) {
 	now, last := time.Now().Unix(), s.strangeAt.Load()
 	if now-last >= 60 && s.strangeAt.CompareAndSwap(last, now) {
@@ -192,7 +195,7 @@ func forbidden(message string) *wire.RPCFault {
 	return f
 }
 
-// allowsHost reports whether the Host header is allowed for the address that the request came to.
+// allowsHost reports whether the Host header is allowed for the local address of the request.
 func (s *Server) allowsHost(r *http.Request) bool {
 	host := strings.ToLower(r.Host)
 	name := host
@@ -204,7 +207,7 @@ func (s *Server) allowsHost(r *http.Request) bool {
 	}
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {
-		return true // no connection, so no browser
+		return true // there is no network connection, so the client is not a browser
 	}
 	at, err := netip.ParseAddrPort(local.String())
 	if err != nil || !at.Addr().Unmap().IsLoopback() {

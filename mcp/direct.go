@@ -12,9 +12,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// direct answers a tools/call from the parsed request, without the SDK, and reports whether it did. It only takes valid
-// calls that need nothing but their result. The SDK answers all others. The SDK takes about twenty times as long: see
-// BenchmarkCall. It calls parsed before the call, which doesn't need the body any more.
+// direct answers a tools/call without the SDK and reports whether it did. It answers only valid calls that need
+// nothing except their result. The SDK answers all other calls, but takes about twenty times as long (see
+// BenchmarkCall). direct calls parsed before it runs the call, because the body isn't needed after that.
 func (s *Server) direct(w http.ResponseWriter, r *http.Request, x *exchange, parsed func()) (done bool) {
 	m := x.message
 	if m == nil || !m.IsCall() || m.Method != "tools/call" || !accepts(r.Header, asJSON) || r.Header.Get("Last-Event-Id") != "" || !m.Meta("progressToken").IsNull() {
@@ -43,8 +43,8 @@ func (s *Server) direct(w http.ResponseWriter, r *http.Request, x *exchange, par
 	return true
 }
 
-// statelessClient returns the client that a call of MCP 2026-07-28 names. ok is false if its headers and parameters don't
-// agree, or need the SDK.
+// statelessClient returns the client that a call of MCP 2026-07-28 names. ok is false if the headers and the
+// parameters contradict each other, or if the call needs the SDK.
 func (s *Server) statelessClient(h http.Header, m *wire.Message, name string) (client *sdk.Implementation, ok bool) {
 	_, asksBack := m.Params.Get("requestState")
 	_, answersBack := m.Params.Get("inputResponses")
@@ -73,12 +73,12 @@ func clientOf(m *wire.Message) (client *sdk.Implementation, ok bool) {
 	return &sdk.Implementation{Name: name.Text(), Version: v.Text()}, true
 }
 
-// writeDirect runs the call a and writes its result as one JSON document, in the form of its protocol version. Versions
-// before 2025-06-18 get no links. Versions before 2026-07-28 get the session's id, and status 200 for errors. A panic
-// is logged and answered as an internal error.
+// writeDirect runs a call and writes its result as one JSON document in the form of the protocol version. Versions
+// before 2025-06-18 have no links. Versions before 2026-07-28 send the session's id, and status 200 for errors. A
+// panic is logged and answered as an internal error.
 func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange, a asked) {
 	id := x.message.ID
-	a.progress = func(float64, float64, string) {} // the client asked for no progress
+	a.progress = func(float64, float64, string) {} // the client requested no progress
 	defer func() {
 		if p := recover(); p != nil {
 			s.logPanic(r.Context(), x, p)
@@ -98,7 +98,7 @@ func (s *Server) writeDirect(w http.ResponseWriter, r *http.Request, x *exchange
 	}
 	if f := out.failure; f != nil {
 		status := http.StatusBadRequest
-		if !stateless { // before 2026-07-28 errors are sent with 200
+		if !stateless { // before 2026-07-28 errors have status 200
 			status = http.StatusOK
 			edge.RefusedBecause(r.Context(), cmp.Or(kinds[f.Code], "rpc_error"), x.correlation)
 		}

@@ -13,9 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// TestDirectInSessions checks that a call in a session is answered as JSON without the SDK. The answer must equal that of
-// the SDK for the same call with a progress token. The cases are results with pictures and links, errors of tools, and
-// unknown tools. Each is tried in every form of results.
+// TestDirectInSessions checks that a call in a session is answered as JSON without the SDK. The answer must equal the
+// SDK's answer to the same call with a progress token. It tests results with images and links, tool errors, and
+// unknown tools, each in every form of results.
 func TestDirectInSessions(t *testing.T) {
 	s := &shelf{}
 	s.put("well", tool.Query, func(_ context.Context, _ identity.Principal, r tool.Request) (tool.Result, error) {
@@ -53,8 +53,8 @@ func TestDirectInSessions(t *testing.T) {
 	}
 }
 
-// TestDirectUsesSessions checks that calls keep their session alive, and that none is answered in one that has ended or is
-// another principal's.
+// TestDirectUsesSessions checks that calls keep their session alive. A call in a session that has ended or belongs to
+// another principal must not be answered.
 func TestDirectUsesSessions(t *testing.T) {
 	const idle = 2 * time.Second
 	_, url := start(t, mcp.Options{SessionTimeout: idle})
@@ -85,8 +85,8 @@ func TestDirectUsesSessions(t *testing.T) {
 	waitFor(t, "the end of the idle session", func() bool { time.Sleep(idle + idle/2); return echo(used) == 404 })
 }
 
-// TestBrokenStructuredContent checks that structured content that isn't JSON is a failure where it is sent, and that it isn't
-// read for clients that get only the text.
+// TestBrokenStructuredContent checks structured content that isn't valid JSON. It is an error if it is sent. It is
+// ignored for clients that receive only the text.
 func TestBrokenStructuredContent(t *testing.T) {
 	s := &shelf{}
 	s.put("broken", tool.Query, func(context.Context, identity.Principal, tool.Request) (tool.Result, error) {

@@ -16,7 +16,7 @@ import (
 
 const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
 
-// TestDoor: requests that the transport refuses, with the exact response.
+// TestDoor checks the exact responses to requests that the transport refuses.
 func TestDoor(t *testing.T) {
 	_, url := start(t, mcp.Options{MaxBody: 3000, AllowedOrigins: []string{"https://app.example"}})
 	const unauthorized = `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Unauthorized"}}`
@@ -98,7 +98,8 @@ func TestDoor(t *testing.T) {
 	}
 }
 
-// TestStoreGone: a request whose credential can't be looked up is answered with 503, and with when to come back.
+// TestStoreGone checks a request whose credential can't be checked because the store fails. The response must be 503
+// with the time for a retry.
 func TestStoreGone(t *testing.T) {
 	s, url := start(t, mcp.Options{})
 	res, body := send(t, url, call{header: "Authorization: Bearer store-gone", body: ping})
@@ -115,7 +116,7 @@ func TestStoreGone(t *testing.T) {
 	}
 }
 
-// TestDoorLetsIn: requests that the transport must not refuse.
+// TestDoorLetsIn checks requests that the transport must accept.
 func TestDoorLetsIn(t *testing.T) {
 	_, url := start(t, mcp.Options{AllowedOrigins: []string{"https://app.example"}})
 	port := url[strings.LastIndex(url, ":"):]
@@ -144,7 +145,7 @@ func TestAllowedHosts(t *testing.T) {
 	}
 }
 
-// TestUnauthorizedIsOneAnswer: the response to a bad credential reveals nothing about tokens.
+// TestUnauthorizedIsOneAnswer checks that the response to an invalid credential reveals nothing about tokens.
 func TestUnauthorizedIsOneAnswer(t *testing.T) {
 	_, url := start(t, mcp.Options{ResourceMetadata: "https://gate.example/.well-known/oauth-protected-resource"})
 	var first string
@@ -168,7 +169,8 @@ func TestUnauthorizedIsOneAnswer(t *testing.T) {
 	}
 }
 
-// TestAuthenticateHook: the embedding program authenticates, and its errors are not shown to clients.
+// TestAuthenticateHook checks that the embedding program can authenticate requests, and that its errors are hidden
+// from clients.
 func TestAuthenticateHook(t *testing.T) {
 	_, url := start(t, mcp.Options{Authenticate: func(r *http.Request) (identity.Principal, error) {
 		switch r.Header.Get("X-User") {
@@ -192,7 +194,8 @@ func TestAuthenticateHook(t *testing.T) {
 	}
 }
 
-// TestAnonymous: requests from loopback without a credential may be accepted, but not those with a wrong one.
+// TestAnonymous checks requests from loopback. A request without a credential may be accepted, but a request with a
+// wrong credential must be refused.
 func TestAnonymous(t *testing.T) {
 	_, url := start(t, mcp.Options{Anonymous: &identity.Principal{ID: "local"}})
 	for header, want := range map[string]int{"-Authorization": 200, "Authorization: Bearer ann": 401} {

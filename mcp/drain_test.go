@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// TestDrain: a server that was asked to end says so at /readyz, serves calls and streams meanwhile, and ends streams with the drain. A
-// call that takes longer is answered.
+// TestDrain checks a draining server. It must report that at /readyz, and continue to serve calls and streams.
+// Streams end with the drain, and a long call is still answered.
 func TestDrain(t *testing.T) {
 	s := &shelf{}
 	started, release := make(chan struct{}), make(chan struct{})

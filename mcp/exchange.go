@@ -14,34 +14,35 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An exchange is one request and its response. It has the principal, authenticated only from this request, and the data
-// that the HTTP response must report.
+// An exchange is one request with its response. It contains the principal, which is authenticated only by this
+// request, and the data for the HTTP response.
 type exchange struct {
 	who         identity.Principal
 	correlation string
 	operation   wire.Operation  // for the observer
 	message     *wire.Message   // the only message of the request, or nil for a batch
-	full        bool            // the client asks for all tools, with a header
-	metadata    string          // URL of the RFC 9728 metadata as the client knows it, or ""
-	session     string          // the ID of a session that is begun again, or "" for a new one
-	gone        context.Context // ends when the client no longer waits for the response
+	full        bool            // the client requests all tools with a header
+	metadata    string          // URL of the RFC 9728 metadata under which the client reaches the server, or ""
+	session     string          // the ID of a session that is restored in this process, or "" for a new session
+	gone        context.Context // ends when the client stops waiting for the response
 
-	scope      atomic.Pointer[missing] // the scope that was missing
+	scope      atomic.Pointer[missing] // the scope that the credential lacks
 	retryAfter atomic.Int64            // seconds, or 0
 }
 
 const exchangeKey = "exchange"
 
 // tokenInfo wraps x in the only value that the SDK passes unchanged from an HTTP request to its handlers, in both
-// generations. (It does not pass the context: a session's handlers get that of the request that began the session.)
-// The SDK keeps the value of that request as long as the session. forget takes x out of it.
+// protocol generations. The SDK doesn't pass the context. A session's handlers get the context of the request that
+// began the session. The SDK stores the value of that request as long as the session. The function forget removes x
+// from it.
 func (x *exchange) tokenInfo() (info *auth.TokenInfo, forget func()) {
 	kept := &atomic.Pointer[exchange]{}
 	kept.Store(x)
 	return &auth.TokenInfo{UserID: x.who.ID, Extra: map[string]any{exchangeKey: kept}}, func() { kept.Store(nil) }
 }
 
-// exchangeOf returns the exchange of a request to the SDK, or nil if it has none, or was forgotten.
+// exchangeOf returns the exchange of a request to the SDK. It returns nil if there is none or it was removed.
 func exchangeOf(req sdk.Request) *exchange {
 	extra := req.GetExtra()
 	if extra == nil || extra.TokenInfo == nil {
@@ -53,12 +54,14 @@ func exchangeOf(req sdk.Request) *exchange {
 	return nil
 }
 
-// correlationOf returns the correlation ID that the client chose, or "" if there is none that may be logged.
+// correlationOf returns the correlation ID that the client chose. It returns "" if there is none, or if it is
+// unsuitable for logs.
 func correlationOf(h http.Header, m *wire.Message) string {
 	if id := h.Get("X-Mcp-Session-Id"); isWellFormed(id) {
 		return id
 	}
-	// traceparent is version-traceid-parentid-flags (W3C Trace Context). Logs are searched by the trace ID.
+	// A traceparent is version-traceid-parentid-flags (W3C Trace Context). The trace ID is used, because people
+	// search logs for it.
 	if m != nil {
 		if t := m.Meta("traceparent"); t.Kind() == value.String && len(t.Text()) == 55 && isWellFormed(t.Text()) {
 			return t.Text()[3:35]
@@ -67,7 +70,7 @@ func correlationOf(h http.Header, m *wire.Message) string {
 	return ""
 }
 
-// isWellFormed reports whether id is 1 to 128 of A-Z a-z 0-9 . _ -
+// isWellFormed reports whether id consists of 1 to 128 of the characters A-Z a-z 0-9 . _ -
 func isWellFormed(id string) bool {
 	for i := range len(id) {
 		switch c := id[i]; {

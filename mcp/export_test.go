@@ -2,7 +2,7 @@ package mcp
 
 import "time"
 
-// Live returns how many sessions the SDK has, including those of single requests.
+// Live returns the number of sessions of the SDK, including the sessions of single requests.
 func Live(s *Server) (n int) {
 	for range s.sdk.Sessions() {
 		n++
@@ -10,5 +10,5 @@ func Live(s *Server) (n int) {
 	return n
 }
 
-// SetClock sets the clock by which requestState expires.
+// SetClock sets the clock for the expiry of requestState.
 func SetClock(s *Server, now func() time.Time) { s.states.SetClock(now) }

@@ -14,8 +14,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// FuzzDoor: for any body the response is a JSON-RPC response, an event stream or nothing, and never an internal
-// error.
+// FuzzDoor checks that the response to any body is a JSON-RPC response, an event stream or empty. It must never be an
+// internal error.
 func FuzzDoor(f *testing.F) {
 	for _, seed := range []string{
 		ping, modern("echo", `"n":1`, "").body, modern("echo", "", `"progressToken":"x"`).body, listBody,
@@ -47,7 +47,7 @@ func FuzzDoor(f *testing.F) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r.WithContext(ctx))
 		stream := strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream")
-		if ctx.Err() != nil && !stream { // a stream that a client listens to has no end
+		if ctx.Err() != nil && !stream { // an open event stream has no end
 			t.Error("no answer")
 		}
 		switch {

@@ -26,12 +26,12 @@ const modernVersion = "2026-07-28"
 const metaVersion = "io.modelcontextprotocol/protocolVersion"
 
 // Handler serves /mcp, /healthz (the process is alive), /readyz (it can answer), /tools (a list for people) and the
-// well-known addresses of Options.Resource. It can be mounted in any program, which then has to limit the number of
-// connections itself. Deadlines of bodies and responses still apply.
+// well-known addresses of Options.Resource. Any program can mount it. Such a program must limit the number of
+// connections itself. The deadlines of bodies and responses still apply.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", s.guard(s.serveMCP))
-	mux.HandleFunc("/mcp/{$}", s.guard(s.serveMCP)) // as some clients write it
+	mux.HandleFunc("/mcp/{$}", s.guard(s.serveMCP)) // some clients add the slash
 	mux.HandleFunc("GET /tools", s.guard(s.serveList))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.guard(s.serveReady))
@@ -44,7 +44,7 @@ func (s *Server) Handler() http.Handler {
 	return edge.WithDeadlines(mux, s.edge())
 }
 
-// guard recovers panics of h and answers them without details.
+// guard recovers from panics of h and answers them without details.
 func (s *Server) guard(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -66,7 +66,8 @@ func plain(w http.ResponseWriter, status int, text string) {
 	_, _ = io.WriteString(w, text)
 }
 
-// serveList shows people the tools that their credential may call: category, name and first sentence.
+// serveList prints the tools that the caller's credential may call, for people. Each line has the category, the name
+// and the first sentence.
 func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 	if f := s.fromElsewhere(r); f != nil {
 		fail(w, r, f, "")
@@ -84,14 +85,14 @@ func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 	plain(w, http.StatusOK, b.String())
 }
 
-// serveMCP admits and serves one request. It checks what costs least first: origin, method, credential, headers,
+// serveMCP admits and serves one request. It performs the cheapest checks first: origin, method, credential, headers,
 // body.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	if f := s.fromElsewhere(r); f != nil {
 		fail(w, r, f, "")
 		return
 	}
-	// Only older protocols have GET, for a stream, and DELETE, for the end of a session.
+	// Only older protocols use GET, which opens a stream, and DELETE, which ends a session.
 	modern := r.Header.Get("Mcp-Protocol-Version") >= modernVersion
 	stream := !modern && (r.Method == http.MethodGet || r.Method == http.MethodDelete)
 	if r.Method != http.MethodPost && !stream {
@@ -143,14 +144,15 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	s.servePost(w, r, post{who: p, body: body, messages: messages, batch: batch, modern: modern})
 }
 
-// failRead answers a body that can't be read as messages, or as the one in messages.
+// failRead answers a request whose body is invalid. messages contains at most one message, whose ID is used in the
+// answer.
 func failRead(w http.ResponseWriter, r *http.Request, f *wire.RPCFault, messages []wire.Message, modern bool) {
 	id := ""
 	if len(messages) == 1 {
 		id = messages[0].ID
 	}
 	if !modern && id != "" && f.Code != jsonrpc.CodeInvalidRequest {
-		f.Status = http.StatusOK // before 2026-07-28 errors are sent with 200, and 404 means that the session has ended
+		f.Status = http.StatusOK // before 2026-07-28 errors have status 200, and 404 means that the session has ended
 	}
 	fail(w, r, f, id)
 }
@@ -164,7 +166,7 @@ type post struct {
 	modern   bool
 }
 
-// only returns the single message of p, or nil for a batch.
+// only returns the message of p if there is exactly one, or nil for a batch.
 func (p *post) only() *wire.Message {
 	if p.batch {
 		return nil
@@ -172,7 +174,7 @@ func (p *post) only() *wire.Message {
 	return &p.messages[0]
 }
 
-// id returns the ID for an error of the whole POST.
+// id returns the request ID for an error that concerns the whole POST.
 func (p *post) id() string {
 	if m := p.only(); m != nil {
 		return m.ID
@@ -180,13 +182,14 @@ func (p *post) id() string {
 	return ""
 }
 
-// servePost serves an admitted POST by the handler of its protocol. It finds the session of an older protocol and takes
-// a slot among the calls. It makes the call cancellable by its client and by Close, and answers directly if it can.
+// servePost serves an admitted POST with the handler of its protocol. It finds the session of an older protocol and
+// reserves a slot for the call. It lets the client and Close cancel the call. It answers without the SDK if possible.
 func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	m := p.only()
 	next := s.legacy
 	if p.modern || m != nil && r.Header.Get("Mcp-Session-Id") == "" && m.Meta(metaVersion).Text() >= modernVersion {
-		// A request of the new protocol without its header goes to the modern handler, which reports what is missing.
+		// A request of the new protocol without its header goes to the modern handler, which reports the missing
+		// header.
 		next = s.modern
 	} else {
 		leave, done := s.prepareSession(w, r, &p)
@@ -196,10 +199,11 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 		defer leave()
 	}
 	x := &exchange{who: p.who, message: m, full: r.Header.Get("Bailiwick-Tools") == "full", operation: s.operation(r.Header, m), correlation: correlationOf(r.Header, m), metadata: s.metadata(r)}
-	// Ids of requests are unique within a channel: a session, or what a client of the new protocol names in its place.
+	// Request IDs are unique within a channel. A channel is a session, or the name that a client of the new protocol
+	// uses instead.
 	channel := r.Header.Get("X-Mcp-Session-Id")
 	if !p.modern {
-		channel = "session " + r.Header.Get("Mcp-Session-Id") // no client can send a space before it
+		channel = "session " + r.Header.Get("Mcp-Session-Id") // no client can send a name with a space, so names can't collide
 	}
 	if x.correlation == "" {
 		x.correlation = newCorrelation()
@@ -234,10 +238,10 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	s.pass(w, r, x, next)
 }
 
-// kinds are the identifiers of faults of requests, for operators.
+// kinds contains the names of request faults for operators.
 var kinds = map[int64]string{jsonrpc.CodeParseError: "not_json", jsonrpc.CodeInvalidRequest: "invalid_request", jsonrpc.CodeMethodNotFound: "unknown_method", jsonrpc.CodeInvalidParams: "invalid_params", wire.CodeBusy: "busy"}
 
-// fail answers r with f, and notes why for the operators' log.
+// fail answers a request with a fault and records the reason for the operators' log.
 func fail(w http.ResponseWriter, r *http.Request, f *wire.RPCFault, id string) {
 	kind := kinds[int64(f.Code)]
 	switch {
@@ -252,14 +256,14 @@ func fail(w http.ResponseWriter, r *http.Request, f *wire.RPCFault, id string) {
 	case f.Status == http.StatusNotFound && f.Code == jsonrpc.CodeInvalidRequest:
 		kind = "no_session"
 	}
-	if f.Status != http.StatusUnauthorized { // that has its reason
+	if f.Status != http.StatusUnauthorized { // for 401, the reason is already recorded
 		edge.RefusedBecause(r.Context(), cmp.Or(kind, "rpc_error"), "")
 	}
 	f.Write(w, id)
 }
 
-// admit takes a slot among the calls, or among the streams for a request that stays open. Notifications and responses
-// take none: a call may be waiting for one.
+// admit reserves a slot for calls, or a slot for streams if the request stays open. Notifications and responses need
+// no slot, because a running call may be waiting for them.
 func (s *Server) admit(ctx context.Context, p *post) (leave func(), err error) {
 	for i := range p.messages {
 		m := &p.messages[i]
@@ -275,12 +279,12 @@ func (s *Server) admit(ctx context.Context, p *post) (leave func(), err error) {
 	return func() {}, nil
 }
 
-// sharer returns whose shares of calls and streams p uses.
+// sharer returns the identity whose shares of calls and streams the principal uses.
 func sharer(p identity.Principal) fair.Who {
 	return fair.Who{Tenant: p.Tenant, Owner: p.Account(), Credential: p.Origin()}
 }
 
-// pass hands a request to the SDK, without its credential and with its exchange.
+// pass forwards a request to the SDK. It removes the credential and attaches the exchange.
 func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next http.Handler) {
 	stays := r.Method == http.MethodGet || x.message != nil && x.message.Method == listenMethod
 	ctx, cancel := context.WithCancel(r.Context())
@@ -292,19 +296,19 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 		stop := context.AfterFunc(s.closing, cancel)
 		defer stop()
 	}
-	// The SDK's handlers in a session outlive their HTTP request, although its response can't be fetched later.
-	// x.gone tells them that it ended. x.gone must not end when the SDK itself ends the HTTP response early.
+	// The SDK's handlers in a session outlive their HTTP request, although nobody can fetch their response later.
+	// x.gone tells them that the request has ended. It must not end when the SDK itself ends the HTTP response early.
 	gone, lost := context.WithCancel(context.WithoutCancel(ctx))
 	x.gone = gone
 	stop := context.AfterFunc(ctx, lost)
 	defer func() {
 		if stop(); ctx.Err() != nil {
-			lost() // the SDK may see the end before the AfterFunc is started
+			lost() // the SDK may notice the end before the AfterFunc runs
 		}
 	}()
 
 	info, forget := x.tokenInfo()
-	if x.message != nil && x.message.IsCall() { // the handler of a notification begins when it is answered
+	if x.message != nil && x.message.IsCall() { // the handler of a notification starts after the answer
 		defer forget()
 	}
 	if r.Method == http.MethodPost && !accepts(r.Header, asEvents) {
@@ -329,7 +333,7 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 	r.Header.Del("X-Mcp-Api-Key")
 	r.Header.Del("Cookie")
 	r.Header.Set("Authorization", "Bearer -")
-	r.Header.Set("Accept", asJSON+", "+asEvents) // the client's own Accept was checked before
+	r.Header.Set("Accept", asJSON+", "+asEvents) // the client's own Accept was already checked
 	verified := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) { return info, nil }
 	run := func() {
 		auth.RequireBearerToken(verified, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next).ServeHTTP(answer, r)
@@ -341,7 +345,7 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 	run()
 }
 
-// asText returns v's text if v is a string, else "".
+// asText returns the text of v if v is a string, or "".
 func asText(v value.Value) string {
 	if v.Kind() != value.String {
 		return ""

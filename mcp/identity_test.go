@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestIdentityComesFromTheCredential: nothing that an agent sends changes its identity. Each attempt is made in all
-// the ways in which a call is served: without the SDK, by the SDK without sessions, and by the SDK with sessions.
+// TestIdentityComesFromTheCredential checks that nothing an agent sends changes its identity. It makes each attempt
+// on all paths of a call: without the SDK, through the SDK without sessions, and through the SDK with sessions.
 func TestIdentityComesFromTheCredential(t *testing.T) {
 	ann := identity.Principal{ID: "token:ann", Kind: identity.Agent, Owner: "ann", Tenant: "acme", Scopes: []identity.Scope{identity.Read},
 		Claims: value.OfObject([]value.Member{{Name: "region", Value: value.OfString("eu")}})}
@@ -35,7 +35,7 @@ func TestIdentityComesFromTheCredential(t *testing.T) {
 	const headers = "\nX-User: bob\nX-User-Id: bob\nX-Forwarded-User: bob\nX-Tenant: globex\nX-Tenant-Id: globex\nX-MCP-Tenant: globex\nX-Org-Id: globex\nX-Scopes: operator" +
 		"\nX-Claims: {\"region\":\"us\"}\nX-Region: us\nX-Auth-Request-User: bob\nX-Remote-User: bob\nRemote-User: bob\nFrom: bob\nCookie: token=bob; tenant=globex; session=bob" +
 		"\nForwarded: for=10.0.0.1;by=bob\nX-MCP-Principal: token:bob\nProxy-Authorization: Bearer bob"
-	const query = "/mcp?token=bob&access_token=bob&api_key=bob&tenant=globex&principal=token:bob&path=" // send appends the rest of path
+	const query = "/mcp?token=bob&access_token=bob&api_key=bob&tenant=globex&principal=token:bob&path=" // send appends the rest of the path
 	versions := map[string]string{"2025-11-25": begin(t, url, "2025-11-25"), "2025-06-18": begin(t, url, "2025-06-18")}
 	calls := 0
 	try := func(what, address string, c call) {
@@ -55,7 +55,7 @@ func TestIdentityComesFromTheCredential(t *testing.T) {
 		{"all", members, members, headers, query},
 	} {
 		address := url + w.query
-		for _, progress := range []string{"", `"progressToken":"p"`} { // with one, the SDK serves the call
+		for _, progress := range []string{"", `"progressToken":"p"`} { // with a progress token, the SDK serves the call
 			meta := strings.Trim(w.meta+","+progress, ",")
 			c := modern("whoami", w.args, meta)
 			c.header += w.headers

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// A login is a token issuer, over HTTP.
+// A login is a token issuer that is reachable over HTTP.
 type login struct {
 	*httptest.Server
 	t   *testing.T
@@ -40,7 +40,7 @@ func newLogin(t *testing.T) *login {
 	return l
 }
 
-// door accepts this server's tokens, and those of l.
+// door returns an authenticator for this server's own tokens and the tokens of l.
 func (l *login) door() identity.Authenticator {
 	i, err := oidc.New(oidc.Options{Issuer: l.URL, JWKS: l.URL, Audience: []string{"here"}})
 	if err != nil {
@@ -78,7 +78,7 @@ func (l *login) token(sub, audience string, more map[string]any) string {
 	return text
 }
 
-// TestJWT accepts the principals of valid tokens, and refuses all other tokens with the same response.
+// TestJWT checks the principals of valid tokens. All other tokens must be refused with the same response.
 func TestJWT(t *testing.T) {
 	l := newLogin(t)
 	_, url := start(t, mcp.Options{Tokens: l.door()})
@@ -114,8 +114,8 @@ func TestJWT(t *testing.T) {
 	}
 }
 
-// TestJWTSession binds a session to the subject of a token. Another token of that subject is valid in it, and others
-// are not.
+// TestJWTSession checks that a session belongs to the subject of a token. Another token of the same subject can use
+// the session, and tokens of other subjects can't.
 func TestJWTSession(t *testing.T) {
 	l := newLogin(t)
 	_, url := start(t, mcp.Options{Tokens: l.door()})
@@ -143,7 +143,7 @@ func TestJWTSession(t *testing.T) {
 	}
 }
 
-// TestResource: the metadata that shows clients the issuers and the scopes to request.
+// TestResource checks the metadata that tells clients the issuers and the scopes to request.
 func TestResource(t *testing.T) {
 	l := newLogin(t)
 	s := &shelf{}

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// TestList: which tools tools/list shows by default, to a client that asks for all, and of a category in any case. The
-// texts of the list name only tools in it, and the bounds of arguments stay.
+// TestList checks which tools tools/list contains: by default, for a client that requests all, and for a category in
+// upper or lower case. Texts in the list may name only listed tools. The limits of arguments must be included.
 func TestList(t *testing.T) {
 	s := &shelf{}
 	s.put("query_class", tool.Query, echo)

@@ -9,8 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/edge"
 )
 
-// Listen opens addr ("127.0.0.1:8420"). It refuses an address that other machines can reach if no authentication is
-// configured. The error names the missing setting.
+// Listen listens on an address such as "127.0.0.1:8420". It refuses an address that other machines can reach if no
+// authentication is configured. The error names the missing setting.
 func (s *Server) Listen(addr string) (net.Listener, error) {
 	at, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {
@@ -27,12 +27,13 @@ func (s *Server) Listen(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// ErrNoDrain is the cause of a context whose end skips Options.Drain.
+// ErrNoDrain is the cause of a cancelled context that skips Options.Drain.
 var ErrNoDrain = edge.ErrNoDrain
 
-// Serve serves h, which contains Handler, on l until ctx ends, and limits connections. When ctx ends, it drains:
-// /readyz answers 503, answers end their connections, and calls are served as before, for Options.Drain. Then it
-// closes l and ends streams. It waits up to Options.ShutdownTimeout for calls in flight, and closes everything else.
+// Serve serves h on l until ctx ends, and limits connections. h must include Handler. When ctx ends, the server
+// drains for Options.Drain. Meanwhile /readyz answers 503, answers close their connections, and calls are still
+// served. Then Serve closes l and ends streams. It waits at most Options.ShutdownTimeout for running calls, and
+// closes everything else.
 func (s *Server) Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	front := edge.New(h, s.edge())
 	front.OnDrain(func() {
@@ -50,7 +51,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, h http.Handler) erro
 	return nil
 }
 
-// OnClose calls f when streams end: when Serve closes its listener, or on Close.
+// OnClose registers a function that is called when streams end. That is when Serve closes its listener, or in Close.
 func (s *Server) OnClose(f func()) { context.AfterFunc(s.closing, f) }
 
 func (s *Server) edge() edge.Options {

@@ -15,7 +15,7 @@ func (s *Server) Load() wire.Load {
 	return wire.Load{Running: calls, Waiting: waiting, Streams: streams, Sessions: s.sessions.Live()}
 }
 
-// operation returns what to pass to the observer, if there is one, for a message.
+// operation returns the observer's description of a message. It returns the zero Operation if there is no observer.
 func (s *Server) operation(h http.Header, m *wire.Message) (o wire.Operation) {
 	if s.options.Observer != nil {
 		o = wire.OperationOf(h, m)
@@ -23,7 +23,7 @@ func (s *Server) operation(h http.Header, m *wire.Message) (o wire.Operation) {
 	return o
 }
 
-// begin reports the beginning of a request to the observer, if there is one.
+// begin reports the beginning of a request to the observer if there is one.
 func (s *Server) begin(ctx context.Context, x *exchange, method string) context.Context {
 	if s.options.Observer == nil || x == nil {
 		return ctx
@@ -33,7 +33,7 @@ func (s *Server) begin(ctx context.Context, x *exchange, method string) context.
 	return s.options.Observer.Begin(ctx, o)
 }
 
-// reportEnd reports the outcome of a request to the observer to which begin reported it.
+// reportEnd reports the outcome of a request to the observer if there is one.
 func (s *Server) reportEnd(ctx context.Context, x *exchange, failure string) {
 	if s.options.Observer != nil && x != nil {
 		s.options.Observer.End(ctx, failure)

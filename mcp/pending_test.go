@@ -12,14 +12,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// TestStreamAtOnce: a client that writes all its messages at once and closes the input gets every answer.
+// TestStreamAtOnce checks a client that writes all its messages at once and closes the input. It must receive every
+// answer.
 func TestStreamAtOnce(t *testing.T) {
 	const say = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{}}}
 {"jsonrpc":"2.0","id":2,"method":"ping"}
 `
-	for range 20 { // a race would only show now and then
+	for range 20 { // a race would occur only sometimes
 		s, _ := start(t, mcp.Options{})
 		var out bytes.Buffer
 		if err := s.ServeStream(t.Context(), identity.Principal{ID: "stdio"}, strings.NewReader(say), &out); err != nil {

@@ -11,31 +11,31 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// step is how much a heartbeat advances the progress. Progress must grow with every notification, and must not exceed
-// what the tool itself reports first.
+// step is the progress that a heartbeat adds. Progress must increase with every notification, but must stay below the
+// first value that the tool reports.
 const step = 1e-6
 
-// A heartbeat notifies a client that asked for progress that its call still runs, until the tool reports progress
-// itself.
+// A heartbeat tells a client that requested progress that its call is still running. It stops when the tool reports
+// progress itself.
 type heartbeat struct {
 	ctx     context.Context
 	session *sdk.ServerSession
-	token   any // nil if the client asked for no progress
+	token   any // nil if the client requested no progress
 	done    chan struct{}
 	ended   sync.WaitGroup
 
 	mu   sync.Mutex
-	own  bool    // the tool reports progress itself
+	own  bool    // the tool has reported progress itself
 	sent bool    // a notification was sent
-	last float64 // the last progress sent
+	last float64 // the last progress value sent
 }
 
-// startHeartbeat starts the heartbeat of the call x if the client asked for progress with a token. Nil means it did
-// not.
+// startHeartbeat starts the heartbeat of a call. The token is the client's progress token, or nil if the client
+// requested no progress.
 func (s *Server) startHeartbeat(ctx context.Context, x *exchange, session *sdk.ServerSession, token any) *heartbeat {
 	h := &heartbeat{ctx: ctx, session: session, token: token, done: make(chan struct{})}
 	if x.message != nil {
-		// The SDK reads numbers as doubles. Ours are exact.
+		// The SDK reads numbers as doubles, and this parser reads them exactly.
 		if t := x.message.Meta("progressToken"); t.Kind() == value.Int {
 			h.token = t.Int()
 		}
@@ -69,8 +69,8 @@ func (h *heartbeat) beat(since time.Duration) {
 	}
 }
 
-// report sends progress that the tool reports: done of total, 0 if the total is unknown. Progress that does not grow
-// is not sent.
+// report sends progress that the tool reports. A total of 0 means unknown. Progress that doesn't increase is not
+// sent.
 func (h *heartbeat) report(done, total float64, message string) {
 	if h.token == nil {
 		return
@@ -83,7 +83,7 @@ func (h *heartbeat) report(done, total float64, message string) {
 	}
 }
 
-// send sends one notification. The caller holds h.mu, so that notifications keep their order.
+// send sends one notification. The caller must have locked h.mu, so that notifications stay in order.
 func (h *heartbeat) send(done, total float64, message string) {
 	h.last, h.sent = done, true
 	// An error means that the client has disconnected.

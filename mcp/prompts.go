@@ -17,11 +17,11 @@ import (
 )
 
 // Prompts serves prompts, resources, and completions for both. It applies scopes, limits, policy and audit itself.
-// Each method shows only what the principal may see. Errors carry a *problem.Error.
+// Each method returns only items that the principal may see. Errors contain a *problem.Error.
 type Prompts interface {
 	// List returns the prompts that the principal may use.
 	List(who identity.Principal) []*prompt.Prompt
-	// Get returns a prompt. The error is UnknownTool for one that is not in List.
+	// Get returns a prompt. The error is UnknownTool for a prompt that is not in List.
 	Get(ctx context.Context, who identity.Principal, r prompt.Request) (prompt.Result, error)
 	// Complete completes an argument of a prompt or a variable of a template.
 	Complete(ctx context.Context, who identity.Principal, r prompt.Completion) (prompt.Completed, error)
@@ -29,17 +29,17 @@ type Prompts interface {
 	Resources(ctx context.Context, who identity.Principal, cursor, correlation string) (prompt.Page, error)
 	// Templates returns the templates of the resources that the principal may read.
 	Templates(who identity.Principal) []prompt.Template
-	// Read returns the content of a resource. The error is NotFound for one that is not in Resources.
+	// Read returns the content of a resource. The error is NotFound for a resource that is not in Resources.
 	Read(ctx context.Context, who identity.Principal, r prompt.Request) (prompt.Content, error)
-	// Watch returns nil if the principal may be notified of changes of the resources.
+	// Watch returns nil if the principal may subscribe to changes of these resources.
 	Watch(ctx context.Context, who identity.Principal, uris []string, correlation string) error
 }
 
-// private marks a response that no cache may share, because it depends on the principal.
+// private forbids caches to share a response, because it depends on the principal.
 func private() sdk.Cacheable { return sdk.Cacheable{CacheScope: "private"} }
 
-// answerPrompts answers requests that Options.Prompts serves, and reports whether it did. The SDK answers those for names
-// that the Extension adds.
+// answerPrompts answers requests that Options.Prompts serves, and reports whether it did. The SDK answers requests
+// for names that the Extension adds.
 func (s *Server) answerPrompts(ctx context.Context, x *exchange, req sdk.Request, next sdk.MethodHandler) (res sdk.Result, done bool, err error) {
 	switch r := req.(type) {
 	case *sdk.ListPromptsRequest:
@@ -69,18 +69,19 @@ func (s *Server) answerPrompts(ctx context.Context, x *exchange, req sdk.Request
 	return res, true, err
 }
 
-// extends reports whether a prompt is not in Prompts but may be one of the Extension.
+// extends reports whether a prompt that is not in Prompts may belong to the Extension.
 func (s *Server) extends(name string, x *exchange) bool {
 	ours := func(p *prompt.Prompt) bool { return p.Name == name }
 	return s.options.Extend.Mount != nil && name != changedName && !slices.ContainsFunc(s.options.Prompts.List(x.who), ours)
 }
 
-// foreign reports whether a URI is not of Prompts but may be one of the Extension.
+// foreign reports whether a URI that is not in Prompts may belong to the Extension.
 func (s *Server) foreign(uri string) bool {
 	return s.options.Extend.Mount != nil && !strings.HasPrefix(uri, prompt.Scheme)
 }
 
-// listPrompts answers prompts/list with the prompts that the principal may use, and those of the Extension, which next lists.
+// listPrompts answers prompts/list with the prompts that the principal may use. It adds the prompts of the Extension,
+// which next lists.
 func (s *Server) listPrompts(ctx context.Context, x *exchange, r *sdk.ListPromptsRequest, next sdk.MethodHandler) (sdk.Result, error) {
 	res := &sdk.ListPromptsResult{Cacheable: private(), Prompts: []*sdk.Prompt{}}
 	for _, p := range s.options.Prompts.List(x.who) {
@@ -105,7 +106,7 @@ func (s *Server) listPrompts(ctx context.Context, x *exchange, r *sdk.ListPrompt
 	return res, nil
 }
 
-// getPrompt answers prompts/get. Notifications of progress are sent while a prompt reads data, and the cost is in _meta.
+// getPrompt answers prompts/get. It sends progress notifications while the prompt reads data. The cost is in _meta.
 func (s *Server) getPrompt(ctx context.Context, x *exchange, r *sdk.GetPromptRequest) (sdk.Result, error) {
 	beat := s.startHeartbeat(ctx, x, r.Session, r.Params.GetProgressToken())
 	defer beat.stop()
@@ -133,8 +134,8 @@ func (s *Server) getPrompt(ctx context.Context, x *exchange, r *sdk.GetPromptReq
 	return res, nil
 }
 
-// complete sets the type of a result, which MCP 2026-07-28 requires and the SDK sets only on results of its own
-// handlers.
+// complete sets the type of a result. MCP 2026-07-28 requires this type, and the SDK sets it only on results of its
+// own handlers.
 func complete(res any, version, empty string) error {
 	if version < modernVersion {
 		return nil
@@ -145,13 +146,14 @@ func complete(res any, version, empty string) error {
 	return nil
 }
 
-// cost returns the _meta of a response of size bytes: its cost and the correlation ID of its record.
+// cost returns the _meta of a response of size bytes. It contains the estimated tokens and the correlation ID of the
+// audit record.
 func cost(x *exchange, size int) sdk.Meta {
 	return sdk.Meta{"correlation_id": x.correlation, "est_tokens": (size + 3) / 4}
 }
 
-// complete answers completion/complete for an argument of a prompt or a variable of a resource template, given the arguments that the
-// user has filled in already.
+// complete answers completion/complete for an argument of a prompt or a variable of a resource template. The request
+// contains the arguments that the user has already filled in.
 func (s *Server) complete(ctx context.Context, x *exchange, r *sdk.CompleteRequest) (sdk.Result, error) {
 	ask := prompt.Completion{Argument: r.Params.Argument.Name, Written: r.Params.Argument.Value, Correlation: x.correlation}
 	switch ref := r.Params.Ref; {
@@ -171,8 +173,8 @@ func (s *Server) complete(ctx context.Context, x *exchange, r *sdk.CompleteReque
 	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values, Total: out.Total, HasMore: out.Total > len(values)}}, nil
 }
 
-// rpcError returns the JSON-RPC error for a refused prompt, resource or completion: their results can't report errors,
-// as those of tools can.
+// rpcError returns the JSON-RPC error for a refused prompt, resource or completion. Unlike results of tools, their
+// results can't contain errors.
 func (s *Server) rpcError(ctx context.Context, x *exchange, name string, err error) error {
 	p := s.publicError(ctx, x, name, err)
 	out := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: strings.Join(p.Lines(), "\n")}

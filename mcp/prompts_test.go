@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/prompt"
 )
 
-// A rack is the Prompts of the tests: bob does not see the secret ones.
+// A rack implements Prompts for the tests. Bob doesn't see its secret items.
 type rack struct {
 	started, cancelled atomic.Int32
 
@@ -49,7 +49,7 @@ func (r *rack) Get(ctx context.Context, p identity.Principal, q prompt.Request) 
 	return prompt.Result{}, r.fail(ctx, q)
 }
 
-// fail fails in the way the name of q says.
+// fail fails in the way that the name of the request says.
 func (r *rack) fail(ctx context.Context, q prompt.Request) error {
 	switch q.Name[strings.LastIndexByte(q.Name, '/')+1:] {
 	case "wait":
@@ -58,7 +58,7 @@ func (r *rack) fail(ctx context.Context, q prompt.Request) error {
 		r.cancelled.Add(1)
 		return ctx.Err()
 	case "slow":
-		time.Sleep(400 * time.Millisecond) // many heartbeats, also on a busy machine
+		time.Sleep(400 * time.Millisecond) // long enough for several heartbeats, even on a busy machine
 		q.Progress(1, 2, "half")
 		return problem.New(problem.InvalidArgument, "slow")
 	case "panics":
@@ -129,7 +129,8 @@ func (r *rack) Watch(_ context.Context, p identity.Principal, uris []string, _ s
 	return nil
 }
 
-// request returns a request of MCP 2026-07-28 for a method, with the members of its params. name is its Mcp-Name.
+// request returns a request of MCP 2026-07-28 for a method with the members of its params. name is the header
+// Mcp-Name.
 func request(method, name, params, meta string) call {
 	if params != "" {
 		params += ","
@@ -159,7 +160,8 @@ func within(session, method, params, meta string) call {
 	}
 }
 
-// TestPrompts: the response to each request for prompts, resources and completions, in both generations.
+// TestPrompts checks the response to each request for prompts, resources and completions, in both protocol
+// generations.
 func TestPrompts(t *testing.T) {
 	var mu sync.Mutex
 	var log bytes.Buffer
@@ -247,7 +249,7 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// sorted returns JSON with sorted keys, as result does.
+// sorted returns JSON with sorted keys, like the function result.
 func sorted(t *testing.T, doc string) string {
 	t.Helper()
 	var v any
@@ -263,7 +265,7 @@ func sorted(t *testing.T, doc string) string {
 	return string(b)
 }
 
-// TestCapabilities: exactly the served capabilities are declared, in both generations.
+// TestCapabilities checks that exactly the served capabilities are declared, in both protocol generations.
 func TestCapabilities(t *testing.T) {
 	const tools = `"tools":{"listChanged":true}`
 	for _, c := range []struct {
@@ -292,7 +294,7 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// hold opens c in the background until letGo is called, and waits until it has begun.
+// hold sends c in the background and waits until it runs. The request stays open until letGo is called.
 func (r *rack) hold(t *testing.T, url string, c call) (letGo func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -313,8 +315,8 @@ func (r *rack) hold(t *testing.T, url string, c call) (letGo func()) {
 	}
 }
 
-// TestCancelPrompts checks that prompts and resources are cancelled as tools are. They end when the client disconnects,
-// and by a notification of the same principal in the same session or conversation only.
+// TestCancelPrompts checks that prompts and resources are cancelled like tools. They end when the client disconnects.
+// A notification cancels them only if it comes from the same principal in the same session or conversation.
 func TestCancelPrompts(t *testing.T) {
 	const cancelled = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
 	const fresh = "Mcp-Protocol-Version: 2026-07-28\nMcp-Method: notifications/cancelled\nX-MCP-Session-Id: "
@@ -358,7 +360,7 @@ func TestCancelPrompts(t *testing.T) {
 	}
 }
 
-// TestProgressOfPrompts: prompts and resources send heartbeats and progress as tools do.
+// TestProgressOfPrompts checks that prompts and resources send heartbeats and progress like tools.
 func TestProgressOfPrompts(t *testing.T) {
 	_, url := start(t, mcp.Options{Prompts: &rack{}, Heartbeat: 20 * time.Millisecond})
 	session := begin(t, url, "2025-11-25")

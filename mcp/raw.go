@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// addRaw adds a tool of the Extension. Calls are admitted here, around the handler, and not in the middleware. For
-// clients that are asked back over a session, the SDK runs the handler twice within one pass of the middleware.
+// addRaw adds a tool of the Extension. Its calls are admitted here around the handler, and not in the middleware. If
+// a tool asks the client for input in a session, the SDK runs the handler twice within one pass of the middleware.
 func (s *Server) addRaw(t *sdk.Tool, h sdk.ToolHandler) {
 	s.raw.Store(t.Name, nil)
 	s.sdk.AddTool(t, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -33,7 +33,7 @@ func (s *Server) addRaw(t *sdk.Tool, h sdk.ToolHandler) {
 			p.RequestState = plain
 			req = &sdk.CallToolRequest{Session: req.Session, Params: &p, Extra: req.Extra}
 		}
-		// The admission runs the handler, so that its limits and record cover it.
+		// The admission runs the handler, so that limits and the audit record cover it.
 		var res *sdk.CallToolResult
 		var failure error
 		err := s.options.Tools.Admit(ctx, x.who, t.Name, func(ctx context.Context) (int, error) {
@@ -62,7 +62,7 @@ func (s *Server) addRaw(t *sdk.Tool, h sdk.ToolHandler) {
 	})
 }
 
-// refusedRaw answers a call that was not admitted.
+// refusedRaw answers a call that was refused.
 func (s *Server) refusedRaw(ctx context.Context, x *exchange, name string, err error) (*sdk.CallToolResult, error) {
 	out := s.errorOutcome(ctx, x, asked{name: name}, problem.Of(err))
 	res, err := out.forSDK("") // the SDK sets the type itself

@@ -20,8 +20,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// asks returns an extension with a tool that asks back and keeps state, one that panics, and one that only the SDK
-// runs.
+// asks returns an extension with three tools: one that asks the client for input and has state, one that panics, and
+// one that only the SDK runs.
 func asks(runs *int) wire.Extension {
 	return wire.Extension{Mount: func(s *sdk.Server, raw wire.RawTool) {
 		empty := json.RawMessage(`{"type":"object"}`)
@@ -51,7 +51,7 @@ func asks(runs *int) wire.Extension {
 	}}
 }
 
-// retry returns a call that answers a question, with a state.
+// retry returns a call that answers a tool's question and sends back its state.
 func retry(name, args, state string) call {
 	c := modern(name, args, "")
 	c.body = strings.Replace(c.body, `"params":{`, `"params":{"requestState":"`+state+`","inputResponses":{"q":{"action":"accept","content":{"a":"b"}}},`, 1)
@@ -72,8 +72,8 @@ func stateOf(t *testing.T, body string) string {
 	return res.Result.State
 }
 
-// TestRequestState: a state is valid for its principal, tool and arguments, once, for ten minutes, and reveals
-// nothing.
+// TestRequestState checks that a state is valid only for its principal, tool and arguments, once, and for ten
+// minutes. It must reveal nothing.
 func TestRequestState(t *testing.T) {
 	runs := 0
 	srv, url := start(t, mcp.Options{Extend: asks(&runs)})
@@ -120,8 +120,9 @@ func TestRequestState(t *testing.T) {
 	}
 }
 
-// TestStateOfReplicas: with the same key, every replica accepts the states of others. Each state is accepted only once,
-// also when it is sent to all at the same time. If the store of used states fails, no state is accepted.
+// TestStateOfReplicas checks replicas with the same key. Every replica must accept the states of the others. Each
+// state must be accepted only once, even if it is sent to all replicas at the same time. If the store of used states
+// fails, no state may be accepted.
 func TestStateOfReplicas(t *testing.T) {
 	used := &once.Memory{}
 	sharing := func(runs *int, used once.Store) mcp.Options {
@@ -158,15 +159,15 @@ func TestStateOfReplicas(t *testing.T) {
 	}
 }
 
-// down is a store that is down.
+// down is a store that fails.
 type down struct{ once.Store }
 
 func (down) UseUp(context.Context, string, time.Time) (bool, error) {
 	return false, errors.New("the disk is on fire")
 }
 
-// TestEveryRunIsAdmitted: for a client in a session, the SDK asks back and runs the handler again within one pass of
-// the middleware. Both runs are admitted and recorded.
+// TestEveryRunIsAdmitted checks a tool that asks a client for input in a session. The SDK runs the handler again
+// within one pass of the middleware. Both runs must be admitted and recorded.
 func TestEveryRunIsAdmitted(t *testing.T) {
 	runs, s := 0, &shelf{}
 	_, url := start(t, mcp.Options{Tools: s, Extend: asks(&runs)})
@@ -189,8 +190,8 @@ func TestEveryRunIsAdmitted(t *testing.T) {
 	}
 }
 
-// TestRawIsGuarded: the SDK's own tools are admitted or refused, and listed or hidden, like others. A panic in one
-// neither ends the process nor reveals anything.
+// TestRawIsGuarded checks that tools of the SDK are admitted, refused, listed and hidden like other tools. A panic in
+// such a tool must not end the process or reveal details.
 func TestRawIsGuarded(t *testing.T) {
 	runs, s := 0, &shelf{}
 	s.put("echo", tool.Custom, echo)
@@ -233,7 +234,7 @@ func TestRawIsGuarded(t *testing.T) {
 	}
 }
 
-// TestCredentialsStopAtTheDoor: handlers never see a credential.
+// TestCredentialsStopAtTheDoor checks that handlers never see a credential.
 func TestCredentialsStopAtTheDoor(t *testing.T) {
 	runs := 0
 	_, url := start(t, mcp.Options{Tokens: tokens{"hunter2": {ID: "token:h"}}, Extend: asks(&runs)})

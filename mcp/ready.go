@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// serveReady says whether the server can answer, and what is missing if it can't.
+// serveReady answers whether the server is ready, and what is missing if it isn't.
 func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
 	if f := s.foreignOrigin(r); f != nil {
 		fail(w, r, f, "")
@@ -38,7 +38,7 @@ func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
 	plain(w, status, text)
 }
 
-// noteReady logs a change of readiness once, however often it is asked for.
+// noteReady logs a change of readiness once, regardless of how often probes ask.
 func (s *Server) noteReady(ctx context.Context, err error) {
 	now := failureText(err)
 	before := s.unready.Swap(&now)
@@ -50,7 +50,7 @@ func (s *Server) noteReady(ctx context.Context, err error) {
 	}
 }
 
-// failureText returns the text by which failures are compared, or "" for nil.
+// failureText returns a text for comparing failures, or "" for nil.
 func failureText(err error) string {
 	if err == nil {
 		return ""

@@ -8,7 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// TestReadyOrigin: a page of another site can't have the server look whether it is ready. Probes ask under any name, and without Origin.
+// TestReadyOrigin checks that a page of another site can't trigger the readiness check. Probes may use any host name
+// and send no Origin.
 func TestReadyOrigin(t *testing.T) {
 	asked := 0
 	_, url := start(t, mcp.Options{AllowedOrigins: []string{"https://app.example"}, Ready: func(context.Context) error { asked++; return nil }})

@@ -19,19 +19,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// receive is the outermost receiving middleware of the SDK: every request of every transport passes through it.
+// receive is the outermost receiving middleware of the SDK. Every request of every transport passes through it.
 func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
 		x := exchangeOf(req)
 		ctx = s.begin(ctx, x, method)
-		defer func() { // older protocols send errors with 200
+		defer func() { // older protocols send errors with status 200
 			if e, ok := errors.AsType[*jsonrpc.Error](err); ok && x != nil {
 				edge.RefusedBecause(x.gone, cmp.Or(kinds[e.Code], "rpc_error"), x.correlation)
 			}
 		}()
-		defer func() { s.reportEnd(ctx, x, wire.Failure(res, err)) }() // deferred first, so that it runs after the recover below has set the error
+		defer func() { s.reportEnd(ctx, x, wire.Failure(res, err)) }() // deferred first, so it runs last and sees the error that the recover below sets
 		defer func() {
-			// The SDK runs handlers in goroutines of its own, where a panic would end the process.
+			// The SDK runs handlers in its own goroutines, where a panic would end the process.
 			if p := recover(); p != nil {
 				s.logPanic(ctx, x, p)
 				res, err = nil, errInternal()
@@ -49,7 +49,7 @@ func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 		case *sdk.ListToolsRequest:
 			return s.listTools(ctx, x, r, next)
 		case *sdk.CallToolRequest:
-			if _, ok := s.raw.Load(r.Params.Name); !ok || !x.who.Tools.Allows(r.Params.Name) { // the same for hidden and absent tools
+			if _, ok := s.raw.Load(r.Params.Name); !ok || !x.who.Tools.Allows(r.Params.Name) { // the same answer for hidden and missing tools
 				return s.callTool(ctx, x, r)
 			}
 		}
@@ -66,7 +66,7 @@ func (s *Server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// guide puts the instructions for who into the answer of initialize or server/discover.
+// guide sets the instructions for the principal who in the answer to initialize or server/discover.
 func (s *Server) guide(who identity.Principal, res sdk.Result) sdk.Result {
 	if s.options.Guide == nil {
 		return res
@@ -88,7 +88,8 @@ func (s *Server) guide(who identity.Principal, res sdk.Result) sdk.Result {
 	return res
 }
 
-// mask lets only JSON-RPC errors through to the client. The text of other errors may contain anything.
+// mask hides all errors except JSON-RPC errors from the client, because the text of other errors may contain
+// anything.
 func (s *Server) mask(ctx context.Context, x *exchange, method string, err error) error {
 	if err == nil {
 		return nil
@@ -113,11 +114,11 @@ func (s *Server) logPanic(ctx context.Context, x *exchange, p any) {
 	s.log.ErrorContext(ctx, "panic in a handler", "correlation_id", correlation, "error", problem.PanicError(p).Err)
 }
 
-// metaTools is the member of a request's _meta that asks for all tools: "full".
+// metaTools is the member of a request's _meta that requests all tools with the value "full".
 const metaTools = "dev.bailiwick/tools"
 
-// listTools answers tools/list with the tools that the principal may call. Unlisted ones are omitted, unless the request
-// names a category or asks for the full list.
+// listTools answers tools/list with the tools that the principal may call. It omits unlisted tools unless the request
+// names a category or requests the full list.
 func (s *Server) listTools(ctx context.Context, x *exchange, r *sdk.ListToolsRequest, next sdk.MethodHandler) (sdk.Result, error) {
 	res := &sdk.ListToolsResult{Cacheable: sdk.Cacheable{CacheScope: "private"}, Tools: []*sdk.Tool{}}
 	category, full := "", x.full
@@ -166,7 +167,8 @@ func (s *Server) listTools(ctx context.Context, x *exchange, r *sdk.ListToolsReq
 	return res, nil
 }
 
-// show returns t as the SDK lists it. The schemas stay raw JSON, which makes listing five times as fast.
+// show returns a tool in the form for the SDK's list. The schemas stay raw JSON, which makes listing five times as
+// fast.
 func (s *Server) show(t *tool.Tool, form Form) *sdk.Tool {
 	v, ok := s.shown.Load(t)
 	if !ok {
@@ -176,7 +178,7 @@ func (s *Server) show(t *tool.Tool, form Form) *sdk.Tool {
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: brief(t.Input),
 			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: a.ReadOnly, IdempotentHint: a.Idempotent, OpenWorldHint: &a.OpenWorld},
 		}
-		if !a.ReadOnly { // a tool that only reads can't be destructive
+		if !a.ReadOnly { // a tool that only reads is never destructive
 			m.Annotations.DestructiveHint = &a.Destructive
 		}
 		if t.Output != nil {
@@ -193,7 +195,7 @@ func (s *Server) show(t *tool.Tool, form Form) *sdk.Tool {
 	return m
 }
 
-// cliName is the client name of Bailiwick's command line, which prints the text for people and the structured content
+// cliName is the client name of Bailiwick's command line. It prints the text for people and the structured content
 // for programs.
 const cliName = "bailiwick-cli"
 
@@ -250,8 +252,8 @@ func orEmpty(v value.Value) value.Value {
 	return v
 }
 
-// protocolVersion returns the protocol version of request r with meta. A session stores only the version its client
-// offered. If the SDK doesn't know that one, it answers with its newest version that has sessions.
+// protocolVersion returns the protocol version of a request. A session stores only the version that its client
+// offered. If the SDK doesn't know that version, it uses its newest version with sessions.
 func protocolVersion(r interface{ ProtocolVersion() string }, meta sdk.Meta) string {
 	v := r.ProtocolVersion()
 	if strings.Compare(v, modernVersion) >= 0 && meta[sdk.MetaKeyProtocolVersion] == v {

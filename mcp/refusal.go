@@ -13,7 +13,7 @@ func errInternal() error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "Internal error"}
 }
 
-// errUnknownTool returns the same error for a tool that does not exist and one that the caller may not see.
+// errUnknownTool returns the error for a tool that does not exist or that the caller may not see.
 func errUnknownTool() error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool", Data: unknownTool}
 }

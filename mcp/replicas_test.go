@@ -9,8 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// TestSessionsOfReplicas: sessions that one replica has begun are served by another, and by one that was started later. Their answers know
-// the client. An ID that was changed, another principal's or ended is answered as an unknown one.
+// TestSessionsOfReplicas checks sessions that one replica began and another replica continues, even one that started
+// later. The answers must depend on the client as before. An ID that was changed, has ended or belongs to another
+// principal must be answered like an unknown ID.
 func TestSessionsOfReplicas(t *testing.T) {
 	ended := &once.Memory{}
 	replica := func() string {
@@ -39,7 +40,7 @@ func TestSessionsOfReplicas(t *testing.T) {
 			served([]string{a, b}[(i+round)%2], id)
 		}
 	}
-	c := replica() // which has never seen them
+	c := replica() // this replica has never seen the sessions
 	for _, id := range ids {
 		served(c, id)
 	}
@@ -64,7 +65,7 @@ func TestSessionsOfReplicas(t *testing.T) {
 		}
 	}
 	e, done := replica(), make(chan struct{})
-	for range 8 { // at once
+	for range 8 { // concurrently
 		go func() {
 			defer func() { done <- struct{}{} }()
 			served(e, ids[4])

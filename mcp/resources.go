@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/prompt"
 )
 
-// listResources answers resources/list, a page at a time. The resources of an Extension come after the last page's own.
+// listResources answers resources/list with one page. The resources of an Extension follow those of the last page.
 func (s *Server) listResources(ctx context.Context, x *exchange, r *sdk.ListResourcesRequest, next sdk.MethodHandler) (sdk.Result, error) {
 	cursor := ""
 	if r.Params != nil {
@@ -30,7 +30,7 @@ func (s *Server) listResources(ctx context.Context, x *exchange, r *sdk.ListReso
 		return res, nil
 	}
 	if r.Params != nil {
-		r.Params.Cursor = "" // the cursor is of Prompts. All resources of an Extension are on the last page
+		r.Params.Cursor = "" // the cursor belongs to Prompts. All resources of an Extension are on the last page
 	}
 	more, err := next(ctx, "resources/list", r)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Server) listResources(ctx context.Context, x *exchange, r *sdk.ListReso
 	return res, nil
 }
 
-// listTemplates answers resources/templates/list, on one page.
+// listTemplates answers resources/templates/list with a single page.
 func (s *Server) listTemplates(ctx context.Context, x *exchange, r *sdk.ListResourceTemplatesRequest, next sdk.MethodHandler) (sdk.Result, error) {
 	res := &sdk.ListResourceTemplatesResult{Cacheable: private(), ResourceTemplates: []*sdk.ResourceTemplate{}}
 	for _, d := range s.options.Prompts.Templates(x.who) {
@@ -62,8 +62,8 @@ func (s *Server) listTemplates(ctx context.Context, x *exchange, r *sdk.ListReso
 	return res, nil
 }
 
-// readResource answers resources/read: a text of JSON, or bytes with their media type. The class that a resource shows is named in
-// _meta.
+// readResource answers resources/read with JSON text, or with bytes and their media type. _meta names the class that
+// the resource shows.
 func (s *Server) readResource(ctx context.Context, x *exchange, r *sdk.ReadResourceRequest) (sdk.Result, error) {
 	beat := s.startHeartbeat(ctx, x, r.Session, r.Params.GetProgressToken())
 	defer beat.stop()
@@ -83,7 +83,7 @@ func (s *Server) readResource(ctx context.Context, x *exchange, r *sdk.ReadResou
 	return res, nil
 }
 
-// noResource returns the error for a refused resource. A missing one gets the code and data that the protocol
+// noResource returns the error for a refused resource. A missing resource gets the code and data that the protocol
 // specifies.
 func (s *Server) noResource(ctx context.Context, x *exchange, uri string, err error) error {
 	if problem.CodeOf(err) == problem.NotFound {
@@ -92,7 +92,8 @@ func (s *Server) noResource(ctx context.Context, x *exchange, uri string, err er
 	return s.rpcError(ctx, x, "resource", err)
 }
 
-// watch checks that a client may see the resources it subscribes to. The SDK keeps the subscriptions and the streams.
+// watch checks that a client may see the resources that it subscribes to. The SDK manages the subscriptions and the
+// streams.
 func (s *Server) watch(ctx context.Context, x *exchange, req sdk.Request) error {
 	var uris []string
 	session := ""
@@ -109,23 +110,23 @@ func (s *Server) watch(ctx context.Context, x *exchange, req sdk.Request) error 
 		if s.foreign(uri) {
 			continue
 		}
-		// Check one at a time, so that the error names the resource it is about.
+		// Check one resource at a time, so that the error can name it.
 		if err := s.options.Prompts.Watch(ctx, x.who, []string{uri}, x.correlation); err != nil {
 			return s.noResource(ctx, x, uri, err)
 		}
 		if session != "" {
 			s.sessions.Watch(session, uri)
 		}
-		if !prompt.IsChange(uri) { // the SDK knows its subscribers, and changes are unlimited in number
+		if !prompt.IsChange(uri) { // the SDK knows the subscribers of changes, and the number of changes is unlimited
 			s.watched.Add(uri)
 		}
 	}
 	return nil
 }
 
-// stands returns a function that reports whether the stream that x begins may go on. The stream's credential must still
-// authenticate the same principal. After a change of rules or sources that principal must still see the resources it
-// subscribed to. If the principal no longer sees one, it closes the session.
+// stands returns a function that reports whether a stream may continue. The stream's credential must still
+// authenticate the same principal. After a change of rules or sources, the principal must still see all resources
+// that it subscribed to. Otherwise the function closes the session.
 func (s *Server) stands(r *http.Request, x *exchange) func() bool {
 	seen := s.changes.Load()
 	session := r.Header.Get("Mcp-Session-Id")
@@ -151,7 +152,7 @@ func (s *Server) stands(r *http.Request, x *exchange) func() bool {
 	}
 }
 
-// subscribes returns the resources that x's message subscribes to.
+// subscribes returns the resources that the message of x subscribes to.
 func (x *exchange) subscribes() (uris []string) {
 	if x.message == nil {
 		return nil
@@ -164,12 +165,12 @@ func (x *exchange) subscribes() (uris []string) {
 	return uris
 }
 
-// changedName names a tool, a prompt and a resource that are added only to make the SDK notify clients of changes.
-// They are never listed or found.
+// changedName is the name of a tool, a prompt and a resource. They exist only because adding them makes the SDK
+// notify clients of changes. They are never listed or found.
 const changedName = "changed"
 
-// NotifyAll notifies all listening clients that tools, prompts and resources may have changed. Call it on every change
-// of rules, sources or tools: notifying only some clients would reveal what changed. It does not block.
+// NotifyAll notifies all listening clients that tools, prompts and resources may have changed. Call it after every
+// change of rules, sources or tools. Notifying only some clients would reveal what changed. It does not block.
 func (s *Server) NotifyAll() {
 	s.changes.Add(1)
 	s.NotifyTools()
@@ -183,14 +184,13 @@ func (s *Server) NotifyAll() {
 		return nil, errInternal()
 	})
 	s.watched.Tell(func(uri string) {
-		// The SDK reports no failed notification.
+		// The SDK doesn't report a failed notification.
 		_ = s.sdk.ResourceUpdated(s.closing, &sdk.ResourceUpdatedNotificationParams{URI: uri})
 	})
 }
 
-// NotifySubscribers notifies the subscribers of a change that its state has changed. It returns when they have been
-// notified.
+// NotifySubscribers notifies the subscribers of a change about its new state. It returns after the notification.
 func (s *Server) NotifySubscribers(id string) {
-	// The SDK reports no failed notification.
+	// The SDK doesn't report a failed notification.
 	_ = s.sdk.ResourceUpdated(s.closing, &sdk.ResourceUpdatedNotificationParams{URI: prompt.ChangeURI(id)})
 }

@@ -15,22 +15,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// maxClient is the most bytes of a client's description that an ID of a session holds.
+// maxClient is the maximum size of the client's description in the ID of a session, in bytes.
 const maxClient = 2048
 
-// sessionIDs gives the SDK the IDs of sessions. The SDK asks for one without saying for which request, so the request hands its ID over
-// while it holds mu.
+// A sessionIDs gives the SDK the IDs of sessions. The SDK requests an ID without naming the request. The request
+// therefore holds mu while the SDK takes the ID.
 type sessionIDs struct {
-	sealed *Sessions // nil if other processes can't continue sessions
+	sealed *Sessions // nil if other processes can't continue the sessions
 
 	mu    sync.Mutex
 	next  string
 	taken *bool
 
-	reviving sync.Mutex // held by the one request that begins a session again
+	reviving sync.Mutex // locked by the only request that restores a session
 }
 
-// hand begins a session with the SDK in do. The session gets id, or a random one for "".
+// hand passes an ID to the SDK and calls do, which begins a session in the SDK. With the id "", it uses a random ID.
 func (s *sessionIDs) hand(id string, do func()) {
 	if id == "" {
 		id = rand.Text()
@@ -39,14 +39,14 @@ func (s *sessionIDs) hand(id string, do func()) {
 	s.mu.Lock()
 	s.next, s.taken = id, &taken
 	defer func() {
-		if !taken { // the SDK has refused the request
+		if !taken { // the SDK refused the request
 			s.mu.Unlock()
 		}
 	}()
 	do()
 }
 
-// take returns the ID that was handed over, and lets the next request hand one over.
+// take returns the ID that hand passed, and lets the next request pass an ID.
 func (s *sessionIDs) take() string {
 	id := s.next
 	*s.taken = true
@@ -54,7 +54,7 @@ func (s *sessionIDs) take() string {
 	return id
 }
 
-// sealedSessions returns what makes the IDs of sessions that other processes can continue, or nil without a key.
+// sealedSessions returns the Sessions for IDs that other processes can continue, or nil without a key.
 func sealedSessions(o *Options) (*Sessions, error) {
 	if o.SessionKey == nil {
 		return nil, nil
@@ -65,7 +65,7 @@ func sealedSessions(o *Options) (*Sessions, error) {
 	return newSessions(o.SessionKey, o.SessionsEnded)
 }
 
-// sessionID returns an ID for the session that x begins, or "" for a random one.
+// sessionID returns the ID for the session that x begins. It returns "" for a random ID.
 func (s *Server) sessionID(x *exchange) string {
 	switch {
 	case x.session != "":
@@ -76,7 +76,8 @@ func (s *Server) sessionID(x *exchange) string {
 	return s.ids.sealed.Seal(x.who.ID, saidBy(x.message.Params))
 }
 
-// saidBy returns what a process must know of a client to continue its session. Of a client that says very much it knows only the protocol.
+// saidBy returns the information about a client that a process needs to continue its session. If the client's
+// description is too long, it returns only the protocol version.
 func saidBy(params value.Value) []byte {
 	part := func(v value.Value, key string, otherwise string) []byte {
 		if got, ok := v.Get(key); ok {
@@ -97,8 +98,9 @@ func saidBy(params value.Value) []byte {
 	return client
 }
 
-// revive begins the session of r again in this process if another one, or this one before a restart, has begun it for p. Subscriptions and
-// open streams of the session do not exist: the client makes them again. It reports whether the session is here.
+// revive restores the session of a request in this process, if another process began it for p or this process did
+// before a restart. The client must repeat its subscriptions and open its streams again. revive reports whether the
+// session exists here now.
 func (s *Server) revive(r *http.Request, p identity.Principal, id string) (bool, *wire.RPCFault) {
 	if s.ids.sealed == nil {
 		return false, nil
@@ -113,7 +115,7 @@ func (s *Server) revive(r *http.Request, p identity.Principal, id string) (bool,
 	}
 	s.ids.reviving.Lock()
 	defer s.ids.reviving.Unlock()
-	if leave, ok := s.sessions.Use(p.ID, id); ok { // another request was first
+	if leave, ok := s.sessions.Use(p.ID, id); ok { // another request was faster
 		leave()
 		return true, nil
 	}
@@ -125,7 +127,7 @@ func (s *Server) revive(r *http.Request, p identity.Principal, id string) (bool,
 	return true, nil
 }
 
-// replay has the SDK answer a message of the session id as if its client had sent it, and returns the status.
+// replay lets the SDK answer a message of a session as if the client had sent it. It returns the status.
 func (s *Server) replay(r *http.Request, p identity.Principal, id, body string) int {
 	messages, _, f := wire.Read([]byte(body), s.options.MaxDepth+2)
 	if f != nil {
@@ -146,7 +148,7 @@ func (s *Server) replay(r *http.Request, p identity.Principal, id, body string) 
 	return w.status
 }
 
-// An unsent is a ResponseWriter for an answer that nobody reads.
+// An unsent is a ResponseWriter that discards the answer.
 type unsent struct {
 	header http.Header
 	status int

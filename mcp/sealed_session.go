@@ -13,17 +13,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 )
 
-// sessionLife is how long after its beginning a session can be continued by a process that doesn't have it.
+// sessionLife is the time after its beginning for which a process without the session can continue it.
 const sessionLife = 24 * time.Hour
 
-// Sessions makes the IDs of sessions that each process with the same key can continue. An ID holds what the client said when it began the
-// session, sealed for its principal (AES-256-GCM).
+// Sessions makes IDs of sessions that every process with the same key can continue. An ID contains the client's
+// initialize data, encrypted for its principal (AES-256-GCM).
 type Sessions struct {
 	aead  cipher.AEAD
 	ended once.Store
 }
 
-// newSessions returns Sessions with a key of 32 bytes. ended keeps which sessions their clients have ended.
+// newSessions returns Sessions with a key of 32 bytes. The store ended records which sessions their clients have
+// ended.
 func newSessions(key []byte, ended once.Store) (*Sessions, error) {
 	if len(key) != 32 {
 		return nil, errors.New("server: a SessionKey must be 32 bytes")
@@ -39,17 +40,17 @@ func newSessions(key []byte, ended once.Store) (*Sessions, error) {
 	return &Sessions{aead: aead, ended: ended}, nil
 }
 
-// sessionBinding returns what an ID of principal is bound to.
+// sessionBinding returns the data that binds an ID to its principal.
 func sessionBinding(principal string) []byte { return []byte("session of " + principal) }
 
-// Seal returns the ID of a session of principal that begins now.
+// Seal returns the ID for a session of principal that begins now.
 func (s *Sessions) Seal(principal string, client []byte) string {
 	plain := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Unix()))
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, append(plain, client...), sessionBinding(principal)))
 }
 
-// Open returns what the client said that began the session id of principal. ok is false for an ID of another principal, for one that was not
-// made here, is too old or was ended.
+// Open returns the initialize data in the session ID of principal. ok is false if the ID belongs to another
+// principal, was not made with this key, is too old or has been ended.
 func (s *Sessions) Open(ctx context.Context, principal, id string) (client []byte, ok bool, err error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(id)
 	if err != nil {
@@ -60,7 +61,7 @@ func (s *Sessions) Open(ctx context.Context, principal, id string) (client []byt
 		return nil, false, nil
 	}
 	age := time.Since(time.Unix(int64(binary.BigEndian.Uint64(plain)), 0))
-	if age > sessionLife || age < -sessionLife { // clocks of replicas differ
+	if age > sessionLife || age < -sessionLife { // the clocks of replicas differ
 		return nil, false, nil
 	}
 	ended, err := s.ended.UsedUp(ctx, endedName(id))
@@ -70,7 +71,7 @@ func (s *Sessions) Open(ctx context.Context, principal, id string) (client []byt
 	return plain[8:], true, nil
 }
 
-// End keeps that a client has ended its session.
+// End records that a client has ended its session.
 func (s *Sessions) End(ctx context.Context, id string) error {
 	_, err := s.ended.UseUp(ctx, endedName(id), time.Now().Add(2*sessionLife))
 	return err

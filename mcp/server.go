@@ -1,19 +1,20 @@
-// Package mcp is the MCP transport: it serves the tools over HTTP and over standard input and output.
+// Package mcp is the MCP transport. It serves the tools over HTTP and over standard input and output.
 //
 //	request ─edge, wire: bounds→ message ─authenticate→ Principal ─Tools→ tool.Result ─encode→ response
 //
-// It accepts only requests of a known principal, over an allowed host and origin, of bounded size, depth and number.
-// They must be written so that all parsers agree on them. All others are refused before anything else parses them.
-// Package wire is the strict parser, package edge bounds the connections, and package fair shares the work.
+// It accepts only requests of a known principal with an allowed host and origin. Their size, depth and number are
+// limited, and all parsers must read them in the same way. It refuses all other requests before any other code parses
+// them. Package wire is the strict parser, package edge limits connections, and package fair shares the work.
 //
-// It does not depend on classes or rules: the tools decide what a principal may call and see. Tools don't depend on the
-// protocol. Only this package encodes their results and problems as MCP.
+// It does not depend on classes or rules. The tools decide what a principal may call and see. Tools don't depend on
+// the protocol. Only this package encodes their results and problems as MCP.
 //
-// The client keeps two kinds of sealed data for the server, so that any process with the same key can continue. One is
-// the ID of a session. The other is the requestState of a tool that asks back. The server rejects data that was not
-// sealed here, belongs to another principal, or has expired. State is also bound to its call, and valid once.
+// The client stores two kinds of encrypted data for the server, so that any process with the same key can continue.
+// One is the ID of a session. The other is the requestState of a tool that asks the client for input. The server
+// rejects data that was not encrypted with its key, belongs to another principal, or has expired. A requestState is
+// also bound to its call and valid once.
 //
-// Comments name the bugs and limitations of go-sdk v1.8.0 that a piece of code works around.
+// Comments name the bugs and limitations of go-sdk v1.8.0 that the code works around.
 package mcp
 
 import (
@@ -40,75 +41,77 @@ import (
 
 // Tools is the set of callable tools. It applies scopes, limits, validation, policy and audit itself.
 type Tools interface {
-	// List returns the tools that the principal may call, of one category or of all for "". An unknown category has
-	// none.
+	// List returns the tools of a category that the principal may call. The category "" means all. An unknown
+	// category has no tools.
 	List(who identity.Principal, category string) []*tool.Tool
-	// Call answers one call. Errors carry a *problem.Error: UnknownTool for a tool that is not in List.
+	// Call answers one call. Errors contain a *problem.Error, with the code UnknownTool for a tool that is not in
+	// List.
 	Call(ctx context.Context, who identity.Principal, r tool.Request) (tool.Result, error)
-	// Admit runs run, which answers a tool made with only the SDK, under the same limits and audit, as name. It returns
-	// run's error, or the *problem.Error that refused the call. bytes is the size of the response.
+	// Admit calls run under the same limits and audit as the named tool. The function run answers a tool that is
+	// written against the SDK, and returns the size of the response. Admit returns run's error, or the *problem.Error
+	// that refused the call.
 	Admit(ctx context.Context, who identity.Principal, name string, run func(context.Context) (bytes int, err error)) error
 }
 
-// A Form selects the parts of a result that a client is sent.
+// A Form selects the parts of a result that a client receives.
 type Form string
 
-// The forms of a result. The text has everything a model needs, in fewer tokens. Many clients pass the structured
-// content to their model too, or instead. See docs/clients.md.
+// The forms of a result. The text contains everything that a model needs, in fewer tokens. Many clients pass the
+// structured content to their model as well, or instead of the text. See docs/clients.md.
 const (
-	Text       Form = "text"       // the text only, and no output schemas. The default
-	Structured Form = "structured" // the structured content only. Errors are sent as text in all forms
+	Text       Form = "text"       // only the text, without output schemas. The default
+	Structured Form = "structured" // only the structured content. Errors are sent as text in all forms
 	Both       Form = "both"       // the text and the structured content
 )
 
-// Options configure a Server. Only Tools is required.
+// Options configures a Server. Only Tools is required.
 type Options struct {
 	Tools        Tools
 	Prompts      Prompts                         // nil serves no prompts, resources or completions
-	Version      string                          // of this program, as shown to clients
-	Instructions string                          // for the agent, sent at initialization
-	Guide        func(identity.Principal) string // instructions by caller, in the place of Instructions. Nil sends Instructions
+	Version      string                          // version of this program for clients
+	Instructions string                          // instructions for the agent, sent at initialization
+	Guide        func(identity.Principal) string // returns instructions by principal. Nil means Instructions
 	Logger       *slog.Logger
-	Observer     wire.Observer    // is notified of every request. It may be nil
+	Observer     wire.Observer    // called for every request. May be nil
 	Refused      *edge.RefusalLog // receives every refused request. Nil logs to Logger
-	Metrics      http.Handler     // serves /metrics to principals with the scope operator or audit. It may be nil
+	Metrics      http.Handler     // serves /metrics to principals with the scope operator or audit. May be nil
 
-	// Tokens authenticates `Authorization: Bearer` and `X-MCP-API-Key`. Authenticate, if set, replaces Tokens and
-	// Anonymous and decides from the whole request. Anonymous is the principal of requests from a loopback address
-	// without a credential. Nil refuses them. A server with none of the three refuses every request.
+	// Tokens authenticates `Authorization: Bearer` and `X-MCP-API-Key`. If Authenticate is set, it replaces Tokens
+	// and Anonymous and may use the whole request. Anonymous is the principal of requests from a loopback address
+	// without a credential. With nil, such requests are refused. A server without all three refuses every request.
 	Tokens       identity.Authenticator
 	Authenticate func(*http.Request) (identity.Principal, error)
 	Anonymous    *identity.Principal
 
 	AllowedOrigins   []string             // "https://app.example". Pages of this host itself are always allowed
-	AllowedHosts     []string             // names in the Host header, with or without a port. Nil allows only loopback names on a loopback address
-	Resource         *authserver.Resource // served as RFC 9728 metadata. It may be nil
-	ResourceMetadata string               // URL of the RFC 9728 metadata, named in 401 and 403 responses. "" means that of Resource, or none
+	AllowedHosts     []string             // names in the Host header, with or without a port. Nil allows only loopback names, and only on a loopback address
+	Resource         *authserver.Resource // served as RFC 9728 metadata. May be nil
+	ResourceMetadata string               // URL of the RFC 9728 metadata for 401 and 403 responses. "" means the URL of Resource, or none
 
-	Results map[string]Form // by client name. "" is the default for other clients, which is Text if absent
+	Results map[string]Form // by client name. "" is the default for other clients. Without it, the default is Text
 
-	MaxBody         int64         // bytes. 0 means 1 MiB, at most that of Bodies
-	Bodies          *fair.Budget  // bounds the memory of all requests' bodies. Nil is a budget of this server's own
-	MaxDepth        int           // of nested JSON. 0 means 20
-	Concurrency     int           // concurrent calls. 0 means 64
-	ConcurrencyEach int           // of them for one credential, at most half. 0 means a quarter. An owner gets at most half, a tenant 3/4
-	Queue           int           // calls waiting for a slot. 0 means 256, negative none
-	Patience        time.Duration // how long a call waits for a slot. 0 means 30 s
-	Streams         int           // open event streams, shared as calls are. 0 means 1,000
-	Sessions        int           // sessions of the protocols before 2026-07-28. 0 means 1,000
-	SessionKey      []byte        // 32 bytes, with which replicas continue each other's sessions. With nil a session belongs to its process
-	SessionsEnded   once.Store    // which of these their clients have ended, for all replicas. Nil keeps that in this process
-	SessionsEach    int           // of them for one principal. 0 means 100
-	SessionTimeout  time.Duration // after which an idle session ends. 0 means 30 minutes
-	Heartbeat       time.Duration // between progress notifications. 0 means 2 s, negative sends none
-	Drain           time.Duration // how long Serve serves on after its context ends, with /readyz at 503. 0 means none
-	ShutdownTimeout time.Duration // for calls in flight when the listener has closed. 0 means 10 s
-	Connections     int           // open connections under Serve. 0 means 4,096, and at most half of the process's open files
-	ConnectionsEach int           // of them for one IPv4 address or IPv6 /64. 0 means a quarter of Connections
+	MaxBody         int64         // in bytes. 0 means 1 MiB, at most the maximum of Bodies
+	Bodies          *fair.Budget  // limits the memory of all request bodies. With nil, the server has its own budget
+	MaxDepth        int           // maximum depth of nested JSON. 0 means 20
+	Concurrency     int           // maximum concurrent calls. 0 means 64
+	ConcurrencyEach int           // maximum concurrent calls for one credential, at most half. 0 means a quarter. An owner gets at most half, a tenant 3/4
+	Queue           int           // maximum calls that wait for a slot. 0 means 256, negative means none
+	Patience        time.Duration // maximum time that a call waits for a slot. 0 means 30 s
+	Streams         int           // maximum open event streams, shared like calls. 0 means 1,000
+	Sessions        int           // maximum sessions of protocols before 2026-07-28. 0 means 1,000
+	SessionKey      []byte        // 32 bytes that let replicas continue each other's sessions. With nil, only the process that began a session can serve it
+	SessionsEnded   once.Store    // records sessions that clients have ended, for all replicas. Nil means only in this process
+	SessionsEach    int           // maximum sessions of one principal. 0 means 100
+	SessionTimeout  time.Duration // an idle session ends after this time. 0 means 30 minutes
+	Heartbeat       time.Duration // interval of progress notifications. 0 means 2 s, negative means none
+	Drain           time.Duration // how long Serve continues after its context ends, with /readyz at 503. 0 means not at all
+	ShutdownTimeout time.Duration // maximum time for running calls after the listener is closed. 0 means 10 s
+	Connections     int           // maximum open connections in Serve. 0 means 4,096, but at most half of the process's open files
+	ConnectionsEach int           // maximum connections of one IPv4 address or IPv6 /64. 0 means a quarter of Connections
 
-	Ready  func(context.Context) error // for /readyz. Nil is always ready
-	Notes  func() []string             // further text of /readyz, shown to anyone. It may be nil
-	Extend wire.Extension              // for tests. Programs leave it zero
+	Ready  func(context.Context) error // the check for /readyz. Nil means always ready
+	Notes  func() []string             // additional text of /readyz for everyone. May be nil
+	Extend wire.Extension              // only for tests. Programs leave it zero
 }
 
 // A Server is the MCP transport. It is safe for concurrent use.
@@ -116,8 +119,8 @@ type Server struct {
 	options  Options
 	log      *slog.Logger
 	sdk      *sdk.Server
-	modern   http.Handler // MCP 2026-07-28 and later: stateless
-	legacy   http.Handler // earlier versions: sessions
+	modern   http.Handler // for MCP 2026-07-28 and later, which has no sessions
+	legacy   http.Handler // for earlier versions, which have sessions
 	calls    *fair.Semaphore
 	streams  *fair.Semaphore
 	sessions *wire.Sessions
@@ -126,23 +129,23 @@ type Server struct {
 	states   *sealer
 	self     []byte // implementation() as JSON
 	watched  wire.Watched
-	changes  atomic.Int64 // how often rules, sources or tools have changed
+	changes  atomic.Int64 // number of changes of rules, sources or tools
 
 	strangeAt  atomic.Int64           // when a refused Host or Origin was last logged, in seconds since 1970
-	unready    atomic.Pointer[string] // why /readyz last refused, or "" if it didn't
+	unready    atomic.Pointer[string] // the reason for which /readyz last failed, or "" if it succeeded
 	draining   atomic.Bool            // Serve is about to end
 	results    atomic.Pointer[map[string]Form]
-	shown      sync.Map // *tool.Tool to *mcp.Tool: converted once
-	categories sync.Map // tool name to tool.Category
-	raw        sync.Map // names of the Extension's tools
+	shown      sync.Map // cache from *tool.Tool to *mcp.Tool
+	categories sync.Map // cache from tool name to tool.Category
+	raw        sync.Map // the names of the Extension's tools
 
-	closing context.Context // ends when the server begins to close, to end the streams
+	closing context.Context // ends when the server starts to close, which ends the streams
 	close   context.CancelFunc
-	closed  context.Context // ends when calls in flight must end too
+	closed  context.Context // ends when running calls must end, too
 	end     context.CancelFunc
 }
 
-// New returns a server with options o. It opens no connections. See Handler, Serve and ServeStdio.
+// New returns a server with the options o. It opens no connections. See Handler, Serve and ServeStdio.
 func New(o Options) (*Server, error) {
 	if o.Tools == nil {
 		return nil, errors.New("server: Options.Tools is not set")
@@ -202,12 +205,12 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// mount makes the one SDK server for all requests: making one per request costs ten times as much.
+// mount creates the one SDK server for all requests. One SDK server for each request would cost ten times as much.
 func (s *Server) mount() {
 	o := &sdk.ServerOptions{
 		Instructions: s.options.Instructions,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
-		// The SDK's default scope is public, but lists depend on the principal.
+		// The SDK's default scope is public, but these lists depend on the principal.
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 	}
 	if s.options.Prompts != nil {
@@ -231,11 +234,11 @@ func (s *Server) mount() {
 	s.modern = sdk.NewStreamableHTTPHandler(one, &sdk.StreamableHTTPOptions{
 		Stateless:                    true,
 		PropagateRequestCancellation: true,
-		DisableLocalhostProtection:   true, // checked before, with AllowedHosts
+		DisableLocalhostProtection:   true, // already checked with AllowedHosts
 		MaxRequestBodyBytes:          s.options.MaxBody,
 	})
 	s.legacy = sdk.NewStreamableHTTPHandler(one, &sdk.StreamableHTTPOptions{
-		DisableLocalhostProtection: true, // the end of idle sessions is up to s.sessions
+		DisableLocalhostProtection: true, // s.sessions ends idle sessions
 		MaxRequestBodyBytes:        s.options.MaxBody,
 	})
 }
@@ -251,7 +254,8 @@ func (s *Server) SetResults(forms map[string]Form) { s.results.Store(&forms) }
 func (s *Server) NotifyTools() {
 	s.categories.Clear()
 	s.shown.Clear()
-	// The SDK notifies clients when one of its own tools changes. This one is never listed, as it is not in s.raw.
+	// The SDK notifies clients when one of its own tools changes. This tool is never listed, because it isn't in
+	// s.raw.
 	s.sdk.AddTool(&sdk.Tool{Name: changedName, InputSchema: emptySchema}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return nil, errUnknownTool()
 	})
@@ -260,7 +264,7 @@ func (s *Server) NotifyTools() {
 // Close ends all streams, calls and sessions.
 func (s *Server) Close() error {
 	s.close()
-	s.end() // the SDK waits for calls in flight before it closes a session
+	s.end() // the SDK waits for running calls before it closes a session
 	var errs []error
 	for session := range s.sdk.Sessions() {
 		errs = append(errs, session.Close())

@@ -25,19 +25,19 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Idle connections of the SDK's own client live in the default transport.
+	// The default transport contains idle connections of the SDK's own client.
 	goleak.VerifyTestMain(m,
 		goleak.Cleanup(func(code int) { http.DefaultTransport.(*http.Transport).CloseIdleConnections() }))
 }
 
-// A shelf is the Tools of the tests, implemented by handlers.
+// A shelf implements Tools for the tests with handlers.
 type shelf struct {
 	list     []*tool.Tool
 	handlers map[string]func(context.Context, identity.Principal, tool.Request) (tool.Result, error)
 
 	mu       sync.Mutex
 	admitted []string
-	refuse   error // of Admit
+	refuse   error // the error that Admit returns
 	calls    []tool.Request
 }
 
@@ -71,7 +71,7 @@ func (s *shelf) Admit(ctx context.Context, p identity.Principal, name string, ru
 		return refuse
 	}
 	done := make(chan error, 1)
-	go func() { // as a timeout might: a panic here can't be recovered by the caller
+	go func() { // a separate goroutine, like a timeout might use. Its caller can't recover a panic there
 		_, err := run(ctx)
 		done <- err
 	}()
@@ -80,7 +80,7 @@ func (s *shelf) Admit(ctx context.Context, p identity.Principal, name string, ru
 
 type handlerFunc = func(context.Context, identity.Principal, tool.Request) (tool.Result, error)
 
-// put adds a tool that answers with h.
+// put adds a tool with the handler h.
 func (s *shelf) put(name string, c tool.Category, h handlerFunc) {
 	s.list = append(s.list, &tool.Tool{
 		Name: name, Title: strings.ToUpper(name), Description: "Does " + name + ". Then no more.", Category: c,
@@ -105,7 +105,7 @@ func fails(err error) handlerFunc {
 	}
 }
 
-// tokens are the credentials of the tests: token "x" is principal "token:x".
+// tokens contains the credentials of the tests. The token "x" belongs to the principal "token:x".
 type tokens map[string]identity.Principal
 
 func (t tokens) Authenticate(_ context.Context, credential string, _ netip.Addr) (identity.Principal, error) {
@@ -129,8 +129,8 @@ func people() tokens {
 	}
 }
 
-// start serves o with the tokens of the tests on a free loopback port. The defaults are the tools echo and secret,
-// and results in both forms.
+// start serves with the options o and the test tokens on a free loopback port. By default it has the tools echo and
+// secret, and sends results in both forms.
 func start(t *testing.T, o mcp.Options) (*mcp.Server, string) {
 	t.Helper()
 	if o.Tools == nil {
@@ -161,8 +161,8 @@ func start(t *testing.T, o mcp.Options) (*mcp.Server, string) {
 
 // A call is one HTTP request to /mcp.
 type call struct {
-	method string // POST when empty
-	header string // further headers, "Name: value" lines. "-Name" removes one
+	method string // "" means POST
+	header string // additional headers as lines "Name: value". "-Name" removes a header
 	body   string
 }
 
@@ -218,7 +218,7 @@ func do(ctx context.Context, url string, c call) (*http.Response, error) {
 	return http.DefaultClient.Do(r)
 }
 
-// modern returns a call of a tool in MCP 2026-07-28. args and meta are JSON members.
+// modern returns a tool call in MCP 2026-07-28. The strings args and meta are JSON members.
 func modern(name, args, meta string) call {
 	if meta != "" {
 		meta = "," + meta
@@ -230,7 +230,7 @@ func modern(name, args, meta string) call {
 	}
 }
 
-// begin begins a session of an older protocol, as Ann or as who, and returns its ID.
+// begin begins a session of an older protocol and returns its ID. The default principal is Ann.
 func begin(t *testing.T, url, version string, who ...string) string {
 	t.Helper()
 	as := ""
@@ -268,7 +268,7 @@ func lastEvent(body string) string {
 	return data
 }
 
-// result returns the result of the response in body without _meta, compact, with sorted keys.
+// result returns the result in a response body without _meta. The JSON is compact, with sorted keys.
 func result(t *testing.T, body string) string {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(lastEvent(body)))
@@ -321,7 +321,7 @@ func transport(url string) *sdk.StreamableClientTransport {
 	return &sdk.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: as("ann")}}
 }
 
-// as is a transport that adds a token.
+// An as is an HTTP transport that adds a token.
 type as string
 
 func (a as) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 )
 
-// serveStream serves the GET and DELETE of a session.
+// serveStream serves the GET and the DELETE requests of a session.
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, p identity.Principal) {
 	leave, f := s.useSession(r, p)
 	if f != nil {
@@ -36,8 +36,8 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, p identity.
 	}
 }
 
-// useSession marks the session of r as in use, and begins it again if another process has begun it. A session of another
-// principal is answered like one that does not exist.
+// useSession marks the session of a request as in use. If another process began the session, it restores it here. The
+// answer for another principal's session is the same as for a missing session.
 func (s *Server) useSession(r *http.Request, p identity.Principal) (leave func(), f *wire.RPCFault) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
@@ -61,7 +61,8 @@ func (s *Server) useSession(r *http.Request, p identity.Principal) (leave func()
 	return leave, nil
 }
 
-// prepareSession finds the session of a POST of the older protocols, and answers the request itself if there is none.
+// prepareSession finds the session for a POST of an older protocol. If there is none, it answers the request itself
+// and returns true.
 func (s *Server) prepareSession(w http.ResponseWriter, r *http.Request, p *post) (leave func(), done bool) {
 	m := p.only()
 	if r.Header.Get("Mcp-Session-Id") == "" && m != nil && m.Method == "initialize" {
@@ -72,16 +73,16 @@ func (s *Server) prepareSession(w http.ResponseWriter, r *http.Request, p *post)
 		return leave, false
 	}
 	if m != nil && m.Method == "notifications/cancelled" {
-		w.WriteHeader(http.StatusAccepted) // always the same status, which must not reveal whether the named call exists
+		w.WriteHeader(http.StatusAccepted) // always the same status, so that it doesn't reveal whether the call exists
 		return nil, true
 	}
 	fail(w, r, f, p.id())
 	return nil, true
 }
 
-// ofSession returns a context that ends with ctx, for a request that begins a session. The SDK keeps the values of this
-// context as long as the session. So it has only the one value of ctx that the SDK reads. The values of the request
-// would keep its header, body and connection.
+// ofSession returns a context for a request that begins a session. It ends with ctx. The SDK stores this context as
+// long as the session. It therefore contains only the one value that the SDK reads. Other values would keep the
+// request's header, body and connection in memory.
 func ofSession(ctx context.Context) (lean context.Context, leave func()) {
 	lean, cancel := context.WithCancel(context.WithValue(context.Background(), http.LocalAddrContextKey, ctx.Value(http.LocalAddrContextKey)))
 	stop := context.AfterFunc(ctx, cancel)

@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// TestSessionBelongsToItsPrincipal: for other principals the response is that for a missing session, byte for byte.
+// TestSessionBelongsToItsPrincipal checks that other principals receive exactly the response for a missing session.
 func TestSessionBelongsToItsPrincipal(t *testing.T) {
 	_, url := start(t, mcp.Options{})
 	mine := begin(t, url, "2025-11-25")
@@ -44,7 +44,7 @@ func TestSessionBelongsToItsPrincipal(t *testing.T) {
 	}
 }
 
-// TestIdentityOfEveryRequest: a session does not keep the principal's rights of when it began.
+// TestIdentityOfEveryRequest checks that a session doesn't preserve the principal's rights from its beginning.
 func TestIdentityOfEveryRequest(t *testing.T) {
 	p := people()
 	_, url := start(t, mcp.Options{Tokens: p})
@@ -81,8 +81,8 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
-// TestSessionCap: a principal's longest idle session is ended for a new one, but never one in use or of another
-// principal.
+// TestSessionCap checks that a new session ends the principal's longest idle session. A session in use or of another
+// principal must not end.
 func TestSessionCap(t *testing.T) {
 	w, s := &waits{}, &shelf{}
 	s.put("wait", tool.Query, w.handle)
@@ -110,7 +110,8 @@ func TestSessionCap(t *testing.T) {
 	}
 }
 
-// TestSessionCapOfAll: when all sessions are taken, a principal's own is ended for its new one, and not another's.
+// TestSessionCapOfAll checks the limit of all sessions. A new session must end a session of the same principal, and
+// never another principal's.
 func TestSessionCapOfAll(t *testing.T) {
 	_, url := start(t, mcp.Options{Sessions: 2})
 	ann := begin(t, url, "2025-11-25")
@@ -130,7 +131,7 @@ func TestSessionCapOfAll(t *testing.T) {
 	}
 }
 
-// TestDuplicateInitialize: a session begins only once.
+// TestDuplicateInitialize checks that a session can't be initialized twice.
 func TestDuplicateInitialize(t *testing.T) {
 	_, url := start(t, mcp.Options{})
 	id := begin(t, url, "2025-11-25")
@@ -143,7 +144,7 @@ func TestDuplicateInitialize(t *testing.T) {
 	}
 }
 
-// TestBatch: MCP 2025-03-26 has batches. Each message is answered separately.
+// TestBatch checks batches, which MCP 2025-03-26 has. Each message must be answered separately.
 func TestBatch(t *testing.T) {
 	_, url := start(t, mcp.Options{})
 	id := begin(t, url, "2025-03-26")
@@ -160,7 +161,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestConcurrency: the number of running and of waiting calls is limited. A notification takes no slot.
+// TestConcurrency checks the limits of running and waiting calls. A notification must not use a slot.
 func TestConcurrency(t *testing.T) {
 	w, s := &waits{}, &shelf{}
 	s.put("wait", tool.Query, w.handle)
@@ -200,7 +201,8 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// TestSharesOfTheDoor: of four slots a token takes one, a person two however the name is spelt, and a tenant three. Others find one.
+// TestSharesOfTheDoor checks the shares of four slots. A token can use one, a person two in any spelling of the name,
+// and a tenant three. Other callers must still find a slot.
 func TestSharesOfTheDoor(t *testing.T) {
 	w, s := &waits{}, &shelf{}
 	s.put("wait", tool.Query, w.handle)
@@ -225,7 +227,7 @@ func TestSharesOfTheDoor(t *testing.T) {
 	}
 }
 
-// TestStreamCap: streams stay open, so they have a limit of their own and take no call's slot.
+// TestStreamCap checks that open streams have their own limit and don't use the slots of calls.
 func TestStreamCap(t *testing.T) {
 	_, url := start(t, mcp.Options{Concurrency: 1, Queue: -1, Streams: 1})
 	one, two := begin(t, url, "2025-11-25"), begin(t, url, "2025-11-25")
@@ -259,7 +261,7 @@ func TestStreamCap(t *testing.T) {
 	})
 }
 
-// TestStorm: many clients that disconnect at any moment leave nothing behind: no goroutine (TestMain), no session.
+// TestStorm checks that clients which disconnect at any moment leave no goroutine (see TestMain) and no session.
 func TestStorm(t *testing.T) {
 	w, s := &waits{}, &shelf{}
 	s.put("wait", tool.Query, w.handle)
@@ -280,7 +282,7 @@ func TestStorm(t *testing.T) {
 	waitFor(t, "the end of all sessions", func() bool { return mcp.Live(srv) == 0 })
 }
 
-// TestServe: Serve serves until its context ends, lets calls in flight finish, and closes streams.
+// TestServe checks that Serve serves until its context ends. It must then let running calls finish and close streams.
 func TestServe(t *testing.T) {
 	s := &shelf{}
 	started := make(chan struct{})
@@ -320,7 +322,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestListenRefusesTheOpen: without authentication, only this machine is served.
+// TestListenRefusesTheOpen checks that a server without authentication serves only this machine.
 func TestListenRefusesTheOpen(t *testing.T) {
 	open, err := mcp.New(mcp.Options{Tools: &shelf{}, Anonymous: &identity.Principal{ID: "local"}})
 	if err != nil {
@@ -350,7 +352,7 @@ func TestListenRefusesTheOpen(t *testing.T) {
 	}
 }
 
-// TestCloseEndsCalls: closing the server does not wait for calls, of either generation.
+// TestCloseEndsCalls checks that closing the server doesn't wait for calls, in both protocol generations.
 func TestCloseEndsCalls(t *testing.T) {
 	w, sh := &waits{}, &shelf{}
 	sh.put("wait", tool.Query, w.handle)
@@ -371,8 +373,8 @@ func TestCloseEndsCalls(t *testing.T) {
 	waitFor(t, "the end of the calls", func() bool { return w.cancelled.Load() == 3 })
 }
 
-// TestSessionKeepsNoRequest checks that the objects of a request that began a session, or of a call in it, can be
-// collected when it is answered. Otherwise 10,000 sessions would keep as many headers, bodies and connections.
+// TestSessionKeepsNoRequest checks that the objects of a request can be garbage collected after its answer, although
+// its session remains. Otherwise 10,000 sessions would keep as many headers, bodies and connections in memory.
 func TestSessionKeepsNoRequest(t *testing.T) {
 	type marker [64]byte
 	type key struct{}

@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/once"
 )
 
-// TestClockJumps opens states after the clock was set forwards or back.
+// TestClockJumps opens states after the clock was set forward or back.
 func TestClockJumps(t *testing.T) {
 	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	for jump, want := range map[time.Duration]bool{0: true, 9 * time.Minute: true, 10 * time.Minute: false, 8760 * time.Hour: false, -5 * time.Minute: true, -time.Hour: false, -8760 * time.Hour: false} {

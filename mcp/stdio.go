@@ -16,13 +16,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/wire"
 )
 
-// ServeStdio serves p over standard input and output until the input or ctx ends.
+// ServeStdio serves the principal p over standard input and output until the input or ctx ends.
 func (s *Server) ServeStdio(ctx context.Context, p identity.Principal) error {
 	return s.ServeStream(ctx, p, os.Stdin, os.Stdout)
 }
 
-// ServeStream serves principal over a pair of streams, one JSON message per line, until ctx ends or in reaches its end.
-// Then it closes in if it is an io.Closer.
+// ServeStream serves a principal over two streams with one JSON message per line. It ends when ctx or the input ends.
+// It then closes the input if it is an io.Closer.
 func (s *Server) ServeStream(ctx context.Context, principal identity.Principal, in io.Reader, out io.Writer) error {
 	p := &pipe{s: s, who: principal, in: in, out: out, messages: make(chan jsonrpc.Message), done: make(chan struct{})}
 	p.open, p.gone = context.WithCancel(context.Background())
@@ -30,7 +30,7 @@ func (s *Server) ServeStream(ctx context.Context, principal identity.Principal, 
 	if err != nil {
 		return fmt.Errorf("connecting the streams: %w", err)
 	}
-	// The calls end first, because the SDK waits for them before it closes anything.
+	// End the calls first, because the SDK waits for them before it closes anything.
 	stopClosed := context.AfterFunc(s.closed, p.gone)
 	defer stopClosed()
 	stop := context.AfterFunc(ctx, func() {
@@ -44,8 +44,9 @@ func (s *Server) ServeStream(ctx context.Context, principal identity.Principal, 
 	return nil
 }
 
-// A pipe is the SDK's connection over streams. It replaces the SDK's own, which ends at the first line that is not
-// JSON, accepts messages that parsers disagree about, and can't carry a principal.
+// A pipe is the SDK's connection over streams. It replaces the SDK's own connection, which has three problems. That
+// one ends at the first line that isn't JSON, accepts messages that parsers read differently, and has no place for a
+// principal.
 type pipe struct {
 	s    *Server
 	who  identity.Principal
@@ -54,7 +55,7 @@ type pipe struct {
 	gone context.CancelFunc // ends open
 
 	messages chan jsonrpc.Message
-	done     chan struct{} // closed when in has ended and its calls are answered
+	done     chan struct{} // closed when the input has ended and its calls are answered
 	calls    wire.Pending
 	closing  sync.Once
 
@@ -71,7 +72,7 @@ func (p *pipe) Connect(context.Context) (sdk.Connection, error) {
 // SessionID implements [mcp.Connection].
 func (p *pipe) SessionID() string { return "" }
 
-// read reads lines until in ends.
+// read reads lines until the end of the input.
 func (p *pipe) read() {
 	defer close(p.done)
 	lines := bufio.NewScanner(p.in)
@@ -82,7 +83,7 @@ func (p *pipe) read() {
 		}
 		m, f, id := p.decode(append([]byte(nil), lines.Bytes()...))
 		if f != nil {
-			// If the peer is gone, the next Write of the SDK finds out.
+			// If the peer has disconnected, the next Write of the SDK will fail.
 			_ = p.write(f.Append(nil, id))
 			continue
 		}
@@ -96,15 +97,16 @@ func (p *pipe) read() {
 			return
 		}
 		if counted && req.Method == "initialize" {
-			// The SDK handles messages concurrently, so the next one could overtake this one.
+			// The SDK handles messages concurrently, so the next message could overtake this one.
 			p.calls.Settle(p.open, p.s.options.ShutdownTimeout)
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		// The start of the next message is unknown after this.
+		// After this error, the start of the next message is unknown.
 		_ = p.write(wire.Invalid(fmt.Sprintf("Request exceeds %d bytes", p.s.options.MaxBody)).Append(nil, ""))
 	}
-	// A client that sends all its messages and then closes the input wants the answers. The SDK would drop them.
+	// A client may send all its messages and then close the input. It still waits for the answers, which the SDK
+	// would drop.
 	p.calls.Settle(p.open, p.s.options.ShutdownTimeout)
 }
 
@@ -128,13 +130,13 @@ func (p *pipe) decode(line []byte) (jsonrpc.Message, *wire.RPCFault, string) {
 		if x.correlation == "" {
 			x.correlation = newCorrelation()
 		}
-		info, _ := x.tokenInfo() // a pipe has one session
+		info, _ := x.tokenInfo() // a pipe has only one session
 		req.Extra = &sdk.RequestExtra{TokenInfo: info}
 	}
 	return m, nil, ""
 }
 
-// counts returns m as a request, and whether it is a call that is answered before long.
+// counts returns m as a request, and whether it is a call that will be answered soon.
 func counts(m jsonrpc.Message) (*jsonrpc.Request, bool) {
 	req, ok := m.(*jsonrpc.Request)
 	return req, ok && req.IsCall() && req.Method != listenMethod

@@ -16,8 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// TestStream is a conversation over standard input and output: invalid messages are answered with errors, and the
-// conversation continues.
+// TestStream checks a conversation over standard input and output. Invalid messages must be answered with errors, and
+// the conversation must continue.
 func TestStream(t *testing.T) {
 	s, _ := start(t, mcp.Options{})
 	in, toServer := io.Pipe()
@@ -58,7 +58,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamClient: the SDK's own client works over streams, in both generations, and can cancel a call.
+// TestStreamClient checks that the SDK's own client works over streams and can cancel a call, in both protocol
+// generations.
 func TestStreamClient(t *testing.T) {
 	for _, version := range []string{"2026-07-28", "2025-11-25"} {
 		w, sh := &waits{}, &shelf{}
@@ -93,7 +94,8 @@ func TestStreamClient(t *testing.T) {
 	}
 }
 
-// TestStreamLineTooLong: the start of the next message is then unknown, so the conversation ends.
+// TestStreamLineTooLong checks a line that is too long. The start of the next message is then unknown, so the
+// conversation must end.
 func TestStreamLineTooLong(t *testing.T) {
 	s, _ := start(t, mcp.Options{MaxBody: 70 << 10})
 	var out strings.Builder
@@ -106,7 +108,7 @@ func TestStreamLineTooLong(t *testing.T) {
 	}
 }
 
-// TestStreamEndsCalls: when the conversation is ended, so are its calls.
+// TestStreamEndsCalls checks that the end of the conversation also ends its calls.
 func TestStreamEndsCalls(t *testing.T) {
 	w, sh := &waits{}, &shelf{}
 	sh.put("wait", tool.Query, w.handle)

@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// waits is a tool that waits until its call is cancelled, and counts both.
+// A waits is a tool that runs until its call is cancelled. It counts started and cancelled calls.
 type waits struct{ started, cancelled atomic.Int32 }
 
 func (w *waits) handle(ctx context.Context, _ identity.Principal, _ tool.Request) (tool.Result, error) {
@@ -28,7 +28,7 @@ func (w *waits) handle(ctx context.Context, _ identity.Principal, _ tool.Request
 	return tool.Result{}, ctx.Err()
 }
 
-// hold opens c in the background until letGo is called, and waits until its tool has begun.
+// hold sends c in the background and waits until its tool runs. The request stays open until letGo is called.
 func (w *waits) hold(t *testing.T, url string, c call) (letGo func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -49,7 +49,7 @@ func (w *waits) hold(t *testing.T, url string, c call) (letGo func()) {
 	}
 }
 
-// TestCancelOnDisconnect: in each generation, a client that disconnects cancels its call.
+// TestCancelOnDisconnect checks that a client that disconnects cancels its call, in both protocol generations.
 func TestCancelOnDisconnect(t *testing.T) {
 	w, s := &waits{}, &shelf{}
 	s.put("wait", tool.Query, w.handle)
@@ -63,8 +63,8 @@ func TestCancelOnDisconnect(t *testing.T) {
 	}
 }
 
-// TestCancelNotification: only the same principal, in the same session or conversation, cancels a call by its ID. The
-// response is always the same.
+// TestCancelNotification checks that only the same principal in the same session or conversation can cancel a call by
+// its ID. The response must always be the same.
 func TestCancelNotification(t *testing.T) {
 	const cancelled = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
 	const fresh = "Mcp-Protocol-Version: 2026-07-28\nMcp-Method: notifications/cancelled\n"
@@ -80,7 +80,7 @@ func TestCancelNotification(t *testing.T) {
 		right string
 	}{
 		{conversation, []string{fresh, fresh + "X-MCP-Session-Id: c-2", fresh + "Authorization: Bearer bob\nX-MCP-Session-Id: c-1"}, fresh + "X-MCP-Session-Id: c-1"},
-		{modern("wait", "", ""), []string{fresh}, ""}, // without an X-MCP-Session-Id, an ID identifies nothing
+		{modern("wait", "", ""), []string{fresh}, ""}, // without an X-MCP-Session-Id, the ID matches no call
 		{legacy(session, "2025-11-25", "wait", "", ""), []string{
 			"Mcp-Session-Id: " + other, "Mcp-Session-Id: none", "Authorization: Bearer bob\nMcp-Session-Id: " + session, fresh,
 		}, "Mcp-Session-Id: " + session},
@@ -111,8 +111,8 @@ func TestCancelNotification(t *testing.T) {
 	}
 }
 
-// TestProgress: heartbeats until the tool reports progress itself, always growing, over a stream that proxies don't
-// buffer.
+// TestProgress checks heartbeats, which stop when the tool reports progress itself. Progress must always increase.
+// The response must have the header that stops proxies from buffering.
 func TestProgress(t *testing.T) {
 	s := &shelf{}
 	s.put("slow", tool.Query, func(_ context.Context, _ identity.Principal, r tool.Request) (tool.Result, error) {
@@ -168,7 +168,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestNoProgressUnasked: without a progress token, no heartbeat is sent.
+// TestNoProgressUnasked checks that no heartbeat is sent without a progress token.
 func TestNoProgressUnasked(t *testing.T) {
 	s := &shelf{}
 	s.put("slow", tool.Query, func(_ context.Context, _ identity.Principal, r tool.Request) (tool.Result, error) {
@@ -183,7 +183,7 @@ func TestNoProgressUnasked(t *testing.T) {
 	}
 }
 
-// TestListsArePrivate: lists depend on the principal, so no cache may share them.
+// TestListsArePrivate checks that caches may not share lists, because lists depend on the principal.
 func TestListsArePrivate(t *testing.T) {
 	_, url := start(t, mcp.Options{})
 	for _, method := range []string{"tools/list", "prompts/list", "resources/list", "server/discover"} {
@@ -198,8 +198,8 @@ func TestListsArePrivate(t *testing.T) {
 	}
 }
 
-// TestListTools checks that each principal gets the list of the tools it may call, of the requested category, with
-// unchanged schemas and all four annotations.
+// TestListTools checks that each principal receives the tools that it may call in the requested category. The schemas
+// must be unchanged and have all four annotations.
 func TestListTools(t *testing.T) {
 	_, url := start(t, mcp.Options{Results: map[string]mcp.Form{"": mcp.Both, "reader": mcp.Text}})
 	list := func(token, params, client string) string {
@@ -241,7 +241,8 @@ func TestListTools(t *testing.T) {
 	}
 }
 
-// TestSDKClient: the SDK's own client works in both generations, and is notified when the tools change.
+// TestSDKClient checks that the SDK's own client works in both protocol generations and is notified when the tools
+// change.
 func TestSDKClient(t *testing.T) {
 	for _, version := range []string{"2026-07-28", "2025-11-25", "2025-06-18"} {
 		t.Run(version, func(t *testing.T) {
@@ -269,7 +270,7 @@ func TestSDKClient(t *testing.T) {
 				t.Error(err)
 			}
 			if version >= "2026-07-28" {
-				return // changes come over subscriptions/listen, see TestListen
+				return // this version receives changes through subscriptions/listen, see TestListen
 			}
 			waitFor(t, "list_changed", func() bool {
 				s.NotifyTools()
@@ -291,7 +292,7 @@ var listen = call{
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
 }
 
-// TestListen: a stream of the new protocol is notified when the tools change, and ends with the server.
+// TestListen checks that a stream of the new protocol is notified when the tools change, and ends with the server.
 func TestListen(t *testing.T) {
 	s, url := start(t, mcp.Options{})
 	res := open(t, t.Context(), url, listen)

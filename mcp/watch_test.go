@@ -28,7 +28,7 @@ const (
 // A feed collects the events of a stream.
 type feed struct {
 	mu   sync.Mutex
-	got  []string // "method uri", sorted and without duplicates
+	got  []string // entries "method uri", sorted and without duplicates
 	last string
 	end  func()
 }
@@ -83,7 +83,8 @@ func (f *feed) all() []string {
 	return slices.Clone(f.got)
 }
 
-// listenTo opens a stream of MCP 2026-07-28 for all changes of lists, and for resources.
+// listenTo returns a request of MCP 2026-07-28 that opens a stream. The stream receives all changes of lists and of
+// these resources.
 func listenTo(who string, uris ...string) call {
 	list, _ := json.Marshal(uris)
 	c := request("subscriptions/listen", "", `"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":`+string(list)+`}`, "")
@@ -91,8 +92,8 @@ func listenTo(who string, uris ...string) call {
 	return c
 }
 
-// TestWatch: in each generation, listening clients are notified of changes of the lists and of the resources
-// subscribed to.
+// TestWatch checks that listening clients are notified of changes of the lists and of subscribed resources, in both
+// protocol generations.
 func TestWatch(t *testing.T) {
 	s, url := start(t, mcp.Options{Prompts: &rack{}})
 	ann, bob := begin(t, url, "2025-11-25"), begin(t, url, "2025-11-25", "bob")
@@ -142,8 +143,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchRefuses: a subscription to a hidden resource is refused like one to a missing resource. Invalid requests are
-// refused too.
+// TestWatchRefuses checks that a subscription to a hidden resource is refused like one to a missing resource. Invalid
+// requests must also be refused.
 func TestWatchRefuses(t *testing.T) {
 	_, url := start(t, mcp.Options{Prompts: &rack{}})
 	bob := begin(t, url, "2025-11-25", "bob")
@@ -160,7 +161,7 @@ func TestWatchRefuses(t *testing.T) {
 		}
 		for _, c := range []call{within(bob, "resources/subscribe", `"uri":"`+tt.uri+`"`, ""), listenTo("bob", schemaURI, tt.uri)} {
 			c.header += "\nX-MCP-Session-Id: c-1\nAuthorization: Bearer bob"
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // an accepted stream has no end
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // an accepted stream would have no end
 			res := open(t, ctx, url, c)
 			body, err := io.ReadAll(res.Body)
 			if res.Body.Close(); err != nil || result(t, string(body)) != tt.want {
@@ -171,8 +172,8 @@ func TestWatchRefuses(t *testing.T) {
 	}
 }
 
-// TestWatchStorm: many clients that subscribe and disconnect while things change leave nothing behind: no goroutine
-// (TestMain), no session of a request, no slot of a stream.
+// TestWatchStorm checks clients that subscribe and disconnect while data changes. They must leave no goroutine (see
+// TestMain), no session and no slot of a stream.
 func TestWatchStorm(t *testing.T) {
 	s, url := start(t, mcp.Options{Prompts: &rack{}, Streams: 80})
 	legacy := begin(t, url, "2025-11-25")
@@ -219,7 +220,7 @@ func TestWatchStorm(t *testing.T) {
 	})
 }
 
-// A turncoat is Tokens with changeable answers.
+// A turncoat implements Tokens with answers that can change.
 type turncoat struct {
 	mu     sync.Mutex
 	tokens tokens
@@ -231,8 +232,8 @@ func (m *turncoat) Authenticate(ctx context.Context, credential string, from net
 	return m.tokens.Authenticate(ctx, credential, from)
 }
 
-// TestStreamsEnd: a stream of either generation ends within 2 seconds after its credential is revoked, its rights
-// change, or the rules hide what it subscribed to. Those of others stay.
+// TestStreamsEnd checks when streams end, in both protocol generations. A stream must end within 2 seconds after its
+// credential is revoked, its rights change, or the rules hide a subscribed resource. Other streams must stay open.
 func TestStreamsEnd(t *testing.T) {
 	for name, change := range map[string]func(*turncoat, *rack, *mcp.Server){
 		"revoked": func(m *turncoat, _ *rack, _ *mcp.Server) { delete(m.tokens, "bob") },
@@ -272,11 +273,11 @@ func TestStreamsEnd(t *testing.T) {
 					ends <- name
 				}()
 			}
-			time.Sleep(1200 * time.Millisecond) // they stay while nothing changes
+			time.Sleep(1200 * time.Millisecond) // streams stay open while nothing changes
 			m.mu.Lock()
 			change(m, r, s)
 			m.mu.Unlock()
-			late := time.After(20 * time.Second) // 2 s on an idle machine
+			late := time.After(20 * time.Second) // it takes 2 s on an idle machine
 			for range 2 {
 				select {
 				case name := <-ends:
