@@ -26,7 +26,7 @@ func texts(names ...string) []value.Value {
 	return out
 }
 
-// catalogue is a tracker: issues with parents, notes on them, and a view.
+// catalogue is a tracker with issues that have parents, notes on issues, and a view.
 var catalogue = []schema.Class{
 	{Source: "app", Name: "issues", Key: []string{"id"}, Fields: []schema.Field{{Name: "id", Type: schema.UUID}, {Name: "project_id", Type: schema.UUID},
 		{Name: "type", Type: schema.String, Values: texts("Epic", "Story", "Task")}, {Name: "status", Type: schema.String, Values: texts("Todo", "Doing", "Done")},
@@ -63,11 +63,11 @@ func object(t testing.TB, text string) value.Value {
 
 const (
 	a1 = "0b0b0b0b-0000-4000-8000-000000000001" // an epic
-	a2 = "0b0b0b0b-0000-4000-8000-000000000002" // a story in state Todo
-	a3 = "0b0b0b0b-0000-4000-8000-000000000003" // hidden from the caller by the reader
+	a2 = "0b0b0b0b-0000-4000-8000-000000000002" // a story with status Todo
+	a3 = "0b0b0b0b-0000-4000-8000-000000000003" // the reader hides it from the caller
 )
 
-// records are those the caller sees.
+// records contains the records that the caller sees.
 type records map[string]string
 
 func (r records) Record(_ context.Context, class, id string) (value.Value, error) {
@@ -78,7 +78,7 @@ func (r records) Record(_ context.Context, class, id string) (value.Value, error
 	return value.Read([]byte(text), 0)
 }
 
-// DescribeClass returns an account whose name has become longer since the catalogue was made.
+// DescribeClass returns an account whose name has become longer since the catalogue was created.
 func (r records) DescribeClass(_ context.Context, class string) (writes.Described, error) {
 	if class != "org.Account" {
 		return writes.Described{}, fmt.Errorf("%s is asked for", class)
@@ -131,7 +131,7 @@ func declarations(t *testing.T) []Declaration {
 	}
 }
 
-// TestRequest checks what calls propose, or why they are refused.
+// TestRequest checks the proposed writes of calls, or the refusals.
 func TestRequest(t *testing.T) {
 	set, err := Compile(declarations(t), rules(t))
 	if err != nil {
@@ -256,7 +256,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestCompileRefuses has a row for each possible fault of a declaration.
+// TestCompileRefuses checks each possible error of a declaration.
 func TestCompileRefuses(t *testing.T) {
 	in := object(t, `{"properties": {"a": {"type": "string"}}}`)
 	set := object(t, `{"title": {"$cel": "input.a"}}`)

@@ -9,7 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// compileArguments builds the schema of the arguments: the declared properties, no others, and the permitted fields.
+// compileArguments builds the schema of the arguments. It allows only the declared properties and the permitted
+// fields.
 func (b *builder) compileArguments() {
 	var more []value.Member
 	for i, name := range b.Permitted {

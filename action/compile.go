@@ -17,23 +17,23 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// recordName is the variable of the record that an action is about.
+// recordName is the name of the variable for the action's record.
 const recordName = "record"
 
-// revert is a reserved name: reverting a change, as in package writes.
+// revert is a reserved name. Package writes uses it for reverting a change.
 const revert = "revert"
 
-// Arguments of calls besides those of the action.
+// Arguments of every call, in addition to the arguments of the action.
 const (
 	ReasonArgument = "reason"
 	DryRunArgument = "dry_run"
 	RecordArgument = "object_id"
 )
 
-// A DeclarationFault is a fault in a declaration.
+// A DeclarationFault is an error in a declaration.
 type DeclarationFault struct {
 	On, Action string   // as declared
-	Key        []string // the path below the action: "set", "title"
+	Key        []string // the path below the action, such as "set", "title"
 	Message    string
 }
 
@@ -44,11 +44,11 @@ func (f *DeclarationFault) Error() string {
 
 // A Set is a set of compiled actions. The zero Set is empty.
 type Set struct {
-	actions []*Action // sorted by name, then class
+	actions []*Action // sorted by name and then class
 }
 
-// Compile compiles declarations against the rules in force and their catalogue. The error joins a DeclarationFault
-// for each fault.
+// Compile compiles declarations against the current rules and their catalogue. The error joins a DeclarationFault for
+// each error found.
 func Compile(declared []Declaration, p *policy.Policy) (*Set, error) {
 	s := &Set{}
 	var errs []error
@@ -97,7 +97,7 @@ type builder struct {
 	*Action
 	policy *policy.Policy
 	call   *expression.CallCompiler
-	fields []string // of the class, visible and unmasked
+	fields []string // the visible and unmasked fields of the class
 	errs   []error
 }
 
@@ -105,8 +105,8 @@ func (b *builder) wrong(at []string, format string, args ...any) {
 	b.errs = append(b.errs, &DeclarationFault{b.Declaration.On, b.Name, slices.Clone(at), fmt.Sprintf(format, args...)})
 }
 
-// build compiles the declaration into b.Action and reports each fault by wrong. The order matters: expressions may name only what was
-// compiled before them.
+// build compiles the declaration into b.Action and reports each error to b.wrong. The order of the steps matters,
+// because expressions can use only variables that were compiled before.
 func (b *builder) build() {
 	if b.Class, b.fields = b.findClass(b.Declaration.On, nil); b.Class == nil {
 		return
@@ -136,7 +136,7 @@ func (b *builder) build() {
 	b.transit()
 }
 
-// findClass returns a class and its fields that actions can name.
+// findClass returns a class and the fields of it that actions can use.
 func (b *builder) findClass(name string, at []string) (*schema.Class, []string) {
 	class, visible, masked, err := b.policy.VisibleClass(name)
 	if err != nil {
@@ -152,8 +152,8 @@ func (b *builder) findClass(name string, at []string) (*schema.Class, []string) 
 	return class, names
 }
 
-// scope sets the scope that calling the action needs: that of scope, else write, or delete for an action that
-// deletes. The scope write never deletes.
+// scope sets the scope that a call of the action requires. It is the declared permission. By default it is delete for
+// an action of kind Delete, and write for others. The scope write is never enough to delete.
 func (b *builder) scope() {
 	switch b.Scope = b.Permission; b.Scope {
 	case identity.Write, identity.Delete, identity.Schema:
@@ -169,7 +169,7 @@ func (b *builder) scope() {
 	}
 }
 
-// target checks the keys that belong to one kind only.
+// target checks the keys that belong to only one kind.
 func (b *builder) target() {
 	needs := func(key, text string, of Kind) {
 		switch {
@@ -225,7 +225,7 @@ func (b *builder) variables() {
 	b.call.Declare(vars...)
 }
 
-// sets compiles the templates of Set.
+// sets compiles the templates in Set.
 func (b *builder) sets() {
 	if !b.Set.IsNull() && b.Set.Kind() != value.Object {
 		b.wrong([]string{"set"}, "must be an object of values by name")
@@ -287,7 +287,7 @@ func (b *builder) transit() {
 	}
 }
 
-// checkValues refuses values that a field can't have.
+// checkValues rejects values that a field can't have.
 func (b *builder) checkValues(at []string, f *schema.Field, next map[string][]string) {
 	values := make([]string, len(f.Values))
 	for i, v := range f.Values {

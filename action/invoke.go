@@ -8,21 +8,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// MethodTool is the tool that calls any action by its name. Any other tool of an action has the action's name.
+// MethodTool is the tool that calls any action by name. Other tools of actions have the name of their action.
 const MethodTool = "call_method"
 
 // An Invocation is a call of an action through a tool.
 type Invocation struct {
 	Tool   string
 	Input  value.Value // the arguments of the tool
-	Args   value.Value // those of the action
+	Args   value.Value // the arguments of the action
 	Record string      // the id given by the caller, or ""
 	At     string      // the JSON pointer of Args in Input
-	Dry    bool        // nothing is to be proposed
-	Now    time.Time   // the time for its expressions, or zero for the current one
+	Dry    bool        // a dry run: nothing is proposed
+	Now    time.Time   // the time for expressions. Zero means the current time
 }
 
-// OfMethod returns the call of an action that arguments of MethodTool make.
+// OfMethod converts the arguments of MethodTool to an invocation of an action.
 func OfMethod(in value.Value) (Invocation, error) {
 	const at = "/arguments"
 	args, _ := in.Get("arguments")
@@ -42,7 +42,7 @@ func OfMethod(in value.Value) (Invocation, error) {
 	return out, nil
 }
 
-// OfTool returns the call of a that arguments of its own tool make.
+// OfTool converts the arguments of the action's own tool to an invocation of a.
 func (a *Action) OfTool(in value.Value) Invocation {
 	var members []value.Member
 	for _, m := range in.Members() {

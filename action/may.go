@@ -9,8 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// May returns nil if p may call a under rules: by its list of actions, the action's own review, the gates, its scopes and
-// its views. The error says for operators which of them refuses. Agents get the same as for an action that doesn't exist.
+// May returns nil if p may call a under the rules. It checks p's list of actions, the action's own review mode, the
+// gates, p's scopes and p's views. For operators, the error says which check refused. Agents must get the same error
+// as for a missing action.
 func (a *Action) May(rules *policy.Policy, p identity.Principal) error {
 	refused := func(kind, why string) error {
 		return &problem.Error{Code: problem.PermissionDenied, Kind: kind, Detail: why}

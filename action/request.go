@@ -21,12 +21,12 @@ type Call struct {
 	Who    identity.Principal
 	Record string      // the id given by the caller, or ""
 	Input  value.Value // an Object
-	At     string      // the position of Input in the tool's arguments: a JSON pointer, "" for all of them
+	At     string      // the JSON pointer of Input in the tool's arguments. "" means all arguments
 	Now    time.Time
 	Reader Reader
 }
 
-// A noting is a Reader that keeps which records were asked for.
+// A noting is a Reader that records which records were read.
 type noting struct {
 	Reader
 	records []write.Record
@@ -38,8 +38,8 @@ func (n *noting) Record(ctx context.Context, class, id string) (value.Value, err
 	return n.Reader.Record(ctx, class, id)
 }
 
-// Request checks a call and returns the request to propose. A refusal has the argument, the rule and a message for
-// each fault. It reads records, and writes nothing.
+// Request checks a call and returns the request to propose. A refusal contains the argument, the rule and a message
+// for each fault. Request reads records and writes nothing.
 func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err := a.arguments.Check(c.Input); err != nil {
 		return write.Request{}, prefixPointers(err, c.At)
@@ -48,8 +48,8 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	in := s.Variables[expression.InputName]
 	read := &noting{Reader: c.Reader}
 	c.Reader = read
-	// The arguments against the class that describes them, then the record and the lookups as the caller sees them: expressions ask
-	// about these.
+	// Check the arguments against the class that describes them. Then read the record and the lookups as the caller
+	// sees them, because expressions use them.
 	doubts, err := a.fits(ctx, c, in)
 	if err != nil {
 		return write.Request{}, err
@@ -64,7 +64,7 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	if err := expression.RefuseArguments(expression.UnmetRequirements(a.require, s, c.At)); err != nil {
 		return write.Request{}, err
 	}
-	// The values to write: those of set, then arguments that may be set directly.
+	// The values to write come from set, and from arguments that may be set directly.
 	sets, err := expression.EvalTemplates(a.set, s)
 	if err != nil {
 		return write.Request{}, err
@@ -86,7 +86,7 @@ func (a *Action) Request(ctx context.Context, c Call) (write.Request, error) {
 	return r, nil
 }
 
-// fits checks the arguments against the class that describes them, if any.
+// fits checks the arguments against the class that describes them. It returns nil if there is no such class.
 func (a *Action) fits(ctx context.Context, c Call, in value.Value) ([]write.Doubt, error) {
 	if a.check == nil {
 		return nil, nil
@@ -98,7 +98,7 @@ func (a *Action) fits(ctx context.Context, c Call, in value.Value) ([]write.Doub
 	return a.check.Arguments(class, in, c.At)
 }
 
-// findRecord reads the record that a call is about, and returns its id, or "" if there is none.
+// findRecord reads the record of the call. It returns the id, or "" if the call has no record.
 func (a *Action) findRecord(ctx context.Context, c Call, s *expression.Scene) (string, error) {
 	id, at := c.Record, "/"+RecordArgument
 	switch {
@@ -134,12 +134,12 @@ func (a *Action) findRecord(ctx context.Context, c Call, s *expression.Scene) (s
 	return id, nil
 }
 
-// absent returns the same error for a record that doesn't exist and for one outside of the view.
+// absent returns the error for a record that doesn't exist or is outside the view. Both cases have the same error.
 func absent(class, id, at string) error {
 	return &problem.Error{Code: problem.NotFound, Pointer: strings.TrimSuffix(at, "/"), Detail: fmt.Sprintf("%s has no record %q", class, problem.Cut(id))}
 }
 
-// look reads the records of the lookups.
+// look reads the records of the lookups into the scene.
 func (a *Action) look(ctx context.Context, c Call, s *expression.Scene) error {
 	for _, l := range a.lookups {
 		v, ok, err := l.id.Given(s)
@@ -163,7 +163,7 @@ func (a *Action) look(ctx context.Context, c Call, s *expression.Scene) error {
 	return nil
 }
 
-// follows refuses values that may not follow the record's current ones.
+// follows refuses values that may not follow the record's current values.
 func (a *Action) follows(c Call, s *expression.Scene, sets []value.Member) error {
 	var faults []argcheck.Fault
 	for _, t := range a.transitions {
@@ -210,14 +210,14 @@ func (a *Action) write(id string, sets []value.Member) (write.Write, error) {
 	case HTTP:
 		return &write.Call{Source: a.API, Operation: a.Operation, Request: data}, nil
 	case SQL:
-		for _, n := range a.set { // every parameter needs a value
+		for _, n := range a.set { // every parameter requires a value
 			if _, ok := data.Get(n.Name); !ok {
 				sets = append(sets, value.Member{Name: n.Name})
 			}
 		}
 		data = value.OfObject(sets)
-		// The approved change contains the statement's digest, so that another text under the same name isn't what
-		// was reviewed.
+		// The approved change contains the digest of the statement. If the text of the statement changes, it no
+		// longer matches the reviewed change.
 		data = value.OfObject([]value.Member{{Name: "statement", Value: value.OfString(a.statement)}, {Name: "parameters", Value: data}})
 	}
 	if a.Do == Cloud {
@@ -226,8 +226,8 @@ func (a *Action) write(id string, sets []value.Member) (write.Write, error) {
 	return &write.Action{Class: class, Name: a.Name, ID: id, Input: data, Source: a.Class.Source}, nil
 }
 
-// Place changes the pointers of an error from fields of the write to the arguments that set them. at is the pointer
-// of the arguments.
+// Place converts the pointers of an error from fields of the write to the arguments that set them. The parameter at
+// is the pointer of the arguments.
 func (a *Action) Place(err error, at string) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {
@@ -236,7 +236,8 @@ func (a *Action) Place(err error, at string) error {
 	return p.MapPointers(func(pointer string) string { return a.ArgumentPointer(pointer, at) })
 }
 
-// ArgumentPointer returns the pointer of the argument for a pointer into the write. at is the pointer of the arguments.
+// ArgumentPointer returns the pointer of the argument for a pointer into the write. The parameter at is the pointer
+// of the arguments.
 func (a *Action) ArgumentPointer(pointer, at string) string {
 	field, of := strings.CutPrefix(pointer, "/data/")
 	switch {
@@ -258,7 +259,7 @@ func (a *Action) ArgumentPointer(pointer, at string) string {
 	return pointer
 }
 
-// prefixPointers prefixes the pointers of an error with at.
+// prefixPointers adds a prefix to the pointers of an error.
 func prefixPointers(err error, at string) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok || at == "" {
