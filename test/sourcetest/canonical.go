@@ -16,7 +16,7 @@ func canonicalLine(row value.Row) string {
 	return line(out)
 }
 
-// canonicalText does the same to a line whose last value may be an object.
+// canonicalText returns the same form of a line whose last value may be an object.
 func canonicalText(t *testing.T, text string) string {
 	t.Helper()
 	at := strings.IndexByte(text, '{')

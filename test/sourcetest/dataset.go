@@ -14,21 +14,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Dataset is the tables, with their records, that are loaded into the source under test.
+// A Dataset contains the tables and records to load into the source under test.
 type Dataset struct{ Tables []Table }
 
-// A Table is one class, in a form from which every kind of source can be made.
+// A Table describes one class in a form that can be converted for every kind of source.
 type Table struct {
 	Name    string
-	Needs   Ability // the ability that a source needs to have such a table
+	Needs   Ability // the ability that a source requires for such a table
 	Columns []Column
 	Key     []string
 	Foreign []schema.Relation
-	Rows    string // one JSON array per line, one value per column. Dates and bytes are as the query language writes them
+	Rows    string // one JSON array on each line, with one value per column. Dates and bytes are written as in the query language
 }
 
-// A Column is one field of a Table. SQLite, Postgres, MySQL and DuckDB are the declared types if they aren't the usual
-// ones of the field's type.
+// A Column is one field of a Table. SQLite, Postgres, MySQL and DuckDB are declared types that differ from the usual
+// ones.
 type Column struct {
 	Name                            string
 	Is                              schema.Type
@@ -36,7 +36,7 @@ type Column struct {
 	SQLite, Postgres, MySQL, DuckDB string
 }
 
-// The declared types. SQLite has no decimals and no arrays, as its description shows. MariaDB has no arrays.
+// The default declared types. SQLite has no decimals and no arrays, as its description shows. MariaDB has no arrays.
 var (
 	sqliteTypes = map[schema.Type]string{schema.Any: "", schema.String: "TEXT", schema.Integer: "INTEGER", schema.Double: "REAL",
 		schema.Decimal: "NUMERIC", schema.Boolean: "BOOLEAN", schema.Date: "DATETIME", schema.Day: "DATE", schema.UUID: "UUID",
@@ -52,14 +52,14 @@ var (
 		schema.Bytes: "BLOB", schema.JSON: "JSON", schema.Array: "VARCHAR[]"}
 )
 
-// simplerTypes are the types in which a source without an ability describes fields of others.
+// simplerTypes contains the type that a source without an ability uses for fields of another type.
 var simplerTypes = map[schema.Type]struct {
 	is      schema.Type
 	without Ability
 }{schema.Decimal: {schema.Double, ExactDecimals}, schema.Array: {schema.JSON, Lists}, schema.Day: {schema.Date, Days}, schema.UUID: {schema.String, UUIDs},
 	schema.JSON: {schema.Array, MixedJSON}}
 
-// Script returns the statements that create the tables and their records in a SQL database.
+// Script returns the SQL statements that create the tables and their records.
 func (d Dataset) Script(t testing.TB, dialect Kind) []string {
 	t.Helper()
 	var create, insert, relate []string
@@ -85,12 +85,12 @@ func (d Dataset) Script(t testing.TB, dialect Kind) []string {
 		for _, f := range table.Foreign {
 			foreign := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", idents(f.Fields), ident(f.Target), idents(f.TargetFields))
 			switch dialect {
-			case DuckDB: // it has no keys that some of the records violate
+			case DuckDB: // no foreign keys, because some records violate them
 			case SQLite:
 				parts = append(parts, foreign)
 			case MySQL:
 				relate = append(relate, "ALTER TABLE "+ident(table.Name)+" ADD "+foreign)
-			default: // NOT VALID, since some of the existing records dangle
+			default: // NOT VALID, because some records contain dangling pointers
 				relate = append(relate, "ALTER TABLE "+ident(table.Name)+" ADD "+foreign+" NOT VALID")
 			}
 		}
@@ -139,7 +139,7 @@ func (t *Table) Records(tb testing.TB) []value.Row {
 	return out
 }
 
-// leave leaves out the records that a source with limits can't hold, and returns the abilities that they need.
+// leave removes the records that a source with these limits can't store. It returns the abilities that they require.
 func (t *Table) leave(tb testing.TB, limits Limits) []Ability {
 	var kept strings.Builder
 	var lost []Ability
@@ -155,7 +155,7 @@ func (t *Table) leave(tb testing.TB, limits Limits) []Ability {
 	return lost
 }
 
-// needs returns the abilities that a source needs to hold the record i in columns of the declared types.
+// needs returns the abilities that a source requires to store the i-th record in columns of the declared types.
 func (t *Table) needs(rows []value.Row, i int) (out []Ability) {
 	object := func(v value.Value) bool { return v.Kind() == value.Object && !written.Null(v) }
 	for at, c := range t.Columns {
@@ -170,7 +170,7 @@ func (t *Table) needs(rows []value.Row, i int) (out []Ability) {
 	return out
 }
 
-// Leave returns the dataset without the records that a source with limits can't hold.
+// Leave returns the dataset without the records that a source with these limits can't store.
 func (d Dataset) Leave(tb testing.TB, limits Limits) Dataset {
 	out := Dataset{slices.Clone(d.Tables)}
 	for i := range out.Tables {
@@ -179,8 +179,8 @@ func (d Dataset) Leave(tb testing.TB, limits Limits) Dataset {
 	return out
 }
 
-// neededAbilities returns the abilities that a source needs to hold a value. The value is a record if lists is -1, a column if
-// it is 0, and otherwise a part of a column.
+// neededAbilities returns the abilities that a source requires to store a value. The value is a record if lists is
+// -1, a column if it is 0, and otherwise a part of a column.
 func neededAbilities(v value.Value, lists int) []Ability {
 	var out []Ability
 	if v.Kind() == value.Int && (v.Int() > 1<<53 || v.Int() < -1<<53) {
@@ -207,7 +207,7 @@ func neededAbilities(v value.Value, lists int) []Ability {
 	return out
 }
 
-// literal writes v as the dialect's SQL.
+// literal returns v as an SQL literal of the dialect.
 func (c Column) literal(v value.Value, dialect Kind) string {
 	if v.IsNull() && c.Is != schema.JSON {
 		return "NULL"
@@ -245,13 +245,13 @@ func (c Column) literal(v value.Value, dialect Kind) string {
 	if v.Kind() != value.String {
 		return v.String()
 	}
-	if c.Is == schema.Date && dialect == MySQL { // its literals have no zones
+	if c.Is == schema.Date && dialect == MySQL { // MySQL literals have no time zones
 		return quoteText(time.UnixMicro(written.Date(v).Micros()).UTC().Format("2006-01-02 15:04:05.999999"))
 	}
 	return quoteText(v.Text())
 }
 
-// double writes a double. NaN and the infinities are strings in the rows.
+// double returns a double as SQL. NaN and the infinities are strings in the rows.
 func (c Column) double(v value.Value, dialect Kind) string {
 	switch {
 	case v.Kind() != value.String:
@@ -266,10 +266,10 @@ func (c Column) double(v value.Value, dialect Kind) string {
 	case v.Text() == "-Infinity":
 		return "-9e999"
 	}
-	return "NULL" // SQLite stores a NaN as null
+	return "NULL" // SQLite stores NaN as null
 }
 
-// Classes returns the description of a source that holds the tables exactly.
+// Classes returns the description of a source that stores the tables exactly.
 func (d Dataset) Classes(name string) []schema.Class {
 	classes := make([]schema.Class, len(d.Tables))
 	for i, t := range d.Tables {
@@ -281,7 +281,7 @@ func (d Dataset) Classes(name string) []schema.Class {
 	return classes
 }
 
-// Rows returns the records as values of the types that their fields have in classes, which describe the tables.
+// Rows returns the records with the value types of the fields in classes, which describe the tables.
 func (d Dataset) Rows(t testing.TB, classes []schema.Class) map[string][]value.Row {
 	t.Helper()
 	out := map[string][]value.Row{}
@@ -308,14 +308,14 @@ func (d Dataset) Rows(t testing.TB, classes []schema.Class) map[string][]value.R
 	return out
 }
 
-// storedValue returns a written value as a field holds it.
+// storedValue returns a value from the rows in the form in which the field stores it.
 func storedValue(v value.Value, f *schema.Field) value.Value {
 	is := f.Type
 	switch {
 	case v.IsNumber() && f.Native == sqliteTypes[schema.Decimal]:
 		x, _ := v.AsFloat()
 		if n, ok := value.OfFloat(x).AsInt(); ok && v.Kind() != value.Int {
-			return value.OfInt(n) // SQLite keeps whole numbers as integers there, also those that are doubles
+			return value.OfInt(n) // SQLite stores whole numbers as integers here, even if they are doubles
 		} else if v.Kind() == value.Int {
 			return v
 		}
@@ -341,7 +341,7 @@ func storedValue(v value.Value, f *schema.Field) value.Value {
 	case is == schema.Date || is == schema.Day:
 		d := written.Date(v)
 		if is == schema.Date && d.Kind() == value.Day && f.Native != sqliteTypes[schema.Date] {
-			return value.OfDate(d.Micros()) // SQLite keeps the text, which is a day
+			return value.OfDate(d.Micros()) // SQLite stores the text of a day
 		}
 		return d
 	}

@@ -19,15 +19,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// rounds is how many random queries each source is asked, unless BAILIWICK_SOAK sets another number.
+// rounds is the default number of random queries for each source. BAILIWICK_SOAK overrides it.
 const rounds = 1500
 
-// An Oracle makes the source whose answers are right: memory.New.
+// An Oracle creates the source whose answers are correct. It is memory.New.
 type Oracle func([]schema.Class, map[string][]value.Row) source.Source
 
-// Differential asks a source and the oracle random queries, whose answers must be equal to the last byte. For each it
-// checks that the records that match and those that don't are all records. show writes what the source runs for a
-// permit, for messages.
+// Differential runs random queries on a source and the oracle. Their answers must be equal to the last byte. For each
+// filter it also checks that matching and not matching records together are all records. show returns what the source
+// runs for a permit, for error messages.
 func Differential(t *testing.T, open Open, limits Limits, oracle Oracle, show func(policy.Permit) string) {
 	s := newSubject(t, open, limits)
 	n := Rounds(t, rounds)
@@ -41,16 +41,16 @@ func Differential(t *testing.T, open Open, limits Limits, oracle Oracle, show fu
 	rapid.Check(t, d.check)
 	t.Logf("%d queries compared, %d rows; refused as unsupported: %d", d.compared, d.rows, d.unsupported)
 	if testing.Short() {
-		n /= 5 // as rapid does
+		n /= 5 // as rapid does in short mode
 	}
 	if d.compared < n/2 || d.rows < n {
 		t.Errorf("only %d queries with %d rows of %d rounds were compared", d.compared, d.rows, n)
 	}
 }
 
-// Rounds sets how many random queries rapid asks: short, unless BAILIWICK_SOAK sets another number. The short form draws
-// the same queries each time, so that a failure is one of the change at hand. The long form draws new ones, or those of
-// -rapid.seed.
+// Rounds sets the number of random queries for rapid. short is the default, and BAILIWICK_SOAK overrides it. By
+// default each run draws the same queries, so that a failure is caused by the current change. With BAILIWICK_SOAK it
+// draws new queries, or those of -rapid.seed.
 func Rounds(t *testing.T, short int) int {
 	t.Helper()
 	n := short
@@ -75,13 +75,13 @@ func Rounds(t *testing.T, short int) int {
 	return n
 }
 
-// An asker is a principal, and the rules for it.
+// An asker is a principal with the rules for it.
 type asker struct {
 	policy *policy.Policy
 	who    identity.Principal
 }
 
-// A part is the view of a class for an asker.
+// A part identifies the view of a class for an asker.
 type part struct {
 	by    *policy.Policy
 	class string
@@ -91,15 +91,15 @@ type differential struct {
 	*subject
 	oracle source.Source
 	show   func(policy.Permit) string
-	pool   map[string]map[string][]value.Value // by class and field, the values from which literals are drawn
+	pool   map[string]map[string][]value.Value // values for literals, by class and field
 	asks   map[string]asker
-	names  []string          // of the classes
-	whole  map[part][]string // all records, sorted
+	names  []string          // the names of the classes
+	whole  map[part][]string // all records of each view, sorted
 
 	compared, rows, unsupported int
 }
 
-// scopedRules returns the rules of the restricted principal.
+// scopedRules returns the rules for the restricted principal.
 func (s *subject) scopedRules(t *testing.T) map[string]policy.ClassRule {
 	rules := map[string]policy.ClassRule{
 		"users":    {Tenant: &policy.TenantRule{Field: "org"}},
@@ -149,7 +149,7 @@ func (d *differential) check(t *rapid.T) {
 	}
 }
 
-// tooMuch skips a query that exceeds the limits of the language, and fails for any other refusal.
+// tooMuch skips a query that exceeds the limits of the language. It fails for any other refusal.
 func tooMuch(t *rapid.T, text value.Value, err error) {
 	t.Helper()
 	if p := problem.Of(err); strings.Contains(p.Detail, "deeper than") || strings.Contains(p.Detail, "more than") {
@@ -181,7 +181,8 @@ func (d *differential) same(t *rapid.T, permit policy.Permit, text value.Value) 
 	return got, true
 }
 
-// equalRows compares the columns as they would leave the gateway, and the values of the order as the order does.
+// equalRows compares the returned columns as the gateway would send them. It compares the values of the order as the
+// order does.
 func equalRows(plan *policy.Plan, a, b value.Row) bool {
 	n := len(plan.Columns)
 	if plan.Count {
@@ -211,7 +212,7 @@ func lines(rows []value.Row) string {
 	return out.String()
 }
 
-// pagesOn reads the pages after the first, which must continue where it ended.
+// pagesOn reads the pages after the first page. Each must continue where the previous page ended.
 func (d *differential) pagesOn(t *rapid.T, permit policy.Permit, text value.Value, page []value.Row) {
 	t.Helper()
 	plan, err := permit.Plan()
@@ -234,7 +235,7 @@ func (d *differential) pagesOn(t *rapid.T, permit policy.Permit, text value.Valu
 	}
 }
 
-// halves tests the law of the excluded middle: a filter holds for a record or it doesn't.
+// halves tests that a filter either matches a record or doesn't match it.
 func (d *differential) halves(t *rapid.T, as asker, view *policy.View, filter query.Filter, text value.Value) {
 	t.Helper()
 	of := part{as.policy, view.Name()}
@@ -250,7 +251,7 @@ func (d *differential) halves(t *rapid.T, as asker, view *policy.View, filter qu
 	}
 }
 
-// matchingRecords returns the records for which a filter holds, sorted, which count_objects counts as well.
+// matchingRecords returns the sorted records that match a filter. The number must equal the result of count_objects.
 func (d *differential) matchingRecords(t *rapid.T, as asker, view *policy.View, filter query.Filter, text value.Value) []string {
 	t.Helper()
 	permit, err := as.policy.Read(as.who, &query.Count{Class: view.Name(), Where: filter})

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A generator draws one query over a view.
+// A generator draws one random query on a view.
 type generator struct {
 	t    *rapid.T
 	d    *differential
@@ -32,7 +32,7 @@ func one(name string, v value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: name, Value: v}})
 }
 
-// object draws a where object. depth is how many more may nest inside.
+// object draws a where object. depth is the remaining number of nested levels.
 func (g *generator) object(depth int) value.Value {
 	if depth > 0 {
 		switch op := pick(g, "logic", "", "", "", "", "$and", "$or", "$nor", "$not"); op {
@@ -63,8 +63,8 @@ func (g *generator) object(depth int) value.Value {
 	return value.OfObject(members)
 }
 
-// behind sometimes returns a generator over the view that a pointer leads to, and otherwise nil, as for a field that
-// isn't a pointer.
+// behind sometimes returns a generator for the view that a pointer leads to. Otherwise it returns nil, and the field
+// is not treated as a pointer.
 func (g *generator) behind(pointer string) *generator {
 	to, ok := g.view.Pointer(pointer)
 	if !ok || pick(g, "behind", true, false, false) {
@@ -88,7 +88,7 @@ func (g *generator) field(label string) *schema.Field {
 	return fields[rapid.IntRange(0, len(fields)-1).Draw(g.t, label)]
 }
 
-// member draws a condition on a field, or on a part of it.
+// member draws a condition on a field or on a part of the field.
 func (g *generator) member(f *schema.Field) value.Member {
 	path := f.Name
 	if f.Type.IsStructured() && !g.leads(f) {
@@ -110,7 +110,7 @@ func (g *generator) step() string {
 	return rapid.SampledFrom(steps).Draw(g.t, "step")
 }
 
-// operators draws {$op: operand, …} for values of a field's type.
+// operators draws an object {$op: operand, …} for values of a field's type.
 func (g *generator) operators(f *schema.Field, depth int) value.Value {
 	var members []value.Member
 	for range pick(g, "operators", 1, 1, 1, 2) {
@@ -131,7 +131,7 @@ func (g *generator) operator(f *schema.Field, depth int) string {
 	if f.Type.IsStructured() {
 		ops = append(ops, "$size", "$all")
 	}
-	if f.Type == schema.String { // of JSON it is refused
+	if f.Type == schema.String { // refused for JSON
 		ops = append(ops, "$contains")
 	}
 	if depth > 0 {
@@ -182,7 +182,7 @@ func (g *generator) operand(op string, f *schema.Field, depth int) []value.Membe
 	return []value.Member{{Name: op, Value: v}}
 }
 
-// nearby sometimes adds a $near to a where object, about a field that may have points.
+// nearby sometimes adds $near to a where object, for a field that may contain points.
 func (g *generator) nearby(where value.Value) value.Value {
 	at := slices.IndexFunc(g.view.Fields(), func(f *schema.Field) bool { return f.Type.IsStructured() && !g.leads(f) })
 	if at < 0 || !pick(g, "near", true, false, false) {
@@ -199,7 +199,7 @@ func (g *generator) nearby(where value.Value) value.Value {
 	return one("$and", value.OfArray([]value.Value{where, one(path, value.OfObject(near))}))
 }
 
-// ofJSON returns the value of a JSON text of this package.
+// ofJSON parses a JSON text from this package.
 func ofJSON(text string) value.Value {
 	v, err := value.Read([]byte(text), 0)
 	if err != nil {
@@ -208,7 +208,7 @@ func ofJSON(text string) value.Value {
 	return v
 }
 
-// regex draws an expression, some made for the data.
+// regex draws a regular expression. Some of them are chosen for the data.
 func (g *generator) regex() []value.Member {
 	pattern := pick(g, "pattern", "^a", "a|b", "[a-c]+$", `\bap`, ".", "^$", `\d+`, "[^a]", "ß|İ", "(?s).e", `\W`, "x{0,2}$", `\pL+$`, "(ab|b)*c",
 		`^.{2,3}$`, `\s`, `[[:upper:]]`, `(?i:APP)le`, "k", "s+", `\x{1D4B3}`, "^[^x]*$", `a.*?e`, `\Bp`, "σ", `[^\x00-\x7f]`, "", `(?m)^line2$`, `\.`)
@@ -236,7 +236,8 @@ func (g *generator) prefix(f *schema.Field) string {
 	return string(runes[:min(len(runes), pick(g, "runes", 0, 1, 2, 3, 5, 100))])
 }
 
-// literal draws a value to compare with: from the data, near to it, or of another type. whole allows lists and objects.
+// literal draws a value for a comparison: from the data, near to a value in the data, or of another type. whole
+// allows lists and objects.
 func (g *generator) literal(f *schema.Field, whole bool) value.Value {
 	pool := append(g.pool[f.Name], others...)
 	if len(g.pool[f.Name]) > 0 && pick(g, "own", true, true, true, false) {
@@ -252,7 +253,7 @@ func (g *generator) literal(f *schema.Field, whole bool) value.Value {
 	return v
 }
 
-// others are literals that may differ from a field's type.
+// others contains literals whose type may differ from the field's type.
 var others = []value.Value{{}, value.OfBool(true), value.OfInt(0), value.OfInt(1), value.OfInt(-1), value.OfDecimal("1.0"), value.OfDecimal("0.5"),
 	value.OfString(""), value.OfString("1"), value.OfString("a"), value.OfString("2026-01-31T08:00:00Z"), value.OfString("00000000-0000-0000-0000-000000000001"),
 	value.OfArray([]value.Value{value.OfInt(1)}), value.OfArray([]value.Value{}), value.OfObject([]value.Member{{Name: "b", Value: value.OfInt(1)}}),
@@ -276,7 +277,7 @@ func (g *generator) near(v value.Value) value.Value {
 	return v
 }
 
-// nearNumber steps by a whole or a half, if the source is exact about it.
+// nearNumber changes a number by one or a half, if the source compares it exactly.
 func (g *generator) nearNumber(v value.Value) value.Value {
 	exact, ok := new(big.Rat).SetString(v.String())
 	if _, fits := v.AsInt(); !ok || !fits && len(v.Text()) > 15 {
@@ -290,7 +291,7 @@ func (g *generator) nearNumber(v value.Value) value.Value {
 	return v
 }
 
-// order draws an order over fields that can be ordered.
+// order draws an order of fields that have a defined order.
 func (g *generator) order() []query.Sort {
 	var out []query.Sort
 	for range pick(g, "sorts", 0, 0, 1, 1, 2) {
@@ -298,7 +299,7 @@ func (g *generator) order() []query.Sort {
 		if to := g.behind(f.Name); to != nil && !f.Type.IsStructured() {
 			f, path = to.field("sort"), query.Path{f.Name}
 		}
-		// A date column of SQLite that holds other values than dates has no defined order.
+		// A date column of SQLite with values other than dates has no defined order.
 		if !f.Type.IsStructured() && (g.view.Name() != "untyped" || f.Name != "at") {
 			out = append(out, query.Sort{Path: append(path, f.Name), Desc: pick(g, "desc", false, true)})
 		}
@@ -306,7 +307,7 @@ func (g *generator) order() []query.Sort {
 	return out
 }
 
-// keys draws fields to return, including parts of JSON and fields of referenced records.
+// keys draws fields to return, including parts of JSON and fields of target records.
 func (g *generator) keys() []query.Path {
 	var out []query.Path
 	for range pick(g, "keys", 0, 0, 1, 2, 3) {
@@ -333,7 +334,7 @@ func (g *generator) include() []query.Path {
 	return nil
 }
 
-// follow draws a path of pointers, nil if the class has none.
+// follow draws a path of pointers, or nil if the class has none.
 func (g *generator) follow() query.Path {
 	switch g.view.Name() {
 	case "users":
@@ -359,7 +360,7 @@ func (s *subject) pools(t *testing.T) map[string]map[string][]value.Value {
 			}
 		}
 	}
-	if held := out["held"]; held != nil { // as the rules declare them
+	if held := out["held"]; held != nil { // values in the forms that the rules declare
 		for _, text := range []string{"2026-01-31T08:00:00Z", "2026-01-31T08:00:00.001Z", "1970-01-01T00:00:00Z", "1969-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z", "2026-01-31"} {
 			for _, name := range []string{"ms", "s", "at"} {
 				held[name] = append(held[name], value.OfString(text))
@@ -374,7 +375,7 @@ func (s *subject) pools(t *testing.T) map[string]map[string][]value.Value {
 	return out
 }
 
-// within appends v and all values in it, if they can be written in a query.
+// within appends v and all nested values that can be written in a query.
 func within(to []value.Value, v value.Value) []value.Value {
 	for _, e := range v.List() {
 		to = within(to, e)

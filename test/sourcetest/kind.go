@@ -3,10 +3,10 @@ package sourcetest
 // A Kind is a kind of SQL database.
 type Kind uint8
 
-// The kinds.
+// The values of Kind.
 const (
 	SQLite Kind = iota
 	PostgreSQL
-	MySQL // MariaDB
+	MySQL // tested with MariaDB
 	DuckDB
 )

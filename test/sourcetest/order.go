@@ -11,12 +11,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// order tests orders, ties, and the position of null.
+// order tests orders, ties, and the position of nulls.
 func (s *subject) order(t *testing.T) {
 	for _, tt := range []struct {
 		class, order, where string
 		limit, skip         int
-		ids                 string // of all records, in order. One more than the limit is expected
+		ids                 string // ids of all records in order. The limit plus one are expected
 	}{
 		{"numbers", "n", "", 100, 0, "4 8 3 1 2 10 11 12 9 5 6 7"},
 		{"numbers", "-n", "", 100, 0, "7 6 5 9 11 12 2 10 1 3 8 4"},
@@ -66,7 +66,7 @@ func (s *subject) order(t *testing.T) {
 	}
 }
 
-// pages tests that pages of every size, in sequence, return every record once and in order.
+// pages tests pages of every size. In sequence they must return every record once and in order.
 func (s *subject) pages(t *testing.T) {
 	for class, orders := range map[string][]string{
 		"numbers": {"", "n", "-n", "x", "-x,n", "d", "-d", "small", "-small,-n"},
@@ -100,7 +100,7 @@ func (s *subject) page(t *testing.T, of query.Find, order string, size int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Keys leave most fields of the order out of the record, so that its values must be selected separately.
+	// The keys omit most fields of the order, so the source must select these fields separately.
 	q := &query.Find{Class: class, Where: of.Where, Order: sorts, Limit: 1000, Keys: []query.Path{{s.class(class).Columns[0].Name}}}
 	plan, all, err := s.read(t.Context(), s.policy, reader, q)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *subject) page(t *testing.T, of query.Find, order string, size int) {
 	}
 }
 
-// pagesWithoutKey tests the class whose records can't be told apart: pages are counted.
+// pagesWithoutKey tests a class without a key. Its pages are counted instead of found by key.
 func (s *subject) pagesWithoutKey(t *testing.T) {
 	want := "null,3,2025-01-01T00:00:00Z Click,1,2026-01-02T00:00:00Z click,1,2026-01-01T00:00:00Z click,1,2026-01-01T00:00:00Z " +
 		"click,2,2026-01-01T00:00:00Z view,null,null view,null,null"
@@ -171,7 +171,7 @@ func (s *subject) pagesWithoutKey(t *testing.T) {
 	}
 }
 
-// line writes a row with commas. Null is written as null.
+// line joins the values of a row with commas. Null is written as null.
 func line(row value.Row) string {
 	out := make([]string, len(row))
 	for i, v := range row {
@@ -183,7 +183,7 @@ func line(row value.Row) string {
 	return strings.Join(out, ",")
 }
 
-// keys tests which values a record has, and that they are exact.
+// keys tests which values a record contains and that they are exact.
 func (s *subject) keys(t *testing.T) {
 	for _, tt := range []struct {
 		class, id, keys, row string
@@ -247,7 +247,7 @@ func paths(list string) []query.Path {
 	return out
 }
 
-// ids tests queries by id: an unknown id or an invalid one finds no record, without an error.
+// ids tests queries by id. An unknown or invalid id must match no record and cause no error.
 func (s *subject) ids(t *testing.T) {
 	for _, tt := range []struct {
 		class string

@@ -22,7 +22,8 @@ func orgs() Table {
 `}
 }
 
-// users point to an org and to another user. Some pointers are null, some dangle.
+// users returns a table whose records point to an org and to another user. Some pointers are null, and some point to
+// missing records.
 func users() Table {
 	return Table{Name: "users", Key: []string{"id"}, Foreign: []schema.Relation{to("boss", "users", "id"), to("org", "orgs", "id")},
 		Columns: []Column{id, {Name: "name", Is: schema.String}, {Name: "org", Is: schema.String}, {Name: "boss", Is: schema.Integer}},
@@ -36,7 +37,7 @@ func users() Table {
 `}
 }
 
-// posts have a key of two fields.
+// posts returns a table with a key of two fields.
 func posts() Table {
 	return Table{Name: "posts", Key: []string{"org", "num"}, Foreign: []schema.Relation{to("author", "users", "id"), to("org", "orgs", "id")},
 		Columns: []Column{{Name: "org", Is: schema.String, Required: true}, {Name: "num", Is: schema.Integer, Required: true},
@@ -51,7 +52,7 @@ func posts() Table {
 `}
 }
 
-// comments belong to an org through their author.
+// comments returns a table whose records belong to an org through their author.
 func comments() Table {
 	return Table{Name: "comments", Key: []string{"id"}, Foreign: []schema.Relation{to("author", "users", "id")},
 		Columns: []Column{id, {Name: "author", Is: schema.Integer}, {Name: "body", Is: schema.String}, {Name: "stars", Is: schema.Integer}, {Name: "hidden", Is: schema.Boolean}},
@@ -68,7 +69,7 @@ func comments() Table {
 `}
 }
 
-// parts point to posts by both fields of their key, which no query can follow.
+// parts returns a table whose records point to posts by both key fields. No query can follow this pointer.
 func parts() Table {
 	return Table{Name: "parts", Key: []string{"id"},
 		Foreign: []schema.Relation{{Fields: []string{"org", "num"}, Target: "posts", TargetFields: []string{"org", "num"}}},
@@ -81,7 +82,8 @@ func parts() Table {
 `}
 }
 
-// visits have pointers that no source declares, one of them to a text of another type and collation.
+// visits returns a table with pointers that no source declares. One of them points to a text of another type and
+// collation.
 func visits() Table {
 	return Table{Name: "visits", Key: []string{"id"},
 		Columns: []Column{id, {Name: "who", Is: schema.Integer, Postgres: "integer", MySQL: "integer unsigned"},
@@ -97,7 +99,8 @@ func visits() Table {
 `}
 }
 
-// heldOther has fields whose types no source declares: each is in another form, and some values are in none.
+// heldOther returns a table with fields whose types no source declares. Each field has another form, and some values
+// have no valid form.
 func heldOther() Table {
 	return Table{Name: "held", Needs: Conversions, Key: []string{"id"},
 		Columns: []Column{id, {Name: "ms", Is: schema.Integer}, {Name: "s", Is: schema.Integer}, {Name: "at", Is: schema.String}, {Name: "meta", Is: schema.String},
@@ -119,7 +122,8 @@ func heldOther() Table {
 `}
 }
 
-// DeclaredRules returns the rules that declare what the classes don't: the pointers of visits, and the types of held.
+// DeclaredRules returns rules that declare the pointers of visits and the types of held, which the classes don't
+// declare.
 func DeclaredRules(classes []schema.Class) map[string]policy.ClassRule {
 	rules := map[string]policy.ClassRule{
 		"visits": {Pointers: map[string]policy.Pointer{"who": {Class: "users"}, "kind": {Class: "kinds", Key: "id"}, "mood": {Class: "kinds"},

@@ -1,8 +1,8 @@
-// Package sourcetest is the suite that every source passes.
+// Package sourcetest is the test suite that every source must pass.
 //
-// Only tests import it. Run asks a source every operator on every type, and compares with answers written by hand.
-// Differential asks it random queries, and compares with package memory. Features that a source lacks are declared as
-// limits, and checked. A limit that no longer applies fails the suite.
+// Only tests import it. Run tests every operator on every type and compares with answers written by hand.
+// Differential runs random queries and compares with package memory. Features that a source lacks are declared as
+// limits, and the suite checks these limits. A limit that no longer applies fails the suite.
 package sourcetest
 
 import (
@@ -21,10 +21,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An Ability is a part of the query language that not every source supports.
+// An Ability is a feature of the query language that some sources lack.
 type Ability string
 
-// The abilities. A source without one refuses with problem.Unsupported, has no such data, or isn't exact.
+// The abilities. A source that lacks one refuses with problem.Unsupported, has no such data, or returns inexact
+// results.
 const (
 	Untyped       Ability = "columns that hold values of any type"
 	NaN           Ability = "doubles that are not a number"
@@ -49,10 +50,10 @@ const (
 	MixedJSON     Ability = "JSON of other kinds beside objects in one column"
 )
 
-// Limits are the abilities that a source lacks, each with the reason.
+// Limits contains the abilities that a source lacks, with the reasons.
 type Limits map[Ability]string
 
-// An Open loads a dataset into a new source, which is closed when the test ends.
+// An Open loads a dataset into a new source. The source is closed at the end of the test.
 type Open func(*testing.T, Dataset) source.Source
 
 // Run tests a source with every question.
@@ -73,7 +74,7 @@ func Run(t *testing.T, open Open, limits Limits) {
 	}
 }
 
-// A subject is the source under test and the dataset it was loaded with.
+// A subject is the source under test with the dataset that was loaded into it.
 type subject struct {
 	source  source.Source
 	data    Dataset
@@ -81,7 +82,7 @@ type subject struct {
 	classes []schema.Class
 	policy  *policy.Policy // without restrictions
 	met     map[Ability]bool
-	left    map[string]bool // classes of which the source can't hold some records
+	left    map[string]bool // classes with records that the source can't store
 }
 
 func newSubject(t *testing.T, open Open, limits Limits) *subject {
@@ -106,7 +107,7 @@ func newSubject(t *testing.T, open Open, limits Limits) *subject {
 	return s
 }
 
-// rules makes a policy in which all classes are visible, subject to rules.
+// rules returns a policy with these rules in which all other classes are visible.
 func (s *subject) rules(t *testing.T, rules map[string]policy.ClassRule) *policy.Policy {
 	t.Helper()
 	all := DeclaredRules(s.classes)
@@ -161,7 +162,7 @@ func Collect(ctx context.Context, from source.Source, permit policy.Permit) ([]v
 	return out, nil
 }
 
-// ids returns the keys of rows in their order: "1 2 3", and "acme/1 acme/2" for a key of two fields.
+// ids returns the keys of rows in order: "1 2 3", or "acme/1 acme/2" for a key of two fields.
 func ids(plan *policy.Plan, rows []value.Row) string {
 	key := plan.View.Key()
 	out := make([]string, len(rows))

@@ -81,7 +81,7 @@ func times() Table {
 `}
 }
 
-// kinds has a text key.
+// kinds returns a table with a text key.
 func kinds() Table {
 	return Table{Name: "kinds", Key: []string{"id"},
 		Columns: []Column{{Name: "id", Is: schema.String, Required: true}, {Name: "b", Is: schema.Boolean}, {Name: "u", Is: schema.UUID}, {Name: "raw", Is: schema.Bytes}},
@@ -148,7 +148,7 @@ func lists() Table {
 `}
 }
 
-// odd has names that must always be quoted.
+// odd returns a table whose names must always be quoted.
 func odd() Table {
 	return Table{Name: `odd "table"`, Needs: OddNames, Key: []string{`key "one"`, "select"},
 		Columns: []Column{{Name: `key "one"`, Is: schema.String, Required: true}, {Name: "select", Is: schema.Integer, Required: true},
@@ -161,7 +161,7 @@ func odd() Table {
 `}
 }
 
-// events has no key.
+// events returns a table without a key.
 func events() Table {
 	return Table{Name: "events",
 		Columns: []Column{{Name: "kind", Is: schema.String, MySQL: "text COLLATE utf8mb4_general_ci"}, {Name: "n", Is: schema.Integer}, {Name: "at", Is: schema.Date}},
@@ -176,7 +176,7 @@ func events() Table {
 `}
 }
 
-// untypedTable returns the table with the columns of SQLite that hold any value, whatever is declared.
+// untypedTable returns a table with columns in which SQLite stores any value, whatever type is declared.
 func untypedTable() Table {
 	return Table{Name: "untyped", Needs: Untyped, Key: []string{"id"},
 		Columns: []Column{id, {Name: "v", Is: schema.Any}, {Name: "m", Is: schema.Any, SQLite: "AMOUNT"}, {Name: "at", Is: schema.Date}},
@@ -190,7 +190,7 @@ func untypedTable() Table {
 `}
 }
 
-// floats are those that SQLite can't store.
+// floats returns a table of floats that SQLite can't store.
 func floats() Table {
 	return Table{Name: "floats", Needs: NaN, Key: []string{"id"},
 		Columns: []Column{id, {Name: "x", Is: schema.Double}},
@@ -202,7 +202,7 @@ func floats() Table {
 `}
 }
 
-// micros are dates that differ by less than SQLite's functions resolve.
+// micros returns a table of dates that differ by less than the resolution of SQLite's functions.
 func micros() Table {
 	return Table{Name: "micros", Needs: Microseconds, Key: []string{"id"},
 		Columns: []Column{id, {Name: "at", Is: schema.Date}, {Name: "local", Is: schema.Date, Postgres: "timestamp"}},
@@ -213,7 +213,7 @@ func micros() Table {
 `}
 }
 
-// places have points in each form, and what is none.
+// places returns a table with points in each form, and with values that are not points.
 func places() Table {
 	return Table{Name: "places", Key: []string{"id"},
 		Columns: []Column{id, {Name: "at", Is: schema.JSON}},

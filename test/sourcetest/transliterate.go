@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Transliterate returns text as a database of BAILIWICK_TEST_ENCODING can hold it, which is LATIN1 or an encoding with
-// the same characters. Each character that it lacks becomes another one.
+// Transliterate returns text in the form that a database with BAILIWICK_TEST_ENCODING can store. The encoding is
+// LATIN1, or one with the same characters. Each missing character is replaced by another character.
 func Transliterate(text string) string {
 	if os.Getenv("BAILIWICK_TEST_ENCODING") == "" {
 		return text
@@ -29,5 +29,5 @@ func Transliterate(text string) string {
 	}, text)
 }
 
-// escapes matches an escaped character of JSON.
+// escapes matches an escaped character in JSON.
 var escapes = regexp.MustCompile(`\\u[0-9a-fA-F]{4}`)

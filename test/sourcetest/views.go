@@ -10,12 +10,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// include tests the records that pointers lead to, in the order of the plan's columns.
+// include tests the records that pointers lead to. They must be in the order of the plan's columns.
 func (s *subject) include(t *testing.T) {
 	for _, tt := range []struct {
 		class, keys, include, where string
 		rows                        []string
-		needs                       Ability // to hold the records that it leads to
+		needs                       Ability // required to store the target records
 	}{
 		{"users", "name,boss.name", "", "", []string{
 			"1,Ann,null,null,null", "2,Bob,1,1,Ann", "3,Cat,2,2,Bob", "4,Dan,1,1,Ann", "5,Eve,99,null,null",
@@ -58,7 +58,7 @@ func (s *subject) include(t *testing.T) {
 	}
 }
 
-// views tests that every record that is read, joined or counted satisfies the rules that scope the principal.
+// views tests that every record that is read, joined or counted satisfies the rules that restrict the principal.
 func (s *subject) views(t *testing.T) {
 	rules := map[string]policy.ClassRule{
 		"orgs":  {Tenant: &policy.TenantRule{Field: "id"}},
@@ -110,7 +110,7 @@ func (s *subject) views(t *testing.T) {
 	s.viewsBehind(t, p, acme)
 }
 
-// viewsBehind checks that a pointer to a record outside of the view is null, and that fields behind it are null.
+// viewsBehind checks a pointer to a record outside the view. The pointer and the fields behind it must be null.
 func (s *subject) viewsBehind(t *testing.T, p *policy.Policy, acme identity.Principal) {
 	t.Helper()
 	plan, rows, err := s.read(t.Context(), p, acme, &query.Find{Class: "posts", Keys: paths("author.name"), Raw: true, Limit: 10})

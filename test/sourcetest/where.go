@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A question is a where object and the ids of the records that it finds, ordered by key: "1 3", "*" for all, and "* but
-// 1 3" for all others.
+// A question is a where object and the ids of the matching records, ordered by key. "1 3" lists ids, "*" means all,
+// and "* but 1 3" means all others.
 type question struct {
 	class, where, ids string
 	needs             Ability
@@ -27,12 +27,12 @@ func (s *subject) where(t *testing.T) {
 	}
 }
 
-// has reports whether the source has a class. One that it can't have is declared in its limits.
+// has reports whether the source has a class. If it can't have the class, its limits say so.
 func (s *subject) has(class string) bool {
 	return slices.ContainsFunc(s.data.Tables, func(t Table) bool { return t.Name == class })
 }
 
-// ask reads the records and counts them.
+// ask reads the matching records and counts them.
 func (s *subject) ask(t *testing.T, q question) {
 	t.Helper()
 	want := s.expand(t, q)
@@ -59,7 +59,7 @@ func (s *subject) ask(t *testing.T, q question) {
 	}
 }
 
-// expand replaces "*" by the ids.
+// expand replaces "*" in a question by the ids.
 func (s *subject) expand(t *testing.T, q question) string {
 	t.Helper()
 	if !strings.HasPrefix(q.ids, "*") {
@@ -75,14 +75,15 @@ func (s *subject) expand(t *testing.T, q question) string {
 	return strings.Join(out, " ")
 }
 
-// storableIDs returns those of ids, as ids writes them, whose records the source can hold.
+// storableIDs returns the ids of records that the source can store.
 func (s *subject) storableIDs(t *testing.T, class, ids string) string {
 	t.Helper()
 	keys := s.keysOf(t, class)
 	return strings.Join(slices.DeleteFunc(strings.Fields(ids), func(id string) bool { return !slices.Contains(keys, id) }), " ")
 }
 
-// keysOf returns the keys of a class, in the order of their first fields. The fields of a key are the first of a table.
+// keysOf returns the keys of a class, ordered by their first fields. The key fields are the first fields of the
+// table.
 func (s *subject) keysOf(t *testing.T, class string) []string {
 	t.Helper()
 	rows := slices.Clone(s.data.Rows(t, s.classes)[class])

@@ -1,6 +1,6 @@
 package sourcetest
 
-// docQuestions take one step into JSON.
+// docQuestions use paths with one step into JSON.
 var docQuestions = []question{
 	{"docs", `{"doc.a":1}`, "1 3 28", ""},
 	{"docs", `{"doc.a":1.0}`, "1 3 28", ""},
@@ -68,7 +68,7 @@ var docQuestions = []question{
 	{"docs", `{"plain.naïve.日本":"語"}`, "19", ""},
 }
 
-// deepQuestions take deeper steps into JSON, and into its lists.
+// deepQuestions use paths with several steps into JSON and its lists.
 var deepQuestions = []question{
 	{"docs", `{"doc.a.b":1}`, "4 5 28", ""},
 	{"docs", `{"doc.a.b":null}`, "* but 23 28", ""},
@@ -125,7 +125,7 @@ var deepQuestions = []question{
 	{"docs", `{"$nor":[{"doc.a":{"$exists":true}},{"doc":null}]}`, "2 6 9 11 12 13 19 27", ""},
 }
 
-// otherQuestions are about lists, names that need quotes, columns without types, and pointers.
+// otherQuestions test lists, names that need quotes, columns without types, and pointers.
 var otherQuestions = []question{
 	{"lists", `{"tags":"a"}`, "1 4", ""},
 	{"lists", `{"tags":["a","b"]}`, "1", ""},
@@ -212,7 +212,7 @@ var otherQuestions = []question{
 	{"visits", `{"sorts":"K1"}`, "1", ""},
 }
 
-// pointQuestions ask for points on an area, or near to one. Oslo is 305 km from Bergen, and 483 km from Copenhagen.
+// pointQuestions search for points in an area or near a point. Oslo is 305 km from Bergen and 483 km from Copenhagen.
 var pointQuestions = []question{
 	{"places", `{"at":{"$geoWithin":{"$box":[[5,55],[11,61]]}}}`, "1 2", ""},
 	{"places", `{"at":{"$geoWithin":{"$box":[[10.7522,59.9139],[180,90]]}}}`, "1", ""},
@@ -233,7 +233,7 @@ var pointQuestions = []question{
 	{"places", `{"at":{"$nearSphere":[10.7522,59.9139],"$minDistance":0}}`, "1 2 3 4", ""},
 	{"places", `{"at":{"$nearSphere":[10.7522,59.9139],"$minDistance":1e-300}}`, "2 3 4", ""},
 	{"places", `{"$and":[{"id":{"$ne":13}},{"at.p":{"$nearSphere":[21,10]}}]}`, "14 12 5", ""},
-	{"places", `{"at.p":{"$nearSphere":[21,10]}}`, "14 12 13 5", ""}, // two are as far, and a list of points isn't one
+	{"places", `{"at.p":{"$nearSphere":[21,10]}}`, "14 12 13 5", ""}, // two points have the same distance, and a list of points is not a point
 	{"places", `{"at.q":{"$nearSphere":[21,10]}}`, "", ""},
 	{"places", `{"at.r":{"$geoWithin":{"$box":[[-180,-90],[180,90]]}}}`, "17 18 21 24 26", ""},
 	{"places", `{"at.r":{"$geoWithin":{"$centerSphere":[[0,0],0.5]}}}`, "17 24 26", ""},

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// manyQuestions have as many values and conditions as the language allows. Databases limit the depth of an expression
-// and the number of values, which callers must not notice.
+// manyQuestions use as many values and conditions as the language allows. Databases limit the depth of an expression
+// and the number of values. Callers must not notice these limits.
 func manyQuestions() []question {
 	in := func(format, last string) string {
 		values := make([]string, 999)
@@ -33,7 +33,7 @@ func manyQuestions() []question {
 		{"docs", or(`{"doc.a":"nothing"}`, `{"doc.a":true}`), "17 28", ""},
 		{"texts", or(`{"s":"nothing"}`, `{"s":"apple"}`), "1", ""},
 		{"users", among(`{"boss.name":"Ann"}`), "3", ""},
-		{"users", among(`{"boss.name":{"$ne":"Ann"}}`), "2 4 9007199254740993", ""}, // no boss, or no such boss, isn't Ann
+		{"users", among(`{"boss.name":{"$ne":"Ann"}}`), "2 4 9007199254740993", ""}, // a missing boss isn't Ann
 		{"users", among(`{"boss.name":null}`), "2 4", ""},
 		{"users", among(`{"boss.name":{"$in":[null,"Bob"]}}`), "2 4", ""},
 		{"users", among(`{"boss.name":{"$nin":[null,"Ann"]}}`), "9007199254740993", ""},

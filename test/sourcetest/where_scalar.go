@@ -1,6 +1,6 @@
 package sourcetest
 
-// textQuestions: text compares by its bytes, whatever the collation of its column.
+// textQuestions test that text is compared by bytes, whatever the collation of its column.
 var textQuestions = []question{
 	{"texts", `{}`, "*", ""},
 	{"texts", `{"s":"apple"}`, "1", ""},
@@ -96,7 +96,7 @@ var textQuestions = []question{
 	{"texts", `{"mood":{"$ne":"sad"}}`, "* but 1 5", ""},
 }
 
-// numberQuestions: numbers compare exactly. With a double they compare as doubles.
+// numberQuestions test that numbers are compared exactly. Comparisons with a double use doubles.
 var numberQuestions = []question{
 	{"numbers", `{"n":9007199254740993}`, "6", ""},
 	{"numbers", `{"n":9007199254740993.0}`, "6", ""},
@@ -188,7 +188,7 @@ var numberQuestions = []question{
 	{"floats", `{"x":{"$gte":1e300}}`, "1 2", ""},
 }
 
-// timeQuestions: dates compare as instants.
+// timeQuestions test that dates are compared as instants.
 var timeQuestions = []question{
 	{"times", `{"at":"2026-01-31T08:00:00Z"}`, "1 2", ""},
 	{"times", `{"at":"2026-01-31T10:00:00+02:00"}`, "1 2", ""},
@@ -231,7 +231,7 @@ var timeQuestions = []question{
 	{"micros", `{"local":"2026-01-31T08:00:00.000002Z"}`, "2", ""},
 }
 
-// kindQuestions are about booleans, UUIDs, bytes, and keys of text.
+// kindQuestions test booleans, UUIDs, bytes, and text keys.
 var kindQuestions = []question{
 	{"kinds", `{}`, "10 9 K1 k1 k2 é", ""},
 	{"kinds", `{"b":true}`, "9 k1 é", ""},

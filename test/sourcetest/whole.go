@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/query"
 )
 
-// whole tests that a rule compares the whole value: a list isn't equal to one of its elements, and a path doesn't go through a list. A
-// rule that keeps records out still looks into lists, and a tenant's contains finds them.
+// whole tests that a rule compares the whole value. A list isn't equal to one of its elements, and a path doesn't go
+// through a list. A rule that excludes records still checks list elements, and so does a tenant rule with contains.
 func (s *subject) whole(t *testing.T) {
 	canonical := func(text string) policy.ClassRule { return policy.ClassRule{Canonical: where(t, text)} }
 	tenant := reader
@@ -57,7 +57,7 @@ func (s *subject) whole(t *testing.T) {
 	}
 }
 
-// countByPipeline returns the number of records of a class by a pipeline.
+// countByPipeline returns the number of matching records of a class, counted by a pipeline.
 func (s *subject) countByPipeline(t *testing.T, p *policy.Policy, who identity.Principal, class, condition string) (int, error) {
 	t.Helper()
 	f := where(t, condition)

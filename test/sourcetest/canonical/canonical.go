@@ -1,4 +1,4 @@
-// Package canonical writes values of JSON in one form, for comparisons in tests.
+// Package canonical converts JSON values to one form, so that tests can compare them.
 package canonical
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Of returns v with the members of its objects sorted by name, since not every source keeps their order.
+// Of returns v with the members of its objects sorted by name, because not every source preserves their order.
 func Of(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Array:

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// CheckCatalogue checks what a catalogue was read as: the classes, in which empty and nil lists are the same, and a part of
-// each warning, in order.
+// CheckCatalogue compares a catalogue with the expected classes. Empty and nil lists count as equal. Each warning
+// must contain the given part, in order.
 func CheckCatalogue(t *testing.T, classes, want []schema.Class, warnings, parts []string) {
 	t.Helper()
 	for _, c := range classes {
@@ -35,7 +35,7 @@ func CheckCatalogue(t *testing.T, classes, want []schema.Class, warnings, parts 
 	}
 }
 
-// Values returns a list of values, each made by of.
+// Values converts each element of list with the function of.
 func Values[T any](of func(T) value.Value, list ...T) []value.Value {
 	out := make([]value.Value, len(list))
 	for i, x := range list {

@@ -1,7 +1,8 @@
-// Package database is the suite of the sources in SQL databases, on the real server. It asks the questions of package
-// sourcetest and of the packages below it, and those that only databases have.
+// Package database is the test suite for sources in SQL databases, on the real server. It runs the queries of package
+// sourcetest and the packages below it, and tests that apply only to databases.
 //
-// A test of an adapter fills in a Database and calls its methods, one in each test. Only tests import it.
+// The test of an adapter creates a Database and calls one of its methods in each test. Only tests import this
+// package.
 package database
 
 import (
@@ -26,7 +27,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Source has the methods of every adapter of a database.
+// A Source contains the methods of every database adapter.
 type Source interface {
 	source.Source
 	source.Explainer
@@ -37,24 +38,26 @@ type Source interface {
 type Database struct {
 	Kind       sourcetest.Kind
 	Dialect    sqlgen.Dialect
-	Tables     sourcetest.Limits // the parts of tables that it can't do
-	Pipelines  pipelines.Limits  // the parts of pipelines that it can't do
-	Statements statements.Limits // the parts of SQL that it can't do
-	Every      int               // writing.Target.Every
-	// Fresh returns the path or URL of an empty database, which is deleted after the test.
+	Tables     sourcetest.Limits // the abilities of tables that it doesn't support
+	Pipelines  pipelines.Limits  // the abilities of pipelines that it doesn't support
+	Statements statements.Limits // the parts of SQL that it doesn't support
+	Every      int               // as Every of writing.Target
+	// Fresh returns the path or URL of an empty database. The database is deleted after the test.
 	Fresh func(testing.TB) string
-	// Driver returns the driver of database/sql, and its data source name, for connections beside the source's.
+	// Driver returns the driver of database/sql and the data source name, for connections other than the source's.
 	Driver func(at string) (driver, dsn string)
-	// Unchecked turns foreign keys off for a connection, where the scripts of datasets don't. Elsewhere it is "".
+	// Unchecked is a statement that disables foreign keys for a connection. It is "" if the scripts of datasets do
+	// that.
 	Unchecked string
-	// Related returns a source with the relations of a dataset, for a database that can't declare them, or nil if it can.
+	// Related returns a source with the relations of a dataset, for a database that can't declare relations. It is
+	// nil for other databases.
 	Related func(Source, sourcetest.Dataset) Source
-	// Open opens the database as a source, and Writable for writing as well.
+	// Open opens the database as a source. Writable opens it for reading and writing.
 	Open     func(ctx context.Context, name, at string) (Source, error)
 	Writable func(ctx context.Context, at string) (writing.Writable, error)
 }
 
-// Outside opens the database on another connection and runs statements in it.
+// Outside opens the database on another connection and runs statements there.
 func (d *Database) Outside(t testing.TB, at string, statements ...string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open(d.Driver(at))
@@ -70,7 +73,7 @@ func (d *Database) Outside(t testing.TB, at string, statements ...string) *sql.D
 	return db
 }
 
-// OpenWith opens a database that statements have filled, as the source app.
+// OpenWith runs statements in a new database and opens it as the source app.
 func (d *Database) OpenWith(t testing.TB, statements ...string) Source {
 	t.Helper()
 	at := d.Fresh(t)
@@ -99,7 +102,7 @@ func (d *Database) Load(t *testing.T, data sourcetest.Dataset) source.Source {
 			t.Fatal(err)
 		}
 	}
-	tx, err := outside.Begin() // one for all: SQLite waits for the disk at the end of each
+	tx, err := outside.Begin() // one transaction, because SQLite waits for the disk at the end of each
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +126,7 @@ func oracle(classes []schema.Class, rows map[string][]value.Row) source.Source {
 	return memory.New(classes, rows)
 }
 
-// show returns the text that is run for a permit.
+// show returns the SQL text that is run for a permit.
 func (d *Database) show(p policy.Permit) string {
 	st, err := sqlgen.SQL(p, d.Dialect)
 	return fmt.Sprintf("%s\n%v %v", st.Text, st.Args, err)
@@ -133,12 +136,12 @@ func (d *Database) target() pipelines.Target {
 	return pipelines.Target{Open: d.Load, Tables: d.Tables, Limits: d.Pipelines, Oracle: oracle, Show: d.show}
 }
 
-// The suites that all sources pass.
+// The following suites apply to all sources.
 
-// TestQueries asks every question of package sourcetest.
+// TestQueries runs every query of package sourcetest.
 func (d *Database) TestQueries(t *testing.T) { sourcetest.Run(t, d.Load, d.Tables) }
 
-// TestEnding ends the contexts of readings.
+// TestEnding checks reads whose context ends.
 func (d *Database) TestEnding(t *testing.T) { ending.Run(t, d.Load) }
 
 // TestLarge reads large values.
@@ -150,22 +153,22 @@ func (d *Database) TestLarge(t *testing.T) {
 // TestMasks reads masked fields.
 func (d *Database) TestMasks(t *testing.T) { masks.Run(t, d.Load, d.Tables) }
 
-// TestDifferential compares with the oracle.
+// TestDifferential compares random queries with the oracle.
 func (d *Database) TestDifferential(t *testing.T) {
 	sourcetest.Differential(t, d.Load, d.Tables, oracle, d.show)
 }
 
-// TestPipelines asks every question of package pipelines.
+// TestPipelines runs every pipeline of package pipelines.
 func (d *Database) TestPipelines(t *testing.T) { pipelines.Run(t, d.target()) }
 
-// TestPipelinesDifferential compares pipelines with the oracle.
+// TestPipelinesDifferential compares random pipelines with the oracle.
 func (d *Database) TestPipelinesDifferential(t *testing.T) { pipelines.Differential(t, d.target()) }
 
-// TestStatements asks every statement of the corpus.
+// TestStatements runs every statement of the corpus.
 func (d *Database) TestStatements(t *testing.T) { statements.Run(t, d.Load, d.Statements) }
 
-// TestStatementsDifferential compares random statements with the oracle. It compares them with the answers of raw to
-// their text too, if raw isn't nil.
+// TestStatementsDifferential compares random statements with the oracle. If raw isn't nil, it also compares them with
+// the results of running their text with raw.
 func (d *Database) TestStatementsDifferential(t *testing.T, raw func(text string) ([]string, error)) {
 	statements.Differential(t, statements.Target{Open: d.Load, Oracle: oracle, Raw: raw})
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// explained are many users of few teams.
+// explained creates many users in a few teams.
 var explained = []string{`CREATE TABLE users (id int PRIMARY KEY, team int NOT NULL, name varchar(20), made int)`, `CREATE INDEX by_team ON users (team)`,
 	`CREATE INDEX by_made ON users (made)`,
 	`INSERT INTO users WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT i, i % 300, 'u', 1767225600 + i * 86400 FROM n`, `ANALYZE`}
 
-// TestExplain checks that the database's explanation of queries contains parts, in order.
+// TestExplain checks that the database's explanations of queries contain the expected parts in order.
 func (d *Database) TestExplain(t *testing.T, tests []Explanation, statements ...string) {
 	if statements == nil {
 		statements = explained
@@ -71,15 +71,15 @@ func (d *Database) TestExplain(t *testing.T, tests []Explanation, statements ...
 	}
 }
 
-// indexed are many records of a few tenants, with an index for each kind of column.
+// indexed creates the table orders with an index for each kind of column.
 var indexed = []string{`CREATE TABLE orders (id int PRIMARY KEY, org varchar(20) NOT NULL, number bigint NOT NULL, code varchar(20) NOT NULL, placed timestamp NOT NULL, amount decimal(10,2) NOT NULL)`,
 	`CREATE INDEX by_org ON orders (org, id)`, `CREATE INDEX by_number ON orders (number)`, `CREATE INDEX by_code ON orders (code)`,
 	`CREATE INDEX by_placed ON orders (placed)`, `CREATE INDEX by_amount ON orders (amount)`}
 
-// TestIndexes checks that the conditions, casts and guards of statements leave the indexes usable: for points, ranges,
-// and the tenant of the view. key is the name of the primary key's index in explanations. times is that of the index on
-// a time, or "" if none serves a range of times. fill inserts records, of which 10 have a condition's value, and
-// analyses them.
+// TestIndexes checks that the conditions, casts and guards in statements allow the database to use indexes. It tests
+// single values, ranges, and the tenant of the view. key is the name of the primary key's index in explanations.
+// times is the name of the index on a time, or "" if the database can't use one for a range of times. The statements
+// fill insert and analyse records. Ten of the records match each condition.
 func (d *Database) TestIndexes(t *testing.T, key, times string, fill ...string) {
 	src := d.OpenWith(t, slices.Concat(indexed, fill)...)
 	classes, _, err := src.Describe(t.Context())
@@ -139,13 +139,13 @@ func (d *Database) TestIndexes(t *testing.T, key, times string, fill ...string) 
 	}
 }
 
-// An Explanation is a pipeline over users, and parts of the text that explains it, in order.
+// An Explanation is a pipeline on users with the expected parts of its explanation, in order.
 type Explanation struct {
 	Pipeline string
 	Parts    []string
 }
 
-// The pipelines that databases explain.
+// The pipelines to explain.
 const (
 	ByIndex = `[{"$match": {"team": 7}}, {"$count": "n"}]`
 	ByTime  = `[{"$match": {"made": {"$gte": "2026-01-03", "$lt": "2026-01-05"}}}, {"$count": "n"}]`

@@ -16,7 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// golden are the classes of sqlgen's pipelines, with a few records. Those of another tenant must not show.
+// golden contains the classes of sqlgen's pipelines with a few records. The records of another tenant must stay
+// hidden.
 var golden = sourcetest.Dataset{Tables: []sourcetest.Table{
 	{Name: "issues", Key: []string{"id"}, Columns: []sourcetest.Column{{Name: "id", Is: schema.Integer, Required: true}, {Name: "org", Is: schema.String}, {Name: "status", Is: schema.String},
 		{Name: "estimate", Is: schema.Integer}, {Name: "author", Is: schema.Integer}, {Name: "opened", Is: schema.Date}, {Name: "meta", Is: schema.JSON}},
@@ -44,8 +45,9 @@ var golden = sourcetest.Dataset{Tables: []sourcetest.Table{
 			["d","acme","x",null,5]`},
 }}
 
-// TestGoldenPipelines runs the pipelines that package sqlgen shows with their statements. The result is that of the
-// oracle over the same records, or the database doesn't support it, as the statements say.
+// TestGoldenPipelines runs the pipelines whose statements package sqlgen shows. The result must equal that of the
+// oracle for the same records. If the golden statements say that the database doesn't support a pipeline, the
+// pipeline must be refused.
 func (d *Database) TestGoldenPipelines(t *testing.T) {
 	text, err := os.ReadFile("../../internal/sqlgen/testdata/pipelines.txt")
 	if err != nil {
@@ -81,7 +83,7 @@ func (d *Database) TestGoldenPipelines(t *testing.T) {
 	}
 }
 
-// name returns the name of the database in the golden table, or "" for one that has no lines there.
+// name returns the name of the database in the golden table, or "" if the table has no lines for it.
 func (d *Database) name() string {
 	if d.Kind == sourcetest.DuckDB {
 		return ""
@@ -89,7 +91,7 @@ func (d *Database) name() string {
 	return d.Dialect.Name()
 }
 
-// answerText returns the answer of a source to "class stages" for a principal of acme, or the code of its refusal.
+// answerText returns the answer to a question "class stages" for a principal of acme, or the code of the refusal.
 func answerText(t *testing.T, src source.Source, classes []schema.Class, question string) string {
 	t.Helper()
 	tenant := policy.ClassRule{Tenant: &policy.TenantRule{Field: "org"}}

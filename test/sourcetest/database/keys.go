@@ -18,12 +18,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Key is a type that a key can have, as the database writes it, and then values of it, as SQL.
+// A Key is a type for a key field in the SQL of the database, followed by values of the type as SQL.
 type Key []string
 
-// TestKeyTypes makes tables whose keys have each of these types, as the only part and as the second of two. It checks
-// that the id of each record, as an answer shows it, finds this record and no other: for a read, a condition, and a
-// write.
+// TestKeyTypes creates tables whose keys have each of these types, as the only field and as the second of two. The id
+// of each record in an answer must find exactly that record in a read, a condition, and a write.
 func (d *Database) TestKeyTypes(t *testing.T, before []string, keys []Key) {
 	script := append([]string(nil), before...)
 	for i, k := range keys {
@@ -90,7 +89,7 @@ func (k *keyed) check(t *testing.T) {
 			q.Class, q.Keys, q.Limit = k.class, fields, 3
 			got, err := k.read(t, q)
 			if how == "where" && len(got) == 0 && err == nil && c.Field("id").Mixed {
-				return // a condition is about values of the field's type
+				return // a condition uses values of the field's type, so texts don't apply
 			}
 			if err != nil || len(got) != 1 || got[0][len(got[0])-1].String() != v {
 				t.Errorf("%s %s of %s by %s: %v, %v; want record %s", k.class, id, k.key[0], how, got, err, v)

@@ -15,13 +15,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// keywords are the keywords of all databases of the suite (as of 2026-11-22), and names that one of them treats as special.
+// keywords lists the keywords of all tested databases (as of 2026-11-22), and names that one of them treats
+// specially.
 //
 //go:embed testdata/keywords.txt
 var keywords string
 
-// TestKeywords checks that tables and columns may have any keyword as their name: in a class, in its tenant rule, in
-// conditions, orders, groups, joins, statements and writes.
+// TestKeywords checks that tables and columns may have any keyword as their name. The names occur in classes, tenant
+// rules, conditions, orders, groups, joins, statements and writes.
 func (d *Database) TestKeywords(t *testing.T) {
 	const columns = 50
 	var data sourcetest.Dataset
@@ -32,7 +33,7 @@ func (d *Database) TestKeywords(t *testing.T) {
 		for _, w := range words {
 			table.Columns = append(table.Columns, sourcetest.Column{Name: w, Is: schema.String, MySQL: "varchar(30)"})
 		}
-		if i == 0 { // the second column leads to the table itself
+		if i == 0 { // the second column points to the table itself
 			table.Foreign = []schema.Relation{{Fields: words[1:2], Target: words[0], TargetFields: words[:1]}}
 			table.Rows = strings.ReplaceAll(table.Rows, `"false"`, `"true"`)
 			table.Rows = strings.ReplaceAll(table.Rows, `"2false"`, `"2true"`)
@@ -57,8 +58,8 @@ func (d *Database) TestKeywords(t *testing.T) {
 	d.checkKeywordWrites(t)
 }
 
-// checkKeywordReads asks for the one record of a class in several ways. It holds the name of each column, and, if the class points to itself,
-// its key in the second column.
+// checkKeywordReads reads the single record of a class in several ways. Each column contains its own name. If the
+// class points to itself, the second column contains the key.
 func checkKeywordReads(t *testing.T, p *policy.Policy, words []string, collect func(policy.Permit) ([]value.Row, error)) {
 	t.Helper()
 	class, want := words[0], slices.Clone(words)
@@ -100,7 +101,8 @@ func checkKeywordReads(t *testing.T, p *policy.Policy, words []string, collect f
 	}
 }
 
-// checkKeywordWrites creates a record that the database refuses, which compares what it would have been with the tenant rule.
+// checkKeywordWrites creates a record that the database refuses. The check compares the refused record with the
+// tenant rule.
 func (d *Database) checkKeywordWrites(t *testing.T) {
 	text, err := sqlgen.NewText(d.Dialect)
 	if err != nil {
@@ -141,7 +143,8 @@ func mustParse[T any](t *testing.T, parse func(value.Value, string) (T, error), 
 	return out
 }
 
-// checkKeywordRules checks that rules hold where a class has columns named true and false, which SQLite takes for the constants.
+// checkKeywordRules checks rules on a class with columns named true and false. SQLite would read these names as
+// constants.
 func (d *Database) checkKeywordRules(t *testing.T) {
 	data := sourcetest.Dataset{Tables: []sourcetest.Table{{Name: "flags", Key: []string{"id"}, Rows: "[1,1,1]\n[2,0,1]",
 		Columns: []sourcetest.Column{{Name: "id", Is: schema.Integer}, {Name: "true", Is: schema.Integer}, {Name: "false", Is: schema.Integer}}}}}

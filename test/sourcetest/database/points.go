@@ -13,12 +13,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// hostilePoints are points, beside values on which a function of SQL may fail. The first is in Oslo.
+// hostilePoints contains points, and values on which an SQL function may fail. The first point is in Oslo.
 var hostilePoints = []string{`[10.7522,59.9139]`, `{"lng":1e-320,"lat":1e-320}`, `[1e999,1]`, `[1e-999,-0.0]`, `[1]`, `null`,
 	`{"type":"Point","coordinates":[1,-1e400]}`, `{"lat":"1","lng":1}`, `"POINT(1 2)"`, `[123456789012345678901234567890,9223372036854775808]`,
 	`{"type":"Point","coordinates":"1,2"}`, `{"type":null,"coordinates":[1,2]}`, `[[1e999,1e999],true]`, `{"latitude":[1],"longitude":{}}`, `[180,90]`, `[-180,-90]`, `5`, `{}`, `[]`}
 
-// TestPoints asks for points among hostile values. Such a value is on no area, and no statement fails. json is the type of a column of JSON.
+// TestPoints searches for points among hostile values. A hostile value is in no area and must not cause an error.
+// json is the type of a JSON column.
 func (d *Database) TestPoints(t *testing.T, json string) {
 	statements := []string{"CREATE TABLE m (id int PRIMARY KEY, doc " + json + ")"}
 	for i, doc := range hostilePoints {
@@ -38,7 +39,8 @@ func (d *Database) TestPoints(t *testing.T, json string) {
 	}, statements...)
 }
 
-// Finds checks which records of the class m, by their ids, conditions find in a database that statements have filled.
+// Finds checks which records of the class m the conditions match. The keys of want are conditions, and its values are
+// ids. The statements fill the database.
 func (d *Database) Finds(t *testing.T, want map[string]string, statements ...string) {
 	t.Helper()
 	src := d.OpenWith(t, statements...)

@@ -13,7 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// A deadline is a context that has one and never ends, as if this process were gone when it passes.
+// A deadline is a context that has a deadline but never ends. It simulates a process that is gone when the deadline
+// passes.
 type deadline struct {
 	context.Context
 	at time.Time
@@ -62,11 +63,11 @@ func readAll(t *testing.T, ctx context.Context, src source.Source, class string)
 	return strings.Join(out, " "), nil
 }
 
-// TestTimeouts checks the statement timeout of sessions, and lets one statement run into it. The views: setting returns the
-// timeout, slow takes long.
+// TestTimeouts checks the statement timeout of sessions, and runs one statement into its timeout. The view setting
+// returns the timeout, and the view slow is slow.
 func (d *Database) TestTimeouts(t *testing.T, settings map[time.Duration]string, statements ...string) {
 	src := d.OpenWith(t, statements...)
-	// Twice: on a connection without the limit, and on one that has it.
+	// Run twice: on a connection without the limit, and on one that already has it.
 	for range 2 {
 		for after, want := range settings {
 			ctx := t.Context()
@@ -93,7 +94,7 @@ func (d *Database) TestTimeouts(t *testing.T, settings map[time.Duration]string,
 	}
 }
 
-// StopEarly cancels a number of readings of a slow view in their first 4 ms.
+// StopEarly cancels reads of a slow view within their first 4 ms.
 func StopEarly(t *testing.T, src source.Source, times int) {
 	permit := readPermit(t, src, "slow")
 	for i := range times {

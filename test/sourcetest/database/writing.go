@@ -19,10 +19,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// executorVariable makes the test binary an executor: its value is the first change, the fence and the database.
+// executorVariable is an environment variable that makes the test binary run as an executor. Its value contains the
+// first change, the fence and the database.
 const executorVariable = "BAILIWICK_TEST_EXECUTOR"
 
-// Main is the TestMain of an adapter. It runs the tests, or, in a process that TestKilled has started, the executor.
+// Main is the TestMain of an adapter. It runs the tests. In a process that TestKilled has started, it runs the
+// executor instead.
 func (d *Database) Main(m *testing.M) {
 	if order := os.Getenv(executorVariable); order != "" {
 		fmt.Fprintln(os.Stderr, d.execute(order))
@@ -48,7 +50,7 @@ func (d *Database) execute(order string) error {
 	return writing.Executor{From: from, Each: 2, Fence: fence, Beside: writing.Beside}.Execute(w, os.Stdout)
 }
 
-// writable fills an empty database with statements and opens it for writing.
+// writable runs statements in an empty database and opens it for writing.
 func (d *Database) writable(t testing.TB, at string, statements []string) (writing.Writable, *sql.DB) {
 	t.Helper()
 	outside := d.Outside(t, at, statements...)
@@ -70,8 +72,8 @@ func (d *Database) writingTarget() writing.Target {
 // TestWriting runs the suite of package writing.
 func (d *Database) TestWriting(t *testing.T) { writing.Run(t, d.writingTarget()) }
 
-// TestKilled kills and suspends executors, and has others write the same records: a few times, or as often as the soak
-// requires.
+// TestKilled kills and suspends executors while other processes write the same records. It runs a few rounds, or as
+// many as BAILIWICK_SOAK requires.
 func (d *Database) TestKilled(t *testing.T) {
 	kills, stops, races := 20, 5, 40
 	if soak := os.Getenv("BAILIWICK_SOAK"); soak != "" {
@@ -99,8 +101,8 @@ func (d *Database) TestKilled(t *testing.T) {
 	t.Run("Stops", func(t *testing.T) { writing.Stops(t, w, writing.SQLHits(outside), process, stops) })
 }
 
-// opensTogether opens an empty database for writing several times at once, as the replicas of a new gateway do. Each of
-// them finds no table of markers and makes it.
+// opensTogether opens an empty database for writing several times at once, like the replicas of a new gateway. Each
+// of them finds no table of markers and creates it.
 func (d *Database) opensTogether(t *testing.T) {
 	const replicas, rounds = 6, 4
 	for range rounds {
@@ -121,14 +123,14 @@ func (d *Database) opensTogether(t *testing.T) {
 	}
 }
 
-// A Preview is the create of a record of class a in a database of its own, and what is seen of it.
+// A Preview creates a record of the class a in a new database and contains the expected preview.
 type Preview struct {
 	Name       string
 	Statements []string
 	Data, Want string
 }
 
-// TestPreviews previews writes that only this kind of database refuses, or has.
+// TestPreviews previews writes that only this kind of database supports or refuses.
 func (d *Database) TestPreviews(t *testing.T, rows []Preview) {
 	for _, tt := range rows {
 		t.Run(tt.Name, func(t *testing.T) {
@@ -140,13 +142,14 @@ func (d *Database) TestPreviews(t *testing.T, rows []Preview) {
 	}
 }
 
-// PreviewCreate previews the create of a record of the class a, and returns the record and the refusal, or the error.
+// PreviewCreate previews the creation of a record of the class a. It returns the record and the refusal, or the
+// error.
 func PreviewCreate(t *testing.T, w writing.Writable, data string) string {
 	t.Helper()
 	return previewWithRules(t, w, policy.Rules{Unlisted: true}, data)
 }
 
-// previewWithRules is PreviewCreate under rules, for the tenant acme.
+// previewWithRules is like PreviewCreate under rules, for the tenant acme.
 func previewWithRules(t *testing.T, w writing.Writable, rules policy.Rules, data string) string {
 	t.Helper()
 	classes, _, err := w.Describe(t.Context())

@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// busy is a table that takes long to search.
+// busy returns a table that is slow to search.
 func busy() sourcetest.Table {
 	words := make([]string, 200)
 	for i := range words {
@@ -22,7 +22,7 @@ func busy() sourcetest.Table {
 	return sourcetest.Table{Name: "busy", Key: []string{"id"}, Columns: []sourcetest.Column{{Name: "id", Is: schema.Integer, Required: true}, {Name: "doc", Is: schema.JSON}}, Rows: rows.String()}
 }
 
-// busyWhere matches nothing, which takes 150 regular expressions over 200,000 texts to establish.
+// busyWhere matches nothing. To find that out, a source must try 150 regular expressions on 200,000 texts.
 func busyWhere() query.Filter {
 	parts := make(query.Or, 150)
 	for i := range parts {

@@ -1,6 +1,6 @@
-// Package ending is the part of the suite of sources about readings whose context ends.
+// Package ending tests reads whose context ends. It is a part of the suite for sources.
 //
-// It complements sourcetest. Only tests import it.
+// It complements package sourcetest. Only tests import it.
 package ending
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Run tests that a reading stops soon after its context ends, at any moment. The query would take minutes.
+// Run checks that a read stops soon after its context ends, at any moment. The query itself would take minutes.
 func Run(t *testing.T, open sourcetest.Open) {
 	from := open(t, sourcetest.Dataset{Tables: []sourcetest.Table{busy()}})
 	classes, _, err := from.Describe(t.Context())
@@ -71,7 +71,7 @@ func Run(t *testing.T, open sourcetest.Open) {
 			}
 		})
 	}
-	// The source still answers.
+	// The source must still work.
 	rows, err := read(t.Context(), &query.Find{Class: "busy", Limit: 2, Keys: []query.Path{{"id"}}})
 	if err != nil || len(rows) != 3 || rows[2][0].Int() != 3 {
 		t.Errorf("after all that: %v, %v", rows, err)

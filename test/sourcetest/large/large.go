@@ -1,6 +1,6 @@
-// Package large is the part of the suite of sources about values that are too large to be read.
+// Package large tests values that are too large to be read. It is a part of the suite for sources.
 //
-// It complements sourcetest. Only tests import it.
+// It complements package sourcetest. Only tests import it.
 package large
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// mostBytes is the most bytes of one value in a read of largeTables.
+// mostBytes is the maximum size of one value in reads of largeTables, in bytes.
 const mostBytes = 1000
 
-// largeTables hold values below, at and over mostBytes, which counts bytes and not characters.
+// largeTables contains values below, at and above mostBytes. The limit counts bytes and not characters.
 func largeTables() []sourcetest.Table {
 	text := func(n int) string { return strings.Repeat("x", n) }
 	return []sourcetest.Table{
@@ -38,7 +38,7 @@ func largeTables() []sourcetest.Table {
 	}
 }
 
-// A subject is the source under test, and a policy that shows all of it.
+// A subject is the source under test with a policy that shows all of it.
 type subject struct {
 	source source.Source
 	policy *policy.Policy
@@ -57,14 +57,14 @@ func newSubject(t *testing.T, open sourcetest.Open, tables []sourcetest.Table) *
 	return &subject{from, p}
 }
 
-// Run tests values that are longer than their reader allows. Each is returned as a Cut of its size, never whole and
-// never as null. Nothing else changes: which records there are, and their order.
+// Run tests values that exceed the reader's limit. Each must be returned as a Cut with its size, and never whole or
+// null. The returned records and their order must not change.
 func Run(t *testing.T, open sourcetest.Open) {
 	s := newSubject(t, open, largeTables())
 	s.pieces(t)
 	for _, tt := range []struct {
 		class, keys, order, pipeline string
-		want                         []string // short texts by their lengths
+		want                         []string // long values are shown by their lengths
 	}{
 		{class: "works", want: []string{`1 10 {"a":1,"b":"s"} 2`, "2 1000 cut cut", "3 cut1001 null null", "4 cut1002 null null", "5 null null null"}},
 		{class: "works", keys: "doc.a,body", order: "-body", want: []string{"4 null cut1002", "3 null cut1001", "2 cut 1000", "1 1 10", "5 null null"}},
@@ -96,7 +96,8 @@ func Run(t *testing.T, open sourcetest.Open) {
 	}
 }
 
-// listTables hold texts of 400 KB, two of which are different: 4 of kind a, 11 of kind b.
+// listTables contains texts of 400 KB. Only two of the texts are different. There are 4 records of kind a and 11 of
+// kind b.
 func listTables() []sourcetest.Table {
 	var rows strings.Builder
 	for i := range 15 {
@@ -106,8 +107,8 @@ func listTables() []sourcetest.Table {
 		{Name: "kind", Is: schema.String}, {Name: "body", Is: schema.String, MySQL: "longtext COLLATE utf8mb4_nopad_bin"}}, Rows: rows.String() + "\n"}}
 }
 
-// Lists tests that a list that a pipeline gathers is null beyond plan.ListBytes, and a Cut where it is returned. Equal
-// values that are in a set once count once.
+// Lists tests lists that a pipeline gathers. A list above plan.ListBytes must be null, and a Cut where it is
+// returned. Equal values in a set count once.
 func Lists(t *testing.T, open sourcetest.Open) {
 	s := newSubject(t, open, listTables())
 	for _, tt := range []struct {
@@ -134,12 +135,12 @@ func Lists(t *testing.T, open sourcetest.Open) {
 	}
 }
 
-// pieces tests reading a value piece by piece: characters of text and of JSON, and bytes of bytes.
+// pieces tests reading a value in pieces: characters of text and JSON, and bytes of bytes.
 func (s *subject) pieces(t *testing.T) {
 	for _, tt := range []struct {
 		part query.Part
 		id   string
-		want string // the key, the lengths of the piece and of the whole, the piece
+		want string // the key, the length of the piece, the length of the whole value, and the piece
 	}{
 		{query.Part{Field: "body", Offset: 0, Length: 4}, "4", "4 501 éééé"},
 		{query.Part{Field: "body", Offset: 499, Length: 10}, "4", "4 501 éé"},
@@ -161,7 +162,7 @@ func (s *subject) pieces(t *testing.T) {
 	}
 }
 
-// readCells reads q with values of at most mostBytes, and returns its rows in the form of large's wants.
+// readCells runs q with values of at most mostBytes. It returns the rows in the form of the expected rows.
 func (s *subject) readCells(t *testing.T, q query.Query) ([]string, error) {
 	columns, rows, err := s.read(t, mostBytes, q)
 	out := make([]string, len(rows))
@@ -175,7 +176,7 @@ func (s *subject) readCells(t *testing.T, q query.Query) ([]string, error) {
 	return out, err
 }
 
-// read reads q with values of at most most bytes, and returns the number of columns, and the rows.
+// read runs q with values of at most most bytes. It returns the number of columns and the rows.
 func (s *subject) read(t *testing.T, most int, q query.Query) (int, []value.Row, error) {
 	permit, err := s.policy.Read(identity.Principal{ID: "test", Scopes: []identity.Scope{identity.Read}}, q)
 	if err != nil {
@@ -192,8 +193,8 @@ func (s *subject) read(t *testing.T, most int, q query.Query) (int, []value.Row,
 	return len(plan.Columns), rows, err
 }
 
-// cellText writes a value. It writes text and bytes by their lengths, and a Cut by its size, if that is the same in all
-// sources.
+// cellText formats a value. It shows text and bytes by their lengths. It shows a Cut by its size if all sources
+// return the same size.
 func cellText(v value.Value) string {
 	switch {
 	case v.Kind() == value.Cut && v.Size() > mostBytes+3:

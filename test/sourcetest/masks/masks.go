@@ -1,8 +1,8 @@
-// Package masks is the part of the suite that tests the results for masked fields.
+// Package masks tests the results for masked fields. It is a part of the suite for sources.
 //
-// It complements sourcetest, whose datasets it uses. Only tests import it. A source returns masked fields unmasked, in
-// its own kind of value. Run passes them through redact and shape, as a gateway does, and compares with answers worked
-// out by hand.
+// It complements package sourcetest and uses its datasets. Only tests import it. A source returns masked fields
+// without a mask, in its own kind of value. Run then applies packages redact and shape, like a gateway. It compares
+// the results with answers written by hand.
 package masks
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Run reads masked fields from a source. limits are those that it declares to sourcetest.
+// Run reads masked fields from a source. The limits are those that the source declares for sourcetest.
 func Run(t *testing.T, open sourcetest.Open, limits sourcetest.Limits) {
 	var data sourcetest.Dataset
 	for _, table := range sourcetest.Tables() {
@@ -50,7 +50,7 @@ type subject struct {
 	classes []schema.Class
 }
 
-// rules are those of most rows. Under keyless only the masked fields of a class are visible.
+// rules contains the rules for most test rows. With keyless, only the masked fields of a class are visible.
 var (
 	rules = map[string]policy.ClassRule{
 		"orgs":     {Mask: map[string]policy.Mask{"name": policy.Partial, "settings": policy.Null}},
@@ -62,7 +62,7 @@ var (
 	keyless = map[string]policy.ClassRule{"orgs": {Denied: []string{"id"}, Mask: map[string]policy.Mask{"name": policy.Null, "settings": policy.Null}}}
 )
 
-// answers tests records as callers get them. Each row is a find, with keys and include, a pipeline, or a SELECT.
+// answers tests records as callers receive them. Each row is a find with keys and include, a pipeline, or a SELECT.
 func (s *subject) answers(t *testing.T) {
 	for _, tt := range []struct {
 		rules                  map[string]policy.ClassRule
@@ -123,7 +123,8 @@ func (s *subject) answers(t *testing.T) {
 	}
 }
 
-// numberPseudonyms returns an answer with its pseudonyms numbered as they appear: those of two sources differ.
+// numberPseudonyms replaces the pseudonyms in an answer by numbers in the order of their appearance, because two
+// sources have different pseudonyms.
 func numberPseudonyms(answer string) string {
 	seen := map[string]string{}
 	return regexp.MustCompile(`"User [2-9B-Z]{4,13}"`).ReplaceAllStringFunc(answer, func(name string) string {
@@ -134,13 +135,14 @@ func numberPseudonyms(answer string) string {
 	})
 }
 
-// hashes tests every type that can be hashed: the hash is the same for the same values, and never the value itself.
+// hashes tests every type that can be hashed. Equal values must have the same hash. The hash must differ from the
+// value.
 func (s *subject) hashes(t *testing.T, inexact bool) {
 	for _, tt := range []struct{ class, field string }{
 		{"comments", "body"}, {"comments", "stars"}, {"numbers", "n"}, {"numbers", "d"}, {"texts", "s"}, {"times", "at"}, {"times", "day"}, {"kinds", "u"}, {"kinds", "raw"},
 	} {
 		if inexact && tt.field == "d" {
-			continue // there they are doubles
+			continue // this source has doubles instead
 		}
 		q := read(t, tt.class, `{}`, tt.field, "")
 		raw, err := s.leave(t, nil, q)
@@ -166,7 +168,7 @@ func (s *subject) hashes(t *testing.T, inexact bool) {
 	}
 }
 
-// read makes a query: a SELECT, a pipeline, or a find with the fields in ask.
+// read parses a query: a SELECT, a pipeline, or a find with the fields in ask.
 func read(t *testing.T, class string, ask ...string) query.Query {
 	t.Helper()
 	if strings.HasPrefix(ask[0], "SELECT ") {
@@ -200,7 +202,7 @@ func read(t *testing.T, class string, ask ...string) query.Query {
 	return find
 }
 
-// leave reads the records of q as callers get them.
+// leave reads the records of q in the form that callers receive.
 func (s *subject) leave(t *testing.T, rules map[string]policy.ClassRule, q query.Query) (value.Value, error) {
 	t.Helper()
 	p, err := policy.New(policy.Rules{Unlisted: true, Classes: rules}, s.classes)

@@ -17,15 +17,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// rounds is how many random pipelines each source is asked, unless BAILIWICK_SOAK sets another number.
+// rounds is the default number of random pipelines for each source. BAILIWICK_SOAK overrides it.
 const rounds = 1000
 
-// patience is how long a source may take for one of them.
+// patience is the maximum time of a source for one pipeline.
 const patience = 30 * time.Second
 
-// Differential asks a source and the oracle random pipelines, which must have the same answers, whatever the records
-// hold. None may fail. For some it also tests that the records that a condition keeps and those that it drops are all
-// records.
+// Differential runs random pipelines on a source and the oracle. They must have the same answers for any records, and
+// none may fail. For some pipelines it also checks that the records that a condition keeps and the records that it
+// drops are together all records.
 func Differential(t *testing.T, target Target) {
 	s := newSubject(t, target)
 	n := sourcetest.Rounds(t, rounds)
@@ -34,7 +34,7 @@ func Differential(t *testing.T, target Target) {
 	tenant.Tenant = "acme"
 	d.asks = []asker{{s.policy, reader}, {s.rules(t, scoped), tenant}}
 	for _, table := range s.data.Tables {
-		if table.Name != "untyped" { // a date column of SQLite that holds other values than dates has no defined order
+		if table.Name != "untyped" { // a date column of SQLite with values other than dates has no defined order
 			d.names = append(d.names, table.Name)
 		}
 	}
@@ -44,20 +44,20 @@ func Differential(t *testing.T, target Target) {
 		t.Logf("refused %d: %s", d.refused[detail], detail)
 	}
 	if testing.Short() {
-		n /= 5 // as rapid does
+		n /= 5 // as rapid does in short mode
 	}
 	if d.compared < n/2 || d.rows < n {
 		t.Errorf("only %d pipelines with %d rows of %d rounds were compared", d.compared, d.rows, n)
 	}
 }
 
-// scoped are rules under which a tenant sees a part of some classes.
+// scoped contains rules under which a tenant sees only a part of some classes.
 var scoped = map[string]policy.ClassRule{
 	"orgs":     {Tenant: &policy.TenantRule{Field: "id"}},
 	"users":    {Tenant: &policy.TenantRule{Field: "org"}, Visible: []string{"id", "name", "boss"}},
 	"posts":    {Tenant: &policy.TenantRule{Field: "org"}, Canonical: query.Compare{Path: query.Path{"deleted"}, Op: query.Ne, Value: value.OfBool(true)}},
 	"comments": {Tenant: &policy.TenantRule{Through: "author"}, Canonical: query.Compare{Path: query.Path{"hidden"}, Op: query.Ne, Value: value.OfBool(true)}},
-	"texts":    {Visible: []string{"s", "ci", "code", "mood"}}, // its key is hidden
+	"texts":    {Visible: []string{"s", "ci", "code", "mood"}}, // the key is hidden
 }
 
 type differential struct {
@@ -106,8 +106,8 @@ func (d *differential) check(t *rapid.T) {
 	}
 }
 
-// inOrderOf returns want with the records that are also in got in the order of got, since an unspecified order may be
-// any.
+// inOrderOf returns want with the records that got also contains in the order of got. An unspecified order may be any
+// order.
 func inOrderOf(got, want []value.Value) []value.Value {
 	rest := slices.Clone(want)
 	var out []value.Value
@@ -120,7 +120,7 @@ func inOrderOf(got, want []value.Value) []value.Value {
 	return append(out, rest...)
 }
 
-// read reads a permit from the source, and reports whether the source supports it.
+// read reads a permit from the source. It reports whether the source supports the permit.
 func (d *differential) read(t *rapid.T, permit policy.Permit, asked string) ([]value.Value, bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -129,7 +129,7 @@ func (d *differential) read(t *rapid.T, permit policy.Permit, asked string) ([]v
 	switch p := problem.Of(err); {
 	case err == nil:
 		return rows, true
-	case p.Code == problem.Unsupported && (d.Limits != nil || sourcetest.Transliterate("İ") != "İ"), p.Code == problem.InvalidQuery && strings.Contains(p.Detail, "compares with"): // too long
+	case p.Code == problem.Unsupported && (d.Limits != nil || sourcetest.Transliterate("İ") != "İ"), p.Code == problem.InvalidQuery && strings.Contains(p.Detail, "compares with"): // the statement is too long
 		d.unsupported[p.Detail]++
 		return nil, false
 	default:
@@ -147,12 +147,12 @@ func (d *differential) records(t *rapid.T, from source.Source, permit policy.Per
 	return rows
 }
 
-// halves tests the law of the excluded middle. A condition holds for a record or it doesn't, and never both. So the
-// records that it keeps and those that it drops are all records, and the groups together count all of them.
+// halves tests that a condition either matches a record or doesn't, and never both. The records that it keeps and the
+// records that it drops must together be all records. The groups must together count all records.
 func (d *differential) halves(g *generator, p draft) {
 	s := p.columns()
 	if strings.Contains(value.OfArray(p.stages).String(), `"$sample"`) {
-		return // another pipeline draws others
+		return // another run would draw other records
 	}
 	var yes, no value.Value
 	if g.chance("expression", 2) {
@@ -171,7 +171,7 @@ func (d *differential) halves(g *generator, p draft) {
 		stages := append(append(slices.Clone(p.stages), object1("$match", where)), closing...)
 		permit, err := g.bind(p.class, stages)
 		if err != nil {
-			return // beyond a limit of the language, or of a type that isn't supported there
+			return // exceeds a limit of the language, or uses a type that isn't supported here
 		}
 		rows, ok := d.read(g.t, permit, value.OfArray(stages).String())
 		if !ok {
@@ -185,14 +185,14 @@ func (d *differential) halves(g *generator, p draft) {
 	}
 }
 
-// tally counts records. A group (with an n) counts for the records that it holds.
+// tally counts records. A group with the member n counts as n records.
 func tally(rows []value.Value) map[string]int64 {
 	out := map[string]int64{}
 	for _, r := range rows {
 		n, counted := r.Get("n")
 		if key, ok := r.Get("_id"); ok && counted && len(r.Members()) == 2 {
 			if x, is := key.AsFloat(); is && x == 0 {
-				key = value.OfInt(0) // -0 is the same number
+				key = value.OfInt(0) // -0 equals 0
 			}
 			out[key.String()] += n.Int()
 			continue

@@ -10,7 +10,7 @@ func (g *generator) unit(fine bool) string {
 	return pick(g, "unit", units...)
 }
 
-// withZone adds a time zone to some of the objects that allow one.
+// withZone adds a time zone to some of the objects that accept one.
 func (g *generator) withZone(m value.Value) value.Value {
 	if g.chance("zone", 3) {
 		return value.OfObject(append(m.Members(), value.Member{Name: "timezone", Value: value.OfString(pick(g, "zone", zoneNames...))}))

@@ -26,7 +26,7 @@ var kindTypes = map[kind][]schema.Type{
 	condition: {schema.Boolean}, instant: {schema.Date, schema.Day}, listed: {},
 }
 
-// expr draws an expression of a kind. depth is how many more may nest inside.
+// expr draws an expression of a kind. depth is the remaining number of nested levels.
 func (g *generator) expr(k kind, s scope, depth int) value.Value {
 	if depth <= 0 || g.chance("leaf", 3) {
 		return g.leaf(k, s)
@@ -49,12 +49,12 @@ func (g *generator) expr(k kind, s scope, depth int) value.Value {
 	return g.list(s, depth-1)
 }
 
-// any draws an expression of any kind but a list.
+// any draws an expression of any kind except a list.
 func (g *generator) any(s scope, depth int) value.Value {
 	return g.expr(pick(g, "kind", number, textual, integer, condition, instant), s, depth)
 }
 
-// leaf draws a column, a part of one, or a constant.
+// leaf draws a column, a part of a column, or a constant.
 func (g *generator) leaf(k kind, s scope) value.Value {
 	own := s.ofTypes(kindTypes[k]...)
 	if k == listed {
@@ -77,7 +77,7 @@ func (g *generator) leaf(k kind, s scope) value.Value {
 }
 
 var (
-	// The last three are beyond what a double holds.
+	// A double can't represent the last three exactly.
 	integers = []int64{0, 1, -1, 2, 3, 7, -3, 10, 100, 9007199254740993, 9223372036854775807, -9223372036854775808}
 	decimals = []string{"1e100", "1e-200", "0.5", "-0.25", "2.5", "1.25", "1e3", "0.1", "123456789.125"}
 	strs     = []string{"", "a", "A", "apple", "ß", "İ", "é", "e\u0301", "𝒳", "it's", `"q\"`, "100%_", " ", "42", "-7", "2.5", "1e2", "red",
@@ -148,7 +148,7 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 		return object1(op, list(g.expr(number, s, depth), g.expr(number, s, depth)))
 	case "$sqrt":
 		return object1(op, g.expr(number, s, depth))
-	case "$ln", "$log10", "$exp": // good except for the last digit, so rounded
+	case "$ln", "$log10", "$exp": // databases differ in the last digit, so the result is rounded
 		x := g.expr(integer, s, depth)
 		if op == "$exp" {
 			x = object1("$mod", list(x, whole(9)))
@@ -186,8 +186,8 @@ func (g *generator) numeric(s scope, depth int) value.Value {
 	}
 }
 
-// byTypes draws an operator of query.Families whose result is of type t, and arguments of its types. It draws none of
-// Doubles: databases may differ in their last digit.
+// byTypes draws an operator of query.Families with the result type t, and arguments of suitable types. It excludes
+// the family Doubles, because databases may differ in the last digit.
 func (g *generator) byTypes(t schema.Type, s scope, depth int) value.Value {
 	of := map[schema.Type]kind{schema.Integer: integer, schema.String: textual, schema.Date: instant, schema.Boolean: condition, schema.JSON: listed}
 	sig := pick(g, "operator", slices.DeleteFunc(slices.Clone(query.Signatures), func(s query.Signature) bool {
@@ -213,7 +213,7 @@ func (g *generator) byTypes(t schema.Type, s scope, depth int) value.Value {
 	return object1(sig.Op, value.OfObject(named))
 }
 
-// count draws an expression for a whole number.
+// count draws an expression that returns a whole number.
 func (g *generator) count(s scope, depth int) value.Value {
 	switch op := pick(g, "count", "by types", "by types", "by types", "by types", "$size", "part", "part", "$dateDiff", "$toInt", "$toLong", "$cmp", "$add", "$subtract",
 		"millis", "$bitNot", "$convert", "$regexFind"); op {
@@ -317,7 +317,7 @@ func (g *generator) instant(s scope, depth int) value.Value {
 	}
 }
 
-// list draws an expression for a list.
+// list draws an expression that returns a list.
 func (g *generator) list(s scope, depth int) value.Value {
 	switch op := pick(g, "list", "literal", "literal", "$split", "$slice", "$filter", "$filter", "$map", "$map", "$concatArrays", "sets", "$objectToArray", "$regexFind"); op {
 	case "$regexFind":
@@ -358,19 +358,19 @@ func (g *generator) list(s scope, depth int) value.Value {
 	}
 }
 
-// regexMember draws a member of what an expression finds in a text.
+// regexMember draws a member of the result of a regular expression.
 func (g *generator) regexMember(s scope, depth int, member string) value.Value {
 	vars := members("found", object1("$regexFind", g.regexInput(s, depth)))
 	return object1("$let", members("vars", vars, "in", ref("$found."+member)))
 }
 
-// regexInput draws a text and an expression of which every database finds the same parts.
+// regexInput draws a text and a regular expression for which every database finds the same parts.
 func (g *generator) regexInput(s scope, depth int) value.Value {
 	regex := pick(g, "regex", "a", "(p)(p)?", "[a-c]+", "(ß)|(İ)", `\d+`, "^.", ".$", `(\d+)-(\d+)`, "([^a]*)a", "(a)*p", ".", `^([a-z]+)(\d)?$`, `\s+`)
 	return members("input", g.expr(textual, s, depth), "regex", regex, "options", pick(g, "options", "", "i"))
 }
 
-// objectFromPairs draws an object with members that the records name.
+// objectFromPairs draws an object whose member names come from the records.
 func (g *generator) objectFromPairs(s scope, depth int) value.Value {
 	pair := func() value.Value {
 		if g.chance("object", 2) {

@@ -7,11 +7,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// deviation is the prefix of columns that hold standard deviations: their last digits differ between sources, so no
-// expression uses them.
+// deviation is the prefix of columns with standard deviations. Their last digits differ between sources, so
+// expressions don't use them.
 const deviation = "deviation"
 
-// stage draws a stage, or two that belong together, over the columns of d.
+// stage draws a stage on the columns of d, or two stages that belong together.
 func (g *generator) stage(d *draft, nests bool) []value.Value {
 	kinds := []string{"$match", "$match", "$project", "$addFields", "$unset", "$group", "$group", "$sort", "$sort", "$skip", "$limit", "$unwind", "$unwind",
 		"$bucket", "$bucketAuto", "$setWindowFields", "$fill", "$densify", "$sortByCount", "$replaceWith", "$sample", "$count", "$addFields", "$project"}
@@ -60,7 +60,7 @@ func (g *generator) columnOr(s scope, other string) string {
 	return other
 }
 
-// newColumns draws an object of new columns, some of which replace others.
+// newColumns draws an object of new columns. Some of them replace existing columns.
 func (g *generator) newColumns(s scope, n int) value.Value {
 	var out []value.Member
 	for range n {
@@ -88,7 +88,7 @@ func (g *generator) project(s scope) value.Value {
 	out := slices.Clone(g.newColumns(s, g.times("computed", 0, 2)).Members())
 	for i, m := range out {
 		if m.Value.IsNumber() || m.Value.Kind() == value.Bool || m.Value.IsNull() {
-			out[i].Value = object1("$literal", m.Value) // by itself it would mean that a field stays
+			out[i].Value = object1("$literal", m.Value) // without $literal it would mean that the field is kept
 		}
 	}
 	for range g.times("kept", 1, 3) {
@@ -125,7 +125,7 @@ func (g *generator) unwind(s scope) value.Value {
 	return m
 }
 
-// grouping draws a stage that combines several records into one.
+// grouping draws a stage that combines several records into one record.
 func (g *generator) grouping(s scope, name string) []value.Value {
 	one := func(operand value.Value) []value.Value { return []value.Value{object1(name, operand)} }
 	switch name {
@@ -169,7 +169,7 @@ func (g *generator) grouping(s scope, name string) []value.Value {
 	return one(value.OfObject(append([]value.Member{{Name: "_id", Value: key}}, m...)))
 }
 
-// key draws a group key: values with a defined order.
+// key draws a group key with a defined order.
 func (g *generator) key(s scope) value.Value {
 	s = s.scalar()
 	if len(s) > 0 && g.chance("plain", 2) {
@@ -178,7 +178,7 @@ func (g *generator) key(s scope) value.Value {
 	return g.expr(pick(g, "key", number, textual, integer, condition, instant), s, 2)
 }
 
-// accumulators draws columns of a group.
+// accumulators draws the columns of a group.
 func (g *generator) accumulators(s scope) value.Value {
 	var out []value.Member
 	for range g.times("accumulators", 1, 3) {
@@ -200,7 +200,7 @@ func (g *generator) accumulators(s scope) value.Value {
 			}
 		case "$count":
 			operand = members()
-		case "$min", "$max", "$addToSet": // objects are equal in the order, and so are lists
+		case "$min", "$max", "$addToSet": // all objects have the same position in the order, and so do all lists
 			operand = g.expr(pick(g, "kind", number, textual, integer, condition, instant), s.scalar(), 2)
 		case "$push":
 			operand = g.value(s, 2)
@@ -215,7 +215,7 @@ func (g *generator) accumulators(s scope) value.Value {
 	return value.OfObject(out)
 }
 
-// links are pairs of fields that may be equal, by class.
+// links contains pairs of fields that may contain equal values, by class.
 var links = []struct{ class, field, target, key string }{
 	{"people", "boss", "people", "id"}, {"people", "team", "teams", "id"}, {"teams", "id", "people", "team"}, {"sales", "seller", "people", "id"},
 	{"people", "id", "sales", "seller"}, {"hops", "next", "hops", "n"}, {"users", "org", "orgs", "id"}, {"users", "id", "comments", "author"},
@@ -225,7 +225,7 @@ var links = []struct{ class, field, target, key string }{
 	{"docs", "doc.a", "docs", "id"}, {"kinds", "u", "kinds", "u"}, {"sales", "item", "sales", "item"}, {"posts", "num", "parts", "num"},
 }
 
-// nestedStage draws a stage with a pipeline of its own. Nested pipelines are short.
+// nestedStage draws a stage that contains a short pipeline of its own.
 func (g *generator) nestedStage(d *draft, s scope, name string) []value.Value {
 	as := g.fresh()
 	switch name {
@@ -241,7 +241,7 @@ func (g *generator) nestedStage(d *draft, s scope, name string) []value.Value {
 		return []value.Value{object1(name, members("coll", class, "pipeline", value.OfArray(g.pipeline(class, nil, 2).stages)))}
 	}
 	link := links[g.times("link", 0, len(links)-1)]
-	for _, l := range links { // mostly one that begins here
+	for _, l := range links { // usually choose a link that begins in this class
 		if l.class == d.class && slices.ContainsFunc(s, func(c column) bool { return c.name == l.field }) && g.chance("this link", 2) {
 			link = l
 		}
@@ -261,7 +261,7 @@ func (g *generator) nestedStage(d *draft, s scope, name string) []value.Value {
 	return []value.Value{object1(name, g.inner(s, m, link.target))}
 }
 
-// leafOf names a column, or another one if it doesn't exist.
+// leafOf refers to the named column, or to another column if it doesn't exist.
 func (g *generator) leafOf(s scope, name string) value.Value {
 	if s := s.of(func(c column) bool { return c.name == name }); len(s) > 0 {
 		return ref(name)
@@ -269,7 +269,7 @@ func (g *generator) leafOf(s scope, name string) value.Value {
 	return g.leaf(pick(g, "start", textual, integer), s)
 }
 
-// inner adds a pipeline to a $lookup, with variables that its first stage uses.
+// inner adds a pipeline to a $lookup. The first stage of the pipeline uses variables.
 func (g *generator) inner(s scope, m value.Value, target string) value.Value {
 	if g.chance("plain", 3) {
 		return m

@@ -16,7 +16,7 @@ func (g *generator) match(s scope) value.Value {
 	return g.where(s, 2)
 }
 
-// where draws a where object. depth is how many more may nest inside.
+// where draws a where object. depth is the remaining number of nested levels.
 func (g *generator) where(s scope, depth int) value.Value {
 	if depth > 0 {
 		switch op := pick(g, "logic", "", "", "", "$and", "$or", "$nor", "$not"); op {
@@ -40,7 +40,7 @@ func (g *generator) where(s scope, depth int) value.Value {
 	return object1(path, g.operators(c))
 }
 
-// operators draws {$op: operand} for values of a column.
+// operators draws an object {$op: operand} for values of a column.
 func (g *generator) operators(c column) value.Value {
 	switch op := pick(g, "operator", "$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists", "$regex", "$startsWith", "$size", "$not"); op {
 	case "$in", "$nin":
@@ -60,7 +60,7 @@ func (g *generator) operators(c column) value.Value {
 	}
 }
 
-// literal draws a value to compare a column with: mostly of its type.
+// literal draws a value to compare with a column. Usually it has the column's type.
 func (g *generator) literal(c column) value.Value {
 	if g.chance("unlike", 8) {
 		return pick(g, "unlike", value.Value{}, value.OfInt(1), value.OfString("a"), value.OfBool(true))

@@ -14,17 +14,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A generator draws one pipeline. Each drawn stage is bound at once: the resulting columns, with their types, are those
-// from which the next one is drawn. Few stages are refused.
+// A generator draws one random pipeline. It binds each drawn stage immediately and draws the next stage from the
+// resulting columns and types. Few stages are therefore refused.
 type generator struct {
 	t       *rapid.T
 	d       *differential
 	as      asker
-	names   int // number of columns named so far
+	names   int // number of column names so far
 	refused []string
 }
 
-// A column is a name for expressions: a column that stages made, or a variable, whose name begins with a dollar.
+// A column is a name that expressions can use. It is a column from earlier stages, or a variable. The name of a
+// variable begins with a dollar.
 type column struct {
 	name string
 	is   schema.Type
@@ -32,16 +33,16 @@ type column struct {
 	id   bool
 }
 
-// scope has the columns that an expression can refer to.
+// A scope contains the columns that an expression can use.
 type scope []column
 
-// A draft is the part of a pipeline drawn so far.
+// A draft is the pipeline that has been drawn so far.
 type draft struct {
 	class  string
 	stages []value.Value
 	plan   policy.Plan
 	as     asker
-	ended  bool // later results would depend on an undefined order: among objects, or among lists
+	ended  bool // later results would depend on an undefined order of objects or lists
 }
 
 func pick[T any](g *generator, label string, from ...T) T {
@@ -52,10 +53,10 @@ func (g *generator) times(label string, from, to int) int {
 	return rapid.IntRange(from, to).Draw(g.t, label)
 }
 
-// chance returns true about once in n times, and false when rapid shrinks a failure.
+// chance returns true in about one of n cases. It returns false when rapid shrinks a failure.
 func (g *generator) chance(label string, n int) bool { return g.times(label, 0, n-1) == n-1 }
 
-// object1 makes an object of one member.
+// object1 returns an object with one member.
 func object1(name string, v value.Value) value.Value {
 	return value.OfObject([]value.Member{{Name: name, Value: v}})
 }
@@ -76,13 +77,13 @@ func list(elements ...value.Value) value.Value { return value.OfArray(elements) 
 
 func whole(n int) value.Value { return value.OfInt(int64(n)) }
 
-// fresh returns a name that no column has. Some are hostile.
+// fresh returns a new column name. Some names contain special characters.
 func (g *generator) fresh() string {
 	g.names++
 	return fmt.Sprintf("%s%d", pick(g, "name", "v", "v", "v", "ü \"", "it's"), g.names)
 }
 
-// bind binds stages over a class as policy does. It refuses some.
+// bind binds stages on a class like policy. It returns an error for refused stages.
 func (g *generator) bind(class string, stages []value.Value) (policy.Permit, error) {
 	list, err := query.ParsePipeline(value.OfArray(stages), "/pipeline")
 	if err != nil {
@@ -91,7 +92,7 @@ func (g *generator) bind(class string, stages []value.Value) (policy.Permit, err
 	return g.as.policy.Read(g.as.who, &query.Pipeline{Class: class, Stages: list, Limit: 200})
 }
 
-// pipeline draws 1 to n stages over a class, after the stages in before.
+// pipeline draws 1 to n stages on a class. They follow the stages in before.
 func (g *generator) pipeline(class string, before []value.Value, n int) draft {
 	d := draft{as: g.as, class: class, stages: slices.Clip(before)}
 	if permit, err := g.bind(class, append(d.stages, members("$match", members()))); err == nil {
@@ -100,7 +101,7 @@ func (g *generator) pipeline(class string, before []value.Value, n int) draft {
 		g.t.Fatalf("%s %s: %v", class, value.OfArray(d.stages), err)
 	}
 	for range g.times("stages", min(1, n), n) {
-		for range 4 { // until one is accepted
+		for range 4 { // retry until a stage is accepted
 			if d.ended {
 				return d
 			}
@@ -125,8 +126,8 @@ func (g *generator) pipeline(class string, before []value.Value, n int) draft {
 	return d
 }
 
-// hasUndefinedOrder reports whether records are grouped by values that may be objects or lists, whose order is undefined, and
-// whether one of such values is chosen.
+// hasUndefinedOrder reports two things about values whose order is undefined because they may be objects or lists.
+// keyed is true if records are grouped by them, and chosen if a stage selects one of several.
 func hasUndefinedOrder(stages []plan.Stage) (keyed, chosen bool) {
 	loose := func(e plan.Expr) bool {
 		_, exact := e.(plan.ToJSON)
@@ -149,7 +150,7 @@ func hasUndefinedOrder(stages []plan.Stage) (keyed, chosen bool) {
 	return keyed, chosen
 }
 
-// refusal records that a stage can't be bound. It fails if the reason is an error of bind.
+// refusal records a stage that can't be bound. It fails the test if the reason is an error of bind.
 func (g *generator) refusal(class string, stages []value.Value, err error) {
 	switch problem.CodeOf(err) {
 	case problem.InvalidQuery, problem.Unsupported:
@@ -160,7 +161,7 @@ func (g *generator) refusal(class string, stages []value.Value, err error) {
 	}
 }
 
-// columns returns what the next stage can refer to.
+// columns returns the columns that the next stage can use.
 func (d draft) columns() scope {
 	var out scope
 	for _, c := range d.plan.Program.Out().Columns {
@@ -175,7 +176,8 @@ func (d draft) columns() scope {
 	return out
 }
 
-// behind returns fields of the record that a pointer leads to: all, and those that the pointers among them lead to.
+// behind returns fields of the record that a pointer leads to. It also follows the pointers among these fields, for
+// the given number of hops.
 func (d draft) behind(prefix, class string, hops int) (out scope) {
 	v, err := d.as.policy.View(d.as.who, class, "", false)
 	if err != nil || hops == 0 {
@@ -195,7 +197,7 @@ func (d draft) behind(prefix, class string, hops int) (out scope) {
 	return out
 }
 
-// of returns the columns for which a condition holds.
+// of returns the columns that satisfy a condition.
 func (s scope) of(holds func(column) bool) scope {
 	return slices.DeleteFunc(slices.Clone(s), func(c column) bool { return !holds(c) })
 }
@@ -215,7 +217,7 @@ func (s scope) scalar() scope {
 	return s.of(func(c column) bool { return c.is != schema.JSON && c.is != schema.Opaque && c.is != schema.Any })
 }
 
-// column draws one of s, or returns "" if there is none.
+// column draws a column of s, or returns "" if s is empty.
 func (g *generator) column(s scope) string {
 	if len(s) == 0 {
 		return ""
@@ -223,10 +225,10 @@ func (g *generator) column(s scope) string {
 	return s[g.times("column", 0, len(s)-1)].name
 }
 
-// ref refers to a column or a variable in an expression.
+// ref returns a reference to a column or a variable.
 func ref(name string) value.Value { return value.OfString("$" + name) }
 
-// step draws a member of the objects in the datasets.
+// step draws the name of a member of the objects in the datasets.
 func (g *generator) step() string {
 	return pick(g, "step", "a", "a", "b", "c", "k", "x", "s", "n", "t", "tags", "city", "0")
 }

@@ -1,8 +1,8 @@
-// Package pipelines is the part of the suite that tests pipelines.
+// Package pipelines tests pipelines. It is a part of the suite for sources.
 //
-// It complements sourcetest, whose datasets it uses. Only tests import it. Run asks a source every stage, accumulator
-// and operator, and compares with answers worked out by hand. Differential asks it random pipelines, and compares with
-// package memory. Features that a source lacks are declared as limits, and checked.
+// It complements package sourcetest and uses its datasets. Only tests import it. Run tests every stage, accumulator
+// and operator of a source and compares with answers written by hand. Differential runs random pipelines and compares
+// with package memory. Features that a source lacks are declared as limits, and the suite checks these limits.
 package pipelines
 
 import (
@@ -23,15 +23,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A Target is a source under test: how to open it, and what it lacks.
+// A Target describes a source under test: how to open it, and which features it lacks.
 type Target struct {
 	Open   sourcetest.Open
-	Tables sourcetest.Limits // the limits that it declares to sourcetest: tables that need one are left out
+	Tables sourcetest.Limits // the limits that it declares for sourcetest. Tables that need one of them are omitted
 	Limits Limits
 	Oracle sourcetest.Oracle          // memory.New, for Differential
-	Show   func(policy.Permit) string // writes what the source runs, for messages
-	Adapt  func(*sourcetest.Table)    // replaces records by others that the source can hold, or nil
-	UTC    bool                       // its $dateTrunc ignores time zones: Differential draws none there
+	Show   func(policy.Permit) string // returns what the source runs, for error messages
+	Adapt  func(*sourcetest.Table)    // replaces records that the source can't store. May be nil
+	UTC    bool                       // its $dateTrunc ignores time zones, so Differential uses none
 }
 
 // Run tests a source with every question.
@@ -43,7 +43,7 @@ func Run(t *testing.T, target Target) {
 	}
 	for _, f := range files {
 		if f.IsDir() {
-			continue // covered by views
+			continue // tested by views
 		}
 		t.Run(strings.TrimSuffix(f.Name(), ".txt"), func(t *testing.T) { s.answers(t, f.Name()) })
 	}
@@ -56,7 +56,7 @@ func Run(t *testing.T, target Target) {
 	}
 }
 
-// A subject is the source under test and the dataset it was loaded with.
+// A subject is the source under test with the dataset that was loaded into it.
 type subject struct {
 	Target
 	source  source.Source
@@ -91,7 +91,7 @@ func newSubject(t *testing.T, target Target) *subject {
 
 func (s *subject) lacks(a Ability) bool { return s.Limits[a] != "" }
 
-// rules makes a policy in which all classes are visible, subject to rules.
+// rules returns a policy with these rules in which all other classes are visible.
 func (s *subject) rules(t *testing.T, rules map[string]policy.ClassRule) *policy.Policy {
 	t.Helper()
 	all := map[string]policy.ClassRule{"held": sourcetest.DeclaredRules(s.classes)["held"]}
@@ -109,13 +109,13 @@ func (s *subject) rules(t *testing.T, rules map[string]policy.ClassRule) *policy
 // reader may read everything.
 var reader = identity.Principal{ID: "test", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
 
-// An asker is a principal, and the rules for it.
+// An asker is a principal with the rules for it.
 type asker struct {
 	policy *policy.Policy
 	who    identity.Principal
 }
 
-// ask reads the records that stages make of a class, each as an object.
+// ask runs a pipeline and returns its records as objects.
 func (s *subject) ask(ctx context.Context, as asker, q *query.Pipeline) ([]value.Value, error) {
 	permit, err := as.policy.Read(as.who, q)
 	if err != nil {
@@ -161,10 +161,10 @@ func parse(t testing.TB, class, text string) *query.Pipeline {
 // A place is a member of the object made from a row.
 type place struct {
 	path query.Path
-	at   int // of the value in the row
+	at   int // index of the value in the row
 }
 
-// object returns the record of a row, with the members that have dots in their names nested in objects.
+// object returns a row as an object. Member names with dots become nested objects.
 func object(plan *policy.Plan, row value.Row) value.Value {
 	var places []place
 	for i, c := range plan.ReturnedColumns() {
@@ -177,7 +177,7 @@ func object(plan *policy.Plan, row value.Row) value.Value {
 	return o
 }
 
-// build returns the object whose members are places, all of which begin with path.
+// build returns the object with these members. All their paths begin with path.
 func build(places []place, path query.Path, row value.Row, optional []query.Path) value.Value {
 	members := []value.Member{}
 	empty := true
@@ -206,7 +206,7 @@ func build(places []place, path query.Path, row value.Row, optional []query.Path
 	return value.OfObject(members)
 }
 
-// plain returns dates and bytes as their JSON text, and the members of objects sorted by name.
+// plain converts dates and bytes to their JSON text. It sorts the members of objects by name.
 func plain(v value.Value) value.Value {
 	switch v.Kind() {
 	case value.Date, value.Day, value.Bytes:

@@ -14,34 +14,35 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An Ability is a part of pipelines that not every source supports, by its name in the questions.
+// An Ability is a feature of pipelines that some sources lack. The questions use its name.
 type Ability string
 
-// The abilities. A source without one refuses with problem.Unsupported, or isn't exact.
+// The abilities. A source that lacks one refuses with problem.Unsupported, or returns inexact results.
 const (
-	Decimals   Ability = "Decimals"   // arithmetic with more digits than a double or a 64-bit integer holds
-	Digits     Ability = "Digits"     // decimals of more than 35 digits before the point or 30 after it
+	Decimals   Ability = "Decimals"   // arithmetic with more digits than a double or a 64-bit integer has
+	Digits     Ability = "Digits"     // decimals with more than 35 digits before the point or 30 after it
 	Reduce     Ability = "Reduce"     // $reduce
-	Spread     Ability = "Spread"     // sums of doubles that are further apart than the digits of the source's decimals. They are null
+	Spread     Ability = "Spread"     // sums of doubles whose sizes differ by more digits than the source's decimals have. Without it they are null
 	FindAll    Ability = "FindAll"    // $regexFindAll
-	Correlated Ability = "Correlated" // a $lookup whose pipeline uses a variable anywhere but in a first $match, or counts nothing
+	Correlated Ability = "Correlated" // a $lookup whose pipeline uses a variable outside a first $match, or counts nothing
 )
 
-// Limits are the abilities that a source lacks, each with the reason.
+// Limits contains the abilities that a source lacks, with the reasons.
 type Limits map[Ability]string
 
-// The questions are the specification: a file for each family of stages or operators.
+// The questions specify the language. Each family of stages or operators has a file.
 //
 //go:embed questions
 var questions embed.FS
 
-// A question is a pipeline over a class and its answer: the records in their order.
+// A question is a pipeline on a class with its answer, which is the records in order.
 //
-// In the files it begins a line: the class and the stages, or an expression that is computed over the one record of the
-// class values. The records, or the value, follow on indented lines. A line "! Decimals" before it names the ability it needs.
+// In the files, a question begins on a line that is not indented. It consists of the class and the stages, or of an
+// expression that is computed for the single record of the class values. The expected records or the expected value
+// follow on indented lines. A line "! Decimals" before a question names the ability that it requires.
 //
-// Ids are text inside of lists and objects that a pipeline makes. At the top level they are still what the database holds.
-// They become text when they leave the gateway.
+// Ids are texts within lists and objects that a pipeline creates. At the top level they still have the type of the
+// database. They become texts when they leave the gateway.
 type question struct {
 	class, pipeline string
 	rows            []value.Value
@@ -101,7 +102,7 @@ func (s *subject) answers(t *testing.T, file string) {
 	}
 }
 
-// judge reports what is wrong with an answer, and whether a declared limit no longer applies.
+// judge reports a wrong answer, and a declared limit that no longer applies.
 func (s *subject) judge(t *testing.T, q *question, err error) {
 	t.Helper()
 	why, lacks := s.Limits[q.needs]
@@ -119,17 +120,17 @@ func (s *subject) judge(t *testing.T, q *question, err error) {
 	}
 }
 
-// differ describes the difference between all rows and the wanted ones.
+// differ describes the difference between all rows and the expected rows.
 func differ(got, want []value.Value) error {
 	return unlike(got, want, same)
 }
 
-// unlike is differ with a given equality of records.
+// unlike is like differ with a given equality of records.
 func unlike(got, want []value.Value, same func(a, b value.Value) bool) error {
 	if slices.EqualFunc(got, want, same) {
 		return nil
 	}
-	n := 0 // the number of equal records at the beginning, which the message leaves out
+	n := 0 // the number of equal records at the beginning, which the message omits
 	for n < min(len(got), len(want)) && same(got[n], want[n]) {
 		n++
 	}
@@ -141,8 +142,8 @@ func same(a, b value.Value) bool {
 	return equal(a, b) && slices.EqualFunc(a.Members(), b.Members(), func(x, y value.Member) bool { return x.Name == y.Name })
 }
 
-// equal is value.Equal, with numbers as they are written. Standard deviations may differ in their last digits, since no
-// two databases compute the same square root.
+// equal is like value.Equal, but compares numbers as they are written. It tolerates a different last digit of
+// standard deviations, because databases compute square roots differently.
 func equal(a, b value.Value) bool {
 	switch {
 	case a.Kind() == value.Array && b.Kind() == value.Array:
@@ -162,8 +163,8 @@ func equal(a, b value.Value) bool {
 	return value.Equal(shortestDecimal(a), shortestDecimal(b))
 }
 
-// about is same, except for the last digit of doubles. Beyond 2^53, databases differ in which of two equally near
-// decimals represents a double, and sums are computed from these.
+// about is like same, but tolerates a different last digit of doubles. Beyond 2^53, two decimals may be equally near
+// to a double. Databases choose differently, and sums are computed from these decimals.
 func about(a, b value.Value) bool {
 	switch {
 	case a.Kind() == value.Array && b.Kind() == value.Array:
@@ -175,7 +176,7 @@ func about(a, b value.Value) bool {
 	}
 	x, _ := a.AsFloat()
 	y, _ := b.AsFloat()
-	double := a.Kind() == value.Float || b.Kind() == value.Float || x == y && math.Abs(x) > 1<<54 // in JSON
+	double := a.Kind() == value.Float || b.Kind() == value.Float || x == y && math.Abs(x) > 1<<54 // the number is a double in JSON
 	return equal(a, b) || double && near(a, b, 1e-15)
 }
 
@@ -193,7 +194,7 @@ func near(a, b value.Value, by float64) bool {
 	return ok && also && math.Abs(x-y) <= by*math.Max(math.Abs(x), math.Abs(y))
 }
 
-// show writes some of the records.
+// show formats some of the records.
 func show(rows []value.Value) string {
 	var out strings.Builder
 	for i, r := range rows {
@@ -206,7 +207,7 @@ func show(rows []value.Value) string {
 	return out.String()
 }
 
-// complete tests that there is a question for every stage, accumulator and operator.
+// complete checks that every stage, accumulator and operator has a question.
 func complete(t *testing.T) {
 	var all strings.Builder
 	files, err := questions.ReadDir("questions")

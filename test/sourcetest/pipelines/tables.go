@@ -7,7 +7,7 @@ import (
 
 var id = sourcetest.Column{Name: "id", Is: schema.Integer, Required: true}
 
-// tables are those of sourcetest, and these.
+// tables returns the tables that only this package uses, in addition to those of sourcetest.
 func tables() []sourcetest.Table {
 	return []sourcetest.Table{people(), teams(), sales(), hops(), nothing(), doubles(), values(), loose()}
 }
@@ -16,8 +16,8 @@ func to(field, target string) schema.Relation {
 	return schema.Relation{Fields: []string{field}, Target: target, TargetFields: []string{"id"}}
 }
 
-// people returns a table whose records point to a team and to another person. Doubles are multiples of 0.25, so every
-// sum is exact.
+// people returns a table whose records point to a team and to another person. Doubles are multiples of 0.25, so that
+// every sum is exact.
 func people() sourcetest.Table {
 	return sourcetest.Table{Name: "people", Key: []string{"id"}, Foreign: []schema.Relation{to("boss", "people"), to("team", "teams")},
 		Columns: []sourcetest.Column{id, {Name: "name", Is: schema.String}, {Name: "team", Is: schema.String}, {Name: "boss", Is: schema.Integer},
@@ -58,7 +58,8 @@ func sales() sourcetest.Table {
 `}
 }
 
-// hops lead on from each other: in a ring, in a line, to themselves, to nothing, and apart at a fork.
+// hops returns a table whose records point to one another: in a ring, in a line, to themselves, to nothing, and from
+// a fork.
 func hops() sourcetest.Table {
 	return sourcetest.Table{Name: "hops", Key: []string{"n"},
 		Columns: []sourcetest.Column{{Name: "n", Is: schema.Integer, Required: true}, {Name: "next", Is: schema.Integer}, {Name: "kind", Is: schema.String}},
@@ -75,14 +76,15 @@ func hops() sourcetest.Table {
 `}
 }
 
-// nothing has no records.
+// nothing returns a table without records.
 func nothing() sourcetest.Table {
 	return sourcetest.Table{Name: "nothing", Key: []string{"id"}, Columns: []sourcetest.Column{id, {Name: "n", Is: schema.Integer},
 		{Name: "x", Is: schema.Double}, {Name: "s", Is: schema.String}, {Name: "at", Is: schema.Date}, {Name: "doc", Is: schema.JSON}}}
 }
 
-// doubles are those whose sum depends on the order of its summands if it is computed in binary. None is near 2^54, where
-// two decimals can be equally near to a double. Databases choose one or the other, and a difference would show it.
+// doubles returns a table of doubles whose binary sum depends on the order of the summands. No value is near 2^54.
+// There, two decimals can be equally near to a double and databases choose differently, so a difference would be
+// visible.
 func doubles() sourcetest.Table {
 	return sourcetest.Table{Name: "doubles", Key: []string{"id"}, Columns: []sourcetest.Column{id, {Name: "kind", Is: schema.String}, {Name: "x", Is: schema.Double}},
 		Rows: `
@@ -106,7 +108,7 @@ func doubles() sourcetest.Table {
 `}
 }
 
-// values is one record to compute with.
+// values returns a table with one record for computations.
 func values() sourcetest.Table {
 	return sourcetest.Table{Name: "values", Key: []string{"id"}, Columns: []sourcetest.Column{id,
 		{Name: "i", Is: schema.Integer}, {Name: "j", Is: schema.Integer}, {Name: "big", Is: schema.Integer}, {Name: "x", Is: schema.Double},
@@ -120,7 +122,7 @@ func values() sourcetest.Table {
 `}
 }
 
-// loose is a column that holds any value.
+// loose returns a table with a column that contains values of any type.
 func loose() sourcetest.Table {
 	return sourcetest.Table{Name: "loose", Needs: sourcetest.Untyped, Key: []string{"id"}, Columns: []sourcetest.Column{id, {Name: "v", Is: schema.Any}},
 		Rows: `

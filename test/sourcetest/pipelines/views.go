@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// views tests that every class that a stage names has the records that a query of its own would find.
+// views tests the classes that a stage names. Each must contain exactly the records that a separate query would find.
 func (s *subject) views(t *testing.T) {
 	p, principal := s.rules(t, scoped), reader
 	principal.Tenant = "acme"

@@ -11,10 +11,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// plain writes texts of the shop without case, accents and spaces.
+// plain removes case, accents and spaces from texts of the shop.
 var plain = strings.NewReplacer("à", "a", "å", "a", "è", "e", "é", "e", "ê", "e", "û", "u", "ï", "i", "ø", "o", " ", "", "-", "", "_", "")
 
-// finds checks that find_values tells for some texts which fields of the shop hold them, in which spelling and how often.
+// finds checks find_values. For some texts it must return the fields of the shop that contain the text, its spelling
+// and the count.
 func finds(t *testing.T, set *tool.Set) {
 	for _, wanted := range []string{"SAVE10", "save10", "Save 10", "Crème brûlée", "creme brulee", "CREME", "Bjørn", "bjorn 1", "året", "API-1", "api 1", "naïve\\mug", "NO", "100% wool", "cancelled", "nothing of it", "Jp"} {
 		res, err := set.Call(t.Context(), reader, tool.Request{Name: "find_values", Arguments: value.OfObject([]value.Member{{Name: "text", Value: value.OfString(wanted)}})})
@@ -43,7 +44,7 @@ func finds(t *testing.T, set *tool.Set) {
 	}
 }
 
-// findText returns where the tables of the shop hold a text: "class field match records".
+// findText searches the tables of the shop for a text. It returns lines "class field match records".
 func findText(t *testing.T, wanted string) []string {
 	counts := map[string]int{}
 	tables, _ := mustRead(t, shop).Get("tables")

@@ -1,7 +1,8 @@
-// Package questions is the part of the suite that asks analytical questions about a shop and a tracker, through the tools.
+// Package questions asks analytical questions about a shop and a tracker through the tools. It is a part of the suite
+// for sources.
 //
-// The data, the questions and the answers are in testdata. The answers are independent of this module: a program in plain
-// Python computes them (answers.py). Only tests import it.
+// The data, the questions and the answers are in testdata. The answers don't depend on this module, because a plain
+// Python program computes them (answers.py). Only tests import it.
 package questions
 
 import (
@@ -32,8 +33,8 @@ var asked string
 //go:embed testdata/shop.json
 var shop string
 
-// Run asks a source with the shop in it every question. on is the name by which a question names the sources that refuse
-// it as unsupported. rules declare how the source holds what it has no types for.
+// Run tests a source that contains the shop with every question. on is the name of the source in questions that it
+// refuses as unsupported. The rules declare the types that the source doesn't have.
 func Run(t *testing.T, on string, src source.Source, rules map[string]policy.ClassRule) {
 	if asked := Some(t, on, src, rules, func(string) bool { return true }); asked < 208 {
 		t.Errorf("%d questions, want 208", asked)
@@ -42,7 +43,7 @@ func Run(t *testing.T, on string, src source.Source, rules map[string]policy.Cla
 	t.Run("find_values", func(t *testing.T) { finds(t, set) })
 }
 
-// Some is Run for the questions with some words. It returns how many these are.
+// Some is like Run for the questions whose words satisfy which. It returns their number.
 func Some(t *testing.T, on string, src source.Source, rules map[string]policy.ClassRule, which func(words string) bool) (asked int) {
 	t.Helper()
 	questions := read(t)
@@ -69,13 +70,14 @@ func Some(t *testing.T, on string, src source.Source, rules map[string]policy.Cl
 	return asked
 }
 
-// columns are the columns of the types in shop.json. Texts have a collation that folds case where a column has one of its own.
+// columns contains the columns for the types in shop.json. If a column has its own collation for texts, the collation
+// ignores case.
 var columns = map[string]sourcetest.Column{"integer": {Is: schema.Integer}, "day": {Is: schema.Day}, "date": {Is: schema.Date}, "boolean": {Is: schema.Boolean},
 	"text":    {Is: schema.String, MySQL: "varchar(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci"},
 	"decimal": {Is: schema.Decimal, SQLite: "NUMERIC(10,2)", Postgres: "numeric(10,2)", MySQL: "decimal(10,2)"},
 	"double":  {Is: schema.Double}, "json": {Is: schema.JSON}}
 
-// Shop returns the tables that the questions are about.
+// Shop returns the tables for the questions.
 func Shop(t testing.TB) sourcetest.Dataset {
 	t.Helper()
 	word := func(v value.Value, name string) string {
@@ -120,7 +122,7 @@ func Shop(t testing.TB) sourcetest.Dataset {
 // reader may read everything.
 var reader = identity.Principal{ID: "test", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
 
-// forgetful is an audit log that discards its records.
+// A forgetful is an audit log that discards its records.
 type forgetful struct{}
 
 func (forgetful) Append(context.Context, *audit.Record) error { return nil }
@@ -143,13 +145,13 @@ func tools(t *testing.T, src source.Source, rules map[string]policy.ClassRule) *
 	return set
 }
 
-// A question is a call and the members of its answer that are compared.
+// A question is a call with the compared members of its answer.
 type question struct {
 	words       string
 	call        tool.Request
 	answer      value.Value
-	approximate bool     // numbers that aren't whole may be 1e-9 of their size off
-	refused     []string // the databases that refuse it as unsupported
+	approximate bool     // numbers that aren't whole may differ by 1e-9 of their size
+	refused     []string // the databases that refuse the question as unsupported
 }
 
 func read(t *testing.T) []question {
@@ -180,7 +182,7 @@ func mustRead(t testing.TB, text string) value.Value {
 	return v
 }
 
-// ask returns what is wrong with the answer over the database called on, or "".
+// ask describes what is wrong with the answer of the database on, or returns "".
 func (q question) ask(ctx context.Context, set *tool.Set, on string) string {
 	got, err := callTool(ctx, set, q.call)
 	if slices.Contains(q.refused, on) {
@@ -196,7 +198,7 @@ func (q question) ask(ctx context.Context, set *tool.Set, on string) string {
 	return q.differs(got)
 }
 
-// again checks that a pipeline has the same answer as explain_query prints it, and in an export.
+// again checks that a pipeline has the same answer in an export and in the form that explain_query prints.
 func (q question) again(ctx context.Context, set *tool.Set) string {
 	explained, err := callTool(ctx, set, tool.Request{Name: "explain_query", Arguments: q.call.Arguments})
 	if err != nil {
@@ -240,14 +242,14 @@ func callTool(ctx context.Context, set *tool.Set, call tool.Request) (value.Valu
 	return value.Read(res.Structured, 0)
 }
 
-// differs compares the members of the answer with the expected ones, by value and in order. Null and missing are the
-// same.
+// differs compares the members of the answer with the expected members by value and in order. Null and missing
+// members count as equal.
 func (q question) differs(got value.Value) string {
 	var out []string
 	for _, m := range q.answer.Members() {
 		v, _ := got.Get(m.Name)
 		if m.Value.IsNull() && v.Kind() == value.Bool && !v.Bool() {
-			continue // it is present only when true
+			continue // this member is present only if true
 		}
 		q.compare("/"+m.Name, m.Value, v, &out)
 	}
@@ -300,7 +302,8 @@ func valueText(v value.Value) string {
 	return string(v.AppendJSON(nil))
 }
 
-// near reports whether numbers are the same: exactly, if both are whole or no approximation is allowed.
+// near reports whether two numbers are equal. It tolerates a small difference if approximate is set and they are not
+// whole.
 func (q question) near(want, got value.Value) bool {
 	a, _ := new(big.Rat).SetString(want.String())
 	b, _ := new(big.Rat).SetString(got.String())

@@ -6,7 +6,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestQuestionsCanFail checks that each spoiled answer is found.
+// TestQuestionsCanFail checks that each wrong answer is detected.
 func TestQuestionsCanFail(t *testing.T) {
 	for _, tt := range []struct {
 		want, got   string

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// levels returns the keys of a GROUP BY, sometimes as grouping sets. PostgreSQL folds an expression that is constant
-// before it groups. Then the sets that leave the expression out have its value, not null. There PostgreSQL's own answer
-// doesn't count.
+// levels returns the keys of a GROUP BY, sometimes as grouping sets. PostgreSQL folds a constant expression before it
+// groups. Sets without the expression then contain its value instead of null. In this case, PostgreSQL's own answer
+// is not compared.
 func (w *Writer) levels(keys, exprs []string) string {
 	all := strings.Join(keys, ", ")
 	if w.chance(75) {
@@ -15,12 +15,12 @@ func (w *Writer) levels(keys, exprs []string) string {
 	}
 	for _, x := range exprs {
 		column := strings.HasPrefix(x, "t") && strings.Contains(x, ".") && !strings.ContainsAny(x, "( '")
-		w.own = w.own || !column // a number by itself is constant too
+		w.own = w.own || !column // a single number is also constant
 	}
 	return w.oneOf("ROLLUP (", "CUBE (", "GROUPING SETS ((), ("+all+"), ", "GROUPING SETS (", "ROLLUP (("+all+")), CUBE (") + all + ")"
 }
 
-// lateral returns a join with a query that refers to the tables of s, and what it makes visible.
+// lateral returns a join with a query that refers to the tables of s, and the columns that the join makes visible.
 func (w *Writer) lateral(s scope, depth int) (string, named) {
 	inner, t := w.table(0)
 	in := scope{tables: []named{t}, outer: append(append([]named{}, s.tables...), s.outer...)}
@@ -48,7 +48,7 @@ func (w *Writer) lateral(s scope, depth int) (string, named) {
 	return fmt.Sprintf(" %s LATERAL (%s) AS %s ON true", kind, text, of.alias), of
 }
 
-// descent returns a recursive WITH over a table whose records point to others of it.
+// descent returns a recursive WITH on a table whose records point to other records of the table.
 func (w *Writer) descent() string {
 	var t Table
 	for _, t = range w.Tables {

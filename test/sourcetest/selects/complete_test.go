@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 )
 
-// notDrawn are the functions that random statements leave out, each with the reason.
+// notDrawn contains the functions that random statements omit, with the reasons.
 var notDrawn = map[string]string{
 	"typeof":                "it is refused everywhere",
 	"string_to_table":       "it makes records, as unnest does, which is drawn",
@@ -19,7 +19,7 @@ var notDrawn = map[string]string{
 	"make_interval":         "it is how the parser reads INTERVAL 7 DAY, which is drawn",
 }
 
-// constructs are the forms of a statement that the language has besides functions, as parts of a text.
+// constructs contains the other forms that statements can have, as parts of a text.
 var constructs = []string{
 	"DISTINCT ON (", "SELECT DISTINCT ", "WITH w AS (", "WITH RECURSIVE ", " UNION ALL ", " INTERSECT ", " EXCEPT ", " UNION ", "(VALUES (", " LIMIT ", " OFFSET ", " FETCH FIRST ", " NULLS FIRST", " NULLS LAST",
 	" JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN ", " CROSS JOIN ", " , ", " USING (", " WITH ORDINALITY ", " JOIN LATERAL (", " LEFT JOIN LATERAL (", "unnest(ARRAY[", "jsonb_array_elements(", "jsonb_array_elements_text(", "generate_series(timestamptz", "generate_series(1",
@@ -28,8 +28,8 @@ var constructs = []string{
 	"CASE WHEN ", "CAST(", "::integer", "::numeric(", "::date", "::boolean", "::text", " AT TIME ZONE ", " interval ", "extract(epoch FROM ", "FROM age(", "->'", "->>'", "#>>", "#>'", "ARRAY[", "DISTINCT ", "SEPARATOR ", " ORDER BY ",
 }
 
-// TestWriterIsComplete checks that random statements use every function that SQL has here, and every construct, and that
-// the parser takes them. A form that isn't drawn is compared with nothing.
+// TestWriterIsComplete checks that random statements use every supported SQL function and every construct, and that
+// the parser accepts them. A form that isn't drawn would not be tested.
 func TestWriterIsComplete(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	tables := []Table{

@@ -1,6 +1,6 @@
 package selects
 
-// constants are the constants of each kind.
+// constants contains constants of each kind.
 var constants = map[Kind][]string{
 	Integer: {"0", "1", "2", "3", "7", "10", "100", "310", "(-1)", "NULL::integer"},
 	Double:  {"0.5", "2.25", "7.0", "-20.25", "100.5", "1e6", "NULL::double precision"},
@@ -12,7 +12,7 @@ var constants = map[Kind][]string{
 	list:    {"ARRAY[1, 2, NULL]", "ARRAY[3]", "ARRAY[7, 1, 7]"},
 }
 
-// forms are the expressions of each kind, as Writer.form fills them in.
+// forms contains expressions of each kind. Writer.form fills them in.
 var forms = map[Kind][]string{
 	Integer: {
 		"({i} {+|-|*|/|%} {i})", "({i} {+|-|*|/|%} {i})", "({i} & {i})", "({i} | {i})", "({i} # {i})", "(~ {i})", "(- {i})", "{abs|abs|sign|floor|ceil}({i})::bigint", "mod({i}, {i})",
@@ -56,9 +56,9 @@ var forms = map[Kind][]string{
 	list: {"ARRAY[{i}, {i}]", "ARRAY[{i}]", "array_append({l}, {i})", "array_prepend({i}, {l})", "array_cat(ARRAY[{i}], ARRAY[3])", "({l})[1:{1|2}]"},
 }
 
-// foreign are the expressions of each kind that other databases write, and those that have another meaning in
-// PostgreSQL. There a null within JSON is not null, lists in a text have spaces, and the half of a double is rounded to
-// the even number.
+// foreign contains expressions in the syntax of other databases, and expressions with a different meaning in
+// PostgreSQL. In PostgreSQL, a null within JSON is not null, lists have spaces in their text form, and a double with
+// the fraction .5 is rounded to the even number.
 var foreign = map[Kind][]string{
 	Integer: {
 		"{year|month|day|dayofmonth|hour|minute|second|quarter|week|weekofyear|dayofyear|dayofweek}({s})", "datediff({s}, {s})", "{datediff|date_diff}({day|month|year}, {s}, {s})", "timestampdiff({DAY|MONTH|YEAR|HOUR}, {s}, {s})",
@@ -81,14 +81,14 @@ var foreign = map[Kind][]string{
 	Day: {"date({s}, '{start of month|-1 day|start of year}')", "last_day({s})", "todate({s})", "convert({date, |date,}{s})", "{curdate|today|utc_date}()", "eomonth({s})"},
 }
 
-// conditions are the conditions that aren't a comparison of two expressions.
+// conditions contains conditions other than comparisons of two expressions.
 var conditions = []string{
 	"{t} {LIKE|NOT LIKE|ILIKE|NOT ILIKE} '{%a%|E%|_va|%|%\\%|}'", "{t} {~|!~|~*|!~*} '{^[A-C]|o|a$|.|^[OR]}'", "{t} {SIMILAR TO|NOT SIMILAR TO} '{%a%|_%|[A-E]%|Oslo}'", "{t} LIKE '%!%%' ESCAPE '!'",
 	"{i} {=|<>} {ANY|ALL} (ARRAY[{i}, {i}, 3])", "{i} = ANY ({l})", "{t} = ANY (ARRAY['Oslo', {t}])", "({i}, {t}) {IN|NOT IN} ((1, 'Ada'), ({i}, {t}))", "({i}, {t}) {=|<>} ({i}, {t})", "{i} IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)",
 	"{t} IN ('Oslo', 'Rome', 'paid', 'open', 'home')", "({s} - {s}) {>|<=} interval '{1 day|36 hours}'",
 }
 
-// aggregates are those of each kind over the records of a group.
+// aggregates contains aggregates of each kind on the records of a group.
 var aggregates = map[Kind][]string{
 	Integer: {"count(*)", "count({i})", "count({t})", "count(DISTINCT {i})", "count(DISTINCT {s})", "count(DISTINCT {t})", "count(DISTINCT ({i}, {t}))", "sum({i})::bigint", "sum({i})::bigint", "{min|max}({i})", "mode() WITHIN GROUP (ORDER BY {i})",
 		"percentile_disc({0|0.25|0.5|0.9|1}) WITHIN GROUP (ORDER BY {i})", "({sum|avg}({i}) {/ 2|* 0.5})::bigint", "avg({d})::bigint"},
@@ -107,7 +107,7 @@ var gathered = map[Kind][]string{
 	JSON: {"percentile_cont(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY {d})", "{json_agg|jsonb_agg}({t} ORDER BY {=} NULLS FIRST)", "{json_agg|jsonb_agg}({i} ORDER BY {=} NULLS FIRST)"},
 }
 
-// foreignAggregates are those of other databases.
+// foreignAggregates contains aggregates in the syntax of other databases.
 var foreignAggregates = map[Kind][]string{
 	Integer: {"count(DISTINCT {i}, {t})", "{countif|count_if}({c})", "{approx_count_distinct|approx_distinct|uniq|uniqexact}({i})", "sum({c})", "any_value({i})", "{max_by|min_by|arg_max|arg_min|argmax|argmin}({i}, {s})", "{max_by|min_by}({i}, {d})"},
 	Double:  {"total({i})", "avg({c})", "median({d})", "round(std({i} % 100), 3)"},
@@ -115,7 +115,7 @@ var foreignAggregates = map[Kind][]string{
 	list:    {"json_group_array({i} ORDER BY {=} NULLS FIRST)", "json_arrayagg({i} ORDER BY {=} NULLS FIRST)", "array_agg({i} ORDER BY {=} NULLS FIRST LIMIT {1|2})"},
 }
 
-// ranked are the computations of a window over the places of records. total is an order without ties.
+// ranked contains window computations that depend on the position of a record. total is an order without ties.
 var (
 	ranked = map[Kind][]string{
 		Integer: {"{row_number()|rank()|dense_rank()|ntile(3)|ntile(1)} OVER ({total})", "{rank|dense_rank}() OVER ({ties})"},

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// A Written SELECT: its text, and the columns of its answer. A plain list has its parts too: the text without WHERE, the
-// condition, WITH and FROM. Own means that PostgreSQL doesn't take the text, or gives it another meaning.
+// A Written is a SELECT with its text and the columns of its answer. A plain list also has its parts: the text
+// without WHERE, the condition, WITH and FROM. Own means that PostgreSQL rejects the text or gives it another
+// meaning.
 type Written struct {
 	Text                   string
 	Own                    bool
@@ -16,7 +17,7 @@ type Written struct {
 	columns []Column
 }
 
-// subCondition returns a condition on a sub-query.
+// subCondition returns a condition on a subquery.
 func (w *Writer) subCondition(s scope, depth int) string {
 	inner := scope{outer: append(append([]named{}, s.tables...), s.outer...)}
 	if w.chance(40) {
@@ -40,7 +41,7 @@ func (w *Writer) subCondition(s scope, depth int) string {
 	return fmt.Sprintf("%s %s %s (%s)", x, w.oneOf("=", "<>", "<", ">="), w.oneOf("ANY", "ALL"), q.Text)
 }
 
-// scalar returns a sub-query of one value, and most often of one record.
+// scalar returns a subquery that returns one value, usually from one record.
 func (w *Writer) scalar(s scope, is Kind, depth int) (string, bool) {
 	if depth < 2 {
 		return "", false
@@ -48,7 +49,7 @@ func (w *Writer) scalar(s scope, is Kind, depth int) (string, bool) {
 	inner := scope{outer: append(append([]named{}, s.tables...), s.outer...)}
 	from, in := w.from(inner, depth-2)
 	where := w.where(in, depth-2)
-	if w.chance(25) { // perhaps of several records, which is an error
+	if w.chance(25) { // may return several records, which is an error
 		return fmt.Sprintf("(SELECT %s FROM %s%s)", w.expr(in, is, depth-2), from, where), true
 	}
 	return fmt.Sprintf("(SELECT %s FROM %s%s)", w.aggregate(in, is, depth-2), from, where), true
@@ -83,11 +84,11 @@ func (w *Writer) aggregate(s scope, is Kind, depth int) string {
 	return call
 }
 
-// from returns a FROM clause and what it makes visible.
+// from returns a FROM clause and the columns that it makes visible.
 func (w *Writer) from(s scope, depth int) (string, scope) {
 	clause, t := w.table(depth)
 	out, comma := scope{tables: []named{t}, outer: s.outer}, false
-	for w.chance(40) && len(out.tables) < 3 && !comma { // a comma binds less than JOIN
+	for w.chance(40) && len(out.tables) < 3 && !comma { // a comma binds less tightly than JOIN
 		next, t := w.table(depth)
 		kind := w.oneOf("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", ",")
 		both := scope{tables: append(append([]named{}, out.tables...), t)}
@@ -119,13 +120,13 @@ func (w *Writer) from(s scope, depth int) (string, scope) {
 	return clause, out
 }
 
-// alike reports whether two tables have a number called id.
+// alike reports whether two tables both have an integer column id.
 func alike(a, b named) bool {
 	id := Column{"id", Integer}
 	return slices.Contains(a.columns, id) && slices.Contains(b.columns, id)
 }
 
-// elements returns a join with the elements of a list, and what it makes visible.
+// elements returns a join with the elements of a list and the columns that it makes visible.
 func (w *Writer) elements(x string, is Kind) (string, named) {
 	t := named{w.alias(), []Column{{"tag", Text}, {"place", Integer}}}
 	call := "jsonb_array_elements_text(" + x + "->'tags')"
@@ -138,7 +139,7 @@ func (w *Writer) elements(x string, is Kind) (string, named) {
 	return w.oneOf(" CROSS JOIN "+call, " LEFT JOIN "+call+" ON true"), t
 }
 
-// on returns the condition of a join: mostly an equality of columns.
+// on returns the condition of a join. Usually it is an equality of columns.
 func (w *Writer) on(left scope, t named, both scope, depth int) string {
 	k := []Kind{Integer, Integer, Text}[w.Draw(2)]
 	a, b := w.column(scope{tables: left.tables}, k), w.column(scope{tables: []named{t}}, k)
@@ -152,7 +153,7 @@ func (w *Writer) on(left scope, t named, both scope, depth int) string {
 	return on
 }
 
-// table returns a table of FROM: a class, one of WITH, constants, or a sub-query.
+// table returns a table for FROM: a class, a table of WITH, constants, or a subquery.
 func (w *Writer) table(depth int) (string, named) {
 	alias := w.alias()
 	if depth > 0 && w.chance(20) {
@@ -190,8 +191,8 @@ func (w *Writer) constantTable(alias string) (string, named) {
 	return "(VALUES (1, 'Oslo', true), (2, NULL, false), (10, 'paid', NULL)) AS " + alias + "(c1, c2, c3)", named{alias, []Column{{"c1", Integer}, {"c2", Text}, {"c3", Boolean}}}
 }
 
-// simple returns one SELECT without set operations, ORDER BY and LIMIT. Its columns have the kinds that are wanted, or
-// any.
+// simple returns one SELECT without set operations, ORDER BY and LIMIT. Its columns have the kinds in want, or any
+// kinds if want is nil.
 func (w *Writer) simple(s scope, want []Kind, depth int) Written {
 	kept := want != nil
 	for !kept && (len(want) == 0 || w.chance(66) && len(want) < 3) {
@@ -256,8 +257,8 @@ func numberedColumns(want []Kind) []Column {
 	return out
 }
 
-// endWithGroupBy ends a SELECT with GROUP BY. Sometimes all records are one group. Where any columns will do, one may be a
-// list.
+// endWithGroupBy adds GROUP BY to a SELECT. Sometimes all records form one group. If any columns are allowed, one may
+// be a list.
 func (w *Writer) endWithGroupBy(in scope, out Written, anything bool, depth int) Written {
 	var items, keys, grouped []string
 	all := w.chance(30)
@@ -290,7 +291,7 @@ func (w *Writer) endWithGroupBy(in scope, out Written, anything bool, depth int)
 	return out
 }
 
-// total returns an order of records that has no ties, but between records that are the same.
+// total returns an order of records without ties, except between identical records.
 func total(s scope) string {
 	var order []string
 	for _, t := range s.tables {
@@ -306,7 +307,7 @@ func total(s scope) string {
 	return strings.Join(order, ", ")
 }
 
-// over returns what a window computes, of a kind.
+// over returns a window computation of a kind.
 func (w *Writer) over(s scope, is Kind, depth int) string {
 	part := ""
 	if w.chance(50) {
@@ -328,12 +329,12 @@ func (w *Writer) over(s scope, is Kind, depth int) string {
 		call = strings.TrimSuffix(call, spec) + " OVER w"
 	}
 	if is == Integer && strings.HasPrefix(call, "sum") {
-		return "(" + call + ")::bigint" // in PostgreSQL a sum of bigint is numeric, which divides otherwise
+		return "(" + call + ")::bigint" // in PostgreSQL a sum of bigint is numeric, which divides differently
 	}
 	return call
 }
 
-// query returns a SELECT, or a set operation of two.
+// query returns a SELECT or a set operation of two.
 func (w *Writer) query(depth int) Written {
 	a := w.simple(scope{}, nil, depth)
 	if !w.chance(15) {
@@ -345,11 +346,11 @@ func (w *Writer) query(depth int) Written {
 	}
 	b := w.simple(scope{}, want, depth)
 	op := w.oneOf("UNION", "UNION ALL", "INTERSECT", "EXCEPT")
-	w.own = w.own || op != "UNION ALL" && slices.Contains(want, JSON) // in PostgreSQL a null within JSON is another one
+	w.own = w.own || op != "UNION ALL" && slices.Contains(want, JSON) // in PostgreSQL a null within JSON differs from an SQL null
 	return Written{Text: a.Text + " " + op + " " + b.Text, columns: a.columns}
 }
 
-// Statement returns a whole statement: perhaps with WITH, and with an order by all columns before a LIMIT.
+// Statement returns a complete statement. It may have WITH, and an order by all columns before a LIMIT.
 func (w *Writer) Statement(depth int) Written {
 	w.with = map[string][]Column{}
 	with := ""

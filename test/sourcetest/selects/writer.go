@@ -1,7 +1,7 @@
-// Package selects writes random SELECT statements that have a meaning: names are visible and types fit.
+// Package selects writes random SELECT statements that are valid: names are visible and types match.
 //
-// The possible expressions are a table of forms, by kind. TestWriterIsComplete holds the table to the functions that
-// SQL has here. Only tests import it.
+// The possible expressions are in a table of forms by kind. TestWriterIsComplete checks that the table contains every
+// supported SQL function. Only tests import it.
 package selects
 
 import (
@@ -12,7 +12,7 @@ import (
 // A Kind is the type of an expression.
 type Kind byte
 
-// The kinds of columns. Lists are of whole numbers.
+// The values of Kind. Lists contain whole numbers.
 const (
 	Integer Kind = iota
 	Double
@@ -24,7 +24,7 @@ const (
 	list
 )
 
-// letters name the kinds in forms.
+// letters contains the letters of the kinds in forms.
 const letters = "idtbsyjl"
 
 // A Column is a named value of a table.
@@ -33,14 +33,14 @@ type Column struct {
 	Kind Kind
 }
 
-// A Table is a table that statements read. Key is the Integer that identifies a record, and Parent the one that holds
-// the key of another record of the table, or "".
+// A Table is a table that statements read. Key is the Integer column that identifies a record. Parent is the column
+// that contains the key of another record of the table, or "".
 type Table struct {
 	Name, Key, Parent string
 	Columns           []Column
 }
 
-// named has the columns that FROM makes visible under an alias.
+// A named contains the columns that FROM makes visible under an alias.
 type named struct {
 	alias   string
 	columns []Column
@@ -50,16 +50,16 @@ type named struct {
 type Writer struct {
 	Draw    func(n int) int // returns a number from 0 to n
 	Tables  []Table
-	Foreign int // of 100 expressions, how many are written as other databases write them
+	Foreign int // percentage of expressions in the syntax of other databases
 
 	aliases int
-	own     bool                // something was written as other databases write it
-	last    string              // the last expression that a form has taken
-	window  string              // the named window of the SELECT that is being written, if it is used
-	with    map[string][]Column // the tables of WITH
+	own     bool                // the statement contains syntax of other databases
+	last    string              // the last expression that was filled into a form
+	window  string              // the named window of the current SELECT, if it is used
+	with    map[string][]Column // the tables defined by WITH
 }
 
-// A scope has the tables that an expression sees: those of its SELECT, and those of the SELECT around it.
+// A scope contains the tables that an expression can use: those of its SELECT, and those of the surrounding SELECT.
 type scope struct{ tables, outer []named }
 
 func (w *Writer) oneOf(choices ...string) string { return choices[w.Draw(len(choices)-1)] }
@@ -71,7 +71,7 @@ func (w *Writer) alias() string {
 	return fmt.Sprintf("t%d", w.aliases)
 }
 
-// column returns a column of a kind that the scope has, or "".
+// column returns a column of a kind in the scope, or "".
 func (w *Writer) column(s scope, is Kind) string {
 	var found []string
 	add := func(tables []named) {
@@ -95,7 +95,7 @@ func (w *Writer) column(s scope, is Kind) string {
 
 func (w *Writer) literal(is Kind) string { return w.oneOf(constants[is]...) }
 
-// expr returns an expression of a kind, in parentheses where it needs them.
+// expr returns an expression of a kind, in parentheses if necessary.
 func (w *Writer) expr(s scope, is Kind, depth int) string {
 	if depth <= 0 || w.chance(35) {
 		if c := w.column(s, is); c != "" && w.chance(80) {
@@ -129,8 +129,8 @@ func (w *Writer) expr(s scope, is Kind, depth int) string {
 	return w.form(s, depth-1, forms[is]...)
 }
 
-// form fills one of some forms in: {i} is an expression of a kind, {c} a condition, {=} the last expression again, and
-// {a|b} one of the texts.
+// form fills in one of several forms. {i} is an expression of a kind, {c} is a condition, {=} is the last expression
+// again, and {a|b} is one of the texts.
 func (w *Writer) form(s scope, depth int, choices ...string) string {
 	rest, out := w.oneOf(choices...), ""
 	for {
@@ -176,7 +176,7 @@ func (w *Writer) caseOf(s scope, is Kind, depth int) string {
 	return b.String() + " END"
 }
 
-// condition returns a condition of three values.
+// condition returns a condition in three-valued logic.
 func (w *Writer) condition(s scope, depth int) string {
 	if depth <= 0 {
 		return w.comparison(s, 0)

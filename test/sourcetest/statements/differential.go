@@ -15,13 +15,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// rounds is how many random statements each source is asked, unless BAILIWICK_SOAK sets another number.
+// rounds is the default number of random statements for each source. BAILIWICK_SOAK overrides it.
 const rounds = 400
 
-// most is the number of records above which answers aren't compared: they are cut there.
+// most is the number of records at which answers are cut. Longer answers aren't compared.
 const most = 1000
 
-// catalogue is the shop as random statements read it. A member of customers.meta is a list of texts.
+// catalogue describes the shop for random statements. A member of customers.meta is a list of texts.
 var catalogue = []selects.Table{
 	{Name: "customers", Key: "id", Columns: []selects.Column{{Name: "id"}, {Name: "name", Kind: selects.Text}, {Name: "city", Kind: selects.Text}, {Name: "joined", Kind: selects.Instant},
 		{Name: "vip", Kind: selects.Boolean}, {Name: "credit", Kind: selects.Double}, {Name: "meta", Kind: selects.JSON}}},
@@ -32,14 +32,14 @@ var catalogue = []selects.Table{
 	{Name: "items", Columns: []selects.Column{{Name: "order_id"}, {Name: "line"}, {Name: "product_id"}, {Name: "qty"}, {Name: "discount", Kind: selects.Double}}},
 }
 
-// A Target is a source that random statements are put to.
+// A Target is a source under test with random statements.
 type Target struct {
 	Open   sourcetest.Open
-	Oracle sourcetest.Oracle // the source whose answers are right
-	// Raw runs the text of a statement in the database itself and returns its records as JSON. It returns nil where the
-	// database doesn't take the text or gives it another meaning.
+	Oracle sourcetest.Oracle // creates the source whose answers are correct
+	// Raw runs the text of a statement directly in the database and returns its records as JSON. It is nil if the
+	// database rejects the text or gives it another meaning.
 	Raw func(text string) ([]string, error)
-	UTC bool // the source's server ignores time zones: statements with one are left out
+	UTC bool // the server ignores time zones, so statements with time zones are omitted
 }
 
 // A differential compares the answers to random statements.
@@ -50,13 +50,13 @@ type differential struct {
 	utc    bool
 
 	compared, rows, raws, laws int
-	refused                    map[string]int // by the text of the refusal, less its place
+	refused                    map[string]int // by the text of the refusal without its position
 }
 
-// Differential asks a source and the oracle random statements, which must have the same answers. Where the database
-// takes the text as it is, its own answer must be the same too. For a plain list it checks two laws. The records for
-// which a condition is true, false and neither are all records. And a condition in WHERE finds as many as there are in
-// the list of all for which it is true.
+// Differential runs random statements on a source and the oracle. They must have the same answers. If the database
+// accepts the same text, its own answer must also be the same. For a plain list it checks two laws. The records for
+// which a condition is true, false or null must together be all records. A condition in WHERE must find as many
+// records as the complete list contains with a true condition.
 func Differential(t *testing.T, target Target) {
 	n := sourcetest.Rounds(t, rounds)
 	data := sourcetest.Dataset{Tables: shop()}
@@ -75,7 +75,7 @@ func Differential(t *testing.T, target Target) {
 		t.Logf("refused %d times: %s", d.refused[why], why)
 	}
 	if testing.Short() {
-		n /= 5 // as rapid does
+		n /= 5 // as rapid does in short mode
 	}
 	if d.compared < n/2 || d.rows < n {
 		t.Errorf("only %d statements with %d rows of %d rounds were compared", d.compared, d.rows, n)
@@ -99,11 +99,11 @@ func (d *differential) check(t *rapid.T) {
 		return
 	}
 	if len(got) >= most {
-		return // the cut rows depend on the order
+		return // the cut depends on the order
 	}
 	want, err := d.oracle.ask(t.Context(), q.Text)
 	if problem.CodeOf(err) == problem.Unsupported && strings.HasPrefix(problem.Of(err).Detail, "the query makes more than") {
-		d.refused["the oracle: too many values"]++ // a join that a database goes through and memory doesn't hold
+		d.refused["the oracle: too many values"]++ // memory refuses this join, but a database can run it
 		return
 	}
 	if err != nil {
@@ -123,13 +123,13 @@ func (d *differential) check(t *rapid.T) {
 	}
 }
 
-// several reports whether err is about a sub-query that is a value and has a second record.
+// several reports whether err says that a subquery for a single value returned several records.
 func several(err error) bool { return err != nil && problem.Of(err).Kind == "several_records" }
 
-// beyond finds a time that is not valid here, before the year 1 or after 9999.
+// beyond matches a time that isn't supported here: before the year 1 or after 9999.
 var beyond = regexp.MustCompile(`[0-9]{5}-[0-9]{2}-[0-9]{2}[T"]|[0-9] BC"`)
 
-// refuse counts a refusal. A failure of the source doesn't count as one.
+// refuse counts a refusal. It fails the test if the source failed.
 func (d *differential) refuse(t *rapid.T, text string, err error) {
 	t.Helper()
 	p := problem.Of(err)
@@ -143,11 +143,11 @@ func (d *differential) refuse(t *rapid.T, text string, err error) {
 	d.refused[why]++
 }
 
-// law checks the laws for a list with a condition.
+// law checks the two laws for a list with a condition.
 func (d *differential) law(t *rapid.T, q selects.Written, holds []string) {
 	t.Helper()
 	all, err := d.ask(t.Context(), q.Free)
-	if several(err) { // more records are asked than with the condition
+	if several(err) { // without the condition, more records are evaluated
 		return
 	}
 	if err != nil {
@@ -160,7 +160,7 @@ func (d *differential) law(t *rapid.T, q selects.Written, holds []string) {
 	for _, form := range []string{" WHERE NOT (%s)", " WHERE (%s) IS NULL"} {
 		text := q.Free + fmt.Sprintf(form, q.Cond)
 		part, err := d.ask(t.Context(), text)
-		if err != nil { // with NOT around it, it may be too long for the source
+		if err != nil { // with NOT, the statement may be too long for the source
 			d.refuse(t, text, err)
 			return
 		}
@@ -183,7 +183,7 @@ func (d *differential) law(t *rapid.T, q selects.Written, holds []string) {
 	d.laws++
 }
 
-// differ fails where two answers aren't the same records, in whatever order.
+// differ fails if two answers contain different records, in any order.
 func differ(t *rapid.T, other, text string, got, want []string) {
 	t.Helper()
 	if !same(sortRecords(got), sortRecords(want)) {
@@ -191,10 +191,10 @@ func differ(t *rapid.T, other, text string, got, want []string) {
 	}
 }
 
-// few returns the first records, as lines.
+// few returns the first records as lines.
 func few(records []string) string { return strings.Join(records[:min(len(records), 20)], "\n  ") }
 
-// sortRecords orders records by their text, in which numbers are rounded: sums of doubles depend on their order.
+// sortRecords sorts records by their text with rounded numbers, because sums of doubles depend on their order.
 func sortRecords(records []string) []string {
 	keys := make(map[string]string, len(records))
 	for _, r := range records {
@@ -219,7 +219,7 @@ func sortRecords(records []string) []string {
 				fmt.Fprintf(&key, "%d %s|", v.Kind(), v)
 			}
 		}
-		keys[r] = key.String() + exact.String() // numbers that are alike in nine digits have an order too
+		keys[r] = key.String() + exact.String() // defines an order of numbers that agree in nine digits
 	}
 	out := slices.Clone(records)
 	slices.SortStableFunc(out, func(a, b string) int { return strings.Compare(keys[a], keys[b]) })

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestDocs checks that every statement in docs/sql.md is one of the corpus, so that its examples run.
+// TestDocs checks that the corpus contains every statement of docs/sql.md, so that its examples are tested.
 func TestDocs(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/sql.md")
 	if err != nil {

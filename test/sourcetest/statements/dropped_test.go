@@ -13,7 +13,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// unread are the parts that change nothing in a plan, and why that is right.
+// unread contains the parts of a syntax tree that don't change the plan, with the reasons.
 var unread = map[string]string{
 	"Item.Text":                "it is for messages",
 	"Join.Bare":                "it is for the refusal of a join without a condition",
@@ -22,9 +22,9 @@ var unread = map[string]string{
 	"Call(group_concat).Order": "different values come in their ascending order anyway; another is refused",
 }
 
-// TestNothingIsDropped takes each part out of the syntax trees of the corpus: the plan must change, or the statement be
-// refused. A part that can be left out without either is parsed and dropped. Parts count by the type and the field that
-// hold them, and those of calls by the function as well. One that matters in any statement is read.
+// TestNothingIsDropped removes each part from the syntax trees of the corpus. The plan must then change, or the
+// statement must be refused. Otherwise the part is parsed but ignored. A part is identified by its type and field,
+// and parts of calls also by the function. A part counts as used if it matters in at least one statement.
 func TestNothingIsDropped(t *testing.T) {
 	p, err := policy.New(policy.Rules{Unlisted: true}, sourcetest.Dataset{Tables: shop()}.Classes("app"))
 	if err != nil {
@@ -80,7 +80,7 @@ func TestNothingIsDropped(t *testing.T) {
 	}
 }
 
-// without returns what a statement without a part becomes. A panic counts as a change.
+// without returns the plan of a statement after removing a part. A panic counts as a change.
 func without(q *query.SQL, bound func(*query.SQL) string) (out string) {
 	defer func() {
 		if recover() != nil {
@@ -90,7 +90,7 @@ func without(q *query.SQL, bound func(*query.SQL) string) (out string) {
 	return bound(q)
 }
 
-// A part of a syntax tree that isn't zero.
+// A part is a part of a syntax tree that isn't zero.
 type part struct {
 	name  string
 	value reflect.Value

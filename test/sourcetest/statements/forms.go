@@ -11,7 +11,8 @@ import (
 //go:embed forms.txt
 var written string
 
-// Forms asks a source for the forms of forms.txt. Each has the answer of the file. A refusal says what to write.
+// Forms tests a source with the forms in forms.txt. Each must have the answer in the file. A refusal must say what to
+// write instead.
 func Forms(t *testing.T, o sourcetest.Open) {
 	s := open(t, o)
 	all := read(t, written)
@@ -39,7 +40,8 @@ func Forms(t *testing.T, o sourcetest.Open) {
 	}
 }
 
-// mends reports whether a refusal has a suggestion, a near word, or a second part with a next step or the known names.
+// mends reports whether a refusal helps the caller. It must contain a suggestion, a similar word, or a second part
+// with a next step or the known names.
 func mends(lines []string) bool {
 	for _, l := range lines[1:] {
 		if strings.HasPrefix(l, "→ ") || strings.HasPrefix(l, "near: ") {

@@ -5,12 +5,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// points returns a pointer to the key of target.
+// points returns a relation from a field to the key of target.
 func points(field, target string) schema.Relation {
 	return schema.Relation{Fields: []string{field}, Target: target, TargetFields: []string{"id"}}
 }
 
-// shop returns the tables that the corpus asks.
+// shop returns the tables that the corpus reads.
 func shop() []sourcetest.Table {
 	id := sourcetest.Column{Name: "id", Is: schema.Integer, Required: true}
 	return append(itemTables(), []sourcetest.Table{

@@ -1,8 +1,8 @@
-// Package statements is the part of the suite that tests SQL.
+// Package statements tests SQL. It is a part of the suite for sources.
 //
-// corpus.txt holds statements over a small shop and the answers that PostgreSQL gives to their text. Run asks a source
-// each of them. Raw compares the answers in the file with those of a PostgreSQL that runs the text itself. errors.txt
-// holds statements that are refused, with the refusals. Only tests import it.
+// corpus.txt contains statements about a small shop, with PostgreSQL's answers to their text. Run tests a source with
+// each of them. Raw compares the answers in the file with those of a PostgreSQL server that runs the text itself.
+// errors.txt contains statements that are refused, with the refusals. Only tests import it.
 package statements
 
 import (
@@ -35,19 +35,21 @@ var refused string
 
 var update = flag.Bool("update-statements", false, "rewrite corpus.txt with the answers of PostgreSQL")
 
-// now is the time of the calls.
+// now is the current time of the calls.
 var now = time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
 
-// A statement is one of the corpus. Own means that only we take this form.
+// A statement is a statement of the corpus. Own means that PostgreSQL rejects this form and only the gateway accepts
+// it.
 type statement struct {
 	text  string
 	own   bool
-	needs string // the features that a source may lack
+	needs string // the feature that a source may lack
 	rows  []string
 }
 
-// read parses a file. A line is a statement, and the indented lines after it are its answer. A statement after "? " is
-// written in a form that PostgreSQL doesn't take. "! Name" before it names a feature that a source may lack.
+// read parses a file. A line is a statement, and the indented lines after it are its answer. After "? " follows a
+// statement in a form that PostgreSQL rejects. A line "! Name" before a statement names a feature that a source may
+// lack.
 func read(t *testing.T, file string) []statement {
 	t.Helper()
 	var out []statement
@@ -70,12 +72,12 @@ func read(t *testing.T, file string) []statement {
 	return out
 }
 
-// A Limits names what a source can't do, each with the reason.
+// A Limits contains the features that a source lacks, with the reasons.
 type Limits map[string]string
 
 var reader = identity.Principal{ID: "test", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
 
-// A subject is a source with the shop in it.
+// A subject is a source that contains the shop.
 type subject struct {
 	source source.Source
 	policy *policy.Policy
@@ -95,7 +97,7 @@ func open(t *testing.T, open sourcetest.Open) *subject {
 	return &subject{s, p}
 }
 
-// ask returns the records of a statement as text.
+// ask runs a statement and returns its records as text.
 func (s *subject) ask(ctx context.Context, text string) ([]string, error) {
 	q, err := query.ParseSQL(text)
 	if err != nil {
@@ -136,7 +138,7 @@ func plain(v value.Value) value.Value {
 	return canonical.Of(v)
 }
 
-// Run asks a source every statement.
+// Run tests a source with every statement.
 func Run(t *testing.T, o sourcetest.Open, limits Limits) {
 	s := open(t, o)
 	for _, st := range read(t, corpus) {
@@ -171,7 +173,8 @@ func Run(t *testing.T, o sourcetest.Open, limits Limits) {
 	}
 }
 
-// everything joins twelve tables without a condition: the reading ends with its time, or before it takes much memory.
+// everything joins twelve tables without a condition. The read must end at its deadline, or before it uses much
+// memory.
 func everything(t *testing.T, s *subject) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -182,7 +185,7 @@ func everything(t *testing.T, s *subject) {
 	}
 }
 
-// longLists asks for the records whose values are in lists of 4,000 constants, and reads tables of as many.
+// longLists tests conditions with lists of 4,000 constants, and tables of as many constants.
 func longLists(t *testing.T, s *subject) {
 	t.Helper()
 	var numbers, texts []string
@@ -209,7 +212,8 @@ func longLists(t *testing.T, s *subject) {
 	}
 }
 
-// Alike asks a source and the oracle every statement, for a source whose types are not those of the corpus.
+// Alike runs every statement on a source and on the oracle. It is for a source whose types differ from those of the
+// corpus.
 func Alike(t *testing.T, o sourcetest.Open, oracle sourcetest.Oracle) {
 	s := open(t, o)
 	classes, _, err := s.source.Describe(t.Context())
@@ -244,8 +248,8 @@ func errorText(err error) string {
 	return text
 }
 
-// Raw compares the answers in the corpus with those of a PostgreSQL that holds the shop and runs their text: raw returns
-// the records as JSON. With the flag it writes what the source answers, where both agree.
+// Raw compares the answers in the corpus with those of a PostgreSQL server that contains the shop. The function raw
+// runs a text there and returns the records as JSON. With the flag, Raw writes the source's answers if both agree.
 func Raw(t *testing.T, o sourcetest.Open, raw func(text string) ([]string, error)) {
 	s := open(t, o)
 	all := read(t, corpus)
@@ -269,7 +273,7 @@ func Raw(t *testing.T, o sourcetest.Open, raw func(text string) ([]string, error
 		}
 		st.rows = got
 	}
-	for _, st := range read(t, written) { // of the forms, those that PostgreSQL takes too
+	for _, st := range read(t, written) { // only forms that PostgreSQL also accepts
 		want, err := raw(fixTime(st.text))
 		if got, ours := s.ask(t.Context(), st.text); err == nil && ours == nil && !st.own && !same(got, want) {
 			t.Errorf("%s\n got %s\nwant %s", st.text, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
@@ -288,7 +292,7 @@ func Raw(t *testing.T, o sourcetest.Open, raw func(text string) ([]string, error
 	}
 }
 
-// fixTime returns text with the time of the calls in place of the current one.
+// fixTime replaces the current time in text by the time of the calls.
 func fixTime(text string) string {
 	const at = "timestamptz '2026-06-15 12:00:00Z'"
 	return strings.NewReplacer("now()", at, "statement_timestamp()", at, "transaction_timestamp()", at, "clock_timestamp()", at, "current_date", "date '2026-06-15'").Replace(text)
@@ -316,7 +320,8 @@ func write(t *testing.T, name, file string, all []statement) {
 	}
 }
 
-// same compares records: numbers as numbers, with fifteen digits of those that aren't whole, dates as instants.
+// same compares records. It compares numbers as numbers and dates as instants. Numbers that aren't whole are compared
+// to fifteen digits.
 func same(a, b []string) bool {
 	return slices.EqualFunc(a, b, func(x, y string) bool {
 		vx, errX := value.Read([]byte(x), 20)

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// testCancellation tests that a cancelled apply has either happened or not, and that Bar reports which. Nothing is
-// left behind either way.
+// testCancellation tests a cancelled apply. It must have happened completely or not at all, and Bar must report
+// which. In both cases nothing else may be left behind.
 func testCancellation(t *testing.T, d *database) {
 	c := d.newApprovedChange(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -47,9 +47,9 @@ func testCancellation(t *testing.T, d *database) {
 	testInterruption(t, d)
 }
 
-// testInterruption cancels an apply at any moment. Both the effect and its marker are written, or neither is. Where
-// they aren't written together, the next executor settles it. In FerretDB it may be the one after that, because the
-// server may break off the next one for the first's sake.
+// testInterruption cancels an apply at any moment. Either both the effect and its marker must be written, or neither.
+// If a source doesn't write them together, the next executor completes the work. In FerretDB it may be the executor
+// after the next, because the server may interrupt the next one as well.
 func testInterruption(t *testing.T, d *database) {
 	left := 0
 	for i := 0; i < 60; i += d.every() {
@@ -66,7 +66,7 @@ func testInterruption(t *testing.T, d *database) {
 		}
 		for fence := int64(2); fence < 1000 && !d.Groups && (errors.Is(barred, change.ErrUnknown) || problem.CodeOf(barred) == problem.Upstream); fence++ {
 			if fence > 10 {
-				time.Sleep(10 * time.Millisecond) // a connection is broken off for as long as a statement of the first lives
+				time.Sleep(10 * time.Millisecond) // a connection is interrupted as long as a statement of the first executor is running
 			}
 			_, barred = d.apply(t, c, fence)
 			applied = true
@@ -78,7 +78,7 @@ func testInterruption(t *testing.T, d *database) {
 	t.Logf("%d of 60 were left half done, and settled", left)
 }
 
-// withLockedRecord calls while with the record 0 of marks locked by an outsider.
+// withLockedRecord calls the function while with the record 0 of marks locked by another connection.
 func (d *database) withLockedRecord(t *testing.T, while func()) {
 	t.Helper()
 	conn, err := d.outside.Conn(t.Context())
@@ -98,7 +98,7 @@ func (d *database) withLockedRecord(t *testing.T, while func()) {
 	}
 }
 
-// catalogue: the marker table isn't a class, and classes that can't be written safely are refused.
+// catalogue checks that the marker table isn't a class, and that classes that can't be written safely are refused.
 func catalogue(t *testing.T, d *database) {
 	for _, c := range d.classes {
 		if strings.HasPrefix(c.Name, "bailiwick") {

@@ -18,8 +18,8 @@ const (
 	dropNotes = `{"op":"delete_class","class":"notes"}`
 )
 
-// classes tests that classes are created and dropped, each once. None is dropped that holds a record or that others
-// reference.
+// classes tests that classes are created and dropped exactly once. A class with records or with references from other
+// classes must not be dropped.
 func classes(t *testing.T, d *database) {
 	step := func(text, want string) { t.Helper(); d.classStep(t, text, want) }
 	step(makeNotes, `"" [notes] 0 again true`)
@@ -62,7 +62,7 @@ func classes(t *testing.T, d *database) {
 	}
 }
 
-// classStep previews and applies a change of the schema, twice.
+// classStep previews a schema change and applies it twice.
 func (d *database) classStep(t *testing.T, text, want string) {
 	t.Helper()
 	kind := change.Executed
@@ -100,7 +100,7 @@ func (d *database) halfway(t *testing.T) {
 	}
 	c := d.newApprovedChange(t, makeNotes)
 	begun(c)
-	if r, err := d.apply(t, d.newApprovedChange(t, makeNotes), 1); err != nil { // as the earlier attempt has created it
+	if r, err := d.apply(t, d.newApprovedChange(t, makeNotes), 1); err != nil { // the result must be as if the earlier attempt had created it
 		t.Fatal(r, err)
 	}
 	if r, err := d.apply(t, c, 2); err != nil || r.Again {

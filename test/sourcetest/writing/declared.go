@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// testDeclaredTypes writes values into fields whose types the rules declare, as types does, and values that they can't hold.
+// testDeclaredTypes is like types for fields whose types the rules declare. It also writes values that the fields
+// can't store.
 func testDeclaredTypes(t *testing.T, d *database) {
 	for _, r := range []struct{ field, value, want string }{
 		{"made_ms", `"2026-03-29T02:30:00.123Z"`, ``},

@@ -22,16 +22,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// An Executor runs in a process of its own. It applies the changes number From, From+1, … with a fence, until it is
-// killed. Each change creates Each records of the class hits. A part of them, or twice as many, would show.
+// An Executor runs in its own process. It applies the changes From, From+1, … with a fence until it is killed. Each
+// change creates Each records of the class hits. The test can therefore detect a partly or doubly applied change.
 type Executor struct {
 	From, Each int
 	Fence      int64
-	Beside     int // how many changes it applies at once. 0 means 1
-	To         int // the last change, or a few more. 0 means that there is none
+	Beside     int // number of changes applied concurrently. 0 means 1
+	To         int // the last change. A few more may be applied. 0 means no limit
 }
 
-// Execute runs an executor, and writes the result of each change to out.
+// Execute runs an executor and writes the result of each change to out.
 func (e Executor) Execute(w Writable, out io.Writer) error {
 	ctx := context.Background()
 	classes, _, err := w.Describe(ctx)
@@ -66,7 +66,7 @@ func (e Executor) Execute(w Writable, out io.Writer) error {
 	return nil
 }
 
-// outcomeWord returns in a word how a change ended.
+// outcomeWord returns a word for the outcome of a change.
 func outcomeWord(r change.Receipt, err error) (string, error) {
 	switch {
 	case errors.Is(err, change.ErrFenced):
@@ -79,7 +79,7 @@ func outcomeWord(r change.Receipt, err error) (string, error) {
 	return "applied", nil
 }
 
-// hit returns the permit for change n.
+// hit returns the permit for the n-th change.
 func (e Executor) hit(p *policy.Policy, n int) (writes.Permit, error) {
 	c := &change.Change{ID: hitID(n), State: change.Granted, Source: "app", Effects: make([]change.Effect, e.Each)}
 	data := value.OfObject([]value.Member{{Name: "nr", Value: value.OfInt(int64(n))}})
@@ -96,7 +96,7 @@ func (e Executor) hit(p *policy.Policy, n int) (writes.Permit, error) {
 
 func hitID(n int) string { return fmt.Sprintf("hit%d", n) }
 
-// A Process returns the command that runs Execute in a process of its own.
+// A Process returns the command that runs Execute in a separate process.
 type Process func(from int, fence int64) *exec.Cmd
 
 // An executor is a process that applies changes.
@@ -105,7 +105,7 @@ type executor struct {
 	lines *bufio.Scanner
 }
 
-// start starts a process and waits until it begins to apply.
+// start starts a process and waits until it starts to apply changes.
 func start(t *testing.T, p Process, from int, fence int64) *executor {
 	t.Helper()
 	cmd := p(from, fence)
@@ -126,7 +126,7 @@ func start(t *testing.T, p Process, from int, fence int64) *executor {
 	return e
 }
 
-// end kills the executor and returns the number after the last change that it reported as done.
+// end kills the executor. It returns the number after the last change that the executor reported as done.
 func (e *executor) end(t *testing.T, next int) int {
 	t.Helper()
 	e.Process.Kill()
@@ -137,7 +137,7 @@ func (e *executor) end(t *testing.T, next int) int {
 	return next
 }
 
-// after returns the change after the one that the line reports, or next if it reports none as done.
+// after returns the number after the change that a line reports as done. It returns next if the line reports none.
 func (e *executor) after(next int) int {
 	var n int
 	var what string
@@ -147,20 +147,20 @@ func (e *executor) after(next int) int {
 	return next
 }
 
-// Hits reads from outside what executors write. It reads how many records change n has created, and whether it is
-// marked as applied, at one moment. Each is how many a change creates. They are written with the marker or not at all,
-// unless Loose.
+// Hits reads the effects of executors on another connection. Of returns, for one moment, the number of records that
+// the n-th change has created, and whether the change is marked as applied. Each is the number of records that a
+// change creates. Records and marker must be written together or not at all, unless Loose is set.
 type Hits struct {
 	Of     func(t *testing.T, change string, n int) (made int, marked bool)
 	Each   int
 	Loose  bool
-	Beside int // as of the executors
+	Beside int // like Executor.Beside
 }
 
-// Beside is how many changes the executors of a database of SQL apply at once.
+// Beside is the number of changes that an executor of an SQL database applies concurrently.
 const Beside = 6
 
-// SQLHits are the Hits of a database of SQL.
+// SQLHits returns the Hits for an SQL database.
 func SQLHits(outside *sql.DB) Hits {
 	return Hits{Each: 2, Beside: Beside, Of: func(t *testing.T, change string, n int) (made int, marked bool) {
 		var marks int
@@ -174,8 +174,9 @@ func SQLHits(outside *sql.DB) Hits {
 
 func (h Hits) of(t *testing.T, n int) (made int, marked bool) { return h.Of(t, hitID(n), n) }
 
-// Whole fails unless the changes that an executor has reported are there, and the 20 after each of them are whole or not there. It
-// returns the last that was reported, or is there.
+// Whole checks the changes that an executor has reported, and the 20 changes after each of them. Reported changes
+// must be applied. The others must be applied completely or not at all. It returns the last change that was reported
+// or applied.
 func (h Hits) Whole(t *testing.T, from int, said string) (last int) {
 	t.Helper()
 	reported := map[int]bool{}
@@ -198,19 +199,19 @@ func (h Hits) Whole(t *testing.T, from int, said string) (last int) {
 	return last
 }
 
-// isTorn reports whether records and marker of a change don't belong together.
+// isTorn reports whether the records and the marker of a change contradict each other.
 func (h Hits) isTorn(made int, marked bool) bool {
 	return made != map[bool]int{true: h.Each}[marked] && !(h.Loose && !marked && made == h.Each)
 }
 
-// Kills kills an executor rounds times, 2 to 20 ms after it began or after its first report, and lets the next one
-// continue. No change is lost, and none is applied twice. Its records are written with its marker or not at all.
+// Kills kills an executor in each round, 2 to 20 ms after its start or its first report. The next executor continues.
+// No change may be lost or applied twice. Records and marker must be written together or not at all.
 func Kills(t *testing.T, hits Hits, p Process, rounds int) {
 	next, fence, between := 1, int64(0), 0
 	for round := range rounds {
 		fence++
 		e := start(t, p, next, fence)
-		if round%3 == 0 && e.lines.Scan() { // however slow the machine is, some kills come amid changes
+		if round%3 == 0 && e.lines.Scan() { // on a machine of any speed, some kills happen during changes
 			next = e.after(next)
 		}
 		time.Sleep(2*time.Millisecond + rand.N(18*time.Millisecond))
@@ -221,7 +222,7 @@ func Kills(t *testing.T, hits Hits, p Process, rounds int) {
 				t.Fatalf("kill %d: change %d has made %d records, marked: %v", fence, n, made, marked)
 			}
 			if marked {
-				between++ // it was done, but not reported
+				between++ // the change was applied but not reported
 			}
 		}
 	}
@@ -254,13 +255,13 @@ func Kills(t *testing.T, hits Hits, p Process, rounds int) {
 	}
 }
 
-// Stops suspends an executor at any moment, as a machine may that is suspended for longer than its lease lasts. It bars
-// the changes that the executor may be applying, and lets it continue. A barred change is never written, however far it
-// had come.
+// Stops suspends an executor at any moment, like a machine that is suspended for longer than its lease. It bars the
+// changes that the executor may be applying, and lets the executor continue. A barred change must never be written,
+// however far it had come.
 func Stops(t *testing.T, w Writable, hits Hits, p Process, rounds int) {
 	next, fence, barred := 1, int64(0), 0
-	// If one lock covers the whole database, a change of an executor suspended while it holds the lock can't be barred:
-	// then there is another round.
+	// If one lock covers the whole database, an executor may be suspended while it has the lock. Its change can't be
+	// barred then, so another round follows.
 	for round := 0; round < rounds || barred == 0 && round < 20*rounds; round++ {
 		fence++
 		e := start(t, p, next, fence)
@@ -274,7 +275,7 @@ func Stops(t *testing.T, w Writable, hits Hits, p Process, rounds int) {
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			_, applied, err := w.Bar(ctx, hitID(n), fence)
 			cancel()
-			if err != nil { // it is suspended with its locks held: an unknown outcome isn't reported as barred
+			if err != nil { // it was suspended with its locks. An unknown outcome isn't reported as barred
 				break
 			}
 			if kept[n] = !applied; !applied {

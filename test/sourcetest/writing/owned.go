@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// testOwnerStatements tests actions that run a statement of the application's owner. They are previewed, rolled back and applied
-// once, like every write, and only with the text that was reviewed.
+// testOwnerStatements tests actions that run an SQL statement of the application's owner. They must be previewed,
+// rolled back and applied once, like every write. Only the reviewed text may run.
 func testOwnerStatements(t *testing.T, d *database) {
 	const raise = `UPDATE issues SET votes = votes + :by WHERE project = :project AND title <> ':by; not this'`
 	asks := func(statement, id string, by int) string {
@@ -62,13 +62,12 @@ func testOwnerStatements(t *testing.T, d *database) {
 	beside(t, d, asks(raise, "1", 1), asks(raise, "", 1000))
 }
 
-// beside tests a statement of the owner beside a record that an action deletes and one that is written as it is. All
-// are written in one transaction, or nothing is, and each by its own rights. refused is a statement that the database
-// refuses.
+// beside tests an owner's statement in one group with a delete by an action and a raw write. All are written in one
+// transaction or none, each with its own rights. refused is a statement that the database refuses.
 func beside(t *testing.T, d *database, statement, refused string) {
 	d.run(t, `INSERT INTO marks (id, n) VALUES (41, 1)`)
 	const remove, set = `{"op":"delete","class":"marks","id":"41"}`, `{"op":"update","class":"marks","id":"0","data":{"n":5}}`
-	d.scopes = []identity.Scope{identity.Read, identity.Write} // a delete by an action needs the action's scope, which the action checks itself
+	d.scopes = []identity.Scope{identity.Read, identity.Write} // a delete by an action requires the action's scope, which the action itself checks
 	if _, err := d.previewWrites(t, statement, remove, set); problem.CodeOf(err) != problem.PermissionDenied || problem.Of(err).Pointer != "/writes/1" {
 		t.Errorf("a delete of no action: %v", err)
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// A row is writes and their result. This is "before → after" of each, the other records that are deleted, and why the
-// database would refuse. Then follow the applied records. The rows of a table run in sequence in one database.
+// A row contains writes and their result. The result is "before → after" of each write, the other records that are
+// deleted, and the reason for which the database would refuse. Then the applied records follow. The rows of a table
+// run in sequence in one database.
 type row struct {
 	writes []string
 	want   string
-	others [3]string // if a dialect differs
+	others [3]string // results of dialects that differ
 }
 
 func (d *database) rows(t *testing.T, rows []row) {
@@ -28,7 +29,7 @@ func (d *database) rows(t *testing.T, rows []row) {
 	}
 }
 
-// previewAndApply previews and applies writes, twice, and returns the result.
+// previewAndApply previews writes, applies them twice, and returns the result.
 func (d *database) previewAndApply(t *testing.T, texts ...string) string {
 	t.Helper()
 	seen, err := d.previewWrites(t, texts...)
@@ -75,19 +76,19 @@ func (d *database) previewAndApply(t *testing.T, texts ...string) string {
 
 func one(text string) []string { return []string{text} }
 
-// records tests what defaults, keys, triggers, constraints, cascades and views do to single writes.
+// records tests the effects of defaults, keys, triggers, constraints, cascades and views on single writes.
 func records(t *testing.T, d *database) {
 	d.rows(t, made)
 	d.rows(t, constrained)
 	d.rows(t, outside)
 	d.rows(t, cascading)
 	for query, want := range map[string]int64{
-		"SELECT count(*) FROM comments":                                1, // the one of issue 3
+		"SELECT count(*) FROM comments":                                1, // the comment on issue 3
 		"SELECT count(*) FROM likes":                                   1,
 		"SELECT count(*) FROM pins WHERE issue IS NULL":                2,
-		"SELECT count(*) FROM issues":                                  3, // 3, 4 and the new one
+		"SELECT count(*) FROM issues":                                  3, // issues 3 and 4, and the new issue
 		"SELECT count(*) FROM projects WHERE org = 'other'":            1,
-		"SELECT count(*) FROM bailiwick_applied WHERE receipt IS NULL": map[bool]int64{false: 7, true: 6}[d.Kind == sourcetest.MySQL], // refused
+		"SELECT count(*) FROM bailiwick_applied WHERE receipt IS NULL": map[bool]int64{false: 7, true: 6}[d.Kind == sourcetest.MySQL], // refused changes
 	} {
 		if got := d.count(t, query); got != want {
 			t.Errorf("%s: %d, want %d", query, got, want)
@@ -95,8 +96,8 @@ func records(t *testing.T, d *database) {
 	}
 }
 
-// testRevivedRecords tests that a record which a revert brings back has the id that it had, also where only the database counts
-// ids. It takes no id that is used again.
+// testRevivedRecords tests a record that a revert restores. It must have its former id, even if only the database
+// assigns ids. It must not take an id that was used again.
 func testRevivedRecords(t *testing.T, d *database) {
 	d.run(t, [3]string{"CREATE TABLE counted (id INTEGER PRIMARY KEY, n INT, twice INT GENERATED ALWAYS AS (n * 2) VIRTUAL)",
 		"CREATE TABLE counted (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n int4, twice int4 GENERATED ALWAYS AS (n * 2) STORED)",
@@ -113,7 +114,7 @@ func testRevivedRecords(t *testing.T, d *database) {
 
 var (
 	made = []row{
-		// defaults, generated keys, keys of several fields
+		// defaults, generated keys, and keys of several fields
 		{writes: one(`{"op":"create","class":"issues","data":{"project":"1","title":"new"}}`),
 			want: ` → {"id":101,"project":1,"title":"new","votes":0,"parent":null,"loud":null}; applied 101`,
 			others: [3]string{1: ` → {"id":101,"project":1,"title":"new","votes":0,"parent":null,"loud":null}; applied 102`,
@@ -176,23 +177,23 @@ var (
 	}
 )
 
-// groups are several writes in one transaction.
+// groups tests several writes in one transaction.
 func groups(t *testing.T, d *database) {
 	d.rows(t, []row{
 		{writes: []string{`{"op":"create","class":"projects","data":{"id":"7","name":"seven"}}`, `{"op":"create","class":"issues","data":{"project":"7","title":"first"}}`,
 			`{"op":"update","class":"issues","id":"4","data":{"project":"7","title":"dd"}}`},
 			want: ` → {"id":7,"org":"acme","name":"seven","budget":5} &  → {"id":101,"project":7,"title":"first","votes":0,"parent":null,"loud":null}` +
 				` & {"id":4,"project":2,"title":"d","votes":4,"parent":null,"loud":null} → {"id":4,"project":7,"title":"dd","votes":4,"parent":null,"loud":"DD"}; applied 7 ` + [...]string{"101", "102", "102"}[d.Kind] + ` 4`},
-		// the diff of a second write to a record would tell whether the first one met a hidden record
+		// the diff of a second write to a record would reveal whether the first write found a hidden record
 		{writes: []string{`{"op":"update","class":"marks","id":"0","data":{"n":3}}`, `{"op":"update","class":"marks","id":"0","data":{"n":0}}`},
 			want: `invalid_argument: it writes the record of /writes/0 again`},
-		// a key that the database generates can't be guessed, one that the group sets can be named
+		// a key that the database generates can't be guessed. A key that the group sets can be used
 		{writes: []string{`{"op":"create","class":"issues","data":{"project":"7","title":"made"}}`,
 			`{"op":"update","class":"issues","id":"` + [...]string{"102", "103", "103"}[d.Kind] + `","data":{"title":"guessed"}}`},
 			want: `not_found: there is no record "` + [...]string{"102", "103", "103"}[d.Kind] + `" in issues`},
 		{writes: []string{`{"op":"create","class":"projects","data":{"id":"8","name":"eight"}}`, `{"op":"delete","class":"projects","id":"8"}`},
 			want: ` → {"id":8,"org":"acme","name":"eight","budget":5} & {"id":8,"org":"acme","name":"eight","budget":5} → ; applied 8 8`},
-		// if one is refused, none is written
+		// if one write is refused, none is written
 		{writes: []string{`{"op":"update","class":"marks","id":"0","data":{"n":1}}`, `{"op":"create","class":"projects","data":{"id":"1","name":"x"}}`,
 			`{"op":"update","class":"issues","id":"2","data":{"title":"no"}}`},
 			want: `{"id":0,"n":0} → {"id":0,"n":1} &  → {"id":1,"org":"acme","name":"x","budget":null} & {"id":2,"project":1,"title":"b","votes":2,"parent":1,"loud":null}` +

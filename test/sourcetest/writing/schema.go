@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Script creates the tables of the suite. A name in braces is replaced by each dialect's text in words.
+// Script returns the statements that create the tables of the suite. Names in braces are replaced by the text of each
+// dialect in words.
 func Script(d sourcetest.Kind) []string {
 	var out []string
 	for _, statement := range tables {
@@ -71,8 +72,8 @@ var tables = []string{
 	`INSERT INTO marks VALUES (0, 0)`,
 }
 
-// triggers write a trail, shout titles, refuse the title "no" and skip the title "never", as each dialect can. They also
-// advance the counters of keys beyond explicitly inserted keys.
+// triggers write to the table trail, convert titles to upper case, refuse the title "no" and skip the title "never",
+// as each dialect supports. They also advance the counters of keys beyond explicitly inserted keys.
 var triggers = [3][]string{
 	{
 		`CREATE TRIGGER issues_shout AFTER UPDATE OF title ON issues BEGIN UPDATE issues SET loud = upper(new.title) WHERE id = new.id; INSERT INTO trail (what) VALUES ('retitled'); END`,

@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 )
 
-// sharing are the tables in which changes wait for each other. They have a field that leads to another record, which is
-// checked at the commit of a transaction where the database can do so. They also have numbers that a trigger refuses.
+// sharing creates the tables in which changes wait for one another. They have a pointer that is checked at the commit
+// of a transaction, if the database supports that. They also have numbers that a trigger refuses.
 var sharing = [3][]string{
 	{
 		`CREATE TABLE slots (id INT NOT NULL PRIMARY KEY, n INT NOT NULL CHECK (n + 0 < 1000), owner INT REFERENCES owners (id) DEFERRABLE INITIALLY DEFERRED)`,
@@ -38,7 +38,7 @@ var sharing = [3][]string{
 
 const slots = 12
 
-// addSharingTables adds the tables of sharing.
+// addSharingTables creates the tables of sharing.
 func (d *database) addSharingTables(t *testing.T) {
 	t.Helper()
 	d.run(t, `CREATE TABLE owners (id int NOT NULL PRIMARY KEY)`)
@@ -52,13 +52,13 @@ func (d *database) addSharingTables(t *testing.T) {
 	d.look(t)
 }
 
-// slot returns the write of some fields of a slot.
+// slot returns a write of some fields of a slot.
 func slot(id int, data string) string {
 	return fmt.Sprintf(`{"op":"update","class":"slots","id":"%d","data":{%s}}`, id, data)
 }
 
-// testSharedTransactions tests changes and previews that wait for each other and may share a transaction. Each ends as
-// it does in a transaction of its own, whatever becomes of the others, and so do the records.
+// testSharedTransactions tests changes and previews that wait for one another and may share a transaction. Each must
+// end as in its own transaction, whatever happens to the others. The records must be the same as well.
 func testSharedTransactions(t *testing.T, d *database) {
 	for name, data := range map[string][]string{
 		"all are written": {`"n":1`, `"n":2`, `"n":3`, `"n":4`, `"n":5`, `"n":6`},
@@ -88,8 +88,8 @@ func testSharedTransactions(t *testing.T, d *database) {
 	t.Run("Twice", func(t *testing.T) { twice(t, d) })
 }
 
-// ends previews and applies a change of each slot: one after the other, or while somebody else has them wait. It returns what
-// was seen and how each ended.
+// ends previews and applies a change of each slot, in sequence or concurrently. It returns the previews and the
+// outcomes.
 func (d *database) ends(t *testing.T, data []string, together bool) []string {
 	t.Helper()
 	out := make([]string, 2*len(data))
@@ -129,7 +129,7 @@ func (d *database) ends(t *testing.T, data []string, together bool) []string {
 	return out
 }
 
-// each calls do n times: in order, or together, begun while somebody else holds a lock.
+// each calls do n times, in sequence or concurrently. If concurrently, another connection has a lock at the start.
 func (d *database) each(t *testing.T, n int, together bool, do func(int)) {
 	t.Helper()
 	if !together {
@@ -143,12 +143,12 @@ func (d *database) each(t *testing.T, n int, together bool, do func(int)) {
 		for i := range n {
 			all.Go(func() { do(i) })
 		}
-		time.Sleep(30 * time.Millisecond) // nothing depends on how many of them wait by then
+		time.Sleep(30 * time.Millisecond) // the result doesn't depend on how many are waiting by then
 	})
 	all.Wait()
 }
 
-// rest returns the slots, and which changes have markers.
+// rest returns the slots and the changes that have markers.
 func (d *database) rest(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -173,7 +173,8 @@ func (d *database) rest(t *testing.T) string {
 	return all.String()
 }
 
-// commits: where one transaction runs at a time, those that wait have one commit. In another database there is nothing to see.
+// commits checks that waiting changes share one commit in a database that runs one transaction at a time. In other
+// databases this can't be observed.
 func commits(t *testing.T, d *database) {
 	if d.Kind != sourcetest.SQLite {
 		return
@@ -190,9 +191,9 @@ func commits(t *testing.T, d *database) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return binary.BigEndian.Uint32(file[24:]) // the format's "file change counter"
+		return binary.BigEndian.Uint32(file[24:]) // the field "file change counter" of the file format
 	}
-	// How many wait when the lock is given back depends on the machine.
+	// The number of waiting changes when the lock is released depends on the machine.
 	for round := range 50 {
 		changes := make([]*change.Change, slots)
 		for i := range changes {
@@ -222,8 +223,8 @@ func (d *database) slotNumber(id int) (n, owner int, err error) {
 	return n, owner, err
 }
 
-// twice: executors of one change meet in a transaction, and callers leave while theirs runs. The one is applied once.
-// Bar gives the outcome of a change whose caller has left.
+// twice runs several executors of one change in a shared transaction, and callers that leave while their transaction
+// runs. The change must be applied once. Bar must return the outcome of a change whose caller has left.
 func twice(t *testing.T, d *database) {
 	d = open(t, d.Target)
 	d.addSharingTables(t)

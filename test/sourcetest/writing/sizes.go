@@ -8,10 +8,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// sizes tests that a record that is too large is refused before it is read. Records of a group that are too large
-// together are refused too. A hidden field doesn't count.
+// sizes tests that a record that is too large is refused before it is read. Records of a group that are together too
+// large must also be refused. Hidden fields don't count.
 func sizes(t *testing.T, d *database) {
-	const most = 2 << 20 // bytes, as docs/limits.md says
+	const most = 2 << 20 // in bytes, as in docs/limits.md
 	const large = most - 1000
 	for id, fields := range []string{"body = NULL, hidden = '" + strings.Repeat("x", 200) + "'", "body = '" + strings.Repeat("x", large) + "'",
 		"body = '" + strings.Repeat("y", large/2) + "', doc = '\"" + strings.Repeat("z", large/2+2000) + "\"'", "body = '" + strings.Repeat("x", most+1) + "'",

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// stale: the records must still be as they were reviewed, in the concerned fields.
+// stale checks that records must still match the reviewed records in the relevant fields.
 func stale(t *testing.T, d *database) {
 	const was = `{"id":1,"project":1,"title":"a","votes":1,"parent":null,"loud":null}`
 	for _, r := range []struct{ write, outside, want string }{
@@ -48,7 +48,7 @@ func stale(t *testing.T, d *database) {
 			t.Errorf("%s after %s: now %v, want %s", r.write, r.outside, moved.Now, r.want)
 		}
 	}
-	// One stale item of a group stops all of it, and the error has the current state of all.
+	// One stale item stops the whole group. The error contains the current state of all items.
 	d.run(t, `UPDATE issues SET votes = 1, parent = NULL WHERE id = 2`)
 	c := d.newApprovedChange(t, `{"op":"update","class":"marks","id":"0","data":{"n":5}}`, `{"op":"update","class":"issues","id":"2","data":{"votes":2}}`)
 	d.run(t, `UPDATE issues SET votes = 9 WHERE id = 2`)
@@ -62,8 +62,8 @@ func stale(t *testing.T, d *database) {
 	}
 }
 
-// testVersions tests rules that name a version. A record is stale if it has changed and changed back, or if another
-// field has changed.
+// testVersions tests rules that name a version field. A record is stale if it changed and changed back, or if another
+// field changed.
 func testVersions(t *testing.T, d *database) {
 	rules := d.rules()
 	issues := rules.Classes["issues"]
@@ -100,7 +100,7 @@ func testVersions(t *testing.T, d *database) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.moved && c.Difference(now.Effects) == "" { // the applied change has moved it itself
+		if r.moved && c.Difference(now.Effects) == "" { // the applied change itself has changed the record
 			t.Errorf("%v after %v: reviewers are told nothing", r.writes, r.outside)
 		}
 	}
@@ -112,8 +112,8 @@ func testVersions(t *testing.T, d *database) {
 	}
 }
 
-// fences tries every sequence of three of: applying with a fence (a1, a2), applying a refused change (r1, r2), and
-// barring (b1, b2). The database must agree with the model.
+// fences tries every sequence of three steps. The steps are: apply with a fence (a1, a2), apply a refused change (r1,
+// r2), and bar (b1, b2). The database must agree with the model.
 func fences(t *testing.T, d *database) {
 	steps := []string{"a1", "a2", "r1", "r2", "b1", "b2"}
 	key := 0
@@ -136,7 +136,7 @@ func fences(t *testing.T, d *database) {
 					fence := int64(step[1] - '0')
 					want := ""
 					switch {
-					case applied && step[0] == 'r': // it has another digest
+					case applied && step[0] == 'r': // the change has another digest
 						want = "another"
 					case applied:
 						want = "again"
@@ -161,7 +161,7 @@ func fences(t *testing.T, d *database) {
 	}
 }
 
-// step does one step of fences and returns the name of its result.
+// step performs one step of fences and returns the name of its result.
 func (d *database) step(t *testing.T, kind byte, good, bad *change.Change, fence int64) string {
 	t.Helper()
 	var r change.Receipt
@@ -194,8 +194,8 @@ func (d *database) step(t *testing.T, kind byte, good, bad *change.Change, fence
 	return "applied"
 }
 
-// races: many appliers of one change, and of many changes of one record. Each is applied once, and none overwrites a
-// value that its reviewer hadn't seen.
+// races applies one change several times concurrently, and many changes of one record. Each must be applied once, and
+// none may overwrite a value that its reviewer hadn't seen.
 func races(t *testing.T, d *database) {
 	c := d.newApprovedChange(t, `{"op":"update","class":"marks","id":"0","data":{"n":1}}`)
 	var group sync.WaitGroup
@@ -216,7 +216,7 @@ func races(t *testing.T, d *database) {
 	if n, _ := d.number(t, 0); n != 1 {
 		t.Errorf("n is %d", n)
 	}
-	// Ten changes of one value, each from 1 to its own: one wins.
+	// Of ten changes from 1 to different values, exactly one succeeds.
 	won := make([]bool, 10)
 	permits := make([]writes.Permit, len(won))
 	for i := range permits {
@@ -247,13 +247,13 @@ func races(t *testing.T, d *database) {
 	}
 }
 
-// Outsiders has another connection write while changes changes are applied. Each change increments the value that its
-// reviewer saw, so that the value counts all writes if none was overwritten.
+// Outsiders writes on another connection while changes are applied. Each change increments the value that its
+// reviewer saw. The final value equals the number of writes if none was overwritten.
 func Outsiders(t *testing.T, target Target, changes int) {
 	open(t, target).outsiders(t, changes, 3*time.Millisecond)
 }
 
-// BedOutsiders does the same on a bed, whose outsider waits for at most pause between its writes.
+// BedOutsiders is like Outsiders for a bed. The other connection waits at most pause between its writes.
 func BedOutsiders(t *testing.T, b Bed, changes int, pause time.Duration) {
 	newDatabase(t, b).outsiders(t, changes, pause)
 }
@@ -281,11 +281,11 @@ func (d *database) outsiders(t *testing.T, changes int, pause time.Duration) {
 		c := d.newApprovedChange(t, draft)
 		before, _ := c.Effects[0].Before.Get("n")
 		after, _ := c.Effects[0].After.Get("n")
-		time.Sleep(rand.N(3 * time.Millisecond)) // as if it were reviewed
+		time.Sleep(rand.N(3 * time.Millisecond)) // simulates the time of a review
 		_, err := d.apply(t, c, 1)
 		switch {
 		case err == nil:
-			applied += after.Int() - before.Int() // an outsider may have written between the query and the preview
+			applied += after.Int() - before.Int() // another connection may have written between the query and the preview
 		case isMoved(err):
 			stale++
 		default:

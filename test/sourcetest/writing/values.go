@@ -11,13 +11,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// types writes each value into its field, by a create and by an update, and reads it back through the preview, the
-// receipt and a query.
+// types writes each value into its field by a create and an update. It compares the value in the preview, the receipt
+// and a query.
 func types(t *testing.T, d *database) {
 	for _, r := range []struct {
 		field, value string
-		want         string    // as it is read back, or "" for value
-		others       [3]string // if a dialect differs. "refused" if it can't hold the value
+		want         string    // the value read back. "" means the same value
+		others       [3]string // results of dialects that differ. "refused" if the dialect can't store the value
 	}{
 		{field: "name", value: `"plain"`},
 		{field: "name", value: `""`},
@@ -63,7 +63,7 @@ func types(t *testing.T, d *database) {
 		name := r.field + " " + problem.Cut(r.value)
 		if want == "refused" {
 			if _, err := value.Read([]byte(r.value), 0); err != nil {
-				continue // no API accepts it
+				continue // no API accepts the value
 			}
 			if _, err := d.previewWrites(t, fmt.Sprintf(`{"op":"create","class":"things","data":{%q:%s}}`, r.field, r.value)); problem.CodeOf(err) != problem.InvalidArgument {
 				t.Errorf("%s: %v", name, err)
@@ -115,7 +115,7 @@ func (d *database) roundTrip(t *testing.T, name, field, text, want string) {
 	if got, _ := r.After[0].Get(field); string(got.AppendJSON(nil)) != want {
 		t.Errorf("%s was updated to %s, want %s", name, problem.Cut(string(got.AppendJSON(nil))), problem.Cut(want))
 	}
-	// The comparison is with the written record: the same record, proposed again, has not moved.
+	// A new proposal for the same record must not report a change of the record.
 	c = d.newApprovedChange(t, fmt.Sprintf(`{"op":"delete","class":"things","id":%q}`, r.Keys[0]))
 	if _, err = d.apply(t, c, 1); err != nil {
 		t.Errorf("%s: %v", name, err)
@@ -150,9 +150,9 @@ func (d *database) read(t *testing.T, id, field string) string {
 	return "nothing"
 }
 
-// misfits are values that policy accepts for the type of their field and that the column can't hold exactly. They are
-// refused before anything runs, with the name of the field. A refusal by the database itself is reported without its
-// message.
+// misfits tests values that policy accepts for the type of the field but that the column can't store exactly. They
+// must be refused before anything runs, with the name of the field. A refusal by the database itself is reported
+// without its message.
 func misfits(t *testing.T, d *database) {
 	for _, r := range []struct {
 		field, value string

@@ -1,8 +1,8 @@
-// Package writing is the suite that every source.Writer over SQL passes, on the real server. It tests the preview of a
-// write, the written records, and writes that must never happen.
+// Package writing is the test suite that every source.Writer for SQL must pass, on the real server. It tests the
+// preview of a write, the written records, and writes that must never happen.
 //
-// It complements sourcetest. Only tests import it. Its tables have rows of a request and the exact answer. Differences
-// between databases are in the row. Outsiders write through a connection of their own.
+// It complements package sourcetest. Only tests import it. Its tables contain rows with a request and the exact
+// answer, including the differences between databases. Outsiders are writers on another connection.
 package writing
 
 import (
@@ -31,35 +31,35 @@ type Writable interface {
 	source.Writer
 }
 
-// A Marks is an outsider's way to the records of the class marks, each an id and a number.
+// Marks accesses the records of the class marks as another program. Each record has an id and a number.
 type Marks interface {
 	Set(id, n int64) error
-	Add(id int64) (wrote int64, err error)            // adds one to the number
-	Get(id int64) (n int64, records int64, err error) // the number of the last record with the id, and how many there are
+	Add(id int64) (wrote int64, err error)            // increments the number
+	Get(id int64) (n int64, records int64, err error) // returns the number of the last record with the id, and the number of such records
 }
 
 // A Target is a kind of database with its adapter.
 type Target struct {
 	Kind sourcetest.Kind
-	// Every is for a matrix of settings that runs the suite several times. Of the orders of fences, the moments of
-	// cancellation and the rounds of races, only each Every-th runs. The parts of the suite run in parallel. All run,
-	// one after the other, if it is 0.
+	// Every reduces the suite for a matrix of settings that runs it several times. Only each Every-th order of
+	// fences, moment of cancellation and round of races runs. The parts of the suite run in parallel. With 0,
+	// everything runs in sequence.
 	Every int
 	// Open creates an empty database, runs the statements in it, and opens it as the source app. outside is another
-	// connection to it.
+	// connection to the database.
 	Open func(t testing.TB, statements []string) (w Writable, outside *sql.DB)
 }
 
-// A Bed is a source with the class marks. The class has a record with the id 0 and the number 0.
+// A Bed is a source with the class marks, which contains a record with the id 0 and the number 0.
 type Bed struct {
 	Writable
 	Marks
-	Groups bool   // it writes several records all or none, each with its marker
+	Groups bool   // it writes several records atomically, each with its marker
 	Shows  string // the kind of its previews, or "" for change.Executed
 }
 
-// Protocol runs the part of the suite that any source passes, whatever its records are stored as: fences, races, and applying that is
-// cancelled.
+// Protocol runs the part of the suite that applies to any source, regardless of how it stores records. It tests
+// fences, races, and cancelled applies.
 func Protocol(t *testing.T, open func(testing.TB) Bed) {
 	for _, part := range []struct {
 		name string
@@ -69,23 +69,23 @@ func Protocol(t *testing.T, open func(testing.TB) Bed) {
 	}
 }
 
-// A Proposer takes writes through preview, approval and apply.
+// A Proposer runs writes through preview, approval and apply.
 type Proposer struct{ d *database }
 
-// NewProposer returns a Proposer over a bed, under the rules of the suite.
+// NewProposer returns a Proposer for a bed under the rules of the suite.
 func NewProposer(t testing.TB, b Bed) Proposer { return Proposer{newDatabase(t, b)} }
 
-// PreviewAndApply previews and applies writes, twice, and returns the preview and the outcome.
+// PreviewAndApply previews writes, applies them twice, and returns the preview and the outcome.
 func (p Proposer) PreviewAndApply(t *testing.T, texts ...string) string {
 	t.Helper()
 	return p.d.previewAndApply(t, texts...)
 }
 
-// As makes the writes that follow those of an action, or "".
+// As sets the action of the following writes. "" means no action.
 func (p Proposer) As(action string) { p.d.action = action }
 
-// Later previews a write, has others write, and applies it. It returns "applied" with the record then, "moved" with what the record is
-// now, or the error.
+// Later previews a write, calls others, and applies the write. It returns "applied" with the resulting record,
+// "moved" with the current record, or the error.
 func (p Proposer) Later(t *testing.T, text string, others func()) string {
 	t.Helper()
 	c := p.d.newApprovedChange(t, text)
@@ -99,7 +99,7 @@ func (p Proposer) Later(t *testing.T, text string, others func()) string {
 	return fmt.Sprintf("applied %s", r.After[0].AppendJSON(nil))
 }
 
-// newDatabase returns a database of a bed.
+// newDatabase returns a database for a bed.
 func newDatabase(t testing.TB, b Bed) *database {
 	t.Helper()
 	d := &database{Bed: b}
@@ -125,7 +125,7 @@ func Run(t *testing.T, target Target) {
 	}
 }
 
-// A database is a fresh one with the tables of the suite.
+// A database is a new database with the tables of the suite.
 type database struct {
 	Target
 	Bed
@@ -133,12 +133,13 @@ type database struct {
 	policy  *policy.Policy
 	classes []schema.Class
 	changes int
-	action  string           // of the changes
-	origins []write.Origin   // of the writes of changes, in place of action
-	scopes  []identity.Scope // of the principal that writes, or nil for all
+	action  string           // the action of the changes
+	origins []write.Origin   // the origins of the writes, used instead of action
+	scopes  []identity.Scope // the scopes of the writing principal. Nil means all
 }
 
-// open creates the tables of the suite, and the rules: projects belong to a tenant, and all else to a project.
+// open creates the tables of the suite and the rules. Projects belong to a tenant, and all other records to a
+// project.
 func open(t testing.TB, target Target) *database {
 	t.Helper()
 	d := &database{Target: target}
@@ -148,10 +149,10 @@ func open(t testing.TB, target Target) *database {
 	return d
 }
 
-// every returns Target.Every, at least 1.
+// every returns Target.Every, or 1 if it is 0.
 func (t Target) every() int { return max(t.Every, 1) }
 
-// look reads the catalogue and applies the rules to it.
+// look reads the catalogue and compiles the rules for it.
 func (d *database) look(t testing.TB) {
 	t.Helper()
 	var err error
@@ -171,7 +172,7 @@ func (d *database) rules() policy.Rules {
 			"things": {Denied: []string{"hidden"}, Types: d.types()}})}
 }
 
-// types returns the types of things that no source declares, or nil for a source that has types of its own.
+// types returns the declared types of the class things. It returns nil for a source that has types of its own.
 func (d *database) types() map[string]schema.Form {
 	if !d.converts() {
 		return nil
@@ -180,12 +181,12 @@ func (d *database) types() map[string]schema.Form {
 		"price_text": schema.DecimalForm, "n_text": schema.IntegerText, "x_text": schema.DoubleText, "done": schema.Truth, "due": schema.Midnight}
 }
 
-// converts reports whether the source can be read in types that rules declare.
+// converts reports whether the source supports types that rules declare.
 func (d *database) converts() bool {
 	return slices.ContainsFunc(d.classes, func(c schema.Class) bool { return c.Converts })
 }
 
-// existingRules returns the rules of the classes that are there.
+// existingRules returns the rules of the existing classes.
 func existingRules(classes []schema.Class, rules map[string]policy.ClassRule) map[string]policy.ClassRule {
 	maps.DeleteFunc(rules, func(name string, _ policy.ClassRule) bool {
 		return !slices.ContainsFunc(classes, func(c schema.Class) bool { return c.Name == name })
@@ -205,7 +206,7 @@ func (d *database) asker() identity.Principal {
 	return p
 }
 
-// parseWrites parses writes, each written as write.Print prints it.
+// parseWrites parses writes in the form that write.Print prints.
 func parseWrites(t testing.TB, texts ...string) []write.Write {
 	t.Helper()
 	var out []write.Write
@@ -233,7 +234,7 @@ func (d *database) previewWrites(t testing.TB, texts ...string) (change.Preview,
 	return d.Preview(t.Context(), draft)
 }
 
-// changeFrom returns a new change of writes as they were previewed.
+// changeFrom returns a new change of writes with their preview.
 func (d *database) changeFrom(t testing.TB, seen change.Preview, texts ...string) *change.Change {
 	t.Helper()
 	d.changes++
@@ -241,7 +242,7 @@ func (d *database) changeFrom(t testing.TB, seen change.Preview, texts ...string
 	for _, w := range parseWrites(t, texts...) {
 		c.Writes = append(c.Writes, write.Print(w))
 	}
-	for i := range c.Effects { // as a store keeps them
+	for i := range c.Effects { // converts the records to the form in a store
 		if err := c.Effects[i].Before.UnmarshalJSON(seen.Effects[i].Before.AppendJSON(nil)); err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +251,7 @@ func (d *database) changeFrom(t testing.TB, seen change.Preview, texts ...string
 	return c
 }
 
-// newApprovedChange previews writes and returns an approved change of them.
+// newApprovedChange previews writes and returns an approved change for them.
 func (d *database) newApprovedChange(t testing.TB, texts ...string) *change.Change {
 	t.Helper()
 	seen, err := d.previewWrites(t, texts...)
@@ -260,7 +261,7 @@ func (d *database) newApprovedChange(t testing.TB, texts ...string) *change.Chan
 	return d.changeFrom(t, seen, texts...)
 }
 
-// permit leases an approved change with a fence, and returns the permit that policy gives it.
+// permit leases an approved change with a fence and returns the permit of the policy.
 func (d *database) permit(t testing.TB, c *change.Change, fence int64) writes.Permit {
 	t.Helper()
 	copied := *c
@@ -282,7 +283,7 @@ func (d *database) apply(t testing.TB, c *change.Change, fence int64) (change.Re
 	return d.Apply(t.Context(), d.permit(t, c, fence))
 }
 
-// only is a store with one change in it, all that a Queue needs to lease it.
+// only is a store with one change, which is sufficient for a Queue to lease the change.
 type only struct {
 	change.Store
 	c *change.Change
@@ -294,7 +295,7 @@ func (s only) Get(context.Context, string) (*change.Change, error) { return s.c,
 // Swap implements change.Store.
 func (s only) Swap(context.Context, *change.Change, change.Guard) error { return nil }
 
-// run runs a statement on the outsider's connection.
+// run runs a statement on the other connection.
 func (d *database) run(t testing.TB, statement string) {
 	t.Helper()
 	if _, err := d.outside.Exec(statement); err != nil {
@@ -302,7 +303,7 @@ func (d *database) run(t testing.TB, statement string) {
 	}
 }
 
-// count returns the one number of a query on the outsider's connection.
+// count returns the single number that a query returns on the other connection.
 func (d *database) count(t testing.TB, query string) (n int64) {
 	t.Helper()
 	if err := d.outside.QueryRow(query).Scan(&n); err != nil {
@@ -311,7 +312,7 @@ func (d *database) count(t testing.TB, query string) (n int64) {
 	return n
 }
 
-// number returns the number of a record of marks, and how many there are with its id.
+// number returns the number of a record of marks, and how many records have its id.
 func (d *database) number(t testing.TB, id int64) (n, records int64) {
 	t.Helper()
 	n, records, err := d.Get(id)

@@ -1,4 +1,4 @@
-// Package written has what the values in the rows of the suite's tables are, as they are written there.
+// Package written converts values from the rows of the suite's tables.
 package written
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Largest returns the double nearest to an infinity, for a source that has none.
+// Largest returns the largest finite double with the sign of an infinity, for a source without infinities.
 func Largest(v value.Value) value.Value {
 	if strings.HasPrefix(v.Text(), "-") {
 		return value.OfFloat(-math.MaxFloat64)
@@ -18,7 +18,8 @@ func Largest(v value.Value) value.Value {
 	return value.OfFloat(math.MaxFloat64)
 }
 
-// Date parses a date as written: ISO 8601, or a number of seconds or milliseconds, as in some SQLite columns.
+// Date parses a date as written in the rows. It is ISO 8601, or a number of seconds or milliseconds as in some SQLite
+// columns.
 func Date(v value.Value) value.Value {
 	if v.Kind() == value.Int {
 		if n := v.Int(); math.Abs(float64(n)) < 1e11 {
@@ -32,13 +33,13 @@ func Date(v value.Value) value.Value {
 	return v
 }
 
-// Null reports whether v is SQL's null as written in a JSON column, where null is JSON's.
+// Null reports whether v stands for SQL's null in a JSON column. A plain null stands for JSON's null there.
 func Null(v value.Value) bool {
 	_, ok := v.Get("$sql")
 	return ok
 }
 
-// Bytes returns the bytes of a text of base64.
+// Bytes decodes a base64 text.
 func Bytes(v value.Value) string {
 	raw, err := base64.StdEncoding.DecodeString(v.Text())
 	if err != nil {
@@ -47,7 +48,7 @@ func Bytes(v value.Value) string {
 	return string(raw)
 }
 
-// Array writes a list as a PostgreSQL array: {"a",NULL}.
+// Array returns a list as a PostgreSQL array, such as {"a",NULL}.
 func Array(v value.Value) string {
 	parts := make([]string, len(v.List()))
 	for i, e := range v.List() {
