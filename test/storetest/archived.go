@@ -9,8 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
-// testArchivedMeanwhile reads an archive and its store as one log while more records go from the one to the other. They
-// go at the first record, and at one in the middle of those that the store has. None is missed or read twice.
+// testArchivedMeanwhile reads an archive and its store as one log while more records are moved to the archive.
+// Records are moved when the reader is at the first record and in the middle of the store's records. No record may be
+// missed or read twice.
 func testArchivedMeanwhile(t *testing.T, open Open) {
 	s := Handle(t, open, t.TempDir())
 	o := store.ArchiveOptions{Dir: t.TempDir(), Before: time.Now().Add(time.Hour), By: "ops", PerFile: 10}

@@ -25,7 +25,7 @@ func record(who string, n int) audit.Record {
 	}
 }
 
-// readAll returns the records that a walk yields.
+// readAll returns the records of a read function, starting at a sequence number.
 func readAll(t *testing.T, walk func(context.Context, int64, func(audit.Record) bool) error, from int64) []audit.Record {
 	t.Helper()
 	var out []audit.Record
@@ -35,7 +35,7 @@ func readAll(t *testing.T, walk func(context.Context, int64, func(audit.Record) 
 	return out
 }
 
-// wantWhole fails unless the log is undamaged and has n records.
+// wantWhole fails unless the log is undamaged and contains n records.
 func wantWhole(t *testing.T, s Store, n int64) {
 	t.Helper()
 	report, err := audit.Verify(t.Context(), s)
@@ -80,8 +80,8 @@ func writeMany(t *testing.T, s Store) []audit.Record {
 	return wrote
 }
 
-// testAudit checks that records are read as they were written, forwards and backwards, from any place, in order for
-// each writer. A walk ends when it is asked to.
+// testAudit checks that records are read as they were written, forwards and backwards and from any position. The
+// records of each writer must be in order. A read must stop when yield returns false.
 func testAudit(t *testing.T, open Open) {
 	s, ctx := Handle(t, open, t.TempDir()), t.Context()
 	wantWhole(t, s, 0)
@@ -119,7 +119,7 @@ func testAudit(t *testing.T, open Open) {
 	if head, err := s.Head(ctx); err != nil || head != (audit.Head{Seq: many, Hash: wrote[many-1].Hash}) {
 		t.Error(head, err)
 	}
-	// A walk may append to the log that it reads.
+	// A reader may append to the log that it is reading.
 	err := s.Records(ctx, many, func(audit.Record) bool { r := record("inner", 1); return s.Append(ctx, &r) == nil })
 	if err != nil {
 		t.Error(err)
@@ -138,7 +138,7 @@ func wantOrder(t *testing.T, all []audit.Record) {
 	}
 }
 
-// testAuditHandles appends through two handles at once, while verifying the log.
+// testAuditHandles appends through two handles concurrently while the log is being verified.
 func testAuditHandles(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []Store{Handle(t, open, place), Handle(t, open, place)}
@@ -172,7 +172,7 @@ func testAuditHandles(t *testing.T, open Open) {
 	wantOrder(t, readAll(t, handles[1].Records, 1))
 }
 
-// testAuditEnds checks that Append returns an error if a record is not stored, and that Close loses none.
+// testAuditEnds checks that Append returns an error if a record is not stored, and that Close loses no records.
 func testAuditEnds(t *testing.T, open Open) {
 	place := t.TempDir()
 	s := open(t, place)
@@ -226,8 +226,8 @@ func testAuditEnds(t *testing.T, open Open) {
 	}
 }
 
-// testAuditSigned signs a log, and copies it to another store with one record changed, so that all hashes there are
-// valid.
+// testAuditSigned signs a log. It then copies the log to another store with one record changed, so that all hashes of
+// the copy are valid.
 func testAuditSigned(t *testing.T, open Open) {
 	ctx := t.Context()
 	s, forged := Handle(t, open, t.TempDir()), Handle(t, open, t.TempDir())
@@ -272,7 +272,8 @@ func testAuditSigned(t *testing.T, open Open) {
 	}
 }
 
-// testSecrets checks that goroutines of two handles that ask for one new key at once get the same one, and another name another key.
+// testSecrets checks goroutines of two handles that request a new key concurrently. For the same name they must
+// receive the same key, and for another name another key.
 func testSecrets(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []Store{Handle(t, open, place), Handle(t, open, place)}

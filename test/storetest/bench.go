@@ -12,10 +12,10 @@ import (
 
 const (
 	waiting = 10_000 // pending changes in benchmarks
-	done    = 2_000  // rejected changes, older than these
+	done    = 2_000  // rejected changes, older than the pending ones
 )
 
-// Benchmark measures a queue with 10,000 pending changes after 2,000 rejected ones.
+// Benchmark measures a queue with 10,000 pending changes and 2,000 older, rejected changes.
 func Benchmark(b *testing.B, s Store) {
 	fill(b, s)
 	pending := []change.State{change.Pending}
@@ -93,7 +93,7 @@ func benchmarkMoves(b *testing.B, s Store) {
 	})
 }
 
-// fill files done changes that are rejected, and then waiting ones that stay, by 32 goroutines.
+// fill files changes with 32 goroutines. It rejects the first ones and leaves the others pending.
 func fill(b *testing.B, s Store) {
 	b.Helper()
 	var wg sync.WaitGroup

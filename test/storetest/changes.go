@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// plain returns a pending change, number n, of one principal.
+// plain returns the pending change number n of one principal.
 func plain(n int, principal string) *change.Change {
 	return &change.Change{ID: fmt.Sprintf("%026d", n), State: change.Pending, Source: "tracker", Op: "update", Digest: fmt.Sprint("d", n),
 		Title: fmt.Sprint("Update issue ", n), Classes: []string{"tracker.issues"}, Risk: change.Low, Mode: write.Review, Need: 1,
@@ -24,7 +24,7 @@ func plain(n int, principal string) *change.Change {
 		History: []change.Step{{State: change.Pending, Event: change.EventCreated, By: "bot"}}}
 }
 
-// full returns a change in which every field that a store could lose or alter is set.
+// full returns a change with every field set that a store could lose or alter.
 func full() *change.Change {
 	c := plain(1, "o’ana\" \x00'--é")
 	record := value.OfObject([]value.Member{{Name: "z", Value: value.OfInt(9007199254740993)}, {Name: "a", Value: value.OfString("\x00 <b> \u2028 \U0001F600 ?")}})
@@ -39,7 +39,7 @@ func full() *change.Change {
 	return c
 }
 
-// put files c with a life of one hour.
+// put files c with a lifetime of one hour.
 func put(t *testing.T, s Store, c *change.Change) *change.Change {
 	t.Helper()
 	kept, err := s.Put(t.Context(), c, change.Filing{Life: time.Hour, Most: 1 << 30})
@@ -49,7 +49,7 @@ func put(t *testing.T, s Store, c *change.Change) *change.Change {
 	return kept
 }
 
-// step swaps c with a step by ben.
+// step swaps c for a version with a step by ben.
 func step(t *testing.T, s Store, c *change.Change, to change.Step, g change.Guard) error {
 	t.Helper()
 	next := *c
@@ -72,7 +72,7 @@ func get(t *testing.T, s Store, id string) *change.Change {
 	return c
 }
 
-// sameChange fails unless both are equal once stored.
+// sameChange fails unless both changes are equal.
 func sameChange(t *testing.T, name string, want, got *change.Change) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b value.Value) bool { return a.String() == b.String() })); diff != "" {
@@ -80,7 +80,7 @@ func sameChange(t *testing.T, name string, want, got *change.Change) {
 	}
 }
 
-// testChange follows a change from its filing: the stored change, the times set by the store's clock, and its events.
+// testChange checks a change from its filing: the stored change, the times from the store's clock, and its events.
 func testChange(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	s, other := Handle(t, open, place), Handle(t, open, place)
@@ -133,7 +133,7 @@ func testChange(t *testing.T, open Open) {
 	testNone(t, other, given)
 }
 
-// testNone checks which ids and which Of find given.
+// testNone checks which ids and which arguments of Of find the given change.
 func testNone(t *testing.T, s Store, given *change.Change) {
 	ctx := t.Context()
 	for _, id := range []string{"", "nobody", given.ID + "\x00", "%"} {
@@ -161,7 +161,7 @@ func testNone(t *testing.T, s Store, given *change.Change) {
 	}
 }
 
-// testGuards checks the conditions of Swap, and that a failing one changes nothing.
+// testGuards checks the conditions of Swap. A condition that fails must change nothing.
 func testGuards(t *testing.T, open Open) {
 	s, ctx := Handle(t, open, t.TempDir()), t.Context()
 	const soon = 30 * time.Millisecond
@@ -194,7 +194,7 @@ func testGuards(t *testing.T, open Open) {
 		{"unexpired", *long, change.Guard{Unexpired: true}, nil},
 		{"expired as wanted", *short, change.Guard{Expired: true}, nil},
 		{"lease has run out", *lapsed, change.Guard{Lapsed: true}, nil},
-		{"never leased", *long, change.Guard{Lapsed: true}, change.ErrMoved}, // swapped above
+		{"never leased", *long, change.Guard{Lapsed: true}, change.ErrMoved}, // already swapped above
 	} {
 		events, before := lastEvent(t, s), tt.c
 		err := step(t, s, &tt.c, change.Step{State: change.Rejected, Event: change.EventRejected}, tt.guard)
@@ -240,7 +240,7 @@ func testPut(t *testing.T, open Open) {
 		name string
 		c    *change.Change
 		most int
-		want string // the id expected
+		want string // the expected id
 		err  error
 	}{
 		{"the same again", with(10, "a", as("d")), 50, first.ID, nil},
@@ -275,8 +275,8 @@ func testPut(t *testing.T, open Open) {
 	}
 }
 
-// testPutHandles proposes through two handles at once. Identical changes are filed once, and never more changes than
-// there is room for.
+// testPutHandles proposes through two handles concurrently. Identical changes must be filed once. The limits on the
+// number of changes must be respected.
 func testPutHandles(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []Store{Handle(t, open, place), Handle(t, open, place)}
@@ -314,8 +314,8 @@ func testPutHandles(t *testing.T, open Open) {
 	}
 }
 
-// testSwapHandles lets two handles compete: one of several swaps of the same version succeeds, and a lease has one
-// holder at a time, with an increasing fence.
+// testSwapHandles lets two handles compete. Of several swaps of the same version, exactly one must succeed. A lease
+// must have one owner at a time, with an increasing fence.
 func testSwapHandles(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []Store{Handle(t, open, place), Handle(t, open, place)}
@@ -335,7 +335,7 @@ func testSwapHandles(t *testing.T, open Open) {
 				fence := c.Lease.Fence
 				c.Lease = change.Lease{Holder: fmt.Sprint(who), Fence: fence + 1}
 				switch err := step(t, s, c, change.Step{State: change.Applying, Event: change.EventClaimed}, change.Guard{}); {
-				case err == nil && c.Lease.Fence == c.Version-1: // filed with version 1 and fence 0. Each win increments both
+				case err == nil && c.Lease.Fence == c.Version-1: // the change was filed with version 1 and fence 0. Each success increments both
 					won.Add(1)
 				case err == nil:
 					t.Errorf("version %d with fence %d", c.Version, c.Lease.Fence)
@@ -354,7 +354,7 @@ func testSwapHandles(t *testing.T, open Open) {
 	if err != nil || len(events) != int(c.Version) {
 		t.Errorf("%d events, %v", len(events), err)
 	}
-	// Many claim one lease that has run out. One gets it.
+	// Several callers claim an expired lease. Exactly one succeeds.
 	if err := step(t, handles[0], c, change.Step{State: change.Applying, Event: change.EventClaimed}, change.Guard{Lease: 20 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
@@ -377,5 +377,5 @@ func testSwapHandles(t *testing.T, open Open) {
 	}
 }
 
-// Strange is a text that no change has, with characters that could break a statement.
+// Strange is a text that occurs in no change. It contains characters that could break a statement.
 var Strange = strings.Repeat("'\"%_\\\x00?$1é\U0001F600;--", 3)

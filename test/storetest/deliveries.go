@@ -27,7 +27,7 @@ func brief(list []webhook.Delivery) (out []string) {
 	return out
 }
 
-// feedDeliveries feeds the events up to the tenth.
+// feedDeliveries stores deliveries for the events up to the tenth.
 func feedDeliveries(t *testing.T, s Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -62,8 +62,8 @@ func feedDeliveries(t *testing.T, s Store) {
 	}
 }
 
-// testDeliveries checks the life of a delivery. It is claimed in the order of its hook, one at a time, under a lease.
-// It is finished once, by the last to claim it, and sent again on request.
+// testDeliveries checks the life of a delivery. It is claimed in the order of its hook, by one caller at a time, with
+// a lease. Only the last caller that claimed it can finish it, once. It can be sent again on request.
 func testDeliveries(t *testing.T, open Open) {
 	ctx := t.Context()
 	s := Handle(t, open, t.TempDir())
@@ -81,7 +81,7 @@ func testDeliveries(t *testing.T, open Open) {
 		t.Error(diff)
 	}
 	last := claim(9, -time.Hour, "a/9/waiting/1")
-	again := claim(9, time.Hour, "a/9/waiting/2") // its lease had run out
+	again := claim(9, time.Hour, "a/9/waiting/2") // its lease has expired
 	claim(9, time.Hour)
 	if err := s.Finish(ctx, last[0], 0); !errors.Is(err, webhook.ErrMoved) {
 		t.Error("who lost its lease finished", err)
@@ -119,7 +119,7 @@ func testDeliveries(t *testing.T, open Open) {
 	}
 }
 
-// listDeliveries checks the filters of Deliveries, and pages that continue before the last id of the one before.
+// listDeliveries checks the filters of Deliveries. The next page continues before the last id of the previous page.
 func listDeliveries(t *testing.T, s Store) {
 	t.Helper()
 	for _, c := range []struct {
@@ -152,7 +152,7 @@ func listDeliveries(t *testing.T, s Store) {
 	}
 }
 
-// testDeliveryHandles checks that one of two handles feeds each event, and one claims each delivery.
+// testDeliveryHandles checks two handles. Only one of them may feed each event, and only one may claim each delivery.
 func testDeliveryHandles(t *testing.T, open Open) {
 	ctx := t.Context()
 	place := t.TempDir()

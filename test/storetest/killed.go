@@ -21,14 +21,14 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// The environment variables with the place that a child process of the test writes to, and the folder of its archive.
+// Environment variables for a child process: the place of the store that it writes to, and the folder of its archive.
 const (
 	writesTo   = "BAILIWICK_TEST_WRITES_TO"
 	archivesTo = "BAILIWICK_TEST_ARCHIVES_TO"
 )
 
-// Main is TestMain for a store's tests. In a child process started by Killed it writes to the store at a place until
-// it is killed, and prints what was confirmed as stored.
+// Main is the TestMain for a store's tests. In a child process of CheckKills it writes to the store until it is
+// killed. It prints what the store has confirmed.
 func Main(m *testing.M, open func(ctx context.Context, place string) (Store, error)) {
 	place := os.Getenv(writesTo)
 	if place == "" {
@@ -42,7 +42,7 @@ func Main(m *testing.M, open func(ctx context.Context, place string) (Store, err
 	os.Exit(1)
 }
 
-// writeForever appends records, files changes and applies them, creates and revokes tokens, and moves records to an
+// writeForever appends records, files and applies changes, creates and revokes tokens, and moves records to an
 // archive in a folder.
 func writeForever(s Store, folder string) error {
 	ctx := context.Background()
@@ -82,13 +82,13 @@ func writeForever(s Store, folder string) error {
 				failed <- err
 				return
 			}
-			time.Sleep(3 * time.Millisecond) // leaves the store to the others for a while
+			time.Sleep(3 * time.Millisecond) // gives the other goroutines time to use the store
 		}
 	}()
 	return <-failed
 }
 
-// tokenOnce creates a token and revokes it, as an operator does.
+// tokenOnce creates and revokes a token, like an operator.
 func tokenOnce(ctx context.Context, s Store) error {
 	tokens := identity.NewTokens(identity.TokenOptions{Store: s, Audit: s})
 	made, _, err := tokens.Create(ctx, identity.Local("ops"), identity.Token{Name: "bot", Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}})
@@ -103,8 +103,8 @@ func tokenOnce(ctx context.Context, s Store) error {
 	return nil
 }
 
-// liveOnce takes a group with an action from its filing to its end, recording its steps as an executor does. Each second one is replaced
-// by another version first.
+// liveOnce files and applies a group that contains an action. It records the steps like an executor. Every second
+// group is first replaced by another version.
 func liveOnce(ctx context.Context, s Store) error {
 	c := newGroupChange()
 	c, err := s.Put(ctx, c, change.Filing{Life: time.Hour, Most: 1 << 30})
@@ -139,7 +139,7 @@ func liveOnce(ctx context.Context, s Store) error {
 	return err
 }
 
-// newGroupChange returns a new change of two writes, the first of which is of an action.
+// newGroupChange returns a new change of two writes. The first write belongs to an action.
 func newGroupChange() *change.Change {
 	c := changeWithActor(0)
 	c.ID, c.Digest = fmt.Sprintf("%026d", rand.Int64()), fmt.Sprintf("%064d", rand.Int64())
@@ -147,7 +147,7 @@ func newGroupChange() *change.Change {
 	return c
 }
 
-// writer starts a child process that writes to a place.
+// writer starts a child process that writes to the store at place.
 func writer(t *testing.T, place, folder string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -164,7 +164,7 @@ func writer(t *testing.T, place, folder string) (*exec.Cmd, *bufio.Scanner) {
 	return cmd, bufio.NewScanner(pipe)
 }
 
-// kills returns the number of rounds of Killed. BAILIWICK_KILLS sets a higher one for long tests.
+// kills returns the number of rounds of CheckKills. BAILIWICK_KILLS sets a higher number for long tests.
 func kills() int {
 	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_KILLS")); err == nil {
 		return n
@@ -172,11 +172,11 @@ func kills() int {
 	return 6
 }
 
-// promises is the data that child processes have printed as stored.
+// promises contains the data that child processes have reported as stored.
 type promises struct {
 	records map[int64]bool
-	changes map[string]int64 // by id: the version that was reached
-	tokens  map[string]int64 // by id: 1 created, 2 revoked
+	changes map[string]int64 // the reached version of each change, by id
+	tokens  map[string]int64 // the state of each token, by id: 1 created, 2 revoked
 }
 
 // note parses a line printed by a child process.
@@ -187,7 +187,7 @@ func (p *promises) note(t *testing.T, line string) {
 		return
 	}
 	switch n, err := strconv.ParseInt(words[len(words)-1], 10, 64); {
-	case err != nil: // a line cut short
+	case err != nil: // an incomplete line
 	case words[0] == "record" && p.records[n]:
 		t.Fatalf("record %d was promised twice", n)
 	case words[0] == "record":
@@ -199,12 +199,13 @@ func (p *promises) note(t *testing.T, line string) {
 	}
 }
 
-// CheckKills repeatedly kills two processes that write to one place, at random times. The audit log stays undamaged,
-// and confirmed records are in it once. Each change is at its last confirmed version or one later, with its events and
-// the audit records of its steps. None is applied before its approval is in the log. If stop is set, every second round
-// also stops a process first, and checks that the store still works.
+// CheckKills repeatedly kills two processes that write to one store, at random times. The audit log must stay
+// undamaged and contain confirmed records once. Each change must have its last confirmed version or the next version,
+// with its events and the audit records of its steps. No change may be applied before its approval is in the log. If
+// stop is set, every second round first suspends a process and checks that the store still works.
 //
-// place returns a new place. Each gets at most 50 rounds, because every round verifies all of its log.
+// The function place returns the place of a new store. Each store has at most 50 rounds, because every round verifies
+// the whole log.
 func CheckKills(t *testing.T, open Open, place func() string, stop bool) {
 	const most = 50
 	for left := kills(); left > 0; left -= most {
@@ -212,9 +213,9 @@ func CheckKills(t *testing.T, open Open, place func() string, stop bool) {
 	}
 }
 
-// runKillRounds runs rounds in which two child processes write to place until they are killed. With stop one of them is
-// stopped first, while a write beside it must succeed. All that a child has printed as stored must exist after each
-// round.
+// runKillRounds runs rounds in which two child processes write until they are killed. With stop, one of them is
+// suspended first, and another write must succeed meanwhile. After each round, all data that a child has reported as
+// stored must exist.
 func runKillRounds(t *testing.T, open Open, place string, stop bool, rounds int) {
 	s := Handle(t, open, place)
 	p := promises{map[int64]bool{}, map[string]int64{}, map[string]int64{}}
@@ -263,8 +264,8 @@ func runKillRounds(t *testing.T, open Open, place string, stop bool, rounds int)
 	wantStepRecords(t, s)
 }
 
-// progress reads lines of a writer until it is at work, and in the first round until it has stored a change and a
-// token. On a slow machine no number of milliseconds is enough for them.
+// progress reads lines of a writer until it has stored something. In the first round it waits for a change and a
+// token. A fixed delay would not be enough on a slow machine.
 func progress(t *testing.T, out *bufio.Scanner, round int) []string {
 	t.Helper()
 	var lines []string
@@ -278,8 +279,7 @@ func progress(t *testing.T, out *bufio.Scanner, round int) []string {
 	return lines
 }
 
-// wantWholeArchive fails unless the archive in a folder and the store are the whole log, and the store by itself is as it
-// should be.
+// wantWholeArchive fails unless the archive and the store together are the whole log, and the store itself is valid.
 func wantWholeArchive(t *testing.T, s Store, folder string) audit.Report {
 	t.Helper()
 	joined, err := store.OpenArchive(s, nil, folder)
@@ -298,8 +298,8 @@ func wantWholeArchive(t *testing.T, s Store, folder string) audit.Report {
 	return report
 }
 
-// wantTokens fails unless the store has the promised tokens, revoked where that was promised, and the log has a record of
-// each.
+// wantTokens fails unless the store contains the promised tokens. Tokens with a promised revocation must be revoked.
+// The log must contain a record of each.
 func wantTokens(t *testing.T, s Store, promised map[string]int64) {
 	t.Helper()
 	all, err := s.Tokens(t.Context())
@@ -323,8 +323,8 @@ func wantTokens(t *testing.T, s Store, promised map[string]int64) {
 	}
 }
 
-// wantStepRecords fails unless each step of a change and of a token has its audit record. The record may still be in the
-// outbox, and is in the log once the outbox is drained.
+// wantStepRecords fails unless each step of a change and of a token has an audit record. The record may still be in
+// the outbox. It is in the log after the outbox is drained.
 func wantStepRecords(t *testing.T, s Store) {
 	t.Helper()
 	held, err := change.Reconcile(t.Context(), s, s)
@@ -348,7 +348,7 @@ func wantStepRecords(t *testing.T, s Store) {
 	t.Logf("%d changes, %d steps, %d tokens; %d and %d records were waiting", after.Changes, after.Steps, tokens.Tokens, held.Waiting, tokens.Waiting)
 }
 
-// wantVersions fails unless each change has at least its confirmed version, with an event for each step.
+// wantVersions fails unless each change has at least its confirmed version and an event for each step.
 func wantVersions(t *testing.T, s Store, promised map[string]int64) {
 	t.Helper()
 	if len(promised) == 0 {
@@ -377,7 +377,7 @@ func wantVersions(t *testing.T, s Store, promised map[string]int64) {
 			t.Errorf("change %s: %+v, %v; promised version %d, %d events", id, c, err, version, events[id])
 			continue
 		}
-		for _, link := range [][2]string{{c.ReplacedBy, c.ID}, {c.ID, c.Replaces}} { // both versions are stored, or neither
+		for _, link := range [][2]string{{c.ReplacedBy, c.ID}, {c.ID, c.Replaces}} { // either both versions are stored, or neither
 			if link[0] == "" || link[1] == "" {
 				continue
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// variedChange returns change n of a queue in which all properties that a Filter can select vary.
+// variedChange returns the n-th change of a queue. All properties that a Filter can select vary.
 func variedChange(n int) *change.Change {
 	c := plain(n, fmt.Sprint("agent", n%3))
 	c.Agent.Owner, c.Agent.Tenant = fmt.Sprint("owner", n%2), []string{"", "acme", "zen"}[n%3]
@@ -32,7 +32,7 @@ func variedChange(n int) *change.Change {
 	return c
 }
 
-// matchesFilter reports whether f selects c: an implementation of Filter in Go.
+// matchesFilter reports whether f selects c. It implements Filter in Go.
 func matchesFilter(f change.Filter, c *change.Change) bool {
 	text := strings.ToLower(f.Text)
 	schema, divided := f.Schemas[c.Source]
@@ -58,7 +58,7 @@ var filters = []change.Filter{
 	{Owner: "owner1", Class: "crm.issues", States: []change.State{change.Pending, change.Granted}},
 	{Tenanted: true},
 	{Tenant: "acme", Tenanted: true},
-	{Tenant: "acme"}, // not requested: Tenanted isn't set
+	{Tenant: "acme"}, // has no effect, because Tenanted isn't set
 	{Source: "crm", Risk: change.High},
 	{Schemas: map[string]string{"tracker": "acme"}},
 	{Schemas: map[string]string{"tracker": "acme", "crm": ""}, Class: "tracker.users"},
@@ -86,7 +86,7 @@ var filters = []change.Filter{
 	{Limit: 100_000},
 }
 
-// testQueue lists and counts changes with all filters, page by page.
+// testQueue lists and counts changes with all filters and page by page.
 func testQueue(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	s, other := Handle(t, open, place), Handle(t, open, place)
@@ -164,8 +164,7 @@ func testDue(t *testing.T, open Open) {
 		add(state == change.Granted, time.Hour, state, change.Guard{})
 		add(state == change.Pending || state == change.Returned || state == change.Stale || state == change.Granted, soon, state, change.Guard{})
 	}
-	// Changes that wait for others are due when all of these have ended in any way, or when they have expired
-	// themselves.
+	// A change that waits for others is due when all of them have ended in any way, or when it has expired itself.
 	others := map[change.State]string{}
 	for _, state := range change.States() {
 		add(state == change.Granted, time.Hour, state, change.Guard{})
@@ -191,7 +190,8 @@ func testDue(t *testing.T, open Open) {
 	}
 }
 
-// testEvents writes through two handles while readers follow through both: each reads every event once and in order.
+// testEvents writes through two handles while readers follow on both. Each reader must read every event once and in
+// order.
 func testEvents(t *testing.T, open Open) {
 	place := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -236,7 +236,7 @@ func testEvents(t *testing.T, open Open) {
 	}
 }
 
-// testAwait checks how soon an event is noticed, and that waiting ends with its context.
+// testAwait checks how soon an event is noticed, and that Await ends with its context.
 func testAwait(t *testing.T, open Open) {
 	place := t.TempDir()
 	handles := []Store{Handle(t, open, place), Handle(t, open, place)}

@@ -9,7 +9,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/health"
 )
 
-// testReplicas keeps the rows of two processes: each handle reads both, a beat replaces its own row only, and Leave removes one.
+// testReplicas stores the rows of two processes. Each handle must read both. A heartbeat must replace only its own
+// row, and Leave must remove one.
 func testReplicas(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	here, there := Handle(t, open, place), Handle(t, open, place)
@@ -31,7 +32,7 @@ func testReplicas(t *testing.T, open Open) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if off := at.Sub(before); off.Abs() > time.Hour { // the clock of a server on this machine
+		if off := at.Sub(before); off.Abs() > time.Hour { // the server's clock is that of this machine
 			t.Errorf("the store's clock is off by %v", off)
 		}
 	}

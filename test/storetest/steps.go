@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// changeWithActor returns change n, whose steps have audit records.
+// changeWithActor returns the change number n. Its steps have audit records.
 func changeWithActor(n int) *change.Change {
 	c := plain(n, "token:bot")
 	c.Correlation = "visit\x00"
@@ -28,7 +28,7 @@ func by(who string, to change.State, event change.EventKind) change.Step {
 	return change.Step{State: to, Event: event, Actor: &change.Actor{Principal: who, Owner: who, Policy: "v2"}}
 }
 
-// outboxSteps returns the steps in the outbox.
+// outboxSteps returns the steps whose records are in the outbox.
 func outboxSteps(t *testing.T, s Store, id string) []string {
 	t.Helper()
 	found, err := s.PendingRecords(t.Context(), id, 100)
@@ -42,7 +42,7 @@ func outboxSteps(t *testing.T, s Store, id string) []string {
 	return out
 }
 
-// drain moves the outbox into the log.
+// drain moves the records in the outbox to the log.
 func drain(t *testing.T, s Store, id string) {
 	t.Helper()
 	if _, err := audit.Drain(t.Context(), s, id, s); err != nil {
@@ -50,8 +50,8 @@ func drain(t *testing.T, s Store, id string) {
 	}
 }
 
-// testSteps checks that a step and its audit record are stored together or not at all. A change can't be claimed before
-// its steps are in the log.
+// testSteps checks that a step and its audit record are either both stored or both not. A change can't be claimed
+// before its steps are in the log.
 func testSteps(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	s, other := Handle(t, open, place), Handle(t, open, place)
@@ -71,7 +71,7 @@ func testSteps(t *testing.T, open Open) {
 		t.Fatal(err)
 	}
 	put(t, s, changeWithActor(3))
-	put(t, s, plain(4, "old")) // its steps have no records
+	put(t, s, plain(4, "old")) // its steps have no audit records
 	first, second := c.ID+":1 proposed token:bot", c.ID+":2 approved ben"
 	if diff := cmp.Diff([]string{first, second}, outboxSteps(t, other, c.ID)); diff != "" {
 		t.Error(diff)
@@ -83,7 +83,7 @@ func testSteps(t *testing.T, open Open) {
 		t.Error(got)
 	}
 	claimedLate(t, s, other, c)
-	if err := s.RemoveSteps(ctx, c.ID+":3", "none"); err != nil { // for logs outside of the store
+	if err := s.RemoveSteps(ctx, c.ID+":3", "none"); err != nil { // used if the log is outside the store
 		t.Error(err)
 	}
 	if got := outboxSteps(t, s, c.ID); got != nil {
@@ -92,7 +92,7 @@ func testSteps(t *testing.T, open Open) {
 	wantWhole(t, s, 2)
 }
 
-// claimedLate claims c with two of its steps in the outbox: the store refuses until the log has both.
+// claimedLate claims c while two of its steps are in the outbox. The store must refuse until both are in the log.
 func claimedLate(t *testing.T, s, other Store, c *change.Change) {
 	t.Helper()
 	ctx, claim := t.Context(), change.Guard{Recorded: true, Lease: time.Minute}
@@ -127,8 +127,8 @@ func claimedLate(t *testing.T, s, other Store, c *change.Change) {
 	}
 }
 
-// testLoggedSteps checks that the records of steps are in the log when the steps are in the store, with several steps at once,
-// among records that others append. A step which isn't taken leaves none.
+// testLoggedSteps checks that the records of stored steps are in the log. It tests several concurrent steps among
+// other records. A refused step must leave no record.
 func testLoggedSteps(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []Store{Handle(t, open, place), Handle(t, open, place)}
@@ -187,7 +187,8 @@ func testLoggedSteps(t *testing.T, open Open) {
 	}
 }
 
-// testStepsOnce records the same steps through two handles at once, among other records: each is in the log once.
+// testStepsOnce records the same steps through two handles concurrently, among other records. Each must be in the log
+// once.
 func testStepsOnce(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []Store{Handle(t, open, place), Handle(t, open, place)}
@@ -223,7 +224,7 @@ func testStepsOnce(t *testing.T, open Open) {
 	wantWhole(t, handles[0], steps+steps*times)
 }
 
-// older returns a change that was applied before steps had audit records.
+// older returns a change that was applied by a version without audit records of steps.
 func older(t *testing.T, s Store) *change.Change {
 	t.Helper()
 	old := put(t, s, plain(300, "old"))
@@ -235,7 +236,7 @@ func older(t *testing.T, s Store) *change.Change {
 	return old
 }
 
-// lacking returns the findings of a reconciliation, followed by its counts.
+// lacking returns the findings of a reconciliation, followed by the counts.
 func lacking(t *testing.T, s change.Store, log audit.Reader) (out []string) {
 	t.Helper()
 	found, err := change.Reconcile(t.Context(), s, log)
@@ -248,13 +249,13 @@ func lacking(t *testing.T, s change.Store, log audit.Reader) (out []string) {
 	return append(out, fmt.Sprint(found.Changes, found.Steps, found.Waiting))
 }
 
-// testReconcile checks that steps without a record, and records without a step, are reported.
+// testReconcile checks that steps without a record and records without a step are reported.
 func testReconcile(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	s, other := Handle(t, open, place), Handle(t, open, place)
 	lacks := func() []string { return lacking(t, s, other) }
 	var all []*change.Change
-	for n := range 203 { // more than a page
+	for n := range 203 { // more than one page
 		c := put(t, s, changeWithActor(n))
 		if err := step(t, s, c, by("ben", change.Granted, change.EventApproved), change.Guard{}); err != nil {
 			t.Fatal(err)
@@ -274,7 +275,7 @@ func testReconcile(t *testing.T, open Open) {
 	if diff := cmp.Diff([]string{"203 407 1"}, lacks()); diff != "" {
 		t.Error(diff)
 	}
-	// Applied without any guard, with the outbox emptied but not recorded.
+	// The change was applied without a guard, and the outbox was emptied without recording it.
 	if err := step(t, s, c, by("token:bot", change.Applied, change.EventApplied), change.Guard{}); err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +296,7 @@ func testReconcile(t *testing.T, open Open) {
 	if diff := cmp.Diff(want, lacks()); diff != "" {
 		t.Error(diff)
 	}
-	note := audit.Record{Tool: "changes/approved", Outcome: audit.Approved, Change: old.ID} // as recorded by older versions
+	note := audit.Record{Tool: "changes/approved", Outcome: audit.Approved, Change: old.ID} // the form of the records of older versions
 	if err := s.Append(context.WithoutCancel(ctx), &note); err != nil {
 		t.Fatal(err)
 	}

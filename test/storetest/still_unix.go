@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// standStill stops a process, which keeps its locks.
+// standStill suspends a process. The process keeps its locks.
 func standStill(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }

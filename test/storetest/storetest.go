@@ -1,9 +1,9 @@
 // Package storetest is the test suite that every store must pass. It tests the guarantees that packages identity,
 // audit, limit, change and webhook rely on.
 //
-// It doesn't depend on any store. It fails a store that loses, forks or invents records, or that loses a restriction of
-// a token or the use of a budget. It fails one that lets two callers swap the same version of a change. It also fails
-// one that hides a revocation from another handle for more than a second.
+// It doesn't depend on a specific store. A store fails if it loses, forks or invents records, or if it loses a
+// restriction of a token or the use of a budget. It fails if two callers can swap the same version of a change. It
+// also fails if another handle doesn't see a revocation within a second.
 package storetest
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/limit"
 )
 
-// A Store is the set of interfaces that a store implements.
+// A Store is the set of interfaces that every store implements.
 type Store interface {
 	store.ArchiveStore
 	audit.Reader
@@ -37,7 +37,7 @@ type Store interface {
 	Close() error
 }
 
-// Open opens a handle on the store at a place. Two handles of one place share its content, as two processes would.
+// Open opens a handle on the store at a place. Two handles on the same place share its content, like two processes.
 // Open fails the test on an error. The suite closes the handle.
 type Open func(t *testing.T, place string) Store
 
@@ -72,7 +72,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("secrets", func(t *testing.T) { testSecrets(t, open) })
 }
 
-// Handle opens a handle that is closed when the test ends.
+// Handle opens a handle that is closed at the end of the test.
 func Handle(t *testing.T, open Open, place string) Store {
 	t.Helper()
 	s := open(t, place)

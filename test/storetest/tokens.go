@@ -23,7 +23,7 @@ func token(id string) identity.Token {
 		Owner: "ana@example.com", Tenant: "acme", Scopes: []identity.Scope{identity.Read, identity.Write},
 		Tools:   identity.List{Only: []string{"query_class"}, Except: []string{"call_api"}},
 		Actions: identity.List{Only: []string{"archive", "issues.close"}, Except: []string{"ban"}},
-		Classes: identity.List{Only: []string{}, Except: []string{"tracker.api_keys"}}, // an empty Only allows none
+		Classes: identity.List{Only: []string{}, Except: []string{"tracker.api_keys"}}, // an empty Only allows no class
 		Filters: map[string]string{"default": `{"org_id":9007199254740993}`, "tracker.issues": `{"a":{"$ne":"b c"}}`},
 		IPs:     []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/32")},
 		Created: noon, Expires: noon.Add(identity.TokenLife),
@@ -32,8 +32,8 @@ func token(id string) identity.Token {
 
 var sameToken = cmp.Options{cmpopts.EquateComparable(netip.Prefix{})}
 
-// testTokens checks that tokens are stored with every field, found by only their prefix, revoked once, and that a last
-// use only moves forward.
+// testTokens checks that tokens are stored with every field, found only by their prefix, and revoked once. The time
+// of the last use must never move back.
 func testTokens(t *testing.T, open Open) {
 	s, ctx := Handle(t, open, t.TempDir()), t.Context()
 	full := token("full")
@@ -71,7 +71,7 @@ func testTokens(t *testing.T, open Open) {
 		}
 	}
 
-	// The first revocation is kept. A last use only moves forward. An unknown id is skipped.
+	// Only the first revocation counts. The time of the last use never moves back. An unknown id is ignored.
 	for _, err := range []error{
 		s.RevokeToken(ctx, "full", tokenRecord("full", "revoked", noon.Add(time.Minute))), s.RevokeToken(ctx, "full", tokenRecord("full", "revoked", noon.Add(time.Hour))),
 		s.TouchTokens(ctx, map[string]time.Time{"full": noon.Add(2 * time.Second), "plain": noon, "nobody": noon}),
@@ -89,7 +89,7 @@ func testTokens(t *testing.T, open Open) {
 	wantTokenRecords(t, s)
 }
 
-// wantTokenRecords checks that the outbox has the steps of testTokens, once, and no refused step.
+// wantTokenRecords checks that the outbox contains the steps of testTokens once, and no refused step.
 func wantTokenRecords(t *testing.T, s Store) {
 	t.Helper()
 	if diff := cmp.Diff([]string{"token:full:created ok cli", "token:full:revoked ok cli"}, outboxSteps(t, s, "token:full")); diff != "" {
@@ -111,7 +111,8 @@ func withID(t identity.Token, id string) identity.Token { t.ID = id; return t }
 
 func withPrefix(t identity.Token, prefix string) identity.Token { t.Prefix = prefix; return t }
 
-// testTokenHandles checks when a change is seen: at once through the same handle, within a second through another.
+// testTokenHandles checks when a change of a token becomes visible. That must be at once on the same handle, and
+// within a second on another handle.
 func testTokenHandles(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	a, b := Handle(t, open, place), Handle(t, open, place)

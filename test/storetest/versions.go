@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// replacing returns the filing of a version in the place of old, with old as it ends.
+// replacing returns the filing of a version that replaces old. It contains the final state of old.
 func replacing(old *change.Change, by string) change.Filing {
 	ended := *old
 	ended.State, ended.ReplacedBy = change.Replaced, by
@@ -23,8 +23,8 @@ func replacing(old *change.Change, by string) change.Filing {
 	return change.Filing{Life: time.Hour, Most: 1000, Replaces: &ended}
 }
 
-// testVersions puts new versions in the place of changes. Both are stored or neither. Changes that wait for one then
-// wait for the other. Of two versions that come at once one is kept.
+// testVersions replaces changes by new versions. Either both changes are stored or neither. Changes that wait for the
+// old version must then wait for the new one. Of two concurrent versions, only one may be stored.
 func testVersions(t *testing.T, open Open) {
 	place, ctx := t.TempDir(), t.Context()
 	s, other := Handle(t, open, place), Handle(t, open, place)
@@ -65,8 +65,8 @@ func testVersions(t *testing.T, open Open) {
 	testVersionsAtOnce(t, s, other)
 }
 
-// testVersionsAtOnce has two new versions and a rejection of one change come at once through two handles. Exactly one
-// is stored, and the others get ErrMoved.
+// testVersionsAtOnce files two new versions and a rejection of one change concurrently through two handles. Exactly
+// one may be stored, and the others must return ErrMoved.
 func testVersionsAtOnce(t *testing.T, s, other Store) {
 	for round := range 20 {
 		c := put(t, s, plain(100+10*round, "b"))
@@ -96,7 +96,8 @@ func testVersionsAtOnce(t *testing.T, s, other Store) {
 	}
 }
 
-// testFor lists what a person may decide about, by the authors of changes and by who has approved them.
+// testFor lists the changes that a person may decide about. It depends on the authors of changes and on earlier
+// approvals.
 func testFor(t *testing.T, open Open) {
 	s := Handle(t, open, t.TempDir())
 	theirs := put(t, s, plain(1, "a"))
@@ -114,7 +115,7 @@ func testFor(t *testing.T, open Open) {
 	}{
 		{change.Filter{For: "ben"}, []string{theirs.ID}},
 		{change.Filter{For: "ben", Own: true}, []string{asked.ID, theirs.ID}},
-		{change.Filter{For: "ana"}, []string{asked.ID}}, // ana owns the agents of the others
+		{change.Filter{For: "ana"}, []string{asked.ID}}, // ana owns the agents of the other changes
 		{change.Filter{For: "an"}, []string{approved.ID, asked.ID, theirs.ID}},
 	} {
 		found, _, err := s.List(t.Context(), tt.f)
@@ -128,8 +129,8 @@ func testFor(t *testing.T, open Open) {
 	}
 }
 
-// testFast files more changes in a minute than an account may. The changes of its agents and their sub-principals count
-// together.
+// testFast files more changes in a minute than an account may. The changes of an owner's agents and their
+// sub-principals count together.
 func testFast(t *testing.T, open Open) {
 	place := t.TempDir()
 	s, other := Handle(t, open, place), Handle(t, open, place)

@@ -1,5 +1,5 @@
-// Package chain tests the chain of the audit in a store. Changes to it are found, and its oldest records can be moved
-// to files.
+// Package chain tests the hash chain of the audit in a store. Modifications must be detected, and the oldest records
+// can be moved to files.
 package chain
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/storetest"
 )
 
-// Times of the records: the first 25 are old.
+// Times of the records. The first 25 records are old.
 var (
 	old   = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	limit = old.Add(time.Hour)
@@ -41,7 +41,7 @@ func CheckArchives(t *testing.T, open func(t *testing.T) Case) {
 	t.Run("guarded", func(t *testing.T) { testGuarded(t, open(t)) })
 }
 
-// fill appends 25 old records, among them a token's, and 5 new ones.
+// fill appends 25 old records, including records of a token, and 5 new records.
 func fill(t *testing.T, s storetest.Store) {
 	t.Helper()
 	tokens := identity.NewTokens(identity.TokenOptions{Store: s, Audit: dated{s, old}})
@@ -59,7 +59,7 @@ func fill(t *testing.T, s storetest.Store) {
 	}
 }
 
-// dated is a log whose records all have one time.
+// A dated is a log whose records all have the same time.
 type dated struct {
 	audit.Log
 	at time.Time
@@ -84,7 +84,7 @@ func move(t *testing.T, s storetest.Store, dir string) store.MovedRecords {
 	return moved
 }
 
-// verify returns the damage of the archive and the store as one log: "altered 5-5 …".
+// verify verifies the archive and the store as one log. It returns the damage in the form "altered 5-5 …".
 func verify(t *testing.T, s storetest.Store, kept []audit.Head, dirs ...string) (audit.Report, string) {
 	t.Helper()
 	log := audit.Chain(s)
@@ -106,8 +106,8 @@ func verify(t *testing.T, s storetest.Store, kept []audit.Head, dirs ...string) 
 	return report, strings.Join(out, " ")
 }
 
-// testMoved checks a move of 25 records into three files. Store and files are the whole log together, a second move
-// finds nothing, and steps that were moved aren't recorded again.
+// testMoved moves 25 records to three files. The store and the files must together be the whole log. A second move
+// must find nothing, and moved steps must not be recorded again.
 func testMoved(t *testing.T, c Case) {
 	fill(t, c)
 	dir := filepath.Join(t.TempDir(), "archive")
@@ -115,7 +115,7 @@ func testMoved(t *testing.T, c Case) {
 	if moved.Records != 25 || len(moved.Files) != 3 || moved.Base.Seq != 25 {
 		t.Fatalf("%+v", moved)
 	}
-	// 30 records, and three that say what was moved.
+	// 30 records, and three records about the moves.
 	if report, damage := verify(t, c, nil); damage != "" || report.Records != 8 || report.Base != moved.Base || report.Head.Seq != 33 {
 		t.Errorf("the store alone: %+v", report)
 	}
@@ -125,7 +125,7 @@ func testMoved(t *testing.T, c Case) {
 	if again := move(t, c, dir); again.Records != 0 || again.Base != moved.Base {
 		t.Errorf("a second time: %+v", again)
 	}
-	// The records that tokens and changes are compared with stay, and are not recorded a second time.
+	// The records of tokens and changes stay for later comparisons. They are not recorded a second time.
 	held, err := identity.Reconcile(t.Context(), c, c)
 	if err != nil || len(held.Lacks) > 0 || held.Tokens != 1 || held.Older != 0 {
 		t.Errorf("%+v, %v", held, err)
@@ -173,13 +173,13 @@ func (b broken) Prune(ctx context.Context, from, to audit.Head) error {
 	return errBroken
 }
 
-// testInterrupted checks that a move that was broken off at any of its steps leaves nothing damaged, and that the next one completes
-// it, whatever files it finds.
+// testInterrupted interrupts a move at each of its steps. Nothing may be damaged. The next move must complete the
+// work, whatever files it finds.
 func testInterrupted(t *testing.T, c Case) {
 	fill(t, c)
 	dir := t.TempDir()
 	for _, at := range []string{"append", "prune", "after"} {
-		// A shorter file of the same beginning is left, too.
+		// A shorter file with the same beginning may also be left.
 		short := options(dir)
 		short.PerFile = 3
 		for _, o := range []store.ArchiveOptions{short, options(dir)} {
@@ -210,7 +210,7 @@ func testInterrupted(t *testing.T, c Case) {
 	}
 }
 
-// A damage changes files or the store. kept is the argument of verify, and want its result.
+// A damage modifies files or the store. kept is the argument for verify, and want is its expected result.
 type damage struct {
 	name   string
 	breaks func() error
@@ -218,7 +218,8 @@ type damage struct {
 	want   string
 }
 
-// damages returns ways to damage the files of an archive. lines are those of the second, records 11 to 20.
+// damages returns ways to damage the files of an archive. lines contains the lines of the second file, which has the
+// records 11 to 20.
 func damages(c Case, files, lines []string) []damage {
 	first, second, whole := files[0], files[1], strings.Join(lines, "")
 	write := func(text string) func() error {
@@ -247,7 +248,7 @@ func damages(c Case, files, lines []string) []damage {
 	}
 }
 
-// forgeRecord replaces record 15 of the lines by one with another content and the right hash.
+// forgeRecord replaces record 15 in the lines by a record with other content and the matching hash.
 func forgeRecord(name string, lines []string) error {
 	r, err := audit.ParseLine([]byte(strings.TrimSuffix(lines[4], "\n")))
 	if err != nil {
@@ -258,13 +259,13 @@ func forgeRecord(name string, lines []string) error {
 	return os.WriteFile(name, []byte(strings.Join(lines[:4], "")+string(r.AppendJSON(nil))+"\n"+strings.Join(lines[5:], "")), 0o600)
 }
 
-// hashOf returns the hash of the record in a line, or "" if it is none.
+// hashOf returns the hash of the record in a line, or "" if the line is not a record.
 func hashOf(line string) string {
 	r, _ := audit.ParseLine([]byte(strings.TrimSuffix(line, "\n")))
 	return r.Hash
 }
 
-// testDamaged changes the files and the store in turn. Each change is undone before the next.
+// testDamaged damages the files and the store in different ways. It undoes each damage before the next.
 func testDamaged(t *testing.T, c Case) {
 	fill(t, c)
 	dir := t.TempDir()
@@ -303,7 +304,7 @@ func testDamaged(t *testing.T, c Case) {
 			}
 		})
 	}
-	// With the record before the first file that is left, verify begins there.
+	// With the record before the first remaining file, verify starts there.
 	if err := os.Remove(first); err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +312,8 @@ func testDamaged(t *testing.T, c Case) {
 	if report, got := verify(t, c, []audit.Head{before}, dir); got != "" || report.Base != before {
 		t.Errorf("%s, %+v", got, report)
 	}
-	// The store by itself: a beginning that no record explains, and a kept head that only the archive has.
+	// The store without the archive: a beginning that no record explains, and a known head that only the archive
+	// contains.
 	if err := run(c, `UPDATE {audit}_base SET seq = 24`); err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +352,7 @@ func compress(name string) error {
 	return errors.Join(err, w.Close(), f.Close(), os.Remove(name))
 }
 
-// run executes statements, with the names of the store's tables.
+// run executes statements. It replaces placeholders by the names of the store's tables.
 func run(c Case, text string) error {
 	for statement := range strings.SplitSeq(text, ";") {
 		statement = strings.NewReplacer("{audit}", c.Database.Schema+"audit", "{0}", c.Database.Byte).Replace(statement)
@@ -361,7 +363,7 @@ func run(c Case, text string) error {
 	return nil
 }
 
-// testGuarded checks what the database itself refuses.
+// testGuarded checks which modifications the database itself refuses.
 func testGuarded(t *testing.T, c Case) {
 	fill(t, c)
 	move(t, c, t.TempDir())

@@ -10,7 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/storetest"
 )
 
-// A late store reads its records only after another process has moved the oldest ones to an archive.
+// A late store reads its records only after another process has moved the oldest records to an archive.
 type late struct {
 	storetest.Store
 	move func()
@@ -22,8 +22,8 @@ func (l late) Records(ctx context.Context, from int64, yield func(audit.Record) 
 	return l.Store.Records(ctx, from, yield)
 }
 
-// testBeside moves records while another process takes out the first file's. Records that are missing then aren't
-// damage.
+// testBeside moves records while another process removes those of the first file. Records that are missing for this
+// reason must not be reported as damage.
 func testBeside(t *testing.T, c Case) {
 	fill(t, c)
 	dir := t.TempDir()

@@ -10,19 +10,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/storetest"
 )
 
-// A Database is a store's database, accessed directly as with a database tool.
+// A Database is direct access to a store's database, as with a database tool.
 type Database struct {
-	Schema string // prefix of the names of tables: "bailiwick."
-	Byte   string // a single byte 0 in the SQL dialect
+	Schema string // prefix of table names, such as "bailiwick."
+	Byte   string // a single zero byte in the SQL dialect
 	Off    string // statements that remove the protection of the log
 	Exec   func(statement string) error
 }
 
-// CheckTampering modifies the audit log of a new store directly: every modification is found and located. Each case is
-// undone before the next.
+// CheckTampering modifies the audit log of a new store directly. Every modification must be detected and located.
+// Each modification is undone before the next.
 func CheckTampering(t *testing.T, s storetest.Store, db Database) {
 	appendMany(t, s, 900)
-	if _, err := s.Head(t.Context()); err != nil { // the read records are in the tables
+	if _, err := s.Head(t.Context()); err != nil { // ensures that the records are in the tables
 		t.Fatal(err)
 	}
 	run := func(text string) {

@@ -1,4 +1,4 @@
-// Package clocks tests what a store does when the clock that it goes by is set forwards or back.
+// Package clocks tests stores whose clock is set forward or back.
 package clocks
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A Case is a new store. Jump sets its clock forwards, as the store sees it: it makes all that is kept older.
+// A Case is a new store. Jump sets its clock forward from the store's point of view, by making all stored data older.
 type Case struct {
 	storetest.Store
-	Rates limit.Store // nil if each process has its own
+	Rates limit.Store // nil if each process has its own rates
 	Jump  func(by time.Duration) error
 }
 
@@ -29,10 +29,10 @@ func Run(t *testing.T, open func(t *testing.T) Case) {
 	}
 }
 
-// length is how long a lease lasts.
+// length is the duration of a lease.
 const length = time.Minute
 
-// file files a change with a life of one hour.
+// file files a change with a lifetime of one hour.
 func file(t *testing.T, c Case, id string) *change.Change {
 	t.Helper()
 	kept, err := c.Put(t.Context(), &change.Change{ID: id, State: change.Pending, Source: "tracker", Op: "update", Digest: "d" + id, Title: "Update " + id,
@@ -44,7 +44,7 @@ func file(t *testing.T, c Case, id string) *change.Change {
 	return kept
 }
 
-// step takes a change one step on. The change stays as it is if that fails.
+// step performs one step of a change. If that fails, the change stays unchanged.
 func step(t *testing.T, c Case, of *change.Change, to change.Step, g change.Guard) error {
 	t.Helper()
 	next := *of
@@ -56,8 +56,8 @@ func step(t *testing.T, c Case, of *change.Change, to change.Step, g change.Guar
 	return err
 }
 
-// jump checks a store whose clock jumps by by: which changes expire, which leases end, how long rates wait, and that
-// the audit stays whole.
+// jump checks a store whose clock jumps. It checks which changes expire, which leases end, how long rates make
+// callers wait, and that the audit stays intact.
 func jump(t *testing.T, c Case, by time.Duration) {
 	ctx := t.Context()
 	waits, held := file(t, c, "waits"), file(t, c, "held")
@@ -77,8 +77,9 @@ func jump(t *testing.T, c Case, by time.Duration) {
 		t.Fatal(err)
 	}
 	late, free := by > 0, by > 0 || by < -length
-	// A change expires when the clock says so, and not before. A lease also ends when the clock is set back by more than its
-	// length. So a change whose executor was killed doesn't wait until the clock shows that time again.
+	// A change expires at its time on the clock and not before. A lease also ends when the clock is set back by more
+	// than its duration. Otherwise a change whose executor was killed would wait until the clock shows the old time
+	// again.
 	var want []string
 	if free {
 		want = append(want, "held")
@@ -95,7 +96,7 @@ func jump(t *testing.T, c Case, by time.Duration) {
 		t.Errorf("approve: %v", approve)
 	}
 	leases(t, c, held, free)
-	// A rate makes no one wait longer than for its burst.
+	// A rate makes nobody wait longer than for its burst.
 	if c.Rates != nil {
 		wait, err := c.Rates.Take(ctx, bucket)
 		if err != nil || wait > bucket[0].Every {
@@ -106,7 +107,7 @@ func jump(t *testing.T, c Case, by time.Duration) {
 			t.Errorf("rate: after the wait, wait %v, %v", wait, err)
 		}
 	}
-	// Records are chained whatever their times.
+	// Records are chained regardless of their times.
 	for _, at := range []time.Time{time.Now(), time.Now().Add(-by), time.Now()} {
 		r := audit.Record{Time: at, Principal: "token:bot", Tool: "query", Outcome: audit.OK}
 		if err := c.Append(ctx, &r); err != nil {
@@ -119,7 +120,8 @@ func jump(t *testing.T, c Case, by time.Duration) {
 	processes(t, c, by)
 }
 
-// processes checks that the row of a process is ignored when the clock jumps, and removed by the next beat of another process.
+// processes checks the row of a process after the clock jumps. The row must be ignored, and the next heartbeat of
+// another process must remove it.
 func processes(t *testing.T, c Case, by time.Duration) {
 	ctx := t.Context()
 	check := func(want ...string) {
@@ -159,9 +161,9 @@ func processes(t *testing.T, c Case, by time.Duration) {
 	check()
 }
 
-// leases checks who ends held, whose lease has run out if free is true.
+// leases checks which executor can end the change held. If free is true, its lease has expired.
 func leases(t *testing.T, c Case, held *change.Change, free bool) {
-	// One executor takes over, and has a lease by the new clock.
+	// One executor takes over and gets a lease on the new clock.
 	taken := *held
 	for n := range 2 {
 		again := taken
@@ -174,7 +176,7 @@ func leases(t *testing.T, c Case, held *change.Change, free bool) {
 			taken = again
 		}
 	}
-	// Only the holder of the lease ends the change, once.
+	// Only the owner of the lease can end the change, and only once.
 	applied := change.Step{State: change.Applied, Event: change.EventApplied, By: "ben"}
 	end := step(t, c, held, applied, change.Guard{})
 	if free != errors.Is(end, change.ErrMoved) || !free && end != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/storetest"
 )
 
-// testConnections checks that a connection keeps its content. Of many processes that replace one version exactly one
-// does.
+// testConnections checks that a connection is stored unchanged. If several processes replace the same version,
+// exactly one must succeed.
 func testConnections(t *testing.T, open storetest.Open) {
 	place, ctx := t.TempDir(), t.Context()
 	here, there := storetest.Handle(t, open, place), storetest.Handle(t, open, place)
@@ -56,7 +56,7 @@ func testConnections(t *testing.T, open storetest.Open) {
 	check(want)
 }
 
-// testLeaving checks that the connections of a person end when the person is removed, and no others.
+// testLeaving checks that removing a person ends this person's connections and no others.
 func testLeaving(t *testing.T, open storetest.Open) {
 	place, ctx := t.TempDir(), t.Context()
 	here, there := storetest.Handle(t, open, place), storetest.Handle(t, open, place)
@@ -108,7 +108,7 @@ func testLeaving(t *testing.T, open storetest.Open) {
 	}
 }
 
-// sameRow checks what a store holds of a connection.
+// sameRow checks the stored row of a connection.
 func sameRow(t *testing.T, s storetest.Store, want connect.Row) {
 	t.Helper()
 	got, err := s.Connection(t.Context(), want.Key)

@@ -1,7 +1,7 @@
-// Package people tests what a store keeps of people who sign in and of the agents that they let in.
+// Package people tests how a store stores people who sign in and the agents that they admit.
 //
-// It doesn't depend on any store. It fails a store that accepts a ticket twice, or that loses a restriction of a
-// person. It also fails a store that hides from another handle for more than a second that a ticket has ended.
+// It doesn't depend on a specific store. A store fails if it accepts a ticket twice or loses a restriction of a
+// person. It also fails if another handle accepts an ended ticket for more than a second.
 package people
 
 import (
@@ -31,8 +31,8 @@ func Run(t *testing.T, open storetest.Open) {
 	t.Run("people of an issuer", func(t *testing.T) { testIssued(t, open) })
 }
 
-// testTickets checks that tickets keep what they hold, and that every handle sees at once when one ends. Exactly one of
-// many ends it, and expired ones are dropped.
+// testTickets checks that tickets are stored unchanged, and that every handle sees the end of a ticket at once.
+// Exactly one of many callers may end it. Expired tickets are removed.
 func testTickets(t *testing.T, open storetest.Open) {
 	place, ctx := t.TempDir(), t.Context()
 	here, there := storetest.Handle(t, open, place), storetest.Handle(t, open, place)
@@ -71,7 +71,7 @@ func testTickets(t *testing.T, open storetest.Open) {
 	testEnd(t, here, there)
 }
 
-// testEnd checks that exactly one of many callers ends a ticket first, and that both handles know.
+// testEnd checks that exactly one of many callers ends a ticket first, and that both handles see the end.
 func testEnd(t *testing.T, here, there storetest.Store) {
 	ctx := t.Context()
 	var first atomic.Int64
@@ -106,8 +106,8 @@ func testEnd(t *testing.T, here, there storetest.Store) {
 	}
 }
 
-// testExchange checks that exactly one of many callers exchanges a ticket, that only its tickets are added, and that a failure leaves
-// the ticket as it was.
+// testExchange checks that exactly one of many callers exchanges a ticket. Only the new tickets of this caller may be
+// added. A failure must leave the ticket unchanged.
 func testExchange(t *testing.T, open storetest.Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []storetest.Store{storetest.Handle(t, open, place), storetest.Handle(t, open, place)}
@@ -159,8 +159,8 @@ func testExchange(t *testing.T, open storetest.Open) {
 	}
 }
 
-// testPeople checks the people, sessions and agents of identity.Tokens over two handles. It checks which of them end
-// together, and that no restriction of a person is lost on the way.
+// testPeople checks the people, sessions and agents of identity.Tokens with two handles. It checks which of them end
+// together, and that no restriction of a person is lost.
 func testPeople(t *testing.T, open storetest.Open) {
 	place, ctx := t.TempDir(), t.Context()
 	stores := []storetest.Store{storetest.Handle(t, open, place), storetest.Handle(t, open, place)}
@@ -189,7 +189,7 @@ func testPeople(t *testing.T, open storetest.Open) {
 	if _, err := here.Offer(ctx, identity.Link, link, netip.Addr{}); problem.CodeOf(err) != problem.Unauthorized {
 		t.Error("a link twice:", err)
 	}
-	for _, use := range []identity.TicketUse{identity.Access, identity.Link, identity.Renewal} { // a session is nothing else
+	for _, use := range []identity.TicketUse{identity.Access, identity.Link, identity.Renewal} { // a session can't be used as another kind of ticket
 		if _, _, err := here.Present(ctx, use, secret, netip.Addr{}); problem.CodeOf(err) != problem.Unauthorized {
 			t.Error(use, err)
 		}
@@ -200,7 +200,7 @@ func testPeople(t *testing.T, open storetest.Open) {
 	again, _, err := here.Invite(ctx, operator, identity.Token{Owner: "ana@EXAMPLE.com", Tenant: "acme", Scopes: rights, Classes: identity.List{Only: []string{"issues"}},
 		Filters: map[string]string{"issues": `{"archived": false}`}}, time.Hour)
 	if err != nil || again.ID == record.ID {
-		t.Error("another spelling is another record:", again.ID, err) // whose digest differs
+		t.Error("another spelling is another record:", again.ID, err) // with a different digest
 	}
 	refusedSoon(t, "a session of a replaced record", func() error {
 		_, _, err := there.Present(ctx, identity.Session, secret, netip.Addr{})
@@ -214,8 +214,8 @@ func testPeople(t *testing.T, open storetest.Open) {
 	}
 }
 
-// testIssued checks the people of an issuer over two handles: their rights are those of the last sign-in, and what they let in
-// has no more.
+// testIssued checks people from an issuer with two handles. Their rights must be those of the last sign-in. Agents
+// that they admitted must not have more rights.
 func testIssued(t *testing.T, open storetest.Open) {
 	place, ctx := t.TempDir(), t.Context()
 	stores := []storetest.Store{storetest.Handle(t, open, place), storetest.Handle(t, open, place)}
@@ -246,7 +246,7 @@ func testIssued(t *testing.T, open storetest.Open) {
 	if got, err := there.Authenticate(ctx, access, netip.Addr{}); err != nil || got.ID != bot.ID || got.Claims.String() != rosa.Claims.String() {
 		t.Errorf("%+v: %v", got, err)
 	}
-	// Other rights at the issuer end what relies on the former ones, the agents as well.
+	// New rights from the issuer end everything that depends on the former rights, including agents.
 	if _, err := there.Person(ctx, identity.Principal{ID: "oidc:7", Name: "Rosa", Kind: identity.Human, Owner: "rosa", Scopes: []identity.Scope{identity.Audit}}); err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func testIssued(t *testing.T, open storetest.Open) {
 		return err
 	})
 	testRightless(t, here, there)
-	if n, err := here.Remove(ctx, operator, "ROSA", ""); err != nil || n != 1 { // the agent's record
+	if n, err := here.Remove(ctx, operator, "ROSA", ""); err != nil || n != 1 { // the record of the agent
 		t.Error("removed:", n, err)
 	}
 	if found, err := identity.Reconcile(ctx, stores[0], stores[0]); err != nil || found.Lacks != nil {
@@ -263,8 +263,8 @@ func testIssued(t *testing.T, open storetest.Open) {
 	}
 }
 
-// testRightless checks that a person without rights from the issuer is not let in. Everything that relied on the
-// person's earlier rights ends.
+// testRightless checks a person without rights from the issuer. The person must be refused, and everything that
+// depends on the person's earlier rights must end.
 func testRightless(t *testing.T, here, there *identity.Tokens) {
 	t.Helper()
 	ctx, who := t.Context(), identity.Principal{ID: "oidc:7", Name: "Rosa", Kind: identity.Human, Owner: "rosa"}
@@ -290,7 +290,7 @@ func testRightless(t *testing.T, here, there *identity.Tokens) {
 	}
 }
 
-// refusedSoon checks that do is refused as Unauthorized, within the time in which a handle sees what another one did.
+// refusedSoon checks that do is refused as Unauthorized within the time in which one handle sees changes by another.
 func refusedSoon(t *testing.T, what string, do func() error) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {

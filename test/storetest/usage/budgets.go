@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// testBudgets checks the sums, and that days and accounts are separate.
+// testBudgets checks the sums. Days and accounts must be separate.
 func testBudgets(t *testing.T, open storetest.Open) {
 	place := t.TempDir()
 	s := open(t, place)
@@ -62,7 +62,8 @@ func testBudgets(t *testing.T, open storetest.Open) {
 	}
 }
 
-// testBudgetHandles adds through two handles at once: no use is lost, and each answer includes all earlier ones.
+// testBudgetHandles adds through two handles concurrently. No use may be lost, and each answer must include all
+// earlier ones.
 func testBudgetHandles(t *testing.T, open storetest.Open) {
 	place := t.TempDir()
 	handles := []storetest.Store{storetest.Handle(t, open, place), storetest.Handle(t, open, place)}
@@ -96,8 +97,8 @@ func testBudgetHandles(t *testing.T, open storetest.Open) {
 	}
 }
 
-// testBudgetLimiters lets two limiters, as in two processes, draw on one budget. After they are closed, the store has
-// every call that they admitted, and a new limiter refuses.
+// testBudgetLimiters lets two limiters use one budget, as in two processes. After they are closed, the store must
+// contain every call that they admitted, and a new limiter must refuse.
 func testBudgetLimiters(t *testing.T, open storetest.Open) {
 	place := t.TempDir()
 	const most, callers = 300, 8
@@ -134,7 +135,7 @@ func testBudgetLimiters(t *testing.T, open storetest.Open) {
 	defer last.Close(t.Context())
 	_, err := last.Acquire(t.Context(), limit.Asker{Owner: "ana", Token: "new"})
 	if began.UTC().Day() != time.Now().UTC().Day() {
-		return // midnight has passed, and the budgets are new
+		return // midnight has passed, so the budgets are new
 	}
 	if problem.CodeOf(err) != problem.BudgetExceeded {
 		t.Error("a limiter that begins lets more through:", err)

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/storetest"
 )
 
-// rates returns the store's shared rates, or nil if it has none.
+// rates returns the store's shared rates. It skips the test if the store has none.
 func rates(t *testing.T, s storetest.Store) limit.Store {
 	shared, ok := s.(limit.Store)
 	if !ok {
@@ -20,7 +20,7 @@ func rates(t *testing.T, s storetest.Store) limit.Store {
 	return shared
 }
 
-// testRates checks that a call is taken from all buckets or from none, and the returned wait.
+// testRates checks that a call is taken from all buckets or from none, and the returned waiting time.
 func testRates(t *testing.T, open storetest.Open) {
 	s := rates(t, storetest.Handle(t, open, t.TempDir()))
 	if s == nil {
@@ -73,8 +73,8 @@ func testRates(t *testing.T, open storetest.Open) {
 	}
 }
 
-// testRateHandles takes from the same buckets through two handles, in different orders. Together they get what a single
-// one would.
+// testRateHandles takes from the same buckets through two handles, in different orders. Together they must get as
+// much as a single handle.
 func testRateHandles(t *testing.T, open storetest.Open) {
 	place := t.TempDir()
 	handles := []limit.Store{rates(t, storetest.Handle(t, open, place)), rates(t, storetest.Handle(t, open, place))}

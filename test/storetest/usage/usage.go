@@ -1,6 +1,7 @@
-// Package usage tests what a store keeps of use: daily budgets, rates, and names that may be used once.
+// Package usage tests how a store counts use: daily budgets, rates, and names that may be used once.
 //
-// It doesn't depend on any store. It fails a store whose sums lose a call of two handles, or that lets a name be used twice.
+// It doesn't depend on a specific store. A store fails if its sums lose a call of one of two handles, or if a name
+// can be used twice.
 package usage
 
 import (

@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/storetest"
 )
 
-// testUsed uses names through two handles at once: one use of each is the first, and all handles know of it,
-// including those opened later. Expired names are dropped.
+// testUsed uses names through two handles concurrently. Only one use of each name may be the first. All handles must
+// know of it, even if they are opened later. Expired names are removed.
 func testUsed(t *testing.T, open storetest.Open) {
 	place, ctx := t.TempDir(), t.Context()
 	handles := []storetest.Store{storetest.Handle(t, open, place), storetest.Handle(t, open, place)}
