@@ -25,13 +25,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// The shop of the analytical questions: the number of sales that one question reads, all of one tenant.
+// The shop of the analytical questions. sales is the number of sales that one question reads, all of one tenant.
 const (
 	sales     = 200_000
 	customers = 5_000
 )
 
-// An analysis is one question: as a call, and as SQL written by hand whose rows are only read.
+// An analysis is one question in two forms: as a tool call, and as handwritten SQL whose rows are only read.
 type analysis struct {
 	name string
 	tool string
@@ -94,7 +94,7 @@ func shop(t testing.TB, db *sql.DB, types map[string]string) {
 	})
 }
 
-// analysts opens the shop in each database: how to query it by hand, and the tools on it.
+// analysts opens the shop in each database. It returns a reader for handwritten queries and the tools.
 func analysts(t testing.TB) []struct {
 	name string
 	raw  reader
@@ -169,10 +169,10 @@ func openMariaDB(t testing.TB, address string) *sql.DB {
 	return db
 }
 
-// A reader runs a statement and returns how many rows it has. Each row is passed to take, unless that is nil.
+// A reader runs a statement and returns the number of rows. It passes each row to take unless take is nil.
 type reader func(ctx context.Context, statement string, take func(columns []string, row []any)) (int, error)
 
-// counted reads all rows of a statement, and counts them.
+// counted returns a reader that reads and counts all rows.
 func counted(db *sql.DB) reader {
 	return func(ctx context.Context, statement string, take func([]string, []any)) (int, error) {
 		rows, err := db.QueryContext(ctx, statement)
@@ -228,7 +228,7 @@ func countedPool(p *pgxpool.Pool) reader {
 	}
 }
 
-// BenchmarkAnalysis measures the cost of an analytical question compared to the same query written by hand.
+// BenchmarkAnalysis compares the cost of an analytical question with that of the same handwritten query.
 func BenchmarkAnalysis(b *testing.B) {
 	for _, on := range analysts(b) {
 		b.Run(on.name, func(b *testing.B) {

@@ -18,17 +18,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// pageRows is how many records a page of the benchmarks has.
+// pageRows is the number of records on a page of the benchmarks.
 const pageRows = 50
 
-// A side is one database, as it is queried by hand and by the tools.
+// A side is one database with a driver for handwritten queries and the tools.
 type side struct {
 	name string
 	raw  driver
-	set  *tool.Set // the audit is chained and discarded
+	set  *tool.Set // the audit is chained but not stored
 	kept *tool.Set // the audit is on the disk before a call is answered
-	id   string    // of an issue
-	of   string    // the project of the issue
+	id   string    // the id of an issue
+	of   string    // the project of that issue
 }
 
 // onSQLite opens the demo's tracker.
@@ -72,7 +72,7 @@ func store(t testing.TB) *sqlite.Store {
 
 var _ audit.Log = (*sqlite.Store)(nil)
 
-// anIssue returns the issue in the middle of a page, and its project.
+// anIssue returns an issue from the middle of a page, and its project.
 func anIssue(t testing.TB, d driver) (id, project string) {
 	t.Helper()
 	page, err := d.page(t.Context())
@@ -89,7 +89,7 @@ func anIssue(t testing.TB, d driver) (id, project string) {
 	return records[pageRows/2].ID, records[pageRows/2].Project
 }
 
-// pointCall and the three functions below return the four questions as calls.
+// pointCall and the following three functions return the four questions as calls.
 func pointCall(t testing.TB, id string) tool.Request {
 	return request(t, "get_object", fmt.Sprintf(`{"class_name": "issues", "object_id": %q}`, id))
 }
@@ -114,7 +114,7 @@ func answer(t testing.TB, set *tool.Set, r tool.Request) json.RawMessage {
 	t.Helper()
 	res, err := set.Call(t.Context(), agent(), r)
 	if err != nil {
-		t.Fatal(r.Arguments, err, problem.Of(err).Err) // which only this test shows
+		t.Fatal(r.Arguments, err, problem.Of(err).Err) // only this test shows the cause
 	}
 	return res.Structured
 }
@@ -155,7 +155,7 @@ func same(t *testing.T, s *side) {
 	}
 }
 
-// BenchmarkRead measures the overhead over the driver: the same record, the same page, the same count.
+// BenchmarkRead compares the gateway with the bare driver for the same record, the same page and the same count.
 func BenchmarkRead(b *testing.B) {
 	b.Run("sqlite", func(b *testing.B) { read(b, onSQLite(b)) })
 	b.Run("postgres", func(b *testing.B) { read(b, onPostgres(b)) })
@@ -177,7 +177,7 @@ func read(b *testing.B, s *side) {
 		{"count", func(ctx context.Context) error { _, err := s.raw.count(ctx); return err }, countCall(b)},
 	} {
 		b.Run(q.name+"/raw", func(b *testing.B) {
-			b.Logf("database: %s", version) // for the table
+			b.Logf("database: %s", version) // printed for the table
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := q.raw(b.Context()); err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// apis runs a benchmark for each API document: one of our own, and GitHub's if scripts/apis has fetched it.
+// apis runs a benchmark for each API document. These are our own document, and GitHub's if scripts/apis has fetched
+// it.
 func apis(b *testing.B, run func(b *testing.B, text []byte)) {
 	b.Helper()
 	github := "none"
@@ -49,7 +50,7 @@ func apiView(b *testing.B, text []byte) *spec.View {
 	return spec.NewView(d, rules, spec.Filter{})
 }
 
-// BenchmarkAPILoad: bytes → document.
+// BenchmarkAPILoad measures loading a document from its bytes.
 func BenchmarkAPILoad(b *testing.B) {
 	apis(b, func(b *testing.B, text []byte) {
 		var before, after runtime.MemStats
@@ -71,7 +72,7 @@ func BenchmarkAPILoad(b *testing.B) {
 	})
 }
 
-// BenchmarkAPIIndex: a principal's view → index.
+// BenchmarkAPIIndex measures building the index of a principal's view.
 func BenchmarkAPIIndex(b *testing.B) {
 	apis(b, func(b *testing.B, text []byte) {
 		v := apiView(b, text)
@@ -82,7 +83,7 @@ func BenchmarkAPIIndex(b *testing.B) {
 	})
 }
 
-// BenchmarkAPISearch: a text → five operations.
+// BenchmarkAPISearch measures searching five operations for a text.
 func BenchmarkAPISearch(b *testing.B) {
 	asked := []string{"create issue", "list members of an organization", "which repositories did I star", "remove a label", "download workflow logs", "who can push to a branch", "xyzzy"}
 	apis(b, func(b *testing.B, text []byte) {
@@ -103,7 +104,7 @@ func BenchmarkAPISearch(b *testing.B) {
 	})
 }
 
-// BenchmarkAPIRender: an operation → its detail. All operations are rendered in turn.
+// BenchmarkAPIRender measures rendering the details of an operation. It renders all operations in turn.
 func BenchmarkAPIRender(b *testing.B) {
 	apis(b, func(b *testing.B, text []byte) {
 		v := apiView(b, text)
@@ -123,7 +124,7 @@ func BenchmarkAPIRender(b *testing.B) {
 	})
 }
 
-// BenchmarkAPICheck: the arguments of a call → checked, with the schema compiled before.
+// BenchmarkAPICheck measures checking the arguments of a call with a compiled schema.
 func BenchmarkAPICheck(b *testing.B) {
 	text, err := os.ReadFile("../../internal/openapi/testdata/trackline.json")
 	if err != nil {
@@ -148,8 +149,8 @@ func BenchmarkAPICheck(b *testing.B) {
 	b.ReportAllocs()
 }
 
-// BenchmarkAPIRecall reports how many of the tasks of openapi/testdata/gold.txt are found among the first 1, 5 and 10
-// results: in the API's terms, and in a user's.
+// BenchmarkAPIRecall reports how many of the tasks in openapi/testdata/gold.txt are found among the first 1, 5 and 10
+// results. It uses the API's terms and a user's terms.
 func BenchmarkAPIRecall(b *testing.B) {
 	gold, err := os.ReadFile("../../internal/openapi/testdata/gold.txt")
 	if err != nil {

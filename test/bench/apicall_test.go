@@ -20,8 +20,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// BenchmarkAPICall reads one project of an API on this machine. It reads it with only net/http, and by a call of the
-// gateway with all its steps, over the network and in the process.
+// BenchmarkAPICall reads one project from an API on this machine. It compares net/http with a complete call of the
+// gateway, over the network and within the process.
 func BenchmarkAPICall(b *testing.B) {
 	const project = `{"id": "p1", "name": "Apollo", "key": "APO", "description": "To the moon", "lead": {"id": "u1", "name": "Ann", "role": "admin"}}`
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -23,20 +23,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// An office is a whole gateway that accepts changes, as "bailiwick serve" makes it, with an agent and a reviewer.
+// An office is a complete gateway for changes, like that of "bailiwick serve", with an agent and a reviewer.
 type office struct {
 	plant    *app.App
 	agent    identity.Principal
 	reviewer identity.Principal
-	secret   string // the reviewer's
+	secret   string // the token of the reviewer
 	issues   []string
 	asked    atomic.Int64
 }
 
-// kinds are the databases in which the benchmarks keep trackers and stores.
+// kinds lists the databases in which the benchmarks create trackers and stores.
 var kinds = []string{"sqlite", "postgres"}
 
-// newOffice opens the demo's tracker and a store, in databases of these kinds.
+// newOffice opens the demo's tracker and a store in databases of these kinds.
 func newOffice(b *testing.B, tracks, keeps string) *office {
 	b.Helper()
 	c, err := config.Parse("bailiwick.yaml", []byte(demo.Config), func(string) (string, bool) { return "", false })
@@ -48,7 +48,7 @@ func newOffice(b *testing.B, tracks, keeps string) *office {
 	if tracks == "postgres" {
 		c.Sources[0].URL = services.Postgres(b)
 		fill(b, path, c.Sources[0].URL)
-		c.Rules, c.Actions = rules(b, classes...), nil // the actions need the other tables, too
+		c.Rules, c.Actions = rules(b, classes...), nil // the actions would need the other tables
 	}
 	c.Store = storeOf(b, keeps)
 	c.Limits = config.Limits{Rate: config.Rate{Calls: 1e9, Per: time.Minute}, Burst: 1e9, Concurrency: 1e6, Pending: 1e9}
@@ -95,8 +95,8 @@ func (o *office) principal(b *testing.B, t identity.Token) (identity.Principal, 
 	return p, secret
 }
 
-// propose has the agent propose another title or text of an issue, and returns the change's id and digest. For twice as
-// many consecutive proposals as there are issues, the values are different.
+// propose proposes a new title or text for an issue as the agent. It returns the id and digest of the change. The
+// values are different for twice as many consecutive proposals as there are issues.
 func (o *office) propose(ctx context.Context) (id, digest string, err error) {
 	n := int(o.asked.Add(1))
 	field := []string{"title", "body"}[n/len(o.issues)%2]
@@ -113,8 +113,8 @@ func (o *office) propose(ctx context.Context) (id, digest string, err error) {
 	return id, digest, err
 }
 
-// BenchmarkPropose measures how long an agent waits until a change of one field is filed. This includes policy and the
-// preview, for which the write is run in the tracker and rolled back. It also includes the change in the store and the
+// BenchmarkPropose measures the time until an agent's change of one field is filed. It includes the policy and the
+// preview, which runs the write in the tracker and rolls it back. It also includes the change in the store and the
 // record of the call, both on the disk.
 func BenchmarkPropose(b *testing.B) {
 	changing(b, func(b *testing.B, o *office, callers int) {
@@ -125,8 +125,8 @@ func BenchmarkPropose(b *testing.B) {
 	})
 }
 
-// BenchmarkApply measures how long a reviewer waits from the approval until the change is applied. This includes the
-// checks of approving, policy again, the write and its marker in the tracker, and the records in between.
+// BenchmarkApply measures the time from the approval until the change is applied. It includes the checks of the
+// approval, the policy again, the write and its marker in the tracker, and the audit records.
 func BenchmarkApply(b *testing.B) {
 	changing(b, func(b *testing.B, o *office, callers int) {
 		if b.N > 2*len(o.issues) {
@@ -151,7 +151,8 @@ func BenchmarkApply(b *testing.B) {
 	})
 }
 
-// changing runs a benchmark for each pair of databases of tracker and store, with one caller and with sixteen.
+// changing runs a benchmark for each combination of databases for the tracker and the store, with one and with
+// sixteen callers.
 func changing(b *testing.B, run func(b *testing.B, o *office, callers int)) {
 	for _, tracks := range kinds {
 		for _, keeps := range kinds {
@@ -165,8 +166,8 @@ func changing(b *testing.B, run func(b *testing.B, o *office, callers int)) {
 	}
 }
 
-// rate measures do with so many callers. It measures how often do is done per second, the processor time of this
-// process for each, p50 and p99.
+// rate runs do with the given number of callers. It reports the calls per second, the processor time of this process
+// for each call, p50 and p99.
 func rate(b *testing.B, callers int, do func(context.Context) error) {
 	before := cpu(b)
 	waits := spread(b, callers, do)

@@ -18,11 +18,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/mcp"
 )
 
-// waiting is how many changes are pending when pages of the console are requested.
+// waiting is the number of pending changes in the benchmark of the console.
 const waiting = 10_000
 
-// BenchmarkConsole measures a page of the console over HTTP, with 10,000 changes pending. This includes the sight and
-// the checks of the change, but not the rendering by a browser. The target is 200 ms.
+// BenchmarkConsole measures a page of the console over HTTP with 10,000 pending changes. It includes the visibility
+// and the checks of the change, but not the rendering by a browser. The target is 200 ms.
 func BenchmarkConsole(b *testing.B) {
 	for _, kind := range kinds {
 		b.Run(kind+"_store", func(b *testing.B) {
@@ -40,7 +40,7 @@ func BenchmarkConsole(b *testing.B) {
 	}
 }
 
-// fill files waiting changes, of 200 agents, and returns the id of one.
+// fill files pending changes by 200 agents and returns the id of one.
 func (o *office) fill(b *testing.B) string {
 	b.Helper()
 	one, _, err := o.propose(b.Context())
@@ -51,7 +51,7 @@ func (o *office) fill(b *testing.B) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	const fillers = 100 // a store batches concurrent writes
+	const fillers = 100 // a store combines concurrent writes
 	var wait sync.WaitGroup
 	for filler := range fillers {
 		wait.Go(func() {
@@ -72,7 +72,7 @@ func (o *office) fill(b *testing.B) string {
 
 var markOf = regexp.MustCompile(`name="mark" value="([^"]+)"`)
 
-// signIn serves the console and signs the reviewer in. The function it returns requests one page below it.
+// signIn serves the console and signs the reviewer in. It returns a function that requests one page of the console.
 func (o *office) signIn(b *testing.B) (ask func(b *testing.B, path string)) {
 	b.Helper()
 	s, err := mcp.New(o.plant.Door())

@@ -1,6 +1,7 @@
-// Package bench measures the gateway. It holds only tests.
+// Package bench measures the gateway. It contains only tests.
 //
-// It is part of no program. scripts/bench runs its benchmarks and writes docs/benchmarks.md. Names end in the compared
-// variant. In a group that begins with raw or bare, the others are reported as a multiple of it. It asserts no times,
-// but it does assert that both sides of a comparison return the same bytes.
+// It is not part of any program. scripts/bench runs its benchmarks and writes docs/benchmarks.md. The names of
+// benchmarks end with the compared variant. In a group whose first variant is raw or bare, the others are reported as
+// a multiple of it. The package doesn't check times. It does check that both sides of a comparison return the same
+// bytes.
 package bench

@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A caller sends the same POST repeatedly over a connection that stays open.
+// A caller sends the same POST repeatedly on one connection.
 type caller struct {
 	client *http.Client
 	url    string
@@ -29,7 +29,7 @@ type caller struct {
 	body   []byte
 }
 
-// send returns the body of the response, which is valid until the next call of send with the same buffer.
+// send returns the body of the response. The result is valid until the next call of send with the same buffer.
 func (c *caller) send(ctx context.Context, into *bytes.Buffer) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(c.body))
 	if err != nil {
@@ -66,7 +66,7 @@ func header(lines ...string) http.Header {
 	return h
 }
 
-// modern returns a call as clients of MCP 2026-07-28 send it.
+// modern returns a call in the form of clients of MCP 2026-07-28.
 func modern(t testing.TB, url, token, name, arguments string) *caller {
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `,"_meta":{` +
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
@@ -74,7 +74,7 @@ func modern(t testing.TB, url, token, name, arguments string) *caller {
 		"Mcp-Method: tools/call", "Mcp-Name: "+name), []byte(body)}
 }
 
-// legacy returns a call as clients of MCP 2025-11-25 send it, in a session that it begins.
+// legacy returns a call in the form of clients of MCP 2025-11-25. It begins a session for it.
 func legacy(t testing.TB, url, token, name, arguments string) *caller {
 	t.Helper()
 	c := &caller{client: httpClient(t), url: url, header: header("Authorization: Bearer " + token)}
@@ -110,7 +110,7 @@ func echo() tool.Tool {
 		}}
 }
 
-// door serves the tools on the demo's tracker over HTTP, with Bailiwick's own tokens, and returns its address and a
+// door serves the tools for the demo's tracker over HTTP with Bailiwick's own tokens. It returns the address and a
 // token.
 func door(t testing.TB) (url, token string) {
 	t.Helper()
@@ -133,7 +133,7 @@ func door(t testing.TB) (url, token string) {
 	return h.URL + "/mcp", token
 }
 
-// bare returns an echo without MCP: it returns the JSON body that it gets.
+// bare returns a call to an echo without MCP, which returns its JSON body.
 func bare(t testing.TB) *caller {
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var message struct {
@@ -144,13 +144,13 @@ func bare(t testing.TB) *caller {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(message) // the client may be gone
+		json.NewEncoder(w).Encode(message) // the client may have disconnected
 	}))
 	t.Cleanup(h.Close)
 	return &caller{httpClient(t), h.URL, header(), []byte(`{"n":1}`)}
 }
 
-// bareSDK returns an echo with only the MCP SDK: no token, policy, audit or limits.
+// bareSDK returns a call to an echo that uses only the MCP SDK, without tokens, policy, audit or limits.
 func bareSDK(t testing.TB) *caller {
 	s := sdk.NewServer(&sdk.Implementation{Name: "bare", Version: "1"}, nil)
 	s.AddTool(&sdk.Tool{Name: "echo", InputSchema: json.RawMessage(echoSchema)}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -161,7 +161,7 @@ func bareSDK(t testing.TB) *caller {
 	return modern(t, h.URL, "", "echo", `{"n":1}`)
 }
 
-// TestEchoes checks that all echoes answer with the sent text.
+// TestEchoes checks that all echoes return the sent text.
 func TestEchoes(t *testing.T) {
 	url, token := door(t)
 	for name, c := range map[string]*caller{"bare": bare(t), "sdk": bareSDK(t), "modern": modern(t, url, token, "echo", `{"n":1}`), "legacy": legacy(t, url, token, "echo", `{"n":1}`)} {
@@ -172,8 +172,8 @@ func TestEchoes(t *testing.T) {
 	}
 }
 
-// BenchmarkHTTP measures a call over loopback through the whole transport (token, checks, limits, audit), against an
-// echo in bare net/http and one in the bare SDK.
+// BenchmarkHTTP measures a call over loopback through the complete transport with token, checks, limits and audit. It
+// compares with an echo in net/http and an echo in the SDK.
 func BenchmarkHTTP(b *testing.B) {
 	url, token := door(b)
 	run := func(name string, c *caller) {

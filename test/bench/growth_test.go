@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// TestCallsWithoutGrowth makes as many calls as BAILIWICK_CALLS says, point reads and pages. It looks at the process's
-// memory after each tenth of them. From the second tenth on the memory may grow by an eighth. A day of 115 calls a
-// second is 10 million. 32 callers have one token between them.
+// TestCallsWithoutGrowth makes BAILIWICK_CALLS calls, which are point reads and pages. It measures the process's
+// memory after each tenth of the calls. After the second tenth, the memory may grow by at most an eighth. At 115
+// calls a second, a day has 10 million calls. 32 callers share one token.
 func TestCallsWithoutGrowth(t *testing.T) {
 	total, err := strconv.Atoi(os.Getenv("BAILIWICK_CALLS"))
 	if err != nil {
@@ -40,7 +40,7 @@ func TestCallsWithoutGrowth(t *testing.T) {
 					if i%20 == 0 {
 						one = page
 					}
-					// A machine that stands still for half a minute makes some calls fail, and those after them wait.
+					// If the machine stalls for half a minute, some calls fail and the following calls wait.
 					for tries := 1; ; tries++ {
 						err := one.send(t.Context(), into)
 						if err == nil {

@@ -24,13 +24,14 @@ import (
 
 // Sizes of TestReplicasUnderLoad.
 const (
-	loaded   = 16              // callers, of one replica
-	replicas = 4               // processes of one store
-	proposed = 300             // changes, each of a record of its own
-	measured = 4 * time.Second // of reading, twice in each way
+	loaded   = 16              // callers of each replica
+	replicas = 4               // processes that share one store
+	proposed = 300             // changes, each of a different record
+	measured = 4 * time.Second // duration of each measurement of reads. There are two for each setup
 )
 
-// A front is a plain proxy: it sends each request to the next replica in turn, and to the one after if that takes no connection.
+// A front is a simple proxy. It sends requests to the replicas in turn. If a replica accepts no connection, it uses
+// the next one.
 type front struct {
 	to   []string // hosts
 	next atomic.Int64
@@ -54,9 +55,10 @@ func (f *front) RoundTrip(r *http.Request) (res *http.Response, err error) {
 	return res, err
 }
 
-// TestReplicasUnderLoad has four processes share one PostgreSQL store behind a plain proxy. Callers read, propose and
-// approve. One replica is stopped meanwhile. Each call is answered, each change is written once, and each call and step is
-// in the one audit. It reports the processor time of a call with one replica and with four.
+// TestReplicasUnderLoad runs four processes with one PostgreSQL store behind a simple proxy. Callers read, propose
+// and approve while one replica is stopped. Each call must be answered, each change must be written once, and the
+// audit must contain each call and step. The test reports the processor time of a call with one replica and with
+// four.
 func TestReplicasUnderLoad(t *testing.T) {
 	if os.Getenv("BAILIWICK_REPLICAS") == "" {
 		t.Skip("LEFT OUT: a minute of load on four replicas; see make soak")
@@ -164,7 +166,7 @@ func TestReplicasUnderLoad(t *testing.T) {
 	}
 }
 
-// spentBy returns the processor time of processes.
+// spentBy returns the total processor time of processes.
 func spentBy(t *testing.T, all []*process) (sum time.Duration) {
 	t.Helper()
 	for _, p := range all {
@@ -182,7 +184,7 @@ func spentBy(t *testing.T, all []*process) (sum time.Duration) {
 	return sum
 }
 
-// readFor has so many callers read records for a while, and returns the number of calls.
+// readFor reads records with the given number of callers for a while. It returns the number of calls.
 func readFor(t *testing.T, url, agent string, callers int) int64 {
 	var n atomic.Int64
 	end := time.Now().Add(measured)
@@ -204,8 +206,8 @@ func readFor(t *testing.T, url, agent string, callers int) int64 {
 	return n.Load()
 }
 
-// decideAll has all callers propose changes, read what they are about, and approve them, each at whatever replica answers. half is
-// called when half of them are done. It returns the number of reads.
+// decideAll lets all callers propose changes, read the changed records, and approve the changes, each on any replica.
+// It calls half when half of the changes are done. It returns the number of reads.
 func decideAll(t *testing.T, at, agent, person string, half func()) int64 {
 	var reads, done atomic.Int64
 	var wg sync.WaitGroup

@@ -20,11 +20,11 @@ import (
 
 const (
 	manyRows   = 200_000
-	mostGrowth = 64 << 20 // bytes of live heap, whatever the size of a result
+	mostGrowth = 64 << 20 // bytes of live heap, for results of any size
 )
 
-// TestMemory exports 200,000 records, and as many again cut to the rows of an aggregate, and measures the heap
-// meanwhile. The records are larger than mostGrowth: gathering them all would fail.
+// TestMemory exports 200,000 records, and as many records reduced to the rows of an aggregate. It measures the heap
+// meanwhile. The records are larger than mostGrowth, so collecting all of them in memory would fail.
 func TestMemory(t *testing.T) {
 	g := gateway(t, sqliteSource(t, manyEvents(t)), policy.Rules{Unlisted: true}, &sealed{})
 	export := func(q query.Query, format result.Format) func(context.Context, *bailiwick.Call) (int, error) {
@@ -37,7 +37,7 @@ func TestMemory(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		run  func(context.Context, *bailiwick.Call) (int, error)
-		want int // records
+		want int // number of records
 	}{
 		{"export as CSV", export(&query.Find{Class: "events", Limit: 1 << 40}, result.CSV), manyRows},
 		{"export of a group each", export(&query.Pipeline{Class: "events", Stages: each, Limit: 1 << 40}, result.JSONLines), manyRows},
@@ -102,8 +102,8 @@ func stages(t *testing.T, pipeline string) []query.Stage {
 	return list
 }
 
-// liveGrowth returns by how many bytes the live heap exceeded its size before run, at most, while run ran. Live is the
-// memory that a collection finds reachable, so collections run all the time. SQLite's own memory isn't included.
+// liveGrowth returns the maximum growth of the live heap while run is running, in bytes. Live memory is what a
+// garbage collection finds reachable, so collections run continuously. It doesn't include SQLite's own memory.
 func liveGrowth(run func()) uint64 {
 	live := func() uint64 {
 		runtime.GC()

@@ -17,8 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// largeOrg writes an organisation of objects with 100 fields each, of which five are required, and returns tools over
-// it.
+// largeOrg writes an organisation of objects with 100 fields each, of which five are required. It returns the tools
+// for it.
 func largeOrg(t testing.TB, objects int) (set *tool.Set, project string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,14 +61,14 @@ func describeCall(t testing.TB, set *tool.Set, name string, args value.Value) va
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Structured) > 100_000+1_000 || len(r.Text) > 100_000 { // the budget is for objects. A few members are around them
+	if len(r.Structured) > 100_000+1_000 || len(r.Text) > 100_000 { // the budget applies to objects. The answer has a few other members
 		t.Errorf("%s: an answer of %d bytes, and %d of text", args, len(r.Structured), len(r.Text))
 	}
 	return out
 }
 
-// TestLargeOrg lists 3,000 objects, page by page within the budget, each once, by following next_call, and describes the
-// first and the last of them with all fields.
+// TestLargeOrg lists 3,000 objects page by page within the budget by following next_call. Each object must occur
+// once. It then describes the first and the last object with all fields.
 func TestLargeOrg(t *testing.T) {
 	set, project := largeOrg(t, 3000)
 	for _, filter := range []string{"required", "all"} {
@@ -111,7 +111,8 @@ func TestLargeOrg(t *testing.T) {
 	describeCall(t, set, "get_schema", value.OfObject([]value.Member{{Name: "class_name", Value: value.OfString("Object_2999__c")}}))
 }
 
-// BenchmarkOrgDescribe measures describing one object, a page of them, and all classes, in an organisation of 3,000.
+// BenchmarkOrgDescribe measures descriptions of one object, a page of objects, and all classes, in an organisation of
+// 3,000 objects.
 func BenchmarkOrgDescribe(b *testing.B) {
 	set, project := largeOrg(b, 3000)
 	for _, row := range []struct{ name, tool, args string }{

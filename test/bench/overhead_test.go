@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// atOnce is a source that has no records and answers at once, so that the time of a call is the gateway's own.
+// atOnce is a source without records that answers immediately. The time of a call is therefore that of the gateway.
 type atOnce []schema.Class
 
 func (s atOnce) Describe(context.Context) ([]schema.Class, []string, error) { return s, nil, nil }
@@ -31,8 +31,8 @@ func (s atOnce) Read(context.Context, policy.Permit) (source.Rows, error) {
 	return func(func(value.Row, error) bool) {}, nil
 }
 
-// everyday returns a gateway with all steps of a call, on a source that answers at once. It has rules, rates, budgets
-// that are never reached, and the audit.
+// everyday returns a gateway with all steps of a call and a source that answers immediately. It has rules, rates,
+// budgets that are never exhausted, and the audit.
 func everyday(b *testing.B, log audit.Log, ledger limit.Ledger) *bailiwick.Gateway {
 	b.Helper()
 	classes, _, err := sqliteSource(b, tracker(b)).Describe(b.Context())
@@ -56,10 +56,10 @@ func everyday(b *testing.B, log audit.Log, ledger limit.Ledger) *bailiwick.Gatew
 	return g
 }
 
-// BenchmarkOverhead measures what the gateway itself costs a call: admission, rates, budgets, the decision, and the
-// record, around a source that answers at once. memory chains the record and discards it. Disk has it on the disk before
-// the call is answered, with the given number of concurrent callers. p50 and p99 are the time of a call. cpu is its
-// processor time, on all threads and without waiting for the disk.
+// BenchmarkOverhead measures the gateway's own cost of a call: admission, rates, budgets, the decision, and the audit
+// record. The source answers immediately. With memory, the record is chained but not stored. With disk, it is on the
+// disk before the call is answered, with the given number of concurrent callers. p50 and p99 are the duration of a
+// call. cpu is its processor time on all threads, without waiting for the disk.
 func BenchmarkOverhead(b *testing.B) {
 	find, point := pageQuery(), &query.Find{Class: "issues", IDs: []string{"x"}, Limit: 1}
 	for _, q := range []struct {
@@ -79,8 +79,8 @@ func BenchmarkOverhead(b *testing.B) {
 	}
 }
 
-// BenchmarkView measures making a view, which every call does for each class that it names, for principals with more and
-// more filters.
+// BenchmarkView measures creating a view for principals with an increasing number of filters. Every call creates a
+// view for each class that it names.
 func BenchmarkView(b *testing.B) {
 	p, plain := demoPolicy(b), agent()
 	filtered := plain
@@ -112,8 +112,8 @@ func BenchmarkView(b *testing.B) {
 	}
 }
 
-// BenchmarkSync measures the disk by itself: two pages and their headers, as for a record, are overwritten and synced.
-// No record that is on the disk before its call is answered can be faster.
+// BenchmarkSync measures only the disk. It overwrites and syncs two pages and their headers, as a record does. A call
+// whose record must be on the disk can't be faster than this.
 func BenchmarkSync(b *testing.B) {
 	f, err := os.Create(filepath.Join(b.TempDir(), "x"))
 	if err != nil {

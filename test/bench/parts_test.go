@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// pageQuery returns the page of the read benchmarks, as the tool makes it from its arguments.
+// pageQuery returns the page of the read benchmarks in the form that the tool builds from its arguments.
 func pageQuery() *query.Find {
 	q := &query.Find{Class: "issues", Limit: pageRows, Order: []query.Sort{{Path: query.Path{"id"}}}}
 	for _, f := range []string{"id", "project_id", "number", "type", "status", "priority", "title", "assignee_id", "estimate", "due_date", "created_at", "updated_at"} {
@@ -39,14 +39,14 @@ func demoPolicy(t testing.TB) *policy.Policy {
 	return p
 }
 
-// record returns a record as a call of query_class writes it.
+// record returns a record like one of a query_class call.
 func record() audit.Record {
 	return audit.Record{Time: demo.Clock(), Principal: "token:1", Owner: "ann", Tenant: demo.Acme, TokenID: "1", Correlation: "bench",
 		Tool: "query_class", Class: "issues", ArgKeys: []string{"class_name", "keys", "limit", "order"}, ArgHash: "0123456789abcdef0123456789abcdef",
 		Outcome: audit.OK, Policy: "0123456789abcdef", Rows: pageRows, Bytes: 20_000, Tokens: 5_000, Micros: 900}
 }
 
-// BenchmarkPolicy measures only the decision, from a query to a permit.
+// BenchmarkPolicy measures only the decision, which converts a query to a permit.
 func BenchmarkPolicy(b *testing.B) {
 	p, principal := demoPolicy(b), agent()
 	var where query.Filter = query.And{
@@ -67,7 +67,7 @@ func BenchmarkPolicy(b *testing.B) {
 	}
 }
 
-// BenchmarkAudit measures one record: chained in memory, and on the disk with callers that share its syncs.
+// BenchmarkAudit measures one record. It is chained in memory, or written to the disk with callers that share syncs.
 func BenchmarkAudit(b *testing.B) {
 	b.Run("memory", func(b *testing.B) { appending(b, &sealed{}, 1) })
 	for _, callers := range []int{1, 16, 128} {
@@ -75,8 +75,8 @@ func BenchmarkAudit(b *testing.B) {
 	}
 }
 
-// appending appends b.N records from callers goroutines. ns/op is the log's time per record, and p50 and p99 are how
-// long a caller waits for one.
+// appending appends b.N records from the given number of goroutines. ns/op is the log's time for each record. p50 and
+// p99 are the time for which a caller waits.
 func appending(b *testing.B, log audit.Log, callers int) {
 	b.ReportAllocs()
 	waits := spread(b, callers, func(ctx context.Context) error {
@@ -86,12 +86,12 @@ func appending(b *testing.B, log audit.Log, callers int) {
 	report(b, waits)
 }
 
-// spread runs do b.N times in callers goroutines, and returns how long each took.
+// spread runs do b.N times in the given number of goroutines. It returns the duration of each run.
 func spread(b *testing.B, callers int, do func(context.Context) error) []time.Duration {
 	waits := make([]time.Duration, b.N)
 	var wg sync.WaitGroup
 	b.ResetTimer()
-	b.StartTimer() // the caller may have used spread before
+	b.StartTimer() // the caller may have called spread before
 	for c := range callers {
 		wg.Go(func() {
 			for i := c; i < len(waits); i += callers {
@@ -118,7 +118,7 @@ func report(b *testing.B, waits []time.Duration) {
 	b.ReportMetric(at(0.99), "p99-µs")
 }
 
-// BenchmarkCall measures a whole call without the work of a tool: admission, limits, and record.
+// BenchmarkCall measures a complete call without the work of a tool: admission, limits, and the record.
 func BenchmarkCall(b *testing.B) {
 	s := sqliteSource(b, tracker(b))
 	arguments := pageCall(b).Arguments
@@ -140,8 +140,8 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkDecideAndRecord measures what policy and audit cost a call together: the decision and a record on the disk,
-// as each caller waits for them. The target is a p99 of 1 ms.
+// BenchmarkDecideAndRecord measures the total cost of policy and audit as a caller sees it: the decision and a record
+// on the disk. The target is a p99 of 1 ms.
 func BenchmarkDecideAndRecord(b *testing.B) {
 	p, principal, q := demoPolicy(b), agent(), pageQuery()
 	for _, callers := range []int{1, 16, 128} {

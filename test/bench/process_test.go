@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// program builds the command and returns its file.
+// program builds the command and returns the path of the file.
 func program(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bailiwick")
@@ -40,7 +40,7 @@ type process struct {
 func start(t testing.TB, path string, arguments ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(path, arguments...)}
-	p.cmd.Env = append(os.Environ(), "GOGC=", "GOMEMLIMIT=") // its own settings, which its memory depends on
+	p.cmd.Env = append(os.Environ(), "GOGC=", "GOMEMLIMIT=") // use its default settings, because they determine its memory
 	p.cmd.Stderr = &p.stderr
 	p.cmd.Dir = t.TempDir()
 	out, err := p.cmd.StdoutPipe()
@@ -60,7 +60,7 @@ func start(t testing.TB, path string, arguments ...string) *process {
 	return p
 }
 
-// stop stops the process as an operator does.
+// stop stops the process like an operator.
 func (p *process) stop(t testing.TB) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
@@ -91,7 +91,7 @@ func (p *process) resident(t testing.TB) float64 {
 	return 0
 }
 
-// served writes a configuration with the demo's rules, and returns its file and a token.
+// served writes a configuration with the demo's rules. It returns the path of the file and a token.
 func served(t testing.TB) (file, token string) {
 	t.Helper()
 	dir := filepath.Dir(tracker(t))
@@ -113,8 +113,8 @@ func served(t testing.TB) (file, token string) {
 	return file, token
 }
 
-// BenchmarkStartUp measures the time from the start of the process to the first answered call: without a configuration,
-// and with the demo's. ns/op includes the end of the process. ready-ms doesn't.
+// BenchmarkStartUp measures the time from the start of the process to the first answered call, without a
+// configuration and with the demo's. ns/op includes the end of the process, and ready-ms doesn't.
 func BenchmarkStartUp(b *testing.B) {
 	path := program(b)
 	file, token := served(b)
@@ -146,8 +146,8 @@ func BenchmarkStartUp(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory measures the resident memory of the process after one call, after 1,000 pages of 50 records, and when it
-// has come to rest. ns/op is the time of such a run.
+// BenchmarkMemory measures the resident memory of the process after one call, after 1,000 pages of 50 records, and
+// after a time without calls. ns/op is the duration of such a run.
 func BenchmarkMemory(b *testing.B) {
 	path := program(b)
 	file, token := served(b)
@@ -166,7 +166,7 @@ func BenchmarkMemory(b *testing.B) {
 			}
 		}
 		after += p.resident(b)
-		time.Sleep(11 * time.Second) // it looks each five seconds whether it does anything
+		time.Sleep(11 * time.Second) // every five seconds, it checks whether it is idle
 		rest += p.resident(b)
 		p.stop(b)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/demo"
 )
 
-// The work of a program without a gateway: statements written by hand for one tenant, scanned into a struct, and written
-// as JSON by hand.
+// The queries of a program without a gateway. The statements are handwritten for one tenant, the rows are scanned
+// into a struct, and the JSON is written by hand.
 
 const (
 	summary = "id, project_id, number, type, status, priority, title, assignee_id, estimate, due_date, created_at, updated_at"
@@ -118,11 +118,11 @@ func optional(b []byte, s *string) []byte {
 	return text(b, *s)
 }
 
-// text appends s as JSON. Most texts need no escapes.
+// text appends s as JSON. It is fast for texts without escapes.
 func text(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
-			quoted, _ := json.Marshal(s) // a string can always be marshalled
+			quoted, _ := json.Marshal(s) // a string can always be encoded
 			return append(b, quoted...)
 		}
 	}

@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// mostAnswers is the most by which answers of an API may make the process grow.
+// mostAnswers is the maximum growth of the process caused by answers of an API, in bytes.
 const mostAnswers = 640 << 20
 
-// largeAPI is the document of an API with an answer of each kind.
+// largeAPI is the document of an API with one answer of each kind.
 const largeAPI = `{"openapi": "3.1.0", "info": {"title": "Large", "version": "1"}, "paths": {"/{kind}": {"get": {"operationId": "large",
 	"parameters": [{"name": "kind", "in": "path", "required": true, "schema": {"type": "string"}}],
 	"responses": {"200": {"description": "done", "content": {"application/json": {"schema": {}}}}}}}}}`
 
-// TestResidentAnswers has many agents read answers of 7 MiB of an API at once, and measures by how much the process grows. Small calls of
-// another owner are answered meanwhile.
+// TestResidentAnswers lets many agents read answers of 7 MiB from an API concurrently. It measures the growth of the
+// process. Small calls of another owner must be answered meanwhile.
 func TestResidentAnswers(t *testing.T) {
 	if os.Getenv("BAILIWICK_RESIDENT") == "" {
 		t.Skip("LEFT OUT: some minutes of large answers; see make soak")

@@ -23,10 +23,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// mostBodies is the most by which requests that wait may make the process grow.
+// mostBodies is the maximum growth of the process caused by waiting requests, in bytes.
 const mostBodies = 128 << 20
 
-// slowAPI is the document of an API whose only operation takes three seconds.
+// slowAPI is the document of an API with a single operation that takes three seconds.
 const slowAPI = `{"openapi": "3.1.0", "info": {"title": "Slow", "version": "1"}, "paths": {"/slow": {"get": {"operationId": "slow", "responses": {"200": {"description": "done",
 	"content": {"application/json": {"schema": {"type": "object", "properties": {"done": {"type": "boolean"}}}}}}}}}}}`
 
@@ -40,7 +40,8 @@ func slowly(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"done": true}`)
 }
 
-// manyOwners writes the demo's configuration with an API, slow, and returns its file and a token each of n owners of two tenants.
+// manyOwners writes the demo's configuration with a slow API. It returns the path of the file, and a token for each
+// of n owners in two tenants.
 func manyOwners(t *testing.T, n int, document string, answers http.HandlerFunc) (file string, tokens []string) {
 	t.Helper()
 	slow := httptest.NewServer(answers)
@@ -72,11 +73,11 @@ func manyOwners(t *testing.T, n int, document string, answers http.HandlerFunc) 
 	return file, tokens
 }
 
-// peakOf returns by how much the process's memory in RAM grew at most while run ran, in bytes.
+// peakOf returns the maximum growth of the process's memory in RAM while run is running, in bytes.
 func peakOf(t *testing.T, p *process, run func()) int64 {
 	t.Helper()
 	dir := fmt.Sprintf("/proc/%d/", p.cmd.Process.Pid)
-	if err := os.WriteFile(dir+"clear_refs", []byte("5"), 0); err != nil { // the peak begins anew
+	if err := os.WriteFile(dir+"clear_refs", []byte("5"), 0); err != nil { // reset the peak
 		t.Fatal(err)
 	}
 	figure := func(name string) int64 {
@@ -95,8 +96,8 @@ func peakOf(t *testing.T, p *process, run func()) int64 {
 	return figure("VmHWM") - before
 }
 
-// TestResidentBodies sends many large requests at once to the program, from many owners, and measures by how much the process grows. Small
-// calls of another owner are answered meanwhile.
+// TestResidentBodies sends many large requests of many owners to the program concurrently. It measures the growth of
+// the process. Small calls of another owner must be answered meanwhile.
 func TestResidentBodies(t *testing.T) {
 	if os.Getenv("BAILIWICK_RESIDENT") == "" {
 		t.Skip("LEFT OUT: some minutes of large requests; see make soak")
@@ -142,7 +143,7 @@ func TestResidentBodies(t *testing.T) {
 	}
 }
 
-// growth sends n requests at once, and returns by how many bytes the process grew.
+// growth sends n requests concurrently and returns the growth of the process in bytes.
 func growth(t *testing.T, path, file string, tokens []string, of func(token, url string) *caller, n int) int64 {
 	t.Helper()
 	p := start(t, path, "serve", "--config", file, "--listen", "127.0.0.1:0")
@@ -172,7 +173,7 @@ func growth(t *testing.T, path, file string, tokens []string, of func(token, url
 	return most
 }
 
-// status sends a call and returns how it was answered.
+// status sends a call and returns the kind of its answer.
 func status(ctx context.Context, c *caller) string {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(c.body))
 	if err != nil {
@@ -198,7 +199,7 @@ func status(ctx context.Context, c *caller) string {
 	return text
 }
 
-// errorKind returns what ended an exchange.
+// errorKind returns the kind of error that ended an exchange.
 func errorKind(err error) string {
 	for _, kind := range []string{"broken pipe", "connection reset", "EOF"} {
 		if strings.Contains(err.Error(), kind) {
@@ -208,7 +209,8 @@ func errorKind(err error) string {
 	return err.Error()
 }
 
-// smallCalls has another owner count records until stop is called, which returns how many calls were answered, and the longest time that one took.
+// smallCalls counts records as another owner until the function stop is called. That function returns the number of
+// answered calls and the longest duration of one.
 func smallCalls(t *testing.T, p *process, token string) (stop func() (int, time.Duration)) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -236,7 +238,7 @@ func smallCalls(t *testing.T, p *process, token string) (stop func() (int, time.
 	return func() (int, time.Duration) { cancel(); <-done; return answered, longest }
 }
 
-// dripping opens n connections that send half of a body, and no more.
+// dripping opens n connections that send only half of a body.
 func dripping(t *testing.T, path, file string, tokens []string, n int) {
 	p := start(t, path, "serve", "--config", file, "--listen", "127.0.0.1:0")
 	defer p.stop(t)
@@ -257,7 +259,7 @@ func dripping(t *testing.T, path, file string, tokens []string, n int) {
 				}
 				defer c.Close()
 				fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", at.Host, tokens[i%(len(tokens)-1)], 1<<20)
-				go func() { _, _ = c.Write(half) }() // it blocks while the server reads nothing
+				go func() { _, _ = c.Write(half) }() // blocks while the server reads nothing
 				_ = c.SetReadDeadline(time.Now().Add(90 * time.Second))
 				if _, err := io.ReadAll(c); err != nil && errorKind(err) != "connection reset" {
 					t.Errorf("a connection that sends half a body stays open: %v", err)

@@ -17,7 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// filledDocuments makes the collections of many on FerretDB, with fewer documents, and returns their address. A document holds 16 MB at most.
+// filledDocuments creates the collections of many on FerretDB with fewer documents and returns the address. A
+// document can have at most 16 MB.
 func filledDocuments(t *testing.T) string {
 	t.Helper()
 	address := services.FerretDB(t)
@@ -33,7 +34,7 @@ func filledDocuments(t *testing.T) string {
 	}
 	for _, c := range []struct {
 		name        string
-		count, each int // documents, and how many of them are sent at once
+		count, each int // number of documents, and how many of them are sent at once
 		document    func(id int) bson.D
 	}{
 		{"events", 20_000, 2_000, func(id int) bson.D {
@@ -59,15 +60,16 @@ func filledDocuments(t *testing.T) string {
 	return address
 }
 
-// textOf makes documents with a text of some times 32 bytes.
+// textOf returns a function for documents with a text of times × 32 bytes.
 func textOf(times int, sum func(id, times int) string) func(id int) bson.D {
 	return func(id int) bson.D {
 		return bson.D{{Key: "_id", Value: int64(id)}, {Key: "id", Value: int64(id)}, {Key: "n", Value: int32(id % 7)}, {Key: "text", Value: sum(id, times)}}
 	}
 }
 
-// filledParse makes the classes of many on Parse Server, with fewer records, and returns the configuration of a source for it. A record of
-// Parse Server has an id of its own, and no field may be called id: num is.
+// filledParse creates the classes of many on Parse Server with fewer records. It returns the configuration of a
+// source for it. Records of Parse Server have their own id and no other field may have this name. The field is called
+// num instead.
 func filledParse(t *testing.T) string {
 	t.Helper()
 	s := services.ParseAlone(t)

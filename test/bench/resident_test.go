@@ -34,7 +34,7 @@ import (
 
 var resident = map[string]*regexp.Regexp{"VmHWM": regexp.MustCompile(`VmHWM:\s+(\d+) kB`), "VmRSS": regexp.MustCompile(`VmRSS:\s+(\d+) kB`)}
 
-// memoryNow returns a figure of the process's memory in RAM, that of Go and of SQLite, in bytes.
+// memoryNow returns a figure of the process's memory in RAM in bytes. It includes the memory of Go and of SQLite.
 func memoryNow(t *testing.T, figure string) int64 {
 	t.Helper()
 	b, err := os.ReadFile("/proc/self/status")
@@ -48,12 +48,12 @@ func memoryNow(t *testing.T, figure string) int64 {
 	return kb << 10
 }
 
-// residentGrowth runs run and returns two numbers of bytes. most is by how much the process's memory in RAM exceeded
-// its size before run. after is by how much it exceeds it afterwards, when unused memory is given back.
+// residentGrowth runs run and returns two numbers of bytes. most is the maximum growth of the process's memory in
+// RAM. after is the growth at the end, after unused memory is returned to the system.
 func residentGrowth(t *testing.T, run func()) (most, after int64) {
 	t.Helper()
 	debug.FreeOSMemory()
-	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak begins anew
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // reset the peak
 		t.Fatal(err)
 	}
 	before := memoryNow(t, "VmRSS")
@@ -63,8 +63,8 @@ func residentGrowth(t *testing.T, run func()) (most, after int64) {
 	return most, memoryNow(t, "VmRSS") - before
 }
 
-// many are databases with 200,000 records of 400 bytes in events (50,000 in MariaDB, which groups slowly). Each has a
-// file of 100 MB and one of 2 MB in files.
+// many contains databases with 200,000 records of 400 bytes in events (50,000 in MariaDB, which groups slowly). Each
+// also has a file of 100 MB and a file of 2 MB in files.
 var many = []struct {
 	kind       string
 	statements []string
@@ -88,7 +88,7 @@ var many = []struct {
 	{"mariadb", []string{"CREATE TABLE events (id bigint PRIMARY KEY, n int NOT NULL, text varchar(400) NOT NULL)",
 		"INSERT INTO events SELECT seq, seq % 7, lpad(seq * 7919 % 200003, 400, '0') FROM seq_1_to_50000",
 		"CREATE TABLE files (id bigint PRIMARY KEY, title varchar(40), body longtext)",
-		"INSERT INTO files VALUES (1, 'large', repeat('0', 15000000)), (2, 'middle', repeat('0', 2000000))", // the server's packets have 16 MB
+		"INSERT INTO files VALUES (1, 'large', repeat('0', 15000000)), (2, 'middle', repeat('0', 2000000))", // the server's packets have at most 16 MB
 		texts("notes", "bigint", "text"), texts("pages", "bigint", "mediumtext"), texts("books", "bigint", "longtext"),
 		"INSERT INTO notes SELECT id, n, repeat(md5(id), 63) FROM events WHERE id <= 5000",
 		"INSERT INTO pages SELECT id, n, repeat(md5(id), 2813) FROM events WHERE id <= 2000",
@@ -97,12 +97,13 @@ var many = []struct {
 	{"parse", nil},
 }
 
-// texts makes a table of texts. notes have 5,000 of 2 kB, pages 2,000 of 90 kB, books 60 of 8 MB.
+// texts returns the statement for a table of texts. notes has 5,000 texts of 2 kB, pages has 2,000 of 90 kB, and
+// books has 60 of 8 MB.
 func texts(table, id, text string) string {
 	return "CREATE TABLE " + table + " (id " + id + " PRIMARY KEY, n int NOT NULL, text " + text + " NOT NULL)"
 }
 
-// filled makes a database of many, and returns its address.
+// filled creates a database of many and returns its address.
 func filled(t *testing.T, kind string, statements []string) string {
 	t.Helper()
 	var db *sql.DB
@@ -134,14 +135,14 @@ func filled(t *testing.T, kind string, statements []string) string {
 	return address
 }
 
-// A heavy is a call that reads much, or would.
+// A heavy is a call that reads or tries to read much data.
 type heavy struct {
 	name string
-	want problem.Code // that it is refused with, or "" if it is answered
+	want problem.Code // the code of the expected refusal, or "" if the call is answered
 	run  func(context.Context, *bailiwick.Call) error
 }
 
-// heavies returns the calls over a kind of database.
+// heavies returns the heavy calls for a kind of database.
 func heavies(t *testing.T, kind string) []heavy {
 	file := ""
 	if kind == "parse" {
@@ -212,7 +213,7 @@ func heavies(t *testing.T, kind string) []heavy {
 	return heavies
 }
 
-// lists returns n texts of a form with a number, each after a comma.
+// lists formats n texts with their number, each after a comma.
 func lists(n int, form string) (out string) {
 	for i := range n {
 		out += ", " + fmt.Sprintf(form, i)
@@ -220,8 +221,8 @@ func lists(n int, form string) (out string) {
 	return out
 }
 
-// TestResident measures the memory in RAM that calls over large data take, one and sixteen at once, in each database.
-// It also measures the memory that remains afterwards.
+// TestResident measures the memory in RAM for calls on large data in each database, with one and with sixteen
+// concurrent calls. It also measures the memory that remains afterwards.
 func TestResident(t *testing.T) {
 	if os.Getenv("BAILIWICK_RESIDENT") == "" {
 		t.Skip("LEFT OUT: the memory of calls over large data takes minutes and gigabytes of disk; see make soak")
@@ -253,7 +254,7 @@ func TestResident(t *testing.T) {
 			defer runtime.KeepAlive(garbage.TuneCollector())
 			for _, h := range heavies(t, m.kind) {
 				if m.kind == "mariadb" && strings.HasSuffix(h.name, ": a doubling") {
-					continue // it has no form of $reduce
+					continue // this source doesn't support $reduce
 				}
 				for _, calls := range []int{1, 16} {
 					t.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(h.name, "/", "_"), calls), func(t *testing.T) {
@@ -270,11 +271,11 @@ func TestResident(t *testing.T) {
 	}
 }
 
-// refusals are those that a kind of database may have for any of the calls. FerretDB refuses stages that MongoDB has,
-// and Parse Server has none. The gateway's own evaluation in their place is bounded.
+// refusals contains the codes with which a kind of database may refuse any of the calls. FerretDB doesn't support all
+// stages of MongoDB, and Parse Server supports none. The gateway evaluates these stages itself within limits.
 var refusals = map[string][]problem.Code{"mongodb": {problem.BudgetExceeded, problem.Unsupported}, "parse": {problem.BudgetExceeded, problem.Unsupported}}
 
-// call makes calls at once and waits for them. Codes beside the wanted one may refuse them.
+// call makes concurrent calls and waits for them. The codes in also are accepted in addition to the expected code.
 func (h heavy) call(t *testing.T, g *bailiwick.Gateway, calls int, also ...problem.Code) {
 	who := agent()
 	who.Scopes = []identity.Scope{identity.Read, identity.Write}

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// selects are the questions of the analyses as SELECTs: as an agent writes them, and by hand with the tenant.
+// selects contains the questions of the analyses as SELECT statements. Each is written as by an agent, and by hand
+// with the tenant.
 var selects = []struct{ name, agent, hand string }{
 	{"group", `SELECT status, count(*), sum(amount) FROM sales GROUP BY status ORDER BY status`,
 		`SELECT status, count(*), sum(amount) FROM sales WHERE org = 'acme' GROUP BY status ORDER BY status`},
@@ -22,9 +23,9 @@ var selects = []struct{ name, agent, hand string }{
 		`SELECT id, customer_id, status, amount, placed FROM sales WHERE org = 'acme' ORDER BY id LIMIT 1000`},
 }
 
-// BenchmarkSelect reports what query_sql costs compared to the statement written by hand. The figures are medians of
-// the ratios of calls that take turns. "ratio" compares with reading the rows. "json-ratio" compares with reading them
-// and writing each once as JSON, as any server has to.
+// BenchmarkSelect compares query_sql with the handwritten statement. The figures are medians of the ratios of
+// alternating calls. "ratio" compares with reading the rows. "json-ratio" compares with reading the rows and writing
+// each as JSON, which any server has to do.
 func BenchmarkSelect(b *testing.B) {
 	for _, on := range analysts(b) {
 		for _, q := range selects {

@@ -22,8 +22,8 @@ type nowhere struct{}
 func (nowhere) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return nil }
 func (nowhere) Shutdown(context.Context) error                             { return nil }
 
-// BenchmarkTelemetry measures a call that reads nothing, with its admission, four steps and record. It measures it
-// without telemetry, and with each kind that operators can configure.
+// BenchmarkTelemetry measures a call that reads nothing, with its admission, four steps and the record. It compares
+// calls without telemetry with each kind of telemetry that operators can configure.
 func BenchmarkTelemetry(b *testing.B) {
 	src, rules := sqliteSource(b, tracker(b)), rules(b)
 	for _, with := range []struct {

@@ -8,10 +8,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 )
 
-// recorded is how many records the verified log has.
+// recorded is the number of records in the verified log.
 const recorded = 1_000_000
 
-// BenchmarkVerify reads a log of 1,000,000 records and verifies that it is complete. The target is 10 s.
+// BenchmarkVerify reads a log of 1,000,000 records and verifies that it is intact. The target is 10 s.
 func BenchmarkVerify(b *testing.B) {
 	for _, kind := range kinds {
 		b.Run(kind, func(b *testing.B) {
@@ -31,7 +31,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// fillLog appends with as many concurrent callers as a store batches into one write.
+// fillLog appends with as many concurrent callers as the store combines into one write.
 func fillLog(b *testing.B, log audit.Log) {
 	b.Helper()
 	const callers = 512

@@ -24,8 +24,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// sealed is an audit log that chains records and discards them, so that records of a benchmark don't slow its next
-// calls.
+// sealed is an audit log that chains records but doesn't store them. Records of a benchmark therefore don't slow down
+// later calls.
 type sealed struct {
 	mu   sync.Mutex
 	head audit.Head
@@ -47,7 +47,7 @@ func agent() identity.Principal {
 	return identity.Principal{ID: "token:1", Kind: identity.Agent, Owner: "ann", Tenant: demo.Acme, Scopes: []identity.Scope{identity.Read}}
 }
 
-// tracker writes the demo's database, with the statistics that an owner keeps, and returns its file.
+// tracker writes the demo's database, including statistics, and returns the path of the file.
 func tracker(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tracker.db")
@@ -57,7 +57,7 @@ func tracker(t testing.TB) string {
 	return path
 }
 
-// rules returns the demo's rules for the classes in names, or for all if there are none.
+// rules returns the demo's rules for the named classes, or for all classes if there are no names.
 func rules(t testing.TB, names ...string) policy.Rules {
 	t.Helper()
 	c, err := config.Parse("bailiwick.yaml", []byte(demo.Config), func(string) (string, bool) { return "", false })
@@ -74,7 +74,7 @@ func rules(t testing.TB, names ...string) policy.Rules {
 	return c.Rules
 }
 
-// gateway returns a gateway with the data tools on a source, with policy, limits and audit.
+// gateway returns a gateway for a source with the data tools, policy, limits and audit.
 func gateway(t testing.TB, s source.Source, r policy.Rules, log audit.Log) *bailiwick.Gateway {
 	t.Helper()
 	args, err := audit.NewArgHasher(make([]byte, 32))
@@ -98,7 +98,7 @@ func benchTools(t testing.TB, g *bailiwick.Gateway, more ...tool.Tool) *tool.Set
 	return set
 }
 
-// request returns a call as a transport makes it from text.
+// request returns a call in the form that a transport builds from text.
 func request(t testing.TB, name, arguments string) tool.Request {
 	t.Helper()
 	v, err := value.Read([]byte(arguments), 20)
@@ -108,7 +108,7 @@ func request(t testing.TB, name, arguments string) tool.Request {
 	return tool.Request{Name: name, Arguments: v, Correlation: "bench"}
 }
 
-// sqliteSource opens the file as the gateway does.
+// sqliteSource opens the file like the gateway does.
 func sqliteSource(t testing.TB, path string) *sqlite.Source {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), "tracker", path)
@@ -119,7 +119,7 @@ func sqliteSource(t testing.TB, path string) *sqlite.Source {
 	return s
 }
 
-// classes are the tables of the PostgreSQL database: the issues, and those that they reference.
+// classes lists the tables of the PostgreSQL database: the issues and the tables that they reference.
 var classes = []string{"organisations", "users", "projects", "issues"}
 
 const postgresTables = `
@@ -164,7 +164,7 @@ func fill(t testing.TB, path, url string) {
 }
 
 func copyTable(ctx context.Context, from *sql.DB, to *pgx.Conn, table string) error {
-	// Issues reference issues: parents are Epics and Stories, which come first.
+	// Issues reference other issues. Parents are Epics and Stories, which come first.
 	rows, err := from.QueryContext(ctx, "SELECT * FROM "+table+" ORDER BY rowid")
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func copyTable(ctx context.Context, from *sql.DB, to *pgx.Conn, table string) er
 	return err
 }
 
-// pool opens the PostgreSQL database as an application does.
+// pool opens the PostgreSQL database like an application does.
 func pool(t testing.TB, url string) *pgxpool.Pool {
 	t.Helper()
 	p, err := pgxpool.New(t.Context(), url)
