@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// after has p propose an update of issue 1 that waits for other changes.
+// after proposes an update of issue 1 as p. The change waits for the changes ids.
 func (o *office) after(p identity.Principal, n int64, ids ...string) (string, string, error) {
 	o.Helper()
 	s, err := o.ask(p, policy.WriteRaw, write.Request{Tool: "propose_changes", After: ids,
@@ -29,8 +29,8 @@ func (o *office) after(p identity.Principal, n int64, ids ...string) (string, st
 	return s.ID, s.Digest, nil
 }
 
-// TestAfter checks that a change waits for another until that is applied. None can be proposed after one that has ended
-// otherwise, and a change ends if the one it waits for ends otherwise.
+// TestAfter checks a change that waits for another change. It must wait until the other is applied. It must be
+// refused if the other has already ended without being applied, and must end if that happens later.
 func TestAfter(t *testing.T) {
 	o := newOffice(t, nil)
 	bot, ben := o.bot(), o.person("ben")
@@ -85,8 +85,8 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-// neverApplied checks that a change which waits for a rejected one can't be approved, not by breaking the glass either, and that its sheet says why. It still
-// can be rejected.
+// neverApplied checks a change that waits for a rejected one. Nobody can approve it, not even with break glass, and
+// its sheet says why. It can still be rejected.
 func (o *office) neverApplied(bot identity.Principal, ben bailiwick.Reviewer) {
 	o.Helper()
 	first, err := o.propose(bot, `{"op": "update", "class": "issues", "id": "1", "data": {"n": 8}}`)
@@ -131,8 +131,8 @@ func (o *office) until(id string, want change.State) {
 	}
 }
 
-// TestTargetDown checks that a proposal or an approval while the source can't be reached fails. The error says that it
-// may succeed later. It isn't a refusal, and nothing was decided.
+// TestTargetDown checks a proposal and an approval while the source can't be reached. They must fail with an error
+// that says that a retry may succeed. The error isn't a refusal, and nothing may be decided.
 func TestTargetDown(t *testing.T) {
 	o := newOffice(t, nil)
 	bot, ben := o.bot(), o.person("ben")
@@ -157,8 +157,8 @@ func TestTargetDown(t *testing.T) {
 	}
 }
 
-// TestAPIDown checks that an approval while the API of a change gives no answer decides nothing, where a read of the
-// API is part of its preview. A change that fails for that reason says that it may succeed later.
+// TestAPIDown checks an approval while the API of a change doesn't answer. If the preview reads the API, nothing may
+// be decided. A change that fails for this reason must say that a retry may succeed.
 func TestAPIDown(t *testing.T) {
 	o, h := newHall(t, nil)
 	bot, ben := o.bot(), o.person("ben")
@@ -187,7 +187,7 @@ func TestAPIDown(t *testing.T) {
 	}
 }
 
-// failing returns what Execute reports to in a test where nothing fails.
+// failing returns an error function for Execute that fails the test.
 func failing(t *testing.T) func(error) {
 	return func(err error) {
 		if err != nil {

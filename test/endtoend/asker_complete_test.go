@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// TestAskerIsComplete checks that the calls over which non-interference is tested include every tool, every argument of one and
-// every operator of expressions. The property says nothing about anything else.
+// TestAskerIsComplete checks that the random calls of the non-interference tests include every tool, every argument
+// and every operator of expressions. The tests prove nothing about calls that are never drawn.
 func TestAskerIsComplete(t *testing.T) {
 	if os.Getenv("BAILIWICK_TOOL") != "" {
 		t.Skip("LEFT OUT: BAILIWICK_TOOL names one tool")

@@ -9,12 +9,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// Fields of each class by the type that expressions need. Most calls of the pipeline tools use them.
+// Fields of each class by the type that expressions require. Most calls of the pipeline tools use these fields.
 var (
 	numbersOf = map[string][]string{"users": {"age"}, "issues": {"estimate", "points"}, "comments": {"id"}, "shifts": {"day", "slot"}, "events": {"n"}, "labels": {"id"}, "shares": {"id"}, "parts": {"share_id"}, "readings": {"price", "price", "cost", "meta.a"}}
 	textsOf   = map[string][]string{"users": {"name", "role"}, "issues": {"title", "status"}, "comments": {"body"}, "shifts": {"org_id"}, "events": {"kind"},
 		"labels": {"name"}, "orgs": {"id", "name"}, "readings": {"note", "at", "addr", "waited"}, "shares": {"title"}, "parts": {"note"}}
-	linksOf = map[string][]string{ // from, local, foreign
+	linksOf = map[string][]string{ // from, local field, foreign field
 		"users":    {`"users" "boss_id" "id"`, `"users" "id" "boss_id"`, `"issues" "id" "assignee_id"`, `"comments" "id" "author_id"`, `"vaults" "vault_id" "id"`},
 		"issues":   {`"users" "assignee_id" "id"`, `"comments" "id" "issue_id"`, `"vaults" "vault_id" "id"`, `"isues" "id" "id"`, `"users" "watcher_ids" "id"`},
 		"comments": {`"issues" "issue_id" "id"`, `"users" "author_id" "id"`},
@@ -33,7 +33,7 @@ func (a *asker) of(fields map[string][]string) string {
 	return "$" + a.field()
 }
 
-// number returns a numeric expression: many would fail on some record if they weren't total.
+// number returns a numeric expression. Many of them would fail on some records if expressions were not total.
 func (a *asker) number(depth int) string {
 	if depth == 0 || a.IntN(3) == 0 {
 		if a.IntN(4) == 0 {
@@ -78,7 +78,7 @@ func (a *asker) number(depth int) string {
 	return fmt.Sprintf(`{"$ifNull": [%s, %s]}`, x, y)
 }
 
-// byTypes returns an operator of query.Families whose result is of a type, with arguments of its types.
+// byTypes returns an operator of query.Families with this result type, and arguments of suitable types.
 func (a *asker) byTypes(gives schema.Type, depth int) string {
 	sig := pick(a.Rand, slices.DeleteFunc(slices.Clone(query.Signatures), func(s query.Signature) bool { return s.Node == "" || s.Gives != gives })...)
 	args := make([]string, max(sig.Min, sig.Max, len(sig.Names)))
@@ -104,7 +104,7 @@ func (a *asker) byTypes(gives schema.Type, depth int) string {
 	return fmt.Sprintf("{%q: [%s]}", sig.Op, strings.Join(args, ", "))
 }
 
-// set returns an expression that is a list, of hidden and dangling pointers too.
+// set returns an expression for a list. The list may come from hidden or dangling pointers.
 func (a *asker) set(depth int) string {
 	if depth > 0 && a.IntN(2) == 0 {
 		if a.IntN(6) == 0 {
@@ -124,7 +124,7 @@ func (a *asker) set(depth int) string {
 	return fmt.Sprintf(`[%q, 2, 1]`, a.of(numbersOf))
 }
 
-// words returns a text of a text.
+// words returns a text expression that is computed from another text.
 func (a *asker) words() string {
 	x := a.of(textsOf)
 	return pick(a.Rand, a.byTypes(schema.String, 1), fmt.Sprintf(`{"$type": %q}`, x), fmt.Sprintf(`{%q: {"input": %q}}`, pick(a.Rand, "$trim", "$ltrim", "$rtrim"), x),

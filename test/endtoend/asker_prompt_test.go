@@ -16,8 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Prompts, resources and completions are requested like tools, under names that no tool has: "prompt NAME", "resources
-// CURSOR", "resource URI", "watch URI", "complete NAME ARGUMENT WRITTEN". Their arguments are texts.
+// Prompts, resources and completions are requested like tools, under names that no tool has: "prompt NAME",
+// "resources CURSOR", "resource URI", "watch URI" and "complete NAME ARGUMENT WRITTEN". Their arguments are texts.
 
 // beyond returns a request for something other than a tool.
 func (a *asker) beyond() tool.Request {
@@ -56,7 +56,7 @@ func (a *asker) beyond() tool.Request {
 	return said("complete "+name+" "+argument+" "+pick(a.Rand, "", "", "i", "v", "issues,", "score", "vault", "APP"), given...)
 }
 
-// said returns a request with texts by name, without those that are empty.
+// said returns a request with texts by name. It omits empty texts.
 func said(name string, given ...string) tool.Request {
 	var members []value.Member
 	for i := 0; i+1 < len(given); i += 2 {
@@ -67,7 +67,8 @@ func said(name string, given ...string) tool.Request {
 	return tool.Request{Name: name, Arguments: value.OfObject(members)}
 }
 
-// answer returns all that the principal receives for c: a tool's answer, or that of a prompt, resource or completion.
+// answer returns everything that the principal receives for the request c, which is for a tool, a prompt, a resource
+// or a completion.
 func (s *side) answer(p identity.Principal, c tool.Request) (string, value.Value) {
 	kind, rest, ok := strings.Cut(c.Name, " ")
 	if !ok {
@@ -109,7 +110,7 @@ func (s *side) answer(p identity.Principal, c tool.Request) (string, value.Value
 	return string(b), value.Value{}
 }
 
-// refusedAs returns everything of a problem that a transport shows.
+// refusedAs returns the parts of an error that a transport sends.
 func refusedAs(err error) string {
 	e := *problem.Of(err)
 	if e.Code == problem.Internal || e.Code == problem.Upstream {
@@ -120,8 +121,8 @@ func refusedAs(err error) string {
 	return string(b)
 }
 
-// TestBeyondCanFail checks that a leak is found through each kind of request other than tools. A side that shows a
-// hidden class differs from the twin, which doesn't have the class.
+// TestBeyondCanFail checks that a leak is detected in each kind of request other than tools. A side that shows a
+// hidden class must differ from the twin, which doesn't have the class.
 func TestBeyondCanFail(t *testing.T) {
 	spoiled := rules(false)
 	spoiled.Classes["vaults"] = policy.ClassRule{}
@@ -135,7 +136,7 @@ func TestBeyondCanFail(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	m := &maker{r, profiles()[0]}
 	a := &asker{Rand: r}
-	for range 20000 { // few of them name the schema of the hidden class
+	for range 20000 { // only a few requests name the schema of the hidden class
 		c := a.beyond()
 		if kind, _, _ := strings.Cut(c.Name, " "); compare(sides, m.who, c, &tally{}) != "" {
 			found[kind] = true

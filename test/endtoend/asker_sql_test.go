@@ -7,7 +7,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/selects"
 )
 
-// sql returns a random SELECT, which names hidden and absent classes and fields, too.
+// sql returns a random SELECT. It also names hidden and missing classes and fields.
 func (a *asker) sql() string {
 	if a.IntN(12) == 0 {
 		return pick(a.Rand, `SELECT * FROM information_schema.columns`, `SELECT table_name FROM information_schema.tables`, `SELECT * FROM information_schema.key_column_usage`, `SELECT * FROM information_schema.table_constraints`, `SELECT * FROM information_schema.constraint_column_usage`, `SELECT * FROM pg_catalog.pg_constraint`, `SELECT 1 AS one`,
@@ -28,7 +28,8 @@ func (a *asker) sql() string {
 	return one + pick(a.Rand, "", fmt.Sprintf(" LIMIT %d", 1+a.IntN(4)))
 }
 
-// noted returns a statement whose answer may have notes: about ties, nulls, joins that repeat records, shares of few records, and case.
+// noted returns a statement whose answer may have notes. The notes are about ties, nulls, joins that repeat records,
+// shares of few records, and case.
 func (a *asker) noted() string {
 	column := pick(a.Rand, "status", "title", "assignee_id", "org_id", "points")
 	switch a.IntN(5) {
@@ -44,7 +45,7 @@ func (a *asker) noted() string {
 	return fmt.Sprintf("SELECT id FROM users WHERE %s = '%s'", pick(a.Rand, "name", "role", "email"), pick(a.Rand, "ANN", "bOB", "Admin", "gLOBEX", "X", "a"))
 }
 
-// readable are the tables of the worlds for the statements of package selects.
+// readable describes the tables of the worlds for statements of package selects.
 var readable = []selects.Table{
 	{Name: "users", Key: "id", Parent: "boss_id", Columns: []selects.Column{{Name: "id"}, {Name: "boss_id"}, {Name: "age"}, {Name: "name", Kind: selects.Text}, {Name: "role", Kind: selects.Text},
 		{Name: "org_id", Kind: selects.Text}}},
@@ -57,7 +58,7 @@ var readable = []selects.Table{
 	{Name: "events", Columns: []selects.Column{{Name: "n"}, {Name: "kind", Kind: selects.Text}}},
 }
 
-// drawn returns a statement of package selects, now and then with the name of something hidden or absent in it.
+// drawn returns a statement of package selects. Sometimes it inserts the name of a hidden or missing class or field.
 func (a *asker) drawn() string {
 	w := &selects.Writer{Tables: readable, Foreign: 8, Draw: func(n int) int { return a.IntN(n + 1) }}
 	text := w.Statement(1 + a.IntN(2)).Text
@@ -72,7 +73,7 @@ func (a *asker) drawn() string {
 	return strings.Replace(text, name, other, 1+a.IntN(2))
 }
 
-// named returns a name of a column, now and then in other case or in quotes.
+// named returns the name of a column, sometimes in another case or in quotes.
 func (a *asker) named() string {
 	f := a.field()
 	if strings.ContainsAny(f, ".$ ") || f == "" || a.IntN(12) == 0 {
@@ -81,7 +82,7 @@ func (a *asker) named() string {
 	return pick(a.Rand, f, f, f, "t."+f, `"`+f+`"`, strings.ToUpper(f))
 }
 
-// from returns a FROM item called t.
+// from returns a FROM item with the alias t.
 func (a *asker) from(depth int) string {
 	if depth > 0 && a.IntN(10) == 0 {
 		return "(" + a.selected(0) + ") AS t"

@@ -12,15 +12,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// An asker makes calls as a curious agent would, of every tool. Its names are visible, hidden and absent. Its
-// conditions would reveal hidden rows if anything did.
+// An asker makes calls of every tool like a curious agent. It uses visible, hidden and missing names. Its conditions
+// would reveal hidden rows if there were a leak.
 type asker struct {
 	*rand.Rand
-	asked string   // the class of this call
-	views []string // classes that most calls are about, or nil for those of every world
+	asked string   // the class of the current call
+	views []string // classes for most calls. Nil means the classes of every world
 }
 
-// fieldsOf are the fields that calls name most, so that most calls succeed.
+// fieldsOf contains the fields that calls use most, so that most calls succeed.
 var fieldsOf = map[string][]string{
 	"users":    {"id", "org_id", "name", "role", "age", "boss_id", "vault_id", "phone", "about", "alias"},
 	"issues":   {"id", "title", "status", "estimate", "points", "due", "urgent", "custom", "custom.a", "custom.a.b", "custom.tags", "custom.tags.0", "assignee_id", "vault_id", "deleted_at", "extra", "_id", "watcher_ids", "watcher_ids.name"},
@@ -33,7 +33,7 @@ var fieldsOf = map[string][]string{
 	"shares":   {"id", "title", "orgs", "orgs", "orgs.0", "owner_id"},
 	"parts":    {"id", "share_id", "note"},
 
-	// views, of worlds that have them
+	// views that only some worlds have
 	"open_issues":  {"id", "org_id", "title", "shout", "points", "extra", "remark", "hot", "score"},
 	"dials":        {"id", "org_id", "name", "role", "age", "dial", "called", "tale", "born", "level", "mail"},
 	"loud_dials":   {"org_id", "role", "last_dial", "n", "top"},
@@ -53,7 +53,7 @@ func (a *asker) class() string {
 	return pick(a.Rand, "users", "issues", "issues", "issues", "comments", "shifts", "events", "labels", "orgs", "vaults", "isues", "app.issues", "app.vaults", "user", "isue", "nothing")
 }
 
-// behind are paths through pointers: to fields that are visible, hidden, masked and absent.
+// behind contains paths through pointers to visible, hidden, masked and missing fields.
 var behind = map[string][]string{
 	"users": {"boss_id.name", "boss_id.boss_id.role", "boss_id.email", "boss_id.phone", "boss_id.about", "boss_id.alias", "org_id.name", "vault_id.code"},
 	"issues": {"assignee_id.name", "assignee_id.alias", "assignee_id.age", "assignee_id.boss_id.name", "assignee_id.rank", "assignee_id.born", "vault_id.code", "assignee_id.absent",
@@ -190,7 +190,7 @@ func (a *asker) id() string {
 	return pick(a.Rand, "1", "2", "101", "102", "999", "01", "acme", "globex", uuid(1), uuid(2), uuid(101), uuid(999), `["0","1"]`, `["10","1"]`, `[0, 2]`, "x")
 }
 
-// call returns one call with a few of the tool's arguments.
+// call returns a random call with a few of the tool's arguments.
 func (a *asker) call() tool.Request {
 	only := os.Getenv("BAILIWICK_TOOL")
 	if only == "" && a.IntN(8) == 0 {
@@ -200,7 +200,7 @@ func (a *asker) call() tool.Request {
 		"get_sample_objects", "get_schema", "get_all_schemas", "list_tools", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate", "aggregate",
 		"group_by", "group_by", "group_by_date", "distinct", "export_data", "explain_query", "text_search", "text_search", "query_sql", "query_sql", "find_values",
 		"query_metrics", "query_metrics", "run_query", "run_query", "people", "peoples")
-	name = cmp.Or(only, name) // the long form of one tool
+	name = cmp.Or(only, name) // set for long runs of one tool
 	a.asked = a.class()
 	args := []string{fmt.Sprintf(`"class_name": %q`, a.asked)}
 	maybe := func(format string, v any) {
@@ -291,7 +291,7 @@ func (a *asker) call() tool.Request {
 	case err == nil:
 		return tool.Request{Name: name, Arguments: doc}
 	case json.Valid([]byte(text)):
-		return a.call() // one in a million pipelines nests deeper than a transport reads
+		return a.call() // one in a million pipelines exceeds the nesting that a transport accepts
 	}
 	panic(err)
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// slowPipelines take minutes over the table of endless, each for a different reason.
+// slowPipelines take minutes on the table of endless, each for a different reason.
 var slowPipelines = map[string]string{
 	"a cross product": `[{"$lookup": {"from": "steps", "let": {"n": "$n"}, "as": "later",
 		"pipeline": [{"$match": {"$expr": {"$eq": [{"$add": ["$n", "$next"]}, "$$n"]}}}]}},
@@ -36,12 +36,12 @@ var slowPipelines = map[string]string{
 		{"$unwind": "$same"}, {"$group": {"_id": {"$add": ["$n", "$same.n"]}, "n": {"$sum": 1}}}, {"$sort": {"n": -1}}]`,
 }
 
-// endless is a table whose records lead from one to the next.
+// endless fills a table whose records point to the next record.
 const endless = "INSERT INTO steps WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 20000) SELECT i, i + 1, i % 3 FROM s"
 
 const steps = "CREATE TABLE steps (n int PRIMARY KEY, next int, other int)"
 
-// A watched source is one whose server is inspected. The test counts the statements that run there, and the open
+// A watched source allows the test to inspect its server. The test counts the running statements and the open
 // connections.
 type watched struct {
 	source      source.Source
@@ -49,8 +49,8 @@ type watched struct {
 	connections func() int
 }
 
-// TestPipelineStops cancels slow pipelines, and lets them run into their timeout, on every database. Then the statement
-// is gone from the server, and there are as many connections and goroutines as before.
+// TestPipelineStops cancels slow pipelines, and lets others run into their timeout, on every database. Afterwards the
+// statement must not be running on the server. The numbers of connections and goroutines must be as before.
 func TestPipelineStops(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) watched{"SQLite": watchSQLite, "PostgreSQL": watchPostgres, "MariaDB": watchMariaDB} {
 		t.Run(name, func(t *testing.T) {
@@ -60,21 +60,21 @@ func TestPipelineStops(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The first one of each opens what stays open.
+			// The first pipeline of each kind opens connections that stay open.
 			stopPipeline(t, w, g, log, slowPipelines["a graph"])
 			connections, goroutines := w.connections(), runtime.NumGoroutine()
 			for name, pipeline := range slowPipelines {
 				t.Run(name, func(t *testing.T) {
 					stopPipeline(t, w, g, log, pipeline)
 					until(t, "connections", w.connections, func(n int) bool { return n <= connections })
-					until(t, "goroutines", runtime.NumGoroutine, func(n int) bool { return n <= goroutines+1 }) // that of the subtest
+					until(t, "goroutines", runtime.NumGoroutine, func(n int) bool { return n <= goroutines+1 }) // one more for the subtest
 				})
 			}
 		})
 	}
 }
 
-// stopPipeline cancels a pipeline while it runs, then lets it run into its timeout.
+// stopPipeline cancels a pipeline while it is running, and then lets it run into its timeout.
 func stopPipeline(t *testing.T, w watched, g *bailiwick.Gateway, log records, pipeline string) {
 	t.Helper()
 	args, err := value.Read([]byte(`{"class_name": "steps", "pipeline": `+pipeline+`}`), 0)
@@ -112,7 +112,7 @@ func stopPipeline(t *testing.T, w watched, g *bailiwick.Gateway, log records, pi
 	}
 }
 
-// until waits until count returns a good number.
+// until waits until count returns a number that satisfies good.
 func until(t *testing.T, what string, count func() int, good func(int) bool) {
 	t.Helper()
 	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -126,7 +126,8 @@ func until(t *testing.T, what string, count func() int, good func(int) bool) {
 	}
 }
 
-// watchSQLite counts the goroutines that are inside of SQLite, which has no server and no visible connections.
+// watchSQLite counts the goroutines that execute SQLite code, because SQLite has no server and no visible
+// connections.
 func watchSQLite(t *testing.T) watched {
 	path := filepath.Join(t.TempDir(), "app.db")
 	db, err := sql.Open("sqlite", path)

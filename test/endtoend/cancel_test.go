@@ -21,8 +21,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestClientStopsStatement stops a client while its statement runs, and checks the server's activity: the statement is
-// gone, in both generations of the protocol and however the client stops.
+// TestClientStopsStatement stops a client while its statement is running. The statement must disappear from the
+// server's activity, in both protocol generations and however the client stops.
 func TestClientStopsStatement(t *testing.T) {
 	url := services.Postgres(t)
 	conn, err := pgx.Connect(t.Context(), url)
@@ -30,7 +30,7 @@ func TestClientStopsStatement(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	// A view whose every row takes a while: 100 seconds in all.
+	// Each row of this view takes some time, 100 seconds in total.
 	if _, err := conn.Exec(t.Context(), "CREATE VIEW slow AS SELECT n, pg_sleep(0.01)::text AS nap FROM generate_series(1, 10000) AS n"); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestClientStopsStatement(t *testing.T) {
 	}
 	defer src.Close()
 	log := records{make(chan audit.Record, 8)}
-	// Looks at values would read the view as well.
+	// Samples of values would also read the view.
 	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: policy.Rules{Unlisted: true}, Audit: log, Sampling: bailiwick.Sampling{Off: true}})
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestClientStopsStatement(t *testing.T) {
 			until(0)
 			<-done
 			select {
-			case r := <-log.made: // it comes after the statement ends
+			case r := <-log.made: // the record follows the end of the statement
 				if r.Tool != "count_objects" || r.Outcome != audit.Cancelled {
 					t.Errorf("recorded as %s %s, want count_objects cancelled", r.Tool, r.Outcome)
 				}
@@ -95,7 +95,7 @@ func TestClientStopsStatement(t *testing.T) {
 	}
 }
 
-// records sends every record to its channel.
+// A records log sends every record to its channel.
 type records struct{ made chan audit.Record }
 
 func (r records) Append(_ context.Context, record *audit.Record) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
-// lifeOfAClass is a sequence of changes, and whether the class of notes exists after each.
+// lifeOfAClass is a sequence of changes. Each row says whether the class notes exists afterwards.
 var lifeOfAClass = []struct {
 	write string
 	there bool
@@ -27,7 +27,7 @@ var lifeOfAClass = []struct {
 
 var allClasses = policy.Rules{Version: "v1", Unlisted: true, Gates: policy.Gates{RawWrites: policy.Review, SchemaWrites: policy.Review}}
 
-// approved has an agent propose a write, and a person approve it.
+// approved proposes a write as an agent and approves it as a person.
 func (o *office) approved(write string) {
 	o.Helper()
 	s, err := o.propose(o.token(identity.Agent, "ana", "", identity.Read, identity.Write, identity.Delete, identity.Schema), write)
@@ -40,13 +40,13 @@ func (o *office) approved(write string) {
 	}
 }
 
-// hasNotes reports whether g has the class of notes.
+// hasNotes reports whether g has the class notes.
 func hasNotes(g *bailiwick.Gateway) bool {
 	return slices.ContainsFunc(g.Catalogue(), func(c schema.Class) bool { return c.Name == "notes" })
 }
 
-// TestClassComesAndGoes checks that once a change of a class is reported as applied the class is described, and that
-// listeners are notified once.
+// TestClassComesAndGoes checks that a class is described as soon as its change is reported as applied. Listeners must
+// be notified once.
 func TestClassComesAndGoes(t *testing.T) {
 	o := newOffice(t, func(o *bailiwick.Options, _ *change.Options) { o.Rules = allClasses })
 	told := 0
@@ -66,7 +66,8 @@ func TestClassComesAndGoes(t *testing.T) {
 	}
 }
 
-// TestClassOfAnother checks that whichever of two processes applies a change of a class, both soon describe it.
+// TestClassOfAnother checks two processes. Whichever of them applies a change of a class, both must describe the
+// class soon.
 func TestClassOfAnother(t *testing.T) {
 	o := newOffice(t, func(o *bailiwick.Options, _ *change.Options) { o.Rules = allClasses })
 	replica, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: o.sources, Rules: allClasses, Audit: o.store, Refresher: o.tokens,
@@ -81,7 +82,7 @@ func TestClassOfAnother(t *testing.T) {
 	for _, g := range []*bailiwick.Gateway{o.gateway, replica} {
 		running.Go(func() { g.Execute(ctx, failing(t)) })
 	}
-	time.Sleep(100 * time.Millisecond) // they follow events from their start on
+	time.Sleep(100 * time.Millisecond) // they only receive events after their start
 	for _, tt := range lifeOfAClass {
 		o.approved(tt.write)
 		for _, g := range []*bailiwick.Gateway{o.gateway, replica} {

@@ -34,7 +34,7 @@ func TestSubscribe(t *testing.T) {
 	}
 }
 
-// TestUses checks that a use of tools needs the right to call them, and a scope, as the tools do.
+// TestUses checks that using tools requires the right to call them and a scope, like calling them directly.
 func TestUses(t *testing.T) {
 	log := &audit.Memory{}
 	g := gateway(t, bailiwick.Options{Audit: log})

@@ -20,7 +20,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// claimRules are the rules of the tests below: the tenant and the regions come from claims, and staff sees all tenants.
+// claimRules are the rules of the following tests. The tenant and the regions come from claims, and staff sees all
+// tenants.
 const claimRules = `sources: {app: {url: "sqlite:app.db"}}
 classes:
   issues:
@@ -95,7 +96,7 @@ func claimDocument(t *testing.T, text string) value.Value {
 
 var shownID = regexp.MustCompile(`"id":"?(\d+)`)
 
-// claimed returns the ids in p's answer, or the refusal.
+// claimed returns the ids in the answer for p, or the refusal.
 func claimed(t *testing.T, set *tool.Set, p identity.Principal, name, args string) string {
 	res, err := set.Call(t.Context(), p, tool.Request{Name: name, Arguments: claimDocument(t, args)})
 	if err != nil {
@@ -108,7 +109,7 @@ func claimed(t *testing.T, set *tool.Set, p identity.Principal, name, args strin
 	return strings.Join(ids, " ")
 }
 
-// TestClaims tests principal × call → the ids in the answer, or the refusal, with rules that use claims.
+// TestClaims checks rules that use claims. A row has a principal, a call, and the ids in the answer or the refusal.
 func TestClaims(t *testing.T) {
 	const issues, comments = `{"class_name": "issues"}`, `{"class_name": "comments"}`
 	const rawIssues, rawComments = `{"class_name": "issues", "apply_canonical_filter": false}`, `{"class_name": "comments", "apply_canonical_filter": false}`
@@ -177,8 +178,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestToldFilter checks that agents are shown a canonical filter that they could send, with the values of their claims
-// in it.
+// TestToldFilter checks that agents see a canonical filter in a form that they could send. It contains the values of
+// their claims.
 func TestToldFilter(t *testing.T) {
 	p := identity.Principal{ID: "token:1", Owner: "ann", Scopes: []identity.Scope{identity.Read}, Claims: claimDocument(t, `{"org": "acme", "regions": ["eu", "x"]}`)}
 	for name, set := range claimSets(t, claimRules) {
@@ -196,8 +197,8 @@ func TestToldFilter(t *testing.T) {
 	}
 }
 
-// TestDisclosed tests the refusals of rules that disclose what they hide. A record that isn't in the view is still not
-// found: no rule discloses it.
+// TestDisclosed checks the refusals of rules that disclose what they hide. A record outside the view must still be
+// not found, because no rule discloses it.
 func TestDisclosed(t *testing.T) {
 	sets := claimSets(t, claimRules+"policy: {disclose: true}\n")
 	for _, tt := range []struct{ claims, tool, args, want string }{

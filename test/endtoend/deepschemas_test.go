@@ -13,8 +13,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 )
 
-// TestDeepSchemas checks that schemas which nest in more ways than there is time for cost no core. It loads the
-// document, searches it, reads about an operation, and takes its answer. Package validate has the same for arguments.
+// TestDeepSchemas checks that schemas with an exponential number of nestings don't keep a processor busy. It loads
+// the document, searches it, reads about an operation, and reads its answer. Package validate has the same test for
+// arguments.
 func TestDeepSchemas(t *testing.T) {
 	times := func(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
 	for name, level := range map[string]func(next string) string{
@@ -64,7 +65,7 @@ func TestDeepSchemas(t *testing.T) {
 					err = fmt.Errorf("a hidden field: %s", a.Body)
 				}
 				if err != nil {
-					t.Log(err) // a refusal is an answer, too
+					t.Log(err) // a refusal is also an answer
 				}
 				done <- nil
 			}()
@@ -73,7 +74,7 @@ func TestDeepSchemas(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-			case <-time.After(time.Minute): // it takes milliseconds, or longer than any machine lasts
+			case <-time.After(time.Minute): // it takes milliseconds, or practically forever
 				t.Fatal("it is still read")
 			}
 		})

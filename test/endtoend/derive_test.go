@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// derived runs do in a call of p, with a sub-principal derived by d.
+// derived calls do in a call of p, with a sub-principal that is derived by d.
 func derived(t *testing.T, g *bailiwick.Gateway, p identity.Principal, d identity.Derivation, do func(context.Context, *bailiwick.Sub) error) error {
 	t.Helper()
 	return g.Do(t.Context(), p, bailiwick.CallSpec{Tool: "delegate", Needs: identity.Read, Correlation: "talk"}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
@@ -27,7 +27,7 @@ func derived(t *testing.T, g *bailiwick.Gateway, p identity.Principal, d identit
 	})
 }
 
-// count counts the records of a class as a tool would.
+// count counts the records of a class like a tool.
 func count(ctx context.Context, sub *bailiwick.Sub, needs identity.Scope, class string) (n int64, err error) {
 	ask := bailiwick.CallSpec{Tool: "count_objects", Needs: needs, Correlation: "its own"}
 	err = sub.Do(ctx, ask, func(ctx context.Context, c *bailiwick.Call) (int, error) {
@@ -83,7 +83,7 @@ func TestDerive(t *testing.T) {
 	}
 }
 
-// TestDeriveDepth derives to the greatest depth allowed.
+// TestDeriveDepth derives to the maximum depth.
 func TestDeriveDepth(t *testing.T) {
 	g := gateway(t, bailiwick.Options{Audit: &audit.Memory{}})
 	var down func(ctx context.Context, sub *bailiwick.Sub) error
@@ -104,7 +104,7 @@ func TestDeriveDepth(t *testing.T) {
 	}
 }
 
-// TestDeriveRefuses checks that hidden and absent are the same to a deriving principal, too.
+// TestDeriveRefuses checks that a deriving principal can't distinguish hidden from missing names.
 func TestDeriveRefuses(t *testing.T) {
 	is := func(field string) query.Filter {
 		return query.Compare{Path: query.Path{field}, Op: query.Eq, Value: value.OfString("a")}
@@ -130,7 +130,7 @@ func TestDeriveRefuses(t *testing.T) {
 		if p := problem.Of(err); p == nil || p.Code != problem.InvalidQuery || p.Detail != "the filter names a field that notes doesn't have" || p.Pointer != "/filters/notes" {
 			t.Errorf("%s: %#v", field, p)
 		}
-		// In a default filter the class isn't known yet: it isn't in the view of the sub-principal.
+		// The class of a default filter isn't known at this point. It is missing in the view of the sub-principal.
 		d = identity.Derivation{Name: "r", Filters: map[string]query.Filter{"default": is(field)}}
 		err = derived(t, g, reader, d, func(ctx context.Context, sub *bailiwick.Sub) error {
 			_, err := count(ctx, sub, identity.Read, "notes")

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A sentinel asks for views through the tools of a gateway, and reports values that no agent may see.
+// A sentinel reads views through the tools of a gateway. It reports values that no agent may see.
 type sentinel struct {
 	*testing.T
 	*rand.Rand
@@ -21,7 +21,7 @@ type sentinel struct {
 	seed     uint64
 }
 
-// ask makes a call, and returns all that the agent receives, and whether it was refused.
+// ask makes a call. It returns everything that the agent receives, and whether the call was refused.
 func (s *sentinel) ask(name, arguments string) (shown string, refused bool) {
 	s.Helper()
 	args, err := value.Read([]byte(arguments), 0)
@@ -42,8 +42,8 @@ func (s *sentinel) ask(name, arguments string) (shown string, refused bool) {
 	return shown, err != nil
 }
 
-// look asks for all of a table or a view, and for one of its columns in each way that could tell of its values. Conditions,
-// orders and groups over a column that is made of denied or masked ones must be refused.
+// look reads a whole table or view, and uses one of its columns in each way that could reveal values. Conditions,
+// orders and groups on a column that is derived from denied or masked columns must be refused.
 func (s *sentinel) look(v derivedTable, total *derivedTally) {
 	shown, _ := s.ask("query_class", fmt.Sprintf(`{"class_name": %q, "limit": 5, "format": "json"}`, v.name))
 	s.ask("get_schema", fmt.Sprintf(`{"class_name": %q}`, v.name))

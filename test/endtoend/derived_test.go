@@ -16,17 +16,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// A derivedDialect is how a database writes what the generated views need.
+// A derivedDialect contains the SQL syntax of a database for the generated views.
 type derivedDialect struct {
 	open     func(t *testing.T, ddl []string) changing
-	fallible bool // some views may be refused by the database
+	fallible bool // the database may refuse some views
 	expr     []string
 	agg      []string
-	texts    string // the type of texts
-	views    int    // how many views the test makes
+	texts    string // the type of text columns
+	views    int    // the number of views
 }
 
-// derivedDialects are the databases that keep views. In an expression, @ is a column of texts and # another one.
+// derivedDialects returns the databases that support views. In an expression, @ stands for a text column and # for
+// another one.
 func derivedDialects() map[string]derivedDialect {
 	common := []string{"coalesce(@, #)", "CASE WHEN @ IS NULL THEN # ELSE @ END", "upper(@)", "lower(@)", "trim(@)", "nullif(@, #)", "replace(@, 'zz', #)", "(@)"}
 	return map[string]derivedDialect{
@@ -44,20 +45,20 @@ func derivedDialects() map[string]derivedDialect {
 	}
 }
 
-// A derivedColumn is a column of texts of a table or a view, with the columns of tables that it is made of.
+// A derivedColumn is a text column of a table or a view, with the table columns that it is derived from.
 type derivedColumn struct {
 	name string
 	from map[string]bool
 }
 
-// A derivedTable is a table or a view. K is its column of numbers.
+// A derivedTable is a table or a view. Its column k contains numbers.
 type derivedTable struct {
 	name    string
 	columns []derivedColumn
 	depth   int
 }
 
-// A deriver generates views over tables.
+// A deriver generates views on tables.
 type deriver struct {
 	*rand.Rand
 	derivedDialect
@@ -66,10 +67,10 @@ type deriver struct {
 	n      int
 }
 
-// choose returns one of some values.
+// choose returns a random value of a list.
 func choose[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
-// merged returns the union of the columns that columns are made of.
+// merged returns the union of the columns that these columns are derived from.
 func merged(columns ...derivedColumn) map[string]bool {
 	out := map[string]bool{}
 	for _, c := range columns {
@@ -80,7 +81,7 @@ func merged(columns ...derivedColumn) map[string]bool {
 	return out
 }
 
-// any returns a table or a view that isn't too deep.
+// any returns a random table or view that isn't nested too deeply.
 func (d *deriver) any() derivedTable {
 	for {
 		if d.IntN(2) == 0 || len(d.views) == 0 {
@@ -98,7 +99,8 @@ func (d *deriver) alias() string {
 	return fmt.Sprintf("n%d", d.n)
 }
 
-// expression returns an expression over two of the columns of items, each written as alias.column, and what it is made of.
+// expression returns an expression on two columns of items, written as alias.column, and the columns that it is
+// derived from.
 func (d *deriver) expression(items map[string]derivedTable, forms []string) (string, map[string]bool) {
 	names := slices.Sorted(func(yield func(string) bool) {
 		for a := range items {
@@ -129,7 +131,7 @@ func (d *deriver) expression(items map[string]derivedTable, forms []string) (str
 	return text, from
 }
 
-// body returns a SELECT of k and some columns of texts, without LIMIT.
+// body returns a SELECT of k and some text columns, without LIMIT.
 func (d *deriver) body(width, depth int) (string, []derivedColumn, int) {
 	if depth > 0 {
 		switch d.IntN(6) {
@@ -145,7 +147,7 @@ func (d *deriver) body(width, depth int) (string, []derivedColumn, int) {
 			w := d.alias()
 			out, list := d.renamed(w, columns)
 			return fmt.Sprintf("SELECT * FROM (WITH %s AS (%s) SELECT %s FROM %s) %s", w, inner, list, w, d.alias()), out, n
-		case 2: // a query in FROM
+		case 2: // a subquery in FROM
 			inner, columns, n := d.body(width, depth-1)
 			w := d.alias()
 			out, list := d.renamed(w, columns)
@@ -155,12 +157,12 @@ func (d *deriver) body(width, depth int) (string, []derivedColumn, int) {
 	return d.simple(width)
 }
 
-// order returns an ORDER BY over one of some columns.
+// order returns an ORDER BY of k or one of these columns.
 func (d *deriver) order(columns []derivedColumn) string {
 	return " ORDER BY " + choose(d.Rand, "k", columns[d.IntN(len(columns))].name) + choose(d.Rand, "", " DESC")
 }
 
-// renamed returns a list that gives columns of an item new names.
+// renamed returns a select list that renames the columns of an item.
 func (d *deriver) renamed(item string, columns []derivedColumn) (out []derivedColumn, list string) {
 	list = item + ".k AS k"
 	for _, c := range columns {
@@ -171,7 +173,7 @@ func (d *deriver) renamed(item string, columns []derivedColumn) (out []derivedCo
 	return out, list
 }
 
-// simple returns a SELECT over one or two tables, perhaps with groups, windows and queries as values.
+// simple returns a SELECT on one or two tables. It may contain groups, windows and scalar subqueries.
 func (d *deriver) simple(width int) (string, []derivedColumn, int) {
 	t, a := d.any(), d.alias()
 	items, from, depth := map[string]derivedTable{a: t}, t.name+" "+a, t.depth
@@ -193,7 +195,7 @@ func (d *deriver) simple(width int) (string, []derivedColumn, int) {
 		switch n := d.IntN(8); {
 		case grouped:
 			text, made = d.expression(items, d.agg)
-		case n == 0: // a query as a value
+		case n == 0: // a scalar subquery
 			o, b := d.any(), d.alias()
 			c := o.columns[d.IntN(len(o.columns))]
 			text, made = fmt.Sprintf("(SELECT max(%s.%s) FROM %s %s WHERE %s.k = %s.k)", b, c.name, o.name, b, b, a), merged(c)
@@ -210,9 +212,9 @@ func (d *deriver) simple(width int) (string, []derivedColumn, int) {
 	return "SELECT " + list + " FROM " + from + end, out, depth
 }
 
-// TestDerivedCanaries makes views of views over tables with denied and masked columns, whose values are recognisable. No
-// such value may reach an agent through any view. Fields that are made only of other columns must stay visible.
-// BAILIWICK_DERIVED sets how many views are made on each database.
+// TestDerivedCanaries creates views of views on tables with denied and masked columns. Their values are recognisable.
+// No such value may reach an agent through a view. Fields that are derived only from other columns must stay visible.
+// BAILIWICK_DERIVED sets the number of views for each database.
 func TestDerivedCanaries(t *testing.T) {
 	for name, dialect := range derivedDialects() {
 		t.Run(name, func(t *testing.T) {
@@ -230,7 +232,7 @@ func TestDerivedCanaries(t *testing.T) {
 			const batch = 100
 			total := derivedTally{}
 			for ; total.views < want && !t.Failed(); seed++ {
-				t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { // which closes what it opens
+				t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { // the subtest closes what it opens
 					derivedBatch(t, dialect, seed, min(batch, want-total.views), &total)
 				})
 			}
@@ -242,13 +244,13 @@ func TestDerivedCanaries(t *testing.T) {
 	}
 }
 
-// derivedTally counts what a test has seen.
+// derivedTally counts the results of a test.
 type derivedTally struct {
 	views, guarded, free, strict int
-	probes, answered             int // calls about one column, and those about other columns that were answered
+	probes, answered             int // calls on one column, and answered calls on columns that are not protected
 }
 
-// derivedBatch makes the views of one seed and asks for all of them.
+// derivedBatch creates the views of one seed and reads all of them.
 func derivedBatch(t *testing.T, dialect derivedDialect, seed uint64, views int, total *derivedTally) {
 	c := dialect.open(t, []string{"CREATE TABLE other (k int PRIMARY KEY)"})
 	run := c.run
@@ -285,7 +287,8 @@ func derivedBatch(t *testing.T, dialect derivedDialect, seed uint64, views int, 
 	}
 }
 
-// base makes the tables, and returns the canaries: by column that is denied or masked, a text that each of its values has.
+// base creates the tables. For each denied or masked column it returns a canary, which is a text that each value of
+// the column contains.
 func (d *deriver) base(t *testing.T, run func(string) error, rules policy.Rules) map[string]string {
 	canaries := map[string]string{}
 	for i := range 4 {

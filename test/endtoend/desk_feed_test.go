@@ -29,8 +29,8 @@ func TestReviewIsEnough(t *testing.T) {
 	}
 }
 
-// TestFeedOfATenant has many events of other tenants before and after one of the person's own: a read finds it, and a
-// read after it waits.
+// TestFeedOfATenant files many events of other tenants before and after an event of the person's own tenant. A read
+// must find that event, and the next read must wait.
 func TestFeedOfATenant(t *testing.T) {
 	o := newOffice(t, nil)
 	ctx := t.Context()

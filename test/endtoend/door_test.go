@@ -23,7 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool/changes"
 )
 
-// post sends one request of the 2026-07-28 protocol through the whole transport.
+// post sends one request of protocol 2026-07-28 through the complete transport.
 func post(t *testing.T, set *tool.Set, method, params string) []byte {
 	t.Helper()
 	s, err := mcp.New(mcp.Options{Tools: set, Authenticate: func(*http.Request) (identity.Principal, error) {
@@ -61,8 +61,8 @@ func post(t *testing.T, set *tool.Set, method, params string) []byte {
 	return body
 }
 
-// TestBudgets checks that the whole answer of tools/list costs an agent few tokens (bytes/4): by default 1,500 for reading
-// and 2,600 with changes and APIs.
+// TestBudgets checks that the answer to tools/list costs an agent few tokens (bytes/4). The maximum is 1,500 for
+// reading and 2,600 with changes and APIs.
 func TestBudgets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	db, err := sql.Open("sqlite", path)
@@ -88,7 +88,7 @@ func TestBudgets(t *testing.T) {
 	apis := func(g *bailiwick.Gateway) []tool.Tool {
 		all := changes.APIs(changes.New(changes.Options{Gateway: g}))
 		for i := range all {
-			all[i].Offered = nil // they are offered where a source is an API
+			all[i].Offered = nil // they are offered if a source is an API
 		}
 		return all
 	}

@@ -12,33 +12,33 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A drawn is randomly drawn rules for a randomly drawn principal.
+// A drawn contains random rules for a random principal.
 type drawn struct {
 	rules  policy.Rules
 	who    identity.Principal
-	narrow []narrowing // of the principal and of its ancestors
+	narrow []narrowing // of the principal and its ancestors
 }
 
-// A narrowing is the restriction that one generation of a principal adds.
+// A narrowing contains the restrictions that one generation of a principal adds.
 type narrowing struct {
 	classes identity.List
 	filters map[string]query.Filter
 }
 
-// plainOf are the columns that can be masked.
+// plainOf contains the columns that can be masked.
 var plainOf = map[string][]string{"orgs": {"name"}, "users": {"name", "role", "email", "age", "phone", "phone"}, "issues": {"title", "status", "internal_note", "points", "custom"},
 	"comments": {"body", "draft"}, "labels": {"name"}, "events": {"kind"}, "shifts": {"pay"}, "readings": {"note", "made", "meta", "price", "addr"}}
 
-// A drawer draws rules and principals.
+// A drawer draws random rules and principals.
 type drawer struct{ *rand.Rand }
 
-// scopeOf are the columns that can hold the tenant.
+// scopeOf contains the columns that can contain the tenant.
 var scopeOf = map[string][]string{"orgs": {"id"}, "users": {"org_id", "org_id", "role"}, "issues": {"org_id"}, "shifts": {"org_id"}, "events": {"org_id"}, "labels": {"name"}, "readings": {"org_id"}}
 
-// throughOf are the pointers through which a class can take the tenant of another.
+// throughOf contains the pointers through which a class can take the tenant of another class.
 var throughOf = map[string][]string{"comments": {"issue_id", "author_id"}, "issues": {"assignee_id"}, "shifts": {"who"}}
 
-// leads are the classes that pointers reference, by their id.
+// leads contains the target class of each pointer.
 var leads = map[string]string{"issue_id": "issues", "author_id": "users", "assignee_id": "users", "who": "users", "boss_id": "users", "org_id": "orgs", "vault_id": "vaults"}
 
 func columnsOf(t table) []string {
@@ -50,8 +50,8 @@ func columnsOf(t table) []string {
 	return names
 }
 
-// policy draws rules and a principal. Rules may contradict each other: policy.New refuses them, and they are drawn
-// again.
+// policy draws rules and a principal. Rules may contradict each other. policy.New refuses them then, and the test
+// draws again.
 func (d *drawer) policy() drawn {
 	out := drawn{rules: policy.Rules{Version: "1", Unlisted: d.IntN(2) == 0, Classes: map[string]policy.ClassRule{}}}
 	for _, t := range tables {
@@ -153,7 +153,7 @@ func (d *drawer) rule(t table) policy.ClassRule {
 	return r
 }
 
-// filter draws a condition on a class, of a kind that this test can evaluate itself.
+// filter draws a condition on a class that this test can evaluate itself.
 func (d *drawer) filter(class string) query.Filter {
 	path := func(names ...string) query.Path { return query.Path{pick(d.Rand, names...)} }
 	op := pick(d.Rand, query.Eq, query.Ne)

@@ -23,7 +23,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// changing is a database whose tables a test changes.
+// A changing is a database whose tables a test changes.
 type changing struct {
 	source source.Source
 	run    func(statement string) error
@@ -91,9 +91,9 @@ func (c changing) begin(t *testing.T, ddl []string) {
 	}
 }
 
-// TestDrift changes tables under a gateway that serves them. Reads answer with the class as it is now. A field that a
-// rule names stays hidden. A class that its rule no longer fits is closed, and so are new tables in the place of one
-// that is gone.
+// TestDrift changes tables while a gateway serves them. Reads must use the current class. A field that a rule names
+// must stay hidden. A class that no longer fits its rule must be closed. The same applies to a new table that
+// replaces a removed one.
 func TestDrift(t *testing.T) {
 	ddl := []string{
 		"CREATE TABLE plain (id integer primary key, a varchar(20), b integer)", "INSERT INTO plain VALUES (1, 'x', 2)",
@@ -138,7 +138,7 @@ func TestDrift(t *testing.T) {
 			ask("a column is dropped", "plain", `[{"id":"1","b":2}]`)
 			ask("a column is dropped", "ruled", `[{"id":"1","org":"acme","b":2}]`)
 
-			// The hidden column and the tenant's get other names: they must not be seen under them.
+			// The hidden column and the tenant column are renamed. They must not become visible under the new names.
 			db.begin(t, []string{"ALTER TABLE ruled RENAME COLUMN secret TO plainly", "ALTER TABLE ruled ADD COLUMN c integer"})
 			drift(t, g)
 			ask("a denied column is renamed", "ruled", "not_found")
@@ -157,7 +157,7 @@ func TestDrift(t *testing.T) {
 			db.begin(t, []string{"ALTER TABLE ruled RENAME COLUMN tenant TO org"})
 			drift(t, g)
 
-			// A hidden table gets another name, under which no rule hides it.
+			// A hidden table is renamed. No rule hides the new name.
 			db.begin(t, []string{"ALTER TABLE other RENAME TO another", "CREATE TABLE fresh (id integer primary key)"})
 			drift(t, g)
 			ask("a hidden table is renamed", "another", "not_found")
@@ -169,7 +169,7 @@ func TestDrift(t *testing.T) {
 			db.begin(t, []string{"DROP TABLE plain"})
 			ask("a table is dropped", "plain", "not_found")
 
-			// Rules that fit again are put into force as before.
+			// New rules that fit take effect as usual.
 			if err := g.SetRules(t.Context(), policy.Rules{Version: "2", Unlisted: true}, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +178,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// drift describes the sources as the gateway does regularly.
+// drift describes the sources again, as the gateway does regularly.
 func drift(t *testing.T, g *bailiwick.Gateway) {
 	t.Helper()
 	if _, err := g.RefreshDrifting(t.Context(), nil, false); err != nil {

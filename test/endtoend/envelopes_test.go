@@ -32,7 +32,7 @@ const letterAPI = `{"openapi": "3.0.3", "info": {"title": "Letters", "version": 
     "requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {"worth": {"type": "integer"}}}}}}, "responses": {"200": {"description": "ok"}}}}},
  "components": {"schemas": {"Letter": {"type": "object", "properties": {"id": {"type": "integer", "readOnly": true}, "status": {"type": "string"}, "title": {"type": "string"}, "seal": {"type": "string", "writeOnly": true}}}}}}`
 
-// enveloper is a service that answers with envelopes, as Directus does, and with the time of each answer.
+// An enveloper is a service whose answers have an envelope, like those of Directus, and the time of the answer.
 type enveloper struct {
 	mu     sync.Mutex
 	letter map[string]any
@@ -69,7 +69,7 @@ func (p *enveloper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"data": shown, "served": map[string]any{"number": p.reads}})
 }
 
-// givenBack returns memory for answers, all of which has to be given back by the end of the test.
+// givenBack returns the memory for answers. The test fails if some of it isn't released at the end.
 func givenBack(t *testing.T) *fair.Answers {
 	memory := fair.NewAnswers(0, 0)
 	t.Cleanup(func() {
@@ -80,7 +80,7 @@ func givenBack(t *testing.T) *fair.Answers {
 	return memory
 }
 
-// newEnveloper opens an office whose agents call the service. mode is how calls may run by the rules.
+// newEnveloper opens an office whose agents call the service. mode is the mode of calls in the rules.
 func newEnveloper(t *testing.T, mode write.Mode) (*office, *enveloper) {
 	t.Helper()
 	p := &enveloper{letter: map[string]any{"id": 7, "status": "draft", "title": "one"}}
@@ -102,9 +102,9 @@ func newEnveloper(t *testing.T, mode write.Mode) (*office, *enveloper) {
 	}), p
 }
 
-// TestEnvelopedChange follows changes of a record in an envelope. People see what it holds now, and can't approve a
-// record that has moved since, also in fields that the call doesn't set. Values that differ with each read have not
-// moved.
+// TestEnvelopedChange checks changes of a record in an envelope. People must see its current values. They can't
+// approve a change of a record that has changed since, even in fields that the call doesn't set. Values that differ
+// in each read don't count as changed.
 func TestEnvelopedChange(t *testing.T) {
 	for _, row := range []struct {
 		operation, body, diff, text string
@@ -144,8 +144,8 @@ func TestEnvelopedChange(t *testing.T) {
 	}
 }
 
-// TestNotKnown checks calls whose target nobody has read. The first line of the sheet says so. A person decides about
-// those that may change existing data, whatever the rules allow.
+// TestNotKnown checks calls whose target was not read. The first line of the sheet must say so. If the call may
+// change existing data, a person must decide, whatever the rules allow.
 func TestNotKnown(t *testing.T) {
 	for _, row := range []struct {
 		operation, request, first string

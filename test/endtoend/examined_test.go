@@ -32,17 +32,17 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// A ground is an office, and how another program writes to its tracker.
+// A ground is an office with functions that write to its tracker like another program.
 type ground struct {
 	*office
 	parcels    *parcels
 	bot, judge identity.Principal
-	before     string                                             // the change that others wait for
-	id         func(class string, n int) string                   // the key of a record
+	before     string                                             // the change that other changes wait for
+	id         func(class string, n int) string                   // returns the key of a record
 	set        func(class string, n int, field string, value any) // sets a field of a record
 }
 
-// grounds open a ground over each kind of source that takes writes, with changes to the options.
+// grounds opens a ground for each kind of source that supports writes. The function may change the options.
 var grounds = map[string]func(*testing.T, func(*bailiwick.Options, *change.Options)) *ground{
 	"sqlite": sqlGround(newOffice), "postgres": sqlGround(postgresOffice), "mariadb": sqlGround(mariadbOffice),
 	"mongodb": documentGround(func(t *testing.T) mongodb.Options { return mongodb.Options{URL: services.Mingo(t), Full: true} }),
@@ -85,7 +85,7 @@ func documentGround(of func(*testing.T) mongodb.Options) func(*testing.T, func(*
 	}
 }
 
-// asMaster sends a request to Parse Server with the master key, and returns the answer.
+// asMaster sends a request to Parse Server with the master key and returns the answer.
 func asMaster(t *testing.T, s services.ParseServer, method, path, body string) []byte {
 	t.Helper()
 	r, err := http.NewRequest(method, s.URL()+path, strings.NewReader(body)) //nolint:noctx // it also runs when the test has ended
@@ -107,7 +107,7 @@ func asMaster(t *testing.T, s services.ParseServer, method, path, body string) [
 	return text
 }
 
-// parseGround opens a ground over Parse Server, with classes of its own.
+// parseGround opens a ground for Parse Server with its own classes.
 func parseGround(t *testing.T, more func(*bailiwick.Options, *change.Options)) *ground {
 	t.Helper()
 	s := services.Parse(t)
@@ -149,7 +149,7 @@ func parseGround(t *testing.T, more func(*bailiwick.Options, *change.Options)) *
 	}}
 }
 
-// rule puts other rules of the classes, and of review, into force.
+// rule replaces the rules of the classes and of review.
 func (g *ground) rule(with func(*policy.Rules)) {
 	g.Helper()
 	rules := g.rules
@@ -160,7 +160,8 @@ func (g *ground) rule(with func(*policy.Rules)) {
 	}
 }
 
-// actions are those of every ground: one that asks for the title of its record, and one whose argument a class describes.
+// actions returns the actions of every ground. One requires the title of its record, and the argument of another is
+// described by a class.
 func (g *ground) actions() []action.Declaration {
 	return []action.Declaration{
 		{Name: "close", On: "issues", Do: action.Update, Input: read(g.T, `{"type":"object","properties":{}}`), Set: read(g.T, `{"n": 5}`),
@@ -170,7 +171,7 @@ func (g *ground) actions() []action.Declaration {
 	}
 }
 
-// parcels is a source that describes a class, of which the sizes can be changed.
+// parcels is a source that describes a class whose allowed sizes can change.
 type parcels struct{ sizes []string }
 
 func (p *parcels) class() schema.Class {
@@ -191,17 +192,17 @@ func (p *parcels) Read(context.Context, policy.Permit) (source.Rows, error) {
 	return nil, problem.New(problem.Unsupported, "it has no records")
 }
 
-// An examined is a row of the table: the proposal, and the changes of the world meanwhile.
+// An examined is a row of the table. It contains the proposal and the changes to the environment.
 type examined struct {
-	asks  string   // a write of propose_changes. {1} and {2} are the keys of issues
-	only  []string // the sources that it concerns, or nil for all
+	asks  string   // a write for propose_changes. {1} and {2} stand for the keys of issues
+	only  []string // the sources that the row applies to. Nil means all
 	move  func(g *ground)
-	after bool // it waits for another change
+	after bool // the change waits for another change
 }
 
 const five = `{"op":"update","class_name":"issues","object_id":"{1}","data":{"n":5}}`
 
-// examinedRows has the rows of the table in docs/changes.md, by name.
+// examinedRows returns the rows of the table in docs/changes.md by name.
 func examinedRows() map[string]examined {
 	const update = `{"op":"update","class_name":"issues","object_id":"{1}","data":`
 	sqls := []string{"sqlite", "postgres", "mariadb"}
@@ -237,7 +238,7 @@ func examinedRows() map[string]examined {
 		"action":      {asks: `{"op":"action","class_name":"issues","object_id":"{1}","method_name":"close"}`, move: func(g *ground) { g.set("issues", 1, "title", "other") }},
 		"check_against": {asks: `{"op":"action","class_name":"issues","object_id":"{1}","method_name":"size","arguments":{"n":5,"size":"large"}}`,
 			move: func(g *ground) { g.parcels.sizes = []string{"small"} }},
-		"require": {only: []string{}}, // TestRequireOnce of internal/tools has it
+		"require": {only: []string{}}, // tested by TestRequireOnce in internal/tools
 		"review": {asks: five, move: func(g *ground) {
 			g.rule(func(r *policy.Rules) { r.Review = []change.Rule{{Name: "review[0]", Mode: write.Deny}} })
 		}},
@@ -257,8 +258,8 @@ func examinedRows() map[string]examined {
 	}
 }
 
-// tableOfChecks returns the rows of the table in docs/changes.md by name. Each has the result if the check fails when a
-// change is proposed, is looked at, and is applied.
+// tableOfChecks parses the rows of the table in docs/changes.md by name. Each row contains the result if the check
+// fails when a change is proposed, when it is reviewed, and when it is applied.
 func tableOfChecks(t *testing.T) map[string][3]string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/changes.md")
@@ -283,11 +284,11 @@ func tableOfChecks(t *testing.T) map[string][3]string {
 	return out
 }
 
-// asks proposes the write of a row. It returns the change's ID and the result: "filed" or "refused".
+// asks proposes the write of a row. It returns the id of the change and the result, "filed" or "refused".
 func (g *ground) asks(row examined) (id, came string) {
 	g.Helper()
 	w := strings.NewReplacer("{1}", g.id("issues", 1), "{2}", g.id("issues", 2)).Replace(row.asks)
-	if _, err := g.tokens.Refresh(g.Context(), g.bot); err != nil { // as each call by the token asks
+	if _, err := g.tokens.Refresh(g.Context(), g.bot); err != nil { // each call with a token does this, too
 		return "", "refused"
 	}
 	id, err := g.proposedAfter(g.bot, g.before, w)
@@ -298,7 +299,7 @@ func (g *ground) asks(row examined) (id, came string) {
 	return id, "filed"
 }
 
-// open opens a ground for a row.
+// openGround opens a ground for a row.
 func openGround(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *ground, row examined) *ground {
 	t.Helper()
 	org := &parcels{sizes: []string{"small", "large"}}
@@ -318,9 +319,9 @@ func openGround(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *ch
 	return g
 }
 
-// TestChecked moves the world before a change is proposed, before a person looks at it, and between its approval and
-// when it is applied. It does so for each row of the table in docs/changes.md and each source that it concerns. The
-// result must be the one of the table, and nothing is written.
+// TestChecked changes the environment at three times: before a change is proposed, before a person reviews it, and
+// between the approval and applying it. It does so for each row of the table in docs/changes.md and each source that
+// the row applies to. The result must be that of the table, and nothing may be written.
 func TestChecked(t *testing.T) {
 	rows, table := examinedRows(), tableOfChecks(t)
 	if a, b := slices.Sorted(maps.Keys(rows)), slices.Sorted(maps.Keys(table)); !slices.Equal(a, b) {
@@ -336,7 +337,7 @@ func TestChecked(t *testing.T) {
 	}
 }
 
-// checked follows a row over three changes.
+// checked tests one row with three changes.
 func (g *ground) checked(row examined, want [3]string) {
 	g.Helper()
 	ctx := g.Context()
@@ -357,7 +358,7 @@ func (g *ground) checked(row examined, want [3]string) {
 	second := row
 	second.asks = strings.NewReplacer(`"n":5`, `"n":6`, `"body":"x"`, `"body":"y"`, `"lo":15`, `"lo":16`, `"Done"}`, `"Done","n":6}`, `"code":"z"`, `"code":"z","n":6`, `"orgs"`, `"title":"y","orgs"`).Replace(row.asks)
 	looked := ""
-	if second.asks != row.asks { // another change, which waits
+	if second.asks != row.asks { // another change that waits
 		if looked, _ = g.asks(second); looked == "" {
 			g.Fatal("the second isn't proposed")
 		}
@@ -386,7 +387,7 @@ func (g *ground) checked(row examined, want [3]string) {
 	}
 }
 
-// ended waits until a change is applied, or ended without.
+// ended waits until a change has ended.
 func (g *ground) ended(id string) {
 	g.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {

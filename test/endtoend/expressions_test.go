@@ -9,7 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The expressions in drawn rules, whose meaning this test implements independently of package policy.
+// The expressions in random rules. This test implements their meaning independently of package policy.
 const (
 	regionOrTenant = `has(principal.claims.region) && principal.claims.region != null ? principal.claims.region : principal.tenant`
 	bypassStaff    = "principal.claims.staff"
@@ -18,7 +18,7 @@ const (
 	rolesButBoss   = `principal.claims.roles.filter(r, r != "boss")`
 )
 
-// claims draws a credential's claims. Most contain what the expressions use.
+// claims draws the claims of a credential. Most contain the values that the expressions use.
 func (d *drawer) claims() value.Value {
 	text := value.OfString
 	members := []value.Member{{Name: "region", Value: pick(d.Rand, text("acme"), text("acme"), text("dev"), value.Value{})},
@@ -28,7 +28,7 @@ func (d *drawer) claims() value.Value {
 	return value.OfObject(members[:4-max(d.IntN(10)-7, 0)])
 }
 
-// claim returns a claim of d's principal, or null if there is none.
+// claim returns a claim of d's principal, or null if the principal doesn't have it.
 func (d *drawn) claim(name string) value.Value {
 	v, _ := d.who.Claims.Get(name)
 	return v
@@ -39,13 +39,13 @@ func (d *drawn) bypasses(t *policy.TenantRule) bool {
 	switch t.Bypass {
 	case bypassStaff:
 		return d.claim("staff").Bool()
-	case bypassSchema: // derived principals only read
+	case bypassSchema: // derived principals can only read
 		return len(d.narrow) == 1 && slices.Contains(d.who.Scopes, identity.Schema)
 	}
 	return false
 }
 
-// said replaces the expressions of f by their values. It returns false if one of them has none.
+// said replaces the expressions in f by their values. It returns false if an expression has no value.
 func (d *drawn) said(f query.Filter) (query.Filter, bool) {
 	switch f := f.(type) {
 	case query.And:

@@ -25,13 +25,13 @@ const (
 	child  = `{"op":"create","class_name":"comments","data":{"issue_id":"$1.id","body":"of its own"}}`
 )
 
-// TestFamilies proposes a record and others that lead to it as one change, where the database gives the key. The agent
-// learns no key, and the reviewer reads which record is meant. All is applied in one transaction, and it can be
-// reverted.
+// TestFamilies proposes a record and other records that point to it as one change. The database assigns the key. The
+// agent must not learn the key, and the reviewer must see which record is meant. All writes must be applied in one
+// transaction, and the change can be reverted.
 func TestFamilies(t *testing.T) {
 	inOffices(t, func(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *office) {
 		o := open(t, nil)
-		o.run(`INSERT INTO issues (id, org, title) VALUES (7000, 'globex', 'hidden')`) // SQLite counts on from here
+		o.run(`INSERT INTO issues (id, org, title) VALUES (7000, 'globex', 'hidden')`) // SQLite continues counting from this id
 		bot, ben, ctx := o.bot(), o.person("ben"), t.Context()
 		set, err := tool.NewSet(o.gateway, tools.NewChangeTools(tools.ChangeOptions{Gateway: o.gateway}).Tools()...)
 		if err != nil {
@@ -79,7 +79,7 @@ func TestFamilies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Nobody sees all fields of the record, so only breaking the glass deletes it again.
+		// Nobody sees all fields of the record, so it can be deleted only with break glass.
 		cleo := o.gateway.Reviewer(o.token(identity.Human, "cleo", "acme", identity.Read, identity.Review, identity.Operator), "visit")
 		if done, err = cleo.BreakGlass(ctx, back.ID, c.Digest, "it was too soon"); err != nil || done.State != change.Applied || o.holds(family) != "0" || o.holds(`SELECT count(*) FROM issues WHERE title = 'parent'`) != "0" {
 			t.Errorf("%+v %v", done, err)
@@ -96,8 +96,8 @@ func TestFamilies(t *testing.T) {
 	})
 }
 
-// TestFamiliesMongoDB is TestFamilies for records of which the gateway makes the key, in a transaction of MongoDB. Servers without
-// transactions refuse groups.
+// TestFamiliesMongoDB is like TestFamilies for MongoDB, where the gateway assigns the keys and uses a transaction.
+// Servers without transactions refuse groups.
 func TestFamiliesMongoDB(t *testing.T) {
 	const first, reply = `{"op":"create","class_name":"comments","data":{"issue_id":1,"body":"first"}}`, `{"op":"create","class_name":"comments","data":{"issue_id":1,"body":"reply","reply_to":"$1.id"}}`
 	dbs := map[*office]*mongo.Database{}
@@ -146,13 +146,13 @@ func TestFamiliesMongoDB(t *testing.T) {
 	}
 }
 
-// TestFamiliesRefused has a row for each reference that means nothing.
+// TestFamiliesRefused checks each kind of invalid reference.
 func TestFamiliesRefused(t *testing.T) {
 	o := newOffice(t, nil)
 	bot := o.bot()
 	for _, tt := range []struct {
 		writes []string
-		want   string // "" where it is filed
+		want   string // "" if the change is filed
 	}{
 		{[]string{child, parent}, "/writes/0/data/issue_id $1.id names write 1, and this is write 1: only an earlier one has made its record"},
 		{[]string{five2, child}, "/writes/1/data/issue_id $1.id names write 1, which creates no record"},
@@ -161,8 +161,8 @@ func TestFamiliesRefused(t *testing.T) {
 		{[]string{parent, child, strings.Replace(child, "$1.id", "$2.id", 1)}, "/writes/2/data/issue_id issue_id leads to records of issues, and write 2 creates one of comments"},
 		{[]string{parent, `{"op":"create","class_name":"issues","data":{"title":"$1.id"}}`}, "/writes/1/data/title title can't hold the id of a record of issues"},
 		{[]string{parent, `{"op":"update","class_name":"issues","object_id":"$1.id","data":{"n":1}}`}, "/writes/1/object_id there is no record \"$1.id\" in issues"},
-		{[]string{`{"op":"create","class_name":"issues","data":{"title":"$1.id"}}`}, ""},         // by itself it is a text
-		{[]string{parent, `{"op":"create","class_name":"issues","data":{"title":"$1.50"}}`}, ""}, // a price
+		{[]string{`{"op":"create","class_name":"issues","data":{"title":"$1.id"}}`}, ""},         // without another write it is an ordinary text
+		{[]string{parent, `{"op":"create","class_name":"issues","data":{"title":"$1.50"}}`}, ""}, // a price and not a reference
 		{[]string{parent, `{"op":"create","class_name":"issues","data":{"title":"x","n":"$1.id"}}`}, ""},
 	} {
 		_, err := o.proposed(bot, tt.writes...)
@@ -174,7 +174,7 @@ func TestFamiliesRefused(t *testing.T) {
 			t.Errorf("%v\n got %s\nwant %s", tt.writes, got, tt.want)
 		}
 	}
-	// The reviewer reads once that a hidden record refuses the parent, and the child is as it would be.
+	// The reviewer sees once that a hidden record makes the parent impossible. The child is shown as usual.
 	id, err := o.proposed(bot, strings.Replace(parent, `"title"`, `"code":"taken","title"`, 1), child)
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestFamiliesRefused(t *testing.T) {
 
 const five2 = `{"op":"update","class_name":"issues","object_id":"2","data":{"n":5}}`
 
-// drawFamily draws a record and one that leads to it. It also draws the faults of either, and the refusals of hidden
+// drawFamily draws a record and another record that points to it. Either may be invalid or conflict with hidden
 // records.
 func drawFamily(r *rand.Rand) string {
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }

@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// notes is a source of one shared class and one that belongs to tenants, which estimates their sizes.
+// notes is a source with one shared class and one class with tenants. It also estimates their sizes.
 type notes struct{ *memory.Source }
 
 func (notes) Estimate(context.Context) (map[string]int64, error) {
@@ -36,7 +36,7 @@ func newNotes() notes {
 	}, map[string][]value.Row{"notes": {{value.OfString("1"), value.OfString("a")}, {value.OfString("2"), value.OfString("b")}}})}
 }
 
-// deaf is an audit log that can't record.
+// deaf is an audit log that always fails.
 type deaf struct{}
 
 func (deaf) Append(context.Context, *audit.Record) error { return errors.New("the disk is full") }
@@ -56,7 +56,7 @@ func gateway(t *testing.T, o bailiwick.Options) *bailiwick.Gateway {
 
 var reader = identity.Principal{ID: "a", Owner: "ann", Tenant: "acme", Scopes: []identity.Scope{identity.Read}}
 
-// TestUnrecorded checks that no call of the gateway returns an answer that can't be recorded.
+// TestUnrecorded checks that no call of the gateway returns an answer if its record can't be stored.
 func TestUnrecorded(t *testing.T) {
 	g := gateway(t, bailiwick.Options{Audit: deaf{}})
 	page, err := g.Read(t.Context(), reader, &query.Find{Class: "notes", Limit: 5})
@@ -84,7 +84,7 @@ func TestUnrecorded(t *testing.T) {
 	}
 }
 
-// TestDo has a row for each way in which a call can end, and what its record contains.
+// TestDo checks each way in which a call can end, and the contents of its record.
 func TestDo(t *testing.T) {
 	log := records{make(chan audit.Record, 8)}
 	g := gateway(t, bailiwick.Options{Audit: log, Limits: limit.Options{PerMinute: 1, Burst: 8}})
@@ -94,7 +94,7 @@ func TestDo(t *testing.T) {
 		who  identity.Principal
 		ask  bailiwick.CallSpec
 		run  func(context.Context, *bailiwick.Call) (int, error)
-		want string // code, detail, and the record's outcome and kind
+		want string // the code and detail, and the outcome and kind in the record
 	}{
 		{"answered", reader, bailiwick.CallSpec{}, func(context.Context, *bailiwick.Call) (int, error) { return 9, nil }, "  ok  9 bytes"},
 		{"panics", reader, bailiwick.CallSpec{}, func(context.Context, *bailiwick.Call) (int, error) { panic("secret") }, "internal_error Internal error failed panic 0 bytes"},
@@ -133,8 +133,8 @@ func TestDo(t *testing.T) {
 	t.Error("13 calls at a burst of 8, and none was refused")
 }
 
-// TestNameless checks that a principal without an ID makes no call. Otherwise all principals without an ID would be one
-// agent.
+// TestNameless checks that a principal without an ID can't make calls. Otherwise all such principals would count as
+// one agent.
 func TestNameless(t *testing.T) {
 	g := gateway(t, bailiwick.Options{Audit: forgetful{}, Rules: policy.Rules{Unlisted: true}})
 	who := reader
@@ -148,7 +148,7 @@ func TestNameless(t *testing.T) {
 	}
 }
 
-// TestEstimates checks that a source's estimates are shown only to principals that see all of it.
+// TestEstimates checks that the estimates of a source are shown only to principals that see the whole source.
 func TestEstimates(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

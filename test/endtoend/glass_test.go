@@ -10,8 +10,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// TestBreakGlassIsLoud checks that an approval that bypassed four eyes is shown in the queue, on the sheet, to the
-// agent, in the feed and in the audit.
+// TestBreakGlassIsLoud checks that a break-glass approval is visible in the queue, on the sheet, to the agent, in the
+// feed and in the audit.
 func TestBreakGlassIsLoud(t *testing.T) {
 	o := newOffice(t, nil)
 	s, err := o.propose(o.bot(), `{"op": "update", "class": "issues", "id": "1", "data": {"n": 5}}`)

@@ -16,7 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestGroupByOwnTypes groups by columns of types that only PostgreSQL knows: by the texts that answers show.
+// TestGroupByOwnTypes groups by columns whose types only PostgreSQL has. The groups must match the texts in answers.
 func TestGroupByOwnTypes(t *testing.T) {
 	at := services.Postgres(t)
 	db, err := sql.Open("pgx", at)

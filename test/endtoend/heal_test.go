@@ -16,7 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// farAway are the SQL databases that are reached over a network, each with the statements that begin a transaction and that write.
+// farAway lists the SQL databases that are reached over a network. Each row has the statements that begin a
+// transaction and that write.
 var farAway = map[string]struct {
 	server        func(testing.TB) string
 	open          func(ctx context.Context, url string) (closing, error)
@@ -43,8 +44,8 @@ var farAway = map[string]struct {
 		"issue_id bigint NOT NULL, body TEXT NOT NULL, FOREIGN KEY (issue_id) REFERENCES issues (id) ON DELETE CASCADE", "n INTEGER", "n bigint", " TEXT", " varchar(190)")},
 }
 
-// TestHeals cuts the connection to a database at chosen points while an approved change is applied. The change is tried again, and is
-// written once. One that is cut each time has failed, and nothing was written.
+// TestHeals interrupts the connection to a database at chosen points while an approved change is applied. The change
+// must be retried and written once. A change that is interrupted each time must fail, and nothing may be written.
 func TestHeals(t *testing.T) {
 	for name, row := range farAway {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +121,7 @@ func TestHeals(t *testing.T) {
 				o.run(`UPDATE issues SET n = 0 WHERE id = 1`)
 				o.run(`DELETE FROM writes`)
 				sheet, err := o.propose(bot, `{"op": "update", "class": "issues", "id": "1", "data": {"n": 2}}`)
-				if err != nil { // the last cut has left a connection that is closed
+				if err != nil { // the last interruption has left a closed connection
 					sheet, err = o.propose(bot, `{"op": "update", "class": "issues", "id": "1", "data": {"n": 2}}`)
 				}
 				if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// documentServers are the servers of documents that the tests have: one with the level of MongoDB, whose evaluator runs in JavaScript,
-// and one without.
+// documentServers returns the document servers for the tests. One supports the same features as MongoDB, with an
+// evaluator in JavaScript. The other supports fewer features.
 func documentServers(t *testing.T) map[string]func() mongodb.Options {
 	return map[string]func() mongodb.Options{
 		"Mingo":    func() mongodb.Options { return mongodb.Options{URL: services.Mingo(t), Full: true} },
@@ -26,7 +26,8 @@ func documentServers(t *testing.T) map[string]func() mongodb.Options {
 	}
 }
 
-// hostileReads are conditions, stages and names with which databases of documents, or programs in JavaScript, were broken into.
+// hostileReads returns conditions, stages and names that have been used to attack document databases or JavaScript
+// programs.
 func hostileReads() map[string][]string {
 	return map[string][]string{
 		"query_class": {`{"$where": "this.score > 0"}`, `{"$where": "process.exit(1)"}`, `{"title": {"$where": "1"}}`, `{"$nor": [{"$where": "sleep(9e9)"}]}`,
@@ -59,14 +60,14 @@ func hostileReads() map[string][]string {
 	}
 }
 
-// inheritedReads make members that every object of JavaScript has already. Mingo makes them of such objects, and loses
-// them. So only the other server is asked.
+// inheritedReads returns queries that create members which every JavaScript object already has. Mingo confuses them
+// with the inherited members, so only the other server is tested.
 func inheritedReads() map[string][]string {
 	return map[string][]string{"aggregate": {`{"$project": {"__proto__": "$title"}}`, `{"$group": {"_id": "$title", "__proto__": {"$sum": 1}}}`, `{"$unwind": "$custom.__proto__"}`},
 		"query_sql": {`"SELECT title AS \"__proto__\" FROM issues"`}, "distinct": {`"custom.__proto__"`, `"custom.constructor"`}}
 }
 
-// requestsOf are the calls that make reads of issues.
+// requestsOf returns calls that run these reads on issues.
 func requestsOf(t *testing.T, reads map[string][]string) (out []tool.Request) {
 	form := map[string]string{"query_class": `{"class_name": "issues", "order": "id", "where": %s}`, "aggregate": `{"class_name": "issues", "pipeline": [{"$sort": {"id": 1}}, %s]}`,
 		"query_sql": `{"sql": %s}`, "get_object": `{"class_name": "issues", "object_id": %s}`, "distinct": `{"class_name": "issues", "field": %s}`}
@@ -82,16 +83,16 @@ func requestsOf(t *testing.T, reads map[string][]string) (out []tool.Request) {
 	return out
 }
 
-// foreign lists words that come only from the servers, their languages or hidden data. No answer may contain them. The
-// test first removes the names that the agent itself sends.
+// foreign lists words that come only from the servers, their languages or hidden data. No answer may contain them.
+// The test first removes the names that the agent itself sent.
 var foreign = []string{"mingo", "Mongo", "TypeError", "ReferenceError", "node:", "[native code]", "[object", "ferretdb", "handler.", "(Location", "hidden-from-all", "polluted"}
 
-// runsOrWrites matches text that runs code in the database, or writes.
+// runsOrWrites matches queries that run code in the database or write.
 var runsOrWrites = regexp.MustCompile(`"\$(where|function|accumulator|out|merge)":`)
 
-// TestHostileReads makes calls of which each tries to run code in the database, to reach hidden data by a detour, or to
-// confuse programs by names. It makes them in worlds that differ in the hidden data, and in one that doesn't have it.
-// The agent must receive the same, whichever server it is.
+// TestHostileReads makes calls that try to run code in the database, to reach hidden data indirectly, or to confuse
+// programs by names. The worlds differ in the hidden data, and one doesn't have it. The agent must receive the same
+// answers, whichever server is used.
 func TestHostileReads(t *testing.T) {
 	answers := map[string]map[string]string{}
 	for name, options := range documentServers(t) {
@@ -150,8 +151,8 @@ func TestHostileReads(t *testing.T) {
 	}
 }
 
-// hostileWrites are writes with operators, names of storage and of hidden data, and with the members of inheritedReads
-// if inherited is set.
+// hostileWrites returns writes with operators, and with names of internal storage and hidden data. If inherited is
+// set, they also contain the members of inheritedReads.
 func hostileWrites(inherited bool) []string {
 	update := `{"op": "update", "class": "issues", "id": "1", "data": %s}`
 	out := []string{`{"op": "update", "class": "issues", "id": "__proto__", "data": {"n": 1}}`, `{"op": "update", "class": "issues", "id": "{\"$gt\": 0}", "data": {"n": 1}}`, `{"op": "delete", "class": "issues", "id": "constructor"}`,
@@ -171,11 +172,12 @@ func hostileWrites(inherited bool) []string {
 	return out
 }
 
-// operators matches documents with names that databases take for operators or paths.
+// operators matches documents with names that databases interpret as operators or paths.
 var operators = regexp.MustCompile(`"(meta|title|issue_id)": {"(\$|__op|"|a\.b)`)
 
-// TestHostileWrites proposes such writes in two worlds that differ in the hidden data, and approves the changes. The
-// agent receives the same in both. The written data is the reviewed data, and nothing else has changed.
+// TestHostileWrites proposes hostile writes in two worlds that differ in the hidden data, and approves the changes.
+// The agent must receive the same in both. The written data must equal the reviewed data, and nothing else may
+// change.
 func TestHostileWrites(t *testing.T) {
 	for name, options := range documentServers(t) {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +221,8 @@ func TestHostileWrites(t *testing.T) {
 	}
 }
 
-// hostile proposes a write and approves it. It returns what the agent and the reviewer receive, and whether it was filed.
+// hostile proposes a write and approves it. It returns everything that the agent and the reviewer receive, and
+// whether the change was filed.
 func (o *office) hostile(w string) (told string, filed bool) {
 	o.Helper()
 	id, err := o.proposed(o.bot(), w)
@@ -239,7 +242,8 @@ func (o *office) hostile(w string) (told string, filed bool) {
 	return told + " " + string(done.State), true
 }
 
-// untouched returns how many issues there are, and checks that another tenant's, and the hidden field of the one that was written, are as they were.
+// untouched returns the number of issues. It checks that another tenant's issue and the hidden field of the written
+// issue are unchanged.
 func (o *office) untouched(db *mongo.Database) int {
 	o.Helper()
 	cursor, err := db.Collection("issues").Find(o.Context(), bson.D{})

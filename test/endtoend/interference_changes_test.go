@@ -17,11 +17,11 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestNonInterferenceChanges has the same agent propose the same writes in two worlds that differ in data that it can't
-// see. There are records of another tenant, which conflict with its keys, unique values and foreign keys. There is a
-// hidden field of its own records. And there are changes of another person's agent on the same records. The answers
-// about its proposals, and later about its changes, are the same to the byte, except for ids and times. They include
-// names of records, conflicts and words of people.
+// TestNonInterferenceChanges proposes the same writes as the same agent in two worlds that differ in hidden data.
+// Records of another tenant conflict with the agent's keys, unique values and foreign keys. The agent's own records
+// have a hidden field. Another person's agent proposes changes of the same records. All answers about the agent's
+// proposals and changes must have the same bytes, except for ids and times. The answers include names of records,
+// conflicts and words of people.
 func TestNonInterferenceChanges(t *testing.T) {
 	t.Parallel()
 	inOffices(t, func(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *office) {
@@ -34,7 +34,7 @@ func TestNonInterferenceChanges(t *testing.T) {
 	})
 }
 
-// hideFrom changes data that an agent of acme doesn't see: another tenant's records, and a denied field.
+// hideFrom changes data that an agent of acme doesn't see: another tenant's records and a denied field.
 func hideFrom(o *office, r *rand.Rand) {
 	o.Helper()
 	o.run("DELETE FROM issues WHERE org = 'globex'")
@@ -47,8 +47,8 @@ func hideFrom(o *office, r *rand.Rand) {
 	}
 }
 
-// interfereByChanges proposes the same writes in two offices, in which hide changes data that the agent doesn't see.
-// BAILIWICK_SOAK sets how many.
+// interfereByChanges proposes the same writes in two offices. The function hide changes data that the agent doesn't
+// see. BAILIWICK_SOAK sets the number of writes.
 func interfereByChanges(t *testing.T, offices [2]*office, most int, hide func(*office, *rand.Rand)) {
 	one, other := offices[0], offices[1]
 	bots := map[*office]identity.Principal{one: one.bot(), other: other.bot()}
@@ -64,17 +64,17 @@ func interfereByChanges(t *testing.T, offices [2]*office, most int, hide func(*o
 		if r.IntN(4) == 0 {
 			for _, o := range offices {
 				hide(o, r)
-				for range r.IntN(3) { // until 200 of them wait
+				for range r.IntN(3) { // up to 200 of them wait
 					data := fmt.Sprintf(`{"op": "update", "class": "issues", "id": "%d", "data": {"n": %d, "title": "%s"}}`, 1+r.IntN(2), 10+r.IntN(1000), "theirs")
 					_, err := o.propose(theirs[o], data)
-					if code := problem.CodeOf(err); err != nil && code != problem.RateLimited && code != problem.BudgetExceeded { // too fast, or too many
+					if code := problem.CodeOf(err); err != nil && code != problem.RateLimited && code != problem.BudgetExceeded { // too fast or too many
 						t.Fatal(err)
 					}
 				}
 			}
 		}
 		asked := drawWrites(r)
-		// Unique values conflict with hidden records, which people see when they approve.
+		// Unique values conflict with hidden records. People see that when they approve.
 		approve := strings.HasPrefix(asked, `{"op": "update", "class": "issues"`) && !strings.Contains(asked, `"code"`)
 		first, second := one.told(bots[one], people[one], asked, approve), other.told(bots[other], people[other], asked, approve)
 		if first != second {
@@ -91,12 +91,12 @@ func interfereByChanges(t *testing.T, offices [2]*office, most int, hide func(*o
 		}
 	}
 	t.Log(filed, applied, refused)
-	if !testing.Short() && (filed < least/10 || applied == 0 || len(refused) < 3) { // a short run may draw few kinds
+	if !testing.Short() && (filed < least/10 || applied == 0 || len(refused) < 3) { // a short run may draw only a few kinds
 		t.Error("the questions say too little:", filed, applied, refused)
 	}
 }
 
-// drawWrites draws writes that an agent may propose.
+// drawWrites draws random writes for an agent to propose.
 func drawWrites(r *rand.Rand) string {
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
 	data := func() string {
@@ -130,11 +130,11 @@ func drawWrites(r *rand.Rand) string {
 	return "[" + one() + ", " + one() + "]"
 }
 
-// fleeting matches text that differs between any two changes.
+// fleeting matches texts that differ between any two changes, such as ids and times.
 var fleeting = regexp.MustCompile(`01[0-9a-z]{32}|\d{4}-\d\d-\d\d[T ][0-9:.]+(Z| UTC)`)
 
-// told returns all that an agent learns of a proposal. This is the answer, its change and the list of its changes. It
-// is also the result when a person looks at it, and when a person approves it or the agent withdraws it.
+// told returns everything that an agent learns about a proposal: the answer, its change, and the list of its changes.
+// It includes the results after a person has looked at the change, and after an approval or the agent's withdrawal.
 func (o *office) told(bot identity.Principal, ben bailiwick.Reviewer, asked string, approve bool) string {
 	o.Helper()
 	ctx := o.Context()

@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// groupActions are the actions of groups.
+// groupActions returns the actions for groups.
 func groupActions(t *testing.T) []action.Declaration {
 	return []action.Declaration{
 		{Name: "renumber", On: "issues", Do: action.Update, Permitted: []string{"n"}, Input: read(t, `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`),
@@ -28,8 +28,8 @@ func groupActions(t *testing.T) []action.Declaration {
 	}
 }
 
-// TestNonInterferenceGroups proposes the same groups of actions and writes in two offices, which differ in data that
-// the agent doesn't see. The agent learns the same of each, when it proposes it and after.
+// TestNonInterferenceGroups proposes the same groups of actions and writes in two offices that differ in hidden data.
+// The agent must learn the same about each group, at the proposal and later.
 func TestNonInterferenceGroups(t *testing.T) {
 	t.Parallel()
 	inOffices(t, func(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *office) {
@@ -43,7 +43,7 @@ func TestNonInterferenceGroups(t *testing.T) {
 	})
 }
 
-// interfereByGroups proposes most groups in two offices.
+// interfereByGroups proposes most random groups in two offices.
 func interfereByGroups(t *testing.T, offices [2]*office, most int) {
 	var sets [2]*tool.Set
 	var bots [2]identity.Principal
@@ -83,7 +83,7 @@ func interfereByGroups(t *testing.T, offices [2]*office, most int) {
 	}
 }
 
-// drawItem draws an item of propose_changes: an action, half of the time, or a write of a record.
+// drawItem draws an item for propose_changes. Half of the items are actions, and the others write a record.
 func drawItem(r *rand.Rand) string {
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
 	id := pick("1", "1", "1", "2", "2", "2", "4", "9", "x")
@@ -102,8 +102,8 @@ func drawItem(r *rand.Rand) string {
 	return fmt.Sprintf(`{"op":"update","class_name":"issues","object_id":%q,"data":{%s}}`, id, pick(`"code":"c"`, `"n":5`, `"secret_note":"x"`))
 }
 
-// learns returns what an agent learns of a proposal: the answer, and the change as get_change shows it before the agent withdraws
-// it.
+// learns returns everything that an agent learns about a proposal: the answer, and the result of get_change. The
+// agent then withdraws the change.
 func (o *office) learns(set *tool.Set, bot identity.Principal, asked string) string {
 	o.Helper()
 	call := func(name, in string) (tool.Result, error) {
@@ -129,7 +129,7 @@ func (o *office) learns(set *tool.Set, bot identity.Principal, asked string) str
 	return fleeting.ReplaceAllString(out, "…")
 }
 
-// read returns the value of a JSON text.
+// read parses a JSON text.
 func read(t *testing.T, text string) value.Value {
 	t.Helper()
 	v, err := value.Read([]byte(text), 0)

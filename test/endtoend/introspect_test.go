@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// TestIntrospection asks a gateway what its policy would do, and compares with the result of a call.
+// TestIntrospection asks a gateway what its policy would decide, and compares with the result of a real call.
 func TestIntrospection(t *testing.T) {
 	g := gateway(t, bailiwick.Options{Audit: new(audit.Memory), Limits: limit.Options{PerMinute: 5},
 		Rules: policy.Rules{Gates: policy.Gates{Writes: policy.On}, Classes: map[string]policy.ClassRule{"notes": {}, "plans": {Hidden: true}}}})

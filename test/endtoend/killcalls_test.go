@@ -30,15 +30,16 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// callerVariable makes the test binary an executor of calls. Its value is the path of the store, the URL of the API and
-// the name of its document, "machines" or "rooms".
+// callerVariable is an environment variable that makes the test binary an executor of calls. Its value contains the
+// path of the store, the URL of the API and the name of its document, "machines" or "rooms".
 const callerVariable = "BAILIWICK_TEST_CALLER"
 
-// callerLease is how long an executor leases a change: another takes it up soon after the first was killed.
+// callerLease is the lease of an executor. It is short, so that another executor soon continues after the first was
+// killed.
 const callerLease = 150 * time.Millisecond
 
-// roomsLease is the lease where the test names the call at which an executor is killed. No other executor may take the change up before,
-// however slow the machine is.
+// roomsLease is the lease in tests that choose the call at which an executor is killed. On a machine of any speed, no
+// other executor may take over the change before that.
 const roomsLease = 5 * time.Second
 
 func TestMain(m *testing.M) {
@@ -53,7 +54,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// caller opens a gateway over a store and an API, as each executor has it.
+// caller opens a gateway with a store and an API, as in each executor.
 func caller(ctx context.Context, path, url, document string) (*bailiwick.Gateway, *change.Queue, error) {
 	store, err := sqlite.Open(ctx, path)
 	if err != nil {
@@ -77,7 +78,7 @@ func caller(ctx context.Context, path, url, document string) (*bailiwick.Gateway
 	return g, queue, err
 }
 
-// beCaller runs the test binary as an executor, until it is killed.
+// beCaller runs the test binary as an executor until it is killed.
 func beCaller(order string) {
 	var path, url, document string
 	_, err := fmt.Sscan(order, &path, &url, &document)
@@ -94,9 +95,9 @@ func beCaller(order string) {
 	g.Execute(ctx, nil)
 }
 
-// TestCallsKilled kills executors in the middle of calls, of changes of one call and of several. No call is made twice,
-// and none that was made is reported as failed. A call whose outcome is unknown is reported as such to a person. It
-// kills a few times, or as often as the soak requires.
+// TestCallsKilled kills executors during calls, in changes of one call and of several. No call may be made twice, and
+// no call that was made may be reported as failed. A call with an unknown outcome must be reported as such to a
+// person. The test kills a few times, or as often as BAILIWICK_SOAK requires.
 func TestCallsKilled(t *testing.T) {
 	kills := 20
 	if soak := os.Getenv("BAILIWICK_SOAK"); soak != "" {
@@ -146,7 +147,7 @@ func TestCallsKilled(t *testing.T) {
 	}
 	for range kills {
 		for i := range 4 {
-			propose(1 + i%2*2) // one call, or three in order
+			propose(1 + i%2*2) // one call, or three calls in order
 		}
 		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), callerVariable+"="+path+" "+api.URL+" machines")
@@ -183,8 +184,8 @@ func TestCallsKilled(t *testing.T) {
 	}
 }
 
-// settled waits for the end of a change and compares it with how often its calls were made. Each was made at most once,
-// in order. They are as many as the outcome says, or one more if that is unknown.
+// settled waits for the end of a change and checks how often its calls were made. Each must be made at most once, in
+// order. Their number must match the outcome, or be one larger if the outcome is unknown.
 func settled(t *testing.T, queue *change.Queue, id string, made func() []int) change.State {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {

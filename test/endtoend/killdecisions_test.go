@@ -34,12 +34,12 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// deciderVariable makes the test binary a process in which agents propose and people approve. Its value is the address
-// of the store and the path of the tracker.
+// deciderVariable is an environment variable that makes the test binary a decider: a process in which agents propose
+// and people approve. Its value contains the address of the store and the path of the tracker.
 const deciderVariable = "BAILIWICK_TEST_DECIDER"
 
-// decider opens a gateway over a store and a tracker, as each such process has it. The records of steps go into the log with them, or
-// wait in the outbox.
+// decider opens a gateway with a store and a tracker, as in each decider process. If audited is set, the records of
+// steps are written to the log together with the steps. Otherwise they wait in the outbox.
 func decider(ctx context.Context, place, tracker string, audited bool) (g *bailiwick.Gateway, kept keeper, err error) {
 	if strings.HasPrefix(place, "postgres:") {
 		kept, err = postgres.Open(ctx, place)
@@ -59,7 +59,7 @@ func decider(ctx context.Context, place, tracker string, audited bool) (g *baili
 	return g, kept, err
 }
 
-// writableTracker opens the tracker at a path, or in a PostgreSQL database.
+// writableTracker opens the tracker at a path or in a PostgreSQL database.
 func writableTracker(ctx context.Context, at string) (source.Source, error) {
 	if strings.HasPrefix(at, "postgres:") {
 		reads, err := postgressource.Open(ctx, "app", at)
@@ -75,7 +75,7 @@ func writableTracker(ctx context.Context, at string) (source.Source, error) {
 	return reads.Writable(ctx)
 }
 
-// beDecider runs the test binary as such a process, until it is killed.
+// beDecider runs the test binary as a decider until it is killed.
 func beDecider(order string) {
 	var place, tracker string
 	var audited bool
@@ -85,7 +85,7 @@ func beDecider(order string) {
 	if err == nil {
 		g, _, err = decider(ctx, place, tracker, audited)
 	}
-	for begun := time.Now(); err != nil && time.Since(begun) < time.Minute; time.Sleep(100 * time.Millisecond) { // a busy machine
+	for begun := time.Now(); err != nil && time.Since(begun) < time.Minute; time.Sleep(100 * time.Millisecond) { // the machine may be busy
 		g, _, err = decider(ctx, place, tracker, audited)
 	}
 	if err != nil {
@@ -95,17 +95,17 @@ func beDecider(order string) {
 	fmt.Println("ready")
 	go g.Execute(ctx, nil)
 	failed := make(chan error)
-	for n := range 4 { // so many that some wait for others' writes, and share a transaction with them
+	for n := range 4 { // enough goroutines that some wait for others and share a transaction with them
 		go func() {
 			for {
-				// Another process may have changed the record, or taken the change up. On a busy machine it may also have the lock of the
-				// tracker whenever this one asks for it.
+				// Another process may have changed the record or taken over the change. On a busy machine it may also
+				// have the lock of the tracker whenever this process requests it.
 				err := decideOnce(ctx, g, n%2+1)
 				switch code := problem.CodeOf(err); {
 				case err == nil:
 					fmt.Println("approved")
 				case code == problem.Conflict, code == problem.Timeout, errors.Is(err, context.DeadlineExceeded):
-				case code == problem.RateLimited, code == problem.Upstream: // nothing was decided, and the same may be sent again
+				case code == problem.RateLimited, code == problem.Upstream: // nothing was decided, and the same request may be sent again
 				default:
 					failed <- err
 				}
@@ -113,16 +113,16 @@ func beDecider(order string) {
 		}()
 	}
 	err = <-failed
-	fmt.Fprintln(os.Stderr, err, errors.Unwrap(err)) // an agent isn't told the cause
+	fmt.Fprintln(os.Stderr, err, errors.Unwrap(err)) // the error for agents doesn't contain the cause
 	os.Exit(1)
 }
 
-// routes counts the changes that this process began. Each takes another way than the one before, so that a few have
-// taken all.
+// routes counts the changes that this process has begun. Each change uses the next of the possible sequences of
+// decisions, so that a few changes cover all.
 var routes = func() *atomic.Uint32 { n := &atomic.Uint32{}; n.Store(rand.Uint32N(5)); return n }()
 
-// decideOnce has an agent propose a change of an issue, and a person approve it. The person approves it as it is, after
-// a question and its answer, as the agent's second version, or as another person edited it.
+// decideOnce proposes a change of an issue as an agent and approves it as a person. The approved version is the
+// original, the original after a question and an answer, the agent's second version, or another person's edit.
 func decideOnce(ctx context.Context, g *bailiwick.Gateway, issue int) error {
 	bot := identity.Principal{ID: "token:bot", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write}}
 	person := func(name string) bailiwick.Reviewer {
@@ -160,7 +160,8 @@ func decideOnce(ctx context.Context, g *bailiwick.Gateway, issue int) error {
 	return err
 }
 
-// decidersKilled returns how many processes TestDecisionsKilled kills. BAILIWICK_KILLS makes the long form.
+// decidersKilled returns the number of processes that TestDecisionsKilled kills. BAILIWICK_KILLS overrides it for
+// long runs.
 func decidersKilled() int {
 	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_KILLS")); err == nil {
 		return n
@@ -168,9 +169,9 @@ func decidersKilled() int {
 	return 15
 }
 
-// TestDecisionsKilled kills processes in which people decide. At any moment, every applied change has an earlier record
-// of its approval in the audit, and each step of each change has its record. Each applied change was written once, the
-// others not at all.
+// TestDecisionsKilled kills processes in which people decide. At any time, the audit must contain an earlier approval
+// for every applied change, and a record for each step of each change. Each applied change must be written once, and
+// other changes never.
 func TestDecisionsKilled(t *testing.T) {
 	for _, name := range []string{"sqlite", "postgres"} {
 		t.Run(name, func(t *testing.T) {
@@ -194,10 +195,11 @@ func TestDecisionsKilled(t *testing.T) {
 	}
 }
 
-// decidersAtOnce is how many processes decide at once. One is killed, and its successor starts, while the other works.
+// decidersAtOnce is the number of processes that decide concurrently. While one is killed and restarted, the other
+// continues.
 const decidersAtOnce = 2
 
-// killDeciders starts as many deciders as decidersKilled says, and kills each at some moment.
+// killDeciders starts decidersKilled processes and kills each at a random time.
 func killDeciders(t *testing.T, place, tracker string) {
 	t.Helper()
 	numbers := make(chan int)
@@ -205,7 +207,7 @@ func killDeciders(t *testing.T, place, tracker string) {
 	for range decidersAtOnce {
 		lanes.Go(func() {
 			for n := range numbers {
-				if err := killDecider(fmt.Sprint(place, " ", tracker, " ", n%3 > 0)); err != nil { // records in the log or the outbox, as while programs are replaced
+				if err := killDecider(fmt.Sprint(place, " ", tracker, " ", n%3 > 0)); err != nil { // a mix of records in the log and in the outbox, as during an upgrade
 					t.Error(n, err)
 				}
 			}
@@ -225,7 +227,8 @@ func killDeciders(t *testing.T, place, tracker string) {
 	}
 }
 
-// killDecider starts a process in which people decide, and kills it after up to two approvals, however slow the machine, and a moment.
+// killDecider starts a decider process and kills it. The kill comes after up to two approvals and a short random
+// delay.
 func killDecider(order string) error {
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), deciderVariable+"="+order)
@@ -243,7 +246,7 @@ func killDecider(order string) error {
 			err = errors.New("the process ended by itself")
 		}
 	}
-	time.Sleep(rand.N(40 * time.Millisecond)) // the kill meets whatever comes next
+	time.Sleep(rand.N(40 * time.Millisecond)) // the kill comes at a random point
 	if err := child.Process.Kill(); err != nil {
 		return err
 	}
@@ -251,7 +254,7 @@ func killDecider(order string) error {
 	return err
 }
 
-// wantDecided waits until all changes have ended, and compares the changes with the audit.
+// wantDecided waits until all changes have ended. It then compares the changes with the audit.
 func wantDecided(t *testing.T, kept keeper) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -293,7 +296,8 @@ func wantDecided(t *testing.T, kept keeper) {
 	wantVersions(t, kept)
 }
 
-// wantVersions checks that each version is linked with the one before it, both ways, and that none that was replaced was written.
+// wantVersions checks that each version is linked with its previous version in both directions, and that no replaced
+// version was written.
 func wantVersions(t *testing.T, kept keeper) {
 	t.Helper()
 	all := allChanges(t, kept)
@@ -324,7 +328,7 @@ func wantVersions(t *testing.T, kept keeper) {
 	}
 }
 
-// allChanges returns all changes of a store, by id.
+// allChanges returns all changes of a store by id.
 func allChanges(t *testing.T, kept keeper) map[string]*change.Change {
 	t.Helper()
 	all := map[string]*change.Change{}
@@ -342,8 +346,8 @@ func allChanges(t *testing.T, kept keeper) map[string]*change.Change {
 	return all
 }
 
-// wantEffects compares the changes with the writes that a trigger of the tracker saw. An applied change writes once,
-// any other change never.
+// wantEffects compares the changes with the writes that a trigger of the tracker has logged. An applied change must
+// write once, and any other change never.
 func wantEffects(t *testing.T, kept keeper, tracker *sql.DB) {
 	t.Helper()
 	rows, err := tracker.QueryContext(t.Context(), "SELECT n FROM effects")
@@ -381,17 +385,17 @@ func wantEffects(t *testing.T, kept keeper, tracker *sql.DB) {
 	t.Logf("%d applied, %d effects: %d lost, %d doubled", applied, total, lost, doubled)
 }
 
-// counted are the statements that make a database keep each number that an issue gets.
+// counted contains the statements that make a database log each new value of an issue's number.
 var counted = map[string]string{
-	"sqlite": "PRAGMA journal_mode = WAL;" + officeTables + // a journal of a killed writer keeps readers out
+	"sqlite": "PRAGMA journal_mode = WAL;" + officeTables + // without WAL, the journal of a killed writer would block readers
 		"CREATE TABLE effects (n INTEGER NOT NULL); CREATE TRIGGER counted AFTER UPDATE OF n ON issues BEGIN INSERT INTO effects VALUES (new.n); END;",
 	"postgres": strings.NewReplacer("id INTEGER", "id bigint", "n INTEGER", "n bigint").Replace(officeTables) +
 		"CREATE TABLE effects (n bigint NOT NULL); CREATE FUNCTION counted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO effects VALUES (new.n); RETURN NULL; END $$;" +
 		"CREATE TRIGGER counted AFTER UPDATE OF n ON issues FOR EACH ROW EXECUTE FUNCTION counted()",
 }
 
-// newTracker creates the tracker database of an office, of the given kind. It returns its address and a separate
-// connection for the test.
+// newTracker creates the tracker database of an office. It returns the address and a separate connection for the
+// test.
 func newTracker(t *testing.T, kind string) (at string, db *sql.DB) {
 	t.Helper()
 	driver := "sqlite"

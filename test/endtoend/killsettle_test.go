@@ -24,7 +24,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// rooms is a document with a link: a room that was made is found by its name, as the request has it.
+// rooms is a document with a link. A created room can be found by the name in the request.
 const rooms = `{"openapi": "3.0.3", "info": {"title": "Rooms", "version": "1"},
 "components": {"schemas": {"Room": {"type": "object", "properties": {"name": {"type": "string"}, "size": {"type": "integer"}}}}},
 "paths": {
@@ -41,21 +41,22 @@ const rooms = `{"openapi": "3.0.3", "info": {"title": "Rooms", "version": "1"},
 
 var visited = []calls.ReadBack{{Operations: []string{"addVisit"}, By: "listVisits", Match: map[string]string{"name": "body.name"}}}
 
-// inn is an API with rooms. The call whose number is stays is answered by nothing. It is carried out if makes.
+// An inn is an API with rooms. It never answers the call with the number stays. It carries out that call only if
+// makes is set.
 type inn struct {
 	mu      sync.Mutex
 	rooms   map[string]map[string]any
 	visits  []any
-	sent    int // calls that write
+	sent    int // number of write calls
 	stays   int
 	makes   bool
-	reached chan struct{} // a call stays
+	reached chan struct{} // closed when the call without an answer arrives
 }
 
 func (h *inn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in map[string]any
 	if r.Method != http.MethodGet {
-		_ = json.NewDecoder(r.Body).Decode(&in) // a DELETE has none
+		_ = json.NewDecoder(r.Body).Decode(&in) // a DELETE has no body
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -94,9 +95,9 @@ func (h *inn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestKilledIsReadBack kills an executor while a call of it is under way. The next one doesn't send the call again. It
-// reads whether the call was carried out, by the same path, by a rule, or by a link of the document, and says so.
-// Otherwise a person does.
+// TestKilledIsReadBack kills an executor during a call. The next executor must not send the call again. It reads
+// whether the call was carried out, by the same path, by a rule, or by a link in the document, and reports the
+// result. If it can't find out, a person must decide.
 func TestKilledIsReadBack(t *testing.T) {
 	const a, b, c = `addRoom {"body": {"name": "a", "size": 1}}`, `addRoom {"body": {"name": "b"}}`, `addRoom {"body": {"name": "c"}}`
 	for _, row := range []struct {
@@ -105,7 +106,7 @@ func TestKilledIsReadBack(t *testing.T) {
 		stays  int
 		makes  bool
 		state  change.State
-		rows   int64 // of the receipt
+		rows   int64 // number of rows in the receipt
 		detail string
 	}{
 		{"a link", []string{a}, 1, true, change.Applied, 1, ""},
@@ -150,7 +151,7 @@ func TestKilledIsReadBack(t *testing.T) {
 	}
 }
 
-// approved proposes calls, each an operation and its arguments, as one change, and approves it.
+// approved proposes calls as one change and approves it. Each call is an operation with its arguments.
 func approved(t *testing.T, g *bailiwick.Gateway, queue *change.Queue, calls []string) (id string) {
 	t.Helper()
 	bot := identity.Principal{ID: "token:bot", Kind: identity.Agent, Owner: "ana", Scopes: []identity.Scope{identity.Read, identity.Write, identity.Delete}}

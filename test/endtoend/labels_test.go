@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestLabels checks that a principal is given the labels of the records that it sees, and of no others.
+// TestLabels checks that a principal receives the labels of the records that it sees, and no others.
 func TestLabels(t *testing.T) {
 	text := value.OfString
 	src := memory.New([]schema.Class{{Source: "app", Name: "people", Table: "people", Key: []string{"id"}, Fields: []schema.Field{

@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 )
 
-// A vault is a mail server that takes letters only over TLS, from those who know its password.
+// A vault is a mail server that accepts letters only over TLS and with its password.
 type vault struct{ postOffice }
 
 type vaultSession struct {
@@ -52,10 +52,10 @@ func (s vaultSession) Mail(from string, o *smtp.MailOptions) error {
 	return s.letterbox.Mail(from, o)
 }
 
-// newVault starts a mail server with TLS from the first byte, or with STARTTLS.
+// newVault starts a mail server that uses TLS from the first byte, or STARTTLS.
 func newVault(t *testing.T, implicit bool) (*vault, webhook.MailServer) {
 	t.Helper()
-	web := httptest.NewTLSServer(nil) // for its certificate
+	web := httptest.NewTLSServer(nil) // only its certificate is used
 	web.Close()
 	v := &vault{postOffice{came: make(chan string, 10)}}
 	s := smtp.NewServer(v)
@@ -75,7 +75,8 @@ func newVault(t *testing.T, implicit bool) (*vault, webhook.MailServer) {
 	return v, webhook.MailServer{Host: "127.0.0.1", Port: port, Implicit: implicit, From: "Gate <gate@example.com>", User: "gate", Password: "open sesame", Roots: roots}
 }
 
-// TestMailOverTLS sends letters over both forms of TLS with a password, and none to a server whose certificate isn't trusted.
+// TestMailOverTLS sends letters with a password over both forms of TLS. No letter may be sent to a server whose
+// certificate isn't trusted.
 func TestMailOverTLS(t *testing.T) {
 	for name, implicit := range map[string]bool{"smtps": true, "STARTTLS": false} {
 		v, server := newVault(t, implicit)
@@ -97,8 +98,8 @@ func TestMailOverTLS(t *testing.T) {
 	}
 }
 
-// TestDigest has two changes proposed within the time of a digest. One letter over TLS is about both, in plain text and
-// HTML, with a link to each. It shows the changes as its recipient sees them.
+// TestDigest proposes two changes within the interval of a digest. One letter over TLS must contain both, in plain
+// text and HTML, with a link to each. It must show the changes as its recipient sees them.
 func TestDigest(t *testing.T) {
 	o := newOffice(t, nil)
 	v, server := newVault(t, true)
@@ -128,7 +129,7 @@ func TestDigest(t *testing.T) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	stop() // so that both events are found at once, however slow the machine
+	stop() // ensures that both events are found together on a machine of any speed
 	var links []string
 	for _, data := range []string{`{"title": "one <b>&", "n": 5}`, `{"title": "\u202etwo"}`} {
 		s, err := o.propose(o.bot(), `{"op": "update", "class": "issues", "id": "1", "data": `+data+`}`)

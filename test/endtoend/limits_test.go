@@ -25,7 +25,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// broken is a store of limits that fails.
+// broken is a store of limits that always fails.
 type broken struct{}
 
 var errBroken = errors.New("the secret connection to db7 is refused")
@@ -34,8 +34,8 @@ func (broken) Take(context.Context, []limit.Bucket) (time.Duration, error) { ret
 
 func (broken) Spend(context.Context, []limit.Entry) ([]limit.Use, error) { return nil, errBroken }
 
-// refused calls a tool of a gateway with these limits until it is refused. It returns the whole response without the
-// numbers that differ from call to call.
+// refused calls a tool of a gateway with these limits until a call is refused. It returns the whole response without
+// numbers that differ between calls.
 func refused(t *testing.T, name, arguments string, o limit.Options) (answer string, kind string) {
 	t.Helper()
 	log := &audit.Memory{}
@@ -81,7 +81,7 @@ func refused(t *testing.T, name, arguments string, o limit.Options) (answer stri
 		log.Backwards(t.Context(), audit.Last, func(r audit.Record) bool { kind = r.Kind; return false })
 		var all strings.Builder
 		res.Header.Del("Date")
-		res.Header.Del("Content-Length") // it depends on the removed numbers
+		res.Header.Del("Content-Length") // depends on the removed numbers
 		all.WriteString(res.Status + "\n")
 		if err := res.Header.Write(&all); err != nil {
 			t.Fatal(err)
@@ -93,11 +93,11 @@ func refused(t *testing.T, name, arguments string, o limit.Options) (answer stri
 	return "", ""
 }
 
-// drawnAnew matches numbers that differ from call to call. est_tokens counts the digits of the others.
+// drawnAnew matches numbers that differ between calls. est_tokens depends on the digits of the others.
 var drawnAnew = regexp.MustCompile(`(Retry-After|retry_after|est_tokens|wait)"?:? ?([1-6](\.\d+)?|\d\d)\b`)
 
-// TestStoreFailure checks that a failing store of limits looks to a client like a limit that is reached, for tools that
-// read and tools that write. The reason isn't shown.
+// TestStoreFailure checks that a failing store of limits looks like a reached limit to a client, for tools that read
+// and tools that write. The reason must be hidden.
 func TestStoreFailure(t *testing.T) {
 	for _, call := range [][2]string{{"query_class", `{"class_name":"notes"}`}, {"write", `{}`}} {
 		name, want := call[0], ""
@@ -127,8 +127,8 @@ func TestStoreFailure(t *testing.T) {
 	}
 }
 
-// TestDailyBudget runs calls against a store, over a restart: their use is counted, and the refusal says what is spent
-// and until when.
+// TestDailyBudget makes calls with a store, across restarts. Their use must be counted. The refusal must say what is
+// used up and until when.
 func TestDailyBudget(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.db")
 	now := time.Date(2026, 7, 28, 23, 59, 0, 0, time.UTC)
@@ -140,13 +140,13 @@ func TestDailyBudget(t *testing.T) {
 	}
 	passed := 0
 	read := func(g *bailiwick.Gateway, principal identity.Principal) error {
-		_, err := g.Read(t.Context(), principal, &query.Find{Class: "notes", Limit: 5}) // two rows
+		_, err := g.Read(t.Context(), principal, &query.Find{Class: "notes", Limit: 5}) // returns two rows
 		if err == nil {
 			passed++
 		}
 		return err
 	}
-	for _, principal := range []identity.Principal{reader, child, reader, child} { // each call in a process of its own
+	for _, principal := range []identity.Principal{reader, child, reader, child} { // each call in a new process
 		s, open := sqlite.Open(t.Context(), path)
 		if open != nil {
 			t.Fatal(open)
@@ -165,7 +165,8 @@ func TestDailyBudget(t *testing.T) {
 	}
 }
 
-// TestCost checks that the record of a call has the price of the answer's estimated tokens, or none without a price.
+// TestCost checks that the record of a call contains the price of the answer's estimated tokens. Without a configured
+// price, it must contain none.
 func TestCost(t *testing.T) {
 	for _, tt := range []struct{ price, want int64 }{{0, 0}, {3_000_000, 1500}, {250_000, 125}} {
 		log := &audit.Memory{}
@@ -185,7 +186,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestOwnerless checks that principals without an owner have an allowance each.
+// TestOwnerless checks that each principal without an owner has its own allowance.
 func TestOwnerless(t *testing.T) {
 	g := gateway(t, bailiwick.Options{Audit: &audit.Memory{}, Limits: limit.Options{Burst: 1, PerMinute: 1}})
 	for _, id := range []string{"a", "b"} {

@@ -15,7 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// A noted store notes what it is asked, by one call at a time.
+// A noted store records the requests to it. It supports one call at a time.
 type noted struct {
 	change.Store
 	asked []string
@@ -68,9 +68,9 @@ func (n *noted) Now(ctx context.Context) (time.Time, error) {
 	return n.Store.Now(ctx)
 }
 
-// TestLookups checks that any request about another's change is refused like one about a change that doesn't exist. The
-// words, the questions to the store before, and the record are the same. So there is no work by which a clock could
-// tell the two apart. TestLookedUp of each store bounds the cost of one question.
+// TestLookups checks that a request about another owner's change is refused like a request about a missing change.
+// The words, the earlier requests to the store and the record must be the same. The two cases therefore can't be
+// distinguished by the time they take. For each store, TestLookedUp limits the cost of one request.
 func TestLookups(t *testing.T) {
 	store := &noted{}
 	o := newOffice(t, func(_ *bailiwick.Options, c *change.Options) {

@@ -9,12 +9,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 )
 
-// contact draws a text for partial masks: an address, a number, text, or one too short to show any of it.
+// contact draws a text for partial masks: an address, a number, a text, or a text that is too short to show any part
+// of it.
 func (m *maker) contact() any {
 	return pick(m.Rand, nil, m.alike("jan@mail.org"), m.alike("4111 1111 1111 1234"), m.alike("Ann Smith"), m.alike("short"), m.alike(""))
 }
 
-// alike returns another text that a partial mask shows like v: "john" is shown as "j•••".
+// alike returns another text that looks the same as v under a partial mask. For example, "john" is shown as "j•••".
 func (m *maker) alike(v any) any {
 	letters := func(least, most int) string {
 		var b strings.Builder
@@ -44,12 +45,12 @@ func (m *maker) alike(v any) any {
 	return pick[any](m.Rand, "", "a", "ab7", "(1) 555", "12345678", "_long text", " x ", "•••", letters(0, 2), "'; --")
 }
 
-// about draws a text with personal data inside of it.
+// about draws a text that contains personal data.
 func (m *maker) about() any {
 	return m.refill(pick[any](m.Rand, nil, "", "no data", "write to [email]", "[email], [phone] or [phone]; ask for Ann", "paid with [card]", "from [ip]: [iban]", "[ssn]"))
 }
 
-// refill returns another text that leaves like v under a mask of all patterns.
+// refill returns another text that looks the same as v under a mask of all patterns.
 func (m *maker) refill(v any) any {
 	text := masked(policy.Inside, v)
 	if v == nil {
@@ -63,7 +64,7 @@ func (m *maker) refill(v any) any {
 		"[ip]":    {"192.0.2.1", "2001:db8::1", "10.20.30.40"},
 		"[ssn]":   {"123-45-6789", "078-05-1120"},
 	}
-	for _, marker := range slices.Sorted(maps.Keys(all)) { // in one order, so that a seed draws the same
+	for _, marker := range slices.Sorted(maps.Keys(all)) { // in a fixed order, so that a seed draws the same texts
 		for strings.Contains(text, marker) {
 			text = strings.Replace(text, marker, pick(m.Rand, all[marker]...), 1)
 		}
@@ -71,7 +72,7 @@ func (m *maker) refill(v any) any {
 	return text
 }
 
-// remask replaces the masked values of a row by others that are shown the same to the principal of the worlds.
+// remask replaces the masked values of a row by values that look the same to the principal of the worlds.
 func (m *maker) remask(t string, r record) {
 	switch t {
 	case "users":

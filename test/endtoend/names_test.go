@@ -16,8 +16,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestNamesOfOneSource asks two sources with the same classes. A class name inside of a query means the class of the query's own source,
-// also where that source names the class after a schema.
+// TestNamesOfOneSource queries two sources with the same classes. A class name within a query means the class of the
+// query's own source. This must also hold if the source adds a schema to the names of its classes.
 func TestNamesOfOneSource(t *testing.T) {
 	ddl := func(mark string) []string {
 		return []string{

@@ -34,7 +34,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// pairs returns how many calls are compared on each source: a fifth in short mode. BAILIWICK_SOAK sets it for the long form.
+// pairs returns the number of compared calls for each source. In short mode it is a fifth. BAILIWICK_SOAK overrides
+// it.
 func pairs(t testing.TB, most int) int {
 	if s := os.Getenv("BAILIWICK_SOAK"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -44,13 +45,13 @@ func pairs(t testing.TB, most int) int {
 		return n
 	}
 	if testing.Short() {
-		return most / 5 // as rapid does
+		return most / 5 // as rapid does in short mode
 	}
 	return most
 }
 
-// firstSeed returns the seed from which a proof draws. Without BAILIWICK_SEED it is always the same, so that a failure is one of the
-// change at hand. The long form runs in parts, each with a seed of its own.
+// firstSeed returns the seed of the random draws. Without BAILIWICK_SEED it is always the same, so that a failure is
+// caused by the current change. Long runs consist of parts with different seeds.
 func firstSeed(t testing.TB) uint64 {
 	s := os.Getenv("BAILIWICK_SEED")
 	if s == "" {
@@ -63,19 +64,19 @@ func firstSeed(t testing.TB) uint64 {
 	return seed
 }
 
-// A side is one database under the whole stack.
+// A side is one database with the complete stack.
 type side struct {
 	twin    bool
 	exec    func(statements []string) error
-	fill    func(world) error // instead of exec, for a source without SQL
+	fill    func(world) error // replaces exec for a source without SQL
 	source  source.Source
-	schema  string // the rule for the schema of everybody, or "" for a source with one
+	schema  string // the rule for everybody's schema, or "" for a source with one schema
 	set     *tool.Set
 	prompts *prompt.Set
 }
 
-// TestNonInterferenceSQLite tests the security argument as a property: changing data outside the view changes nothing
-// that the principal receives.
+// TestNonInterferenceSQLite tests non-interference as a property. Changing data outside the view must not change
+// anything that the principal receives.
 func TestNonInterferenceSQLite(t *testing.T) {
 	t.Parallel()
 	interfere(t, func(name string, twin bool) side { return sqliteSide(t, name, twin) })
@@ -111,7 +112,8 @@ func TestNonInterferencePostgres(t *testing.T) {
 	interfere(t, func(_ string, twin bool) side { return postgresSide(t, twin) })
 }
 
-// unreadable makes instants of the worlds, one in visible records and one in others, those that expressions read as null.
+// unreadable replaces instants of the worlds, in visible and in hidden records, by values that expressions read as
+// null.
 var unreadable = strings.NewReplacer("'1969-12-31 23:59:59'", "'infinity'", "'0001-01-01 00:00:00'", "'-infinity'")
 
 func postgresSide(t *testing.T, twin bool) side {
@@ -125,7 +127,7 @@ func postgresSide(t *testing.T, twin bool) side {
 		_, err := conn.PgConn().Exec(t.Context(), sourcetest.Transliterate(unreadable.Replace(strings.Join(statements, ";")))).ReadAll()
 		return err
 	}
-	// Foreign keys are declared, so that there are pointers, and not enforced, so that some dangle.
+	// Foreign keys are declared so that there are pointers. They are not enforced, so that some pointers dangle.
 	if err := exec([]string{ddl(map[string]string{"%json": "jsonb", "%time": "timestamptz", "%uuid": "uuid", "%double": "double precision",
 		"%inet": "inet", "%cidr": "cidr", "%interval": "interval", "%clock": "time", "%money": "money", "%lexemes": "tsvector"}, twin) + postgresWords(twin),
 		"SET session_replication_role = replica"}); err != nil {
@@ -139,8 +141,8 @@ func postgresSide(t *testing.T, twin bool) side {
 	return side{twin: twin, exec: exec, source: src}
 }
 
-// TestNonInterferenceSchemas is the same in the schema of one tenant. The sides differ in the content, the number and the names of the
-// schemas of other tenants, too.
+// TestNonInterferenceSchemas tests the same property in the schema of one tenant. The sides also differ in the
+// contents, the number and the names of other tenants' schemas.
 func TestNonInterferenceSchemas(t *testing.T) {
 	t.Parallel()
 	interfereUpTo(t, pairs(t, 5_000), func(name string, twin bool) side {
@@ -204,11 +206,11 @@ func mariadbSide(t *testing.T, twin bool) side {
 	t.Cleanup(func() { db.Close() })
 	db.SetMaxOpenConns(1)
 	exec := func(statements []string) error {
-		text := strings.ReplaceAll(strings.Join(statements, ";"), "'1969-12-31 23:59:59'", "'0000-00-00 00:00:00'") // as unreadable
+		text := strings.ReplaceAll(strings.Join(statements, ";"), "'1969-12-31 23:59:59'", "'0000-00-00 00:00:00'") // expressions can't read this value
 		_, err := db.ExecContext(t.Context(), "BEGIN;"+text+";COMMIT")
 		return err
 	}
-	// Foreign keys are declared, so that there are pointers, and not enforced, so that some dangle.
+	// Foreign keys are declared so that there are pointers. They are not enforced, so that some pointers dangle.
 	if err := exec([]string{"SET foreign_key_checks = 0, sql_mode = 'NO_BACKSLASH_ESCAPES'",
 		ddl(map[string]string{" text": " varchar(190)", "%json": "json", "%time": "datetime", "%uuid": "uuid", "%double": "double",
 			"%inet": "varchar(50)", "%cidr": "varchar(50)", "%interval": "varchar(50)", "%clock": "time", "%money": "decimal(19, 2)", "%lexemes": "varchar(190)"}, twin) + "SELECT 1"}); err != nil {
@@ -222,7 +224,7 @@ func mariadbSide(t *testing.T, twin bool) side {
 	return side{twin: twin, exec: exec, source: src}
 }
 
-// toolsOver opens the whole stack over a source, or returns what is wrong with the rules.
+// toolsOver opens the complete stack for a source. It returns an error if the rules are invalid.
 func toolsOver(t *testing.T, src source.Source, r policy.Rules, metrics ...metric.Declaration) (*tool.Set, *prompt.Set, error) {
 	clock := func() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }
 	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: r, Metrics: metrics, Queries: queriesFor(t, r), Audit: forgetful{},
@@ -238,9 +240,9 @@ func toolsOver(t *testing.T, src source.Source, r policy.Rules, metrics ...metri
 	return tools, prompts, err
 }
 
-// puts puts rules into force, and returns what is wrong with them.
+// puts applies rules. It returns an error if they are invalid.
 func (s *side) puts(t *testing.T, r policy.Rules) (err error) {
-	if s.fill != nil { // a source that has types of its own
+	if s.fill != nil { // a source with its own types
 		c := r.Classes["readings"]
 		c.Types = nil
 		delete(c.Pointers, "user_ids")
@@ -256,7 +258,7 @@ func (s *side) puts(t *testing.T, r policy.Rules) (err error) {
 	return err
 }
 
-// loads makes a world the content of the database.
+// loads replaces the content of the database by a world.
 func (s *side) loads(w world) error {
 	if s.fill != nil {
 		return s.fill(w)
@@ -264,10 +266,10 @@ func (s *side) loads(w world) error {
 	return s.exec(w.load(s.twin))
 }
 
-// mariadbPairs is how many calls are compared on MariaDB, which takes twice as long for each as PostgreSQL.
+// mariadbPairs is the number of compared calls on MariaDB. Each takes twice as long as on PostgreSQL.
 const mariadbPairs = 8_000
 
-// forgetful is an audit log for a million calls that discards its records.
+// A forgetful is an audit log that discards its records.
 type forgetful struct{}
 
 func (forgetful) Append(context.Context, *audit.Record) error { return nil }
@@ -276,7 +278,7 @@ func interfere(t *testing.T, open func(name string, twin bool) side) {
 	interfereUpTo(t, pairs(t, 20_000), open)
 }
 
-// interfereUpTo compares at least as many pairs of answers.
+// interfereUpTo compares at least this many pairs of answers.
 func interfereUpTo(t *testing.T, least int, open func(name string, twin bool) side) {
 	sides := []side{open("one", false), open("other", false), open("twin", true)}
 	for i := range sides {
@@ -286,7 +288,7 @@ func interfereUpTo(t *testing.T, least int, open func(name string, twin bool) si
 	}
 	callsPerWorld := 60
 	if os.Getenv("BAILIWICK_TOOL") != "" {
-		callsPerWorld = 500 // most of the time goes into the content of PostgreSQL and MariaDB
+		callsPerWorld = 500 // filling PostgreSQL and MariaDB takes most of the time
 	}
 	differ, got := 0, tally{}
 	for seed := firstSeed(t); got.pairs < least && differ < 3; seed++ {
@@ -322,12 +324,12 @@ func interfereUpTo(t *testing.T, least int, open func(name string, twin bool) si
 		}
 	}
 	t.Logf("%+v", got)
-	// Calls that are all refused, or all empty, would prove nothing.
+	// The test would prove nothing if all calls were refused or empty.
 	answered, records, pages := got.calls/3, got.calls/10, got.calls/100
-	if testing.Short() { // of a hundred calls a third more or less are answered
-		answered, records, pages = answered/2, records/2, got.calls/1000 // two of a hundred have a second page: of two hundred often none
+	if testing.Short() { // in a hundred calls, the number of answers varies by a third
+		answered, records, pages = answered/2, records/2, got.calls/1000 // two of a hundred calls have a second page, but short runs may have none
 	}
-	if os.Getenv("BAILIWICK_TOOL") != "" { // the long form of one tool, which may have no pages
+	if os.Getenv("BAILIWICK_TOOL") != "" { // a long run of one tool, which may have no pages
 		answered, pages = got.calls/5, 0
 	}
 	if differ == 0 && (got.answered < answered || got.records < records || got.pages < pages) {
@@ -335,7 +337,7 @@ func interfereUpTo(t *testing.T, least int, open func(name string, twin bool) si
 	}
 	for _, form := range formsAsked() {
 		if form == "user_ids.name" && sides[0].fill != nil {
-			continue // its list is declared by a type
+			continue // a type declares its list
 		}
 		if differ == 0 && got.forms[form] == 0 && got.calls >= 100_000 && os.Getenv("BAILIWICK_TOOL") == "" {
 			t.Errorf("no call with %s was answered", form)
@@ -343,20 +345,20 @@ func interfereUpTo(t *testing.T, least int, open func(name string, twin bool) si
 	}
 }
 
-// A tally counts what was compared. forms are the answered calls by the content of their arguments.
+// A tally counts what was compared. forms counts the answered calls by the content of their arguments.
 type tally struct {
 	calls, pairs, answered, records, pages int
-	unread                                 int // answers that say what their groups leave out
+	unread                                 int // answers that report values which their groups omit
 	forms                                  map[string]int
 }
 
-// formsAsked are parts of arguments that some calls of a long run are answered with.
+// formsAsked returns parts of arguments that occur in some answered calls of a long run.
 func formsAsked() []string {
 	return []string{"made", "meta", "price", "addr", "waited", "cost", "lexemes", "user_ids", "label_ids", "watcher_ids", "$setUnion", "$setIntersection", "$setDifference", "$pow", "$sqrt", "$ln",
 		"$log10", "$exp", "$objectToArray", "$arrayToObject", "$arrayElemAt", "watcher_ids.name", "user_ids.name", "label_ids.name", "$setWindowFields", "$percentile", "$lookup"}
 }
 
-// asks counts an answered call.
+// asks counts the forms of an answered call.
 func (y *tally) asks(c tool.Request) {
 	text := c.Arguments.String()
 	for _, form := range formsAsked() {
@@ -386,12 +388,12 @@ func (y *tally) add(answer string, page int) {
 	}
 }
 
-// compare makes one call on every side and follows its pages. It returns the difference, or "".
+// compare makes one call on every side and follows its pages. It returns a difference, or "".
 func compare(sides []side, p identity.Principal, c tool.Request, got *tally) string {
 	answers := make([]string, len(sides))
 	for page := range 3 {
 		next, took := answerAll(sides, p, c, answers)
-		for range 2 { // the machine may have been busy, or stopped. A delay that depends on the data occurs again
+		for range 2 { // the machine may have been busy or suspended. A delay that depends on the data would occur again
 			if !slices.ContainsFunc(answers, late) && (took < shortest || !differ(answers)) {
 				break
 			}
@@ -419,21 +421,21 @@ func compare(sides []side, p identity.Principal, c tool.Request, got *tally) str
 	return ""
 }
 
-// shortest is less than every bound on the time of a part of an answer. Such parts are the notes, the samples of a
-// schema, and the search of a class in find_values. An answer that took less has all of these parts. Differences
-// between slow answers count if they occur again.
+// shortest is below every time limit for a part of an answer. Such parts are the notes, the samples of a schema, and
+// the search of a class in find_values. A faster answer contains all its parts. Differences between slow answers
+// count only if they occur again.
 const shortest = time.Second
 
-// differ reports whether the answers aren't all the same.
+// differ reports whether the answers are not all the same.
 func differ(answers []string) bool {
 	return slices.ContainsFunc(answers, func(other string) bool { return other != answers[0] })
 }
 
-// late reports whether a call was stopped for the time it took.
+// late reports whether a call ran into a timeout.
 func late(answer string) bool { return strings.HasPrefix(answer, `{"Code":"timeout"`) }
 
-// answerAll asks every side at once, since most of the time of one is that of its database. It returns the arguments of
-// the first side's next page, and the time that all sides took.
+// answerAll makes the call on every side concurrently, because most of the time is spent in the databases. It returns
+// the arguments of the first side's next page and the time for all sides.
 func answerAll(sides []side, p identity.Principal, c tool.Request, answers []string) (next value.Value, took time.Duration) {
 	start := time.Now()
 	var others sync.WaitGroup
@@ -445,7 +447,8 @@ func answerAll(sides []side, p identity.Principal, c tool.Request, answers []str
 	return next, time.Since(start)
 }
 
-// answer returns all that the principal receives: the result, or everything of the problem that a transport shows.
+// answer returns everything that the principal receives: the result, or the parts of the error that a transport
+// sends.
 func answer(set *tool.Set, p identity.Principal, c tool.Request) (string, value.Value) {
 	res, err := set.Call(context.Background(), p, c)
 	if err != nil {
@@ -460,7 +463,7 @@ func answer(set *tool.Set, p identity.Principal, c tool.Request) (string, value.
 	return string(res.Structured) + "\n" + res.Text + "\n" + res.Class, args
 }
 
-// TestNonInterferenceCanFail checks that the comparison finds leaks: each row breaks one rule.
+// TestNonInterferenceCanFail checks that the comparison detects leaks. Each row breaks one rule.
 func TestNonInterferenceCanFail(t *testing.T) {
 	for name, spoil := range map[string]func(policy.Rules){
 		"a class without its tenant": func(r policy.Rules) { r.Classes["users"] = policy.ClassRule{Visible: []string{"id", "name"}} },

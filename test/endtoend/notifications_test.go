@@ -66,7 +66,7 @@ func newPostOffice(t *testing.T) (*postOffice, webhook.MailServer) {
 	return p, webhook.MailServer{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Private: true, From: "Gate <gate@example.com>"}
 }
 
-// A slack gets messages at /hook, and answers to buttons at /reply.
+// A slack receives messages at /hook, and the answers to button presses at /reply.
 type slack struct {
 	*httptest.Server
 	messages, replies chan string
@@ -97,7 +97,7 @@ func came(t *testing.T, from chan string) string {
 	}
 }
 
-// A channel is an office whose changes are sent to Slack and by e-mail, and that takes decisions from there.
+// A channel is an office that sends its changes to Slack and by e-mail, and accepts decisions from there.
 type channel struct {
 	*office
 	slack *slack
@@ -146,7 +146,7 @@ func newChannel(t *testing.T) *channel {
 	return c
 }
 
-// A press is a button of Slack as it is pressed.
+// A press is a pressed button in Slack.
 type press struct {
 	user, action, value string
 	at                  time.Time
@@ -154,7 +154,7 @@ type press struct {
 	reply               string
 }
 
-// send sends a press to path, and returns the status and the answer. The body and headers can be sent again.
+// send sends a press to path. It returns the status, the answer, and a function that sends the same request again.
 func (c *channel) send(p press, path string) (int, string, func() int) {
 	c.Helper()
 	payload, err := json.Marshal(map[string]any{"type": "block_actions", "user": map[string]any{"id": p.user}, "response_url": p.reply,
@@ -184,7 +184,7 @@ func (c *channel) send(p press, path string) (int, string, func() int) {
 	return status, text, func() int { status, _ := again(); return status }
 }
 
-// buttonOf returns the value of a button of a message, or "" if it has no such button.
+// buttonOf returns the value of a button in a message, or "" if the message doesn't have this button.
 func buttonOf(t *testing.T, message, button string) string {
 	t.Helper()
 	var m struct {
@@ -208,8 +208,8 @@ func buttonOf(t *testing.T, message, button string) string {
 	return ""
 }
 
-// TestDecidedInSlack follows a change from its message in Slack and its letter to its approval by a button. The message
-// shows the change as the person named by the hook sees it, and no text of it is markup.
+// TestDecidedInSlack checks a change from its message in Slack and its letter to its approval by a button. The
+// message must show the change as the hook's person sees it. Its texts must not contain markup.
 func TestDecidedInSlack(t *testing.T) {
 	c := newChannel(t)
 	hostile := "<!channel> *x* <https://evil.example|ok> \u202e\r\nBcc: eve@evil.example"
@@ -296,8 +296,8 @@ func mustGet(t *testing.T, address string) *http.Request {
 	return r
 }
 
-// TestHighRiskInSlack checks that a change of a high risk has no button that approves it, and isn't approved by a forged one.
-// It can be rejected. An answer goes only to the host of the hook.
+// TestHighRiskInSlack checks a change with a high risk. It must have no button to approve it, and a forged approval
+// must be refused. It can be rejected. An answer is sent only to the host of the hook.
 func TestHighRiskInSlack(t *testing.T) {
 	c := newChannel(t)
 	s, err := c.propose(c.bot(), `{"op": "delete", "class": "comments", "id": "1"}`)
@@ -325,7 +325,7 @@ func TestHighRiskInSlack(t *testing.T) {
 	}
 }
 
-// TestDecidedBySignedRequest checks the address for other systems, whose requests are signed as webhooks are.
+// TestDecidedBySignedRequest checks the address for other systems. Their requests are signed like webhooks.
 func TestDecidedBySignedRequest(t *testing.T) {
 	c := newChannel(t)
 	s, err := c.propose(c.bot(), `{"op": "update", "class": "issues", "id": "1", "data": {"n": 5}}`)
@@ -370,8 +370,8 @@ func TestDecidedBySignedRequest(t *testing.T) {
 	}
 }
 
-// TestMailRefused checks that no letter leaves without TLS unless that is allowed, and that the words of a mail server don't
-// get further.
+// TestMailRefused checks that no letter is sent without TLS unless that is allowed. The words of a mail server must
+// not be passed on.
 func TestMailRefused(t *testing.T) {
 	p, server := newPostOffice(t)
 	l := webhook.Letter{ID: "x.1", Subject: "s", Text: "t", HTML: "<p>t"}

@@ -14,7 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 )
 
-// TestNullKeys pages over a table in which SQLite allows several null keys: no record is lost, none is repeated.
+// TestNullKeys reads pages of a table in which SQLite allows several null keys. No record may be missing or repeated.
 func TestNullKeys(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	db, err := sql.Open("sqlite", path)

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// watching is an Observer that records its notifications, and traces each call.
+// A watching is an Observer that records its notifications and traces each call.
 type watching struct {
 	tracer trace.Tracer
 	told   []string
@@ -37,8 +37,8 @@ func (w *watching) End(ctx context.Context, p identity.Principal, r *audit.Recor
 	trace.SpanFromContext(ctx).End()
 }
 
-// TestObserver checks that an observer is notified once of each call's start and end, and that steps are children of its
-// span.
+// TestObserver checks that an observer is notified once of the start and the end of each call. Steps must be children
+// of the call's span.
 func TestObserver(t *testing.T) {
 	memory := tracetest.NewInMemoryExporter()
 	w := &watching{tracer: sdk.NewTracerProvider(sdk.WithSyncer(memory)).Tracer("test")}
@@ -82,7 +82,7 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// TestObserverUnrecorded checks that an observer is notified that a call failed because it could not be recorded.
+// TestObserverUnrecorded checks that an observer is notified of a call that failed because it could not be recorded.
 func TestObserverUnrecorded(t *testing.T) {
 	w := &watching{tracer: sdk.NewTracerProvider().Tracer("test")}
 	g := gateway(t, bailiwick.Options{Audit: deaf{}, Observer: w})

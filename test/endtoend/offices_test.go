@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// sqlOffices open an office over each kind of SQL database.
+// sqlOffices opens an office for each kind of SQL database.
 var sqlOffices = map[string]func(*testing.T, func(*bailiwick.Options, *change.Options)) *office{
 	"sqlite":   newOffice,
 	"postgres": postgresOffice,
@@ -48,10 +48,10 @@ func postgresOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)
 	return otherOffice(t, more, tracker{driver: "pgx", at: at, tables: tables, open: func(ctx context.Context) (closing, error) { return reads.Writable(ctx, "") }})
 }
 
-// tenantSchema is the name of the schema of a tenant, and tenantRule the rule that names it for everybody.
+// tenantSchema is the name of a tenant's schema. tenantRule is the rule that selects it for everybody.
 const tenantSchema, tenantRule = `Ten'ant "A"; --`, `"Ten'ant \"A\"; --"`
 
-// within returns the URL of a database whose sessions find tables in one schema.
+// within returns the URL of a database whose sessions use one schema.
 func within(t *testing.T, at, schema string) string {
 	t.Helper()
 	u, err := url.Parse(at)
@@ -64,7 +64,7 @@ func within(t *testing.T, at, schema string) string {
 	return u.String()
 }
 
-// tenantOffice opens an office whose tracker is in PostgreSQL, in one of several schemas that are alike.
+// tenantOffice opens an office whose tracker is in PostgreSQL, in one of several schemas with the same tables.
 func tenantOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *office {
 	t.Helper()
 	at := services.Postgres(t)
@@ -81,7 +81,7 @@ func tenantOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) 
 		}
 		for _, text := range []string{`CREATE SCHEMA "` + strings.ReplaceAll(name, `"`, `""`) + `"`, tables} {
 			if text == tables && name == tenantSchema {
-				break // otherOffice makes these
+				break // otherOffice creates these
 			}
 			if _, err := db.ExecContext(t.Context(), text); err != nil {
 				t.Fatal(err)
@@ -112,20 +112,20 @@ func mariadbOffice(t *testing.T, more func(*bailiwick.Options, *change.Options))
 		open: func(ctx context.Context) (closing, error) { return reads.Writable(ctx, "") }})
 }
 
-// A closing is a source that is opened for a test.
+// A closing is a source that a test opens and closes.
 type closing interface {
 	source.Source
 	Close() error
 }
 
-// A tracker is where an office has its records.
+// A tracker describes the database of an office.
 type tracker struct {
 	driver, at, tables string
-	schema             string // the expression that yields it, or "" for a source with one
+	schema             string // the expression for its schema, or "" for a source with one schema
 	open               func(context.Context) (closing, error)
 }
 
-// otherOffice opens an office over a tracker.
+// otherOffice opens an office for a tracker.
 func otherOffice(t *testing.T, more func(*bailiwick.Options, *change.Options), of tracker) *office {
 	t.Helper()
 	db, err := sql.Open(of.driver, of.at)
@@ -156,7 +156,7 @@ func otherOffice(t *testing.T, more func(*bailiwick.Options, *change.Options), o
 
 var placeholder = regexp.MustCompile(`\?`)
 
-// run runs a statement, as SQLite has it, on the tracker.
+// run runs a statement on the tracker. The statement is written for SQLite.
 func (o *office) run(query string, args ...any) {
 	o.Helper()
 	switch o.driver {

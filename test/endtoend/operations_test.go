@@ -43,18 +43,18 @@ const machines = `{"openapi": "3.0.3", "info": {"title": "Machines", "version": 
     "patch": {"operationId": "patchMachine", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Machine"}}}}, "responses": {"200": {"description": "ok"}}},
     "delete": {"operationId": "dropMachine", "responses": {"204": {"description": "gone"}}}}}}`
 
-// hall is an API with one machine, and the requests that it received.
+// A hall is an API with one machine. It records the requests that it receives.
 type hall struct {
 	mu      sync.Mutex
-	machine map[string]any // nil once it was deleted
-	asked   []string       // method, path, key and body of each request except GETs
-	// fails is the status of the next write's response, or one of these numbers. -1 hangs up without a response, and -2
-	// does so after the write. -3 answers 200 with a refusal. -4 answers with a web page, and -5 does so after the
-	// write. -6 answers with a redirect to a web page.
+	machine map[string]any // nil after it was deleted
+	asked   []string       // method, path, key and body of each request other than GET
+	// fails is the status of the response to the next write, or one of these numbers. With -1, the API disconnects
+	// without a response, and with -2 after the write. With -3 it answers 200 with a refusal. With -4 it answers with
+	// a web page, and with -5 after the write. With -6 it redirects to a web page.
 	fails  int
-	spares int   // number of writes before fails applies
-	made   []any // by POST
-	late   int   // the number of lists that don't show yet what was made last
+	spares int   // number of writes before fails takes effect
+	made   []any // objects created by POST
+	late   int   // number of lists that don't yet contain the latest object
 	server *httptest.Server
 }
 
@@ -80,7 +80,7 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			fmt.Fprint(w, "<!DOCTYPE html><html><title>Sign in</title></html>")
 			return
-		case fails == -5: // once the write is made
+		case fails == -5: // after the write
 			defer fmt.Fprint(w, "<!DOCTYPE html><html><title>Sign in</title></html>")
 			w = httptest.NewRecorder()
 		case fails == -6:
@@ -89,7 +89,7 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case fails == -1:
 			panic(http.ErrAbortHandler)
 		case fails < 0:
-			defer panic(http.ErrAbortHandler) // once the write is made
+			defer panic(http.ErrAbortHandler) // after the write
 		case fails > 0:
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(fails)
@@ -136,7 +136,7 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(h.machine)
 }
 
-// down closes the API, until the function that it returns opens it at the same address.
+// down stops the API. The returned function restarts it at the same address.
 func (h *hall) down(t *testing.T) (up func()) {
 	t.Helper()
 	if err := h.server.Listener.Close(); err != nil {
@@ -199,7 +199,7 @@ func (o *office) call(p identity.Principal, operation, request string) (*review.
 	return o.ask(p, policy.WriteAction, write.Request{Tool: "call_api_write", Input: in, Writes: []write.Write{&write.Call{Source: "flow", Operation: operation, Request: in}}})
 }
 
-// lines returns the differences of a sheet, one per line.
+// lines returns the differences of a sheet as lines.
 func lines(s *review.Sheet) string {
 	var out []string
 	for _, item := range s.Items {
@@ -220,7 +220,7 @@ func mark(s review.Shown) string {
 	return map[string]string{"absent": "-", "unread": "~", "unknown": "?"}[s.Kind]
 }
 
-// TestCallRead checks that reads show only what the principal may see.
+// TestCallRead checks that reads return only data that the principal may see.
 func TestCallRead(t *testing.T) {
 	o, _ := newHall(t, nil)
 	read := func(p identity.Principal, operation, path string) string {
@@ -258,7 +258,7 @@ func TestCallRead(t *testing.T) {
 	}
 }
 
-// credentials returns whose credentials the records of calls of a tool name.
+// credentials returns the owners of the credentials in the records of a tool's calls.
 func (o *office) credentials(t *testing.T, tool string) string {
 	t.Helper()
 	var out []string
@@ -274,8 +274,8 @@ func (o *office) credentials(t *testing.T, tool string) string {
 	return strings.Join(out, ", ")
 }
 
-// TestCallChange follows calls from a proposal to the API's requests. The API gets exactly the request that people saw,
-// once.
+// TestCallChange checks calls from the proposal to the requests to the API. The API must receive exactly the request
+// that people saw, once.
 func TestCallChange(t *testing.T) {
 	o, h := newHall(t, nil)
 	bot, ben := o.bot(), o.gateway.Reviewer(o.token(identity.Human, "ben", "acme", identity.Read, identity.Review, identity.Operator), "visit")
@@ -322,8 +322,8 @@ func TestCallChange(t *testing.T) {
 	}
 }
 
-// TestCallHidden replaces a machine whose administrators keep a note with it. The note isn't shown to the agent. A
-// reviewer who can't see it can't approve its removal, and one who can sees it removed.
+// TestCallHidden replaces a machine that contains a note by its administrators. The note must be hidden from the
+// agent. A reviewer who can't see it can't approve its removal. A reviewer who can see it sees the removal.
 func TestCallHidden(t *testing.T) {
 	sheets := map[bool]string{}
 	for _, note := range []bool{true, false} {
@@ -358,7 +358,7 @@ func TestCallHidden(t *testing.T) {
 	}
 }
 
-// TestCallEnds has a row for each way in which an approved call may end.
+// TestCallEnds checks each way in which an approved call may end.
 func TestCallEnds(t *testing.T) {
 	for _, row := range []struct {
 		name    string
@@ -407,7 +407,7 @@ func TestCallEnds(t *testing.T) {
 			if n := len(h.asked); n != row.calls {
 				t.Errorf("%d calls, want %d: %s", n, row.calls, h.calls())
 			}
-			// A later executor doesn't send it again.
+			// A later executor must not send it again.
 			ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 			defer cancel()
 			o.gateway.Execute(ctx, nil)
@@ -418,8 +418,8 @@ func TestCallEnds(t *testing.T) {
 	}
 }
 
-// TestCallReadBack checks that a POST whose answer was lost is settled by a read where a rule says how, also when the
-// created object shows late. Otherwise it stays unknown.
+// TestCallReadBack checks a POST whose answer was lost. A read must settle it if a rule says how, even if the created
+// object appears late. Otherwise the outcome stays unknown.
 func TestCallReadBack(t *testing.T) {
 	rule := calls.ReadBack{Operations: []string{"makeMachine"}, By: "inventory", Query: map[string]string{"name": "body.name"}, Match: map[string]string{"name": "body.name", "size": "body.size"}}
 	o, h := newHall(t, func(r *calls.Rules) { r.ReadBack = []calls.ReadBack{rule} })
@@ -472,8 +472,8 @@ func TestCallReadBack(t *testing.T) {
 	}
 }
 
-// TestCallLeft takes up a call whose executor stopped after it had begun to send. The call isn't sent again, and a
-// person decides its outcome.
+// TestCallLeft takes over a call whose executor stopped after it began to send. The call must not be sent again, and
+// a person decides its outcome.
 func TestCallLeft(t *testing.T) {
 	o, h := newHall(t, nil)
 	s, err := o.call(o.bot(), "patchMachine", `{"path": {"id": "m1"}, "body": {"size": 2}}`)
@@ -497,7 +497,7 @@ func TestCallLeft(t *testing.T) {
 	if err := queue.Sending(t.Context(), left, ""); problem.CodeOf(err) != problem.Conflict {
 		t.Error("it could be sent twice:", err)
 	}
-	time.Sleep(300 * time.Millisecond) // the lease ends
+	time.Sleep(300 * time.Millisecond) // the lease expires
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	go o.gateway.Execute(ctx, failing(t))

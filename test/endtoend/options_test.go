@@ -32,18 +32,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// The meanings of an option that a program leaves nil. None of these is less safe than another value.
+// The possible meanings of a nil option. None is less safe than another value of the option.
 const (
-	needed  = "needed"  // it is refused, or everything is. TestNilRefuses shows how
-	without = "without" // something doesn't exist: no source, no page, no log line
-	local   = "local"   // it is kept in, or made by, this process
-	usual   = "usual"   // the default, as safe as any
+	needed  = "needed"  // nil is refused, or everything is refused. See TestNilRefuses
+	without = "without" // a feature is missing, such as a source, a page or log lines
+	local   = "local"   // this process stores or creates it
+	usual   = "usual"   // nil means the default, which is as safe as any other value
 )
 
-// nils says what each option that can be nil means then, by the type of its options.
+// nils contains the meaning of nil for each option, by the type of the options.
 var nils = map[reflect.Type]map[string]string{
 	reflect.TypeFor[bailiwick.Options](): {
-		"Audit": needed, "Refresher": needed, // with Changes. Without these nothing is decided later
+		"Audit": needed, "Refresher": needed, // required with Changes. Without them, later decisions are refused
 		"Sources": without, "Changes": without, "History": without, "Actions": without, "Functions": without, "Log": without, "Observer": without,
 		"Secret": local, "Used": local, "Now": usual},
 	reflect.TypeFor[identity.TokenOptions](): {"Store": needed, "Audit": needed, "Now": usual},
@@ -53,7 +53,7 @@ var nils = map[reflect.Type]map[string]string{
 	reflect.TypeFor[tool.Options]():          {"Timeouts": usual, "Writing": without},
 	reflect.TypeFor[mcp.Options](): {
 		"Tools":  needed,
-		"Tokens": needed, "Authenticate": needed, "Anonymous": needed, // without all three every request is refused
+		"Tokens": needed, "Authenticate": needed, "Anonymous": needed, // without all three, every request is refused
 		"Prompts": without, "Guide": usual, "Logger": without, "Observer": without, "Metrics": without, "Resource": without, "Notes": without, "Refused": usual,
 		"AllowedOrigins": without, "AllowedHosts": usual, "Results": usual, "Ready": usual, "Bodies": local, "SessionKey": without, "SessionsEnded": local},
 	reflect.TypeFor[console.Options](): {
@@ -63,10 +63,10 @@ var nils = map[reflect.Type]map[string]string{
 	reflect.TypeFor[reviewapi.Options](): {"Reviewer": needed, "Identify": needed, "Record": needed, "Deliveries": without, "Tokens": without, "Closing": without, "Logger": without},
 	reflect.TypeFor[serve.Options]():     {"Authenticate": usual, "Tools": without, "Open": without, "Logger": without, "Log": without, "Credential": without},
 	reflect.TypeFor[assistant.Options](): {"Client": needed, "Prices": usual, "HTTP": usual},
-	reflect.TypeFor[metadata.Options]():  {"Roots": needed, "Reader": usual, "Allows": usual}, // Allows narrows what rules show, as a list does
+	reflect.TypeFor[metadata.Options]():  {"Roots": needed, "Reader": usual, "Allows": usual}, // like a list, Allows narrows what the rules show
 }
 
-// TestNilOptions checks that somebody has thought about each option that can be nil.
+// TestNilOptions checks that the meaning of nil is defined for each option that can be nil.
 func TestNilOptions(t *testing.T) {
 	kinds := []reflect.Kind{reflect.Func, reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice}
 	for of, means := range nils {
@@ -88,7 +88,7 @@ func TestNilOptions(t *testing.T) {
 	}
 }
 
-// TestNilRefuses checks that options which decide about safety are refused, or refuse everything, where they are nil.
+// TestNilRefuses checks options that decide about safety. If they are nil, they must be refused or refuse everything.
 func TestNilRefuses(t *testing.T) {
 	ctx := t.Context()
 	store, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "b.db"))
@@ -149,8 +149,9 @@ func TestNilRefuses(t *testing.T) {
 	}
 }
 
-// TestForeignAction checks that a change whose action the gateway doesn't know, as an embedding program can file it, is
-// never applied. An action that it knows is checked again, without any help of the program.
+// TestForeignAction checks a change whose action the gateway doesn't know. An embedding program can file such a
+// change, and it must never be applied. An action that the gateway knows is checked again without help from the
+// program.
 func TestForeignAction(t *testing.T) {
 	declared := []action.Declaration{{Name: "renumber", On: "issues", Do: action.Update, Tool: true, Permitted: []string{"n"},
 		Require: []action.Requirement{{That: "record.n < 100", Message: "the number is settled"}}}}
@@ -187,7 +188,7 @@ func TestForeignAction(t *testing.T) {
 		t.Error(err)
 	}
 	id, digest = file("renumber")
-	if _, err := o.db.ExecContext(t.Context(), "UPDATE issues SET n = 100 WHERE id = 2"); err != nil { // another record: nothing moved
+	if _, err := o.db.ExecContext(t.Context(), "UPDATE issues SET n = 100 WHERE id = 2"); err != nil { // another record, so nothing relevant has changed
 		t.Fatal(err)
 	}
 	if s, err := ben.Approve(t.Context(), id, digest, ""); err != nil || s.State != change.Applied {

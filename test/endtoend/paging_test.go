@@ -26,7 +26,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A pond is a class of records that come and go between the pages of an answer. Each has an id, a number n and a group g.
+// A pond is a class whose records are added and removed between the pages of an answer. Each record has an id, a
+// number n and a group g.
 type pond struct {
 	source source.Source
 	add    func(id, n int) error
@@ -71,8 +72,8 @@ func documentPond(t *testing.T) pond {
 		func() error { _, err := fish.DeleteMany(t.Context(), bson.D{}); return err }}
 }
 
-// TestPaging adds and removes records between the pages of an answer. A record that exists all the time is shown once,
-// and no record is shown twice. A page that can't go on says so.
+// TestPaging adds and removes records between the pages of an answer. A record that exists all the time must occur
+// exactly once, and no record may occur twice. A page that can't continue must say so.
 func TestPaging(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) pond{
 		"sqlite": sqlPond(changingSQLite, "PRIMARY KEY"), "postgres": sqlPond(changingPostgres, "PRIMARY KEY"), "mariadb": sqlPond(changingMariaDB, "PRIMARY KEY"),
@@ -129,10 +130,11 @@ func TestPaging(t *testing.T) {
 	}
 }
 
-// many is the number of records at first.
+// many is the number of records at the start.
 const many = 36
 
-// paged reads all pages of an answer while records come and go, and returns how many there were, and how many couldn't go on.
+// paged reads all pages of an answer while records are added and removed. It returns the number of pages, and how
+// many of them couldn't continue.
 func (p pond) paged(t *testing.T, seed uint64, what string, find func(cursor string, limit int) (*result.Page, error)) (turned, refused int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 7))
@@ -143,7 +145,7 @@ func (p pond) paged(t *testing.T, seed uint64, what string, find func(cursor str
 		}
 	}
 	fail(p.empty())
-	passing := map[int]bool{} // the ids that come or go
+	passing := map[int]bool{} // the ids that are added or removed
 	for id := range many {
 		fail(p.add(2*id, r.IntN(40)))
 		passing[2*id] = id%3 == 0
@@ -195,7 +197,7 @@ func (p pond) paged(t *testing.T, seed uint64, what string, find func(cursor str
 	return turned, 0
 }
 
-// number returns the number that an id is.
+// number parses an id as a number.
 func number(id string) (n int) {
 	_, _ = fmt.Sscan(id, &n)
 	return n

@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// toldOfSpans proposes writes of spans in a world where the hidden ceiling of each is at. It returns all that the agent
-// receives, and, where the change was filed, the reviewer's text about a refusal.
+// toldOfSpans proposes writes of spans in a world where each has the hidden ceiling at. It returns everything that
+// the agent receives. For filed changes it also returns the reviewer's text about a refusal.
 func toldOfSpans(t *testing.T, at int, writes []string) (agent, reviewer []string) {
 	t.Helper()
 	o := newOffice(t, nil)
@@ -44,9 +44,9 @@ func toldOfSpans(t *testing.T, at int, writes []string) (agent, reviewer []strin
 	return agent, reviewer
 }
 
-// TestConstraintOverFields checks that an agent learns at once of a constraint over two fields that its write breaks, where it
-// sees both. Of a constraint with a hidden field only the reviewer learns, by its name. The agent's answer doesn't
-// depend on the hidden field.
+// TestConstraintOverFields checks writes that violate a constraint over two fields. If the agent sees both fields, it
+// must learn so at once. If a field is hidden, only the reviewer learns the name of the constraint. The agent's
+// answer must not depend on the hidden field.
 func TestConstraintOverFields(t *testing.T) {
 	update := func(id int, data string) string {
 		return fmt.Sprintf(`{"op": "%s", "class": "spans", "id": "%d", "data": %s}`, write.OpUpdate, id, data)

@@ -15,11 +15,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Random policies. Rules and a principal are drawn, data is drawn, and other data is made of it by changes that the
-// principal may not notice. This file works out the data that the principal may notice, from the records themselves and
-// without package policy.
+// Random policies. The test draws rules, a principal and data. It then changes the data in ways that the principal
+// may not notice. This file computes what the principal may notice from the records, without package policy.
 
-// holds evaluates a drawn condition for a record.
+// holds evaluates a random condition for a record.
 func holds(f query.Filter, r record) bool {
 	same := func(path query.Path, v value.Value) bool {
 		have := r[path[0]]
@@ -41,16 +40,16 @@ func holds(f query.Filter, r record) bool {
 	panic(fmt.Sprintf("no condition of this test: %T", f))
 }
 
-// inside reports whether r is in the view of class: tenant, filters of the principal and, unless raw, the default
-// filters.
+// inside reports whether r is in the principal's view of class. It checks the tenant, the principal's filters and,
+// unless raw is set, the default filters.
 func (d *drawn) inside(w world, class string, r record, raw bool) bool {
 	rule := d.rules.Classes[class]
 	canonical, said := d.said(rule.Canonical)
 	if !said {
-		return false // also if it is switched off
+		return false // even if it is switched off
 	}
 	if t := rule.Tenant; t != nil && d.bypasses(t) {
-		// all tenants
+		// all tenants are visible
 	} else if t != nil && t.Through != "" {
 		parent := leads[t.Through]
 		if !slices.ContainsFunc(w[parent], func(p record) bool {
@@ -71,7 +70,7 @@ func (d *drawn) inside(w world, class string, r record, raw bool) bool {
 		}
 		if f, ok := n.filters["default"].(query.Compare); ok && !decides(own, f.Path[0]) {
 			if !slices.Contains(columnsOf(tables[slices.IndexFunc(tables, func(t table) bool { return t.name == class })]), f.Path[0]) {
-				return false // an absent value refuses
+				return false // a missing value refuses
 			}
 			if !holds(f, r) {
 				return false
@@ -81,7 +80,8 @@ func (d *drawn) inside(w world, class string, r record, raw bool) bool {
 	return raw || canonical == nil || holds(canonical, r)
 }
 
-// decides reports whether a condition on a class replaces the default one on a field: the class's own keys win.
+// decides reports whether a condition on a class replaces the default condition on a field. Keys of the class have
+// precedence.
 func decides(own query.Filter, field string) bool {
 	switch f := own.(type) {
 	case query.And:
@@ -116,8 +116,8 @@ func (d *drawn) shows(class string) bool {
 	return (listed || d.rules.Unlisted) && !rule.Hidden
 }
 
-// observation returns all that the principal may notice of a world, as text. This is the visible fields of every record
-// in its views, and whether each passes the default filters.
+// observation returns everything that the principal may notice of a world, as text. This is the visible fields of
+// every record in its views, and whether each record passes the default filters.
 func (d *drawn) observation(w world) string {
 	var b strings.Builder
 	for _, t := range tables {
@@ -138,7 +138,7 @@ func (d *drawn) observation(w world) string {
 						kind = ""
 					}
 					v := r[name]
-					switch name { // triggers make these of other columns
+					switch name { // triggers compute these from other columns
 					case "lexemes":
 						v = r["note"]
 					case "whispers":
@@ -155,8 +155,8 @@ func (d *drawn) observation(w world) string {
 	return b.String()
 }
 
-// masked returns the part of a value that may be noticed if a rule masks it. This is all of it if there is no mask. A
-// hash shows which values are equal.
+// masked returns the part of a value that the principal may notice under a mask. Without a mask it is the whole
+// value. A hash reveals which values are equal.
 func masked(kind plan.MaskKind, v any) string {
 	text, isText := v.(string)
 	switch {
@@ -178,7 +178,7 @@ func masked(kind plan.MaskKind, v any) string {
 	return fmt.Sprint(v)
 }
 
-// full draws a record of a table with all of its columns.
+// full draws a record of a table with all its columns.
 func (m *maker) full(t table, n int) record {
 	r := m.draw(t.name, n)
 	if t.name == "orgs" && n <= 2 {
@@ -205,7 +205,7 @@ func (m *maker) full(t table, n int) record {
 func (m *maker) hidden(name string, id any) any {
 	switch name {
 	case "email":
-		return fmt.Sprintf("%v-%d", id, m.IntN(1000)) // all are different
+		return fmt.Sprintf("%v-%d", id, m.IntN(1000)) // all values are different
 	case "private":
 		return pick[any](m.Rand, nil, true, false)
 	case "rank", "pay", "score":
@@ -217,12 +217,12 @@ func (m *maker) hidden(name string, id any) any {
 	case "spent":
 		return m.money()
 	case "lexemes", "whispers":
-		return nil // of triggers
+		return nil // set by triggers
 	}
 	return m.text()
 }
 
-// any draws a world, whatever is visible of it.
+// any draws a random world, without regard to visibility.
 func (m *maker) any() world {
 	w := world{}
 	for _, t := range tables {
@@ -233,7 +233,7 @@ func (m *maker) any() world {
 	return w
 }
 
-// unnoticed makes another world of w by changes that d's principal can't notice, and returns how many.
+// unnoticed returns a copy of w with changes that d's principal may not notice, and the number of changes.
 func (m *maker) unnoticed(w world, d *drawn) (world, int) {
 	want, done := d.observation(w), 0
 	for step := range 60 {
@@ -286,7 +286,8 @@ func TestNonInterferencePoliciesMariaDB(t *testing.T) {
 	interferePolicies(t, pairs(t, mariadbPairs), func(string) side { return mariadbSide(t, false) })
 }
 
-// interferePolicies compares the answers over two worlds that d's principal may not tell apart: a fifth of most.
+// interferePolicies compares the answers in two worlds that the principal may not distinguish. It compares a fifth of
+// most.
 func interferePolicies(t *testing.T, most int, open func(name string) side) {
 	sides := []side{open("one"), open("other")}
 	const callsPerPolicy = 50
@@ -295,7 +296,7 @@ func interferePolicies(t *testing.T, most int, open func(name string) side) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		draw := &drawer{r}
 		d := draw.policy()
-		for sides[0].puts(t, d.rules) != nil { // until they don't contradict each other
+		for sides[0].puts(t, d.rules) != nil { // draw until the rules don't contradict each other
 			d = draw.policy()
 		}
 		if err := sides[1].puts(t, d.rules); err != nil {
@@ -319,14 +320,14 @@ func interferePolicies(t *testing.T, most int, open func(name string) side) {
 		}
 	}
 	t.Logf("%+v, %d changes", got, changes)
-	// Calls that are all refused, and worlds that are all the same, would prove nothing.
+	// The test would prove nothing if all calls were refused or all worlds were the same.
 	if differ == 0 && (got.answered < got.calls/4 || got.records < got.calls/12 || changes < got.calls/10) {
 		t.Errorf("too little was compared: %+v, %d changes", got, changes)
 	}
 }
 
-// TestNonInterferencePoliciesCanFail checks that the comparison finds leaks. Each row loosens the rules in force, and
-// not those from which the worlds are made.
+// TestNonInterferencePoliciesCanFail checks that the comparison detects leaks. Each row loosens the active rules, but
+// not the rules from which the worlds are created.
 func TestNonInterferencePoliciesCanFail(t *testing.T) {
 	for name, loosen := range map[string]func(*policy.ClassRule) bool{
 		"no tenant": func(r *policy.ClassRule) bool { had := r.Tenant != nil; r.Tenant = nil; return had },
@@ -355,7 +356,7 @@ func TestNonInterferencePoliciesCanFail(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 5))
 				draw := &drawer{r}
 				d := draw.policy()
-				for !putsLoose(t, sides, d.rules, loosen) { // until loosen changes them, and the result has no contradictions
+				for !putsLoose(t, sides, d.rules, loosen) { // draw until loosen changes the rules and the result has no contradictions
 					d = draw.policy()
 				}
 				m := &maker{Rand: r}
@@ -378,8 +379,8 @@ func TestNonInterferencePoliciesCanFail(t *testing.T) {
 	}
 }
 
-// putsLoose puts rules with looser rules of classes in force on all sides. It reports false if none became looser, or if
-// a side refuses them.
+// putsLoose applies loosened rules on all sides. It returns false if no rule became looser, or if a side refuses the
+// rules.
 func putsLoose(t *testing.T, sides []side, rules policy.Rules, loosen func(*policy.ClassRule) bool) bool {
 	looser := false
 	rules.Classes = maps.Clone(rules.Classes)

@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// TestPresent checks that the sheet of a change whose record has moved since says so at once. It shows people and the
-// agent the record as it is now, as far as they see it. This holds for an update, a delete, a record that is gone, and
-// one that came back, in each database.
+// TestPresent checks the sheet of a change whose record has changed since. It must say so at once. It must show
+// people and the agent the current record, as far as they see it. The test covers an update, a delete, a removed
+// record, and a restored record in each database.
 func TestPresent(t *testing.T) { inOffices(t, present) }
 
 func present(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *office) {

@@ -24,18 +24,18 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// office is a gateway that keeps changes, over a small tracker of two tenants.
+// An office is a gateway with changes, for a small tracker with two tenants.
 type office struct {
 	*testing.T
 	gateway *bailiwick.Gateway
 	store   *sqlite.Store
 	tokens  *identity.Tokens
-	db      *sql.DB // the tracker, for writes by others
+	db      *sql.DB // the tracker, for writes by other programs
 	sources map[string]source.Source
 	rules   policy.Rules
 	queue   *change.Queue
-	path    string // of store
-	driver  string // of db, or "" for SQLite
+	path    string // the path of the store
+	driver  string // the driver of db, or "" for SQLite
 }
 
 const officeTables = `
@@ -48,7 +48,7 @@ INSERT INTO issues (id, org, title, n, secret_note, code) VALUES (1, 'acme', 'on
 INSERT INTO comments VALUES (1, 1, 'hm'), (2, 1, 'so'), (3, 9, 'theirs');
 `
 
-// newOffice opens an office. more changes its options.
+// newOffice opens an office. The function more may change its options.
 func newOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *office {
 	t.Helper()
 	dir := t.TempDir()
@@ -99,7 +99,7 @@ func newOffice(t *testing.T, more func(*bailiwick.Options, *change.Options)) *of
 	return o
 }
 
-// token makes a credential and returns its principal.
+// token creates a credential and returns its principal.
 func (o *office) token(kind identity.Kind, owner, tenant string, scopes ...identity.Scope) identity.Principal {
 	o.Helper()
 	operator := identity.Principal{ID: "cli", Kind: identity.Human, Scopes: []identity.Scope{identity.Operator}}
@@ -122,7 +122,7 @@ func (o *office) person(name string) bailiwick.Reviewer {
 	return o.gateway.Reviewer(o.token(identity.Human, name, "acme", identity.Read, identity.Review), "visit")
 }
 
-// propose proposes writes, written as JSON, as p.
+// propose proposes writes as p. The writes are JSON.
 func (o *office) propose(p identity.Principal, writes string) (s *review.Sheet, err error) {
 	o.Helper()
 	doc, err := value.Read([]byte(writes), 0)
@@ -144,7 +144,7 @@ func (o *office) propose(p identity.Principal, writes string) (s *review.Sheet, 
 	return o.ask(p, policy.WriteRaw, r)
 }
 
-// ask proposes r as p, with a tool for writes of a kind.
+// ask proposes r as p. It uses a tool for this kind of writes.
 func (o *office) ask(p identity.Principal, kind policy.Write, r write.Request) (s *review.Sheet, err error) {
 	err = o.gateway.Do(o.Context(), p, bailiwick.CallSpec{Tool: r.Tool, Needs: identity.Write, Writes: kind, Proposes: true, Correlation: "c1"},
 		func(ctx context.Context, c *bailiwick.Call) (int, error) {
@@ -154,7 +154,7 @@ func (o *office) ask(p identity.Principal, kind policy.Write, r write.Request) (
 	return s, err
 }
 
-// holds returns the text of one value in the tracker.
+// holds returns the text of a single value in the tracker.
 func (o *office) holds(query string) string {
 	o.Helper()
 	var text sql.NullString
@@ -215,7 +215,7 @@ func TestChange(t *testing.T) {
 	if err != nil || back.State != change.Pending {
 		t.Fatal(back, err)
 	}
-	// A revert is shown with its own id.
+	// A revert is listed with its own id.
 	rows, _, err := ben.Queue(t.Context(), change.Filter{States: []change.State{change.Pending}})
 	if err != nil || len(rows) != 1 {
 		t.Fatal(rows, err)
@@ -233,7 +233,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestChangeRefused has a row for each reason why a change isn't accepted, or isn't approved.
+// TestChangeRefused checks each reason for which a change or an approval is refused.
 func TestChangeRefused(t *testing.T) {
 	o := newOffice(t, nil)
 	bot := o.bot()
@@ -256,7 +256,7 @@ func TestChangeRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
 		}
 	}
-	// Only reviewers see that a hidden record conflicts.
+	// Only reviewers see a conflict with a hidden record.
 	s, err := o.propose(bot, `{"op": "create", "class": "issues", "data": {"title": "x", "code": "taken"}}`)
 	if err != nil || strings.Contains(review.Text(s), "unique") {
 		t.Error(s, err)
@@ -273,9 +273,9 @@ func TestChangeRefused(t *testing.T) {
 	}
 }
 
-// TestChangeRefusedByTheDatabase checks that an agent learns at once of a write that the database would refuse. This
-// holds if the reason is a rule over visible fields or a record that the agent sees. Only people learn of a record that
-// the agent doesn't see.
+// TestChangeRefusedByTheDatabase checks writes that the database would refuse. The agent must learn so at once if the
+// reason is a rule over visible fields or a visible record. If the reason is a record that the agent doesn't see,
+// only people may learn it.
 func TestChangeRefusedByTheDatabase(t *testing.T) {
 	o := newOffice(t, nil)
 	bot := o.bot()
@@ -286,10 +286,10 @@ func TestChangeRefusedByTheDatabase(t *testing.T) {
 			`/writes/1/data/code another record of issues has the same code; change the record "2", or write another value`},
 		{`[{"op": "update", "class": "issues", "id": "1", "data": {"n": 1}}, {"op": "create", "class": "comments", "data": {"body": "y", "issue_id": 9}}]`,
 			`/writes/1/data/issue_id issue_id leads to no record of issues`},
-		{`{"op": "update", "class": "issues", "id": "1", "data": {"code": "a", "n": 1}}`, ""},                                           // its own
-		{`{"op": "update", "class": "issues", "id": "1", "data": {"code": "taken"}}`, "another record has the same code"},               // a hidden record's
-		{`[{"op": "delete", "class": "issues", "id": "2"}, {"op": "update", "class": "issues", "id": "1", "data": {"code": "b"}}]`, ""}, // it frees the value
-		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": 7}}`, "a constraint on n, org doesn't hold: n <> 7 OR org = ''"}, // of several fields
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"code": "a", "n": 1}}`, ""},                                           // its own value
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"code": "taken"}}`, "another record has the same code"},               // the value of a hidden record
+		{`[{"op": "delete", "class": "issues", "id": "2"}, {"op": "update", "class": "issues", "id": "1", "data": {"code": "b"}}]`, ""}, // the delete frees the value
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": 7}}`, "a constraint on n, org doesn't hold: n <> 7 OR org = ''"}, // a constraint over several fields
 	} {
 		s, err := o.propose(bot, c.writes)
 		got := ""
@@ -314,12 +314,12 @@ func TestChangeRefusedByTheDatabase(t *testing.T) {
 	}
 }
 
-// TestChangeMoved checks that an approved change is stopped by a write meanwhile, by rules that no longer allow it, and
-// by a principal that no longer exists.
+// TestChangeMoved checks what stops an approved change: a write in the meantime, rules that no longer allow it, and a
+// principal that no longer exists.
 func TestChangeMoved(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		do   func(o *office, bot identity.Principal, sheet *review.Sheet) error // the approval
+		do   func(o *office, bot identity.Principal, sheet *review.Sheet) error // performs the approval
 		want change.State
 		kind string
 	}{
@@ -375,8 +375,8 @@ func TestChangeMoved(t *testing.T) {
 	}
 }
 
-// TestChangeRecorded checks under whose name each step of a change is in the audit: a person's decision is recorded as
-// theirs, and not the agent's.
+// TestChangeRecorded checks under which name the audit records each step of a change. A person's decision must be
+// recorded under the person's name and not the agent's.
 func TestChangeRecorded(t *testing.T) {
 	o := newOffice(t, nil)
 	s, err := o.propose(o.bot(), `{"op": "update", "class": "issues", "id": "1", "data": {"status": "Done"}}`)

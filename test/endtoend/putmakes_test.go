@@ -11,9 +11,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// TestPutMakes checks a PUT of something that doesn't exist. An agent can propose it if the document says that the PUT
-// creates it. The change is stale if somebody else has created it by then. If the answer is lost, the gateway looks for
-// the created object.
+// TestPutMakes checks a PUT of an object that doesn't exist. An agent can propose it if the document says that the
+// PUT creates the object. The change becomes stale if somebody else has created the object meanwhile. If the answer
+// is lost, the gateway looks for the created object.
 func TestPutMakes(t *testing.T) {
 	const replaces = `"operationId": "setMachine", `
 	declared := func(more string) func(*calls.Rules) {

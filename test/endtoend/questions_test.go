@@ -8,8 +8,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/questions"
 )
 
-// TestQuestions asks typical questions about a shop and a tracker, through the tools, and expects the same right answers
-// on every database.
+// TestQuestions asks typical questions about a shop and a tracker through the tools. Every database must give the
+// same correct answers.
 func TestQuestions(t *testing.T) {
 	for _, on := range []struct {
 		name string

@@ -21,7 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// A keeper is a store of changes and of their records.
+// A keeper is a store of changes and their records.
 type keeper interface {
 	audit.Log
 	audit.Reader
@@ -46,7 +46,7 @@ func (s *sink) Append(ctx context.Context, r *audit.Record) error {
 func every(*audit.Record) bool { return true }
 func none(*audit.Record) bool  { return false }
 
-// archive is an office whose changes and records are in one store, of either kind, with a log that can fail.
+// An archive is an office whose changes and records are in one store. Its log can fail.
 type archive struct {
 	*office
 	kept keeper
@@ -54,7 +54,7 @@ type archive struct {
 	bot  identity.Principal
 }
 
-// onStores runs test with the changes and records in each kind of store.
+// onStores runs test with each kind of store for the changes and records.
 func onStores(t *testing.T, test func(t *testing.T, a *archive), more func(*bailiwick.Options, *change.Options)) {
 	t.Helper()
 	for _, name := range []string{"sqlite", "postgres"} {
@@ -83,7 +83,7 @@ func onStores(t *testing.T, test func(t *testing.T, a *archive), more func(*bail
 	}
 }
 
-// wish proposes to set n of issue 1.
+// wish proposes a new value of n for issue 1.
 func (a *archive) wish(n int) (id, digest string, err error) {
 	s, err := a.propose(a.bot, fmt.Sprintf(`{"op": "update", "class": "issues", "id": "1", "data": {"n": %d}}`, n))
 	if err != nil {
@@ -118,7 +118,7 @@ func (a *archive) becomes(id string, want change.State) *change.Change {
 	}
 }
 
-// execute runs an executor until the test ends, or stop is called.
+// execute runs an executor until the end of the test, or until stop is called.
 func (a *archive) execute(g *bailiwick.Gateway) (stop func()) {
 	ctx, cancel := context.WithCancel(a.Context())
 	done := make(chan struct{})
@@ -134,7 +134,7 @@ func (a *archive) execute(g *bailiwick.Gateway) (stop func()) {
 	return stop
 }
 
-// steps returns the records of a change: of its steps and of calls about it.
+// steps returns the records about a change: those of its steps and of calls about it.
 func (a *archive) steps(id string) (out []string) {
 	a.Helper()
 	err := a.kept.Records(a.Context(), audit.First, func(r audit.Record) bool {
@@ -149,7 +149,7 @@ func (a *archive) steps(id string) (out []string) {
 	return out
 }
 
-// reconciled fails unless each step of each change soon has its record.
+// reconciled fails unless each step of each change gets its record soon.
 func (a *archive) reconciled() {
 	a.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -167,8 +167,8 @@ func (a *archive) reconciled() {
 	}
 }
 
-// TestUnrecordedApproval checks that no decision takes effect before it is in the audit, of any person, at any time
-// the log fails.
+// TestUnrecordedApproval checks that a decision has no effect before it is in the audit, for any person and any time
+// at which the log fails.
 func TestUnrecordedApproval(t *testing.T) {
 	onStores(t, func(t *testing.T, a *archive) {
 		a.execute(a.gateway)
@@ -178,7 +178,7 @@ func TestUnrecordedApproval(t *testing.T) {
 		if _, err := a.person("ben").Approve(t.Context(), id, digest, ""); kindOf(err) != "audit" {
 			t.Error("an approval that is not recorded:", err)
 		}
-		// Other changes are applied meanwhile, so executors have looked at this one as well.
+		// Other changes are applied meanwhile, so executors have also looked at this change.
 		for n := range 3 {
 			other, seen := a.mustWish(100 + n)
 			if _, err := a.person("ben").Approve(t.Context(), other, seen, ""); err != nil {
@@ -186,12 +186,12 @@ func TestUnrecordedApproval(t *testing.T) {
 			}
 			a.becomes(other, change.Applied)
 		}
-		time.Sleep(1500 * time.Millisecond) // more than a round of an executor. A slow machine makes it easier, not harder
+		time.Sleep(1500 * time.Millisecond) // longer than a round of an executor. On a slow machine the check is less strict
 		if c := a.becomes(id, change.Granted); a.holds("SELECT n FROM issues WHERE id = 1") != "102" {
 			t.Fatalf("it was applied, and its approval is not recorded: %+v", c)
 		}
 		a.log.fail(none)
-		// The record of the moved values is stale by then, because they differ from the reviewed ones.
+		// By then, the change is stale, because the values differ from the reviewed values.
 		a.becomes(id, change.Stale)
 		a.reconciled()
 		want := []string{"changes/created proposed ana v1", "propose_changes proposed ana v1", "changes/approve failed ben v1 audit", "changes/approved approved ben v1",
@@ -202,7 +202,7 @@ func TestUnrecordedApproval(t *testing.T) {
 	}, nil)
 }
 
-// TestUnrecordedClaim checks that nothing is written before the log has that it is about to be.
+// TestUnrecordedClaim checks that nothing is written before the log contains the claim of the change.
 func TestUnrecordedClaim(t *testing.T) {
 	onStores(t, func(t *testing.T, a *archive) {
 		a.execute(a.gateway)
@@ -214,7 +214,7 @@ func TestUnrecordedClaim(t *testing.T) {
 			_, err := ben.Approve(t.Context(), id, digest, "")
 			answered <- err
 		}()
-		for end := time.Now().Add(time.Minute); tried.Load() < 3; time.Sleep(10 * time.Millisecond) { // the executor goes on trying
+		for end := time.Now().Add(time.Minute); tried.Load() < 3; time.Sleep(10 * time.Millisecond) { // the executor keeps trying
 			if time.Now().After(end) {
 				t.Fatal("the claim was never to be recorded")
 			}
@@ -231,7 +231,7 @@ func TestUnrecordedClaim(t *testing.T) {
 	}, func(_ *bailiwick.Options, c *change.Options) { c.Lease = 2 * time.Second })
 }
 
-// TestUnrecordedProposal checks that a proposal that was answered with an error doesn't wait for review.
+// TestUnrecordedProposal checks that a proposal that returned an error doesn't wait for review.
 func TestUnrecordedProposal(t *testing.T) {
 	for name, when := range map[string]func(*audit.Record) bool{
 		"nothing can be recorded": every,
@@ -256,8 +256,8 @@ func TestUnrecordedProposal(t *testing.T) {
 	}
 }
 
-// TestDecisionsRecordedLate checks that decisions of people and agents while the log fails are in the audit once it
-// works again.
+// TestDecisionsRecordedLate checks decisions of people and agents while the log fails. They must be in the audit
+// after the log works again.
 func TestDecisionsRecordedLate(t *testing.T) {
 	onStores(t, func(t *testing.T, a *archive) {
 		ben := a.person("ben")
@@ -292,7 +292,7 @@ func TestDecisionsRecordedLate(t *testing.T) {
 	}, nil)
 }
 
-// TestBrokenGlassRecorded checks that the record of an approval says that one person has decided alone.
+// TestBrokenGlassRecorded checks that the record of a break-glass approval says that one person has decided alone.
 func TestBrokenGlassRecorded(t *testing.T) {
 	onStores(t, func(t *testing.T, a *archive) {
 		id, digest := a.mustWish(5)
@@ -308,7 +308,8 @@ func TestBrokenGlassRecorded(t *testing.T) {
 	}, nil)
 }
 
-// TestUnanswered checks that a change filed by a process that ended before it could answer is withdrawn by another one.
+// TestUnanswered checks a change that was filed by a process which ended before it could answer. Another process must
+// withdraw the change.
 func TestUnanswered(t *testing.T) {
 	o := newOffice(t, nil)
 	a := &archive{office: o, kept: o.store, bot: o.bot()}
@@ -317,7 +318,7 @@ func TestUnanswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left.ID, left.Effects = "", nil // another digest, so another change
+	left.ID, left.Effects = "", nil // another digest, and therefore another change
 	filed, err := o.queue.Under("v1").Propose(t.Context(), left)
 	if err != nil || filed.ID == id {
 		t.Fatal(filed, err)
@@ -327,7 +328,7 @@ func TestUnanswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	// The test doesn't wait: the step is backdated by more than an answer can take.
+	// Instead of waiting, the test backdates the step by more than the maximum time of an answer.
 	if _, err := db.ExecContext(t.Context(), `UPDATE outbox SET body = replace(body, '"time":"202', '"time":"201')`); err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +340,7 @@ func TestUnanswered(t *testing.T) {
 	a.reconciled()
 }
 
-// A slow source writes, and then answers only when released.
+// A slow source writes at once, but returns only when the test releases it.
 type slow struct {
 	source.Source
 	source.Writer
@@ -348,7 +349,7 @@ type slow struct {
 	stands atomic.Bool
 }
 
-// again makes the next write block.
+// again makes the next write wait for its release.
 func (s *slow) again() {
 	s.wrote, s.goes = make(chan struct{}), make(chan struct{})
 	s.stands.Store(false)
@@ -356,15 +357,16 @@ func (s *slow) again() {
 
 func (s *slow) Apply(ctx context.Context, p writes.Permit) (change.Receipt, error) {
 	r, err := s.Writer.Apply(context.WithoutCancel(ctx), p)
-	if s.stands.CompareAndSwap(false, true) { // the first executor
+	if s.stands.CompareAndSwap(false, true) { // only the first executor
 		close(s.wrote)
 		<-s.goes
 	}
 	return r, err
 }
 
-// TestWokenReplica suspends an executor after the effect, until its lease has gone to another one. There is one effect,
-// and one record of it. Its record names the rules that decided, though others came into force meanwhile.
+// TestWokenReplica suspends an executor after the write until another executor has its lease. There must be one write
+// and one record of it. The record must name the rules that decided, although other rules have taken effect
+// meanwhile.
 func TestWokenReplica(t *testing.T) {
 	s := &slow{}
 	onStores(t, func(t *testing.T, a *archive) {
@@ -384,9 +386,9 @@ func TestWokenReplica(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.execute(other)
-		a.becomes(id, change.Applied) // the other one has found the marker
+		a.becomes(id, change.Applied) // the other executor has found the marker
 		close(s.goes)
-		stop() // waits until the first one has finished
+		stop() // waits until the first executor has finished
 		want := []string{"changes/created proposed ana v1", "propose_changes proposed ana v1", "changes/approved approved ben v1", "changes/claimed applying ana v1",
 			"changes/claimed applying ana v2", "changes/applied applied ana v2"}
 		a.reconciled()
@@ -401,8 +403,8 @@ func TestWokenReplica(t *testing.T) {
 	})
 }
 
-// TestRulesOfRecord checks that the record of an applied change doesn't name rules that come into force while it is
-// applied.
+// TestRulesOfRecord checks the record of an applied change. It must not name rules that took effect while the change
+// was being applied.
 func TestRulesOfRecord(t *testing.T) {
 	s := &slow{}
 	onStores(t, func(t *testing.T, a *archive) {

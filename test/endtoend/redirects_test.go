@@ -39,7 +39,7 @@ const teams = `{"openapi": "3.0.3", "info": {"title": "Teams", "version": "1"},
   "/run": {"get": {"operationId": "runNow", "responses": {"200": {"description": "ok"}}}},
   "/admin/{name}": {"parameters": [{"name": "name", "in": "path", "required": true, "schema": {"type": "string"}}], "get": {"operationId": "getAdmin", "responses": {"200": {"description": "ok"}}}}}}`
 
-// door is an API that redirects /go to any URL that its caller gives, and returns the credential of its caller.
+// A door is an API that redirects /go to any URL that its caller names. It also returns the credential of its caller.
 type door struct {
 	mu    sync.Mutex
 	asked []string
@@ -88,8 +88,8 @@ func newDoor(t *testing.T) (*office, *door) {
 	}), h
 }
 
-// TestRedirectedCalls checks that a redirect is a call of its own. It isn't made if the principal can't make it. Hidden
-// fields of its response are hidden, and its target is shown only if the principal can see it.
+// TestRedirectedCalls checks that following a redirect is a separate call. It isn't made if the principal can't make
+// it. Hidden fields of its response stay hidden, and its target is shown only if the principal can see it.
 func TestRedirectedCalls(t *testing.T) {
 	o, h := newDoor(t)
 	for _, row := range []struct{ to, want, calls string }{
@@ -125,8 +125,8 @@ func TestRedirectedCalls(t *testing.T) {
 	}
 }
 
-// TestPathsOfOthers checks that no value in a path can turn one call into another that is hidden. The answer is that of
-// an API that has no such path.
+// TestPathsOfOthers checks that no value in a path can turn a call into a call of a hidden operation. The answer must
+// be that of an API without such a path.
 func TestPathsOfOthers(t *testing.T) {
 	o, h := newDoor(t)
 	for _, row := range []struct{ id, want string }{
@@ -151,8 +151,8 @@ func TestPathsOfOthers(t *testing.T) {
 	}
 }
 
-// TestOwnCredential checks that no credential of the gateway is in anything that it returns: answers, failures,
-// receipts, sheets and records.
+// TestOwnCredential checks that the gateway never returns its own credential in answers, errors, receipts, sheets or
+// records.
 func TestOwnCredential(t *testing.T) {
 	o, _ := newDoor(t)
 	var all strings.Builder
@@ -196,7 +196,7 @@ func TestOwnCredential(t *testing.T) {
 	}
 }
 
-// read calls an operation that reads, and returns the body of the answer.
+// read calls a read operation and returns the body of the answer.
 func (o *office) read(operation string, args validate.Arguments) (text string, err error) {
 	o.Helper()
 	err = o.gateway.Do(o.Context(), o.bot(), bailiwick.CallSpec{Tool: "call_api_read", Needs: identity.Read, Correlation: "c1"}, func(ctx context.Context, c *bailiwick.Call) (int, error) {

@@ -20,7 +20,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// versions maps the correlation id of each record to the policy that it names.
+// A versions log maps the correlation id of each record to the policy that the record names.
 type versions struct{ of sync.Map }
 
 func (v *versions) Append(_ context.Context, r *audit.Record) error {
@@ -28,8 +28,8 @@ func (v *versions) Append(_ context.Context, r *audit.Record) error {
 	return nil
 }
 
-// regime returns the n-th rules that are put into force, and their answer to a read of notes. In turn the rules show
-// other fields, other records, or nothing.
+// regime returns the n-th rules of a sequence and their answer to a read of notes. In turn, the rules show other
+// fields, other records, or nothing.
 func regime(n int) (rules policy.Rules, answer string) {
 	rule := policy.ClassRule{}
 	switch n % 4 {
@@ -45,7 +45,7 @@ func regime(n int) (rules policy.Rules, answer string) {
 	return policy.Rules{Version: fmt.Sprint(n), Classes: map[string]policy.ClassRule{"notes": rule}}, answer
 }
 
-// notesOf returns what a call reads of notes.
+// notesOf returns the notes that a call reads.
 func notesOf(ctx context.Context, c *bailiwick.Call) string {
 	page, err := c.Read(ctx, &query.Find{Class: "notes", Limit: 5})
 	if err != nil {
@@ -54,8 +54,8 @@ func notesOf(ctx context.Context, c *bailiwick.Call) string {
 	return string(page.AppendJSON(nil))
 }
 
-// TestReload makes 10,000 calls while rules are reloaded a hundred times. Each answer is that of the rules that the
-// call's record names, even if the rules change while a call runs.
+// TestReload makes 10,000 calls while rules are reloaded a hundred times. Each answer must be that of the rules in
+// the call's record, even if the rules change during a call.
 func TestReload(t *testing.T) {
 	const calls, reloads, askers = 10_000, 100, 8
 	log := &versions{}
@@ -67,7 +67,7 @@ func TestReload(t *testing.T) {
 	}
 	var asked, crossed atomic.Int64
 	var mu sync.Mutex
-	in := 0 // the number of the rules in force
+	in := 0 // the number of the current rules
 	reload := func() {
 		mu.Lock()
 		defer mu.Unlock()
@@ -134,8 +134,8 @@ func TestReload(t *testing.T) {
 	t.Logf("%d calls by %d rules: %v; %d ran on over a reload", total, len(used), seen, crossed.Load())
 }
 
-// TestRulesRecorded checks that other rules are in the audit before they are in force, and that the old ones stay if that
-// can't be recorded.
+// TestRulesRecorded checks that new rules are in the audit before they take effect. The old rules must stay if the
+// change can't be recorded.
 func TestRulesRecorded(t *testing.T) {
 	kept := &audit.Memory{}
 	log := &sink{Log: kept}
@@ -164,8 +164,7 @@ func TestRulesRecorded(t *testing.T) {
 	}
 }
 
-// TestSetRules checks that rules that don't fit leave all unchanged, and that a reload of the sources keeps the rules in
-// force.
+// TestSetRules checks that invalid rules change nothing, and that a reload of the sources keeps the current rules.
 func TestSetRules(t *testing.T) {
 	first, _ := regime(0)
 	g := gateway(t, bailiwick.Options{Audit: &audit.Memory{}, Rules: first})

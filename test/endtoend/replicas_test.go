@@ -25,20 +25,20 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// deed is one action on a change, by one of several people.
+// A deed is one action of a person on a change.
 type deed struct {
 	do  string // "approve", "reject", "ask", "answer", "replace", "edit", "cancel" or "show"
 	who int
 }
 
-// life is the model's state of a change that needs two approvals.
+// A life is the model's state of a change that needs two approvals.
 type life struct {
 	state     change.State
 	approvers uint8
 }
 
-// oneChange is the model of one change, deed by deed, whichever person and replica acts. A deed that lost a race
-// ("moved") has done nothing.
+// oneChange is the model of one change, independent of the acting person and replica. A deed that lost a race
+// ("moved") has no effect.
 var oneChange = porcupine.Model{
 	Init: func() any { return life{state: change.Pending} },
 	Step: func(state, input, output any) (bool, any) {
@@ -81,8 +81,8 @@ var oneChange = porcupine.Model{
 	DescribeOperation: func(in, out any) string { return fmt.Sprint(in, " → ", out) },
 }
 
-// applied returns the state after a caller learned that the change can't be stopped any more. An approved change has
-// begun to be applied.
+// applied returns the state after a caller has learned that the change can no longer be stopped. Applying an approved
+// change has then begun.
 func applied(l life) life {
 	if l.state == change.Granted {
 		l.state = change.Applied
@@ -119,7 +119,7 @@ func (l life) approve(who uint8, out string) (bool, any) {
 	return true, l
 }
 
-// rounds returns how many changes are tried. BAILIWICK_SOAK sets it for the long form.
+// rounds returns the number of changes to try. BAILIWICK_SOAK overrides it for long runs.
 func rounds(short int) int {
 	if n, err := strconv.Atoi(os.Getenv("BAILIWICK_SOAK")); err == nil {
 		return n
@@ -127,10 +127,10 @@ func rounds(short int) int {
 	return short
 }
 
-// TestReplicas has people and an agent act on one change after another in every way they can. They use two replicas
-// that share one store, and their results are compared with the model. An applied change is in the target once, and
-// nothing else is. Every other change is a group of an action and a write of another record, which are written together
-// or not at all.
+// TestReplicas lets people and an agent act on one change after another in every possible way, through two replicas
+// with one store. It compares the results with the model. An applied change must be in the target once, and nothing
+// else may be there. Every other change is a group of an action and a write of another record. They must be written
+// together or not at all.
 func TestReplicas(t *testing.T) {
 	url := services.Postgres(t)
 	var replicas []*bailiwick.Gateway
@@ -146,7 +146,7 @@ func TestReplicas(t *testing.T) {
 		stores = append(stores, s)
 		at := newOffice(t, func(options *bailiwick.Options, changes *change.Options) {
 			if o != nil {
-				options.Sources = o.sources // both write to the same tracker
+				options.Sources = o.sources // both replicas write to the same tracker
 			}
 			options.Refresher, options.Audit, options.History, changes.Store = identity.Fixed{}, s, s, s
 			changes.Edit, changes.Audited = true, o != nil
@@ -181,7 +181,7 @@ func TestReplicas(t *testing.T) {
 		before, title := o.holds("SELECT n FROM issues WHERE id = 2"), o.holds("SELECT title FROM issues WHERE id = 1")
 		history := o.crowd(replicas, bot, people, s, !grouped)
 		if t.Failed() {
-			return // an error that the model doesn't know
+			return // an error that the model doesn't define
 		}
 		if !porcupine.CheckOperations(oneChange, history) {
 			for _, op := range history {
@@ -211,7 +211,8 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// crowd has all act on one change concurrently and returns the results, and when they came. Nobody edits a change that holds an action.
+// crowd lets everybody act on one change concurrently. It returns the results with their times. Nobody edits a change
+// that contains an action.
 func (o *office) crowd(replicas []*bailiwick.Gateway, bot identity.Principal, people []identity.Principal, s *review.Sheet, edit bool) []porcupine.Operation {
 	var mu sync.Mutex
 	var history []porcupine.Operation
@@ -239,7 +240,7 @@ func (o *office) crowd(replicas []*bailiwick.Gateway, bot identity.Principal, pe
 	return history
 }
 
-// settled waits until a change is neither approved nor applying.
+// settled waits until a change is neither approved nor being applied.
 func (o *office) settled(s change.Store, id string) *change.Change {
 	for range 200 {
 		c, err := s.Get(o.Context(), id)
@@ -247,10 +248,10 @@ func (o *office) settled(s change.Store, id string) *change.Change {
 			o.Fatal(err)
 		}
 		if !slices.Contains([]change.State{change.Granted, change.Applying}, c.State) {
-			if c.State == change.Replaced { // its last version counts, which is undecided
+			if c.State == change.Replaced { // its last version decides, and it is still open
 				return o.settledVersion(s, c)
 			}
-			if c.State == change.Pending || c.State == change.Returned { // the next round proposes on the same record
+			if c.State == change.Pending || c.State == change.Returned { // end the change, because the next round proposes for the same record
 				if _, err := change.NewQueue(change.Options{Store: s}).Reject(o.Context(), id, identity.Principal{ID: "x", Kind: identity.Human, Owner: "x", Scopes: []identity.Scope{identity.Review}}, ""); err != nil {
 					o.Fatal(err)
 				}
@@ -263,7 +264,7 @@ func (o *office) settled(s change.Store, id string) *change.Change {
 	return nil
 }
 
-// settledVersion ends the newest version of c, for which the record is still as it was, and returns c.
+// settledVersion ends the newest version of c, whose record is still unchanged. It returns c.
 func (o *office) settledVersion(s change.Store, c *change.Change) *change.Change {
 	o.Helper()
 	last := c
@@ -278,7 +279,8 @@ func (o *office) settledVersion(s change.Store, c *change.Change) *change.Change
 	return c
 }
 
-// act does one deed and returns the result: the state that a show shows, "ok", or the kind of the refusal.
+// act performs one deed and returns the result. For "show" the result is the state. For others it is "ok" or the kind
+// of the refusal.
 func (o *office) act(g *bailiwick.Gateway, bot identity.Principal, people []identity.Principal, d deed, id, digest string) string {
 	desk, ctx := g.Reviewer(people[d.who], "visit"), o.Context()
 	var err error
@@ -319,7 +321,7 @@ func (o *office) act(g *bailiwick.Gateway, bot identity.Principal, people []iden
 	return kind
 }
 
-// review puts rules into force by which each change needs that many approvals, and actions.
+// review sets rules that require this number of approvals, and actions.
 func (o *office) review(approvals int, actions []action.Declaration) {
 	o.Helper()
 	rules := o.rules

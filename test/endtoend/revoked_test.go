@@ -16,9 +16,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
-// TestRevokedWhileRunning checks that a running call ends soon after its token was revoked through another handle of the
-// store, as another process would. The same holds for the call of a sub-principal whose caller keeps its context from
-// ending.
+// TestRevokedWhileRunning revokes a token through another handle of the store, like another process. A running call
+// of the token must end soon. The same holds for the call of a sub-principal even if its caller prevents the context
+// from ending.
 func TestRevokedWhileRunning(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "b.db"), t.Context()
 	open := func() *identity.Tokens {
@@ -32,7 +32,7 @@ func TestRevokedWhileRunning(t *testing.T) {
 	here, there := open(), open()
 	log := &audit.Memory{}
 	g := gateway(t, bailiwick.Options{Audit: log, Refresher: here})
-	const patience = 20 * time.Second // it takes about a second on an idle machine
+	const patience = 20 * time.Second // about a second on an idle machine
 	for _, derived := range []bool{false, true} {
 		token, _, err := here.Create(ctx, identity.Local("ops"), identity.Token{Name: "bot", Owner: "ana", Scopes: []identity.Scope{identity.Read}})
 		if err != nil {
@@ -50,7 +50,7 @@ func TestRevokedWhileRunning(t *testing.T) {
 			case <-ctx.Done():
 				return 0, ctx.Err()
 			case <-time.After(patience):
-				t.Errorf("derived: %v: it went on", derived) // its error would be that of the call around it, whose context ended
+				t.Errorf("derived: %v: it went on", derived) // the returned error would be that of the outer call, whose context ended
 				return 0, errors.New("it went on")
 			}
 		}
@@ -78,9 +78,9 @@ func TestRevokedWhileRunning(t *testing.T) {
 	}
 }
 
-// TestRevokedElsewhere revokes credentials through another handle of the store, as another process does, and decides at
-// once. A reviewer's decision is refused then, and an agent's proposal is not applied. A credential that another
-// process made a moment ago counts.
+// TestRevokedElsewhere revokes credentials through another handle of the store, like another process, and decides at
+// once. A reviewer's decision must be refused, and an agent's proposal must not be applied. A credential that another
+// process has just created must be accepted.
 func TestRevokedElsewhere(t *testing.T) {
 	ctx := t.Context()
 	o := newOffice(t, nil)
@@ -93,7 +93,7 @@ func TestRevokedElsewhere(t *testing.T) {
 	ops := identity.Local("ops")
 	revoke := func(p identity.Principal) {
 		t.Helper()
-		if _, err := o.tokens.Refresh(ctx, p); err != nil { // this process knows it as good
+		if _, err := o.tokens.Refresh(ctx, p); err != nil { // this process has cached it as valid
 			t.Fatal(err)
 		}
 		if err := there.Revoke(ctx, ops, p.TokenID); err != nil {
@@ -139,7 +139,7 @@ func TestRevokedElsewhere(t *testing.T) {
 		t.Errorf("the change of a revoked agent is %v, %v; points %s", s.State, err, o.holds("SELECT points FROM issues WHERE id = 1"))
 	}
 
-	// Consent, and every credential that comes of another.
+	// Consent, and every other way to derive a credential from another.
 	for name, decide := range map[string]func(p identity.Principal) error{
 		"grant": func(p identity.Principal) error {
 			_, err := o.tokens.Grant(ctx, p, identity.Granting{Client: "https://client.example", Name: "bot", Scopes: []identity.Scope{identity.Read}, Life: time.Hour})

@@ -17,13 +17,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// A blockOffice is an office over a database with one schema per tenant.
+// A blockOffice is an office for a database with one schema per tenant.
 type blockOffice struct {
 	*office
 	block *block
 }
 
-// openBlock opens an office. An agent without a tenant has the schema of globex.
+// openBlock opens an office. An agent without a tenant uses the schema of globex.
 func openBlock(t *testing.T) blockOffice {
 	b := newBlock(t)
 	src := b.source()
@@ -45,7 +45,7 @@ func blockRules(schema string) policy.Rules {
 	return policy.Rules{Version: schema, Unlisted: true, Gates: policy.Gates{RawWrites: policy.Review, SchemaWrites: policy.Review}, Schemas: map[string]string{"app": schema}}
 }
 
-// agent returns an agent of a tenant, and reviewer a person.
+// agent returns an agent of a tenant. reviewer returns a person of a tenant.
 func (o blockOffice) agent(tenant string) identity.Principal {
 	return o.token(identity.Agent, "ana", tenant, identity.Read, identity.Write, identity.Delete, identity.Schema)
 }
@@ -54,7 +54,7 @@ func (o blockOffice) reviewer(tenant string) bailiwick.Reviewer {
 	return o.gateway.Reviewer(o.token(identity.Human, "ben", tenant, identity.Read, identity.Review), "visit")
 }
 
-// count returns how many records of a table of a tenant have a text in a column.
+// count returns the number of records in a tenant's table with a text in a column.
 func (o blockOffice) count(tenant, table, column, text string) (n int) {
 	o.Helper()
 	name := `"tenant_` + strings.ReplaceAll(tenant, `"`, `""`) + `".` + table
@@ -66,8 +66,8 @@ func (o blockOffice) count(tenant, table, column, text string) (n int) {
 
 const makesIssue = `{"op": "create", "class": "issues", "data": {"title": "made", "mood": "high", "author": "1"}}`
 
-// TestSchemasWrite writes the same records as agents of several tenants. Each is in the schema of its tenant, and so
-// are the writes of a trigger.
+// TestSchemasWrite writes the same records as agents of several tenants. Each record must be in the schema of its
+// tenant, and so must the writes of a trigger.
 func TestSchemasWrite(t *testing.T) {
 	o := openBlock(t)
 	tenants := []string{"acme", "globex", hostileTenant}
@@ -129,7 +129,7 @@ func TestSchemasWrite(t *testing.T) {
 	}
 }
 
-// TestSchemasReview looks at the change of one tenant as the people and agents of others.
+// TestSchemasReview checks what people and agents of other tenants see of a tenant's change.
 func TestSchemasReview(t *testing.T) {
 	o := openBlock(t)
 	bot := o.agent("acme")
@@ -172,7 +172,7 @@ func TestSchemasReview(t *testing.T) {
 		t.Errorf("the reviewer: %s", got)
 	}
 	other := bot
-	other.Tenant = "globex" // the same agent, whose tenant is another one now
+	other.Tenant = "globex" // the same agent, but with another tenant
 	err = o.as(other, func(ctx context.Context, c *bailiwick.Call) error {
 		_, err := c.Change(ctx, s.ID)
 		none("change", err)
@@ -191,7 +191,8 @@ func TestSchemasReview(t *testing.T) {
 	}
 }
 
-// TestSchemasEnd ends approved changes whose schema has gone, has changed, or is not that of the agent any more.
+// TestSchemasEnd checks approved changes whose schema was removed or changed, or is no longer that of the agent. They
+// must end without being applied.
 func TestSchemasEnd(t *testing.T) {
 	const gone = "the schema that it was proposed for is gone, or is no longer like those of other tenants; nothing was written"
 	for name, tt := range map[string]struct {

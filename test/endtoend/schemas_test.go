@@ -20,7 +20,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// schemaTables are the tables of a tenant. A trigger writes to one of them without naming its schema, as an application does.
+// schemaTables creates the tables of a tenant. A trigger writes to one of them without a schema name, like an
+// application.
 const schemaTables = `
 CREATE TYPE mood AS ENUM ('low', 'high');
 CREATE TABLE users (id serial PRIMARY KEY, name text UNIQUE);
@@ -33,16 +34,16 @@ CREATE FUNCTION logged() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO 
 CREATE TRIGGER logs AFTER INSERT OR UPDATE ON issues FOR EACH ROW EXECUTE FUNCTION logged();
 `
 
-// The function of the trigger as it is, and with another body.
+// The function of the trigger, in its original form and with another body.
 const (
 	loggedHere      = `CREATE OR REPLACE FUNCTION logged() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO log (said) VALUES (NEW.title); RETURN NEW; END'`
 	loggedElsewhere = `CREATE OR REPLACE FUNCTION logged() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO tenant_globex.log (said) VALUES (NEW.title); RETURN NEW; END'`
 )
 
-// schemaRule is the rule for the schema of a principal. A tenant can have any name.
+// schemaRule is the rule for a principal's schema. A tenant may have any name.
 const schemaRule = `principal.tenant == "odd" ? string(principal.claims.schema) : "tenant_" + principal.tenant`
 
-// hostileTenant is a tenant whose name would end an identifier.
+// hostileTenant is a tenant whose name would end a quoted identifier.
 const hostileTenant = `"; DROP SCHEMA tenant_acme CASCADE; --'`
 
 // A block is a database with one schema per tenant.
@@ -52,7 +53,8 @@ type block struct {
 	db *sql.DB
 }
 
-// newBlock makes the schemas tenant_acme, which is the template, tenant_globex, tenant_initech and that of a tenant with a hostile name.
+// newBlock creates the schemas tenant_acme (the template), tenant_globex, tenant_initech and the schema of a tenant
+// with a hostile name.
 func newBlock(t *testing.T) *block {
 	t.Helper()
 	b := &block{T: t, at: services.Postgres(t)}
@@ -81,8 +83,7 @@ func (b *block) run(tenant, statements string) {
 	}
 }
 
-// still keeps the server from counting records in the background, because the gateways that are compared read its
-// estimates one after the other.
+// still stops the server's background statistics. The compared gateways read its estimates one after another.
 func (b *block) still() {
 	b.Helper()
 	if _, err := b.db.ExecContext(b.Context(), `DO $$ DECLARE t regclass; BEGIN
@@ -93,7 +94,7 @@ func (b *block) still() {
 	}
 }
 
-// tenant makes the schema of a tenant, with records whose texts name it.
+// tenant creates the schema of a tenant. The texts of its records contain the tenant's name.
 func (b *block) tenant(name string) {
 	b.Helper()
 	b.run(name, `CREATE SCHEMA "tenant_`+strings.ReplaceAll(name, `"`, `""`)+`"`)
@@ -104,7 +105,7 @@ func (b *block) tenant(name string) {
 		INSERT INTO notes (issue_id, body) SELECT n, 'note ' || n || ' of %[1]s' FROM generate_series(1, 10) n`, mark, len(name)))
 }
 
-// gateway opens a gateway over the block with one schema per tenant.
+// gateway opens a gateway for the block with one schema per tenant.
 func (b *block) gateway(more func(*bailiwick.Options)) *bailiwick.Gateway {
 	b.Helper()
 	src := b.source()
@@ -132,7 +133,7 @@ func (b *block) source() *postgres.Source {
 	return src
 }
 
-// oracle opens a gateway whose source is the one schema of a tenant. "" is one without any class.
+// oracle opens a gateway whose source is the single schema of a tenant. With "", the source has no classes.
 func (b *block) oracle(tenant string) *bailiwick.Gateway {
 	b.Helper()
 	src := b.source()
@@ -161,7 +162,7 @@ func ofTenant(tenant string) identity.Principal {
 	return identity.Principal{ID: "bot", Owner: "ann", Tenant: tenant, Scopes: []identity.Scope{identity.Read, identity.Explain}}
 }
 
-// schemaCalls are calls of all tools that read, also with names of schemas that agents may guess.
+// schemaCalls contains calls of all read tools, including names of schemas that agents may guess.
 var schemaCalls = [][2]string{
 	{"get_all_schemas", `{}`},
 	{"get_schema", `{"class_name": "issues"}`},
@@ -196,10 +197,10 @@ var schemaCalls = [][2]string{
 	{"export_data", `{"class_name": "issues", "format": "csv"}`},
 }
 
-// sealed matches a cursor, which is bound to the schema and so is another one in the gateway of the oracle.
+// sealed matches a cursor. A cursor is bound to the schema, so the oracle returns a different one.
 var sealed = regexp.MustCompile(`"cursor":"[^"]*"`)
 
-// schemaAnswers returns the answers that a principal gets to all calls, page by page.
+// schemaAnswers returns the answers to all calls of a principal, page by page.
 func schemaAnswers(t *testing.T, set *tool.Set, p identity.Principal) []string {
 	t.Helper()
 	var out []string
@@ -222,7 +223,7 @@ func schemaAnswers(t *testing.T, set *tool.Set, p identity.Principal) []string {
 	return out
 }
 
-// different returns the first pair of answers that are not the same bytes, or "".
+// different returns the first pair of answers with different bytes, or "".
 func different(a, b []string) string {
 	for i := range max(len(a), len(b)) {
 		if i >= len(a) || i >= len(b) || a[i] != b[i] {
@@ -232,8 +233,8 @@ func different(a, b []string) string {
 	return ""
 }
 
-// TestSchemas compares the answers for agents of tenants with those of a gateway over the schema of their tenant. It
-// compares the answers for agents without a schema with those of a database without a class.
+// TestSchemas compares the answers for a tenant's agents with those of a gateway for only that tenant's schema. For
+// agents without a schema, it compares with a database without classes.
 func TestSchemas(t *testing.T) {
 	b := newBlock(t)
 	b.run("odd", `CREATE SCHEMA tenant_odd`)
@@ -258,7 +259,7 @@ func TestSchemas(t *testing.T) {
 		quoted := `"tenant_` + strings.ReplaceAll(tenant, `"`, `""`) + `".`
 		doubled := strings.ReplaceAll(quoted, "'", "''")
 		named := strings.NewReplacer("tenant_"+tenant+".", "", doubled, "", strings.ReplaceAll(doubled, `"`, `\"`), "", quoted, "", strings.ReplaceAll(quoted, `"`, `\"`), "")
-		for i := range got { // defaults name the schema in the gateway of the oracle, and what the agent has asked for
+		for i := range got { // in the oracle, defaults and the agent's own words contain the schema's name
 			got[i] = named.Replace(got[i])
 		}
 		for i := range want {
@@ -269,7 +270,7 @@ func TestSchemas(t *testing.T) {
 		}
 		for _, other := range []string{"acme", "globex", "initech", "DROP"} {
 			text := strings.Join(got, "\n")
-			for _, c := range schemaCalls { // which name one of the schemas
+			for _, c := range schemaCalls { // these calls name one of the schemas
 				text = strings.ReplaceAll(text, c[1], "")
 			}
 			if tenant != other && strings.Contains(text, "of "+other) {
@@ -299,8 +300,8 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestSchemasDrift makes a schema while the gateway serves, and changes it. Agents of its tenant see its classes only
-// while it is like the template.
+// TestSchemasDrift creates a schema while the gateway is running, and changes it. Agents of its tenant may see its
+// classes only while it matches the template.
 func TestSchemasDrift(t *testing.T) {
 	b := newBlock(t)
 	g := b.gateway(nil)
@@ -372,7 +373,7 @@ func TestSchemasDrift(t *testing.T) {
 	gone = true
 	b.run("late", "DROP SCHEMA tenant_late CASCADE")
 	sees("late", false)
-	b.run("acme", "DROP SCHEMA tenant_acme CASCADE") // the template: others are compared with it as it was
+	b.run("acme", "DROP SCHEMA tenant_acme CASCADE") // the template is removed. Other schemas are still compared with its former state
 	sees("acme", false)
 	b.tenant("later")
 	sees("later", true)
@@ -386,8 +387,8 @@ func TestSchemasDrift(t *testing.T) {
 	}
 }
 
-// TestSchemasRestart stops the gateway, changes the schema of a tenant, and has a foreign key lead from outside into
-// the template. Then it starts another gateway, which serves the other schemas and names those that it leaves out.
+// TestSchemasRestart stops the gateway, changes the schema of a tenant, and adds a foreign key from outside to the
+// template. It then starts another gateway, which must serve the other schemas and report the omitted ones.
 func TestSchemasRestart(t *testing.T) {
 	b := newBlock(t)
 	first := toolsOf(t, b.gateway(nil))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSeedsDrawTheSame checks that worlds, rules and calls are drawn only from a seed. Otherwise a difference that was
-// found can't be looked at again.
+// TestSeedsDrawTheSame checks that worlds, rules and calls depend only on a seed. Otherwise a detected difference
+// could not be reproduced.
 func TestSeedsDrawTheSame(t *testing.T) {
 	for name, draw := range map[string]func(*rand.Rand) (worlds []world, of string){
 		"worlds": func(r *rand.Rand) ([]world, string) {
@@ -27,7 +27,7 @@ func TestSeedsDrawTheSame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(10) {
 				var first string
-				for range 3 { // maps have few members, whose order is sometimes the same
+				for range 3 { // small maps sometimes have the same order by chance
 					r := rand.New(rand.NewPCG(seed, 2))
 					worlds, of := draw(r)
 					text := of

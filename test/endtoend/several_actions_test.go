@@ -26,14 +26,14 @@ const (
 	finishes  = `{"op":"update","class_name":"issues","object_id":"1","data":{"code":"c"}}`
 )
 
-// A desk is an office for groups, with the content of its tracker and the actions of others there.
+// A desk is an office for groups. It can read the content of its tracker and act there like another program.
 type desk struct {
 	*office
-	holding      func() string // the number of issue 2, the code of issue 1, how many comments are "On it."
-	moves, takes func()        // another one changes issue 1, or takes its new code
+	holding      func() string // returns the number of issue 2, the code of issue 1, and how many comments are "On it."
+	moves, takes func()        // another program changes issue 1, or uses its new code
 }
 
-// severalActions follows groups of actions and a write to their end, which is all of it or nothing.
+// severalActions checks groups of actions and a write until their end. Either all writes are applied or none.
 func severalActions(t *testing.T, open func(*testing.T) desk) {
 	const nothing, all = "null a 0", "5 c 1"
 	for _, row := range []struct {
@@ -99,7 +99,7 @@ func TestSeveralActions(t *testing.T) {
 	})
 }
 
-// TestSeveralActionsMingo does the same at the level of MongoDB, with transactions.
+// TestSeveralActionsMingo checks the same with MongoDB's features, including transactions.
 func TestSeveralActionsMingo(t *testing.T) {
 	dbs := map[*office]*mongo.Database{}
 	severalActions(t, func(t *testing.T) desk {
@@ -141,14 +141,14 @@ func TestSeveralActionsMingo(t *testing.T) {
 	})
 }
 
-// TestSeveralActionsFerretDB: where there are no transactions a group is refused, before anything is filed, with an
-// alternative.
+// TestSeveralActionsFerretDB checks a database without transactions. It must refuse a group before anything is filed,
+// and suggest an alternative.
 func TestSeveralActionsFerretDB(t *testing.T) {
 	o := documentOffice(t, map[*office]*mongo.Database{}, mongodb.Options{URL: services.FerretDB(t)}, func(o *bailiwick.Options, _ *change.Options) { o.Actions = groupActions(t) })
 	oneByOne(o, "app has no transactions, so that 3 writes can't be made all or none", renumbers, remarks, finishes)
 }
 
-// oneByOne checks that some writes are refused as a group, and filed one by one.
+// oneByOne checks that writes are refused as a group but can be filed one by one.
 func oneByOne(o *office, why string, list ...string) {
 	o.Helper()
 	_, err := o.proposed(o.bot(), list...)
@@ -166,7 +166,7 @@ func oneByOne(o *office, why string, list ...string) {
 	}
 }
 
-// TestSeveralActionsParse is the same for Parse Server, which has no transactions over REST.
+// TestSeveralActionsParse checks the same for Parse Server, whose REST API has no transactions.
 func TestSeveralActionsParse(t *testing.T) {
 	s := services.Parse(t)
 	master := func(method, path, body string) {

@@ -19,13 +19,13 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// proposed calls propose_changes with these calls, and returns the id of the change, or the error.
+// proposed calls propose_changes with these API calls. It returns the id of the change or the error.
 func (o *office) proposed(p identity.Principal, list ...string) (string, error) {
 	o.Helper()
 	return o.proposedAfter(p, "", list...)
 }
 
-// proposedAfter is proposed for a change that waits for another one, or "".
+// proposedAfter is like proposed for a change that waits for the change after. With "", it doesn't wait.
 func (o *office) proposedAfter(p identity.Principal, after string, list ...string) (string, error) {
 	o.Helper()
 	set, err := tool.NewSet(o.gateway, tools.NewChangeTools(tools.ChangeOptions{Gateway: o.gateway}).Tools()...)
@@ -101,8 +101,8 @@ func TestSeveralCalls(t *testing.T) {
 	}
 }
 
-// TestSeveralCallsEnd has a row for each way in which three calls may end. The sheet and the outcome say which calls
-// were made and which weren't, and none is sent again.
+// TestSeveralCallsEnd checks each way in which three calls may end. The sheet and the outcome must say which calls
+// were made and which weren't. No call may be sent again.
 func TestSeveralCallsEnd(t *testing.T) {
 	for _, row := range []struct {
 		name          string
@@ -159,8 +159,8 @@ func TestSeveralCallsEnd(t *testing.T) {
 	}
 }
 
-// TestSeveralCallsRefused has a row for each refusal of several calls, with its place. Objects that are hidden from the
-// agent and objects that don't exist are refused alike.
+// TestSeveralCallsRefused checks each refusal of several calls and its position. Hidden objects and missing objects
+// must be refused in the same way.
 func TestSeveralCallsRefused(t *testing.T) {
 	o, h := newHall(t, func(r *calls.Rules) { r.Parameters = []calls.Parameter{{Name: "name", Is: `"nine"`}} })
 	bot := o.token(identity.Agent, "ana", "acme", identity.Read, identity.Write, identity.Delete)
@@ -201,14 +201,14 @@ func TestSeveralCallsRefused(t *testing.T) {
 		t.Error("sent:", h.calls())
 	}
 	bound := bot
-	bound.Tools = identity.List{Only: []string{"propose_changes"}} // it may not call an API by itself
+	bound.Tools = identity.List{Only: []string{"propose_changes"}} // it may not call an API directly
 	if _, err := o.proposed(bound, makeOne, dropTens); err == nil || strings.Contains(err.Error(), "makeMachine") {
 		t.Error("a principal without call_api_write proposed calls:", err)
 	}
 }
 
-// TestSeveralCallsTaken checks values of answers that are never sent: hidden values, masked values, and values that the
-// rules don't let the agent send.
+// TestSeveralCallsTaken checks values of answers that must never be sent: hidden values, masked values, and values
+// that the rules don't let the agent send.
 func TestSeveralCallsTaken(t *testing.T) {
 	loose := func(r *calls.Rules) { r.OpenBodies = true }
 	for _, row := range []struct {

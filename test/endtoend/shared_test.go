@@ -19,7 +19,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// pooled is a source of most connections whose reads, once they have one, wait for release.
+// A pooled is a source with a maximum number of connections. A read with a connection waits until the test releases
+// it.
 type pooled struct {
 	notes
 	most    int
@@ -41,7 +42,7 @@ func (p *pooled) Read(ctx context.Context, permit policy.Permit) (source.Rows, e
 	}, nil
 }
 
-// agentOf returns an agent with a token of its own.
+// agentOf returns an agent with its own token.
 func agentOf(id, owner, tenant string) identity.Principal {
 	return identity.Principal{ID: id, Owner: owner, Tenant: tenant, Scopes: []identity.Scope{identity.Read}}
 }
@@ -56,8 +57,9 @@ func childOf(t *testing.T, p identity.Principal, name string) identity.Principal
 	return child
 }
 
-// TestSharedCapacity checks who shares connections, and memory for answers. Of sixteen a token has at most ten with its
-// sub-principals, a person eleven however the name is spelt, and a tenant twelve. The others find one at once.
+// TestSharedCapacity checks the shares of connections and of memory for answers. Of sixteen places, a token with its
+// sub-principals may use ten, a person in any spelling of the name eleven, and a tenant twelve. Other callers must
+// get a place at once.
 func TestSharedCapacity(t *testing.T) {
 	for name, tt := range map[string]struct {
 		connections int
@@ -108,8 +110,8 @@ func TestSharedCapacity(t *testing.T) {
 	}
 }
 
-// TestSharedAllowances checks that sub-principals draw from the rates and budgets of their token. All tokens of a
-// person draw from the person's, however the name is spelt. Of three calls the third is refused.
+// TestSharedAllowances checks rates and budgets. Sub-principals use those of their token. All tokens of a person use
+// those of the person, in any spelling of the name. The third call must be refused.
 func TestSharedAllowances(t *testing.T) {
 	child := childOf(t, reader, "helper")
 	token := []identity.Principal{reader, child, childOf(t, child, "another")}
@@ -136,8 +138,8 @@ func TestSharedAllowances(t *testing.T) {
 	}
 }
 
-// TestSharedPlaces checks that the sub-principals of one token share the places of its running calls, those of one generation
-// together.
+// TestSharedPlaces checks that the sub-principals of one token share its places for running calls. Sub-principals of
+// one generation share together.
 func TestSharedPlaces(t *testing.T) {
 	g := gateway(t, bailiwick.Options{Audit: &audit.Memory{}, Limits: limit.Options{Concurrency: 1, Queue: -1}})
 	ask := bailiwick.CallSpec{Tool: "t", Needs: identity.Read}

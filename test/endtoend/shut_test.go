@@ -29,7 +29,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/tool"
 )
 
-// shutRules have a canonical filter that nobody can switch off, on issues, and one that callers can, on comments.
+// shutRules contains two canonical filters. Nobody can switch off the one on issues. Callers can switch off the one
+// on comments.
 const shutRules = `sources: {app: {url: "sqlite:app.db"}}
 classes:
   issues: {canonical: {filter: {region: eu}, open: false}}
@@ -37,8 +38,8 @@ classes:
   vaults: {hidden: true}
 `
 
-// TestShutCanonical checks a canonical filter that is shut. No way of reading leads to a record that it leaves out, and
-// the refusal of a call that asks for one says so. The ids that such records have are 2, 4 and 5.
+// TestShutCanonical checks a canonical filter that can't be switched off. No kind of read may return a record that it
+// excludes, and the refusal must say why. The excluded records have the ids 2, 4 and 5.
 func TestShutCanonical(t *testing.T) {
 	const refused = "permission_denied: the canonical filter of issues can't be switched off"
 	sets := shutSets(t, shutRules)
@@ -80,9 +81,9 @@ func TestShutCanonical(t *testing.T) {
 	}
 }
 
-// TestAllShutCanonical: where no canonical filter can be switched off, tools don't list apply_canonical_filter. The
-// refusal of a call with it says that the owner fixed the filter of a class that it sees, and nothing of a class that
-// it doesn't.
+// TestAllShutCanonical checks rules in which no canonical filter can be switched off. Tools must not list
+// apply_canonical_filter. The refusal of a call with this argument must say that the owner fixed the filter of a
+// visible class. It must not mention a class that the caller doesn't see.
 func TestAllShutCanonical(t *testing.T) {
 	const rules = `sources: {app: {url: "sqlite:app.db"}}
 classes:
@@ -119,7 +120,7 @@ classes:
 	}
 }
 
-// shutTools returns the data tools over a source with the rules of c.
+// shutTools returns the data tools for a source with the rules of c.
 func shutTools(t *testing.T, src source.Source, c *config.Config, o tool.Options) *tool.Set {
 	t.Helper()
 	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: c.Rules, Audit: forgetful{}, Limits: limit.Options{PerMinute: 1e9, Burst: 1e9}})
@@ -133,14 +134,14 @@ func shutTools(t *testing.T, src source.Source, c *config.Config, o tool.Options
 	return set
 }
 
-// A shutSet are tools over a source, for questions about SQLite.
+// A shutSet contains the tools for a source. The questions are written for SQLite.
 type shutSet struct {
 	*tool.Set
-	adapt func(string) string // a question or an answer, as this source has it
-	id    *regexp.Regexp      // finds the numbers of records
+	adapt func(string) string // converts a question or an answer to the form of this source
+	id    *regexp.Regexp      // matches the numbers of records
 }
 
-// answer returns the numbers of the records in p's answer, sorted, or the refusal.
+// answer returns the sorted numbers of the records in the answer for p, or the refusal.
 func (s shutSet) answer(t *testing.T, p identity.Principal, name, args string) string {
 	res, err := s.Call(t.Context(), p, tool.Request{Name: name, Arguments: claimDocument(t, s.adapt(args))})
 	if err != nil {
@@ -159,7 +160,7 @@ func sorted(ids string) string {
 	return strings.Join(words, " ")
 }
 
-// shutSets returns tools over the same data in each kind of source.
+// shutSets returns the tools for the same data in each kind of source.
 func shutSets(t *testing.T, rules string) map[string]shutSet {
 	t.Helper()
 	c, err := config.Parse("bailiwick.yaml", []byte(rules), nil)
@@ -183,7 +184,7 @@ func shutSets(t *testing.T, rules string) map[string]shutSet {
 	return out
 }
 
-// shutTables are the data of claimSources.
+// shutTables creates the data of claimSources.
 const shutTables = `CREATE TABLE issues (id INTEGER PRIMARY KEY, org TEXT, region TEXT, level INTEGER, secret TEXT);
 	CREATE TABLE comments (id INTEGER PRIMARY KEY, issue_id INTEGER REFERENCES issues (id));
 	CREATE TABLE vaults (id INTEGER PRIMARY KEY);
@@ -230,8 +231,8 @@ func shutMariaDB(t *testing.T) source.Source {
 	return src
 }
 
-// shutIssues are the numbers, tenants and regions of the issues, and shutComments the numbers and issues of the
-// comments. "" and 0 are null.
+// shutIssues contains the tenants and regions of the issues. shutComments contains the issues of the comments. "" and
+// 0 stand for null.
 var (
 	shutIssues   = [][2]string{{"acme", "eu"}, {"acme", "us"}, {"globex", "eu"}, {"globex", "us"}, {"acme", ""}}
 	shutComments = []int{1, 2, 3, 4, 5, 0}
@@ -286,7 +287,8 @@ func shutFerretDB(t *testing.T) source.Source {
 	return src
 }
 
-// shutParse returns the data in Parse Server, where n has the number of a record, and what adapts a question.
+// shutParse returns the data in Parse Server and a function that adapts a question. There the field n contains the
+// number of a record.
 func shutParse(t *testing.T) (source.Source, func(string) string) {
 	s := services.Parse(t)
 	asMaster(t, s, "POST", "/schemas/issues", `{"className":"issues","fields":{"n":{"type":"Number"},"org":{"type":"String"},"region":{"type":"String"}}}`)

@@ -25,7 +25,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// previewed is a source that calls the function then after each preview.
+// A previewed is a source that calls the function then after each preview.
 type previewed struct {
 	*sqlitesource.WritableSource
 	then func()
@@ -37,8 +37,8 @@ func (p *previewed) Preview(ctx context.Context, d writes.Draft) (change.Preview
 	return out, err
 }
 
-// TestProposalWithoutStore loses the store in the middle of a proposal. The agent learns that the same call may succeed later, and it does:
-// the change is filed once.
+// TestProposalWithoutStore interrupts the store during a proposal. The agent must learn that the same call may
+// succeed later. The repeated call must succeed, and the change must be filed once.
 func TestProposalWithoutStore(t *testing.T) {
 	for _, row := range []struct {
 		name string
@@ -84,8 +84,8 @@ func TestProposalWithoutStore(t *testing.T) {
 	}
 }
 
-// TestMayRun loses the store while a write runs that needs no approval. It may not be asked for again: the agent learns that it may be carried
-// out.
+// TestMayRun interrupts the store during a write that needs no approval. The agent must not repeat the call. It must
+// learn that the write may have been carried out.
 func TestMayRun(t *testing.T) {
 	line := services.Through(t, services.Postgres(t))
 	store, err := postgres.Open(t.Context(), line.URL)

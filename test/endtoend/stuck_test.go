@@ -10,8 +10,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// TestStuck has a source that can't say whether it has written a change. The executor reports that in each round until the change has ended,
-// also while it waits for the lease to expire. A log would else say that all is well.
+// TestStuck checks a source that can't tell whether it has written a change. The executor must report that in each
+// round until the change has ended, even while it waits for the lease to expire. Otherwise the log would suggest that
+// all is well.
 func TestStuck(t *testing.T) {
 	o := newOffice(t, func(_ *bailiwick.Options, changes *change.Options) { changes.Lease = time.Second })
 	bot, ben := o.bot(), o.person("ben")
@@ -19,7 +20,7 @@ func TestStuck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ben.Approve(t.Context(), one.ID, one.Digest, ""); err != nil { // the source has its table of markers now
+	if _, err := ben.Approve(t.Context(), one.ID, one.Digest, ""); err != nil { // the source has created its table of markers by now
 		t.Fatal(err)
 	}
 	if _, err := o.db.Exec(`CREATE TRIGGER no BEFORE INSERT ON bailiwick_applied BEGIN SELECT RAISE(ABORT, 'no'); END`); err != nil {
@@ -33,7 +34,7 @@ func TestStuck(t *testing.T) {
 		t.Fatal("it has ended:", s.State)
 	}
 	var mu sync.Mutex
-	var failed, well int // rounds, since the first that failed
+	var failed, well int // number of rounds since the first failed round
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {

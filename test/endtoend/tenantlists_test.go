@@ -29,21 +29,21 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A sharing is an office with records that belong to several tenants. The record called shared belongs to acme and
-// globex, and the one called theirs to globex. The list of nested holds a list, where the source takes such a list. The
-// list of nobodys is empty.
+// A sharing is an office with records that belong to several tenants. The record "shared" belongs to acme and globex,
+// and the record "theirs" to globex. The list of "nested" contains a list, if the source supports that. The list of
+// "nobodys" is empty.
 type sharing struct {
 	*office
-	shared string                    // the key of the record called shared
-	orgs   func(title string) string // the list of a record, in the form of the source
+	shared string                    // the key of the record "shared"
+	orgs   func(title string) string // returns the list of a record in the form of the source
 }
 
-// sharingRules change the options of an office to those of a sharing.
+// sharingRules changes the options of an office to those of a sharing.
 func sharingRules(o *bailiwick.Options, _ *change.Options) {
 	o.Rules = policy.Rules{Version: "lists", Gates: policy.Gates{RawWrites: policy.Review}, Classes: map[string]policy.ClassRule{"shares": {Tenant: &policy.TenantRule{Field: "orgs", Contains: true}}}}
 }
 
-// sharings open a sharing over each kind of source that takes writes.
+// sharings opens a sharing for each kind of source that supports writes.
 func sharings() map[string]func(*testing.T) sharing {
 	out := map[string]func(*testing.T) sharing{
 		"FerretDB": func(t *testing.T) sharing { return documentSharing(t, mongodb.Options{URL: services.FerretDB(t)}) },
@@ -153,7 +153,7 @@ func parseSharing(t *testing.T) sharing {
 
 var shownTitle = regexp.MustCompile(`"title":"(\w+)"`)
 
-// titles returns the titles in p's answer, sorted and each once, or the refusal.
+// titles returns the distinct sorted titles in the answer for p, or the refusal.
 func titles(t *testing.T, set *tool.Set, p identity.Principal, name, args string) string {
 	res, err := set.Call(t.Context(), p, tool.Request{Name: name, Arguments: claimDocument(t, args)})
 	if err != nil {
@@ -167,8 +167,9 @@ func titles(t *testing.T, set *tool.Set, p identity.Principal, name, args string
 	return strings.Join(slices.Compact(out), " ")
 }
 
-// TestTenantLists gives records to other tenants by a list of tenants: with contains a new record belongs to the agent's tenant only, and
-// no update changes the list. A list in a field that a filter compares makes a record nobody's.
+// TestTenantLists tries to assign records to other tenants through a list of tenants. With contains, a new record
+// must belong only to the agent's tenant, and an update must not change the list. A list in a field that an ordinary
+// filter compares makes the record invisible to all.
 func TestTenantLists(t *testing.T) {
 	for name, open := range sharings() {
 		t.Run(name, func(t *testing.T) {
@@ -207,7 +208,7 @@ func TestTenantLists(t *testing.T) {
 	}
 }
 
-// counts checks how many records each principal sees, when two were made by bot.
+// counts checks the number of records that each principal sees, after bot has created two.
 func (o sharing) counts(bot identity.Principal) {
 	globex := o.token(identity.Agent, "gil", "globex", identity.Read)
 	filtered := o.token(identity.Agent, "ana", "acme", identity.Read)
@@ -228,7 +229,7 @@ func (o sharing) counts(bot identity.Principal) {
 	}
 }
 
-// found checks that no way of asking leads bot to a record of other tenants: by conditions, joins, unions and keys.
+// found checks that bot can't find a record of other tenants through conditions, joins, unions or keys.
 func (o sharing) found(bot identity.Principal) {
 	set, err := tool.NewSet(o.gateway, tool.Data(tool.Options{})...)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestSecondTenant reads all of one tenant's data in the demo, by every tool, with the other tenant's ids in its
-// arguments. No answer may contain data of the other tenant.
+// TestSecondTenant reads all data of one tenant in the demo with every tool. The arguments contain ids of the other
+// tenant. No answer may contain data of the other tenant.
 func TestSecondTenant(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tracker.db")
 	if err := demo.Create(t.Context(), path); err != nil {
@@ -94,7 +94,8 @@ func TestSecondTenant(t *testing.T) {
 	}
 }
 
-// ofAcme returns texts that only acme's data has, including all its ids, and some of the ids to request.
+// ofAcme returns texts that only acme's data contains, including all its ids. It also returns some of the ids for
+// requests.
 func ofAcme(t *testing.T, path string) (canaries, ids []string) {
 	db, err := sql.Open("sqlite", path)
 	if err != nil {

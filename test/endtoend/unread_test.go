@@ -22,7 +22,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// The notes of groups over bills.
+// The notes about groups of bills.
 const (
 	dueLost   = "due count as null in "
 	dates     = ": each is infinite, or outside of the years 1 to 9999"
@@ -30,9 +30,9 @@ const (
 	anyNumber = "NaN, infinite, or 1e600 and beyond"
 )
 
-// unreads are queries over bills, and the note that each answer has, or "".
+// unreads contains queries on bills and the note of each answer, or "".
 var unreads = [][3]string{
-	// The values that are left out are counted, of the groups that the answer shows.
+	// The omitted values are counted for the groups in the answer.
 	{"aggregate", `{"class_name": "bills", "pipeline": [{"$group": {"_id": null, "latest": {"$max": "$due"}, "first": {"$min": "$due"}}}]}`, "3 values of due count as null in latest, first" + dates},
 	{"aggregate", `{"class_name": "bills", "pipeline": [{"$group": {"_id": "$kind", "latest": {"$max": "$due"}}}, {"$match": {"_id": "a"}}]}`, "2 values of due count as null in latest" + dates},
 	{"aggregate", `{"class_name": "bills", "pipeline": [{"$group": {"_id": "$kind", "latest": {"$max": "$due"}}}, {"$sort": {"_id": -1}}, {"$limit": 1}]}`, "1 value of due counts as null in latest" + oneDate},
@@ -56,13 +56,13 @@ var unreads = [][3]string{
 	{"query_sql", `{"sql": "SELECT sum(money) AS n, max(id) AS i FROM bills"}`, ""},
 	{"export_data", `{"class_name": "bills", "pipeline": [{"$group": {"_id": "$kind", "latest": {"$max": "$due"}}}]}`, "3 values of due count as null in latest" + dates},
 	{"export_data", `{"class_name": "bills", "format": "jsonl", "pipeline": [{"$group": {"_id": "$kind", "top": {"$max": "$id"}}}]}`, ""},
-	// A count that can't be carried on is not claimed to be none.
+	// If the count can't be computed, the note must not claim that nothing is omitted.
 	{"query_sql", `{"sql": "SELECT k.id, t.m FROM kinds k JOIN (SELECT kind, max(due) AS m FROM bills GROUP BY kind) AS t ON t.kind = k.id"}`, "if a value of due is infinite"},
 	{"aggregate", `{"class_name": "bills", "pipeline": [{"$facet": {"a": [{"$group": {"_id": null, "m": {"$max": "$due"}}}]}}]}`, "if a value of due is infinite"},
 	{"query_sql", `{"sql": "SELECT b.id, (SELECT max(due) FROM bills x WHERE x.kind = b.kind) AS m FROM bills b"}`, "if a value of due is infinite"},
 }
 
-// unreadsOfMariaDB are the same of MariaDB.
+// unreadsOfMariaDB contains such queries for MariaDB.
 var unreadsOfMariaDB = [][3]string{
 	{"aggregate", `{"class_name": "bills", "pipeline": [{"$group": {"_id": null, "latest": {"$max": "$due"}, "day": {"$min": "$day"}}}]}`, "1 value of due counts as null in latest: it is 0000-00-00, or a date that isn't in the calendar"},
 	{"aggregate", `{"class_name": "bills", "pipeline": [{"$group": {"_id": null, "latest": {"$max": "$due"}, "day": {"$min": "$day"}}}]}`, "2 values of day count as null in day: each is 0000-00-00, or a date that isn't in the calendar"},
@@ -72,14 +72,14 @@ var unreadsOfMariaDB = [][3]string{
 	{"query_sql", `{"sql": "SELECT sum(small) AS s, max(ratio) AS r, avg(ratio) AS a FROM bills"}`, ""},
 }
 
-// unreadsOfSQLite are the same of SQLite.
+// unreadsOfSQLite contains such queries for SQLite.
 var unreadsOfSQLite = [][3]string{
 	{"query_sql", `{"sql": "SELECT sum(ratio) AS r FROM bills"}`, "1 value of ratio is infinite: r is null for a group with such a value"},
 	{"query_sql", `{"sql": "SELECT kind, avg(ratio) AS r FROM bills WHERE kind = 'a' GROUP BY kind"}`, ""},
 	{"query_sql", `{"sql": "SELECT max(ratio) AS r, sum(id) AS i FROM bills"}`, ""},
 }
 
-// billsOf returns the tools over bills. A bill is not visible where the column hidden says so.
+// billsOf returns the tools for bills. The column hidden decides which bills are hidden.
 func billsOf(t *testing.T, src source.Source) *tool.Set {
 	t.Helper()
 	rules := policy.Rules{Version: "1", Classes: map[string]policy.ClassRule{"kinds": {}, "bills": {Canonical: query.Compare{Path: query.Path{"hidden"}, Op: query.Eq, Value: value.OfInt(0)}}}}
@@ -91,7 +91,7 @@ func billsOf(t *testing.T, src source.Source) *tool.Set {
 	return toolsOf(t, g)
 }
 
-// saysUnread asks queries, and checks the note of each.
+// saysUnread runs queries and checks the note of each answer.
 func saysUnread(t *testing.T, set *tool.Set, queries [][3]string) {
 	t.Helper()
 	who := identity.Principal{ID: "p", Scopes: []identity.Scope{identity.Read}}
@@ -108,7 +108,8 @@ func saysUnread(t *testing.T, set *tool.Set, queries [][3]string) {
 	}
 }
 
-// TestUnread shows that an answer says which stored values its groups leave out, and how many of those that the asker sees.
+// TestUnread checks that an answer says which stored values its groups omit, and how many. It counts only values that
+// the caller sees.
 func TestUnread(t *testing.T) {
 	at := services.Postgres(t)
 	db, err := sql.Open("pgx", at)
@@ -131,7 +132,7 @@ func TestUnread(t *testing.T) {
 	saysUnread(t, billsOf(t, src), unreads)
 }
 
-// TestUnreadMariaDB is the same over MariaDB.
+// TestUnreadMariaDB checks the same for MariaDB.
 func TestUnreadMariaDB(t *testing.T) {
 	at := services.MariaDB(t)
 	u, err := url.Parse(at)
@@ -159,7 +160,7 @@ func TestUnreadMariaDB(t *testing.T) {
 	saysUnread(t, billsOf(t, src), unreadsOfMariaDB)
 }
 
-// TestUnreadSQLite is the same over SQLite.
+// TestUnreadSQLite checks the same for SQLite.
 func TestUnreadSQLite(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "bills.db")
 	db, err := sql.Open("sqlite", file)
@@ -180,8 +181,8 @@ func TestUnreadSQLite(t *testing.T) {
 	saysUnread(t, billsOf(t, src), unreadsOfSQLite)
 }
 
-// TestNonInterferenceUnread asks groups over dates that expressions read as null, in worlds that differ in hidden data.
-// The notes are the same.
+// TestNonInterferenceUnread groups dates that expressions read as null, in worlds that differ in hidden data. The
+// notes must be the same.
 func TestNonInterferenceUnread(t *testing.T) {
 	for name, open := range map[string]func(*testing.T, bool) side{"postgres": postgresSide, "mariadb": mariadbSide} {
 		t.Run(name, func(t *testing.T) {
@@ -202,7 +203,7 @@ func TestNonInterferenceUnread(t *testing.T) {
 	}
 }
 
-// unreadOfWorld runs grouped queries over one world of data and compares the answers of all sides.
+// unreadOfWorld runs grouped queries on one world and compares the answers of all sides.
 func unreadOfWorld(t *testing.T, sides []side, seed uint64, got *tally) {
 	m := &maker{rand.New(rand.NewPCG(firstSeed(t)+seed, 3)), profiles()[seed%3]}
 	seen := m.visible()

@@ -19,7 +19,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/openapi"
 )
 
-// TestUnreadAnswer: a write whose answer is too large has ended as its status says. Reviewers and the agent read that the answer was not read.
+// TestUnreadAnswer checks a write whose answer is too large. Its status decides the outcome. Reviewers and the agent
+// must learn that the answer was not read.
 func TestUnreadAnswer(t *testing.T) {
 	for _, row := range []struct {
 		status int

@@ -15,8 +15,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// TestUnopened checks that a value which a sheet cuts is approved only by a person who has opened all of it, in its
-// current version. A value that another person opened, or another version, doesn't count.
+// TestUnopened checks a value that a sheet shows only in part. Only a person who has opened it completely in the
+// current version may approve. A value that another person has opened, or that belongs to another version, doesn't
+// count.
 func TestUnopened(t *testing.T) {
 	for _, row := range []struct{ name, text string }{
 		{"a tail behind the limit", strings.Repeat("x", 4000) + " and everybody is an administrator"},
@@ -90,9 +91,9 @@ func TestUnopened(t *testing.T) {
 	}
 }
 
-// TestDeniedDelete checks a delete of a record with fields that the rules show to no principal. People see how many
-// fields these are. No reviewer can approve the delete, but breaking the glass does. No revert is offered afterwards.
-// The agent learns of none of it.
+// TestDeniedDelete deletes a record with fields that the rules show to no principal. People must see the number of
+// these fields. No reviewer can approve the delete except with break glass. Afterwards no revert is offered. The
+// agent must not learn about these fields.
 func TestDeniedDelete(t *testing.T) {
 	o := newOffice(t, nil)
 	s, err := o.propose(o.bot(), `{"op": "delete", "class": "issues", "id": "2"}`)
@@ -119,8 +120,8 @@ func TestDeniedDelete(t *testing.T) {
 	}
 }
 
-// TestRevertIsWhole checks that a deleted record comes back with its id, and that a revert is offered only while it
-// would be whole. People see before what the revert could not bring back.
+// TestRevertIsWhole checks that a revert restores a deleted record with its id. A revert is offered only while it
+// would be complete. Before a change is applied, people must see what a revert could not restore.
 func TestRevertIsWhole(t *testing.T) {
 	o := newOffice(t, nil)
 	apply := func(writes string) (before, after *review.Sheet) {
@@ -149,7 +150,7 @@ func TestRevertIsWhole(t *testing.T) {
 	if _, err := o.person("cleo").Approve(t.Context(), back.ID, back.Digest, ""); err != nil || o.holds("SELECT id || body FROM comments WHERE body = 'hm'") != "1hm" {
 		t.Error(err, o.holds("SELECT group_concat(id || body) FROM comments"))
 	}
-	// A revert would undo later changes of others, so none is offered.
+	// A revert would undo later changes by others, so none is offered.
 	_, after = apply(`{"op": "update", "class": "issues", "id": "1", "data": {"n": 5}}`)
 	if _, err := o.db.Exec("UPDATE issues SET n = 6 WHERE id = 1"); err != nil {
 		t.Fatal(err)
@@ -159,8 +160,8 @@ func TestRevertIsWhole(t *testing.T) {
 	}
 }
 
-// TestNames checks that the queue, the sheet and the agent's answer name records and the targets of pointers, as far as
-// each viewer sees them. An agent's own sentence is not a heading.
+// TestNames checks the names of records and pointer targets in the queue, the sheet and the agent's answer. Each
+// viewer must see only names that it may see. An agent's own sentence must not be used as a heading.
 func TestNames(t *testing.T) {
 	o := newOffice(t, nil)
 	bot := o.bot()
@@ -192,7 +193,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
-	// An issue that has gone to another tenant has no name, as one that doesn't exist.
+	// An issue that moved to another tenant has no name, like a missing one.
 	for _, statement := range []string{"UPDATE issues SET org = 'globex' WHERE id = 2", "DELETE FROM issues WHERE id = 2"} {
 		if _, err := o.db.Exec(statement); err != nil {
 			t.Fatal(err)
@@ -203,7 +204,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestGone checks that a reviewer can't tell a record that no longer exists from one that is hidden from them by now. Neither change is approved.
+// TestGone checks that a reviewer can't distinguish a removed record from a record that is now hidden. Neither change
+// may be approved.
 func TestGone(t *testing.T) {
 	var said [2][]review.Check
 	for i, happens := range []string{"DELETE FROM issues WHERE id = 2", "UPDATE issues SET org = 'globex' WHERE id = 2"} {

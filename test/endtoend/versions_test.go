@@ -18,7 +18,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/write"
 )
 
-// again has p propose another version of a change: one update of issue 2.
+// again proposes another version of a change as p: one update of issue 2.
 func (o *office) again(g *bailiwick.Gateway, p identity.Principal, id, data string) (s *review.Sheet, err error) {
 	o.Helper()
 	doc, err := value.Read([]byte(data), 0)
@@ -33,13 +33,14 @@ func (o *office) again(g *bailiwick.Gateway, p identity.Principal, id, data stri
 	return s, err
 }
 
-// as runs f as a call of p.
+// as calls f in a call of p.
 func (o *office) as(p identity.Principal, f func(context.Context, *bailiwick.Call) error) error {
 	return o.gateway.Do(o.Context(), p, bailiwick.CallSpec{Tool: "get_change", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) { return 0, f(ctx, c) })
 }
 
-// TestConversation follows a change through a request for changes, an answer, a version of the agent and one of a
-// reviewer. Approvals begin anew with each, the author of a version doesn't approve it, and what is applied is the last.
+// TestConversation checks a change with a request for changes, an answer, a version by the agent and a version by a
+// reviewer. Each version must require new approvals, its author can't approve it, and the last version must be
+// applied.
 func TestConversation(t *testing.T) {
 	o := newOffice(t, func(_ *bailiwick.Options, c *change.Options) { c.Edit = true })
 	bot, ben, cleo := o.bot(), o.person("ben"), o.person("cleo")
@@ -51,7 +52,7 @@ func TestConversation(t *testing.T) {
 	waiting := make(chan *review.Sheet, 1)
 	go func() {
 		_ = o.as(bot, func(ctx context.Context, c *bailiwick.Call) error {
-			s, err := c.WaitForChange(ctx, first.ID, 25*time.Second) // a person asks long before
+			s, err := c.WaitForChange(ctx, first.ID, 25*time.Second) // a person requests changes long before
 			waiting <- s
 			return err
 		})
@@ -109,7 +110,7 @@ func TestConversation(t *testing.T) {
 	o.editedVersion(bot, second)
 }
 
-// editedVersion has ben edit a change of ana's agent, which cleo then approves.
+// editedVersion lets ben edit a change of ana's agent, and cleo approve it.
 func (o *office) editedVersion(bot identity.Principal, second *review.Sheet) {
 	o.Helper()
 	ctx := o.Context()
@@ -167,7 +168,7 @@ func (o *office) editedVersion(bot identity.Principal, second *review.Sheet) {
 	}
 }
 
-// TestEditIsOff checks that a reviewer edits nothing unless review.edit is set.
+// TestEditIsOff checks that a reviewer can't edit a change unless review.edit is set.
 func TestEditIsOff(t *testing.T) {
 	o := newOffice(t, nil)
 	s, err := o.propose(o.bot(), `{"op": "update", "class": "issues", "id": "2", "data": {"n": 41}}`)
@@ -183,8 +184,8 @@ func TestEditIsOff(t *testing.T) {
 	}
 }
 
-// TestNonInterferenceConversation has the same conversation in two worlds that differ in hidden data. All that the
-// agent reads is the same to the byte. The reviewer sees the hidden field, and all tenants.
+// TestNonInterferenceConversation has the same conversation in two worlds that differ in hidden data. All bytes that
+// the agent reads must be the same. The reviewer sees the hidden field and all tenants.
 func TestNonInterferenceConversation(t *testing.T) { inOffices(t, interfereByConversation) }
 
 func interfereByConversation(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *change.Options)) *office) {

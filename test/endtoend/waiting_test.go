@@ -12,8 +12,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// TestOthers checks that changes of one record are linked for people on both sheets. An agent learns only of its own
-// changes, and a person of those of their tenant.
+// TestOthers checks that open changes of the same record are linked on both sheets for people. An agent must see only
+// its own changes, and a person only changes of their tenant.
 func TestOthers(t *testing.T) {
 	o := newOffice(t, nil)
 	bot, other := o.bot(), o.bot()
@@ -62,7 +62,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestManyOthers checks that a sheet says so where it lists not all changes of the record.
+// TestManyOthers checks that a sheet says so if it doesn't list all changes of the record.
 func TestManyOthers(t *testing.T) {
 	o := newOffice(t, func(_ *bailiwick.Options, c *change.Options) { c.Most, c.Rate = 1000, 1000 })
 	bot := o.bot()
@@ -96,7 +96,7 @@ func TestManyOthers(t *testing.T) {
 }
 
 // TestWhatWasWritten checks that people see what the source has written, with the real id, and which requested fields
-// stayed as they were. A refused write isn't shown as the result. A person who has approved can't approve again.
+// did not change. A refused write must not be shown as a result. A person who has approved can't approve again.
 func TestWhatWasWritten(t *testing.T) {
 	o := newOffice(t, func(_ *bailiwick.Options, c *change.Options) {})
 	rules := o.rules
@@ -141,7 +141,8 @@ func TestWhatWasWritten(t *testing.T) {
 	}
 }
 
-// TestTrail checks that a sheet that is opened shows what the agent read before, and the answer to a decision doesn't look for it.
+// TestTrail checks that an opened sheet shows the agent's earlier reads. The answer to a decision must not search for
+// them.
 func TestTrail(t *testing.T) {
 	o := newOffice(t, nil)
 	bot, ben := o.bot(), o.person("ben")

@@ -14,9 +14,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// TestWithheldCost bounds the cost that looking at the values of 40 classes of 3,000 records adds to a start. Some
-// classes have three texts, and some have twelve, of which some are long or JSON. The bound is on allocations, which
-// don't depend on how busy the machine is. The times are in the log. Those of 100 classes are in docs/hidden.md.
+// TestWithheldCost limits the cost of sampling values at a start, for 40 classes of 3,000 records. Some classes have
+// three text columns. Others have twelve, including long texts and JSON. The limit applies to allocations, which
+// don't depend on the load of the machine. The log contains the times. Times for 100 classes are in docs/hidden.md.
 func TestWithheldCost(t *testing.T) {
 	for _, wide := range []bool{false, true} {
 		for name, open := range map[string]func(*testing.T, []string) changing{"sqlite": changingSQLite, "postgres": changingPostgres, "mariadb": changingMariaDB} {
@@ -52,7 +52,7 @@ func TestWithheldCost(t *testing.T) {
 	}
 }
 
-// costly returns the statements that make and fill the classes of TestWithheldCost.
+// costly returns the statements that create and fill the classes of TestWithheldCost.
 func costly(database string, wide bool) (ddl []string) {
 	const classes, records = 40, 3000
 	columns := "id integer primary key, title varchar(80), body text, note text, kind varchar(20), n integer"
@@ -79,7 +79,7 @@ func costly(database string, wide bool) (ddl []string) {
 	return ddl
 }
 
-// processor returns the processor time that this program has used.
+// processor returns the processor time of this process so far.
 func processor(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage

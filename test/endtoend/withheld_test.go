@@ -17,7 +17,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source"
 )
 
-// credentialsInTables returns statements that fill the table plain with credentials under names that don't tell of them.
+// credentialsInTables returns statements that fill the table plain with credentials in columns with harmless names.
 func credentialsInTables() []string {
 	var out []string
 	for i := range 30 {
@@ -27,9 +27,9 @@ func credentialsInTables() []string {
 	return out
 }
 
-// TestWithheld writes rules on empty tables, and fills these with credentials later. The columns are hidden at the next
-// start, at the next look, and when rules are replaced or columns come, until a rule lifts them. A hidden column is refused
-// in the bytes of one that never existed.
+// TestWithheld writes rules for empty tables and later fills them with credentials. The columns must be hidden at the
+// next start, at the next scan, and when rules are replaced or columns are added, until a rule lifts them. The
+// refusal of a hidden column must have the same bytes as that of a missing column.
 func TestWithheld(t *testing.T) {
 	ddl := []string{"CREATE TABLE plain (id integer primary key, title varchar(40), vouch varchar(80), extra text, said text)"}
 	hidden, all := []string{"id", "title", "said"}, []string{"id", "title", "vouch", "extra", "said"}
@@ -37,7 +37,7 @@ func TestWithheld(t *testing.T) {
 	for name, open := range map[string]func(*testing.T, []string) changing{"sqlite": changingSQLite, "postgres": changingPostgres, "mariadb": changingMariaDB} {
 		t.Run(name, func(t *testing.T) {
 			db := open(t, ddl)
-			if name == "sqlite" { // a look may be reading
+			if name == "sqlite" { // a scan may be reading
 				db.begin(t, []string{"PRAGMA busy_timeout = 10000"})
 			}
 			var logged bytes.Buffer
@@ -101,7 +101,7 @@ func TestWithheld(t *testing.T) {
 			if got, want := refusal(again, "vouch"), refusal(again, "vauxx"); got != want {
 				t.Errorf("hidden: %s\nabsent: %s", got, want)
 			}
-			recorded := map[string]int{} // one for each field, however often it is found
+			recorded := map[string]int{} // one record for each field, however often it is found
 			if err := records.Records(t.Context(), audit.First, func(r audit.Record) bool {
 				if r.Tool == "fields/withheld" {
 					recorded[fmt.Sprint(r.Principal, " ", r.Class, " ", r.Kind, " ", r.Uses)]++
@@ -129,7 +129,7 @@ func TestWithheld(t *testing.T) {
 			}
 			expect("no longer lifted", again, hidden)
 
-			// A column that comes is looked at before it can be seen.
+			// A new column is scanned before it becomes visible.
 			open := policy.Rules{Version: "3", Unlisted: true}
 			if err := again.SetRules(t.Context(), open, nil); err != nil {
 				t.Fatal(err)

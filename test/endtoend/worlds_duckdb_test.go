@@ -13,19 +13,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/duckdb"
 )
 
-// TestNonInterferenceDuckDB is run by scripts/duckdb: the module of the driver isn't one that this module requires.
+// TestNonInterferenceDuckDB is run by scripts/duckdb, because this module doesn't require the module of the driver.
 func TestNonInterferenceDuckDB(t *testing.T) {
 	interfere(t, func(name string, twin bool) side { return duckdbSide(t, name, twin) })
 }
 
-// A reopened is a DuckDB source with the relations of the worlds. Nothing may write to the file while it is open, so each world is
-// written between a close and an open.
+// A reopened is a DuckDB source with the relations of the worlds. Nothing may write to the file while it is open.
+// Each world is therefore written after the source is closed and before it is opened again.
 type reopened struct {
 	*duckdb.Source
 	twin bool
 }
 
-// Describe implements source.Source. DuckDB's own foreign keys would refuse pointers that dangle.
+// Describe implements source.Source. DuckDB's own foreign keys would refuse dangling pointers.
 func (r *reopened) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	classes, warnings, err := r.Source.Describe(ctx)
 	for i := range classes {
@@ -40,7 +40,7 @@ func (r *reopened) Describe(ctx context.Context) ([]schema.Class, []string, erro
 
 var foreignKeys = regexp.MustCompile(`, FOREIGN KEY \(\w+\) REFERENCES \w+ \(id\)| REFERENCES \w+ \(id\)`)
 
-// reserved matches a column's name that DuckDB takes quoted.
+// reserved matches a column name that DuckDB accepts only in quotes.
 var reserved = regexp.MustCompile(`, at( VARCHAR|,)`)
 
 func duckdbSide(t *testing.T, name string, twin bool) side {
@@ -51,7 +51,7 @@ func duckdbSide(t *testing.T, name string, twin bool) side {
 			return err
 		}
 		defer db.Close()
-		for _, s := range statements { // each in a transaction of its own, so that a key may come again
+		for _, s := range statements { // each in its own transaction, so that a key can be reused
 			if _, err := db.ExecContext(t.Context(), reserved.ReplaceAllString(s, `, "at"$1`)); err != nil {
 				return err
 			}

@@ -15,8 +15,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// largeSide returns a database whose hidden records hold texts of 44 MB, more than SQLite may take for one connection, or
-// one without hidden records.
+// largeSide returns a database whose hidden records contain texts of 44 MB. That is more than SQLite may use for one
+// connection. If hidden is false, it has no hidden records.
 func largeSide(t *testing.T, hidden bool) side {
 	path := filepath.Join(t.TempDir(), fmt.Sprint("large", hidden, ".db"))
 	db, err := sql.Open("sqlite", path+"?_pragma=synchronous(0)&_pragma=journal_mode(off)&_pragma=cache_size(-100000)")
@@ -66,8 +66,8 @@ func largeSide(t *testing.T, hidden bool) side {
 	return out
 }
 
-// TestNonInterferenceLarge checks that a hidden value that takes more memory than a statement on SQLite may take changes
-// no answer. Statements that read it to find the records of the view aren't refused for its size.
+// TestNonInterferenceLarge checks hidden values that need more memory than a statement on SQLite may use. They must
+// not change any answer. Statements that read them to find the visible records must not be refused for their size.
 func TestNonInterferenceLarge(t *testing.T) {
 	t.Parallel()
 	with, without := largeSide(t, true), largeSide(t, false)

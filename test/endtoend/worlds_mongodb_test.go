@@ -21,7 +21,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/services"
 )
 
-// TestNonInterferenceFerretDB compares the answers over worlds in FerretDB, as documents. BAILIWICK_SOAK sets how many.
+// TestNonInterferenceFerretDB compares answers for worlds in FerretDB, stored as documents. BAILIWICK_SOAK sets the
+// number.
 func TestNonInterferenceFerretDB(t *testing.T) {
 	t.Parallel()
 	interfereUpTo(t, pairs(t, 1500), func(_ string, twin bool) side {
@@ -29,7 +30,8 @@ func TestNonInterferenceFerretDB(t *testing.T) {
 	})
 }
 
-// TestNonInterferenceMingo does the same at the level of MongoDB, where an evaluator that is independent of ours runs the pipelines.
+// TestNonInterferenceMingo does the same with MongoDB's features. An evaluator that is independent of ours runs the
+// pipelines.
 func TestNonInterferenceMingo(t *testing.T) {
 	t.Parallel()
 	interfereUpTo(t, pairs(t, 500), func(_ string, twin bool) side {
@@ -37,7 +39,7 @@ func TestNonInterferenceMingo(t *testing.T) {
 	})
 }
 
-// TestNonInterferenceChangesFerretDB is TestNonInterferenceChanges over FerretDB.
+// TestNonInterferenceChangesFerretDB is TestNonInterferenceChanges for FerretDB.
 func TestNonInterferenceChangesFerretDB(t *testing.T) {
 	t.Parallel()
 	dbs := map[*office]*mongo.Database{}
@@ -66,7 +68,7 @@ func TestNonInterferenceChangesFerretDB(t *testing.T) {
 	interfereByChanges(t, [2]*office{one, other}, 120, hide)
 }
 
-// documentOffice opens an office whose tracker is in a database of documents, and notes that in dbs.
+// documentOffice opens an office whose tracker is in a document database. It adds the database to dbs.
 func documentOffice(t *testing.T, dbs map[*office]*mongo.Database, of mongodb.Options, more func(*bailiwick.Options, *change.Options)) *office {
 	t.Helper()
 	url := of.URL
@@ -124,7 +126,7 @@ func documentOffice(t *testing.T, dbs map[*office]*mongo.Database, of mongodb.Op
 	return o
 }
 
-// The types of columns, as documents hold them. FerretDB has no text indexes, and keeps no lists inside of lists.
+// The types of columns in documents. FerretDB has no text indexes, and it doesn't store lists within lists.
 var (
 	columnTypes = map[string]schema.Field{"text": {Type: schema.String, Native: "string"}, "integer": {Type: schema.Integer, Native: "int|long"}, "%double": {Type: schema.Double, Native: "double"},
 		"%time": {Type: schema.Date, Native: "date"}, "%uuid": {Type: schema.String, Native: "string"}, "%json": {Type: schema.JSON}, "boolean": {Type: schema.Boolean, Native: "bool"},
@@ -135,13 +137,13 @@ var (
 	listed    = regexp.MustCompile(`\[\s*\[`)
 )
 
-// columnsOf returns the columns of a table in a world, "name type …", and what is said of them beside.
+// columnsOf returns the columns of a table in a world ("name type …") and its other declarations.
 func (t table) columnsOf(twin bool) (columns, beside []string) {
 	switch {
 	case !twin:
 		return append(slices.Clone(t.columns), t.hidden...), append(slices.Clone(t.after), t.behind...)
 	case t.name == "events":
-		return append(slices.Clone(t.columns), "org_id text"), t.after // the tenant rule needs it
+		return append(slices.Clone(t.columns), "org_id text"), t.after // required by the tenant rule
 	}
 	return t.columns, t.after
 }
@@ -173,7 +175,7 @@ func collections(twin bool) map[string]schema.Class {
 	return out
 }
 
-// relations returns the foreign keys of a table, for sources that don't have them.
+// relations returns the foreign keys of a table, for sources without foreign keys.
 func (t table) relations(twin bool) (out []schema.Relation) {
 	columns, beside := t.columnsOf(twin)
 	for _, text := range append(slices.Clone(columns), beside...) {
@@ -184,7 +186,7 @@ func (t table) relations(twin bool) (out []schema.Relation) {
 	return out
 }
 
-// documentSide opens a side whose tables are collections of the database of o.
+// documentSide opens a side whose tables are collections in the database of o.
 func documentSide(t *testing.T, o mongodb.Options, twin bool) side {
 	url := o.URL
 	client, err := mongo.Connect(options.Client().ApplyURI(url))
@@ -242,7 +244,7 @@ func documentSide(t *testing.T, o mongodb.Options, twin bool) side {
 	}}
 }
 
-// documentOf returns a record as a document.
+// documentOf converts a record to a document.
 func documentOf(t *testing.T, fields []schema.Field, r record) bson.D {
 	out := bson.D{}
 	for _, f := range fields {

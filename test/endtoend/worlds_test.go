@@ -15,19 +15,19 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// A world is the data of one application, for one principal: visible data and hidden data. The answers over two worlds
-// with the same visible part must be the same to it, byte for byte.
+// A world is the data of one application with visible and hidden data for one principal. In two worlds with the same
+// visible part, the principal must receive the same answers, byte for byte.
 
-// A table of the worlds. Columns in hidden aren't visible. A secret table isn't visible at all. The answers over the
-// twin, a database in which none of these exist, must be the same bytes as well.
+// A table is a table of the worlds. Columns in hidden aren't visible, and a secret table isn't visible at all. The
+// twin is a database without these columns and tables. Its answers must also have the same bytes.
 type table struct {
 	name    string
-	columns []string // "name type". %json, %time, %uuid and %double are the dialect's
-	after   []string // constraints and indexes over visible columns
-	hidden  []string // columns
-	behind  []string // constraints and indexes that contain hidden columns
+	columns []string // in the form "name type". %json, %time, %uuid and %double stand for types of the dialect
+	after   []string // constraints and indexes on visible columns
+	hidden  []string // the hidden columns
+	behind  []string // constraints and indexes that include hidden columns
 	words   []string // visible columns with a full-text index
-	whisper []string // hidden columns, in the same index or a separate one
+	whisper []string // hidden columns in the same index or in a separate one
 	secret  bool
 }
 
@@ -47,22 +47,22 @@ var tables = []table{
 		hidden: []string{"pay integer"}, behind: []string{"UNIQUE (day, slot, pay)"}},
 	{name: "events", columns: []string{"kind text", "hint text", "n integer"}, hidden: []string{"org_id text", "trace text"}},
 	{name: "labels", columns: []string{"id integer PRIMARY KEY", "name text"}},
-	// Rules declare the types of made, meta, price and user_ids. Not every value is in its form.
+	// Rules declare the types of made, meta, price and user_ids. Some values don't have the declared form.
 	{name: "readings", columns: []string{"id integer PRIMARY KEY", "org_id text", "made bigint", "meta text", "price text", "user_ids text", "label_ids %json", "note text",
 		"addr %inet", "net %cidr", "waited %interval", "at %clock", "cost %money", "lexemes %lexemes"},
 		hidden: []string{"seen bigint", "draft text", "origin %inet", "spent %money", "whispers %lexemes"}},
-	// A share belongs to every tenant in its list, and a part to those of its share.
+	// A share belongs to every tenant in its list. A part belongs to the tenants of its share.
 	{name: "shares", columns: []string{"id integer PRIMARY KEY", "title text", "orgs %json", "owner_id integer REFERENCES users (id)"}, hidden: []string{"draft text"}},
 	{name: "parts", columns: []string{"id integer PRIMARY KEY", "share_id integer REFERENCES shares (id)", "note text"}, hidden: []string{"trace text"}},
 	{name: "vaults", columns: []string{"id integer PRIMARY KEY", "code text"}, secret: true},
 	{name: "isues", columns: []string{"id integer PRIMARY KEY", "title text"}, secret: true}, // similar to a name that agents see
 }
 
-// ddl returns the schema, or that of the twin without anything hidden.
+// ddl returns the schema. For the twin, it omits everything hidden.
 func ddl(dialect map[string]string, twin bool) string {
 	var b strings.Builder
 	order := slices.Clone(tables)
-	slices.SortStableFunc(order, func(x, y table) int { // the secret ones first, which others reference
+	slices.SortStableFunc(order, func(x, y table) int { // secret tables first, because others reference them
 		switch {
 		case x.secret == y.secret:
 			return 0
@@ -81,7 +81,7 @@ func ddl(dialect map[string]string, twin bool) string {
 			parts = append(parts, t.behind...)
 		}
 		if twin && t.name == "events" {
-			parts = append(parts, "org_id text") // the tenant rule needs it
+			parts = append(parts, "org_id text") // required by the tenant rule
 		}
 		fmt.Fprintf(&b, "CREATE TABLE %s (%s);\n", t.name, strings.Join(parts, ", "))
 	}
@@ -96,8 +96,8 @@ func ddl(dialect map[string]string, twin bool) string {
 	return sql
 }
 
-// sqliteWords returns the full-text indexes of SQLite: one for all texts of a table, hidden ones too. again updates them
-// with new data.
+// sqliteWords returns the full-text indexes of SQLite. Each table has one index for all its texts, including hidden
+// ones. The statements in again update them after new data.
 func sqliteWords(twin bool) (ddl string, again []string) {
 	for _, t := range tables {
 		columns := t.words
@@ -112,8 +112,8 @@ func sqliteWords(twin bool) (ddl string, again []string) {
 	return ddl, again
 }
 
-// postgresWords returns the full-text indexes of PostgreSQL: one for each text, and one for hidden and visible texts
-// together.
+// postgresWords returns the full-text indexes of PostgreSQL. There is one for each text, and one for hidden and
+// visible texts together.
 func postgresWords(twin bool) (ddl string) {
 	for _, t := range tables {
 		for i, c := range t.words {
@@ -126,7 +126,7 @@ func postgresWords(twin bool) (ddl string) {
 			}
 		}
 	}
-	// Two columns are kept by triggers: one from visible texts, the other from hidden texts too.
+	// Triggers maintain two columns: one from visible texts, and one that also uses hidden texts.
 	kept := "ALTER TABLE readings ENABLE ALWAYS TRIGGER %[1]s; CREATE INDEX ON readings USING gin (%[1]s);\n"
 	trigger := "CREATE TRIGGER %[1]s BEFORE INSERT OR UPDATE ON readings FOR EACH ROW EXECUTE FUNCTION tsvector_update_trigger(%[1]s, 'pg_catalog.simple', %[2]s);\n" + kept
 	ddl += fmt.Sprintf(trigger, "lexemes", "note")
@@ -136,7 +136,7 @@ func postgresWords(twin bool) (ddl string) {
 	return ddl
 }
 
-// rules returns the rules of the worlds. The twin has no rules for classes and fields that it lacks.
+// rules returns the rules of the worlds. For the twin, it omits rules for classes and fields that the twin lacks.
 func rules(twin bool) policy.Rules {
 	tenant := &policy.TenantRule{Field: "org_id"}
 	live := query.Compare{Path: query.Path{"deleted_at"}, Op: query.Eq}
@@ -177,16 +177,16 @@ func rules(twin bool) policy.Rules {
 	return r
 }
 
-// typesOf returns the types of readings that no source declares.
+// typesOf returns the types of the class readings that no source declares.
 func typesOf() map[string]schema.Form {
 	return map[string]schema.Form{"made": schema.EpochMillis, "meta": schema.JSONText, "price": schema.DecimalForm, "user_ids": schema.JSONText}
 }
 
-// A profile is a principal and, independently of policy, which rows it may see.
+// A profile is a principal with the rows that it may see, computed independently of package policy.
 type profile struct {
 	who    identity.Principal
-	sees   func(table string, r record) bool // for rows of its tenant
-	noTwin bool                              // its filters need what the twin lacks
+	sees   func(table string, r record) bool // reports whether a row of its tenant is visible
+	noTwin bool                              // its filters use names that the twin lacks
 }
 
 func profiles() []profile {
@@ -194,7 +194,7 @@ func profiles() []profile {
 	filtered, narrow := p, p
 	filtered.ID, narrow.ID = "token:2", "token:3"
 	filtered.Filters = map[string]query.Filter{
-		"issues": query.Compare{Path: query.Path{"score"}, Op: query.Ne, Value: value.OfInt(3)}, // by a field it can't see
+		"issues": query.Compare{Path: query.Path{"score"}, Op: query.Ne, Value: value.OfInt(3)}, // filters by a field that it can't see
 		"users":  query.In{Path: query.Path{"role"}, Values: []value.Value{value.OfString("dev"), value.OfString("ops")}},
 	}
 	narrow.Classes = identity.List{Only: []string{"comments", "users", "events"}}
@@ -214,12 +214,12 @@ func profiles() []profile {
 	}
 }
 
-// A record is one row by column. A missing column is null.
+// A record is one row by column. A missing column means null.
 type record map[string]any
 
 type world map[string][]record
 
-// A maker makes worlds.
+// A maker creates random worlds.
 type maker struct {
 	*rand.Rand
 	profile
@@ -227,7 +227,7 @@ type maker struct {
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
-// text, number and document are drawn from few values, so that conditions match and rows tie.
+// text, number and document draw from a few values, so that conditions match and rows tie.
 func (m *maker) text() any {
 	return pick[any](m.Rand, nil, "", "a", "A", "ab", "b", "é", "z%_", "crash", "O'Neil \"x\"", "1", "0x", "ß")
 }
@@ -248,7 +248,7 @@ func (m *maker) instant() any {
 
 func uuid(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
-// row makes one row of a table whose key is n. visible determines whether it is in the principal's view.
+// row returns a random row of a table with the key n. visible says whether it must be in the principal's view.
 func (m *maker) row(t string, n int, visible bool) record {
 	for {
 		r := m.draw(t, n)
@@ -261,7 +261,7 @@ func (m *maker) row(t string, n int, visible bool) record {
 	}
 }
 
-// draw makes one row of a table whose key is n, without its hidden columns.
+// draw returns a random row of a table with the key n, without hidden columns.
 func (m *maker) draw(t string, n int) record {
 	r := record{"id": n, "name": m.text(), "org_id": pick(m.Rand, "acme", "globex"), "vault_id": pick[any](m.Rand, nil, 1, 2)}
 	switch t {
@@ -296,7 +296,7 @@ func (m *maker) draw(t string, n int) record {
 	return r
 }
 
-// orgs returns a list of tenants, or another value.
+// orgs returns a list of tenants or another value.
 func (m *maker) orgs() any {
 	return pick[any](m.Rand, `["acme"]`, `["acme", "globex"]`, `["globex", "acme", "acme"]`, `"acme"`, nil, `[]`, `["globex"]`, `["Acme", "acme "]`, `[["acme"]]`, `{"0": "acme"}`, `"globex"`, `[null, 1]`)
 }
@@ -311,7 +311,7 @@ func (m *maker) written() any {
 	return pick(m.Rand, m.document(), m.document(), pick[any](m.Rand, `{"a"`, "", "[1,]", `{"a": 1e400}`, strings.Repeat("[", 9)+strings.Repeat("]", 9)))
 }
 
-// amount returns a decimal as a text. Some is not a number.
+// amount returns a decimal as a text. Sometimes the text is not a number.
 func (m *maker) amount() any {
 	return pick[any](m.Rand, nil, "1", "1.0", "0.5", "-2.25", "12.50", "abc", "", "1e3", "NaN", "99999999999999999999.99")
 }
@@ -322,7 +322,7 @@ func (m *maker) address() any {
 
 func (m *maker) money() any { return pick[any](m.Rand, nil, "0.00", "1.00", "12.50", "-2.25") }
 
-// hostile gives an invisible row values on which expressions fail that aren't total.
+// hostile fills a hidden row with values on which expressions fail unless they are total.
 func (m *maker) hostile(r record) {
 	hostile := map[string][]any{
 		"estimate": {1e308, -1e308, 5e-324}, "points": {2147483647, -2147483648, 0}, "age": {-2147483648, 0}, "n": {2147483647, 0},
@@ -333,7 +333,7 @@ func (m *maker) hostile(r record) {
 		"price": {"1e999999", "-1e-400", "Infinity", "1_000", "٣"}, "cost": {"92233720368547758.07", "-92233720368547758.08"},
 		"title": {"2026-02-31", "1e999", "99999999999999999999", ""}, "status": {"-9223372036854775809", "0x1F", "\\"}, "name": {"1e400", "infinity", "NaN"},
 	}
-	for _, name := range slices.Sorted(maps.Keys(r)) { // in a fixed order, so that a seed makes the same world each time
+	for _, name := range slices.Sorted(maps.Keys(r)) { // in a fixed order, so that a seed creates the same world each time
 		if values := hostile[name]; values != nil {
 			r[name] = pick(m.Rand, values...)
 		}
@@ -342,7 +342,7 @@ func (m *maker) hostile(r record) {
 
 func (m *maker) user() any { return pick[any](m.Rand, nil, 1, 2, 3, 4, 101, 102, 103) }
 
-// users returns a list of pointers to users, of which some are hidden and some don't exist.
+// users returns a list of pointers to users. Some of the users are hidden and some don't exist.
 func (m *maker) users() any {
 	var list []string
 	for range m.IntN(4) {
@@ -361,8 +361,8 @@ func (m *maker) fits(t string, r record) bool {
 	return r["org_id"] == "acme" && m.sees(t, r)
 }
 
-// conceal gives the hidden columns of a row new values that keep it in or out of the view. It gives the masked columns
-// other values that the mask shows the same.
+// conceal changes the hidden columns of a row without moving the row into or out of the view. It gives masked columns
+// other values that look the same under the mask.
 func (m *maker) conceal(t string, r record) record {
 	out := record{}
 	for k, v := range r {
@@ -377,7 +377,7 @@ func (m *maker) conceal(t string, r record) record {
 		case "score":
 			out[name] = m.number()
 			if m.sees(t, out) != m.sees(t, r) {
-				out[name] = r[name] // a filter depends on it: another value could move the row into the view or out of it
+				out[name] = r[name] // a filter depends on it, so another value could move the row into or out of the view
 			}
 		case "private":
 			out[name] = pick[any](m.Rand, nil, true, false)
@@ -391,7 +391,7 @@ func (m *maker) conceal(t string, r record) record {
 	return out
 }
 
-// visible makes the part of a world that the principal may see.
+// visible creates the part of a world that the principal may see.
 func (m *maker) visible() world {
 	w := world{"orgs": {{"id": "acme", "name": m.text()}}}
 	for _, t := range []string{"users", "issues", "shifts", "events", "labels", "readings", "shares", "comments", "parts"} {
@@ -409,7 +409,7 @@ func (m *maker) visible() world {
 	return w
 }
 
-// whole adds the hidden data of the principal: rows, columns and classes.
+// whole adds data that is hidden from the principal: rows, columns and classes.
 func (m *maker) whole(visible world) world {
 	w := world{}
 	for _, t := range tables {
@@ -434,15 +434,16 @@ func (m *maker) whole(visible world) world {
 	return w
 }
 
-// shuffle draws another physical order, which must not matter.
+// shuffle changes the physical order of rows, which must not matter.
 func (m *maker) shuffle(w world) {
-	for _, t := range tables { // in a fixed order, so that a seed makes the same world each time
+	for _, t := range tables { // in a fixed order, so that a seed creates the same world each time
 		rows := w[t.name]
 		m.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	}
 }
 
-// wholes returns the table whose records decide who sees those of t, and the column that leads there, or "" for a table with its own tenant.
+// wholes returns the table whose records decide the visibility of t's records, and the pointer to it. It returns ""
+// for a table with its own tenant.
 func wholes(t string) (table, pointer string) {
 	switch t {
 	case "comments":
@@ -453,7 +454,7 @@ func wholes(t string) (table, pointer string) {
 	return "", ""
 }
 
-// elsewhere returns a record of t that the principal may not see, or none.
+// elsewhere returns the id of a record that the principal may not see, or nil.
 func (m *maker) elsewhere(t string, records []record) any {
 	var ids []any
 	for _, r := range records {
@@ -464,7 +465,7 @@ func (m *maker) elsewhere(t string, records []record) any {
 	return pick(m.Rand, append(ids, nil)...)
 }
 
-// load returns the statements that make w the content of a database, with the hidden columns unless it is a twin.
+// load returns the statements that replace the content of a database by w. For a twin they omit the hidden columns.
 func (w world) load(twin bool) []string {
 	var out []string
 	for _, t := range tables {

@@ -11,10 +11,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// viewsOf returns statements that make views over the tables of the worlds. They are over views, with UNION, with
-// groups, with ORDER and LIMIT, and with expressions over denied and masked columns. The views of a twin lack the
-// columns that are made of columns that it lacks. Conditions and limits read data that every principal sees, because a
-// view shows what its owner lets it select.
+// viewsOf returns statements that create views on the tables of the worlds. They use other views, UNION, groups,
+// ORDER and LIMIT, and expressions on denied and masked columns. The views of a twin lack the columns that depend on
+// missing columns. Conditions and limits use only data that every principal sees, because a view shows what its owner
+// selects.
 func viewsOf(twin bool) []string {
 	unless := func(text string) string {
 		if twin {
@@ -35,7 +35,7 @@ func viewsOf(twin bool) []string {
 	}
 }
 
-// viewRules adds rules for the views to those of the worlds.
+// viewRules returns the rules of the worlds with additional rules for the views.
 func viewRules(twin bool) policy.Rules {
 	r := rules(twin)
 	for _, name := range []string{"open_issues", "dials", "loud_dials", "voices", "names"} {
@@ -45,8 +45,8 @@ func viewRules(twin bool) policy.Rules {
 	return r
 }
 
-// viewProfile returns a profile whose filters hold for the views as they do for the tables. Views that keep no column to
-// filter by are not among its classes.
+// viewProfile returns a profile whose filters have the same effect on views as on tables. It excludes views that have
+// no column to filter by.
 func viewProfile(p profile) profile {
 	if p.who.Filters == nil {
 		return p
@@ -57,8 +57,8 @@ func viewProfile(p profile) profile {
 	return p
 }
 
-// TestNonInterferenceViews is the security property for views of a database. Data that the rules deny or mask in a
-// table, and the records of other tenants, change nothing that a principal receives through a view.
+// TestNonInterferenceViews tests non-interference for database views. Denied or masked data of a table and records of
+// other tenants must not change anything that a principal receives through a view.
 func TestNonInterferenceViews(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T, name string, twin bool) side{
@@ -89,7 +89,7 @@ func TestNonInterferenceViews(t *testing.T) {
 	}
 }
 
-// viewWorld compares calls over one world, and returns how many answers differ.
+// viewWorld compares calls in one world and returns the number of different answers.
 func viewWorld(t *testing.T, seed uint64, sides []side, got *tally) (differ int) {
 	r := rand.New(rand.NewPCG(seed, 38))
 	m := &maker{r, viewProfile(profiles()[r.IntN(3)])}
@@ -116,7 +116,7 @@ func viewWorld(t *testing.T, seed uint64, sides []side, got *tally) (differ int)
 	return differ
 }
 
-// TestNonInterferenceViewsCanFail checks that the comparison finds what a view would show.
+// TestNonInterferenceViewsCanFail checks that the comparison detects leaks through views.
 func TestNonInterferenceViewsCanFail(t *testing.T) {
 	for name, spoil := range map[string]func(policy.Rules){
 		"a view without its tenant": func(r policy.Rules) { r.Classes["voices"] = policy.ClassRule{} },

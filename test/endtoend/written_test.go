@@ -9,9 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// TestEqualValuesWrittenDifferently asks for one of several values that are equal and written differently (0 and 0.0, 0 and -0), over
-// records that are stored in two orders. The shown one must not depend on the order, since hidden records are a part of
-// it.
+// TestEqualValuesWrittenDifferently selects one of several values that are equal but written differently (0 and 0.0,
+// 0 and -0). The records are stored in two orders. The returned value must not depend on the order, because hidden
+// records are part of it.
 func TestEqualValuesWrittenDifferently(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T) side{
@@ -55,7 +55,7 @@ func TestEqualValuesWrittenDifferently(t *testing.T) {
 						}
 					}
 				}
-				slices.Sort(answers) // the classes are in a map
+				slices.Sort(answers) // the order of a map is random
 				if first == nil {
 					first = answers
 					continue
