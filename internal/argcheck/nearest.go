@@ -144,7 +144,7 @@ func distance(e *jsonschema.ValidationError, depth int) int {
 }
 
 // together returns best. If best fails on the allowed values of a field, together returns an error with the values
-// that all alternatives allow for that field, because the caller may mean any of them.
+// that all alternatives allow for that field. The caller may mean any alternative.
 func together(best *jsonschema.ValidationError, all []*jsonschema.ValidationError) *jsonschema.ValidationError {
 	words, got := wordsOf(best)
 	if words == nil {

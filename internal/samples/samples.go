@@ -1,8 +1,8 @@
 // Package samples scans samples of column values. It finds credentials that neither the name nor the type of a column
 // reveals. It stores counts, and no values.
 //
-// The same scan runs when a configuration is written, when it is checked, and while a gateway serves it, because a
-// column may be filled after the rules were written.
+// The same scan runs when a configuration is written, when it is checked, and while a gateway serves it. A column
+// may be filled after the rules were written.
 package samples
 
 import (

@@ -57,7 +57,7 @@ var forms = map[Kind][]string{
 }
 
 // foreign contains expressions in the syntax of other databases, and expressions with a different meaning in
-// PostgreSQL. In PostgreSQL, a null within JSON is not null, lists have spaces in their text form, and a double with
+// PostgreSQL. In PostgreSQL, a null within JSON is not null, and lists have spaces in their text form. A double with
 // the fraction .5 is rounded to the even number.
 var foreign = map[Kind][]string{
 	Integer: {
