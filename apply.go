@@ -177,7 +177,7 @@ func (g *Gateway) apply(ctx context.Context, id string, held change.Approved) (c
 	}
 	if before != nil { // the change has never been claimed before: it has waited from the start
 		return e.conclude(ctx, held, change.EventFailed, change.Outcome{Code: string(problem.Conflict), Kind: "dependence",
-			Detail: fmt.Sprintf("it was to run after %s, which is %s; nothing was written", before.ID, before.State)})
+			Detail: fmt.Sprintf("it was to run after %s, which is %s. Nothing was written", before.ID, before.State)})
 	}
 	return e.carry(ctx, held)
 }

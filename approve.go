@@ -82,7 +82,7 @@ func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Ve
 // undecidedError returns the error of an approval if the source failed with err: the same call may succeed later.
 func undecidedError(what string, err error) error {
 	p := *problem.Of(err) // a copy
-	p.Detail = what + " (" + p.Detail + "); nothing was decided"
+	p.Detail = what + " (" + p.Detail + "). Nothing was decided"
 	if p.Retryable() {
 		p.Suggestion = "Send the same again later"
 	}
@@ -317,7 +317,7 @@ func (c *Call) sightCheck(ctx context.Context, found *change.Change) (review.Che
 			return review.Check{}, err
 		}
 		if !there {
-			return review.Check{Name: "sight", Detail: "a record that it writes is gone, or hidden from you: somebody who sees it decides; what nobody sees any more can be rejected"}, nil
+			return review.Check{Name: "sight", Detail: "a record that it writes is gone, or hidden from you: somebody who sees it decides. If nobody sees it any more, the change can be rejected"}, nil
 		}
 	}
 	if unseen > 0 {

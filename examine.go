@@ -243,7 +243,7 @@ func (e *exam) checkDoubts(ctx context.Context) error {
 		e.doubts = append(slices.Clone(e.doubts), more...)
 	}
 	if slices.ContainsFunc(e.doubts, func(d write.Doubt) bool { return !slices.Contains(e.found.Doubts, d) }) {
-		return &problem.Error{Code: problem.Conflict, Kind: "described", Detail: "what its arguments were checked with has changed: a person has to look at it again"}
+		return &problem.Error{Code: problem.Conflict, Kind: "described", Detail: "the class that its arguments were checked against has changed: a person has to look at it again"}
 	}
 	return nil
 }

@@ -105,8 +105,8 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 		return nil, nil, errors.New("a gateway needs an audit log")
 	}
 	if o.Changes != nil && o.Refresher == nil {
-		return nil, nil, errors.New("a gateway that keeps changes needs a Refresher, which says who their agents and reviewers are when they are applied: identity.Tokens is one; " +
-			"identity.Fixed is one for principals that never change")
+		return nil, nil, errors.New("a gateway that keeps changes needs a Refresher, which says who their agents and reviewers are when they are applied. " +
+			"Use identity.Tokens, or identity.Fixed for principals that never change")
 	}
 	if o.Now == nil {
 		o.Now = time.Now

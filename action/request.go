@@ -103,7 +103,7 @@ func (a *Action) findRecord(ctx context.Context, c Call, s *expression.Scene) (s
 	id, at := c.Record, "/"+RecordArgument
 	switch {
 	case a.record != nil && c.Record != "":
-		return "", &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: a.Name + " finds its record by its own arguments; leave object_id out"}
+		return "", &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: a.Name + " finds its record by its own arguments. Leave object_id out"}
 	case a.record != nil:
 		v, ok, err := a.record.Given(s)
 		if err != nil {
@@ -121,7 +121,7 @@ func (a *Action) findRecord(ctx context.Context, c Call, s *expression.Scene) (s
 		s.Variables[recordName] = value.Value{}
 		return "", nil
 	case a.Do == Create:
-		return "", &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: a.Name + " makes a new record; leave object_id out"}
+		return "", &problem.Error{Code: problem.InvalidArgument, Pointer: at, Detail: a.Name + " makes a new record. Leave object_id out"}
 	}
 	record, err := c.Reader.Record(ctx, a.Class.FullName(), id)
 	if err != nil {

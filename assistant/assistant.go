@@ -107,7 +107,7 @@ func New(o Options) (*Assistant, error) {
 		o.Prices = Prices()
 	}
 	if kinds()[o.Provider.Name].noSampling && (o.Sampling.Temperature != nil || o.Sampling.TopP != nil) {
-		return nil, fmt.Errorf("the provider %s takes no Temperature and no TopP; leave them out", o.Provider.Name)
+		return nil, fmt.Errorf("the provider %s takes no Temperature and no TopP. Leave them out", o.Provider.Name)
 	}
 	model, name, err := o.Provider.open(o.Timeout, o.HTTP)
 	if err != nil {

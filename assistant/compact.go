@@ -44,7 +44,7 @@ func (a *Assistant) compact(ctx context.Context) (string, Usage, error) {
 		return "", used, err
 	}
 	if reply.Stop != llm.Done || reply.Message.Text == "" {
-		return "", used, errors.New("the model wrote no whole summary; the conversation stays as it was")
+		return "", used, errors.New("the model did not finish the summary. The conversation stays as it was")
 	}
 	a.history = []llm.Message{{Role: llm.User, Text: summaryIs + reply.Message.Text}, {Role: llm.Assistant, Text: goOn}}
 	a.context = reply.Usage.Output

@@ -130,9 +130,9 @@ func (t *turn) end(reply llm.Reply, last bool) error {
 		case t.answer.Stop == Declined:
 			m.Text = "(The model declined to answer: " + reply.Reason + ".)"
 		case t.answer.Stop == Length:
-			return errors.New("the model reached its limit of tokens before it wrote an answer; raise Sampling.MaxTokens or ask for less")
+			return errors.New("the model reached its limit of tokens before it wrote an answer. Raise Sampling.MaxTokens or ask for less")
 		default:
-			return errors.New("the model ended without an answer; ask again, or try another model")
+			return errors.New("the model ended without an answer. Ask again, or try another model")
 		}
 		m.Raw = nil
 	}

@@ -98,7 +98,7 @@ func (p Provider) open(timeout time.Duration, c *http.Client) (llm.Model, string
 	case p.Key == "" && !k.local:
 		return nil, "", fmt.Errorf("the provider %s needs a key: set %s", p.Name, EnvKey)
 	case strings.ContainsFunc(p.Key, func(c rune) bool { return c <= ' ' || c >= 0x7f }):
-		return nil, "", fmt.Errorf("the key in %s has characters that no key has; was it cut or quoted wrongly?", EnvKey)
+		return nil, "", fmt.Errorf("the key in %s has characters that no key has. Was it cut or quoted wrongly?", EnvKey)
 	}
 	base, model := cmp.Or(p.BaseURL, k.base), cmp.Or(p.Model, k.model)
 	if base == "" || model == "" {

@@ -26,21 +26,20 @@ func (p *Partly) Unwrap() error { return p.Err }
 
 // Progress returns a sentence about n calls of which done were made. next describes what happened to the next call.
 func Progress(done int64, n int, next string) string {
-	var out strings.Builder
+	out := fmt.Sprintf("Call %d %s", done+1, next)
 	switch {
 	case done == 1:
-		out.WriteString("call 1 was carried out, ")
+		out = fmt.Sprintf("Call 1 was carried out, call 2 %s", next)
 	case done > 0:
-		fmt.Fprintf(&out, "calls 1 to %d were carried out, ", done)
+		out = fmt.Sprintf("Calls 1 to %d were carried out, call %d %s", done, done+1, next)
 	}
-	fmt.Fprintf(&out, "call %d %s", done+1, next)
 	switch left := n - int(done) - 1; {
 	case left == 1:
-		fmt.Fprintf(&out, ", call %d was not sent", n)
+		out += fmt.Sprintf(", call %d was not sent", n)
 	case left > 0:
-		fmt.Fprintf(&out, ", calls %d to %d were not sent", done+2, n)
+		out += fmt.Sprintf(", calls %d to %d were not sent", done+2, n)
 	}
-	return out.String()
+	return out
 }
 
 // ApplyOutcome returns the outcome of an apply from the results of the target. It returns false if the error leaves the
@@ -54,7 +53,7 @@ func ApplyOutcome(receipt Receipt, err error) (EventKind, Outcome, bool) {
 		event, outcome := partly.outcome()
 		return event, outcome, true
 	case errors.As(err, &moved):
-		return EventStale, Outcome{Now: moved.Now, Detail: "the records are no longer what was reviewed; nothing was written"}, true
+		return EventStale, Outcome{Now: moved.Now, Detail: "the records have changed since the review. Nothing was written"}, true
 	case errors.Is(err, ErrUnknown):
 		return EventUnknown, Outcome{Detail: problem.Of(err).Detail, Kind: problem.Of(err).Kind}, true
 	}
@@ -64,9 +63,9 @@ func ApplyOutcome(receipt Receipt, err error) (EventKind, Outcome, bool) {
 // FailureOutcome returns the outcome of a change of which nothing was written.
 func FailureOutcome(why error) (EventKind, Outcome) {
 	p := problem.Of(why)
-	detail := detailOf(p) + "; nothing was written"
+	detail := problem.Sentences(detailOf(p), "Nothing was written")
 	if p.Retryable() {
-		detail += ". Proposed again, it may succeed later"
+		detail = problem.Sentences(detail, "Proposed again, it may succeed later")
 	}
 	return EventFailed, Outcome{Detail: detail, Code: string(p.Code), Kind: p.Kind, Reply: p.Reply}
 }
@@ -80,10 +79,7 @@ func (p *Partly) outcome() (EventKind, Outcome) {
 	if errors.Is(p.Err, ErrUnknown) {
 		event, next = EventUnknown, "may have happened or not"
 	}
-	detail := detailOf(why) + "; " + Progress(p.Done.Rows, p.Of, next)
-	if p.Done.Note != "" {
-		detail += ". " + p.Done.Note
-	}
+	detail := problem.Sentences(detailOf(why), Progress(p.Done.Rows, p.Of, next), p.Done.Note)
 	return event, Outcome{Receipt: &p.Done, Detail: detail, Code: string(why.Code), Kind: why.Kind, Reply: why.Reply}
 }
 
@@ -94,7 +90,7 @@ func (c *Change) AbandonedOutcome() Outcome {
 		if c.Lease.Done != nil {
 			done = c.Lease.Done.Rows
 		}
-		return Outcome{Receipt: c.Lease.Done, Detail: "its executor left: " + Progress(done, n, "may have happened or not")}
+		return Outcome{Receipt: c.Lease.Done, Detail: problem.Sentences("its executor left", Progress(done, n, "may have happened or not"))}
 	}
 	return Outcome{Detail: "it was about to be sent when its executor left: it may have happened or not"}
 }

@@ -18,12 +18,12 @@ func TestProgress(t *testing.T) {
 		n    int
 		want string
 	}{
-		{0, 1, "call 1 x"},
-		{0, 2, "call 1 x, call 2 was not sent"},
-		{0, 3, "call 1 x, calls 2 to 3 were not sent"},
-		{1, 2, "call 1 was carried out, call 2 x"},
-		{1, 3, "call 1 was carried out, call 2 x, call 3 was not sent"},
-		{2, 5, "calls 1 to 2 were carried out, call 3 x, calls 4 to 5 were not sent"},
+		{0, 1, "Call 1 x"},
+		{0, 2, "Call 1 x, call 2 was not sent"},
+		{0, 3, "Call 1 x, calls 2 to 3 were not sent"},
+		{1, 2, "Call 1 was carried out, call 2 x"},
+		{1, 3, "Call 1 was carried out, call 2 x, call 3 was not sent"},
+		{2, 5, "Calls 1 to 2 were carried out, call 3 x, calls 4 to 5 were not sent"},
 	} {
 		if got := change.Progress(tt.done, tt.n, "x"); got != tt.want {
 			t.Errorf("%d of %d: %s, want %s", tt.done, tt.n, got, tt.want)
@@ -44,13 +44,13 @@ func TestEnded(t *testing.T) {
 		want string
 	}{
 		{"well", nil, `applied "" "" "" rows 2`},
-		{"a record has moved", fmt.Errorf("wrapped: %w", &change.Moved{Now: []change.Effect{{Key: "7"}}}), `stale "the records are no longer what was reviewed; nothing was written" "" "" now 7`},
+		{"a record has moved", fmt.Errorf("wrapped: %w", &change.Moved{Now: []change.Effect{{Key: "7"}}}), `stale "the records have changed since the review. Nothing was written" "" "" now 7`},
 		{"not known", unknown, `unknown "no answer" "" "timeout"`},
 		{"open", no, "not ended"},
-		{"one of several refused", partly(no, false), `failed "the API says no; call 1 was carried out, call 2 was refused, call 3 was not sent" "upstream_error" "status" rows 1 reply`},
-		{"one of several not sent", partly(no, true), `failed "the API says no; call 1 was carried out, call 2 was not sent, call 3 was not sent" "upstream_error" "status" rows 1 reply`},
-		{"one of several not known", partly(unknown, true), `unknown "no answer; call 1 was carried out, call 2 may have happened or not, call 3 was not sent" "upstream_error" "timeout" rows 1`},
-		{"one of several with an error of ours", partly(errors.New("disk on fire"), false), `failed "it could not be written; call 1 was carried out, call 2 was refused, call 3 was not sent" "internal_error" "" rows 1`},
+		{"one of several refused", partly(no, false), `failed "the API says no. Call 1 was carried out, call 2 was refused, call 3 was not sent" "upstream_error" "status" rows 1 reply`},
+		{"one of several not sent", partly(no, true), `failed "the API says no. Call 1 was carried out, call 2 was not sent, call 3 was not sent" "upstream_error" "status" rows 1 reply`},
+		{"one of several not known", partly(unknown, true), `unknown "no answer. Call 1 was carried out, call 2 may have happened or not, call 3 was not sent" "upstream_error" "timeout" rows 1`},
+		{"one of several with an error of ours", partly(errors.New("disk on fire"), false), `failed "it could not be written. Call 1 was carried out, call 2 was refused, call 3 was not sent" "internal_error" "" rows 1`},
 	} {
 		event, o, ended := change.ApplyOutcome(change.Receipt{Rows: 2}, tt.err)
 		got := "not ended"
@@ -65,9 +65,9 @@ func TestEnded(t *testing.T) {
 		err  error
 		want string
 	}{
-		{no, `failed "the API says no; nothing was written" "upstream_error" "status" reply`},
-		{&problem.Error{Code: problem.Conflict}, `failed "it could not be written; nothing was written" "conflict" ""`},
-		{&problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "k"}, `failed "it could not be written; nothing was written" "internal_error" "k"`},
+		{no, `failed "the API says no. Nothing was written" "upstream_error" "status" reply`},
+		{&problem.Error{Code: problem.Conflict}, `failed "it could not be written. Nothing was written" "conflict" ""`},
+		{&problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "k"}, `failed "it could not be written. Nothing was written" "internal_error" "k"`},
 	} {
 		if event, o := change.FailureOutcome(tt.err); outcomeText(event, o) != tt.want {
 			t.Errorf("got %s, want %s", outcomeText(event, o), tt.want)
@@ -103,8 +103,8 @@ func TestLeft(t *testing.T) {
 	}{
 		{"call", 1, nil, one},
 		{"update", 2, nil, one},
-		{"call", 2, nil, "its executor left: call 1 may have happened or not, call 2 was not sent"},
-		{"call", 2, &change.Receipt{Rows: 1}, "its executor left: call 1 was carried out, call 2 may have happened or not rows 1"},
+		{"call", 2, nil, "its executor left. Call 1 may have happened or not, call 2 was not sent"},
+		{"call", 2, &change.Receipt{Rows: 1}, "its executor left. Call 1 was carried out, call 2 may have happened or not rows 1"},
 	} {
 		c := &change.Change{Op: tt.op, Writes: make([]value.Value, tt.n), Lease: change.Lease{Done: tt.done}}
 		o := c.AbandonedOutcome()

@@ -186,7 +186,7 @@ func storeError(err error) error {
 	case errors.Is(err, ErrExpired):
 		return &problem.Error{Code: problem.Conflict, Kind: "expired", Detail: "the change has expired"}
 	case errors.Is(err, ErrUnrecorded):
-		return &problem.Error{Code: problem.Conflict, Kind: "unrecorded", Detail: "what was decided about the change is not in the audit yet", Suggestion: "try again soon"}
+		return &problem.Error{Code: problem.Conflict, Kind: "unrecorded", Detail: "the decision about the change is not in the audit yet", Suggestion: "try again soon"}
 	case errors.Is(err, ErrFull):
 		return &problem.Error{Code: problem.BudgetExceeded, Kind: "pending_changes", Detail: "too many changes of yours wait for review",
 			Suggestion: "wait until some are decided, or cancel those that are no longer needed"}

@@ -140,13 +140,13 @@ func TestReached(t *testing.T) {
 		}
 		return fmt.Sprint(rows, kept.Lease.Had, " ", kept.History[len(kept.History)-1].Comment)
 	}
-	if got := reach(change.Receipt{}, 0, 3); got != "-1 [0 3] call 1 is being sent, call 2 was not sent" {
+	if got := reach(change.Receipt{}, 0, 3); got != "-1 [0 3] Call 1 is being sent, call 2 was not sent" {
 		t.Error(got)
 	}
 	if err := h.Sending(ctx, a, ""); err != nil {
 		t.Fatal(err)
 	}
-	if got := reach(change.Receipt{Rows: 1}, 0, 4); got != "1 [0 4] call 1 was carried out, call 2 is being sent" {
+	if got := reach(change.Receipt{Rows: 1}, 0, 4); got != "1 [0 4] Call 1 was carried out, call 2 is being sent" {
 		t.Error(got)
 	}
 	done, err := h.Finish(ctx, a, change.EventFailed, change.Outcome{Receipt: &change.Receipt{Rows: 1}})

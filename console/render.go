@@ -145,7 +145,7 @@ func (c *Console) show(v *visit, err error) {
 		c.logError(v, err)
 	}
 	if p.Store {
-		page = failing{Heading: "Not available now", Detail: "The gateway can't reach its records. What you did may not have been kept.",
+		page = failing{Heading: "Not available now", Detail: "The gateway can't reach its records. The gateway may not have recorded your action.",
 			Hint: "Open the page again in a few seconds, and look before you repeat it.", Trace: v.correlation}
 		if p.RetryAfter > 0 {
 			v.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(p.RetryAfter.Seconds()))))

@@ -253,7 +253,7 @@ func TestInvite(t *testing.T) {
 		"nobody":               {operator, identity.Token{Name: "x", Owner: "\u200b", Scopes: is("read")}, problem.InvalidArgument, "An invitation names the person, such as ana@example.com"},
 		"no scopes":            {operator, identity.Token{Owner: "ana"}, problem.InvalidArgument, "An invitation names the person's scopes, such as review"},
 		"an unknown scope":     {operator, identity.Token{Owner: "ana", Scopes: is("read root")}, problem.InvalidArgument, "There is no scope “root”"},
-		"someone of elsewhere": {acme, identity.Token{Owner: "ana", Tenant: "globex", Scopes: is("read")}, problem.PermissionDenied, "An operator of “acme” makes tokens of that tenant alone"},
+		"someone of elsewhere": {acme, identity.Token{Owner: "ana", Tenant: "globex", Scopes: is("read")}, problem.PermissionDenied, "An operator of “acme” makes tokens only of that tenant"},
 	} {
 		if made, link, err := r.Invite(ctx, tt.by, tt.want, time.Hour); problem.CodeOf(err) != tt.code || problem.Of(err).Detail != tt.says || link != "" || made.ID != "" {
 			t.Errorf("%s: %+v, %q, %v", name, made, link, err)

@@ -168,7 +168,7 @@ func ParseIPs(text string) ([]netip.Prefix, error) {
 			p, err = netip.PrefixFrom(a, a.BitLen()), nil
 		}
 		if err != nil || p.Addr().Is4In6() || p != p.Masked() {
-			return nil, &problem.Error{Code: problem.InvalidArgument, Detail: quote(w) + " is no IP address or CIDR range",
+			return nil, &problem.Error{Code: problem.InvalidArgument, Detail: quote(w) + " is not an IP address or a CIDR range",
 				Suggestion: "Write it as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/32"}
 		}
 		out = append(out, p)

@@ -205,7 +205,7 @@ func (t *Tokens) Create(ctx context.Context, by Principal, want Token) (Token, s
 }
 
 func foreignTenant(by Principal) error {
-	return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "An operator of " + quote(by.Tenant) + " makes tokens of that tenant alone"}
+	return &problem.Error{Code: problem.PermissionDenied, Kind: "tenant", Detail: "An operator of " + quote(by.Tenant) + " makes tokens only of that tenant"}
 }
 
 // make stores a token. The caller must check the authority of by before.

@@ -17,8 +17,8 @@ func (s *Server) Listen(addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("resolving the listen address: %w", err)
 	}
 	if !at.IP.IsLoopback() && s.options.Tokens == nil && s.options.Authenticate == nil {
-		return nil, fmt.Errorf("listen: %s can be reached from other machines and there is no authentication: "+
-			"set a store for tokens (server.Options.Tokens) or an Authenticate function, or listen on 127.0.0.1", addr)
+		return nil, fmt.Errorf("listen: %s can be reached from other machines and there is no authentication. "+
+			"Set a store for tokens (server.Options.Tokens) or an Authenticate function, or listen on 127.0.0.1", addr)
 	}
 	l, err := edge.Listen(at.String())
 	if err != nil {

@@ -329,8 +329,8 @@ func TestListenRefusesTheOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0"} {
-		want := fmt.Sprintf("listen: %s can be reached from other machines and there is no authentication: "+
-			"set a store for tokens (server.Options.Tokens) or an Authenticate function, or listen on 127.0.0.1", addr)
+		want := fmt.Sprintf("listen: %s can be reached from other machines and there is no authentication. "+
+			"Set a store for tokens (server.Options.Tokens) or an Authenticate function, or listen on 127.0.0.1", addr)
 		if l, err := open.Listen(addr); err == nil || err.Error() != want {
 			t.Errorf("%v %v", l, err)
 		}

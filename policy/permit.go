@@ -96,7 +96,7 @@ func (p *Plan) Refuse(row value.Row) error {
 		}
 		if n, ok := row[i].AsInt(); ok && n > 0 && int(n) <= len(c.Tally.Several) {
 			return &problem.Error{Code: problem.InvalidQuery, Kind: "several_records", Pointer: "/sql",
-				Detail:     c.Tally.Several[n-1] + ": this sub-query has more than one record; as a value it may have only one",
+				Detail:     c.Tally.Several[n-1] + ": this sub-query has more than one record. As a value it may have only one",
 				Suggestion: "write IN (SELECT …) to compare with each, add ORDER BY … LIMIT 1, take an aggregate such as max(…), or name the record by its key"}
 		}
 	}

@@ -24,7 +24,7 @@ func (p *projection) piece(part *query.Part) error {
 		return m.Refuse(f.Name, at)
 	case !f.Type.Open() || slices.Contains(v.Key(), f.Name):
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: at, Suggestion: "name it in keys",
-			Detail: fmt.Sprintf("part reads texts, JSON and bytes beside the id; %s is of type %s", f.Name, f.Type)}
+			Detail: fmt.Sprintf("part reads texts, JSON and bytes beside the id. %s is of type %s", f.Name, f.Type)}
 	case part.Offset < 0 || part.Offset >= math.MaxInt32 || part.Length < 1 || part.Length > math.MaxInt32:
 		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/part", Detail: "a part has an offset from 0 and a length from 1, of 31 bits each"}
 	}

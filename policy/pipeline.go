@@ -42,7 +42,7 @@ func (r *relations) open(v *View, at string) (*typecheck.Relation, error) {
 	asked := r.plan.View
 	if v.Source() != asked.Source() {
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
-			Detail: v.name + " is in another source than " + asked.name + "; ask for each by itself"}
+			Detail: v.name + " is in another source than " + asked.name + ". Query each source by itself"}
 	}
 	return r.add(v, at)
 }

@@ -164,7 +164,7 @@ func TestFinds(t *testing.T) {
 		{"live or not", &query.Find{Class: "orders", Keys: paths("no"), Raw: true}, "shop# no# by:shop by:no unique"},
 		{"counted", &query.Count{Class: "orders", Where: rule(t, `{"no": 1}`)}, `where {"no":{"$eq":1}} canonical {"gone":{"$ne":true}}`},
 		{"a count of nothing", &query.Count{Class: "odders"}, `not_found /class_name: there is no class "odders" [orders]`},
-		{"a condition on another source", &query.Count{Class: "shops", Where: rule(t, `{"id": {"$inQuery": {"className": "leads"}}}`)}, "unsupported_by_source /id/$inQuery/className: leads is in another source than shops; ask for each by itself []"},
+		{"a condition on another source", &query.Count{Class: "shops", Where: rule(t, `{"id": {"$inQuery": {"className": "leads"}}}`)}, "unsupported_by_source /id/$inQuery/className: leads is in another source than shops. Query each source by itself []"},
 		{"two conditions on one class", &query.Count{Class: "orders", Where: rule(t, `{"shop": {"$inQuery": {"className": "shops"}}, "buyer": {"$inQuery": {"className": "people"}}, "$or": [{"shop": {"$inQuery": {"className": "shops"}}}]}`)}, `where {"$and":[{"shop":{"$select":{"query":{"className":"shops"},"key":"id"}}},{"buyer":{"$select":{"query":{"className":"people"},"key":"id"}}},{"$or":[{"shop":{"$select":{"query":{"className":"shops"},"key":"id"}}}]}]} view shops view people canonical {"gone":{"$ne":true}}`},
 	} {
 		got := planned(trade(t).Read(agent(), tt.ask))

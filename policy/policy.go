@@ -213,7 +213,7 @@ func (p *Policy) findClass(name string) (*class, error) {
 		slices.Sort(all)
 		return nil, fmt.Errorf("there is no such class%s", problem.DidYouMean(problem.Nearest(name, slices.Compact(all), 2)))
 	default:
-		return nil, fmt.Errorf("%d sources have such a class; write source.Class", len(cs))
+		return nil, fmt.Errorf("%d sources have such a class. Write source.Class", len(cs))
 	}
 }
 

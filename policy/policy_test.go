@@ -44,7 +44,7 @@ func TestNewRefuses(t *testing.T) {
 		want string
 	}{
 		{"issue", ClassRule{}, "classes.issue: there is no such class. Did you mean issues?"},
-		{"users", ClassRule{}, "classes.users: 2 sources have such a class; write source.Class"},
+		{"users", ClassRule{}, "classes.users: 2 sources have such a class. Write source.Class"},
 		{"issues", ClassRule{Visible: []string{"titel"}}, `classes.issues: visible: there is no field "titel". Did you mean title?`},
 		{"issues", ClassRule{Denied: []string{"x"}}, `classes.issues: denied: there is no field "x"`},
 		{"issues", ClassRule{Large: []string{"x"}}, `classes.issues: large: there is no field "x"`},
@@ -65,7 +65,7 @@ func TestNewRefuses(t *testing.T) {
 		{"issues", ClassRule{Tenant: &TenantRule{Field: "org", Bypass: "principal.tenant"}}, "classes.issues: tenant.bypass: it yields a string, and has to yield true or false"},
 		{"issues", ClassRule{Canonical: query.Deferred{Path: query.Path{"title"}, CEL: "principal.x"}}, `classes.issues: canonical: character 1 of the expression: a principal has no "x". It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author`},
 		{"issues", ClassRule{Canonical: query.Deferred{Path: query.Path{"titel"}, CEL: "principal.id"}}, `classes.issues: canonical: unknown field "titel". Did you mean title?`},
-		{"issues", ClassRule{Canonical: query.Deferred{Path: query.Path{"area"}, CEL: "principal.id"}}, "classes.issues: canonical: area can't be filtered: its type is known to the database alone; only $exists works on it"},
+		{"issues", ClassRule{Canonical: query.Deferred{Path: query.Path{"area"}, CEL: "principal.id"}}, "classes.issues: canonical: area can't be filtered: only the database knows its type. $exists works on it"},
 		{"issues", ClassRule{Canonical: query.Deferred{Path: query.Path{"title"}, CEL: "principal.id"}, Denied: []string{"title"}}, "classes.issues: canonical: title is denied; agents are shown what counts as a live record"},
 		{"issues", ClassRule{Tenant: &TenantRule{Field: "meta"}}, "classes.issues: tenant.field: meta is of type json. A value can be a list there, and a record would belong to several tenants. " +
 			"Name a field that holds one value. If a record does belong to every tenant in its list, write {field: meta, contains: true}"},
@@ -215,7 +215,7 @@ func TestBind(t *testing.T) {
 		{`{"due":{"$regex":"x"}}`, `{"$never":true} (1 note)`},
 		{`{"meta.a":{"$elemMatch":{"b":{"__type":"Date","iso":"2026-01-31"}}}}`, `{"meta.a":{"$elemMatch":{"$never":true}}}`},
 		{`{"area":{"$exists":true}}`, `{"area":{"$exists":true}}`},
-		{`{"area":"x"}`, `unsupported_by_source: area can't be filtered: its type is known to the database alone; only $exists works on it`},
+		{`{"area":"x"}`, `unsupported_by_source: area can't be filtered: only the database knows its type. $exists works on it`},
 		{`{"title.x":"x"}`, `invalid_query: "title.x": title is of type string and has no parts`},
 	} {
 		doc, err := value.Read([]byte(tt.where), 0)
@@ -353,11 +353,11 @@ func TestProjectionLimits(t *testing.T) {
 		want          string
 	}{
 		{"600 fields", nil, nil, ""},
-		{"twice 600 fields", nil, []query.Path{{"f1"}}, "invalid_query: a record would have 1200 fields with those of the records it includes; at most 1000"},
+		{"twice 600 fields", nil, []query.Path{{"f1"}}, "invalid_query: a record would have 1200 fields with those of the records it includes. At most 1000 are supported"},
 		{"few of them", []query.Path{{"f1", "f2"}}, []query.Path{{"f1"}}, ""},
-		{"few of one, and two others whole", []query.Path{{"f1", "f2"}}, []query.Path{{"f1"}, {"f3"}, {"f4"}}, "invalid_query: a record would have 1206 fields with those of the records it includes; at most 1000"},
+		{"few of one, and two others whole", []query.Path{{"f1", "f2"}}, []query.Path{{"f1"}, {"f3"}, {"f4"}}, "invalid_query: a record would have 1206 fields with those of the records it includes. At most 1000 are supported"},
 		{"1000 fields", columns(396), nil, ""},
-		{"1001 fields", columns(397), nil, "invalid_query: a record would have 1001 fields with those of the records it includes; at most 1000"},
+		{"1001 fields", columns(397), nil, "invalid_query: a record would have 1001 fields with those of the records it includes. At most 1000 are supported"},
 		{"4 hops", []query.Path{{"f1", "f1", "f1", "f1", "f2"}}, nil, ""},
 		{"40 pointers", many[:40], nil, ""},
 		{"41 pointers", many, nil, "invalid_query: a query follows at most 40 pointers in all"},

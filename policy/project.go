@@ -52,7 +52,7 @@ func (p *projection) project(keys, include []query.Path) error {
 	}
 	if n := len(p.plan.Columns); n > MaxColumns {
 		return &problem.Error{Code: problem.InvalidQuery, Pointer: "/keys", Suggestion: "name the fields that you need in keys",
-			Detail: fmt.Sprintf("a record would have %d fields with those of the records it includes; at most %d", n, MaxColumns)}
+			Detail: fmt.Sprintf("a record would have %d fields with those of the records it includes. At most %d are supported", n, MaxColumns)}
 	}
 	p.setLists()
 	for i := range p.plan.Columns {

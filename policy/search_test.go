@@ -41,7 +41,7 @@ func TestSearch(t *testing.T) {
 		{"an absent field", both, "secret", []string{"title", "absent"}, `invalid_query: /fields/1: unknown field "absent" of notes`},
 		{"words kept in a column", kept, "", nil, "k[title body]"},
 		{"all the fields of a column", kept, "", []string{"body", "title"}, "k[title body]"},
-		{"some fields of a column", kept, "", []string{"body"}, "unsupported_by_source: /fields/0: body is searched together with title, body alone"},
+		{"some fields of a column", kept, "", []string{"body"}, "unsupported_by_source: /fields/0: body can be searched only together with title, body"},
 		{"a column of hidden words", kept, "body", nil, "unsupported_by_source: /class_name: notes has no full-text index on a field"},
 		{"a hidden column", kept, "words", nil, "unsupported_by_source: /class_name: notes has no full-text index on a field"},
 		{"rather a field by itself", append([]schema.TextIndex{index("z", "", "title", "secret")}, kept...), "secret", nil, "z[title] k[body]"},

@@ -90,7 +90,7 @@ func (c searchedClass) Narrow(q *literals.Search, check func(name, at string) er
 		}
 		if x := c.index(name); x.Column != "" && slices.ContainsFunc(x.Fields, func(f string) bool { return !slices.Contains(q.Fields, f) }) {
 			return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
-				Detail: fmt.Sprintf("%s is searched together with %s alone", name, strings.Join(x.Fields, ", ")), Suggestion: "name them all, or leave fields out"}
+				Detail: fmt.Sprintf("%s can be searched only together with %s", name, strings.Join(x.Fields, ", ")), Suggestion: "name them all, or leave fields out"}
 		}
 	}
 	s := &Search{Terms: q.Terms, Without: q.Without}

@@ -56,6 +56,28 @@ func (e *Error) Lines() []string {
 	return lines
 }
 
+// Sentences joins texts of whole sentences. It ends each one except the last with a full stop, unless a text has an end of
+// its own. It writes "the" and "unknown" with a capital after an end: other words may be names. It skips empty texts.
+func Sentences(texts ...string) string {
+	var b strings.Builder
+	for _, text := range texts {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		if before := b.String(); before != "" {
+			if !strings.ContainsAny(before[len(before)-1:], ".?!:") {
+				b.WriteByte('.')
+			}
+			b.WriteByte(' ')
+			if strings.HasPrefix(text, "the ") || strings.HasPrefix(text, "unknown ") {
+				text = strings.ToUpper(text[:1]) + text[1:]
+			}
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
 // missingNames returns names as a list, or "" if detail already contains all of them.
 func missingNames(detail string, names []string) string {
 	words := strings.FieldsFunc(detail, func(r rune) bool {

@@ -28,3 +28,21 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+// TestSentences checks how texts are joined, and which words begin with a capital then.
+func TestSentences(t *testing.T) {
+	for _, tt := range []struct {
+		texts []string
+		want  string
+	}{
+		{nil, ""},
+		{[]string{"the field \"a\" is missing"}, "the field \"a\" is missing"},
+		{[]string{"unknown field \"Nam\". Did you mean Name?", "the field \"a\" is missing", "rank must be a text"},
+			"unknown field \"Nam\". Did you mean Name? The field \"a\" is missing. rank must be a text"},
+		{[]string{"it ends.", "", "unknown field \"b\"", "theme must be a text"}, "it ends. Unknown field \"b\". theme must be a text"},
+	} {
+		if got := Sentences(tt.texts...); got != tt.want {
+			t.Errorf("%q: got %s, want %s", tt.texts, got, tt.want)
+		}
+	}
+}

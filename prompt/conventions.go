@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // conventions returns the prompt that explains how to work with the tools, for the start of a conversation.
@@ -83,5 +84,5 @@ func steps(tools []string) string {
 			out = append(out, s.text)
 		}
 	}
-	return strings.Join(out, "; ")
+	return problem.Sentences(out...)
 }

@@ -283,7 +283,7 @@ func (s *Set) Watch(ctx context.Context, p identity.Principal, uris []string, co
 				return 0, err
 			}
 			if k.name != "schema" {
-				return 0, problem.New(problem.InvalidArgument, "only schemas and changes can be subscribed to: counts and samples change with the data, which is not watched; read them again")
+				return 0, problem.New(problem.InvalidArgument, "only schemas and changes can be subscribed to. Counts and samples change with the data, which is not watched. Read them again")
 			}
 		}
 		return 0, nil

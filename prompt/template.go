@@ -62,7 +62,7 @@ func FromTemplate(p Prompt, text string) (Prompt, error) {
 		}
 		out, err := fill(given)
 		if errors.Is(err, errLong) {
-			return Result{}, problem.New(problem.BudgetExceeded, fmt.Sprintf("the prompt is longer than %d bytes; shorten its arguments", maxText))
+			return Result{}, problem.New(problem.BudgetExceeded, fmt.Sprintf("the prompt is longer than %d bytes. Shorten its arguments", maxText))
 		}
 		if err != nil {
 			return Result{}, fmt.Errorf("fill in the prompt %s: %w", p.Name, err)

@@ -180,7 +180,7 @@ func TestHints(t *testing.T) {
 	}{
 		{`[{"$mach":{}}]`, problem.Error{Code: problem.InvalidQuery, Near: []string{"$match"}}},
 		{`[{"$out":"x"}]`, problem.Error{Code: problem.SecurityBlocked,
-			Suggestion: "Leave it out: what the pipeline makes is the answer. Data is changed with the tools for changes alone."}},
+			Suggestion: "Leave it out: the answer is the result of the pipeline. Data is changed only with the tools for changes."}},
 		{`[{"$search":{}}]`, problem.Error{Code: problem.Unsupported, Suggestion: "Use $match with $regex or $startsWith."}},
 		{`[{"$geoNear":{}}]`, problem.Error{Code: problem.Unsupported, Suggestion: "Call query_class with $near in where, or find records with $match and $geoWithin."}},
 		{`[{"$match":{"$where":"1"}}]`, problem.Error{Code: problem.SecurityBlocked, Suggestion: "Say it with the operators of the query language."}},

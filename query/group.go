@@ -57,7 +57,7 @@ func (o operand) accumulator(name string) Accumulator {
 	a := Accumulator{Name: name, Op: o.name, At: o.at}
 	switch {
 	case slices.Contains(Picks, o.name):
-		o.refuse(&problem.Error{Code: problem.Unsupported, Pointer: o.at, Detail: o.name + " is taken in $group alone", Near: []string{"$first", "$last", "$push", "$min", "$max"}})
+		o.refuse(&problem.Error{Code: problem.Unsupported, Pointer: o.at, Detail: o.name + " is supported only in $group", Near: []string{"$first", "$last", "$push", "$min", "$max"}})
 	case !slices.Contains(Accumulators, o.name):
 		o.refuse(hint.Operator("accumulator", o.name, o.at, Accumulators))
 	case o.name == "$percentile" || o.name == "$median":

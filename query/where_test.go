@@ -103,7 +103,7 @@ func TestParseWhereRefuses(t *testing.T) {
 		{`{"a":{"$nearSphere":[1,2],"$maxDistance":1,"$maxDistanceInMiles":1}}`, "/where/a/$maxDistanceInMiles", "there is another greatest distance: give one"},
 		{`{"a":{"$nearSphere":[1,2],"$maxDistance":1,"$minDistance":2}}`, "/where/a", "$minDistance is more than $maxDistance, and nothing is at such a distance"},
 		{`{"a":{"$maxDistance":1}}`, "/where/a/$maxDistance", "$maxDistance goes with $nearSphere"},
-		{`{"a":{"$regex":"a","$options":"g"}}`, "/where/a/$regex", `$options takes each of the letters i, m, s and x once; got "g"`},
+		{`{"a":{"$regex":"a","$options":"g"}}`, "/where/a/$regex", `$options takes each of the letters i, m, s and x once. It is "g"`},
 		{`{"a":{"$elemMatch":{"$options":"i"}}}`, "/where/a/$elemMatch/$options", "$options goes with $regex"},
 		{`{"a":{"$options":"i"}}`, "/where/a/$options", "$options goes with $regex"},
 		{`{"a":{"$regex":"` + strings.Repeat("a", 257) + `"}}`, "/where/a/$regex", "a regular expression has at most 256 characters"},

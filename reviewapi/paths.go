@@ -34,10 +34,10 @@ func noPath(path string, known map[string][]string) error {
 		near = problem.Nearest(path, slices.Sorted(maps.Keys(patterns)), 1)
 	}
 	if len(near) == 0 {
-		return problem.New(problem.NotFound, "there is no such path; GET /api/changes lists changes")
+		return problem.New(problem.NotFound, "there is no such path. GET /api/changes lists changes")
 	}
 	for i, filled := range near {
-		near[i] = strings.Join(known[patterns[filled]], ", ") + " " + patterns[filled]
+		near[i] = strings.Join(known[patterns[filled]], "|") + " " + patterns[filled]
 	}
-	return problem.New(problem.NotFound, "there is no such path; near: "+strings.Join(near, "; "))
+	return problem.New(problem.NotFound, "there is no such path"+problem.DidYouMean(near))
 }

@@ -6,13 +6,13 @@ import "testing"
 func TestNoPath(t *testing.T) {
 	known := map[string][]string{"/api/changes": {"GET"}, "/api/changes/{id}": {"GET"}, "/api/changes/{id}/approve": {"POST"}, "/api/changes/{id}/edit": {"POST"},
 		"/api/tokens": {"GET", "POST"}, "/api/tokens/{id}/revoke": {"POST"}}
-	const none = "not_found: there is no such path; GET /api/changes lists changes"
+	const none = "not_found: there is no such path. GET /api/changes lists changes"
 	for path, want := range map[string]string{
-		"/api/tokens/7":             "not_found: there is no such path; near: POST /api/tokens/{id}/revoke",
-		"/api/token":                "not_found: there is no such path; near: GET, POST /api/tokens",
-		"/api/changes/":             "not_found: there is no such path; near: GET /api/changes",
-		"/api/changes/01AB/aprove":  "not_found: there is no such path; near: POST /api/changes/{id}/approve",
-		"/api/changes/01AB/Edit":    "not_found: there is no such path; near: POST /api/changes/{id}/edit",
+		"/api/tokens/7":             "not_found: there is no such path. Did you mean POST /api/tokens/{id}/revoke?",
+		"/api/token":                "not_found: there is no such path. Did you mean GET|POST /api/tokens?",
+		"/api/changes/":             "not_found: there is no such path. Did you mean GET /api/changes?",
+		"/api/changes/01AB/aprove":  "not_found: there is no such path. Did you mean POST /api/changes/{id}/approve?",
+		"/api/changes/01AB/Edit":    "not_found: there is no such path. Did you mean POST /api/changes/{id}/edit?",
 		"/api/":                     none,
 		"/api/nothing/of/the/kind/": none,
 	} {

@@ -52,7 +52,7 @@ func isWord(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || r >= '0' && r <= '9'
 }
 
-// Advice returns text without the sentences and clauses that name a tool for which can is false.
+// Advice returns text without the sentences that name a tool for which can is false.
 func Advice(text string, can func(name string) bool) string {
 	if !strings.Contains(text, "_") && !strings.Contains(text, "the tool ") {
 		return text
@@ -64,13 +64,24 @@ func Advice(text string, can func(name string) bool) string {
 		return text
 	}
 	var sentences []string
-	for _, sentence := range strings.SplitAfter(text, ". ") {
-		clauses := slices.DeleteFunc(strings.Split(sentence, "; "), bad)
-		if len(clauses) > 0 {
-			sentences = append(sentences, strings.Join(clauses, "; "))
+	for text != "" {
+		var sentence string
+		if sentence, text = cutSentence(text); !bad(sentence) {
+			sentences = append(sentences, sentence)
 		}
 	}
-	return strings.TrimRight(strings.Join(sentences, ""), " ")
+	return problem.Sentences(sentences...)
+}
+
+// cutSentence returns the first sentence of text, and the others. A sentence ends at a full stop or a question mark, with a
+// space behind it.
+func cutSentence(text string) (first, rest string) {
+	for i := range len(text) - 1 {
+		if (text[i] == '.' || text[i] == '?') && text[i+1] == ' ' {
+			return text[:i+1], text[i+2:]
+		}
+	}
+	return text, ""
 }
 
 // advise returns err without advice to call tools that p may not call. It keeps the description of the fault.
@@ -82,8 +93,10 @@ func (s *Set) advise(p identity.Principal, err error) error {
 	can := func(name string) bool { return s.May(p, name) }
 	out := *e
 	out.Suggestion = Advice(e.Suggestion, can)
-	if what, next, ok := strings.Cut(e.Detail, "; "); ok {
-		out.Detail = strings.TrimSuffix(what+"; "+Advice(next, can), "; ")
+	if fault, next := cutSentence(e.Detail); next != "" {
+		if kept := Advice(next, can); kept != next {
+			out.Detail = strings.TrimSuffix(problem.Sentences(fault, kept), ".")
+		}
 	}
 	if out.Suggestion == e.Suggestion && out.Detail == e.Detail {
 		return err

@@ -147,7 +147,7 @@ func TestParts(t *testing.T) {
 		{`{"field": "body", "offset": 1, "length": 2}`, `{"class_name":"works","object":{"body":"éé"},"part":{"field":"body","offset":1,"length":2,"total":5},"next_call":{"tool":"get_object","arguments":{"class_name":"works","object_id":"1","part":{"field":"body","offset":3,"length":2}}}}`},
 		{`{"field": "body", "offset": 3}`, `{"class_name":"works","object":{"body":"éé"},"part":{"field":"body","offset":3,"length":2,"total":5}}`},
 		{`{"field": "body", "offset": 9}`, `{"class_name":"works","object":{"body":""},"part":{"field":"body","offset":9,"length":0,"total":5}}`},
-		{`{"field": "id"}`, "invalid_argument: part reads texts, JSON and bytes beside the id; id is of type integer"},
+		{`{"field": "id"}`, "invalid_argument: part reads texts, JSON and bytes beside the id. id is of type integer"},
 		{`{"field": "secret"}`, `invalid_query: unknown field "secret" of works`},
 		{`{"field": "absent"}`, `invalid_query: unknown field "absent" of works`},
 	} {

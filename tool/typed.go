@@ -39,7 +39,7 @@ func Typed[In, Out any](t Tool, h TypedHandler[In, Out]) Tool {
 		var in In
 		if err := json.Unmarshal(args.AppendJSON(nil), &in); err != nil {
 			return Result{}, &problem.Error{Code: problem.InvalidArgument, Err: err,
-				Detail: fmt.Sprintf("the arguments don't fit the tool %s; tools/list has its input schema", t.Name)}
+				Detail: fmt.Sprintf("the arguments don't fit the tool %s. tools/list has its input schema", t.Name)}
 		}
 		out, err := h(ctx, call, in)
 		if err != nil {
@@ -63,7 +63,7 @@ func Typed[In, Out any](t Tool, h TypedHandler[In, Out]) Tool {
 func schemaFor[T any]() (json.RawMessage, error) {
 	typ := reflect.TypeFor[T]()
 	if typ.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("%s is no struct, so it can't be the arguments or the result of a tool", typ)
+		return nil, fmt.Errorf("%s is not a struct, so it can't be the arguments or the result of a tool", typ)
 	}
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[value.Value](): {Description: "any JSON value"}}})
 	if err != nil {

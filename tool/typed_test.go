@@ -57,7 +57,7 @@ func TestTyped(t *testing.T) {
 		{"add", `{}`, "invalid_argument: the argument \"a\" is missing"},
 		{"add", `{"a":1.5}`, "invalid_argument: a must be a whole number, not 1.5"},
 		{"add", `{"a":1,"mroe":[]}`, `invalid_argument: unknown argument "mroe". Did you mean more?`},
-		{"add", `{"a":99999999999999999999}`, "invalid_argument: the arguments don't fit the tool add; tools/list has its input schema"},
+		{"add", `{"a":99999999999999999999}`, "invalid_argument: the arguments don't fit the tool add. tools/list has its input schema"},
 		{"say", `{"words":"aha"}`, "said: aha"},
 		{"say", `{"words":"too long"}`, "invalid_argument: words"},
 	} {
@@ -84,7 +84,7 @@ func TestTypedRefuses(t *testing.T) {
 	}
 	reads := tool.Tool{Name: "x", Description: "Reads.", Category: tool.Custom, Annotations: tool.Annotations{ReadOnly: true}}
 	for want, made := range map[string]tool.Tool{
-		"is no struct":       tool.Typed(reads, func(context.Context, *bailiwick.Call, int) (spoken, error) { return spoken{}, nil }),
+		"is not a struct":    tool.Typed(reads, func(context.Context, *bailiwick.Call, int) (spoken, error) { return spoken{}, nil }),
 		"the schema of tool": tool.Typed(reads, func(context.Context, *bailiwick.Call, circle) (spoken, error) { return spoken{}, nil }),
 		"func()": tool.Typed(reads, func(context.Context, *bailiwick.Call, spoken) (struct{ F func() }, error) {
 			return struct{ F func() }{}, nil

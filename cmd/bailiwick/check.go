@@ -14,6 +14,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // checkCommand returns the command check. Like serve, it reads the catalogues of all sources and compiles the rules
@@ -25,8 +26,8 @@ func checkCommand(t *terminal.Terminal) *cobra.Command {
 		Use:   "check",
 		Short: "Check a configuration against its databases, and say what agents would see",
 		Long: "Check a configuration against its databases, and say what agents would see. It looks at a sample of the values that agents could\n" +
-			"see: fields whose values look like credentials are hidden, whatever the rules say, until lift names them. With --values it takes\n" +
-			"larger samples of every class, without a bound on all of them, and prints for each field how many values it saw. It prints no value.",
+			"see. Fields whose values look like credentials are hidden, whatever the rules say, until lift names them. With --values it takes\n" +
+			"larger samples of every class, without a bound on all of them. It prints for each field how many values it saw. It prints no value.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := from.Load()
@@ -70,12 +71,12 @@ func examine(ctx context.Context, c *config.Config, thorough bool) (*examination
 		}
 		text := f.String()
 		if f.Code == policyops.Withheld {
-			text += "; " + f.Suggestion
+			text = problem.Sentences(text, f.Suggestion)
 		}
 		r.Warnings = append(r.Warnings, text)
 	}
 	if bare > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("descriptions are missing in %s, so that agents see names alone there; \"bailiwick policy audit\" lists them", terminal.Count(bare, "place")))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("descriptions are missing in %s, so that agents see only names there. The command \"bailiwick policy audit\" lists them", terminal.Count(bare, "place")))
 	}
 	undeclared, err := app.DeclarationWarnings(ctx, c, s.Policy.Catalogue())
 	if err != nil {

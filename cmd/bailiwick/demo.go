@@ -78,7 +78,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if !app.Loopback(d.listen) {
-		return config.Usagef("the demo's data is for this machine; listen on a loopback address such as %s", config.DefaultListen)
+		return config.Usagef("the demo's data is for this machine. Listen on a loopback address such as %s", config.DefaultListen)
 	}
 	if !d.anyPort {
 		if err := free(d.listen); err != nil {

@@ -58,7 +58,7 @@ const (
 func faults() []fault {
 	var line *services.Line
 	config := func(name, also string, breaks func(b *box) func()) fault {
-		return fault{name: name, what: unread, breaks: breaks, answer: answers, ready: stays, log: "`the configuration is refused; what was in force stays`", also: also,
+		return fault{name: name, what: unread, breaks: breaks, answer: answers, ready: stays, log: "`the configuration is refused. The rules in force stay`", also: also,
 			do: "Run `bailiwick check`. The rules that were in force stay in force."}
 	}
 	breaking := func(code string) func(b *box) func() {
@@ -114,7 +114,7 @@ func faults() []fault {
 		}, answer: answers, ready: "200 `ready`", log: "nothing, or a refused call while it connects again", do: "Nothing.",
 			only: `the database (?:is being stopped or started|can't be reached)|"msg":"(?:refused|values of some classes could not be looked at|the values of \d+ classes were not looked at in time)`}, // the latter two occur on a slow machine
 		{name: "archive full", what: "The disk of `audit.archive` is full", store: agedStore, breaks: (*box).fullArchive, answer: answers, ready: "200 `ready`",
-			log: "`old records of the audit can't be archived; they stay in the store`, `no space left on device`", do: "Free space. The server tries again each hour, and at its start. No record is lost."},
+			log: "`old records of the audit can't be archived. They stay in the store`, `no space left on device`", do: "Free space. The server tries again each hour, and at its start. No record is lost."},
 		{name: "foreign host", what: "Requests name a foreign `Host` or `Origin`", breaks: func(*box) func() { return func() {} }, ask: (*box).askForeign, answer: "`403`", ready: "200 `ready`",
 			log: "`server.hosts`", do: "If the name is yours, add it to `server.hosts` or `server.origins`."},
 	}

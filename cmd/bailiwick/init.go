@@ -32,7 +32,7 @@ func initCommand(t *terminal.Terminal) *cobra.Command {
 		Short: "Look at a database or an HTTP API and write a configuration with safe rules",
 		Long: "Look at a database and write a configuration with safe rules: credentials denied, credential stores hidden, personal data\n" +
 			"masked, tenants guessed. It reads the schema and a sample of records, of which nothing is kept. On a terminal it asks\n" +
-			"three questions; flags answer them as well. What is guessed is marked \"confirm\".\n\n" +
+			"three questions. Flags answer them as well. Guesses are marked \"confirm\".\n\n" +
 			"Of an OpenAPI document, a file or an https URL, it classes every operation. Of a folder, a project with what the Provar IDE keeps of its connections, it writes the descriptions\n" +
 			"of objects as sources.",
 		Example: "  bailiwick init app.db --out bailiwick.yaml\n  bailiwick init postgres://reader@db.example/shop --out bailiwick.yaml\n" +
@@ -215,7 +215,7 @@ func scaffoldSource(s config.Source, out string) scaffold.Source {
 }
 
 func alreadyThere(path string) error {
-	return fmt.Errorf("there is a file %s already; name another one with --out", path)
+	return fmt.Errorf("the file %s already exists. Name another one with --out", path)
 }
 
 // withoutPassword replaces the password in a MongoDB connection string by an environment variable. Such a string may

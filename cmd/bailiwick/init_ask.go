@@ -58,7 +58,7 @@ func question(t *terminal.Terminal, in *bufio.Reader, text string, choices []cho
 		fmt.Fprintf(t.Err, "Answer [1]: ") //nolint:errcheck // the terminal may be gone; then the answer is too
 		line, err := in.ReadString('\n')
 		if err != nil && (err != io.EOF || line == "") {
-			return fmt.Errorf("the question was not answered; --tenant, --personal and --writes answer without a terminal")
+			return fmt.Errorf("the question was not answered. Without a terminal, answer with --tenant, --personal and --writes")
 		}
 		line = strings.TrimSpace(line)
 		i := slices.IndexFunc(choices, func(c choice) bool { return c.answer == line })

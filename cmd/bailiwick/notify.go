@@ -13,7 +13,7 @@ func notifyCommand(t *terminal.Terminal) *cobra.Command {
 	test := &cobra.Command{
 		Use:     "test NAME",
 		Short:   "Send a test to a webhook or a recipient of the configuration",
-		Long:    "Send a test to a webhook or a recipient of the configuration, once. What is due to others isn't touched, and nothing has to run.",
+		Long:    "Send a test to a webhook or a recipient of the configuration, once. Messages to others are not sent, and no server has to run.",
 		Example: "  bailiwick notify test ops",
 		Args:    terminal.These(1, "the name of a notification in the configuration"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -15,8 +15,8 @@ func rootCommand(t *terminal.Terminal) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "bailiwick",
 		Short: "Let AI agents work inside an application, within bounds its owners set",
-		Long: "Bailiwick is an MCP server in front of an application's databases. Agents see views, never tables;\n" +
-			"what is hidden does not exist for them, and every call is recorded.",
+		Long: "Bailiwick is an MCP server in front of an application's databases. Agents see views, never tables.\n" +
+			"Hidden data does not exist for them, and every call is recorded.",
 		Example:       "  bailiwick demo\n  bailiwick serve --source sqlite:app.db\n  bailiwick init sqlite:app.db --out bailiwick.yaml",
 		SilenceErrors: true,
 		SilenceUsage:  true,

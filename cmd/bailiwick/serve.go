@@ -36,8 +36,8 @@ func serveCommand(t *terminal.Terminal) *cobra.Command {
 		Use:   "serve",
 		Short: "Serve agents over MCP",
 		Long: "Serve agents over MCP, read-only. With a configuration its rules decide what agents see, and agents need a token.\n" +
-			"With --source alone every table is a class under its own name; without --store every user of this machine may read.\n" +
-			"A configuration that changes is put into force while calls run; one that is wrong is refused, and the log says why.\n" +
+			"With only --source every table is a class under its own name. Without --store every user of this machine may read.\n" +
+			"A configuration that changes is put into force while calls run. A wrong one is refused, and the log says why.\n" +
 			"SIGHUP reads it at once, and looks at the databases again. SIGTERM drains the server (server.drain)\n" +
 			"and lets calls in flight end. SIGINT does the same without the drain. A second signal ends it at once.",
 		Example: "  bailiwick serve\n  bailiwick serve --source sqlite:app.db\n  bailiwick serve --stdio --tenant acme",
@@ -73,8 +73,8 @@ func (r *serving) serveHTTP(ctx context.Context, t *terminal.Terminal, c *config
 		c.Auth.Anonymous = &identity.Principal{ID: "anonymous", Name: "anonymous", Kind: identity.Agent, Scopes: []identity.Scope{identity.Read}}
 	}
 	if c.Auth.TokensOff && c.Auth.OIDC == nil && !app.Loopback(c.Listen) {
-		return fmt.Errorf("%s can be reached from other machines, and callers would not have to authenticate: "+
-			"set store (--store sqlite:bailiwick.db) and make tokens with \"bailiwick token create\", or listen on %s", c.Listen, config.DefaultListen)
+		return fmt.Errorf("%s can be reached from other machines, and callers would not have to authenticate. "+
+			"Set store (--store sqlite:bailiwick.db) and make tokens with \"bailiwick token create\", or listen on %s", c.Listen, config.DefaultListen)
 	}
 	log := app.Logger(t.Err, c.Log)
 	p, err := app.BuildWithTelemetry(ctx, c, log)
@@ -300,7 +300,7 @@ func refuseStdio(t *terminal.Terminal, err error) error {
 // inUse returns a helpful error if another program listens on addr.
 func inUse(addr string, err error) error {
 	if health.IsPortInUse(err) {
-		return fmt.Errorf("another program listens on %s; name another address with --listen, such as 127.0.0.1:0 for any free port", addr)
+		return fmt.Errorf("another program listens on %s. Name another address with --listen, such as 127.0.0.1:0 for any free port", addr)
 	}
 	return err
 }

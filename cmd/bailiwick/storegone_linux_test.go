@@ -78,7 +78,7 @@ func TestStoreGone(t *testing.T) {
 		{"agents", func() string { return said(http.DefaultClient.Do(b.question())) }, answered,
 			`^503 \{"jsonrpc":"2.0","id":null,"error":\{"code":-32000,"message":"The gateway can't reach its records now. Try again in [1-5] seconds","data":\{"error_code":"upstream_error","retryable":true,"retry_after":[1-5]\}\}\}$`},
 		{"the review API", get("/api/changes", made.Token), `^200 `, `^503 \{"error":"the gateway can't keep its records, so it answers no calls","error_code":"upstream_error","retryable":true,.*"retry_after":`},
-		{"the console", get("/console/changes", ""), `^200 `, `(?s)^503 .*Not available now.*The gateway can&#39;t reach its records. What you did may not have been kept`},
+		{"the console", get("/console/changes", ""), `^200 `, `(?s)^503 .*Not available now.*The gateway can&#39;t reach its records. The gateway may not have recorded your action`},
 		{"signing in", get("/console/sign-in", ""), `^200 `, `(?s)^503 .*Not available now`},
 	}
 	for _, d := range doors {

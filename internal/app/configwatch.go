@@ -60,7 +60,7 @@ func (w *ConfigWatcher) Watch(ctx context.Context, o WatchOptions) (stop func())
 // Notes returns notes for the server's health report. It may be called before Watch.
 func (w *ConfigWatcher) Notes() []string {
 	if w.refused.Load() {
-		return []string{"config: the changed configuration is refused, and what was in force stays; the log says why"}
+		return []string{"config: the changed configuration is refused, and the rules in force stay. The log says why"}
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (w *ConfigWatcher) run(ctx context.Context) {
 		tick = t.C
 	default: // reading it again could block forever
 		w.options.File = ""
-		w.options.Log.InfoContext(ctx, "the configuration is not an ordinary file; changes take a restart")
+		w.options.Log.InfoContext(ctx, "the configuration is not an ordinary file. Changes require a restart")
 	}
 	remote := time.NewTicker(w.options.Documents)
 	defer remote.Stop()
@@ -123,7 +123,7 @@ func (w *ConfigWatcher) documents(ctx context.Context) {
 	switch {
 	case r.state() != w.told.state(): // the files have changed too, and look detects that
 	case r.err != nil:
-		w.options.Log.WarnContext(ctx, "a document at a URL could not be read again; what was in force stays", "error", r.err)
+		w.options.Log.WarnContext(ctx, "a document at a URL could not be read again. The rules in force stay", "error", r.err)
 	case r.config.Rules.Version != w.told.config.Rules.Version:
 		w.settle(ctx, r)
 	}
@@ -140,13 +140,13 @@ func (w *ConfigWatcher) settle(ctx context.Context, r reading) {
 	w.refused.Store(err != nil)
 	if err != nil {
 		if ctx.Err() == nil {
-			log.ErrorContext(ctx, "the configuration is refused; what was in force stays", "error", err)
+			log.ErrorContext(ctx, "the configuration is refused. The rules in force stay", "error", err)
 		}
 		return
 	}
 	log.InfoContext(ctx, "the configuration is in force", "rules", r.config.Rules.Version, "gates", r.config.Gates(), "warnings", warnings)
 	if keys := w.options.Restart(w.options.Started, r.config); keys != nil {
-		log.WarnContext(ctx, "parts of the configuration take a restart; the rest is in force", "keys", keys)
+		log.WarnContext(ctx, "parts of the configuration require a restart. The rest is in force", "keys", keys)
 	}
 }
 
@@ -154,7 +154,7 @@ func (w *ConfigWatcher) settle(ctx context.Context, r reading) {
 func (w *ConfigWatcher) refresh(ctx context.Context) {
 	warnings, err := w.options.Refresh(ctx)
 	if err != nil {
-		w.options.Log.ErrorContext(ctx, "the sources could not be read again; what was in force stays", "error", err)
+		w.options.Log.ErrorContext(ctx, "the sources could not be read again. The rules in force stay", "error", err)
 		return
 	}
 	w.options.Log.InfoContext(ctx, "read the sources again", "warnings", warnings)

@@ -141,7 +141,7 @@ func ReadDocument(from string) (scaffold.API, error) {
 	name := filepath.Base(from)
 	switch u, err := url.Parse(from); {
 	case strings.HasPrefix(from, "http://") && !config.Loopback(from):
-		return a, config.Usagef("a document is read over https, or over http from this machine; save it and name the file")
+		return a, config.Usagef("a document is read over https, or over http from this machine. Save it and name the file")
 	case !strings.HasPrefix(from, "https://") && !config.Loopback(from):
 		f, size, err := open(from)
 		if err != nil {

@@ -54,7 +54,7 @@ func (p *App) stale(ctx context.Context, log *slog.Logger) {
 	for _, s := range p.sources {
 		if ages, ok := s.(interface{ Stale() bool }); ok && ages.Stale() {
 			if _, err := p.Gateway.Refresh(ctx); err != nil && ctx.Err() == nil {
-				log.Error("the classes could not be read again; those known before stay", "error", err)
+				log.Error("the classes could not be read again. Those known before stay", "error", err)
 			}
 			return
 		}

@@ -18,7 +18,7 @@ import (
 func (p *App) issuer(log *slog.Logger) oidc.Options {
 	options := *p.Config.Auth.OIDC
 	options.Failed = func(err error) {
-		log.Error("the issuer's keys could not be had; whom it vouches for is let in only as long as older keys are good", "issuer", options.Issuer, "error", err)
+		log.Error("can't fetch the issuer's keys. Its tokens are accepted only while the cached keys are valid", "issuer", options.Issuer, "error", err)
 	}
 	return options
 }

@@ -46,7 +46,7 @@ func (s *Setup) Flags(f *pflag.FlagSet) {
 // store is temporary.
 func (s *Setup) Load() (*config.Config, error) {
 	if s.File != "" && s.Sources != nil {
-		return nil, config.Usagef("--source excludes --config; write the source into the file")
+		return nil, config.Usagef("--source excludes --config. Write the source into the file")
 	}
 	var c *config.Config
 	var err error
@@ -55,7 +55,7 @@ func (s *Setup) Load() (*config.Config, error) {
 		c, err = s.bare()
 	default:
 		if c, err = LoadFile(s.Path()); s.File == "" && errors.Is(err, fs.ErrNotExist) {
-			return nil, config.Usagef("there is no %s here; name a configuration with --config, or a database with --source sqlite:app.db", DefaultFile)
+			return nil, config.Usagef("there is no %s here. Name a configuration with --config, or a database with --source sqlite:app.db", DefaultFile)
 		}
 	}
 	if err == nil && s.Store != "" {
@@ -119,7 +119,7 @@ func fetchAPIDocument(s config.Source) (config.Document, error) {
 	}
 	base, err := url.Parse(of.BaseURL)
 	if err != nil {
-		return config.Document{}, errors.New("the document can't be fetched: base_url is no URL")
+		return config.Document{}, errors.New("the document can't be fetched: base_url is not a URL")
 	}
 	sign := func(r *http.Request) error {
 		if r.URL.Scheme != base.Scheme || !strings.EqualFold(r.URL.Host, base.Host) {
@@ -168,7 +168,7 @@ func (s *Setup) bare() (*config.Config, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(c.Sources, func(other config.Source) bool { return other.Name == src.Name }) {
-			return nil, config.Usagef("two sources are called %s; name one: --source other=%s…", src.Name, "sqlite:")
+			return nil, config.Usagef("two sources are called %s. Name one: --source other=%s…", src.Name, "sqlite:")
 		}
 		c.Sources = append(c.Sources, src)
 	}
@@ -183,7 +183,7 @@ func (s *Setup) bare() (*config.Config, error) {
 func storeURL(text string) (string, error) {
 	s, err := SourceOf("store=" + text)
 	if _, ok := s.SQLite(); err != nil || !ok && !isPostgresURL(s.URL) {
-		return "", config.Usagef("--store must be sqlite:FILE or postgres://user:password@host/database; write reserved characters in a password as %%XX")
+		return "", config.Usagef("--store must be sqlite:FILE or postgres://user:password@host/database. Write reserved characters in a password as %%XX")
 	}
 	return s.URL, nil
 }

@@ -202,14 +202,14 @@ func SourceOf(text string) (config.Source, error) {
 	case kind.SQL && !kind.File:
 		u, err := url.Parse(s.URL)
 		if err != nil {
-			return s, config.Usagef("the source is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %%XX")
+			return s, config.Usagef("the source is not a URL such as postgres://user:password@host/database. Write reserved characters in a password as %%XX")
 		}
 		base = u.Path
 	case s.MongoDB():
 		_, hosts, _ := strings.Cut(rest, "//")
 		_, base, _ = strings.Cut(hosts, "/")
 		if base, _, _ = strings.Cut(base, "?"); base == "" {
-			return s, config.Usagef("the source names no database; write mongodb://user:password@host/database")
+			return s, config.Usagef("the source names no database. Write mongodb://user:password@host/database")
 		}
 	case s.IsParse():
 		if s.Parse = parseOf(os.Getenv); s.Parse.AppID == "" || s.Parse.MasterKey == "" {
@@ -221,11 +221,11 @@ func SourceOf(text string) (config.Source, error) {
 		}
 		base = u.Hostname()
 	case hasScheme && !strings.ContainsAny(scheme, "./\\") && len(scheme) > 1 && !Exists(s.URL):
-		return s, config.Usagef("%s: sources are not supported by this version; a source begins with %s", scheme, config.Beginnings())
+		return s, config.Usagef("%s: sources are not supported by this version. A source begins with %s", scheme, config.Beginnings())
 	case s.URL != "":
 		s.URL, base = "sqlite:"+s.URL, s.URL
 	default:
-		return s, config.Usagef("the source is empty; write sqlite:app.db, postgres://, mariadb:// or mongodb://user:password@host/database, or parse+https://host/parse")
+		return s, config.Usagef("the source is empty. Write sqlite:app.db, postgres://, mariadb:// or mongodb://user:password@host/database, or parse+https://host/parse")
 	}
 	if s.Name == "" {
 		base = filepath.Base(base)

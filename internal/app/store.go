@@ -76,7 +76,7 @@ func openStore(ctx context.Context, url string, o postgres.Options) (Store, erro
 }
 
 func noStore(url string) error {
-	return fmt.Errorf("there is no store %s; %w", StoreName(url), ErrNoStore)
+	return fmt.Errorf("there is no store %s: %w", StoreName(url), ErrNoStore)
 }
 
 // isPostgresURL reports whether url names a database in PostgreSQL, which several replicas can use.
@@ -179,10 +179,10 @@ func (p *App) ready(ctx context.Context) error {
 		what = append(what, reason)
 	}
 	if sources != nil {
-		what = append(what, "a source doesn't answer")
+		what = append(what, "A source doesn't answer")
 	}
 	if what == nil {
 		return nil
 	}
-	return &problem.Error{Code: problem.Upstream, Detail: strings.Join(what, "; "), Err: errors.Join(lost, sources)}
+	return &problem.Error{Code: problem.Upstream, Detail: problem.Sentences(what...), Err: errors.Join(lost, sources)}
 }

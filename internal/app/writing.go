@@ -113,7 +113,7 @@ func (p *App) Apply(ctx context.Context, log *slog.Logger) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		failures := &edge.OutageLog{Log: log, Level: slog.LevelError, Fails: "a change could not be brought to its end, or the classes not read again; it is tried again", Works: "changes are brought to their end again"}
+		failures := &edge.OutageLog{Log: log, Level: slog.LevelError, Fails: "a change could not be completed, or the classes could not be read again. The gateway tries again", Works: "changes are brought to their end again"}
 		p.Gateway.Execute(ctx, func(err error) { failures.Note(ctx, err) })
 	}()
 	return func() {

@@ -108,9 +108,9 @@ func Refuse(kind string, faults []Fault, next string) error {
 			}
 		}
 	}
-	p.Pointer, p.Detail = p.Faults[0].Pointer, strings.Join(said[:min(maxSaid, len(said))], "; ")
+	p.Pointer, p.Detail = p.Faults[0].Pointer, problem.Sentences(said[:min(maxSaid, len(said))]...)
 	if more := len(said) - maxSaid; more > 0 {
-		p.Detail += fmt.Sprintf("; and %d more", more)
+		p.Detail = problem.Sentences(p.Detail, fmt.Sprintf("Further faults: %d", more))
 	}
 	p.Faults = p.Faults[:min(maxFaults, len(p.Faults))]
 	return p

@@ -128,12 +128,12 @@ func TestRefuse(t *testing.T) {
 		faults       []Fault
 		detail, near string
 	}{
-		{[]Fault{unknown("xxx2"), unknown("xxx1")}, `unknown field "xxx1". It takes Name, Stage; unknown field "xxx2". It takes Name, Stage`, ""},
+		{[]Fault{unknown("xxx2"), unknown("xxx1")}, `unknown field "xxx1". It takes Name, Stage. Unknown field "xxx2". It takes Name, Stage`, ""},
 		{[]Fault{unknown("Nam"), unknown("Stag"), Missing("/data", "field", "Name"), Missing("/data", "field", "Owner")},
-			`unknown field "Nam". Did you mean Name?; the field "Owner" is missing; unknown field "Stag". Did you mean Stage?`, "Name Stage"},
+			`unknown field "Nam". Did you mean Name? The field "Owner" is missing. Unknown field "Stag". Did you mean Stage?`, "Name Stage"},
 		{[]Fault{Missing("", "field", "a"), Missing("", "field", "b"), Missing("", "field", "c"), Missing("", "field", "d")},
-			`the field "a" is missing; the field "b" is missing; the field "c" is missing; and 1 more`, ""},
-		{[]Fault{OneOf("/a", "a", value.OfInt(3), nil), Must("/a", RuleType, "a", "be a text", Found(value.Value{}))}, "a must have no value, not 3; a must be a text, not null", ""},
+			`the field "a" is missing. The field "b" is missing. The field "c" is missing. Further faults: 1`, ""},
+		{[]Fault{OneOf("/a", "a", value.OfInt(3), nil), Must("/a", RuleType, "a", "be a text", Found(value.Value{}))}, "a must have no value, not 3. a must be a text, not null", ""},
 		{[]Fault{{Fault: problem.Fault{Pointer: "/a", Message: "unknown"}}, {Fault: problem.Fault{Pointer: "/a", Message: "unknown, too"}}}, "unknown, too", ""},
 	} {
 		p := problem.Of(Refuse("schema", tt.faults, "look"))

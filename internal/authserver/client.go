@@ -116,25 +116,25 @@ func (s *Server) client(ctx context.Context, id string) (*Client, error) {
 		raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 		c := &Client{}
 		if err != nil || json.Unmarshal(raw, c) != nil {
-			return nil, errors.New("its identifier is none of this server; it has to register again")
+			return nil, errors.New("this server did not issue its identifier. The client has to register again")
 		}
 		c.ID = id
 		return c, c.check()
 	case strings.HasPrefix(id, "https://"):
 		return s.fetch(ctx, id)
 	}
-	return nil, errors.New("its identifier is none of this server and no https address of a metadata document; it has to register")
+	return nil, errors.New("this server did not issue its identifier, and it is not the https address of a metadata document. The client has to register")
 }
 
 // fetch reads the metadata document of a client.
 func (s *Server) fetch(ctx context.Context, id string) (*Client, error) {
 	u, err := url.Parse(id)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || strings.TrimLeft(u.Path, "/") == "" || u.Path != removeDotSegments(u.Path) {
-		return nil, errors.New("its identifier is no address of a metadata document: https, a path, and no user or fragment")
+		return nil, errors.New("its identifier is not the address of a metadata document: https, a path, and no user or fragment")
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, id, nil)
 	if err != nil {
-		return nil, errors.New("its identifier is no address")
+		return nil, errors.New("its identifier is not an address")
 	}
 	r.Header.Set("Accept", "application/json")
 	resp, err := s.Client.Do(r)
@@ -152,11 +152,11 @@ func (s *Server) fetch(ctx context.Context, id string) (*Client, error) {
 	t, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case err != nil || resp.StatusCode != http.StatusOK || len(body) > maxDocument || t != "application/json" && !strings.HasSuffix(t, "+json"):
-		return nil, fmt.Errorf("its metadata document is no JSON of at most %d bytes, or has a name twice", maxDocument)
+		return nil, fmt.Errorf("its metadata document is not JSON of at most %d bytes, or has a name twice", maxDocument)
 	case found.ID != id:
 		return nil, errors.New("its metadata document is another client's")
 	case found.Method != "" && found.Method != "none":
-		return nil, errors.New("its metadata document asks to prove itself by " + quoteWord(found.Method) + "; only public clients are served")
+		return nil, errors.New("its metadata document asks to prove itself by " + quoteWord(found.Method) + ". Only public clients are served")
 	}
 	c := &Client{ID: id, Name: found.Name, Redirects: found.Redirects, Host: u.Host}
 	return c, c.check()

@@ -58,7 +58,7 @@ func TestAPIFaults(t *testing.T) {
 		{"sources: {flow: {openapi: {document: 'http://x.example/a.json', base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: must be a file, or a URL that begins with https://; http:// only on this machine (127.0.0.1, localhost)"},
 		{"sources: {flow: {openapi: {document: 'https://u:p@x.example/a.json', base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: must be a URL such as https://app.example/openapi.json, without user and password"},
 		{"sources: {flow: {openapi: {document: flow.json}}}", "1:27: sources.flow.openapi: needs the key base_url"},
-		{"sources: {flow: {openapi: {document: flow.json, base_url: 'https://u:p@x.example'}}}", "1:59: sources.flow.openapi.base_url: holds a name or a password; give these as a credential"},
+		{"sources: {flow: {openapi: {document: flow.json, base_url: 'https://u:p@x.example'}}}", "1:59: sources.flow.openapi.base_url: holds a name or a password. Give these as a credential"},
 		{"sources: {flow: {url: 'sqlite:x', openapi: {document: flow.json, base_url: https://x.example}}}", "1:35: sources.flow.openapi: the source has url already, and is one thing"},
 		{"sources: {flow: {tables: {only: [a]}, openapi: {document: flow.json, base_url: https://x.example}}}", "1:18: sources.flow.tables: only databases have it; take it out"},
 		{"sources: {flow: {openapi: {document: flow.json, base_url: 'http://flow.example', credential: {bearer: t}}}}", "1:49: sources.flow.openapi.base_url: base_url would send the credential over http, where the network can read it: use https://, or write plain_http: true"},
@@ -102,7 +102,7 @@ func TestAPIFaults(t *testing.T) {
 		{flowSource + "apis: {flow: {write: {read: allow}}}", `2:23: apis.flow.write: unknown key "read"`},
 		{flowSource + "apis: {flow: {parameters: [{name: teamId, is: principal.tenent}]}}", `2:47: apis.flow.parameters.0.is: character 1 of the expression: a principal has no "tenent". Did you mean tenant? It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author`},
 		// These faults require the document.
-		{flowSource + "apis: {flow: {partial: [getTeam]}}", `2:25: apis.flow.partial.0: "getTeam" is no PUT: only a PUT is taken to replace all; take it out`},
+		{flowSource + "apis: {flow: {partial: [getTeam]}}", `2:25: apis.flow.partial.0: "getTeam" is not a PUT. Only a PUT replaces a whole resource. Remove it`},
 		{flowSource + "apis: {flow: {access: [{operations: [x*, getTeam], class: read}]}}", `2:38: apis.flow.access.0.operations.0: no operation of the document is "x*"`},
 		{flowSource + "apis: {flow: {access: [{tags: [Team], class: read}]}}", `2:32: apis.flow.access.0.tags.0: no operation of the document has the tag "Team". Did you mean Teams or teams?`},
 		{flowSource + "apis: {flow: {shown: [getTeam, getTeams]}}", `2:32: apis.flow.shown.1: no operation of the document is "getTeams". Did you mean getTeam or setTeam?`},
@@ -297,7 +297,7 @@ func TestPacks(t *testing.T) {
 		{source("document: flow.json, packs: [./packs, packs/]"), "1:81: sources.flow.openapi.packs: the tool get-team of the pack packs is one of flow already"},
 		{source("packs: [./packs]"), "1:27: sources.flow.openapi: needs the key document, or a pack that brings one"},
 		{source("timeout: 1s"), "1:27: sources.flow.openapi: needs the key document, or a pack that brings one"},
-		{source("packs: [flowfuze]"), `1:68: sources.flow.openapi.packs.0: the pack flowfuze is not right: there is no pack "flowfuze"; there is flowfuse`},
+		{source("packs: [flowfuze]"), `1:68: sources.flow.openapi.packs.0: the pack flowfuze is not right: there is no pack "flowfuze". The packs are flowfuse`},
 		{source("document: flow.json, packs: [./empty]"), "1:89: sources.flow.openapi.packs.0: the pack ./empty is not right: there are no such files"},
 		{source("document: flow.json, packs: [./broken]"), `1:81: sources.flow.openapi.packs: the pack broken is not right: broken/teams.yaml:2:69: tools.0.operation: the document has no operation "getTem". Did you mean getTeam or setTeam?` + excerpt},
 	} {

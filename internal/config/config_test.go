@@ -328,8 +328,8 @@ func TestSecrets(t *testing.T) {
 		"sqlite:///abs.db":           "sqlite:/abs.db",
 		"sqlite::memory:":            "sqlite::memory:",
 		"sqlite:/${NONE}":            "the environment variable NONE is not set",
-		"sqlite:/${NONE:-x}":         "${NONE:-x} does not name an environment variable or a file; write $${ for a plain ${",
-		"sqlite:/${":                 "${ is not closed; write $${ for a plain ${",
+		"sqlite:/${NONE:-x}":         "${NONE:-x} does not name an environment variable or a file. Write $${ for a plain ${",
+		"sqlite:/${":                 "${ is not closed. Write $${ for a plain ${",
 		"sqlite:/${BINARY}":          "the environment variable BINARY does not hold plain text",
 		"file:none":                  "the file none can't be read: no such file or directory",
 		"${file:none}":               "the file none can't be read: no such file or directory",
@@ -348,7 +348,7 @@ func TestSecrets(t *testing.T) {
 		"postgres://u:p@h/${FOLDER}":                     "postgres://u:p@h/a%20b/c",
 		"postgres://u:p@h/db?application_name=${FOLDER}": "postgres://u:p@h/db?application_name=a%20b%2Fc",
 		"${URL}":                    "postgres://u:p%40@h/db",
-		"postgres://u:secret@h%/db": "is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX",
+		"postgres://u:secret@h%/db": "is not a URL such as postgres://user:password@host/database. Write reserved characters in a password as %XX",
 	} {
 		text := "store: '" + store + "'\nsources: {app: {url: 'sqlite:/app.db'}}\n"
 		c, err := config.Parse(filepath.Join(dir, "bailiwick.yaml"), []byte(text), env)

@@ -216,16 +216,16 @@ f.yaml:4:28: sources.c.write_url: the source is read_only; take one of the two o
 		{"sources:\n  a: {url: 'postgres://u:p\u00e4ss@w0rd@h:port/db?password=more', write_url: 'postgres://u:hunter2@w0rd@h:port/db', read_only: true}\n" +
 			"  b: {url: mongodb://u:hunter2@h}\n  c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}\n  d: {url: 'sqlite:'}\n  e: {url: x.db}\n" +
 			"  f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}\n  g: {url: sqlite:x, local_rows: 5}\n  h: {url: sqlite:x, collections: {a: {fields: {b: string}}}}\n", `
-f.yaml:2:12: sources.a.url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
+f.yaml:2:12: sources.a.url: is not a URL such as postgres://user:password@host/database. Write reserved characters in a password as %XX
     2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', write_url: 'postgres://u:************@h:port/db', read_only: true}
       |            ^
-f.yaml:2:73: sources.a.write_url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
+f.yaml:2:73: sources.a.write_url: is not a URL such as postgres://user:password@host/database. Write reserved characters in a password as %XX
     2 |   a: {url: 'postgres://u:*********@h:port/db?password=****', write_url: 'postgres://u:************@h:port/db', read_only: true}
       |                                                                         ^
-f.yaml:3:12: sources.b.url: is not a URL such as mongodb://user:password@host/database; write reserved characters in a password as %XX
+f.yaml:3:12: sources.b.url: is not a URL such as mongodb://user:password@host/database. Write reserved characters in a password as %XX
     3 |   b: {url: mongodb://u:*******@h}
       |            ^
-f.yaml:4:12: sources.c.url: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
+f.yaml:4:12: sources.c.url: is not a URL such as postgres://user:password@host/database. Write reserved characters in a password as %XX
     4 |   c: {url: 'postgres://u:${PG_PASSWORD}@h:x/db'}
       |            ^
 f.yaml:5:12: sources.d.url: needs a path after sqlite:
@@ -260,7 +260,7 @@ f.yaml:2:76: sources.a.collections.o.search: needs the key fields
     2 |   a: {url: 'mongodb://h/db', collections: {o: {fields: {n: whole}, search: {index: d}}}}
       |                                                                            ^`},
 		{src + "store: postgres:db\n", `
-f.yaml:2:8: store: is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX
+f.yaml:2:8: store: is not a URL such as postgres://user:password@host/database. Write reserved characters in a password as %XX
     2 | store: postgres:db
       |        ^`},
 		{src + "store: mysql://h/db\n", `

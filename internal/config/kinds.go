@@ -96,7 +96,7 @@ func readFile(s *Source, folder, raw string) string {
 // readMongoDB parses the url of a MongoDB database.
 func readMongoDB(s *Source, _, raw string) string {
 	if !mongoURL.MatchString(raw) {
-		return "is not a URL such as mongodb://user:password@host/database; write reserved characters in a password as %XX"
+		return "is not a URL such as mongodb://user:password@host/database. Write reserved characters in a password as %XX"
 	}
 	s.URL = raw
 	return ""

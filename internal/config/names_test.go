@@ -78,7 +78,7 @@ func TestGates(t *testing.T) {
 		{"", "WRITES=on", "review off off the environment variable BAILIWICK_WRITES asks for on, and gates.writes is review: variables only lower gates"},
 		{"gates: {raw_writes: review}", "RAW_WRITES=on SCHEMA_WRITES=review", "review review off the environment variable BAILIWICK_RAW_WRITES asks for on, and gates.raw_writes is review: variables only lower gates " +
 			"the environment variable BAILIWICK_SCHEMA_WRITES asks for review, and gates.schema_writes is off: variables only lower gates"},
-		{"gates: {writes: on}", "WRITES=yes RAW_WRITES=Off SCHEMA_WRITES=", `f.yaml:2:1: gates: the environment variable BAILIWICK_WRITES must be off, review or on, not "yes"; the environment variable BAILIWICK_RAW_WRITES must be off, review or on, not "Off"
+		{"gates: {writes: on}", "WRITES=yes RAW_WRITES=Off SCHEMA_WRITES=", `f.yaml:2:1: gates: the environment variable BAILIWICK_WRITES must be off, review or on, not "yes". The environment variable BAILIWICK_RAW_WRITES must be off, review or on, not "Off"
     2 | gates: {writes: on}
       | ^`},
 		{"gates: {}", "", "f.yaml:2:8: gates: is empty; leave it out\n    2 | gates: {}\n      |        ^"},

@@ -73,7 +73,7 @@ func TestIssuerFaults(t *testing.T) {
 		{"{issuer: https://login.example, sign_in: {client_id: a, step_up: {}}}", "f.yaml:4:70: auth.oidc.sign_in.step_up: "},
 		{"{issuer: https://login.example, sign_in: {client_id: a, claims: {groups: g}}}", `f.yaml:4:70: auth.oidc.sign_in.claims: unknown key "groups"`},
 		{"{issuer: https://login.example, audience: []}", "f.yaml:4:47: auth.oidc.audience: the list is empty; name at least one or leave it out"},
-		{"{issuer: http://login.example, audience: [b]}", "f.yaml:4:14: auth.oidc.issuer: must begin with https://; http is for an address of this machine alone"},
+		{"{issuer: http://login.example, audience: [b]}", "f.yaml:4:14: auth.oidc.issuer: must begin with https://. Only an address of this machine may begin with http://"},
 		{"{issuer: https://login.example, audience: [b], jwks_uri: keys}", "f.yaml:4:62: auth.oidc.jwks_uri: must be a URL such as https://login.example.com/, without user, query and fragment"},
 		{"{issuer: https://login.example, audience: [b], algorithms: [HS256]}", "f.yaml:4:65: auth.oidc.algorithms.0: must be RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 or EdDSA. Did you mean ES256?"},
 		{"{issuer: https://login.example, audience: [b], resource: agents}", "f.yaml:4:62: auth.oidc.resource: must be a URL such as https://agents.example/mcp"},

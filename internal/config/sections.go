@@ -143,7 +143,7 @@ func (c *Config) setStore(folder, s string) string {
 			s = several.URL
 		}
 		if u, err := url.Parse(s); err != nil || u.Opaque != "" { // the error of url.Parse would contain the password
-			return "is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX"
+			return "is not a URL such as postgres://user:password@host/database. Write reserved characters in a password as %XX"
 		}
 		c.Store = s
 		return ""

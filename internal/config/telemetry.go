@@ -53,7 +53,7 @@ func (t *Telemetry) shape() yamlconf.Shape {
 	}, func(r *yamlconf.Reader, _ yamlconf.Node, at string) {
 		t.Traces = true
 		if u, err := url.Parse(o.Endpoint); err == nil && u.Scheme == "http" && !local(u.Hostname()) && !o.Insecure {
-			r.WrongAt(at+"/otlp/endpoint", "is on another machine and not encrypted; write https://, or add insecure: true")
+			r.WrongAt(at+"/otlp/endpoint", "is on another machine and not encrypted. Write https://, or add insecure: true")
 		}
 	})
 }
@@ -61,7 +61,7 @@ func (t *Telemetry) shape() yamlconf.Shape {
 func (o *OTLP) setEndpoint(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" {
-		return "must be a URL of a collector, such as https://collector.example:4318; a credential goes into headers"
+		return "must be a URL of a collector, such as https://collector.example:4318. Write a credential into headers"
 	}
 	o.Endpoint = s
 	return ""

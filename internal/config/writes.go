@@ -11,6 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // gates returns the shape of the operator's gates for agents' writes.
@@ -89,7 +90,7 @@ func (c *Config) Restrict(env func(string) (string, bool)) error {
 // restrict lowers the gates as the environment requires. It reports invalid variables.
 func (c *Config) restrict(r *yamlconf.Reader) {
 	if err := c.Restrict(r.Env); err != nil {
-		r.WrongAt("/gates", strings.ReplaceAll(err.Error(), "\n", "; "))
+		r.WrongAt("/gates", problem.Sentences(strings.Split(err.Error(), "\n")...))
 	}
 }
 

@@ -75,7 +75,7 @@ func (c *Connections) Finish(ctx context.Context, v Visit, answer url.Values) er
 	case err != nil:
 		return tokenRequestError(err)
 	case !strings.EqualFold(got.Type(), "Bearer"):
-		return unavailable("token_type", problem.LoggableError("the token URL answered with a token that is no bearer token"))
+		return unavailable("token_type", problem.LoggableError("the token URL answered with a token that is not a bearer token"))
 	}
 	sealed, err := c.seal(k, a.tokensFrom(got, c.o.Now().UTC(), ""))
 	if err != nil {

@@ -51,7 +51,7 @@ func (c *Connections) Keep(ctx context.Context, log *slog.Logger) (stop func()) 
 		defer tick.Stop()
 		for ctx.Err() == nil {
 			if err := c.Sweep(ctx); err != nil && ctx.Err() == nil {
-				log.WarnContext(ctx, "the connections of people can't be read; tried again in a minute", "error", err)
+				log.WarnContext(ctx, "the connections of people can't be read. The gateway tries again in a minute", "error", err)
 			}
 			select {
 			case <-tick.C:
@@ -108,13 +108,13 @@ func (c *Connections) retire(ctx context.Context, r Row) {
 	if a != nil && err == nil {
 		err := a.revoke(ctx, t)
 		if err != nil && c.o.Now().Sub(r.Changed) < giveUp {
-			c.log.Load().WarnContext(ctx, "the provider can't be asked to revoke a connection that has ended; tried again", "source", r.Source, "person", r.Person, "error", err)
+			c.log.Load().WarnContext(ctx, "the provider can't be asked to revoke a connection that has ended. The gateway tries again", "source", r.Source, "person", r.Person, "error", err)
 			return
 		}
 	}
 	r.Sealed = nil
 	if _, err := c.o.Store.SwapConnection(ctx, r.Version, r); err != nil {
-		c.log.Load().WarnContext(ctx, "a connection that has ended can't be removed; tried again", "source", r.Source, "person", r.Person, "error", err)
+		c.log.Load().WarnContext(ctx, "a connection that has ended can't be removed. The gateway tries again", "source", r.Source, "person", r.Person, "error", err)
 	}
 }
 

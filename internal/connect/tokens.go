@@ -67,7 +67,7 @@ func (a *Account) Token(ctx context.Context, p identity.Principal) (string, erro
 		}
 		t, err := a.all.open(row)
 		if err != nil {
-			a.all.log.Load().WarnContext(ctx, "a connection can't be opened; its person has to connect again", "source", k.Source, "person", k.Person, "error", err)
+			a.all.log.Load().WarnContext(ctx, "a connection can't be opened. Its person has to connect again", "source", k.Source, "person", k.Person, "error", err)
 			return "", a.connectFirst("connection_sealed")
 		}
 		if a.good(k, t) {
@@ -171,7 +171,7 @@ func isInvalidGrant(err error) bool {
 func (a *Account) connectFirst(kind string) error {
 	at := a.all.o.Page()
 	return &problem.Error{Code: problem.PermissionDenied, Kind: kind, Detail: "the person you act for has not connected " + a.source + ": they connect it first, once, at " + at,
-		Suggestion: "Ask them to open " + at + " and to connect " + a.source + "; then make the call again"}
+		Suggestion: "Ask them to open " + at + " and to connect " + a.source + ". Then make the call again"}
 }
 
 // tokenRequestError returns the error for a failed request to the token URL. It omits the response, which can repeat a secret.
@@ -187,5 +187,5 @@ func tokenRequestError(err error) error {
 
 func unavailable(kind string, err error) *problem.Error {
 	return &problem.Error{Code: problem.Upstream, Detail: "the gateway can't sign in to the API for now", Kind: kind, Err: err,
-		Suggestion: "Try again later; if it stays, tell the owner of the gateway"}
+		Suggestion: "Try again later. If the error stays, tell the owner of the gateway"}
 }

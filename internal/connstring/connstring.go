@@ -57,8 +57,8 @@ func Parse(raw string) (Parsed, error) {
 }
 
 var (
-	errPostgres = errors.New("is not a URL such as postgres://user:password@host/database; write reserved characters in a password as %XX")
-	errMariaDB  = errors.New("is not a URL such as mariadb://user:password@host/database; write reserved characters in a password as %XX")
+	errPostgres = errors.New("is not a URL such as postgres://user:password@host/database. Write reserved characters in a password as %XX")
+	errMariaDB  = errors.New("is not a URL such as mariadb://user:password@host/database. Write reserved characters in a password as %XX")
 )
 
 // A location is the part of a URL before its options.

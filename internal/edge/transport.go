@@ -38,17 +38,17 @@ func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, errors.New("is no URL")
+		return nil, errors.New("is not a URL")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, errors.New("must begin with https:// or http://")
 	case u.Opaque != "" || u.Hostname() == "":
 		return nil, errors.New("has no host")
 	case strings.ContainsFunc(u.Host, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return nil, errors.New("has a host that is not written in ASCII; write its xn-- form")
+		return nil, errors.New("has a host that is not written in ASCII. Write its xn-- form")
 	case u.User != nil:
-		return nil, errors.New("holds a name or a password; give these as a credential")
+		return nil, errors.New("holds a name or a password. Give these as a credential")
 	case u.RawQuery != "" || u.ForceQuery:
-		return nil, errors.New("has a query; give a key that belongs there as a credential")
+		return nil, errors.New("has a query. Give a key that belongs there as a credential")
 	case u.Fragment != "" || strings.Contains(text, "#"):
 		return nil, errors.New("has a fragment")
 	}

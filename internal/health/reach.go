@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bailiwick-dev/bailiwick/internal/connstring"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // windowsInUse is the Windows error number for an address in use. On Windows, the system never returns EADDRINUSE.
@@ -39,7 +40,7 @@ func FaultReason(err error) string {
 			advices = append(advices, a)
 		}
 	}
-	return strings.Join(reasons, "; ") + strings.Join(advices, "")
+	return problem.Sentences(reasons...) + strings.Join(advices, "")
 }
 
 // FaultText returns the last line of err, and what an operator can do.

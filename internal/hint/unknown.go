@@ -16,7 +16,7 @@ func Operator(kind, name, at string, known []string) error {
 	switch name {
 	case "$out", "$merge":
 		return &problem.Error{Code: problem.SecurityBlocked, Pointer: at, Detail: name + " writes, and a pipeline only reads",
-			Suggestion: "Leave it out: what the pipeline makes is the answer. Data is changed with the tools for changes alone."}
+			Suggestion: "Leave it out: the answer is the result of the pipeline. Data is changed only with the tools for changes."}
 	case "$where", "$function", "$accumulator":
 		return &problem.Error{Code: problem.SecurityBlocked, Pointer: at, Detail: name + " runs code in the database, which is never allowed",
 			Suggestion: "Say it with the operators of the query language."}

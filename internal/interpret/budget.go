@@ -64,7 +64,7 @@ func (b *Budget) Room(name string, bytes int64) error {
 func beyond(what, name string) error {
 	return &problem.Error{Code: problem.Unsupported,
 		Detail:     fmt.Sprintf("the source can't run all of this query, and what is left would be computed over %s, of %q the last", what, problem.Cut(name)),
-		Suggestion: "begin with a $match (or where) on fields by equality or range that keeps fewer records, or a $project of the fields that are needed; explain_query shows which part the source runs"}
+		Suggestion: "begin with a $match (or where) that keeps fewer records by equality or range, or with a $project of the fields that you need. explain_query shows which part the source runs"}
 }
 
 // size estimates the memory that a value uses, in bytes.

@@ -43,7 +43,7 @@ func ExactPattern(text string) error {
 			}
 		}
 		if !slices.ContainsFunc(steps, func(s step) bool { return s.min > 0 }) {
-			return errors.New("it also matches where there is nothing to replace; write + in place of *")
+			return errors.New("it also matches where there is nothing to replace. Write + in place of *")
 		}
 		next := first(steps)
 		if overlap(begin, next) {

@@ -30,7 +30,7 @@ func CheckPattern(text, options string) (pattern, flags string, err error) {
 		case (o == 'i' || o == 'm') && !strings.ContainsRune(flags, o):
 			flags += string(o)
 		default:
-			return "", "", fmt.Errorf("$options takes each of the letters i, m, s and x once; got %q", problem.Cut(options))
+			return "", "", fmt.Errorf("$options takes each of the letters i, m, s and x once. It is %q", problem.Cut(options))
 		}
 	}
 	if dots {
@@ -40,7 +40,7 @@ func CheckPattern(text, options string) (pattern, flags string, err error) {
 	if err != nil {
 		for _, border := range []string{`\m`, `\M`, `\y`, `\<`, `\>`} {
 			if strings.Contains(text, border) {
-				return "", "", fmt.Errorf("not a regular expression in RE2 syntax: %w; \\b is the border of a word", err)
+				return "", "", fmt.Errorf("not a regular expression in RE2 syntax: %w. A border of a word is \\b", err)
 			}
 		}
 		return "", "", fmt.Errorf("not a regular expression in RE2 syntax: %w", err)

@@ -116,7 +116,7 @@ func CheckURL(address string) error {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return errors.New("must be a URL such as https://login.example.com/, without user, query and fragment")
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return errors.New("must begin with https://; http is for an address of this machine alone")
+		return errors.New("must begin with https://. Only an address of this machine may begin with http://")
 	}
 	return nil
 }

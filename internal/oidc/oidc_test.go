@@ -581,7 +581,7 @@ func TestIssuerFaults(t *testing.T) {
 	}{
 		{"another issuer", answers(discovery, func(string) string { return document("https://evil.example") }), `%s/.well-known/openid-configuration: the issuer calls itself "https://evil.example", not "%s"`},
 		{"keys over a network in the clear", answers(discovery, func(u string) string { return fmt.Sprintf(`{"issuer":%q,"jwks_uri":"http://keys.example/"}`, u) }),
-			"%s/.well-known/openid-configuration: jwks_uri: must begin with https://; http is for an address of this machine alone"},
+			"%s/.well-known/openid-configuration: jwks_uri: must begin with https://. Only an address of this machine may begin with http://"},
 		{"no document", nil, "%s/.well-known/oauth-authorization-server: 404 Not Found"},
 		{"no JSON", answers(discovery, func(string) string { return "<html>" }), "%s/.well-known/openid-configuration: invalid character '<' looking for beginning of value"},
 		{"no keys", answers(discovery, document, keys, func(string) string { return `{"keys":[]}` }), "%s/keys: no key that a token could be signed with"},
@@ -701,9 +701,9 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		{with(func(o *oidc.Options) { o.Audience = nil }), "audience: name at least one, or tokens for any other program would be good here"},
 		{with(func(o *oidc.Options) { o.Audience = []string{""} }), "audience: name at least one, or tokens for any other program would be good here"},
-		{with(func(o *oidc.Options) { o.JWKS = "http://login.example/keys" }), "jwks_uri: must begin with https://; http is for an address of this machine alone"},
+		{with(func(o *oidc.Options) { o.JWKS = "http://login.example/keys" }), "jwks_uri: must begin with https://. Only an address of this machine may begin with http://"},
 		{with(func(o *oidc.Options) { o.JWKS = "file:///etc/passwd" }), "jwks_uri: " + notURL},
-		{with(func(o *oidc.Options) { o.JWKS = "http://192.0.2.7/keys" }), "jwks_uri: must begin with https://; http is for an address of this machine alone"},
+		{with(func(o *oidc.Options) { o.JWKS = "http://192.0.2.7/keys" }), "jwks_uri: must begin with https://. Only an address of this machine may begin with http://"},
 		{with(func(o *oidc.Options) { o.JWKS = "https:///keys" }), "jwks_uri: " + notURL},
 		{with(func(o *oidc.Options) { o.JWKS = "https://login.example/%zz" }), "jwks_uri: " + notURL},
 		{with(func(o *oidc.Options) { o.JWKS = "ftp://login.example/" }), "jwks_uri: " + notURL},

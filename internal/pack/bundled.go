@@ -23,7 +23,7 @@ func BundledPack(name string) (*Pack, error) {
 		_, err = fs.Stat(bundled, name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("there is no pack %q; there is %s", name, strings.Join(BundledNames(), ", "))
+		return nil, fmt.Errorf("there is no pack %q. The packs are %s", name, strings.Join(BundledNames(), ", "))
 	}
 	return Load(folder, name)
 }

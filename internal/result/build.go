@@ -361,10 +361,10 @@ func (b *builder) tooLarge() error {
 	}
 	heavy, keep := heaviest(ranked, bytes, b.budget*9/10)
 	refusal := &problem.Error{Code: problem.BudgetExceeded,
-		Detail:     fmt.Sprintf("the result is %d bytes, over the budget of %d; the largest fields are %s", bytes, b.budget, strings.Join(heavy, ", ")),
+		Detail:     fmt.Sprintf("the result is %d bytes, over the budget of %d. The largest fields are %s", bytes, b.budget, strings.Join(heavy, ", ")),
 		Suggestion: "ask for keys [" + strings.Join(keep, ", ") + "]"}
 	if bytes >= value.Unmeasured {
-		refusal.Detail = fmt.Sprintf("the result has lists that are too large to be gathered (4 MiB for all lists of a pipeline), over the budget of %d bytes; the largest fields are %s",
+		refusal.Detail = fmt.Sprintf("the result has lists that are too large to be gathered (4 MiB for all lists of a pipeline), over the budget of %d bytes. The largest fields are %s",
 			b.budget, strings.Join(heavy, ", "))
 	}
 	if b.plan.Program != nil {

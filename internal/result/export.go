@@ -255,7 +255,7 @@ func (e *exporter) tooLong(row value.Row) error {
 			detail = fmt.Sprintf("%s has %d bytes in record %d, more than is read of one value", name, v.Size(), e.done.Count+1)
 		}
 		return &problem.Error{Code: problem.BudgetExceeded, Detail: detail,
-			Suggestion: "name the other columns; get_object with part reads the large value piece by piece"}
+			Suggestion: "name the other columns. get_object with part reads the large value piece by piece"}
 	}
 	return nil
 }
@@ -285,7 +285,7 @@ func (e *exporter) write(b []byte) error {
 		// The records so far show which columns are large. Suggest columns with half of the total size.
 		heavy, keep := heaviest(e.sizes, total, total/2)
 		p := &problem.Error{Code: problem.BudgetExceeded, Suggestion: "ask for fewer records",
-			Detail: fmt.Sprintf("the output is over the budget of %d bytes (records that fit: %d); the largest columns are %s", e.Budget, e.done.Count, strings.Join(heavy, ", "))}
+			Detail: fmt.Sprintf("the output is over the budget of %d bytes (records that fit: %d). The largest columns are %s", e.Budget, e.done.Count, strings.Join(heavy, ", "))}
 		if len(keep) > 0 {
 			p.Suggestion = "ask for columns [" + strings.Join(keep, ", ") + "], or for fewer records"
 		}

@@ -116,10 +116,10 @@ func TestWholePointers(t *testing.T) {
 // omit.
 func TestPipelineTooLarge(t *testing.T) {
 	for _, tt := range []struct{ pipeline, want string }{
-		{byAuthor, `the result is 222 bytes, over the budget of 100; the largest fields are texts (211 bytes) | end with {"$project": {"_id": 1}}, or gather less`},
+		{byAuthor, `the result is 222 bytes, over the budget of 100. The largest fields are texts (211 bytes) | end with {"$project": {"_id": 1}}, or gather less`},
 		{byAuthor, `the result has lists that are too large to be gathered (4 MiB for all lists of a pipeline), over the budget of 100 bytes; ` +
-			`the largest fields are texts (a list) | end with {"$project": {"_id": 1}}, or gather less`},
-		{`[{"$group": {"_id": "$text"}}]`, `the result is 9 bytes, over the budget of 5; the largest fields are _id (8 bytes) | gather less: a narrower $match, a $limit, fewer fields in what is pushed`},
+			`The largest fields are texts (a list) | end with {"$project": {"_id": 1}}, or gather less`},
+		{`[{"$group": {"_id": "$text"}}]`, `the result is 9 bytes, over the budget of 5. The largest fields are _id (8 bytes) | gather less: a narrower $match, a $limit, fewer fields in what is pushed`},
 	} {
 		row, budget := value.Row{one, xs(200)}, 100
 		if strings.Contains(tt.want, "gathered") {
@@ -223,11 +223,11 @@ func TestExportRefuses(t *testing.T) {
 		want string
 	}{
 		{"over the budget", result.ExportOptions{Format: result.CSV, Budget: 100},
-			`budget_exceeded : the output is over the budget of 100 bytes (records that fit: 1); the largest columns are text (122 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
+			`budget_exceeded : the output is over the budget of 100 bytes (records that fit: 1). The largest columns are text (122 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
 		{"a table over the budget", result.ExportOptions{Format: result.Table, Budget: 100},
-			`budget_exceeded : the output is over the budget of 100 bytes (records that fit: 1); the largest columns are text (122 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
+			`budget_exceeded : the output is over the budget of 100 bytes (records that fit: 1). The largest columns are text (122 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
 		{"lines over the budget", result.ExportOptions{Format: result.JSONLines, Budget: 100},
-			`budget_exceeded : the output is over the budget of 100 bytes (records that fit: 1); the largest columns are text (140 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
+			`budget_exceeded : the output is over the budget of 100 bytes (records that fit: 1). The largest columns are text (140 bytes) [] ask for columns ["id", "meta"], or for fewer records`},
 		{"no such column", result.ExportOptions{Format: result.CSV, Columns: []result.Selection{{Path: []string{"txt"}, At: "/columns/0"}}},
 			`invalid_argument /columns/0: the records have no column "txt" [text] `},
 		{"a part of what has none", result.ExportOptions{Format: result.CSV, Columns: []result.Selection{{Path: []string{"text", "x"}, At: "/columns/0"}}},

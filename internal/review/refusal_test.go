@@ -9,7 +9,7 @@ import (
 
 // TestRefusal checks that a source's refusal is shown to reviewers, and not to the agent.
 func TestRefusal(t *testing.T) {
-	const why = "another record has the same code; nothing was written"
+	const why = "another record has the same code. Nothing was written"
 	c := &change.Change{State: change.Failed, Outcome: &change.Outcome{Detail: why, Code: "conflict"},
 		History: []change.Step{{By: "bot", Comment: "hm"}, {Event: change.EventFailed, Comment: why}}}
 	none := func(string) Visibility { return Visibility{} }

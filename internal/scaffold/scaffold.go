@@ -67,10 +67,10 @@ type Answers struct {
 // Validate returns an error if a contains an invalid answer.
 func (a Answers) Validate() error {
 	if !slices.Contains([]string{"", Mask, Show, Hide}, a.Personal) {
-		return fmt.Errorf("personal data: %q; write mask, show or hide", a.Personal)
+		return fmt.Errorf("personal data: %q. Write mask, show or hide", a.Personal)
 	}
 	if !slices.Contains([]string{"", Off, Review}, a.Writes) {
-		return fmt.Errorf("writes: %q; write off or review", a.Writes)
+		return fmt.Errorf("writes: %q. Write off or review", a.Writes)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func choose(found []Tenancy, answer string) (*Tenancy, error) {
 		}
 		names = append(names, found[i].Field)
 	}
-	return nil, fmt.Errorf("no class has a field %s that could name a tenant; such fields are: %s", answer, cmp.Or(strings.Join(names, ", "), "none"))
+	return nil, fmt.Errorf("no class has a field %s that could name a tenant. Such fields are %s", answer, cmp.Or(strings.Join(names, ", "), "none"))
 }
 
 // sound checks that the generated configuration can be parsed and compiled. It returns the policy.

@@ -156,17 +156,17 @@ func TestAnswers(t *testing.T) {
 		answers  Answers
 		has, not string
 	}{
-		{Answers{}, "# Not taken: store_id is in 1 of 4 classes, and means a record of store; 2 others lead to none, and it hides them: film, actor.", "tenant: {field"},
+		{Answers{}, "# Not taken: store_id is in 1 of 4 classes, and means a record of store. 2 other classes lead to no tenant, and the rule hides them: film, actor.", "tenant: {field"},
 		{Answers{Tenant: "store_id"}, "tenant: {field: store_id, is: principal.tenant}", "# Not taken"},
 		{Answers{Tenant: None}, "# There are no tenants", "Not taken"},
-		{Answers{Tenant: "org_id"}, "no class has a field org_id that could name a tenant; such fields are: store_id", "listen"},
+		{Answers{Tenant: "org_id"}, "no class has a field org_id that could name a tenant. Such fields are store_id", "listen"},
 		{Answers{}, "mask: {email: partial}", "denied:"},
 		{Answers{Personal: Hide}, "denied: [email]", "mask:"},
 		{Answers{Personal: Show}, "app.staff: {}", "mask:"},
-		{Answers{Personal: "x"}, "write mask, show or hide", "listen"},
+		{Answers{Personal: "x"}, "Write mask, show or hide", "listen"},
 		{Answers{}, "gates: {writes: off}", "gates: {writes: review"},
 		{Answers{Writes: Review}, "gates: {writes: review, raw_writes: review}", "off"},
-		{Answers{Writes: "on"}, "write off or review", "listen"},
+		{Answers{Writes: "on"}, "Write off or review", "listen"},
 	} {
 		if got := of(tt.answers); !strings.Contains(got, tt.has) || strings.Contains(got, tt.not) {
 			t.Errorf("%+v:\n%s", tt.answers, got)

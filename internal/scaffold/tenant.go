@@ -46,9 +46,9 @@ func (t Tenancy) String() string {
 	switch len(t.Lost) {
 	case 0:
 	case 1:
-		text += "; " + t.Lost[0] + " leads to none, and it hides it"
+		text += ". " + t.Lost[0] + " leads to no tenant, and the rule hides it"
 	default:
-		text += fmt.Sprintf("; %d others lead to none, and it hides them: %s", len(t.Lost), some(t.Lost))
+		text += fmt.Sprintf(". %d other classes lead to no tenant, and the rule hides them: %s", len(t.Lost), some(t.Lost))
 	}
 	return text
 }

@@ -353,7 +353,7 @@ func bucket(f *called, a []node) (node, error) {
 	for i := range bounds {
 		k, ok := a[i+1].Expr.(plan.Const)
 		if bounds[i], _ = k.Value.AsFloat(); !ok || !k.Value.IsNumber() {
-			return node{}, problem.UnsupportedError(a[i+1].At, "width_bucket takes constant bounds; floor((x - low) / width) + 1 numbers parts of any range")
+			return node{}, problem.UnsupportedError(a[i+1].At, "width_bucket takes constant bounds. floor((x - low) / width) + 1 numbers parts of any range")
 		}
 	}
 	k, ok := a[3].Expr.(plan.Const)

@@ -48,7 +48,7 @@ func openTables(tables Tables, name []sqlparse.Ident) (*typecheck.Relation, erro
 	}
 	if len(alike) > 1 && len(candidates) == 0 {
 		return nil, &problem.Error{Code: problem.InvalidQuery, Kind: "ambiguous_class", Pointer: place, Near: alike,
-			Detail: fmt.Sprintf("several classes are called %q but for case", problem.Cut(whole)), Suggestion: "write one of them exactly, in double quotes"}
+			Detail: fmt.Sprintf("several classes are called %q except for case", problem.Cut(whole)), Suggestion: "write one of them exactly, in double quotes"}
 	}
 	candidates = append(candidates, alike...)
 	for _, c := range candidates {

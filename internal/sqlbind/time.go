@@ -52,7 +52,7 @@ func (b *Binder) date(x *node, what string) (plan.Expr, error) {
 		}
 		v, ok := value.OfDateText(k.Value.Text())
 		if !ok {
-			return nil, problem.Invalid(x.At, "%q is no date in ISO 8601", problem.Cut(k.Value.Text()))
+			return nil, problem.Invalid(x.At, "%q is not a date in ISO 8601", problem.Cut(k.Value.Text()))
 		}
 		return plan.Const{Value: value.OfDate(v.Micros()), T: schema.Date}, nil
 	}

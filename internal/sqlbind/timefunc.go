@@ -212,7 +212,7 @@ func bindDateModifiers(f *called, a []node, isDay bool) (node, error) {
 				return node{}, err
 			}
 		default:
-			return node{}, problem.Invalid(m.At, "unknown modifier %q; write '-7 days' or 'start of month'", problem.Cut(text))
+			return node{}, problem.Invalid(m.At, "unknown modifier %q. Write '-7 days' or 'start of month'", problem.Cut(text))
 		}
 	}
 	if isDay {

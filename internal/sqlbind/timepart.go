@@ -27,7 +27,7 @@ func (b *Binder) part(name string, x node, p sqlparse.Pos) (node, error) {
 	if e := timePart(name, d); e != nil {
 		return computedOf(e, p), nil
 	}
-	return node{}, &problem.Error{Code: problem.InvalidQuery, Pointer: At(p), Suggestion: "the parts are year, quarter, month, week, day, hour, minute, second, dow, isodow, doy, isoyear and epoch; floor(extract(year FROM x) / 10) * 10 is the decade",
+	return node{}, &problem.Error{Code: problem.InvalidQuery, Pointer: At(p), Suggestion: "the parts are year, quarter, month, week, day, hour, minute, second, dow, isodow, doy, isoyear and epoch. floor(extract(year FROM x) / 10) * 10 is the decade",
 		Detail: "unknown part of a date " + strconv.Quote(problem.Cut(name)),
 		Near:   problem.Nearest(name, []string{"year", "quarter", "month", "week", "day", "hour", "minute", "second", "dow", "isodow", "doy", "epoch"}, 2)}
 }
@@ -55,7 +55,7 @@ func format(x *node, letters []Letter, what string) ([]piece, error) {
 		for i, l := range letters {
 			known[i] = l.Theirs
 		}
-		wrong := problem.Invalid(x.At, "%s doesn't know %q in a format; it knows %s", what, unknown, strings.Join(known, " "))
+		wrong := problem.Invalid(x.At, "%s doesn't know %q in a format. It knows %s", what, unknown, strings.Join(known, " "))
 		wrong.Suggestion = formatInstead(unknown)
 		return nil, wrong
 	}

@@ -114,7 +114,7 @@ func (b *Binder) constantText(e *sqlparse.String) (node, error) {
 	}
 	v, ok := value.OfDateText(e.Text)
 	if !ok {
-		return node{}, invalid(e.At, "%q is no date in ISO 8601", problem.Cut(e.Text))
+		return node{}, invalid(e.At, "%q is not a date in ISO 8601", problem.Cut(e.Text))
 	}
 	x := moment(v.Micros())
 	x.Day = e.Type == "date"

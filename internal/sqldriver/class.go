@@ -61,7 +61,7 @@ func (r *run) classChange(it *writes.Item) (classChange, error) {
 		c.effect.Class, c.effect.Before = c.class.FullName(), classDescription(it)
 	case *write.AddFields:
 		err = &problem.Error{Code: problem.Unsupported, Kind: "fields", Pointer: "/class_name", Detail: w.Class + " is a table already, and further columns are not added to one here",
-			Suggestion: "ask for a migration of the application; a class with another name can be created"}
+			Suggestion: "ask for a migration of the application, or create a class with another name"}
 	default:
 		err = problem.New(problem.Internal, "a change of the schema that is none")
 	}

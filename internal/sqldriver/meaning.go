@@ -90,7 +90,7 @@ type said struct {
 }
 
 const (
-	later    = "try again later; if it stays, tell the operator the correlation id"
+	later    = "try again later. If the error stays, tell the operator the correlation id"
 	operator = "tell the operator the correlation id"
 )
 

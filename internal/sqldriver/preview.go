@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -62,7 +62,7 @@ func (r *run) preview(ctx context.Context) (change.Preview, error) {
 		}
 		refusals = append(refusals, why.String())
 	}
-	p.Refusal, p.Cascades = strings.Join(refusals, "; "), cascades.list
+	p.Refusal, p.Cascades = problem.Sentences(refusals...), cascades.list
 	return p, nil
 }
 

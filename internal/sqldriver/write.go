@@ -29,7 +29,7 @@ func MakeMarker(ctx context.Context, name string, db Database, exec func(context
 		return nil
 	}
 	if err = cmp.Or(err, there); err != nil {
-		return fmt.Errorf("source %s: the table bailiwick_applied, which writing needs, can't be made (%w); make it by hand: %s",
+		return fmt.Errorf("source %s: the table bailiwick_applied, which writing needs, can't be made (%w). Make it by hand: %s",
 			name, db.Errors().loggable(err, ""), MarkerTable(db.Dialect()))
 	}
 	return nil

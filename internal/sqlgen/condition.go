@@ -50,7 +50,7 @@ func UnsupportedError(format string, args ...any) error {
 // Misread returns the error for a comparison by order with a text that isn't in the form of the field.
 func Misread(f *schema.Field, text string) error {
 	if f.Form == "" {
-		return problem.New(problem.InvalidQuery, fmt.Sprintf("values of %s (%s) have no order that can be asked for; compare them with $eq, $ne and $in", f.Name, f.Native))
+		return problem.New(problem.InvalidQuery, fmt.Sprintf("values of %s (%s) have no order. Compare them with $eq, $ne and $in", f.Name, f.Native))
 	}
 	return problem.New(problem.InvalidQuery, fmt.Sprintf("%s is %s, and %q is not one", f.Name, f.Form, problem.Cut(text)))
 }

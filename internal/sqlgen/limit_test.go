@@ -47,13 +47,13 @@ func TestPlaces(t *testing.T) {
 		{"no number", sqlite.Dialect(), policy.Plan{}, "\x00a\x00", []any{"a"}, "internal_error: a NUL in the text of a statement", ""},
 		{"no such value", sqlite.Dialect(), policy.Plan{}, "\x001\x00", []any{"a"}, "internal_error: a NUL in the text of a statement", ""},
 		{"as many as can be", sqlite.Dialect(), policy.Plan{}, most, mostArgs, fmt.Sprint(sqlgen.MaxArguments), ""},
-		{"one too many", sqlite.Dialect(), policy.Plan{}, over, overArgs, "invalid_query: the query compares with 30001 values; at most 30000", ""},
+		{"one too many", sqlite.Dialect(), policy.Plan{}, over, overArgs, "invalid_query: the query compares with 30001 values. At most 30000 are supported", ""},
 		{"as long as can be", mariadb.Dialect(), policy.Plan{}, strings.Repeat("a", sqlgen.MaxText), nil, fmt.Sprint(sqlgen.MaxText), ""},
 		{"one byte too long", mariadb.Dialect(), policy.Plan{}, strings.Repeat("a", sqlgen.MaxText+1), nil,
-			"unsupported_by_source: the query becomes a statement of 4194305 bytes here; at most 4194304", ""},
+			"unsupported_by_source: the query becomes a statement of 4194305 bytes here. At most 4194304 are supported", ""},
 		{"a pipeline as long as can be", mariadb.Dialect(), pipeline, strings.Repeat("a", 1<<20), nil, "1048576", ""},
 		{"a pipeline one byte too long", mariadb.Dialect(), pipeline, strings.Repeat("a", 1<<20+1), nil,
-			"unsupported_by_source: the query becomes a statement of 1048577 bytes here; at most 1048576", ""},
+			"unsupported_by_source: the query becomes a statement of 1048577 bytes here. At most 1048576 are supported", ""},
 		{"others take more", sqlite.Dialect(), pipeline, strings.Repeat("a", 1<<20+1), nil, "1048577", ""},
 	} {
 		text, args, err := sqlgen.Resolve(tt.dialect, tt.plan, tt.text, tt.args...)
@@ -136,7 +136,7 @@ func TestImpossible(t *testing.T) {
 		{"a union of what isn't there", func(p *policy.Plan) {
 			p.Program = &plan.Program{Stages: []plan.Stage{&plan.Union{Right: &plan.Program{}, Left: []plan.Expr{plan.Outer{Up: 1}}, Added: []plan.Expr{plan.Const{}},
 				Shape: plan.Shape{Columns: make([]plan.Column, 3)}}}}
-		}, "internal_error: an expression refers to a record that isn't there"},
+		}, "internal_error: an expression refers to a record outside the query"},
 	} {
 		p := planned
 		p.Views = []*policy.View{planned.View}

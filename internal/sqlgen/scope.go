@@ -129,7 +129,7 @@ func (s *scope) Outer(up, i int) (string, error) {
 		at = at.outer
 	}
 	if at == nil || at == s {
-		return "", problem.New(problem.Internal, "an expression refers to a record that isn't there")
+		return "", problem.New(problem.Internal, "an expression refers to a record outside the query")
 	}
 	return at.Column(i), nil
 }

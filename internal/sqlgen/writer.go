@@ -118,10 +118,10 @@ func (w *Writer) Statement(d Dialect, most int) (string, []any, error) {
 		b.WriteString(d.Placeholder(numbers[n], w.args[n].cast))
 	}
 	if len(args) > maxArguments {
-		return "", nil, problem.New(problem.InvalidQuery, fmt.Sprintf("the query compares with %d values; at most %d", len(args), maxArguments))
+		return "", nil, problem.New(problem.InvalidQuery, fmt.Sprintf("the query compares with %d values. At most %d are supported", len(args), maxArguments))
 	}
 	if b.Len() > most {
-		return "", nil, &problem.Error{Code: problem.Unsupported, Detail: fmt.Sprintf("the query becomes a statement of %d bytes here; at most %d", b.Len(), most),
+		return "", nil, &problem.Error{Code: problem.Unsupported, Detail: fmt.Sprintf("the query becomes a statement of %d bytes here. At most %d are supported", b.Len(), most),
 			Suggestion: "compute in several stages, or with fewer expressions inside of each other"}
 	}
 	return b.String(), args, nil

@@ -30,7 +30,7 @@ var (
 	// ErrDirect is returned by Append if the caller must write the records to the tables itself, with Exclusive.
 	// Either the journal could not be synced, or too many records are not folded yet.
 	ErrDirect        = errors.New("the journal can't be appended to before it is folded")
-	ErrMoved         = errors.New("the audit's journal was removed or replaced while it was in use; put it back and restart")
+	ErrMoved         = errors.New("the audit's journal was removed or replaced while it was in use. Put it back and restart")
 	errJournalClosed = errors.New("the audit's journal is closed")
 	ErrLocked        = errors.New("another process has kept the audit's journal locked for 10 s")
 	// ErrForeign is returned if the tables lack records that they had when the journal was last used. So records are

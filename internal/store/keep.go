@@ -25,7 +25,7 @@ func KeepArchive(ctx context.Context, s ArchiveStore, dir string, age time.Durat
 				log.InfoContext(ctx, "old records of the audit are in the archive", "records", moved.Records, "files", len(moved.Files), "folder", dir)
 			}
 			if err != nil && ctx.Err() == nil && !errors.Is(err, audit.ErrMoved) { // another replica is moving records
-				log.ErrorContext(ctx, "old records of the audit can't be archived; they stay in the store", "error", err)
+				log.ErrorContext(ctx, "old records of the audit can't be archived. They stay in the store", "error", err)
 			}
 			select {
 			case <-ctx.Done():

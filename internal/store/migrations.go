@@ -10,7 +10,7 @@ import (
 
 // ErrNewer is the error that Migrate wraps for a store of a newer program, or of a build before 0.1.0, whose versions
 // were higher.
-var ErrNewer = errors.New("a newer Bailiwick made it, or a build before 0.1.0; use that one, or another store")
+var ErrNewer = errors.New("a newer Bailiwick made it, or a build before 0.1.0. Use that one, or another store")
 
 // A MigrationTarget is an open transaction on a store. No other process migrates the store until it ends.
 type MigrationTarget interface {

@@ -38,7 +38,7 @@ func TestApply(t *testing.T) {
 		{0, "", "a1|-- note\na2\n|b1", 2, ""},
 		{1, "", "b1", 2, ""},
 		{2, "", "", 2, ""},
-		{3, "", "", 3, "a newer Bailiwick made it, or a build before 0.1.0; use that one, or another store"},
+		{3, "", "", 3, "a newer Bailiwick made it, or a build before 0.1.0. Use that one, or another store"},
 		{0, "b1", "a1|-- note\na2\n|b1", 1, "migration 2: no"},
 	} {
 		l := &log{version: tt.from, fails: tt.fails}

@@ -120,7 +120,7 @@ func (o ArchiveOptions) collect(ctx context.Context, s ArchiveStore, base audit.
 			return false
 		}
 		if !r.Follows(end) {
-			broken = fmt.Errorf("record %d doesn't follow record %d: nothing from there on is archived; run audit verify", r.Seq, end.Seq)
+			broken = fmt.Errorf("record %d doesn't follow record %d: nothing from there on is archived. Run audit verify", r.Seq, end.Seq)
 			return false
 		}
 		body = append(r.AppendJSON(body), '\n')

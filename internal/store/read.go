@@ -94,7 +94,7 @@ func (f *archiveFile) look() error {
 		break
 	}
 	if n, _ := fmt.Sscanf(filepath.Base(f.path), "audit-%d-", &f.first); n != 1 {
-		return fmt.Errorf("%s is no file of an archive", f.path)
+		return fmt.Errorf("%s is not a file of an archive", f.path)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (f *archiveFile) records() iter.Seq2[audit.Record, error] {
 		for lines.Scan() {
 			r, err := audit.ParseLine(lines.Bytes())
 			if err != nil {
-				err = &audit.Damage{Seq: next, Last: next, Kind: audit.Altered, Detail: "a line of " + filepath.Base(f.path) + " is no record"}
+				err = &audit.Damage{Seq: next, Last: next, Kind: audit.Altered, Detail: "a line of " + filepath.Base(f.path) + " is not a record"}
 			}
 			if !yield(r, err) {
 				return

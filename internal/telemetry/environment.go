@@ -27,7 +27,7 @@ func setting(name string) string {
 // fromEnvironment returns the collector that the environment configures. The settings in o take precedence.
 func (o OTLP) fromEnvironment() (*collector, error) {
 	if p := setting("PROTOCOL"); p != "" && p != "http/protobuf" {
-		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %s; write http/protobuf, the protocol that traces are sent by", p)
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %s. Write http/protobuf, the protocol that traces are sent by", p)
 	}
 	endpoint, err := o.environmentEndpoint()
 	if err != nil {

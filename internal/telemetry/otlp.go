@@ -87,10 +87,10 @@ func (o OTLP) collector(environment bool) (*collector, error) {
 func (o OTLP) endpoint() (*url.URL, error) {
 	u, err := url.Parse(cmp.Or(o.Endpoint, defaultEndpoint))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
-		return nil, errors.New("the OTLP endpoint is not such as https://collector.example:4318; a credential goes into headers")
+		return nil, errors.New("the OTLP endpoint must be a URL such as https://collector.example:4318. Write a credential into headers")
 	}
 	if ip, err := netip.ParseAddr(u.Hostname()); u.Scheme == "http" && !o.Insecure && u.Hostname() != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return nil, errors.New("the OTLP endpoint is on another machine and not encrypted; write https://, or insecure: true")
+		return nil, errors.New("the OTLP endpoint is on another machine and not encrypted. Write https://, or insecure: true")
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = "/v1/traces"
@@ -122,7 +122,7 @@ func (s *sender) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) erro
 	}
 	switch {
 	case err != nil && !s.failing.Swap(true):
-		s.t.log.WarnContext(ctx, "traces can't be sent; they are dropped until they can", "error", Cause(err))
+		s.t.log.WarnContext(ctx, "traces can't be sent. They are dropped until they can", "error", Cause(err))
 	case err == nil && s.failing.Swap(false):
 		s.t.log.InfoContext(ctx, "traces are sent again")
 	}

@@ -172,7 +172,7 @@ func TestBusyCollector(t *testing.T) {
 // TestBadEnvironment checks that an invalid variable is an error, and that the error contains no credential.
 func TestBadEnvironment(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
-		{"PROTOCOL", "grpc", "write http/protobuf"},
+		{"PROTOCOL", "grpc", "Write http/protobuf"},
 		{"ENDPOINT", "collector:4318", "the OTLP endpoint of the environment"},
 		{"TRACES_ENDPOINT", "://", "the OTLP endpoint of the environment"},
 		{"HEADERS", "swordfish", "name=value,name=value"},

@@ -128,7 +128,7 @@ func TestAgainst(t *testing.T) {
 		t.Fatal(err)
 	}
 	reviewer := gateway.Reviewer(identity.Principal{ID: "token:3", Kind: identity.Human, Owner: "ben", Scopes: []identity.Scope{identity.Read, identity.Review, identity.Operator}}, "")
-	for who, want := range map[string]string{seer.ID: "Name must have at most 2 characters, not 3; nothing was written", blind.ID: "a person has to look at it again; nothing was written"} {
+	for who, want := range map[string]string{seer.ID: "Name must have at most 2 characters, not 3. Nothing was written", blind.ID: "a person has to look at it again. Nothing was written"} {
 		kept, _, err := store.List(t.Context(), change.Filter{Principal: who})
 		if err != nil {
 			t.Fatal(err)

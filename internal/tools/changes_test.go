@@ -531,7 +531,7 @@ func TestFunction(t *testing.T) {
 		if len(runs) != i+1 || runs[i].Change != change || runs[i].Record != id || runs[i].Class != "tracker.issues" || !strings.HasPrefix(runs[i].Input.String(), `{"text":"soon `+fmt.Sprint(i)+`","title":"`) {
 			t.Errorf("%+v", runs)
 		}
-		if tt.fails != nil && sheet.Outcome != "the post is closed; nothing was written" {
+		if tt.fails != nil && sheet.Outcome != "the post is closed. Nothing was written" {
 			t.Error(sheet.Outcome)
 		}
 	}

@@ -29,7 +29,7 @@ func TestGoesOn(t *testing.T) {
 		{"the record has moved", func(d *desk, id, digest string) error {
 			d.alter(`UPDATE issues SET priority = 'Low' WHERE id = ?`, d.b)
 			return approve(d, id, digest)
-		}, "The records are no longer what was reviewed; nothing was written.\nRead what it would change again. If it is still wanted, propose another version: reply_to_change", "reply_to_change", ""},
+		}, "The records have changed since the review. Nothing was written.\nRead what it would change again. If it is still wanted, propose another version: reply_to_change", "reply_to_change", ""},
 		{"the database refuses it", func(d *desk, id, digest string) error {
 			d.alter(`CREATE TRIGGER closed BEFORE UPDATE ON issues WHEN NEW.priority = 'Critical' BEGIN SELECT RAISE(ABORT, 'hidden words'); END`)
 			return approve(d, id, digest)

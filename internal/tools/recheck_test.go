@@ -38,7 +38,7 @@ func (x *tracker) declare(actions []action.Declaration) {
 // TestRecheck checks that the requirements of an action are evaluated again at review and when the change is applied.
 // If they no longer hold, the change becomes stale and nothing is written.
 func TestRecheck(t *testing.T) {
-	const said = "; nothing was written"
+	const said = ". Nothing was written"
 	for _, tt := range []struct {
 		name   string
 		tool   string

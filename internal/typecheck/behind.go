@@ -72,7 +72,7 @@ func (r *records) follow(i int, path, rest query.Path, at string) error {
 		j.Shape.Columns = append(j.Shape.Columns, c)
 	}
 	if len(j.Shape.Columns) > MaxColumns {
-		return problem.Invalid(at, "the records and those that paths lead to would have %d fields; at most %d", len(j.Shape.Columns), MaxColumns)
+		return problem.Invalid(at, "the records and those that paths lead to would have %d fields. At most %d are supported", len(j.Shape.Columns), MaxColumns)
 	}
 	if len(to.Key) != 1 || to.Key[0] != c.ClassKey { // several records may contain the same value
 		j.Shape.Order = slices.Clone(j.Shape.Order)

@@ -169,7 +169,7 @@ func moments(e query.Call, args []Node, dates int) (Node, error) {
 	isDate := func(n Node) bool { return n.Kind() == schema.Date || n.Kind() == schema.Day }
 	first := slices.IndexFunc(args, isDate)
 	if dates > 1 || e.Op == "$subtract" && first != 0 {
-		return Node{}, problem.Invalid(e.At, "%s can't take these dates; $dateDiff tells the time between two", e.Op)
+		return Node{}, problem.Invalid(e.At, "%s can't take these dates. $dateDiff computes the time between two", e.Op)
 	}
 	x, err := args[first].Want(schema.Date, e.Op)
 	for i := range args {
@@ -230,7 +230,7 @@ func compare(op plan.Op) operation {
 		}
 		x, y, err := Alike(args[0], args[1], e.Op)
 		if err == nil && op == plan.Cmp && x.Type() == schema.JSON {
-			err = problem.UnsupportedError(e.At, "$cmp can't order values whose type is known only when it runs; convert them first, with $toDouble or $toString")
+			err = problem.UnsupportedError(e.At, "$cmp can't order values whose type is known only when it runs. Convert them first, with $toDouble or $toString")
 		}
 		return Node{Expr: plan.Apply{Op: op, Args: []plan.Expr{x, y}, T: t}}, err
 	}

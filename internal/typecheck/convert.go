@@ -48,7 +48,7 @@ func convert(e query.Call, n *Node, t schema.Type) (Node, error) {
 	case n.Constant:
 		return Node{Expr: plan.Convert{X: Constant(n.Expr.(plan.Const).Value, from), T: t}}, nil
 	case n.List:
-		return Node{}, problem.Invalid(e.At, "%s takes a single value, not a list; use it in $map, or $unwind the list first", e.Op)
+		return Node{}, problem.Invalid(e.At, "%s takes a single value, not a list. Use it in $map, or $unwind the list first", e.Op)
 	case from == schema.Any:
 		return Node{Expr: plan.Convert{X: plan.ToJSON{X: n.Expr}, T: t}}, nil
 	case from == schema.Bytes, from == schema.Boolean && t == schema.Date, from == schema.UUID && t != schema.String:

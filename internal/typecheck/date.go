@@ -116,7 +116,7 @@ func Zone(name, at string) (string, error) {
 		return "", nil
 	}
 	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
-		return "", problem.Invalid(at, "unknown time zone %q; write an IANA name such as Europe/Oslo, or an offset such as +01:00", problem.Cut(name))
+		return "", problem.Invalid(at, "unknown time zone %q. Write an IANA name such as Europe/Oslo, or an offset such as +01:00", problem.Cut(name))
 	}
 	return name, nil
 }
@@ -183,7 +183,7 @@ func (d dated) format(x plan.Expr, zone string) (Node, error) {
 		}
 		i++
 		if i == len(format) || !strings.ContainsRune("YmdHMSLjGVu%", rune(format[i])) {
-			return Node{}, problem.Invalid(at, "the format has %%%s, which it doesn't know; it knows %%Y %%m %%d %%H %%M %%S %%L %%j %%G %%V %%u %%%%", format[i:min(i+1, len(format))])
+			return Node{}, problem.Invalid(at, "the format has %%%s, which is not supported. It may have %%Y %%m %%d %%H %%M %%S %%L %%j %%G %%V %%u %%%%", format[i:min(i+1, len(format))])
 		}
 	}
 	out := plan.Expr(plan.DateText{X: x, Format: format, Zone: zone})

@@ -209,7 +209,7 @@ func series(s query.Densify, t schema.Type) ([]value.Value, error) {
 			return out, nil
 		}
 		if len(out) == query.MaxSeries {
-			return nil, problem.Invalid(at, "$densify makes at most %d values; bring the bounds together, or take a longer step", query.MaxSeries)
+			return nil, problem.Invalid(at, "$densify makes at most %d values. Bring the bounds together, or use a longer step", query.MaxSeries)
 		}
 		out = append(out, v)
 	}

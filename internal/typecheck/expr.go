@@ -214,7 +214,7 @@ func Lists(nodes []Node) bool {
 // CheckComputable returns an error for a value of a type that only the database knows.
 func (n *Node) CheckComputable() error {
 	if !n.IsObject() && n.Expr.Type() == schema.Opaque {
-		refusal := problem.UnsupportedError(n.At, "%s can't be computed with: its type is known to the database alone", Describe(n))
+		refusal := problem.UnsupportedError(n.At, "%s can't be used in an expression: only the database knows its type", Describe(n))
 		if n.Column != nil && n.Column.Field != nil && n.Column.Field.Form != "" {
 			refusal.Suggestion = fmt.Sprintf(`{"$toString": "$%s"} is its text, as answers show it`, n.Column.Key())
 		}

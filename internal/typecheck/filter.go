@@ -161,7 +161,7 @@ func (b *filters) target(path *query.Path, at string, about aspect) (*schema.Fie
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at, Detail: fmt.Sprintf("%s is %s: conditions on it are %s", f.Name, f.Form, f.Operators())}
 	default:
 		return nil, &problem.Error{Code: problem.Unsupported, Pointer: at,
-			Detail: fmt.Sprintf("%s can't be filtered: its type is known to the database alone; only $exists works on it", f.Name)}
+			Detail: fmt.Sprintf("%s can't be filtered: only the database knows its type. $exists works on it", f.Name)}
 	}
 	return f, nil
 }

@@ -60,5 +60,5 @@ func (d dated) universal(zone string) error {
 	if zone == "" {
 		return nil
 	}
-	return problem.UnsupportedError(query.Pointer(d.call.At, "timezone"), "%s makes dates of UTC alone; write the offset in the text, or subtract it with $dateSubtract", d.call.Op)
+	return problem.UnsupportedError(query.Pointer(d.call.At, "timezone"), "%s only makes dates in UTC. Write the offset in the text, or subtract it with $dateSubtract", d.call.Op)
 }

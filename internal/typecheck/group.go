@@ -210,7 +210,7 @@ func bindSelection(a query.Accumulator, path query.Path, n *Node, add func(plan.
 	case c.Type == schema.Bytes && !picks:
 		return problem.Invalid(a.At, "%s can't order bytes", a.Op)
 	case n.List && !picks:
-		return problem.Invalid(a.At, "%s takes a single value, not a list; $unwind the list first", a.Op)
+		return problem.Invalid(a.At, "%s takes a single value, not a list. $unwind the list first", a.Op)
 	}
 	acc.T = c.Type
 	add(acc, c)

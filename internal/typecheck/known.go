@@ -68,7 +68,7 @@ func (b *filters) inJSON(at string, k *plan.Known, v value.Value) (value.Value, 
 		return value.OfString(id.String()), ok, nil
 	case k.Type == schema.Date || k.Type == schema.Day:
 		return v, false, &problem.Error{Code: problem.Unsupported, Pointer: at, Detail: "dates within a list are texts, and conditions would compare them as texts",
-			Suggestion: "ask before the list is made, in a $match or in the pipeline of the $lookup; put $unwind right behind the $lookup; or use $filter, which compares dates"}
+			Suggestion: "filter before the list is made, in a $match or in the pipeline of the $lookup. Or put $unwind right behind the $lookup. Or use $filter, which compares dates"}
 	case k.Type == schema.String && v.IsNumber() && k.ID:
 		return value.OfString(v.String()), true, nil
 	case k.Type == schema.String, k.Type == schema.Bytes:

@@ -24,7 +24,7 @@ func (s scope) let(e query.Let) (Node, error) {
 		case plan.Ref, plan.Outer, plan.Const, plan.Element, plan.Before: // short enough to repeat
 		default:
 			if n.IsObject() || len(s.elements) > 0 {
-				return Node{}, problem.UnsupportedError(v.At, "a variable of $let holds a single value, and within $map, $filter and $reduce a path; write the expression where the variable stands")
+				return Node{}, problem.UnsupportedError(v.At, "a variable of $let holds a single value, and within $map, $filter and $reduce a path. Write the expression where the variable stands")
 			}
 			n = s.Keep(n)
 		}

@@ -42,7 +42,7 @@ func (r *records) right(l query.Lookup) (*records, Node, error) {
 		return nil, Node{}, err
 	}
 	if foreign.List {
-		return nil, Node{}, problem.UnsupportedError(foreign.At, "%s is a list; $lookup compares single values: start from %s and $unwind the list", l.Foreign, from.Name)
+		return nil, Node{}, problem.UnsupportedError(foreign.At, "%s is a list, and $lookup compares single values. Start from %s and $unwind the list", l.Foreign, from.Name)
 	}
 	return right, foreign, nil
 }
@@ -51,7 +51,7 @@ func (r *records) right(l query.Lookup) (*records, Node, error) {
 func (r *records) local(l query.Lookup) (Node, error) {
 	n, err := r.Field(l.Local, query.Pointer(l.At, "localField"))
 	if err == nil && n.List {
-		err = problem.UnsupportedError(n.At, "%s is a list; $unwind it first, for $lookup compares single values", l.Local)
+		err = problem.UnsupportedError(n.At, "%s is a list, and $lookup compares single values. $unwind it first", l.Local)
 	}
 	return n, err
 }
@@ -94,7 +94,7 @@ func (r *records) join(l query.Lookup, u query.Unwind) error {
 		return err
 	}
 	if right.used {
-		return problem.UnsupportedError(l.At, "a $lookup that is unwound can't use the variables of one around it; take the $unwind out, or give it a let of its own")
+		return problem.UnsupportedError(l.At, "a $lookup that is unwound can't use the variables of one around it. Remove the $unwind, or give the $lookup a let of its own")
 	}
 	on, err := pair(local, foreign)
 	if err != nil {

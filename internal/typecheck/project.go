@@ -36,7 +36,7 @@ func (r *records) project(defs []definition) error {
 	}
 	m.carry()
 	if len(m.stage.Columns) > MaxColumns {
-		return problem.Invalid(defs[0].at, "the records would have %d fields; at most %d", len(m.stage.Columns), MaxColumns)
+		return problem.Invalid(defs[0].at, "the records would have %d fields. At most %d are supported", len(m.stage.Columns), MaxColumns)
 	}
 	r.add(&m.stage)
 	r.unknown = r.unknownColumnError
@@ -243,7 +243,7 @@ func (r *records) unset(fields []query.Computed) error {
 		case err != nil:
 			return err
 		case !n.IsObject() && !r.holds(f.Name):
-			return problem.UnsupportedError(f.At, "%s is a part of a field and can't be left out; name the parts that you want instead", f.Name)
+			return problem.UnsupportedError(f.At, "%s is a part of a field and can't be left out. Name the parts that you want instead", f.Name)
 		}
 		without = append(without, f.Name)
 	}

@@ -42,7 +42,7 @@ func (s columns) Field(path query.Path, at string) (*schema.Field, string, int, 
 		return &f, key, n, nil
 	}
 	if n, ok := s.below(path, at, false); ok {
-		return nil, "", 0, problem.Invalid(at, "%s is an object; name one of its members, such as %s.%s", path, path, n.Members[0].Name)
+		return nil, "", 0, problem.Invalid(at, "%s is an object. Name one of its members, such as %s.%s", path, path, n.Members[0].Name)
 	}
 	_, err := s.records.Field(path, at)
 	return nil, "", 0, err
@@ -102,7 +102,7 @@ func (b *filters) inQuery(f query.InQuery) (query.Filter, error) {
 	if pointed {
 		class, key := b.scope.Pointer(field.Name)
 		if class != other.Name {
-			return nil, problem.Invalid(f.At, "%s doesn't point to %s; $select compares with any of its fields", f.Path, other.Name)
+			return nil, problem.Invalid(f.At, "%s doesn't point to %s. $select compares with any of its fields", f.Path, other.Name)
 		}
 		f.Key = query.Path{key}
 	}

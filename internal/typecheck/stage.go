@@ -310,7 +310,7 @@ func (r *records) unionWith(s query.UnionWith) error {
 	absent := Node{Expr: plan.Const{T: schema.JSON}, Constant: true, At: s.At}
 	for i, p := range paths {
 		if slices.ContainsFunc(paths[:i], func(have query.Path) bool { return begins(have, p) || begins(p, have) }) {
-			return problem.Invalid(s.At, "%s is an object on one side and a value on the other; give it another name with $project", p)
+			return problem.Invalid(s.At, "%s is an object on one side and a value on the other. Give it another name with $project", p)
 		}
 		sides := []Node{absent, absent}
 		for j, of := range []*records{r, right} {

@@ -41,7 +41,7 @@ func (n *Node) Want(t schema.Type, op string) (plan.Expr, error) {
 		return plan.Widen{X: n.Expr, T: t}, nil
 	}
 	if n.List {
-		return nil, problem.Invalid(n.At, "%s takes %s here, not a list; $unwind the list first", op, operandName(t))
+		return nil, problem.Invalid(n.At, "%s takes %s here, not a list. $unwind the list first", op, operandName(t))
 	}
 	return nil, problem.Invalid(n.At, "%s takes %s here, not %s", op, operandName(t), a(from))
 }

@@ -52,7 +52,7 @@ func MailAddress(text string) string {
 func (s *MailServer) Send(ctx context.Context, to string, l Letter) error {
 	m := gomail.NewMsg()
 	if m.From(s.From) != nil || m.To(to) != nil {
-		return errors.New("an address is no e-mail address")
+		return errors.New("an address is not an e-mail address")
 	}
 	_, host, _ := strings.Cut(m.GetFromString()[0], "@")
 	m.SetMessageIDWithValue(l.ID + "@" + strings.Trim(host, "<> "))

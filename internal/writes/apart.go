@@ -25,7 +25,7 @@ func (p *Plan) apart(r write.Request) error {
 			if slices.ContainsFunc(read, func(one Item) bool { return slices.ContainsFunc(changed[j], one.sameRecord) }) {
 				return &problem.Error{Code: problem.InvalidArgument, Kind: "apart", Pointer: fmt.Sprintf("/writes/%d", i),
 					Detail:     fmt.Sprintf("%s is checked with a record that /writes/%d changes before it", r.From(i).Action, j),
-					Suggestion: "put it before that write, or propose it as a change of its own; after makes it wait"}
+					Suggestion: "put it before that write, or propose it as a change of its own. Use after to make it wait"}
 			}
 		}
 		writes := []Item{*it}

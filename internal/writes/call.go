@@ -21,7 +21,7 @@ func (w *writer) call(ctx context.Context, asked *write.Call) (Item, string, err
 		return Item{}, "", err
 	}
 	if len(w.before) >= maxCalls {
-		return Item{}, "", &problem.Error{Code: problem.InvalidArgument, Pointer: w.at, Detail: fmt.Sprintf("one change makes at most %d calls", maxCalls), Suggestion: "propose the others as another change; after makes it wait"}
+		return Item{}, "", &problem.Error{Code: problem.InvalidArgument, Pointer: w.at, Detail: fmt.Sprintf("one change makes at most %d calls", maxCalls), Suggestion: "propose the others as another change. Use after to make it wait"}
 	}
 	args, err := calls.Arguments(asked.Request)
 	if err != nil {
@@ -29,7 +29,7 @@ func (w *writer) call(ctx context.Context, asked *write.Call) (Item, string, err
 	}
 	if w.at != "" && w.action != "" && calls.Refers(args) {
 		return Item{}, "", &problem.Error{Code: problem.InvalidArgument, Kind: "reference", Pointer: w.at,
-			Detail: "the arguments of an action are checked before anything is sent: they can't be taken from an answer", Suggestion: "propose it as a change of its own; after makes it wait"}
+			Detail: "the arguments of an action are checked before anything is sent: they can't be taken from an answer", Suggestion: "propose it as a change of its own. Use after to make it wait"}
 	}
 	request := calls.Request{Operation: asked.Operation, Arguments: args, Writes: true, Chained: w.at != ""}
 	for _, item := range w.before {
@@ -48,7 +48,7 @@ func (w *writer) call(ctx context.Context, asked *write.Call) (Item, string, err
 	}
 	exact := calls.Exact(plan.Request)
 	if !asked.Sends.IsNull() && !bytes.Equal(write.AppendCanonical(nil, asked.Sends), write.AppendCanonical(nil, exact)) {
-		return Item{}, "", &problem.Error{Code: problem.SecurityBlocked, Kind: "sends", Pointer: w.at, Detail: "what would be sent is not what was approved"}
+		return Item{}, "", &problem.Error{Code: problem.SecurityBlocked, Kind: "sends", Pointer: w.at, Detail: "the request that would be sent is not the approved one"}
 	}
 	made := &write.Call{Source: reach.Name, Operation: plan.Operation.ID, Request: asked.Request, Sends: exact}
 	return Item{Op: write.OpCall, Key: plan.Request.Method + " " + plan.Request.Target(), Write: made, Call: permit, policy: w.policy, who: w.who}, reach.Name, nil

@@ -54,7 +54,7 @@ func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, 
 		return Permit{}, err
 	}
 	if c.Sum() != c.Digest {
-		return Permit{}, &problem.Error{Code: problem.SecurityBlocked, Kind: "digest", Detail: "what would run is not what was approved"}
+		return Permit{}, &problem.Error{Code: problem.SecurityBlocked, Kind: "digest", Detail: "the change that would run is not the approved one"}
 	}
 	list, err := c.ParseWrites()
 	if err != nil {
@@ -65,7 +65,7 @@ func Allow(ctx context.Context, p *policy.Policy, principal identity.Principal, 
 		return Permit{}, err
 	}
 	if plan.Schema() != c.Schema || plan.Source != c.Source || len(c.Effects) != len(plan.Items) {
-		return Permit{}, &problem.Error{Code: problem.SecurityBlocked, Kind: "plan", Detail: "what would run is not what was approved"}
+		return Permit{}, &problem.Error{Code: problem.SecurityBlocked, Kind: "plan", Detail: "the change that would run is not the approved one"}
 	}
 	plan.Change, plan.Digest, plan.Fence = c.ID, c.Digest, c.Lease.Fence
 	for i := range plan.Items {

@@ -151,10 +151,10 @@ func TestPropose(t *testing.T) {
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"title": "länge"}}`, `app update issues 1 title="länge"`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"title": null}}`, `invalid_argument /data/title: title must have a value, not null`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"any": {}}}`, `invalid_argument /data/any: any must be a text, a number or a boolean, not an object`},
-		{`{"op": "update", "class": "issues", "id": "1", "data": {"status": "Dne", "n": 1.5}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not 1.5; status must be one of Todo, Done, not "Dne". Did you mean Done?`},
+		{`{"op": "update", "class": "issues", "id": "1", "data": {"status": "Dne", "n": 1.5}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not 1.5. status must be one of Todo, Done, not "Dne". Did you mean Done?`},
 		{`[{"op": "delete", "class": "issues", "id": "1"}, {"op": "update", "class": "issues", "id": "1", "data": {"n": null, "open": 1}}]`, `invalid_argument /writes/1/data/open: open must be true or false, not 1`},
 		{`{"op": "create", "class": "issues", "data": {"n": 1}}`, `invalid_argument /data/title: the field "title" is missing`}, // note is also required, but hidden
-		{`{"op": "create", "class": "issues", "data": {"n": "x"}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not the text "x"; the field "title" is missing`},
+		{`{"op": "create", "class": "issues", "data": {"n": "x"}}`, `invalid_argument /data/n: n must be a whole number of at most 64 bits, not the text "x". The field "title" is missing`},
 		{`{"op": "create", "class": "issues", "data": {"title": 5}}`, `invalid_argument /data/title: title must be a text, not 5`}, // not reported as missing
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"n": "x", "nope": 1}}`, `invalid_query /data/nope: unknown field "nope" of issues`},
 		{`{"op": "update", "class": "issues", "id": "1", "data": {"box": "x"}}`, `unsupported_by_source /data/box: box is of a type that can only be read`},

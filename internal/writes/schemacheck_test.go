@@ -79,7 +79,7 @@ func TestCompile(t *testing.T) {
 		{writes.Declaration{Class: "org.Account", Fields: map[string]string{"secret": "SSN__c"}}, []string{"secret"}, ""}, // the field is hidden from the caller
 		{writes.Declaration{Class: "Lead", Record: writes.CheckNew}, []string{"Email"}, ""},
 		{writes.Declaration{Class: "Acount"}, all, "class: there is no such class. Did you mean Account or org.Account?"},
-		{writes.Declaration{Class: "orders"}, all, "class: 2 sources have such a class; write source.Class"},
+		{writes.Declaration{Class: "orders"}, all, "class: 2 sources have such a class. Write source.Class"},
 		{writes.Declaration{Class: "Empty__c"}, all, "class: nothing is known of the fields of org.Empty__c: its source describes none of them, or can't read them"},
 		{writes.Declaration{Class: "Account"}, []string{"a", "b"}, ": no argument is called as a field of org.Account; fields says which argument is for which field"},
 		{writes.Declaration{Class: "Account"}, nil, ": no argument is called as a field of org.Account; fields says which argument is for which field"},

@@ -22,5 +22,5 @@ func TooLargeTogether() error {
 
 func large(detail string) error {
 	return &problem.Error{Code: problem.BudgetExceeded, Detail: detail,
-		Suggestion: "propose smaller groups; a record with a larger value is changed in the application, or by an action that the operator declares"}
+		Suggestion: "propose smaller groups. Change a record with a larger value in the application, or by an action that the operator declares"}
 }

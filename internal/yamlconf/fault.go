@@ -195,13 +195,10 @@ func excerpt(text []rune, p Position) string {
 
 // LogText returns the faults without excerpts of the file.
 func (e *Error) LogText() string {
-	var b strings.Builder
+	faults := make([]string, len(e.Faults))
 	for i, f := range e.Faults {
-		if i > 0 {
-			b.WriteString("; ")
-		}
 		f.Excerpt = ""
-		b.WriteString(f.String())
+		faults[i] = f.String()
 	}
-	return b.String()
+	return problem.Sentences(faults...)
 }

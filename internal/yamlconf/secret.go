@@ -37,7 +37,7 @@ func (r *Reader) expand(s string, n Node, at string) (string, bool) {
 		b.WriteString(before)
 		name, rest, closed := strings.Cut(after, "}")
 		if !closed {
-			r.Wrong(n.Start(), at, "${ is not closed; write $${ for a plain ${")
+			r.Wrong(n.Start(), at, "${ is not closed. Write $${ for a plain ${")
 			return "", false
 		}
 		got, err := r.lookUp(n.Folder(), name)
@@ -60,7 +60,7 @@ func (r *Reader) lookUp(folder, name string) (string, error) {
 		return r.fromFile(folder, path)
 	}
 	if !variable.MatchString(name) {
-		return "", fmt.Errorf("${%s} does not name an environment variable or a file; write $${ for a plain ${", problem.Cut(name))
+		return "", fmt.Errorf("${%s} does not name an environment variable or a file. Write $${ for a plain ${", problem.Cut(name))
 	}
 	v, ok := r.Env(name)
 	switch {

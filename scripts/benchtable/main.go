@@ -97,9 +97,9 @@ func read(in io.Reader) (*report, error) {
 	case lines.Err() != nil:
 		return nil, lines.Err()
 	case r.failed:
-		return nil, errors.New("a benchmark failed; the file stays as it was")
+		return nil, errors.New("a benchmark failed. The file stays as it was")
 	case len(r.results) == 0:
-		return nil, errors.New("no benchmark has run; the file stays as it was")
+		return nil, errors.New("no benchmark has run. The file stays as it was")
 	}
 	return r, nil
 }

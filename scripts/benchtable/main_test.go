@@ -63,8 +63,8 @@ func TestWrite(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "doc.md")
 	before := "one\n" + begin + "old\n" + end + "two\n"
 	for _, c := range []struct{ doc, output, wrong string }{
-		{before, output + "FAIL\n", "a benchmark failed; the file stays as it was"},
-		{before, "PASS\n", "no benchmark has run; the file stays as it was"},
+		{before, output + "FAIL\n", "a benchmark failed. The file stays as it was"},
+		{before, "PASS\n", "no benchmark has run. The file stays as it was"},
 		{before, "BenchmarkX 1 fast ns/op\n", `"BenchmarkX 1 fast ns/op": strconv.ParseFloat: parsing "fast": invalid syntax`},
 		{"no marks", output, file + ` has no lines "<!-- figures -->\n" and "<!-- /figures -->\n"`},
 		{before, output, ""},

@@ -80,7 +80,7 @@ func run(check bool) error {
 		}
 	}
 	if differ != nil {
-		return fmt.Errorf("%s: not what the program says; run go run ./scripts/docs", strings.Join(differ, ", "))
+		return fmt.Errorf("%s: it differs from the program. Run go run ./scripts/docs", strings.Join(differ, ", "))
 	}
 	return nil
 }

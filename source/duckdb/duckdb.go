@@ -94,7 +94,7 @@ func (s *Source) prepare(ctx context.Context, allow string) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			s.warnings = append(s.warnings, fmt.Sprintf("%s in %s is no class: DuckDB can't read it (%s)", f.path, s.options.Name, kind(err)))
+			s.warnings = append(s.warnings, fmt.Sprintf("%s in %s is not a class: DuckDB can't read it (%s)", f.path, s.options.Name, kind(err)))
 		default:
 			read = append(read, f)
 		}
@@ -129,7 +129,7 @@ func (s *Source) Describe(ctx context.Context) ([]schema.Class, []string, error)
 	for _, f := range s.files {
 		if err := f.own(); err != nil {
 			gone[f.class] = true
-			warnings = append(warnings, fmt.Sprintf("%s in %s is no class: %v", f.path, s.options.Name, err))
+			warnings = append(warnings, fmt.Sprintf("%s in %s is not a class: %v", f.path, s.options.Name, err))
 		}
 	}
 	classes, more, err := describe(ctx, s.db, s.options.Name, func(space, table string) (string, bool) {

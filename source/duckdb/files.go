@@ -116,7 +116,7 @@ func class(dir string, e fs.DirEntry) (f files, from string, err error) {
 	}
 	slices.Sort(found)
 	if found[0] != found[len(found)-1] {
-		return f, "", fmt.Errorf("%s holds %s and %s files; a folder is one class, of files of one kind", path, found[0], found[len(found)-1])
+		return f, "", fmt.Errorf("%s holds %s and %s files. A folder is one class, of files of one kind", path, found[0], found[len(found)-1])
 	}
 	f = files{class: e.Name(), path: path, ending: found[0]}
 	return f, fmt.Sprintf(readers[f.ending], quoted(exactly(path)+"/**/*"+f.ending, "'"), true), f.own()

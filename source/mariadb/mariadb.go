@@ -64,7 +64,7 @@ func OpenOverLink(ctx context.Context, name, rawURL string, link source.Link) (*
 		return nil, errors.Join(fmt.Errorf("source %s: can't connect to %s: %w", name, cfg.Addr, err), s.Close())
 	}
 	if !isMariaDB(version) {
-		return nil, errors.Join(fmt.Errorf("source %s: the server is %s; this version reads MariaDB 10.7 or later", name, version), s.Close())
+		return nil, errors.Join(fmt.Errorf("source %s: the server is %s. This version reads MariaDB 10.7 or later", name, version), s.Close())
 	}
 	return s, nil
 }
@@ -111,7 +111,7 @@ func parseURL(rawURL string) (*mysql.Config, error) {
 		case "socket":
 			cfg.Net, cfg.Addr = "unix", values[0]
 		default:
-			return nil, fmt.Errorf("the database url has the option %s; it may have tls and socket", key)
+			return nil, fmt.Errorf("the database url has the option %s. It may have tls and socket", key)
 		}
 	}
 	cfg.Timeout = 10 * time.Second

@@ -244,8 +244,8 @@ func TestKillsEarly(t *testing.T) {
 // TestURLs checks which URLs are rejected, and that the message contains no password.
 func TestURLs(t *testing.T) {
 	for _, tt := range []struct{ url, want string }{
-		{"mariadb://u:hunter2@h", "source s: the database url is not a URL such as mariadb://user:password@host/database; write reserved characters in a password as %XX"},
-		{"mariadb://u:hun%zzter2@h/x", "source s: the database url is not a URL such as mariadb://user:password@host/database; write reserved characters in a password as %XX"},
+		{"mariadb://u:hunter2@h", "source s: the database url is not a URL such as mariadb://user:password@host/database. Write reserved characters in a password as %XX"},
+		{"mariadb://u:hun%zzter2@h/x", "source s: the database url is not a URL such as mariadb://user:password@host/database. Write reserved characters in a password as %XX"},
 		{"http://u:hunter2@h/x", "source s: the database url is not such as mariadb://user:password@host/database"},
 		{"mysql://u:hunter2@h/x?colour=red", "source s: the database url has an option that is not known here: leave it out. These are known: password, socket, ssl, sslmode, tls, user"},
 		{"mysql://u:hunter2@h/x?tls=odd", "source s: the database url can't be read"},

@@ -30,7 +30,7 @@ func (r *reader) Object(name string) (schema.Class, error) {
 	class := schema.Class{Source: r.source.options.Name, Name: name, Table: name, Recordless: true}
 	file, ok := r.objects.Files[name]
 	if !ok {
-		return class, problem.New(problem.NotFound, "it is not there")
+		return class, problem.New(problem.NotFound, "the source has no file for this class")
 	}
 	data, err := r.objects.Folder.Read(file)
 	if err != nil {

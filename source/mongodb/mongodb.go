@@ -223,7 +223,7 @@ func refuse(ctx context.Context, err error) error {
 		return p
 	}
 	p := &problem.Error{Code: problem.Upstream, Detail: "the source could not answer", Err: &failure{err},
-		Suggestion: "try again later; if it stays, tell the operator the correlation id"}
+		Suggestion: "try again later. If the error stays, tell the operator the correlation id"}
 	command, is := errors.AsType[mongo.CommandError](err)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), ctx.Err() == nil && is && command.Code == maxTimeExpired,

@@ -10,6 +10,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
+
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // selection returns the reasons why the servers of a URL can't be used, if err means that no server can be selected.
@@ -23,7 +25,7 @@ func selection(err error) string {
 	for _, s := range none.Desc.Servers {
 		out = append(out, s.Addr.String()+" "+reason(s.LastError))
 	}
-	return strings.Join(out, "; ")
+	return problem.Sentences(out...)
 }
 
 // reason returns the reason why a connection failed, without the server's messages.

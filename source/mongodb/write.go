@@ -70,17 +70,17 @@ func unknownOutcomeError(why string) error {
 func (w *Writable) sound(plan *writes.Plan) error {
 	if len(plan.Items) > 1 && !w.sets {
 		return &problem.Error{Code: problem.Unsupported, Kind: "no_transactions", Detail: fmt.Sprintf("%s has no transactions, so that %d writes can't be made all or none", plan.Source, len(plan.Items)),
-			Suggestion: "propose a change for each write; after makes one wait for another. A replica set of MongoDB has transactions"}
+			Suggestion: "propose a change for each write. Use after to make one wait for another. A replica set of MongoDB has transactions"}
 	}
 	for i := range plan.Items {
 		it := &plan.Items[i]
 		switch {
 		case it.Op != write.OpCreate && it.Op != write.OpUpdate && it.Op != write.OpDelete:
-			return problem.New(problem.Unsupported, fmt.Sprintf("a MongoDB database has no write of the kind %s; records are created, updated and deleted", it.Op))
+			return problem.New(problem.Unsupported, fmt.Sprintf("a MongoDB database has no write of the kind %s. Records are created, updated and deleted", it.Op))
 		case it.View == nil:
 			return problem.New(problem.Internal, "a write without a view")
 		case it.View.Class().View:
-			return problem.New(problem.Unsupported, it.View.Name()+" is a view of the database; only collections can be written to")
+			return problem.New(problem.Unsupported, it.View.Name()+" is a view of the database. Only collections can be written to")
 		case len(it.View.Class().Key) == 0:
 			return problem.New(problem.Unsupported, fmt.Sprintf("records of %s have no key, so none can be named to be written", it.View.Name()))
 		}
@@ -135,10 +135,7 @@ func (w *Writable) preview(ctx context.Context, plan *writes.Plan) (change.Previ
 		if why != "" && len(plan.Items) > 1 {
 			why = fmt.Sprintf("write %d: %s", i+1, why)
 		}
-		if p.Refusal != "" && why != "" {
-			p.Refusal += "; "
-		}
-		p.Refusal += why
+		p.Refusal = problem.Sentences(p.Refusal, why)
 		p.Effects = append(p.Effects, s.effect)
 	}
 	return p, nil

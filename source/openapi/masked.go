@@ -103,7 +103,7 @@ func (m *masks) put(call *calls.Plan) error {
 		return m.err
 	}
 	if !spec.IsJSON(call.Request.Header.Get("Content-Type")) {
-		return problem.New(problem.Unsupported, "what is masked can be kept in a JSON body alone")
+		return problem.New(problem.Unsupported, "masked values can be kept only in a JSON body")
 	}
 	sent := *call.Request
 	sent.Body = body.AppendJSON(nil)

@@ -31,7 +31,7 @@ type largeAnswer int64
 func (largeAnswer) Error() string { return "the answer is too large" }
 
 // tryLater is the suggestion to a caller who can do nothing else.
-const tryLater = "try again later; if it stays, tell the operator the correlation id"
+const tryLater = "try again later. If the error stays, tell the operator the correlation id"
 
 // readAnswer returns a whole body, or the error largeAnswer. length is its size in bytes, negative if unknown. It
 // uses the memory of into, if the body fits.

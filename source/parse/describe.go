@@ -124,7 +124,7 @@ func (s *Source) checkClass(ctx context.Context, c *class) error {
 		if f.Name != readers && text(field, "type") != c.types[f.Name] {
 			s.forget()
 			return &problem.Error{Code: problem.Upstream, Kind: "parse_changed", Detail: "the classes of the source have changed", Err: fmt.Errorf("%s has another %s, or none", name, f.Name),
-				Suggestion: "try again in a minute; get_schema shows what can be asked then"}
+				Suggestion: "try again in a minute. get_schema shows the fields then"}
 		}
 	}
 	return nil

@@ -132,7 +132,7 @@ func (o Options) posture() (*expression.Expression, error) {
 	}{{Session, o.Session}, {User, o.User}, {Role, o.Role}} {
 		switch {
 		case other.key != "" && o.As != other.as:
-			return nil, fmt.Errorf("%s is for as: %s, and this is as: %s; a source acts as one", other.as, other.as, cmp.Or(o.As, "(none)"))
+			return nil, fmt.Errorf("%s is for as: %s, and this is as: %s. A source acts as one", other.as, other.as, cmp.Or(o.As, "(none)"))
 		case other.key == "" && o.As == other.as:
 			return nil, fmt.Errorf("as: %s needs the key %s", other.as, other.as)
 		}
@@ -147,7 +147,7 @@ func (o Options) posture() (*expression.Expression, error) {
 	case "":
 		return nil, errors.New("the key as is missing: session, user, role, public or master")
 	}
-	return nil, fmt.Errorf("as: there is no %q; session, user, role, public and master are", o.As)
+	return nil, fmt.Errorf("as: there is no %q. It is session, user, role, public or master", o.As)
 }
 
 // permissionsLife is the time after which the permissions of classes count as outdated.

@@ -153,7 +153,7 @@ func unreadable(f query.Filter, protected []string) error {
 	policy.FilterFields(f, func(name string) {
 		if slices.Contains(protected, name) {
 			err = &problem.Error{Code: problem.Unsupported, Kind: "unenforceable_scope", Detail: "the owner's rules can't be applied to this class in this session",
-				Err: fmt.Errorf("a rule filters by %s, which is a protected field; read over direct, or act as a role", name)}
+				Err: fmt.Errorf("a rule filters by %s, which is a protected field. Read over direct, or act as a role", name)}
 		}
 	})
 	return err

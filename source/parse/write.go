@@ -32,7 +32,7 @@ type Writable struct{ *Source }
 // written to.
 func (s *Source) Writable() (*Writable, error) {
 	if s.options.As == Role {
-		return nil, fmt.Errorf("source %s acts as a role, for which Parse Server has no session; act as a user or a session", s.options.Name)
+		return nil, fmt.Errorf("source %s acts as a role, for which Parse Server has no session. Act as a user or a session", s.options.Name)
 	}
 	return &Writable{s}, nil
 }
@@ -65,7 +65,7 @@ func single(plan *writes.Plan) (*writes.Item, error) {
 	case it.Op == write.OpUpdate && c.pairs():
 		return nil, problem.New(problem.Unsupported, "a pair of a relation has nothing to change: create and delete pairs of "+it.View.Name())
 	case it.Op != write.OpAction && of[0] == '_':
-		return nil, problem.New(problem.Unsupported, it.View.Name()+" is a class of Parse itself; its records aren't written here, cloud functions can")
+		return nil, problem.New(problem.Unsupported, it.View.Name()+" is a class of Parse itself. Its records aren't written here. Cloud functions can write them")
 	}
 	return it, nil
 }

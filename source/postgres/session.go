@@ -99,8 +99,8 @@ func setUpSession(ctx context.Context, c *pgx.Conn) error {
 func (s *session) acceptable(replication string) error {
 	switch s.encoding {
 	case "SQL_ASCII", "MULE_INTERNAL":
-		return fmt.Errorf("the encoding of the database is %s, from which PostgreSQL can't convert texts to UTF-8: "+
-			"move the data to a database that was created with ENCODING 'UTF8'", s.encoding)
+		return fmt.Errorf("the encoding of the database is %s, from which PostgreSQL can't convert texts to UTF-8. "+
+			"Move the data to a database that was created with ENCODING 'UTF8'", s.encoding)
 	}
 	return inOrigin(replication)
 }

@@ -84,7 +84,7 @@ func (s *Source) LeftOut() []string {
 func (d *division) model(ctx context.Context) (*sqldriver.SchemaTemplate, []string, error) {
 	if d.found[d.template] == nil {
 		names := slices.Sorted(maps.Keys(d.found))
-		return nil, nil, &source.NoTemplate{Detail: fmt.Sprintf("source %s: there is no schema %q with tables that the account may read. The key template names the schema that those of the tenants are compared with; the first schemas with tables are %q",
+		return nil, nil, &source.NoTemplate{Detail: fmt.Sprintf("source %s: there is no schema %q with tables that the account may read. The key template names the schema that those of the tenants are compared with. The first schemas with tables are %q",
 			d.name, d.template, names[:min(len(names), 8)])}
 	}
 	r := d.reader(d.found[d.template])

@@ -117,7 +117,7 @@ func TestAccounts(t *testing.T) {
 	}
 	defer s.Close()
 	_, err = s.Writable(t.Context(), "")
-	if err == nil || !strings.Contains(err.Error(), "make it by hand: CREATE TABLE IF NOT EXISTS \"public\".\"bailiwick_applied\" (") || strings.Contains(err.Error(), "reader:reader") {
+	if err == nil || !strings.Contains(err.Error(), "Make it by hand: CREATE TABLE IF NOT EXISTS \"public\".\"bailiwick_applied\" (") || strings.Contains(err.Error(), "reader:reader") {
 		t.Errorf("an account that may not make the table: %v", err)
 	}
 	w, err := s.Writable(t.Context(), at)

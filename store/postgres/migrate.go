@@ -21,7 +21,7 @@ const migrationLock = 0x6261696c69776963
 // ErrNone is the error that OpenWith wraps, with the option There, if a database has no store.
 var ErrNone = errors.New("the database has none")
 
-var errEncoding = errors.New("its encoding is not UTF8; make it with ENCODING 'UTF8' TEMPLATE template0")
+var errEncoding = errors.New("its encoding is not UTF8. Make it with ENCODING 'UTF8' TEMPLATE template0")
 
 // migrate updates the store to the current version, completely or not at all. Processes that start at the same time
 // wait for each other.

@@ -44,8 +44,8 @@ func pinSettings(ctx context.Context, c *pgx.Conn) error {
 }
 
 // errPooled is the error for a pooler whose sessions don't last.
-var errPooled = errors.New("a pooler in transaction mode stands before the database, through which replicas can't hear of each other's changes: " +
-	"give the store the address of PostgreSQL itself, or of a pooler in session mode")
+var errPooled = errors.New("a pooler in transaction mode stands before the database, through which replicas can't hear of each other's changes. " +
+	"Give the store the address of PostgreSQL itself, or of a pooler in session mode")
 
 // lasts returns an error if sessions with the database don't last, because a pooler in transaction mode gives each
 // transaction another session. If the process that answers differs from the process that the connection knows, there

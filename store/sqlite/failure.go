@@ -14,7 +14,7 @@ import (
 // Reasons that this package itself determines.
 var (
 	errOther = errors.New("the file holds tables of another program, or of a build of Bailiwick before 0.1.0. Name another file")
-	errMoved = errors.New("the file was removed or replaced while it was in use; put it back and restart, or restart to begin an empty one")
+	errMoved = errors.New("the file was removed or replaced while it was in use. Put it back and restart, or restart to begin an empty one")
 )
 
 // operatorError returns an error for operators: the failed action, the file, and the reason.

@@ -382,7 +382,7 @@ func (g *ground) checked(row examined, want [3]string) {
 	if err != nil || string(c.State) != want[2] {
 		g.Fatalf("applied after it has moved: %s, want %s; %v %+v", c.State, want[2], err, c.Outcome)
 	}
-	if c.Outcome == nil || !strings.HasSuffix(c.Outcome.Detail, "nothing was written") || c.Outcome.Receipt != nil {
+	if c.Outcome == nil || !strings.HasSuffix(c.Outcome.Detail, "Nothing was written") || c.Outcome.Receipt != nil {
 		g.Errorf("%+v", c.Outcome)
 	}
 }

@@ -111,7 +111,7 @@ func TestHeals(t *testing.T) {
 					}
 					if cut.want == change.Failed {
 						got, err := ben.Sheet(t.Context(), sheet.ID)
-						if want := "the source could not answer; nothing was written. Proposed again, it may succeed later"; err != nil || got.Outcome != want {
+						if want := "the source could not answer. Nothing was written. Proposed again, it may succeed later"; err != nil || got.Outcome != want {
 							t.Errorf("%q %v, want %q", got.Outcome, err, want)
 						}
 					}

@@ -116,7 +116,7 @@ func TestKilledIsReadBack(t *testing.T) {
 		{"the same path", []string{`patchRoom {"path": {"name": "old"}, "body": {"size": 9}}`}, 1, true, change.Applied, 1, ""},
 		{"the same path, not made", []string{`patchRoom {"path": {"name": "old"}, "body": {"size": 9}}`}, 1, false, change.Unknown, 0, "it was about to be sent"},
 		{"gone", []string{`dropRoom {"path": {"name": "old"}}`}, 1, true, change.Applied, 1, ""},
-		{"the second of three", []string{a, b, c}, 2, true, change.Failed, 2, "its executor left; calls 1 to 2 were carried out, call 3 was not sent"},
+		{"the second of three", []string{a, b, c}, 2, true, change.Failed, 2, "its executor left. Calls 1 to 2 were carried out, call 3 was not sent"},
 		{"the last of three", []string{a, b, c}, 3, true, change.Applied, 3, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -367,8 +367,8 @@ func TestCallEnds(t *testing.T) {
 		calls   int
 	}{
 		{"done", func(*office, *hall) {}, "applied ", 1},
-		{"the API refuses", func(_ *office, h *hall) { h.fails = 409 }, "failed the API found a conflict: 409 name_taken: the name is taken; nothing was written", 1},
-		{"the API refuses in its answer", func(_ *office, h *hall) { h.fails = -3 }, "failed the API says that it did not do this: 200: machine_locked; nothing was written", 1},
+		{"the API refuses", func(_ *office, h *hall) { h.fails = 409 }, "failed the API found a conflict: 409 name_taken: the name is taken. Nothing was written", 1},
+		{"the API refuses in its answer", func(_ *office, h *hall) { h.fails = -3 }, "failed the API says that it did not do this: 200: machine_locked. Nothing was written", 1},
 		{"the API breaks", func(_ *office, h *hall) { h.fails = 500 }, "unknown the API failed after it had the request (500: the name is taken): it may have happened or not", 1},
 		{"a web page answers", func(_ *office, h *hall) { h.fails = -4 }, "unknown the service answered with a web page and not as its document says, and probably wants a sign-in: it may have happened or not", 1},
 		{"the API does it and a web page answers", func(_ *office, h *hall) { h.fails = -5 }, "applied ", 1},

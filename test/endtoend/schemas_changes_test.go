@@ -194,7 +194,7 @@ func TestSchemasReview(t *testing.T) {
 // TestSchemasEnd checks approved changes whose schema was removed or changed, or is no longer that of the agent. They
 // must end without being applied.
 func TestSchemasEnd(t *testing.T) {
-	const gone = "the schema that it was proposed for is gone, or is no longer like those of other tenants; nothing was written"
+	const gone = "the schema that it was proposed for is gone, or is no longer like those of other tenants. Nothing was written"
 	for name, tt := range map[string]struct {
 		before func(o blockOffice)
 		want   change.State
@@ -207,14 +207,14 @@ func TestSchemasEnd(t *testing.T) {
 			if err := o.gateway.SetRules(t.Context(), blockRules(`"tenant_globex"`), nil); err != nil {
 				t.Fatal(err)
 			}
-		}, change.Failed, "the schema that it was proposed for is not that of its agent any more; nothing was written"},
+		}, change.Failed, "the schema that it was proposed for is not that of its agent any more. Nothing was written"},
 		"no rule": {func(o blockOffice) {
 			rules := blockRules("")
 			rules.Schemas = nil
 			if err := o.gateway.SetRules(t.Context(), rules, nil); err != nil {
 				t.Fatal(err)
 			}
-		}, change.Failed, "the schema that it was proposed for is not that of its agent any more; nothing was written"},
+		}, change.Failed, "the schema that it was proposed for is not that of its agent any more. Nothing was written"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := openBlock(t)

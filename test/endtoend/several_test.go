@@ -113,15 +113,15 @@ func TestSeveralCallsEnd(t *testing.T) {
 		came          string
 		calls         int
 	}{
-		{name: "the first is refused", fails: 409, state: change.Failed, outcome: "the API found a conflict: 409 name_taken: the name is taken; nothing was written", came: "[  ]", calls: 1},
+		{name: "the first is refused", fails: 409, state: change.Failed, outcome: "the API found a conflict: 409 name_taken: the name is taken. Nothing was written", came: "[  ]", calls: 1},
 		{name: "the second is refused", fails: 409, spares: 1, state: change.Failed, calls: 2,
-			outcome: "the API found a conflict: 409 name_taken: the name is taken; call 1 was carried out, call 2 was refused, call 3 was not sent", came: "[carried out failed not sent]"},
+			outcome: "the API found a conflict: 409 name_taken: the name is taken. Call 1 was carried out, call 2 was refused, call 3 was not sent", came: "[carried out failed not sent]"},
 		{name: "the third is refused", fails: 409, spares: 2, state: change.Failed, calls: 3,
-			outcome: "the API found a conflict: 409 name_taken: the name is taken; calls 1 to 2 were carried out, call 3 was refused", came: "[carried out carried out failed]"},
-		{name: "the first is lost", fails: -1, state: change.Unknown, calls: 1, outcome: "call 1 may have happened or not, calls 2 to 3 were not sent", came: "[it may have happened or not not sent not sent]"},
+			outcome: "the API found a conflict: 409 name_taken: the name is taken. Calls 1 to 2 were carried out, call 3 was refused", came: "[carried out carried out failed]"},
+		{name: "the first is lost", fails: -1, state: change.Unknown, calls: 1, outcome: "Call 1 may have happened or not, calls 2 to 3 were not sent", came: "[it may have happened or not not sent not sent]"},
 		{name: "the second is lost", fails: 500, spares: 1, state: change.Unknown, calls: 2,
-			outcome: "call 1 was carried out, call 2 may have happened or not, call 3 was not sent", came: "[carried out it may have happened or not not sent]"},
-		{name: "what the third deletes has changed", happens: func(h *hall) { h.machine["size"] = 7 }, state: change.Stale, outcome: "the records are no longer what was reviewed; nothing was written", came: "[  ]"},
+			outcome: "Call 1 was carried out, call 2 may have happened or not, call 3 was not sent", came: "[carried out it may have happened or not not sent]"},
+		{name: "what the third deletes has changed", happens: func(h *hall) { h.machine["size"] = 7 }, state: change.Stale, outcome: "the records have changed since the review. Nothing was written", came: "[  ]"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			o, h := newHall(t, nil)
@@ -217,8 +217,8 @@ func TestSeveralCallsTaken(t *testing.T) {
 		calls                     int
 	}{
 		{"masked", `{"op":"call","call":{"operationId":"makeMachine","body":{"labels":{"name":"DB_PASSWORD","value":"hunter2"}}}}`,
-			`{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"name":"$1.labels.value"}}}`, "$1.labels.value is no value in the answer of call 1", nil, 1},
-		{"an object", makeOne, `{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"labels":{"x":"$1.labels"}}}}`, "$1.labels is no value in the answer of call 1", nil, 1},
+			`{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"name":"$1.labels.value"}}}`, "$1.labels.value is not a value in the answer of call 1", nil, 1},
+		{"an object", makeOne, `{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"labels":{"x":"$1.labels"}}}}`, "$1.labels is not a value in the answer of call 1", nil, 1},
 		{"another path", `{"op":"call","call":{"operationId":"makeMachine","body":{"name":".."}}}`, `{"op":"call","call":{"operationId":"dropMachine","path":{"id":"$1.name"}}}`, `can't be "." or ".."`, loose, 1},
 		{"another type", `{"op":"call","call":{"operationId":"makeMachine","body":{"labels":{"a":"x"}}}}`, `{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"size":"$1.labels.a"}}}`, "body/size must be a whole number, not the text \"x\"", nil, 1},
 	} {

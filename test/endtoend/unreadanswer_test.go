@@ -28,7 +28,7 @@ func TestUnreadAnswer(t *testing.T) {
 		text   string
 	}{
 		{201, change.Applied, "The API answered with status 201. Its answer was not read, because it is larger than 8 MiB"},
-		{409, change.Failed, "The API found a conflict: 409 Conflict; nothing was written"},
+		{409, change.Failed, "The API found a conflict: 409 Conflict. Nothing was written"},
 		{500, change.Unknown, "The API failed after it had the request: it may have happened or not"},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

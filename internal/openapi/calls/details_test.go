@@ -326,7 +326,7 @@ func TestMoreFaults(t *testing.T) {
 	}{
 		{calls.Rules{Access: spec.ClassOptions{Rules: []spec.ClassRule{{Class: spec.ClassRead}}}}, "apis.flow/Access/rules/0: a rule names operations or tags"},
 		{calls.Rules{Partial: []string{"putX"}}, `apis.flow/Partial/0: no operation of the document is "putX". Did you mean putB, putC or putD?`},
-		{calls.Rules{Partial: []string{"* /a*"}}, `apis.flow/Partial/0: "* /a*" is no PUT: only a PUT is taken to replace all; take it out`},
+		{calls.Rules{Partial: []string{"* /a*"}}, `apis.flow/Partial/0: "* /a*" is not a PUT. Only a PUT replaces a whole resource. Remove it`},
 		{calls.Rules{Parameters: []calls.Parameter{{Name: "team", Is: "principal.x"}}}, `apis.flow/Parameters/0/Is: character 1 of the expression: a principal has no "x"`},
 		{calls.Rules{Parameters: []calls.Parameter{{Is: "principal.tenant"}}}, "apis.flow/Parameters/0: it needs a name and what it must be"},
 		{calls.Rules{Parameters: []calls.Parameter{{Name: "team", Is: "principal.tenant", Operations: []string{"getX"}}}}, `apis.flow/Parameters/0/operations/0: no operation of the document is "getX"`},

@@ -202,7 +202,7 @@ func replaces(d *spec.Document, pattern string) error {
 		return problem.New(problem.InvalidArgument, problem.Of(err).Detail)
 	}
 	if !slices.ContainsFunc(d.Operations, func(op *spec.Operation) bool { return op.Method == "PUT" && rule.Matches(op) }) {
-		return problem.New(problem.InvalidArgument, fmt.Sprintf("%q is no PUT: only a PUT is taken to replace all; take it out", problem.Cut(pattern)))
+		return problem.New(problem.InvalidArgument, fmt.Sprintf("%q is not a PUT. Only a PUT replaces a whole resource. Remove it", problem.Cut(pattern)))
 	}
 	return nil
 }

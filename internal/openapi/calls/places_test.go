@@ -121,7 +121,7 @@ func TestRedirectedTo(t *testing.T) {
 		{"/zones/7", "", "getZone /zones/7"},
 		{"/places/mine", "", "getMyPlace /places/mine"},
 		{"/places/7", "", "getPlace /places/7"},
-		{"/places/%2568idden", "", "to what is no operation that you can call"}, // decoded twice it is the hidden one
+		{"/places/%2568idden", "", "to a target that is not an operation you can call"}, // decoded twice it is the hidden one
 	} {
 		got := ""
 		if to, err := from.PermitRedirect(t.Context(), tt.path, tt.query); err != nil {

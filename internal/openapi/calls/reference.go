@@ -95,12 +95,12 @@ func references(a validate.Arguments, earlier []Permit) ([]Reference, error) {
 		if r.Call > len(earlier) {
 			return value.Value{}, &problem.Error{Code: problem.InvalidArgument, Kind: "reference", Pointer: r.At,
 				Detail:     fmt.Sprintf("%s names call %d, and this is call %d: only an earlier call has answered by then", r, r.Call, len(earlier)+1),
-				Suggestion: "put that call before this one, or propose this one alone to send the text as it is"}
+				Suggestion: "put that call before this one. To send the text as it is, propose this call as a change of its own"}
 		}
 		plan, err := earlier[r.Call-1].Plan()
 		if err != nil {
 			return value.Value{}, &problem.Error{Code: problem.PermissionDenied, Kind: "reference", Pointer: r.At, Err: err,
-				Detail: fmt.Sprintf("%s names write %d, which is no call: it has no answer", r, r.Call)}
+				Detail: fmt.Sprintf("%s names write %d, which is not a call and has no answer", r, r.Call)}
 		}
 		kind, err := answersWith(&plan, r)
 		r.text = len(kind) == 1 && kind[0] == "string"
@@ -202,7 +202,7 @@ func (p Permit) WithAnswers(ctx context.Context, answers []value.Value) (Permit,
 			v, _ = v.Get(name)
 		}
 		if v.Kind() != value.String && v.Kind() != value.Bool && !v.IsNumber() {
-			return v, &problem.Error{Code: problem.Upstream, Kind: "reference", Pointer: r.At, Detail: fmt.Sprintf("%s is no value in the answer of call %d", r, r.Call)}
+			return v, &problem.Error{Code: problem.Upstream, Kind: "reference", Pointer: r.At, Detail: fmt.Sprintf("%s is not a value in the answer of call %d", r, r.Call)}
 		}
 		return v, nil
 	})

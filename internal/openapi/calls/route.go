@@ -160,7 +160,7 @@ func (p Permit) PermitRedirect(ctx context.Context, path, query string) (Permit,
 	if err != nil {
 		return Permit{}, err
 	}
-	r, nowhere := p.reach, problem.New(problem.PermissionDenied, "to what is no operation that you can call")
+	r, nowhere := p.reach, problem.New(problem.PermissionDenied, "to a target that is not an operation you can call")
 	parts := segmentsOf(path)
 	for i, part := range parts {
 		if parts[i], err = url.PathUnescape(part); err != nil {

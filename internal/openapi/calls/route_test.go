@@ -12,7 +12,7 @@ import (
 // TestRedirected checks which redirects of a read become calls. A redirect to a hidden operation is refused as one to
 // no operation, whatever the hidden one does.
 func TestRedirected(t *testing.T) {
-	const nowhere = "to what is no operation that you can call"
+	const nowhere = "to a target that is not an operation you can call"
 	hidden := calls.Hidden{Operations: []string{"listInvoices"}}
 	for _, row := range []struct {
 		name   string

@@ -145,5 +145,5 @@ func tokenRequestError(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return unavailable("token_unreachable", e.Err)
 	}
-	return unavailable("token_malformed", problem.LoggableError("what the token URL answered is no token"))
+	return unavailable("token_malformed", problem.LoggableError("the answer of the token URL has no token"))
 }

@@ -235,5 +235,5 @@ func missing() error {
 
 func unavailable(kind string, err error) error {
 	return &problem.Error{Code: problem.Upstream, Detail: "the gateway can't sign in to the API for now", Kind: kind, Err: err,
-		Suggestion: "Try again later; if it stays, tell the owner of the gateway"}
+		Suggestion: "Try again later. If the error stays, tell the owner of the gateway"}
 }

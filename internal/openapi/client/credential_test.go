@@ -183,11 +183,11 @@ func TestClientRefused(t *testing.T) {
 			w.WriteHeader(401)
 			fmt.Fprint(w, `{"error":"swordfish","error_description":"swordfish"}`)
 		}, "the token URL answered 401"},
-		"no token": {func(w http.ResponseWriter, _ int64) { fmt.Fprint(w, "{}") }, "what the token URL answered is no token"},
+		"no token": {func(w http.ResponseWriter, _ int64) { fmt.Fprint(w, "{}") }, "the answer of the token URL has no token"},
 		"no JSON": {func(w http.ResponseWriter, _ int64) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, "swordfish")
-		}, "what the token URL answered is no token"},
+		}, "the answer of the token URL has no token"},
 		"redirects": {func(w http.ResponseWriter, _ int64) { w.Header().Set("Location", elsewhere.URL); w.WriteHeader(307) }, "the token URL answered 307"},
 	} {
 		s := serve(t, tt.says)
@@ -200,7 +200,7 @@ func TestClientRefused(t *testing.T) {
 		t.Error("the secret went elsewhere")
 	}
 	for u, want := range map[string]string{
-		"https://u:swordfish@a": "the token URL holds a name or a password; give these as a credential", "ftp://a": "the token URL must begin with https:// or http://",
+		"https://u:swordfish@a": "the token URL holds a name or a password. Give these as a credential", "ftp://a": "the token URL must begin with https:// or http://",
 	} {
 		if _, err := client.NewOAuthClient(client.OAuthClientOptions{TokenURL: u, ID: "a", Secret: "b"}); fmt.Sprint(err) != want {
 			t.Errorf("%s: %v", u, err)

@@ -225,9 +225,9 @@ func TestRefused(t *testing.T) {
 func TestNew(t *testing.T) {
 	for base, want := range map[string]string{
 		"": "the base URL must begin with https:// or http://", "ftp://a": "the base URL must begin with https:// or http://", "https:///a": "the base URL has no host", "https:a": "the base URL has no host",
-		"https://u:secret@a": "the base URL holds a name or a password; give these as a credential", "https://a?k=secret": "the base URL has a query; give a key that belongs there as a credential",
-		"https://a#": "the base URL has a fragment", "https://a/%2e%2e/b": `the base URL has a path with a segment "." or ".."`, "https://ä": "the base URL has a host that is not written in ASCII; write its xn-- form",
-		"https://a:secret": "the base URL is no URL",
+		"https://u:secret@a": "the base URL holds a name or a password. Give these as a credential", "https://a?k=secret": "the base URL has a query. Give a key that belongs there as a credential",
+		"https://a#": "the base URL has a fragment", "https://a/%2e%2e/b": `the base URL has a path with a segment "." or ".."`, "https://ä": "the base URL has a host that is not written in ASCII. Write its xn-- form",
+		"https://a:secret": "the base URL is not a URL",
 	} {
 		if _, err := New(Options{Base: base}); fmt.Sprint(err) != want {
 			t.Errorf("%s: %v", base, err)

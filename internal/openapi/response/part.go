@@ -54,7 +54,7 @@ func (a *Answer) part(o Options, body value.Value, k *cutting) error {
 			body = k.l.with(body, list[k.skip:])
 		}
 	case k.skip > 0:
-		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/from", Detail: "the answer has no list and is no text, so it has no item to begin from",
+		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/from", Detail: "the answer is not a text and has no list, so it has no item to begin from",
 			Suggestion: "at opens a part of it: a list or a text"}
 	}
 	if first := max(o.From, 1); first > max(k.of, 1) && (k.text || k.l.is && k.next.IsNull()) {
@@ -216,5 +216,5 @@ func partless(o Options, media string) error {
 		pointer, what = "/where", "it has no list to filter"
 	}
 	return &problem.Error{Code: problem.InvalidArgument, Pointer: pointer, Detail: fmt.Sprintf("the API answered with %s: %s", media, what),
-		Suggestion: "leave it out; from continues a text"}
+		Suggestion: "leave it out. To continue a text, use from"}
 }

@@ -35,7 +35,7 @@ func TestParts(t *testing.T) {
 		{"items[2]", 0, `{"id":3}`},
 		{"a.b.c", 0, `"x"`},
 		{"a.b", 0, `{"c":"x"}`},
-		{"a.b", 2, "invalid_argument: the answer has no list and is no text, so it has no item to begin from"},
+		{"a.b", 2, "invalid_argument: the answer is not a text and has no list, so it has no item to begin from"},
 		{"items", 2, `[{"id":2,"log":"` + strings.Repeat("é", 100) + `… [300 characters]","steps":[1,2,3]}] 1/3` + "\nitems: items 2 to 2 of 3 are shown, for more is too long. Continue with at: \"items\", from: 3\nitems[1].log: the first 100 of 300 characters are shown. Continue with at: \"items[1].log\", from: 101\nfields picks what you need, and more of it fits\nat items from 3"},
 		{"api_token", 0, `"[masked]"`},
 		{"salary", 0, `invalid_argument: at: the answer has nothing at "salary"`},

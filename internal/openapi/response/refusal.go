@@ -29,7 +29,7 @@ func (w *walker) refusal(op *spec.Operation, r *calls.HTTPResponse) *problem.Err
 		p.Code, what = problem.InvalidArgument, "doesn't take this request:"
 	case http.StatusUnauthorized, http.StatusForbidden:
 		p.Code, what = problem.PermissionDenied, "itself refused this call:"
-		p.Suggestion = "rules of this gateway allowed the call; who runs the API decides what the credential for it may do"
+		p.Suggestion = "the rules of this gateway allowed the call. The operator of the API decides what the credential may do"
 	case http.StatusNotFound, http.StatusGone:
 		p.Code, what = problem.NotFound, "found nothing:"
 	case http.StatusConflict, http.StatusPreconditionFailed:

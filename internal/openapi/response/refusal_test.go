@@ -68,7 +68,7 @@ func TestRefusal(t *testing.T) {
 		}
 	}
 	_, err := Make(v, op, &calls.HTTPResponse{Status: 403, Header: http.Header{}}, Options{})
-	if p := problem.Of(err); !strings.Contains(p.Suggestion, "who runs the API") || p.Retryable() {
+	if p := problem.Of(err); !strings.Contains(p.Suggestion, "The operator of the API") || p.Retryable() {
 		t.Errorf("%+v", p)
 	}
 }

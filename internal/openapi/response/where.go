@@ -29,7 +29,7 @@ func (a *Answer) filter(w *walker, l list, item *node, list []value.Value) ([]va
 	a.Where = true
 	for _, e := range list {
 		if e.Kind() != value.Object {
-			return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: "/where", Detail: "the items of the list are no objects, so they have no fields to filter by",
+			return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: "/where", Detail: "the items of the list are not objects, so they have no fields to filter by",
 				Suggestion: "leave where out"}
 		}
 	}

@@ -131,7 +131,7 @@ func TestWhereOfOthers(t *testing.T) {
 	v, op := viewed(t, `{"openapi":"3.0.0","paths":{"/x":{"get":{"operationId":"x","responses":{"200":{"description":""}}}}}}`, spec.Filter{})
 	for _, tt := range []struct{ media, body, want string }{
 		{"application/json", `{"a":1}`, "invalid_argument: the answer has no list that where could filter"},
-		{"application/json", `[1,2]`, "invalid_argument: the items of the list are no objects, so they have no fields to filter by"},
+		{"application/json", `[1,2]`, "invalid_argument: the items of the list are not objects, so they have no fields to filter by"},
 		{"application/json", `[]`, `invalid_query: unknown field "a" of the items of this answer`},
 		{"text/csv", "a,b", "invalid_argument: the API answered with text/csv: it has no list to filter"},
 		{"image/png", "\x89PNG", "invalid_argument: the API answered with image/png: it has no list to filter"},

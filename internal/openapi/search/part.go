@@ -115,7 +115,7 @@ func top(v *spec.View, op *spec.Operation, place string, rest *string) (s spec.S
 		near = problem.Nearest(place, places, 2)
 	}
 	return s, nil, &problem.Error{Code: problem.NotFound, Near: near,
-		Detail: fmt.Sprintf("no part %q%s", problem.Cut(place), problem.DidYouMean(near)), Suggestion: "a part begins with path, query, headers, cookies, body or response; description is that of the operation"}
+		Detail: fmt.Sprintf("no part %q%s", problem.Cut(place), problem.DidYouMean(near)), Suggestion: "a part begins with path, query, headers, cookies, body or response. The part description is that of the operation"}
 }
 
 // places are the names that a part can begin with.

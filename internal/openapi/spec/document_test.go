@@ -110,9 +110,9 @@ get_k_a = GET /k/{a}
 ! GET /b: left out: its request body: "other.yaml#/x" is not in the document
 ! PUT /b: left out: must be an object
 ! GET /c: left out: its answer 200: "#/components/responses/loop" leads through more than 32 references
-! GET /d{: left out: its path is no template
+! GET /d{: left out: its path is not a template
 ! GET /e/{x}/{x}: left out: its path has {x} twice
-! GET no: left out: its path is no template
+! GET no: left out: its path is not a template
 ! /f: left out: must be an object
 ! /g: left out: "#/paths/~1g" leads through more than 32 references
 ! GET /h: left out: a parameter has no name

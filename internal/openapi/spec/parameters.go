@@ -74,7 +74,7 @@ func Variables(path string) []string {
 func (r *reader) fill(op *Operation, all []Parameter) ([]Parameter, error) {
 	path, query := op.Target()
 	if !strings.HasPrefix(path, "/") || strings.ContainsAny(query+variable.ReplaceAllString(path, ""), "{}") {
-		return nil, errors.New("its path is no template")
+		return nil, errors.New("its path is not a template")
 	}
 	names := Variables(path)
 	for i, name := range names {

@@ -140,7 +140,7 @@ func (f *faults) checkSteps(s *jsonschema.Schema, instance any, at string) error
 	}
 	return &problem.Error{Code: problem.Unsupported, Kind: "schema_too_deep", Pointer: at,
 		Detail:     fmt.Sprintf("its schemas nest so that checking the values up to this one takes more than %d comparisons", MaxSteps),
-		Suggestion: "give a smaller value; whoever runs this gateway finds the schema with bailiwick check"}
+		Suggestion: "give a smaller value. The operator finds the schema with bailiwick check"}
 }
 
 // TooDeep returns the parts of op whose schema can't be checked within MaxSteps for any value: "body", or a

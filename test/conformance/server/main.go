@@ -36,7 +36,7 @@ func main() {
 // proxy that adds the token, because the suites can't send one.
 func serve(ctx context.Context, listen string) error {
 	if !app.Loopback(listen) {
-		return errors.New("the fixtures are for a suite on this machine; listen on a loopback address such as 127.0.0.1:0")
+		return errors.New("the fixtures are for a suite on this machine. Listen on a loopback address such as 127.0.0.1:0")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -48,5 +48,5 @@ func mends(lines []string) bool {
 			return true
 		}
 	}
-	return strings.Contains(lines[0], "; ") || strings.Contains(lines[0], " takes ")
+	return strings.Contains(lines[0], ". ") || strings.Contains(lines[0], " takes ")
 }

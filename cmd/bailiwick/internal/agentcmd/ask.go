@@ -65,7 +65,7 @@ func AskCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ask QUESTION|-",
 		Short: "Ask a model one question about the application",
-		Long:  "Ask a model one question about the application. It calls the gateway's tools as an agent would; the answer is on\nstandard output, the calls are on standard error. LLM_PROVIDER names the model's provider.",
+		Long:  "Ask a model one question about the application. It calls the gateway's tools as an agent would. The answer is on\nstandard output, the calls are on standard error. LLM_PROVIDER names the model's provider.",
 		Example: "  bailiwick ask \"How many critical bugs are open?\" --source sqlite:app.db\n" +
 			"  echo \"Who has the most open work?\" | bailiwick ask - --json --url http://127.0.0.1:8420/mcp --token bw_…",
 		Args: terminal.These(1, "QUESTION"),

@@ -25,7 +25,7 @@ func ChatCommand(t *terminal.Terminal) *cobra.Command {
 		Use:   "chat",
 		Short: "Talk with a model about the application",
 		Long: "Talk with a model about the application. It calls the gateway's tools as an agent would, and asks before it proposes\n" +
-			"a write. LLM_PROVIDER names the model's provider; without it, the command says how to set one up.",
+			"a write. LLM_PROVIDER names the model's provider. Without it, the command says how to set one up.",
 		Example: "  bailiwick chat --url http://127.0.0.1:8420/mcp --token bw_…\n  bailiwick chat --source sqlite:app.db",
 		Args:    terminal.None,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
@@ -60,7 +60,7 @@ var talkCommands = [][2]string{
 // run connects and reads questions until the end of the input. It stores the lines in the history file chat_history.
 func (c *chat) run(ctx context.Context) error {
 	if c.JSON {
-		return config.Usagef("a chat is for people; \"bailiwick ask --json\" is for programs")
+		return config.Usagef("a chat is for people. For programs, use \"bailiwick ask --json\"")
 	}
 	// Ctrl-C must end an answer but not the program, so signals are handled here. The command's own context would end
 	// at the first signal.

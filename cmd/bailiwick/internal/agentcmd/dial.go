@@ -39,18 +39,18 @@ func (d *dialer) Flags(f *pflag.FlagSet) {
 func (d *dialer) Open(ctx context.Context) (c *client.Client, end func() error, err error) {
 	inProcess := d.File != "" || d.Sources != nil || d.Store != ""
 	if inProcess && (d.url != "" || d.token != "") {
-		return nil, nil, config.Usagef("--url and --token name a running gateway, --config, --source and --store one in this process; give one of both")
+		return nil, nil, config.Usagef("--url and --token name a running gateway, --config, --source and --store one in this process. Give only one kind")
 	}
 	address := cmp.Or(d.url, os.Getenv("BAILIWICK_URL"))
 	if !inProcess && address != "" {
 		if d.Tenant != "" || d.Owner != "" || d.Scopes != "" {
-			return nil, nil, config.Usagef("a running gateway knows its caller by the token; take --as, --owner and --scopes out")
+			return nil, nil, config.Usagef("a running gateway knows its caller by the token. Remove --as, --owner and --scopes")
 		}
 		c, err = Dial(ctx, address, cmp.Or(d.token, os.Getenv("BAILIWICK_TOKEN")))
 		return c, func() error { return nil }, err
 	}
 	if !inProcess && !app.Exists(app.DefaultFile) {
-		return nil, nil, config.Usagef("there is no gateway to call; name one that runs with --url, a configuration with --config, or a database with --source")
+		return nil, nil, config.Usagef("there is no gateway to call. Name a running one with --url, a configuration with --config, or a database with --source")
 	}
 	return d.inProcess(ctx)
 }

@@ -24,7 +24,7 @@ func ShellCommand(t *terminal.Terminal) *cobra.Command {
 	e := &explorer{Terminal: t}
 	cmd := &cobra.Command{
 		Use:     "console",
-		Short:   "Try every tool by hand, as an agent would call it; no model needed",
+		Short:   "Try every tool by hand, as an agent would call it, without a model",
 		Example: "  bailiwick console --source sqlite:app.db\n  bailiwick console --url http://127.0.0.1:8420/mcp --token bw_…",
 		Args:    terminal.None,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return e.run(cmd.Context()) },

@@ -79,7 +79,7 @@ func readArguments(t *terminal.Terminal, args []string) (json.RawMessage, error)
 func printAnswer(t *terminal.Terminal, a client.Answer) error {
 	switch {
 	case t.JSON && a.Structured == nil:
-		return errors.New("the gateway sent no structured content; its configuration leaves it out (results)")
+		return errors.New("the gateway sent no structured content, because its configuration omits it (results)")
 	case t.JSON || a.Text == "":
 		t.Print(string(a.Structured))
 	default:

@@ -26,7 +26,7 @@ func auditArchive(t *terminal.Terminal) *cobra.Command {
 		Use:   "archive",
 		Short: "Move old records from the store to files, which verify reads together with the store",
 		Long: "Archive writes the records before a day to files, one JSON object a line, and takes them out of the store, while servers use it.\n" +
-			"A file is complete and on the disk before the store lets go of its records, so nothing is lost if the command is killed or the\n" +
+			"A file is complete and on the disk before the store drops its records. Nothing is lost if the command is killed or the\n" +
 			"disk is full: run it again. The records of steps of changes and tokens stay in the store too, because verify compares changes and\n" +
 			"tokens with them. With audit.archive in the configuration a server does this each hour.",
 		Example: "  bailiwick audit archive --before 2026-01-01 --to audit-archive\n  bailiwick audit verify --archive audit-archive",
@@ -80,7 +80,7 @@ func parseBefore(text string, now time.Time) (time.Time, error) {
 		return at, config.Usagef("--before must be a day of UTC such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z")
 	}
 	if at.After(now) {
-		return at, config.Usagef("--before is in the future; the latest is now, %s", now.UTC().Format(time.RFC3339))
+		return at, config.Usagef("--before is in the future. The latest is now, %s", now.UTC().Format(time.RFC3339))
 	}
 	return at, nil
 }

@@ -25,11 +25,16 @@ func policyAudit(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Find what is odd in rules that work",
-		Long: "Find what is odd in rules that work: what agents see and aren't told about (missing-description), names in lists and filters\n" +
-			"that lead to nothing (unresolved), rules that do nothing (dead), documented values that the database has left behind (drift),\n" +
-			"classes of tenants that are joined to classes of none (unscoped), and fields that are denied or masked because the database makes them from denied or masked ones\n" +
-			"(derived), fields that the gateway hides because their values look like credentials (withheld), and such that a rule shows in\n" +
-			"spite of it (lifted). It reads a sample of records, of which nothing is kept. What is wrong with rules is an error of each command.",
+		Long: "Find what is odd in rules that work. It reads a sample of records and keeps none of it. Wrong rules are an error of each command.\n" +
+			"The findings:\n\n" +
+			"  missing-description  agents see a name without a description\n" +
+			"  unresolved           a name in a list or a filter leads to nothing\n" +
+			"  dead                 a rule does nothing\n" +
+			"  drift                a documented value is no longer in the database\n" +
+			"  unscoped             a class with a tenant is joined to a class without one\n" +
+			"  derived              a field is denied or masked because the database makes it from one that is\n" +
+			"  withheld             the gateway hides a field because its values look like credentials\n" +
+			"  lifted               a rule shows a field whose values look like credentials",
 		Example: "  bailiwick policy audit --fail-on unresolved,unscoped",
 		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -131,8 +131,9 @@ func auditKey(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "key",
 		Short: "Print the public key that checkpoints of the audit are signed with",
-		Long: "Key prints the public key of the configuration's audit.key, or else of the key that the store made. Keep it elsewhere: with it,\n" +
-			"audit verify --key finds what was rewritten by someone with write access to the store, who could also replace a key kept there.",
+		Long: "Key prints the public key of the configuration's audit.key, or else of the key that the store made. Keep it outside the store:\n" +
+			"someone who can write to the store could also replace a key kept there. With the key, audit verify --key finds records that such\n" +
+			"a person rewrote.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return k.WithSigning(cmd.Context(), func(s app.Signing) error {

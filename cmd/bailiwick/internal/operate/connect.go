@@ -45,9 +45,9 @@ func ConnectCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "connect CLIENT",
 		Short: "Connect an MCP client: make a token, and write the client's own configuration",
-		Long: "Connect an MCP client: make a token, and set the server in the client's own configuration. What else the file holds stays as it\n" +
-			"is, comments too, and a copy of the file is kept beside it. Without CLIENT it lists the clients and their files.\n" +
-			"Claude Desktop starts the program itself; others do with --stdio, and need no token then.",
+		Long: "Connect an MCP client: make a token, and set the server in the client's own configuration. The rest of the file stays as it\n" +
+			"is, with its comments, and a copy of the file is kept beside it. Without CLIENT it lists the clients and their files.\n" +
+			"Claude Desktop starts the program itself. With --stdio others do so too, and then they need no token.",
 		Example: "  bailiwick connect claude-code --tenant acme\n  bailiwick connect cursor --project --scopes read,write\n  bailiwick connect claude-desktop --tenant acme\n  bailiwick connect codex --print",
 		Args:    terminal.These(0, "the client"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -232,7 +232,7 @@ func (c *connection) address(conf *config.Config) error {
 	if c.server.URL == "" {
 		host, port, err := net.SplitHostPort(cmp.Or(conf.Listen, config.DefaultListen))
 		if ip := net.ParseIP(host); err != nil || port == "0" || host == "" || ip != nil && ip.IsUnspecified() {
-			return config.Usagef("the configuration listens on %s, which is no address for a client: give it with --url https://HOST/mcp", conf.Listen)
+			return config.Usagef("the configuration listens on %s, which is not an address for a client. Give one with --url https://HOST/mcp", conf.Listen)
 		}
 		c.server.URL = "http://" + net.JoinHostPort(host, port) + "/mcp"
 		return nil

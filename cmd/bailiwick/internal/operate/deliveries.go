@@ -69,7 +69,7 @@ func (d commands) redeliver() *cobra.Command {
 		Args:  terminal.These(1, "the delivery's ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := strconv.ParseUint(args[0], 10, 63); err != nil {
-				return config.Usagef("%q is no id of a delivery", args[0])
+				return config.Usagef("%q is not the id of a delivery", args[0])
 			}
 			var done map[string]int64
 			raw, err := d.ask(cmd.Context(), http.MethodPost, "/api/deliveries/"+args[0]+"/redeliver", map[string]any{}, &done)

@@ -23,8 +23,8 @@ func policyDescribe(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "describe --as WHO [CLASS]",
 		Short: "Tell what a principal may see and do",
-		Long: "Tell what a principal may see and do: tools, gates and where they were set, actions, classes, which fields it sees and which not, and what every record\n" +
-			"satisfies. Values of filters and tenants are shown as the first 8 hex digits of their SHA-256.",
+		Long: "Tell what a principal may see and do. It lists tools, gates and where they were set, actions, classes, visible and hidden fields,\n" +
+			"and the conditions on every record. Values of filters and tenants are shown as the first 8 hex digits of their SHA-256.",
 		Example: "  bailiwick policy describe --as support-bot\n  bailiwick policy describe --as stdio tracker.issues",
 		Args:    terminal.These(0, "CLASS"),
 		RunE: func(cmd *cobra.Command, args []string) error {

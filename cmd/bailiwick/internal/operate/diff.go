@@ -22,9 +22,9 @@ func policyDiff(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Tell which calls of the last days would end otherwise under another configuration",
-		Long: "Tell which calls of the last days would end otherwise under the configuration NEW than under OLD: those that would be\n" +
-			"refused, allowed, or give other records or fields. It reads the audit and what the sources have, and no records. The audit\n" +
-			"has no values, so some calls can't be decided; they are listed apart. Ends with code 1 when a call would end otherwise.",
+		Long: "Tell which calls of the last days would end otherwise under the configuration NEW than under OLD. Such a call would be\n" +
+			"refused, be allowed, or give other records or fields. It reads the audit and what the sources have, and no records. The audit\n" +
+			"has no values, so some calls can't be decided. They are listed separately. Ends with code 1 when a call would end otherwise.",
 		Example: "  bailiwick policy diff bailiwick.yaml proposed.yaml --days 7",
 		Args:    terminal.These(2, "OLD, the configuration in force,", "NEW, the configuration to try,"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -33,6 +33,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // patience is the maximum time for all of doctor's requests to one server.
@@ -105,7 +106,7 @@ func textOf(err error) string {
 	}](err); ok {
 		text = logged.LogText()
 	}
-	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
+	return strings.TrimSpace(text)
 }
 
 // errorFinding returns a fault for an error. The advice is the text after the first sentence of the error.
@@ -120,7 +121,7 @@ func report(t *terminal.Terminal, found []finding) error {
 	width := 0
 	for i := range found {
 		f := &found[i]
-		f.Text = strings.ReplaceAll(f.Text, "\n", "; ")
+		f.Text, f.Do = problem.Sentences(strings.Split(f.Text, "\n")...), problem.Sentences(strings.Split(f.Do, "\n")...)
 		count[f.State]++
 		width = max(width, len(f.About))
 	}
@@ -190,7 +191,7 @@ func server(ctx context.Context, c *config.Config) []finding {
 	case lines[0] != "ready" && !strings.HasPrefix(lines[0], "not ready"):
 		return []finding{{warning, about, fmt.Sprintf("what answers at %s is not a server of this program", at.Host), "set listen to a free address"}}
 	case status != 200:
-		return []finding{{fault, about, fmt.Sprintf("the one at %s is %s", at.Host, strings.Join(lines, "; ")), "read its log"}}
+		return []finding{{fault, about, fmt.Sprintf("the one at %s is %s", at.Host, problem.Sentences(lines...)), "read its log"}}
 	}
 	out := []finding{{State: good, About: about, Text: fmt.Sprintf("the one at %s is ready", at.Host)}}
 	for _, note := range lines[1:] {

@@ -71,7 +71,7 @@ func (c *ConfiguredClient) same(was any, out []byte, name string) error {
 			}
 		}
 	}
-	return errors.New("the entry can't be set there without changing something else; use --print and set it by hand")
+	return errors.New("the entry can't be set there without changing something else. Use --print and set it by hand")
 }
 
 // trim removes the object at path from v. It is called for an empty object that the edit has added.

@@ -24,8 +24,8 @@ func policyExplain(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain (--call CALL | --as WHO TOOL [CLASS])",
 		Short: "Tell why a call was refused, or whether one would be, and which rule decides",
-		Long: "Tell why a call of the audit was refused, which rule decides, and whether it would be refused now; or whether a principal\n" +
-			"could call a tool on a class. Ends with code 1 when the call is refused by the rules in force.",
+		Long: "Tell why a call of the audit was refused, which rule decides, and whether it would be refused now. With --as, tell whether\n" +
+			"a principal could call a tool on a class. Ends with code 1 when the call is refused by the rules in force.",
 		Example: "  bailiwick policy explain --call 17\n  bailiwick policy explain --call 0c9f4e2a\n" +
 			"  bailiwick policy explain --as support-bot query_class issues --field internal_note\n" +
 			"  bailiwick policy explain --as support-bot call_api_read shop.listOrders",
@@ -132,7 +132,7 @@ func find(ctx context.Context, log audit.Reader, call string) (*audit.Record, er
 		return found == nil || found.Outcome != audit.Refused
 	})
 	if err == nil && found == nil {
-		err = fmt.Errorf("the audit has no call %s; \"bailiwick audit tail\" shows the last ones", strconv.Quote(call))
+		err = fmt.Errorf("the audit has no call %s. The command \"bailiwick audit tail\" shows the last ones", strconv.Quote(call))
 	}
 	return found, err
 }

@@ -40,7 +40,7 @@ func (g *gateway) flags(f *pflag.FlagSet) {
 func (g *gateway) address(path string) (string, error) {
 	given := cmp.Or(g.url, os.Getenv("BAILIWICK_URL"))
 	if given == "" {
-		return "", config.Usagef("changes are decided about at a running gateway; name it with --url or BAILIWICK_URL")
+		return "", config.Usagef("this command needs a running gateway. Name it with --url or BAILIWICK_URL")
 	}
 	u, err := url.Parse(given)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -95,7 +95,7 @@ func (g *gateway) open(ctx context.Context, method, path string, body any, heade
 		}
 		return nil, refusal
 	}
-	return nil, problem.New(problem.Upstream, fmt.Sprintf("the address answers %s and no changes; is it a gateway, and has it a store?", res.Status))
+	return nil, problem.New(problem.Upstream, fmt.Sprintf("the address answers %s and no changes. Is it a gateway with a store?", res.Status))
 }
 
 // ask sends a request and decodes its JSON response into out. It also returns the bytes of the response.
@@ -120,7 +120,7 @@ func (g *gateway) ask(ctx context.Context, method, path string, body, out any) (
 // sheet requests one change, or performs the action verb on it.
 func (g *gateway) sheet(ctx context.Context, method, id, verb string, body any) (*review.Sheet, []byte, error) {
 	if id == "" || strings.ContainsAny(id, "/?#%") {
-		return nil, nil, config.Usagef("%q is no id of a change", id)
+		return nil, nil, config.Usagef("%q is not the id of a change", id)
 	}
 	id, err := g.full(ctx, id)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestShortened(t *testing.T) {
 	defer s.Close()
 	g := gateway{url: s.URL, token: "secret"}
 	for short, want := range map[string]string{ids[0]: ids[0], "wwuq": ids[0], "01m82xa909vw": ids[0], "01m82y": ids[2], "aauq": ids[2], "zzzz": "zzzz", "uq": "uq", "9aaa": "9aaa",
-		"01m8": `"01m8" begins or ends the ids of 3 changes: ` + strings.Join(ids, ", "), "a/bcd": `"a/bcd" is no id of a change`} {
+		"01m8": `"01m8" begins or ends the ids of 3 changes: ` + strings.Join(ids, ", "), "a/bcd": `"a/bcd" is not the id of a change`} {
 		asked = ""
 		if _, _, err := g.sheet(t.Context(), http.MethodGet, short, "", nil); err != nil {
 			asked = err.Error()

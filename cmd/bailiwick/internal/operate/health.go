@@ -26,7 +26,7 @@ func Health(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Ask a server on this machine whether it is alive, or ready",
-		Long: "Health asks a server at an address for /healthz, or with --ready for /readyz, and ends with code 0 if it answers 200, else with 1.\n" +
+		Long: "Health asks a server at an address for /healthz, or with --ready for /readyz. It ends with code 0 if the server answers 200, or with 1.\n" +
 			"Images without a shell use it as their health check. Credentials are not sent.",
 		Example: "  bailiwick health\n  bailiwick health --ready --at 127.0.0.1:8420",
 		Args:    terminal.None,

@@ -45,7 +45,7 @@ func parseFilters(texts []string) (map[string]string, error) {
 			return nil, config.Usagef("--filter must be CLASS=WHERE, such as 'issues={\"status\":\"open\"}'")
 		}
 		if out[class] != "" {
-			return nil, config.Usagef("--filter names %s twice; put both conditions in one where object", class)
+			return nil, config.Usagef("--filter names %s twice. Put both conditions in one where object", class)
 		}
 		if out == nil {
 			out = map[string]string{}

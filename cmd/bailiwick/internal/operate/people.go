@@ -34,8 +34,8 @@ func invitePerson(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "invite PERSON",
 		Short: "Print a link that signs a person in to the console, once",
-		Long: "Print a link that signs a person in to the console, once. Send it to that person alone: the first to open it is signed in as PERSON.\n" +
-			"The session lasts for half a day; invite again for another one. Its token is listed and revoked like any other.",
+		Long: "Print a link that signs a person in to the console, once. Send it only to that person: the first to open it is signed in as PERSON.\n" +
+			"The session lasts for half a day. For another one, invite again. Its token is listed and revoked like any other.",
 		Example: "  bailiwick people invite ana@example.com --scopes review,audit --url https://gate.example",
 		Args:    terminal.These(1, "the person, as owners of tokens are named"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -46,7 +46,7 @@ func invitePerson(t *terminal.Terminal) *cobra.Command {
 			if !slices.ContainsFunc(want.Scopes, func(s identity.Scope) bool {
 				return s == identity.Review || s == identity.Audit || s == identity.Operator
 			}) {
-				return config.Usagef("--scopes must have review, audit or operator: the console opens for these alone")
+				return config.Usagef("--scopes must have review, audit or operator: the console opens only for these")
 			}
 			life, err := parseLife(within)
 			if err != nil {
@@ -135,7 +135,7 @@ func removePerson(t *terminal.Terminal) *cobra.Command {
 				n, err := tokens.Remove(cmd.Context(), identity.Local(app.LocalUser()), args[0], tenant)
 				switch {
 				case problem.CodeOf(err) == problem.NotFound:
-					return problem.New(problem.NotFound, fmt.Sprintf("there is no person %q of this tenant with rights here; bailiwick people list names them", problem.Cut(args[0])))
+					return problem.New(problem.NotFound, fmt.Sprintf("this tenant has no person %q with rights here. The command bailiwick people list names them", problem.Cut(args[0])))
 				case err != nil:
 					return err
 				case t.JSON:

@@ -123,7 +123,7 @@ func (s *scene) as(name string) (identity.Principal, error) {
 	for i, k := range found {
 		ids[i] = k.ID
 	}
-	return identity.Principal{}, config.Usagef("%d tokens are called %s; name one by its ID: %s", len(found), name, strings.Join(ids, ", "))
+	return identity.Principal{}, config.Usagef("%d tokens are called %s. Name one by its ID: %s", len(found), name, strings.Join(ids, ", "))
 }
 
 // A place is the position of a rule in a file, or in the record of a token.

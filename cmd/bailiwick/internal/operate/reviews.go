@@ -48,7 +48,7 @@ func (d commands) list() *cobra.Command {
 	var asked filter
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List changes, the newest first; those that wait, unless --state says others",
+		Short:   "List changes that wait, or those with --state, the newest first",
 		Example: "  bailiwick changes list\n  bailiwick changes list --state all --class issues --limit 20",
 		Args:    terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -143,8 +143,8 @@ func (d commands) approve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve ID [--reason WORDS]",
 		Short: "Approve a change, after a look at it",
-		Long: "Approve a change. It is shown first, and you are asked. --digest approves exactly what you have seen before, and is refused when the change is another one by now;\n" +
-			"--yes approves what is shown without asking.",
+		Long: "Approve a change. It is shown first, and you are asked. --digest approves exactly what you have seen before. It is refused if the change is\n" +
+			"different now. --yes approves what is shown without asking.",
 		Args: terminal.These(1, "the change's ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if digest == "" {
@@ -169,7 +169,7 @@ func (d commands) breakGlass() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "break-glass ID --reason WORDS",
-		Short: "Approve alone what needs more people, or is your own agent's; everybody is notified",
+		Short: "Approve a change that needs more people or is your own agent's, and notify everybody",
 		Args:  terminal.These(1, "the change's ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if reason == "" {
@@ -194,7 +194,7 @@ func (d commands) look(ctx context.Context, id, question string, yes bool) (*rev
 	}
 	in, ok := d.t.In.(*os.File)
 	if !yes && (!ok || !term.IsTerminal(in.Fd())) {
-		return nil, config.Usagef("there is no terminal to ask on; look with \"bailiwick changes show %s\", then give --digest (or --yes)", id)
+		return nil, config.Usagef("there is no terminal to ask on. Look with \"bailiwick changes show %s\", then give --digest (or --yes)", id)
 	}
 	printSheet(d.t, sheet, time.Now())
 	d.t.Printf("\n")
@@ -204,10 +204,10 @@ func (d commands) look(ctx context.Context, id, question string, yes bool) (*rev
 	fmt.Fprintf(d.t.Err, "%s Type yes: ", question)
 	answer, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil && answer == "" {
-		return nil, errors.New("no answer; nothing was done")
+		return nil, errors.New("there was no answer. Nothing was done")
 	}
 	if strings.TrimSpace(answer) != "yes" {
-		return nil, errors.New("that is no yes; nothing was done")
+		return nil, errors.New("the answer was not yes. Nothing was done")
 	}
 	return sheet, nil
 }
@@ -250,7 +250,7 @@ func (d commands) reject() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "reject ID --reason WORDS",
-		Short: "Reject a change for good; the agent reads the reason",
+		Short: "Reject a change for good, with a reason that the agent reads",
 		Args:  terminal.These(1, "the change's ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if reason == "" {
@@ -267,7 +267,7 @@ func (d commands) reject() *cobra.Command {
 func (d commands) comment() *cobra.Command {
 	return &cobra.Command{
 		Use:   "comment ID WORDS",
-		Short: "Say something about a change without deciding; the agent reads it",
+		Short: "Say something to the agent about a change without deciding",
 		Args:  terminal.These(2, "the change's ID", "what you want to say"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return d.decide(cmd.Context(), args[0], "comment", map[string]any{"comment": args[1]})
@@ -279,7 +279,7 @@ func (d commands) comment() *cobra.Command {
 func (d commands) renew() *cobra.Command {
 	return &cobra.Command{
 		Use:   "renew ID",
-		Short: "Preview a stale or pending change again; approvals begin anew",
+		Short: "Preview a stale or pending change again, and begin its approvals anew",
 		Args:  terminal.These(1, "the change's ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sheet, raw, err := d.sheet(cmd.Context(), http.MethodPost, args[0], "renew", map[string]any{})
@@ -296,7 +296,7 @@ func (d commands) revert() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "revert ID",
-		Short: "Propose the change that takes an applied one back; it waits for approval like any other",
+		Short: "Propose the change that takes an applied one back, and that waits for approval like any other",
 		Args:  terminal.These(1, "the change's ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return d.decide(cmd.Context(), args[0], "revert", map[string]any{"reason": reason})

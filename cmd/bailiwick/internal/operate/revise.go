@@ -40,7 +40,7 @@ func (d commands) edit() *cobra.Command {
 	var item int
 	cmd := &cobra.Command{
 		Use:   "edit ID FIELD VALUE --reason WORDS",
-		Short: "Put a version with another value in the place of a change; VALUE is JSON, or a text",
+		Short: "Replace a change by a version with another value, in which VALUE is JSON or a text",
 		Args:  terminal.These(3, "the change's ID", "a field that it sets", "its value"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if reason == "" {

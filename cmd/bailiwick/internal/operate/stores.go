@@ -47,11 +47,11 @@ func storeRestore(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Put a backup in the place of the store; the store that is there is kept",
-		Long: "Put a backup in the place of the store, once it was found whole; the store that is there is kept under another name. Stop the\n" +
-			"servers first: one that runs takes no more calls. What happened since the backup is gone from the audit, from tokens and from\n" +
-			"changes: tokens that were revoked since are good again, and changes that were applied since may look as if they were not; the\n" +
-			"databases that they wrote to know better, and apply none a second time.",
+		Short: "Put a backup in the place of the store, which is kept",
+		Long: "Put a backup in the place of the store, once it was found whole. The store that is there is kept under another name. Stop the\n" +
+			"servers first: one that runs takes no more calls. The audit, tokens and changes lose everything since the backup. Tokens that were\n" +
+			"revoked since are valid again. Changes that were applied since may look as if they were not. The databases that they wrote to\n" +
+			"hold a marker for each, and no change is applied a second time.",
 		Example: "  bailiwick store restore /backups/bailiwick-monday.db",
 		Args:    terminal.These(1, "the backup"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,7 +83,7 @@ func storeCheck(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Check that the store's file is whole; audit verify checks what it says",
+		Short: "Check that the store's file is whole (audit verify checks its records)",
 		Args:  terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var wrong []string

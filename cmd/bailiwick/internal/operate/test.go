@@ -24,7 +24,7 @@ func policyTest(t *terminal.Terminal) *cobra.Command {
 		Use:   "test FILE...",
 		Short: "Tell whether rules do what files expect of them",
 		Long: "Tell whether rules do what files expect of them. A file says who asks (given), what (when), and what should come of it\n" +
-			"(expect). The rules decide as for a call, over what the databases have; no records are read. Ends with code 1 when something\n" +
+			"(expect). The rules decide as for a call, over what the databases have. No records are read. Ends with code 1 when something\n" +
 			"isn't as expected.",
 		Example: "  bailiwick policy test policy/*.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -197,7 +197,7 @@ func tokenRevoke(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true}
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
-		Short: "Revoke a token; its next request is refused",
+		Short: "Revoke a token, so that its next request is refused",
 		Args:  terminal.These(1, "the token's ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return k.Tokens(cmd.Context(), func(tokens *identity.Tokens, _ *config.Config) error {

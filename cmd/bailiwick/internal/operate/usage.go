@@ -61,8 +61,8 @@ func auditUsage(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "usage",
 		Short: "Sum up what calls have used: who, by which token, which tool",
-		Long: "Usage reads the audit back and sums up the calls of the last days of UTC, today among them. Calls are all that were made;\n" +
-			"the daily budgets count those alone that were admitted.",
+		Long: "Usage reads the audit back and sums up the calls of the last days of UTC, today among them. Calls are all that were made.\n" +
+			"The daily budgets count only those that were admitted.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, ok := sumName(audit.Record{}, what); !ok {

@@ -24,7 +24,7 @@ func (d commands) value() *cobra.Command {
 	var side, out string
 	cmd := &cobra.Command{
 		Use:   "value ID FIELD",
-		Short: "Show a long value whole; what was never opened can't be approved",
+		Short: "Show a long value whole, which the approval of a change requires",
 		Long: "Show a field whole, with what changes in it. A change is approved only by a person who has opened the values that show leaves out in part.\n" +
 			"--side and --out write the exact value before or after to a file.",
 		Example: "  bailiwick changes value 01m7 body\n  bailiwick changes value 01m7 body --side after --out body.txt",

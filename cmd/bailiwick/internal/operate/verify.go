@@ -39,13 +39,13 @@ func auditVerify(t *terminal.Terminal) *cobra.Command {
 		Use:   "verify",
 		Short: "Find what was changed in the audit since it was written",
 		Long: "Verify reads the whole audit and names every record that was changed, removed, added or moved. Signed checkpoints find a past\n" +
-			"that was rewritten by someone without the key (see audit key); with --key, at least one must be by that key. It prints\n" +
-			"the end of the audit; kept elsewhere and given as --head later, it finds that too, and a tail that was cut off.\n\n" +
+			"that was rewritten by someone without the key (see audit key). With --key, at least one must be by that key. It prints\n" +
+			"the end of the audit. Keep it elsewhere and give it as --head later: it finds that too, and a tail that was cut off.\n\n" +
 			"Records that audit archive has moved are read from the archive: that of the configuration, or the folders given with --archive.\n" +
 			"If its oldest files are gone, --head must have the record before the first that is left.\n\n" +
-			"It compares the changes of the store with the audit as well, and names each change that lacks the record of a step: who proposed,\n" +
-			"approved, rejected or cancelled it, that it expired, and what was applied; and each token that lacks the record of who made or\n" +
-			"revoked it, or that allows other things than its record.",
+			"It compares the changes of the store with the audit as well. It names each change that lacks the record of a step: who proposed,\n" +
+			"approved, rejected or cancelled it, that it expired, and what was applied. It names each token that lacks the record of who made\n" +
+			"or revoked it, or that allows other things than its record.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := p.parse(); err != nil {

@@ -94,7 +94,7 @@ func local(address string) error {
 		return fmt.Errorf("%s is not an address to listen on, such as 127.0.0.1:8420", address)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("%s can be reached from other machines, and this program serves its own alone: listen at 127.0.0.1 (listen in the configuration, or -listen), and put a proxy that ends TLS in front", address)
+		return fmt.Errorf("%s can be reached from other machines, and this program serves only its own. Listen at 127.0.0.1 (listen in the configuration, or -listen), and put a proxy that ends TLS in front", address)
 	}
 	return nil
 }
