@@ -104,7 +104,7 @@ func TestAgainst(t *testing.T) {
 	}
 	seer, blind := agent(identity.Read, identity.Write), agent(identity.Read, identity.Write)
 	blind.ID, blind.Classes = "token:2", identity.List{Except: []string{"Sailor"}}
-	const wrong = `invalid_argument Name must have at most 5 characters, not 9; Rank must be one of Mate, Captain, not "Mat". Did you mean Mate? [/name length] [/rank enum]`
+	const wrong = `invalid_argument Name must have at most 5 characters, not 9. Rank must be one of Mate, Captain, not "Mat". Did you mean Mate? [/name length] [/rank enum]`
 	for _, tt := range []struct {
 		who        identity.Principal
 		args, want string
