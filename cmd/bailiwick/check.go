@@ -14,7 +14,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
-	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // checkCommand returns the command check. Like serve, it reads the catalogues of all sources and compiles the rules
@@ -71,7 +70,7 @@ func examine(ctx context.Context, c *config.Config, thorough bool) (*examination
 		}
 		text := f.String()
 		if f.Code == policyops.Withheld {
-			text = problem.Sentences(text, f.Suggestion)
+			text += ". " + f.Suggestion
 		}
 		r.Warnings = append(r.Warnings, text)
 	}

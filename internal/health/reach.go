@@ -13,7 +13,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/bailiwick-dev/bailiwick/internal/connstring"
-	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // windowsInUse is the Windows error number for an address in use. On Windows, the system never returns EADDRINUSE.
@@ -40,7 +39,7 @@ func FaultReason(err error) string {
 			advices = append(advices, a)
 		}
 	}
-	return problem.Sentences(reasons...) + strings.Join(advices, "")
+	return strings.Join(reasons, "; ") + strings.Join(advices, "")
 }
 
 // FaultText returns the last line of err, and what an operator can do.

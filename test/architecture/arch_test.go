@@ -145,7 +145,7 @@ var mayImport = map[string]string{
 
 	// storage
 	"internal/once":         "",
-	"internal/health":       "internal/connstring internal/edge problem",
+	"internal/health":       "internal/connstring internal/edge",
 	"internal/store":        "audit change identity problem value",
 	"store/postgres":        "audit change identity internal/connect internal/health internal/once internal/store internal/webhook limit problem",
 	"store/sqlite":          "audit change identity internal/connect internal/fair internal/health internal/once internal/sqldriver/parsed internal/store internal/webhook limit problem",
