@@ -30,7 +30,7 @@ type Survey struct {
 	Actions  *action.Set
 	Metrics  *metric.Set
 	Queries  *declared.Set
-	Values   *Values // nil until Sample is called
+	Values   *Values  // nil until Sample is called
 	Warnings []string // about unsupported settings, and parts that sources omit
 }
 
