@@ -8,7 +8,7 @@ import (
 )
 
 // These are the texts of a compaction: the request to the model, and the introduction of its summary. The summary
-// contains data that users wrote. So it is inserted as a user's turn and never among the instructions.
+// contains data that users wrote. It is therefore inserted as a user's turn and never among the instructions.
 const (
 	summarise = "Summarise this conversation for yourself, so that it can go on from your summary alone. Keep what the user wants, " +
 		"every fact, number, name and id that tools returned and that may be needed again, how you found them, and changes that wait for people. " +

@@ -27,7 +27,7 @@ type peoplePage struct {
 	Invited *identity.PersonEntry // the initial content of the form for a new person
 }
 
-// peopleRows returns the people whom the visitor manages, by name.
+// peopleRows returns the people that the visitor manages, by name.
 func (c *Console) peopleRows(v *visit) ([]identity.PersonEntry, error) {
 	var all []identity.Token
 	var open []identity.OpenTicket
@@ -50,7 +50,7 @@ func (c *Console) people(v *visit) error {
 }
 
 // showPeople writes the page of people in frame f. p may contain a link that was just made, or the values of a form.
-// With ?person=, the page asks for confirmation about one person, whom the visitor must manage.
+// With ?person=, the page asks for confirmation about one person, which the visitor must manage.
 func (c *Console) showPeople(v *visit, p peoplePage, f frame) error {
 	rows, err := c.peopleRows(v)
 	if err != nil {

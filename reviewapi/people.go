@@ -51,7 +51,7 @@ func (a *API) listTokens(ctx context.Context, r *request) (any, error) {
 	return map[string]any{"tokens": all}, err
 }
 
-// listPeople handles GET /api/people. It returns the people whom the caller manages.
+// listPeople handles GET /api/people. It returns the people that the caller manages.
 func (a *API) listPeople(ctx context.Context, r *request) (any, error) {
 	all, err := a.options.Tokens.List(ctx, r.who)
 	if err != nil {

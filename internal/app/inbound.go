@@ -184,7 +184,7 @@ func (d *InboundHandler) decide(w http.ResponseWriter, r *http.Request, h *webho
 	_ = json.NewEncoder(w).Encode(out) // the sender may have disconnected
 }
 
-// applyDecision carries out a decision as the person to whom the account is mapped. It returns the resulting change
+// applyDecision carries out a decision as the person of the mapped account. It returns the resulting change
 // and the person's name.
 func (d *InboundHandler) applyDecision(ctx context.Context, h *webhook.Hook, asked decision) (*review.Sheet, string, error) {
 	person, ok := whose(h, asked)
@@ -220,7 +220,7 @@ func (d *InboundHandler) applyDecision(ctx context.Context, h *webhook.Hook, ask
 	return s, who.Owner, err
 }
 
-// whose returns the person to whom the account of a decision is mapped. A Slack account belongs to a workspace. An
+// whose returns the person that the account of a decision is mapped to. A Slack account belongs to a workspace. An
 // app may be installed in several workspaces. Shared channels contain accounts of other workspaces, which may have
 // the same ids. If the address of the hook contains its workspace, an account of another workspace counts only if it
 // is mapped with its workspace: T012AB3CD/U012AB3CD.

@@ -115,7 +115,7 @@ func New(o Options) (*Connections, error) {
 }
 
 // An Account is the credential of a source to which each person connects an account. Requests carry the tokens of the
-// person for whom a principal acts. It implements client.Credential, client.Renewer and client.CredentialHolder.
+// person that a principal acts for. It implements client.Credential, client.Renewer and client.CredentialHolder.
 type Account struct {
 	source   string
 	provider Provider

@@ -20,7 +20,7 @@ const (
 	pause      = 50 * time.Millisecond
 )
 
-// Apply implements client.Credential. It adds the access token of the person for whom p acts.
+// Apply implements client.Credential. It adds the access token of the person that p acts for.
 func (a *Account) Apply(ctx context.Context, p identity.Principal, r *http.Request) error {
 	token, err := a.Token(ctx, p)
 	if err == nil {
@@ -48,7 +48,7 @@ func (a *Account) Secrets() []string { return []string{a.provider.Secret} }
 // Whose returns the owner of the credential for the audit. See client.Whose.
 func (a *Account) Whose(p identity.Principal) string { return "person " + p.Person() }
 
-// Token returns an access token of the person for whom p acts, refreshed if necessary. If there is no connection, or
+// Token returns an access token of the person that p acts for, refreshed if necessary. If there is no connection, or
 // the provider has ended it, the error is problem.PermissionDenied with the URL at which the person connects.
 func (a *Account) Token(ctx context.Context, p identity.Principal) (string, error) {
 	k, err := a.key(p)

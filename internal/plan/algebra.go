@@ -47,19 +47,6 @@ func (p *Program) Out() Shape {
 	return p.Base
 }
 
-// Leading returns the conditions of the filters at the beginning of p.
-func (p *Program) Leading() []query.Filter {
-	var out []query.Filter
-	for _, s := range p.Stages {
-		f, ok := s.(*Filter)
-		if !ok {
-			break
-		}
-		out = append(out, f.Where)
-	}
-	return out
-}
-
 // A Shape describes the columns of the records between two stages, and their order.
 type Shape struct {
 	Columns []Column

@@ -71,3 +71,16 @@ func (k *Known) Names() []string {
 	}
 	return names
 }
+
+// Leading returns the conditions of the filters at the beginning of p.
+func (p *Program) Leading() []query.Filter {
+	var out []query.Filter
+	for _, s := range p.Stages {
+		f, ok := s.(*Filter)
+		if !ok {
+			break
+		}
+		out = append(out, f.Where)
+	}
+	return out
+}

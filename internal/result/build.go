@@ -202,19 +202,6 @@ func (b *builder) forget(n int, row value.Row, i int) {
 	row[i] = value.Value{}
 }
 
-// valueSize returns the number of bytes of a value.
-func valueSize(v value.Value) int {
-	switch v.Kind() {
-	case value.Null:
-		return 0
-	case value.Cut:
-		return int(v.Size())
-	case value.String, value.Bytes:
-		return len(v.Text())
-	}
-	return len(v.AppendJSON(nil))
-}
-
 // keyOf returns the columns of a record's key. It returns none for a pipeline, because its records have no id.
 func keyOf(plan *policy.Plan) []int {
 	if plan.Program != nil {

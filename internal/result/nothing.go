@@ -13,3 +13,16 @@ func (p *Page) Nothing() bool {
 		return !v.IsNull() && (!whole || n != 0) && (v.Kind() != value.Array || len(v.List()) > 0)
 	})
 }
+
+// valueSize returns the number of bytes of a value.
+func valueSize(v value.Value) int {
+	switch v.Kind() {
+	case value.Null:
+		return 0
+	case value.Cut:
+		return int(v.Size())
+	case value.String, value.Bytes:
+		return len(v.Text())
+	}
+	return len(v.AppendJSON(nil))
+}

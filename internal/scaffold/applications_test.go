@@ -105,7 +105,7 @@ func TestApplications(t *testing.T) {
 // An outcome counts hidden and visible columns of applications.
 type outcome struct {
 	secrets, others int
-	shown, alarms   []string // the visible secrets, and the hidden columns that are no secrets
+	shown, alarms   []string // the visible secrets, and the hidden columns without secrets
 	each            []string // a line of counts for each application
 }
 

@@ -119,7 +119,7 @@ func Of(s Source, classes []schema.Class, e Evidence, a Answers) (Draft, error) 
 	return Draft{Text: text, Classes: len(classes), Confirm: strings.Count(text, "# confirm"), Tenancies: found}, nil
 }
 
-// choose returns the tenancy that an answer selects, or nil for none.
+// choose returns the tenancy that an answer selects, or nil.
 func choose(found []Tenancy, answer string) (*Tenancy, error) {
 	switch {
 	case answer == None, answer == "" && (len(found) == 0 || !found[0].likely):

@@ -17,8 +17,8 @@ var attributes = []string{"id", "ids", "at", "on", "by", "date", "dates", "time"
 // asking lists first words of names that contain a boolean or an amount: has_password, max_tokens.
 var asking = []string{"is", "has", "had", "was", "can", "must", "should", "may", "allow", "allows", "allowed", "requires", "required", "force", "need", "needs", "num", "max", "min", "shows", "hides", "uses", "trace", "count", "total"}
 
-// whole lists endings that name a credential although they look like an attribute: a session ID, the ID of an AWS
-// access key, and the secret ID of an AppRole.
+// whole lists endings that name a credential although they look like an attribute. Examples are a session ID, the ID of
+// an AWS access key, and the secret ID of an AppRole.
 var whole = [][]string{{"session", "id"}, {"sessionid"}, {"access", "key", "id"}, {"accesskeyid"}, {"secret", "id"}, {"secretid"}}
 
 // squashedEnds lists endings of words in which a credential and its attribute are written together. The longer

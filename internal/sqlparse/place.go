@@ -44,3 +44,66 @@ func (e *Call) Mode() Order {
 	}
 	return of[0]
 }
+
+// Pos implements Expr.
+func (e *Name) Pos() Pos { return e.Parts[0].At }
+
+// Pos implements Expr.
+func (e *Star) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Number) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *String) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Word) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Param) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Unary) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Binary) Pos() Pos { return e.L.Pos() }
+
+// Pos implements Expr.
+func (e *Is) Pos() Pos { return e.X.Pos() }
+
+// Pos implements Expr.
+func (e *Between) Pos() Pos { return e.X.Pos() }
+
+// Pos implements Expr.
+func (e *In) Pos() Pos { return e.X.Pos() }
+
+// Pos implements Expr.
+func (e *Like) Pos() Pos { return e.X.Pos() }
+
+// Pos implements Expr.
+func (e *Any) Pos() Pos { return e.X.Pos() }
+
+// Pos implements Expr.
+func (e *Case) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Cast) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Call) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Exists) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Sub) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Tuple) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Array) Pos() Pos { return e.At }
+
+// Pos implements Expr.
+func (e *Index) Pos() Pos { return e.X.Pos() }

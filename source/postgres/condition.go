@@ -94,7 +94,7 @@ func (p dialect) OrderTerm(x string, f *schema.Field) (string, bool) {
 }
 
 // widenColumn returns a column with the value that callers see. A single-precision 0.1 is shown as 0.1, but as a
-// double it is 0.10000000149. So it is converted through its text, to be equal to the value that a caller reads and
+// double it is 0.10000000149. It is therefore converted through its text, to be equal to the value that a caller reads and
 // writes. Money is shown in the currency of the server.
 func widenColumn(x string, f *schema.Field) string {
 	switch {

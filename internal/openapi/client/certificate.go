@@ -63,6 +63,7 @@ func (f CertificateFiles) state() string {
 	return strings.Join(out, " ")
 }
 
+// read reads the files. It returns the client certificate and the authorities, or nil for files that are not set.
 func (f CertificateFiles) read() (own *tls.Certificate, roots *x509.CertPool, err error) {
 	if f.Certificate != "" {
 		pair, err := tls.LoadX509KeyPair(f.Certificate, f.Key)

@@ -26,7 +26,7 @@ type world struct {
 // A definition is an object with fields and possibly allOf parts, or a choice of alternatives.
 type definition struct {
 	fields []string
-	// of maps a field to the schema of its value: -1 is a string, -2 is a list of strings, and 100 + n is a list of
+	// of maps a field to the schema of its value. -1 is a string, and -2 is a list of strings. 100 + n is a list of
 	// schema n.
 	of      map[string]int
 	parts   []int

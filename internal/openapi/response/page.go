@@ -26,7 +26,7 @@ type page struct {
 var around = []string{"meta", "metadata", "pagination", "paging", "page", "pages", "pageinfo", "paginginfo", "responsemetadata", "cursors", "cursor", "links", "link", "next", "data", "result"}
 
 // tell reads the pagination data from body and headers. A total in the headers also counts items that the view hides.
-// So it is read only if all is true, which means that the view hides no items.
+// It is therefore read only if all is true, which means that the view hides no items.
 func (p *page) tell(body value.Value, h http.Header, all bool) {
 	p.within(body, 0)
 	for _, line := range h.Values("Link") {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
 )
 
-// A Suspicion is a kind of danger that an operation may have, or "" for none.
+// A Suspicion is a kind of danger that an operation may have, or "".
 type Suspicion string
 
 // The kinds.

@@ -312,8 +312,7 @@ func testDamaged(t *testing.T, c Case) {
 	if report, got := verify(t, c, []audit.Head{before}, dir); got != "" || report.Base != before {
 		t.Errorf("%s, %+v", got, report)
 	}
-	// The store without the archive: a beginning that no record explains, and a known head that only the archive
-	// contains.
+	// The store without the archive: no record explains its beginning, and only the archive contains the known head.
 	if err := run(c, `UPDATE {audit}_base SET seq = 24`); err != nil {
 		t.Fatal(err)
 	}

@@ -77,9 +77,8 @@ func jump(t *testing.T, c Case, by time.Duration) {
 		t.Fatal(err)
 	}
 	late, free := by > 0, by > 0 || by < -length
-	// A change expires at its time on the clock and not before. A lease also ends when the clock is set back by more
-	// than its duration. Otherwise a change whose executor was killed would wait until the clock shows the old time
-	// again.
+	// A change expires at its time on the clock and not before. A lease also ends when the clock is set back by more than
+	// its duration. Otherwise a change whose executor was killed would wait until the clock shows the old time again.
 	var want []string
 	if free {
 		want = append(want, "held")
