@@ -136,13 +136,13 @@ func TestClientDocumentRefused(t *testing.T) {
 		"of another client": {func(w http.ResponseWriter, id string) { d.document(w, id+"x", "application/json", "") }, "another client's"},
 		"with a secret": {func(w http.ResponseWriter, id string) {
 			d.document(w, id, "application/json", `, "token_endpoint_auth_method": "client_secret_basic"`)
-		}, "only public clients"},
-		"of another type": {func(w http.ResponseWriter, id string) { d.document(w, id, "text/html", "") }, "no JSON"},
+		}, "Only public clients"},
+		"of another type": {func(w http.ResponseWriter, id string) { d.document(w, id, "text/html", "") }, "not JSON"},
 		"that is too long": {func(w http.ResponseWriter, id string) {
 			d.document(w, id, "application/json", `, "x": "`+strings.Repeat("x", 6000)+`"`)
-		}, "no JSON of at most"},
-		"that is elsewhere": {func(w http.ResponseWriter, id string) { w.Header().Set("Location", "/other"); w.WriteHeader(302) }, "no JSON"},
-		"that is not there": {func(w http.ResponseWriter, _ string) { w.WriteHeader(404) }, "no JSON"},
+		}, "not JSON of at most"},
+		"that is elsewhere": {func(w http.ResponseWriter, id string) { w.Header().Set("Location", "/other"); w.WriteHeader(302) }, "not JSON"},
+		"that is not there": {func(w http.ResponseWriter, _ string) { w.WriteHeader(404) }, "not JSON"},
 		"without the redirect": {func(w http.ResponseWriter, id string) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprintf(w, `{"client_id": %q, "redirect_uris": ["https://planner.example/other"]}`, id)

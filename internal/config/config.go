@@ -83,8 +83,8 @@ type Config struct {
 
 	Telemetry     Telemetry
 	Notifications Notifications
-	Actions       []action.Declaration // in the order of the file, with those of classes first
-	Metrics       []metric.Declaration // in the order of the file
+	Actions       []action.Declaration   // in the order of the file, with those of classes first
+	Metrics       []metric.Declaration   // in the order of the file
 	Queries       []declared.Declaration // likewise
 	Review        Review
 	Packs         map[string][]*pack.Tool // by API: the tools of its packs, compiled against the document in Rules

@@ -117,7 +117,7 @@ func TestWholePointers(t *testing.T) {
 func TestPipelineTooLarge(t *testing.T) {
 	for _, tt := range []struct{ pipeline, want string }{
 		{byAuthor, `the result is 222 bytes, over the budget of 100. The largest fields are texts (211 bytes) | end with {"$project": {"_id": 1}}, or gather less`},
-		{byAuthor, `the result has lists that are too large to be gathered (4 MiB for all lists of a pipeline), over the budget of 100 bytes; ` +
+		{byAuthor, `the result has lists that are too large to be gathered (4 MiB for all lists of a pipeline), over the budget of 100 bytes. ` +
 			`The largest fields are texts (a list) | end with {"$project": {"_id": 1}}, or gather less`},
 		{`[{"$group": {"_id": "$text"}}]`, `the result is 9 bytes, over the budget of 5. The largest fields are _id (8 bytes) | gather less: a narrower $match, a $limit, fewer fields in what is pushed`},
 	} {

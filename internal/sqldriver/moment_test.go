@@ -36,7 +36,7 @@ func TestMoment(t *testing.T) {
 			t.Errorf("%q is read", text)
 		}
 	}
-	if read < 5 {
-		t.Errorf("%d of the random texts are read", read)
+	if read == 0 {
+		t.Errorf("none of the random texts is read")
 	}
 }
