@@ -27,8 +27,6 @@ func pathsOf(f query.Filter, visit func(path query.Path, at string)) {
 	case query.Condition:
 		path, at := f.Place()
 		visit(path, at)
-	case query.Deferred:
-		visit(f.Path, f.At)
 	}
 }
 

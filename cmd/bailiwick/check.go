@@ -70,7 +70,7 @@ func examine(ctx context.Context, c *config.Config, thorough bool) (*examination
 		}
 		text := f.String()
 		if f.Code == policyops.Withheld {
-			text += ". " + f.Suggestion
+			text += ". " + strings.ToUpper(f.Suggestion[:1]) + f.Suggestion[1:]
 		}
 		r.Warnings = append(r.Warnings, text)
 	}

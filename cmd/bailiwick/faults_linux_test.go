@@ -70,7 +70,7 @@ func faults() []fault {
 	}
 	return []fault{
 		{name: "store removed", what: "The store's file is removed", breaks: func(b *box) func() { return b.moved("bailiwick.db", "") },
-			answer: retryable, ready: unwritten, log: "`the file was removed or replaced while it was in use; put it back`",
+			answer: retryable, ready: unwritten, log: "`the file was removed or replaced while it was in use. Put it back`",
 			do: "Put the file back. If it is lost, stop the server and run `bailiwick store restore`."},
 		{name: "store replaced", what: "The store's file is replaced", breaks: func(b *box) func() { return b.moved("bailiwick.db", "SQLite format 3\x00") },
 			answer: retryable, ready: unwritten, log: "`the file was removed or replaced while it was in use`", do: "Put the former file back, or restart the server with the new one."},

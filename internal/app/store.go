@@ -178,8 +178,11 @@ func (p *App) ready(ctx context.Context) error {
 		}
 		what = append(what, reason)
 	}
-	if sources != nil {
+	switch {
+	case sources != nil && what != nil:
 		what = append(what, "A source doesn't answer")
+	case sources != nil:
+		what = append(what, "a source doesn't answer")
 	}
 	if what == nil {
 		return nil

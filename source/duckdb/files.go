@@ -55,18 +55,18 @@ func (s *Source) place() (at, allow string, err error) {
 		}
 		f, from, err := class(path, e)
 		if err != nil {
-			s.warnings = append(s.warnings, fmt.Sprintf("%s in %s is no class: %v", e.Name(), s.options.Name, err))
+			s.warnings = append(s.warnings, fmt.Sprintf("%s in %s is not a class: %v", e.Name(), s.options.Name, err))
 			continue
 		}
 		if from == "" {
 			if mode := e.Type(); !mode.IsRegular() && !mode.IsDir() {
-				s.warnings = append(s.warnings, fmt.Sprintf("%s in %s is no class: it %s", e.Name(), s.options.Name, errLink))
+				s.warnings = append(s.warnings, fmt.Sprintf("%s in %s is not a class: it %s", e.Name(), s.options.Name, errLink))
 			}
 			continue
 		}
 		name := f.class
 		if other := taken[strings.ToLower(name)]; other != "" {
-			s.warnings = append(s.warnings, fmt.Sprintf("%s in %s is no class: %s is the class %q already, and names are compared without case. Rename one of the files", e.Name(), s.options.Name, other, name))
+			s.warnings = append(s.warnings, fmt.Sprintf("%s in %s is not a class: %s is the class %q already, and names are compared without case. Rename one of the files", e.Name(), s.options.Name, other, name))
 			continue
 		}
 		taken[strings.ToLower(name)] = e.Name()

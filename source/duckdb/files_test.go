@@ -175,8 +175,8 @@ func TestFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer some.Close()
-	if classes, warnings, err := some.Describe(t.Context()); err != nil || len(classes) != 2 || len(warnings) != 2 || !strings.Contains(warnings[0], "x.csv in lake is no class: X.json is the class") ||
-		!strings.Contains(warnings[1], "z.parquet in lake is no class: DuckDB can't read it") {
+	if classes, warnings, err := some.Describe(t.Context()); err != nil || len(classes) != 2 || len(warnings) != 2 || !strings.Contains(warnings[0], "x.csv in lake is not a class: X.json is the class") ||
+		!strings.Contains(warnings[1], "z.parquet in lake is not a class: DuckDB can't read it") {
 		t.Error(classes, warnings, err)
 	}
 	dir := folder(t, `COPY (SELECT 1 AS a) TO '%s/x[1]*.csv'`)

@@ -61,7 +61,7 @@ func TestLinks(t *testing.T) {
 			check := func(s *Source) {
 				t.Helper()
 				classes, warnings, err := s.Describe(t.Context())
-				told := len(warnings) == 1 && strings.Contains(warnings[0], "is no class")
+				told := len(warnings) == 1 && strings.Contains(warnings[0], "is not a class")
 				if err != nil || told != (len(classes) == 1) || told != (tt.sales || tt.single) {
 					t.Error(len(classes), warnings, err)
 				}
