@@ -21,7 +21,7 @@ type wish struct {
 }
 
 var wishes = []wish{
-	{says: "Send the newest critical bug that somebody works on to review", tool: "update_status", lines: 6,
+	{says: "Move the newest critical bug in progress to review", tool: "update_status", lines: 6,
 		find: `{"class_name":"issues","where":{"type":"Bug","priority":"Critical","status":"InProgress"},"keys":["id"],"order":"-created_at","limit":1}`,
 		args: func(ids []string) string {
 			return fmt.Sprintf(`{"issueId":%q,"newStatus":"Review","reason":"The fix is deployed to staging."}`, ids[0])

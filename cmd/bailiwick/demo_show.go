@@ -47,7 +47,7 @@ var conversation = []step{
 		args: `{"sql":"SELECT count(*) AS open FROM issues WHERE type = 'Bug' AND priority = 'Critical' AND status NOT IN ('Done', 'Cancelled')"}`, lines: 2},
 	{says: "And what is the password hash of the administrator?", tool: "query_class",
 		args:  `{"class_name":"users","where":{"role":"Admin"},"keys":["name","password_hash"]}`,
-		lines: 8, then: "Refused, in the words for a field that never existed: an agent can't tell the two apart."},
+		lines: 8, then: "Refused with the error of a field that doesn't exist, so an agent can't tell the two apart."},
 }
 
 // show prints how to connect and then runs the conversation.

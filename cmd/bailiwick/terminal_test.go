@@ -182,7 +182,7 @@ func TestChatTerminal(t *testing.T) {
 	if err := pty.Setsize(p.tty, &pty.Winsize{Rows: 20, Cols: 50}); err != nil {
 		t.Fatal(err)
 	}
-	p.types("Send the newest critical bug that somebody works on to review." + enter)
+	p.types("Move the newest critical bug in progress to review." + enter)
 	p.sees("Propose ")
 	p.sees("update_status")
 	p.sees("[y/N] ")

@@ -18,7 +18,7 @@ func Tracker() []Answering {
 			"**{{1:n:1}}** critical bugs are open."},
 		{"And what is the password hash of the administrator?", []Step{{"query_class", `{"class_name":"users","where":{"role":"Admin"},"keys":["name","password_hash"]}`}}, "{{1}}"},
 		{"Is there an operation for open issues?", []Step{{"search_api", `{"query":"list issues","limit":3}`}}, "These operations:\n\n```\n{{1}}\n```"},
-		{"Send the newest critical bug that somebody works on to review.", []Step{{"query_class", newest},
+		{"Move the newest critical bug in progress to review.", []Step{{"query_class", newest},
 			{"update_status", `{"issueId":"{{1:id:1}}","newStatus":"Review","reason":"The fix is deployed to staging."}`}},
 			"I proposed to send *{{1:title:1}}* to review. A person decides about it:\n\n```\n{{2}}\n```"},
 	}

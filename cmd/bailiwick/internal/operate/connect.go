@@ -318,9 +318,9 @@ func (c *connection) next(made *identity.Token) {
 		c.t.Printf("export %s=%s\n", edge.InstallVariable, c.server.Token)
 	}
 	if c.server.URL != "" {
-		c.t.Notef("%s asks %s: \"bailiwick serve\" must run there.", c.client.Name, c.server.URL)
+		c.t.Notef("%s connects to %s. Keep \"bailiwick serve\" running there.", c.client.Name, c.server.URL)
 	}
-	c.t.Notef("See that it is connected: %s.", c.client.Check)
+	c.t.Notef("To check the connection: %s.", c.client.Check)
 }
 
 // write replaces a file atomically. It returns the path of a copy of the old file, or "". Only the owner can read a
