@@ -10,7 +10,7 @@ import (
 
 // applied contains the settings that a reload applies, and settings that no file contains. All other settings need a
 // restart.
-var applied = []string{"Open", "Credential", "Rules", "Tools", "Results", "Prompts", "Lenient", "Notes", "Actions", "Metrics", "Packs",
+var applied = []string{"Open", "Credential", "Rules", "Tools", "Results", "Prompts", "Lenient", "Notes", "Actions", "Metrics", "Queries", "Packs",
 	"Limits.QueryRows", "Limits.SampleRows", "Limits.Timeouts", "Limits.Statement"}
 
 // TestRestart changes each setting of a configuration in turn. It checks that a reload applies the setting, or that
