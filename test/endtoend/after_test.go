@@ -146,7 +146,7 @@ func TestTargetDown(t *testing.T) {
 	}
 	_, approved := ben.Approve(t.Context(), s.ID, s.Digest, "")
 	_, proposed := o.propose(bot, strings.Replace(wish, "5", "6", 1))
-	for name, err := range map[string]error{"nothing was decided": approved, "the source could not answer": proposed} {
+	for name, err := range map[string]error{"Nothing was decided": approved, "the source could not answer": proposed} {
 		p := problem.Of(err)
 		if p == nil || p.Code != problem.Upstream || !p.Retryable() || !strings.Contains(p.Detail, name) || strings.Contains(p.Detail, "sql") {
 			t.Errorf("%s: %v", name, err)
@@ -172,13 +172,13 @@ func TestAPIDown(t *testing.T) {
 	}
 	up := h.down(t)
 	_, err = ben.Approve(t.Context(), s.ID, s.Digest, "")
-	if p := problem.Of(err); p == nil || p.Code != problem.Upstream || !p.Retryable() || !strings.Contains(p.Detail, "nothing was decided") {
+	if p := problem.Of(err); p == nil || p.Code != problem.Upstream || !p.Retryable() || !strings.Contains(p.Detail, "Nothing was decided") {
 		t.Error(err)
 	}
 	if kept, err := o.store.Get(t.Context(), s.ID); err != nil || kept.State != change.Pending || len(kept.Decisions) != 0 {
 		t.Errorf("%+v %v", kept, err)
 	}
-	if failed, err := ben.Approve(t.Context(), made.ID, made.Digest, ""); err != nil || failed.State != change.Failed || !strings.Contains(failed.Outcome, "nothing was written. Proposed again, it may succeed later") {
+	if failed, err := ben.Approve(t.Context(), made.ID, made.Digest, ""); err != nil || failed.State != change.Failed || !strings.Contains(failed.Outcome, "Nothing was written. Proposed again, it may succeed later") {
 		t.Errorf("%+v %v", failed, err)
 	}
 	up()

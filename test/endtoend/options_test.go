@@ -44,7 +44,7 @@ const (
 var nils = map[reflect.Type]map[string]string{
 	reflect.TypeFor[bailiwick.Options](): {
 		"Audit": needed, "Refresher": needed, // required with Changes. Without them, later decisions are refused
-		"Sources": without, "Changes": without, "History": without, "Actions": without, "Functions": without, "Log": without, "Observer": without,
+		"Sources": without, "Changes": without, "History": without, "Actions": without, "Metrics": without, "Queries": without, "Functions": without, "Log": without, "Observer": without,
 		"Secret": local, "Used": local, "Now": usual},
 	reflect.TypeFor[identity.TokenOptions](): {"Store": needed, "Audit": needed, "Now": usual},
 	reflect.TypeFor[change.Options]():        {"Store": needed},

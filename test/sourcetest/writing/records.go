@@ -197,7 +197,7 @@ func groups(t *testing.T, d *database) {
 		{writes: []string{`{"op":"update","class":"marks","id":"0","data":{"n":1}}`, `{"op":"create","class":"projects","data":{"id":"1","name":"x"}}`,
 			`{"op":"update","class":"issues","id":"2","data":{"title":"no"}}`},
 			want: `{"id":0,"n":0} → {"id":0,"n":1} &  → {"id":1,"org":"acme","name":"x","budget":null} & {"id":2,"project":1,"title":"b","votes":2,"parent":1,"loud":null}` +
-				` → {"id":2,"project":1,"title":"no","votes":2,"parent":1,"loud":null}; refused: write 2: another record has the same id; write 3: a trigger of the database refuses it` +
+				` → {"id":2,"project":1,"title":"no","votes":2,"parent":1,"loud":null}; refused: write 2: another record has the same id. write 3: a trigger of the database refuses it` +
 				`; conflict: another record has the same id`},
 		{writes: []string{`{"op":"update","class":"marks","id":"0","data":{"n":1}}`, `{"op":"update","class":"issues","id":"3","data":{"title":"x"}}`},
 			want: `not_found: there is no record "3" in issues`},
