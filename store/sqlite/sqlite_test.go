@@ -161,7 +161,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"no path", "", "no path"},
 		{"no folder", filepath.Join(dir, "nowhere", "x.db"), "no such file or directory"},
 		{"a folder", dir, "is a directory"},
-		{"a device", os.DevNull, "no regular file"},
+		{"a device", os.DevNull, "not a regular file"},
 		{"a text", text, "no SQLite database"},
 		{"one of a newer version", newer, "a newer Bailiwick made it"},
 	}
