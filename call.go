@@ -219,7 +219,7 @@ const grace = time.Second
 // without details.
 func (c *Call) Run(ctx context.Context, f func(*Call) error) error {
 	record := *c.record
-	inner := &Call{gateway: c.gateway, who: c.who, record: &record, from: c.from, did: c.did, Remarks: c.Remarks, progress: c.progress, tools: c.tools, inside: c.inside}
+	inner := &Call{gateway: c.gateway, actions: c.actions, metrics: c.metrics, who: c.who, record: &record, from: c.from, did: c.did, Remarks: c.Remarks, progress: c.progress, tools: c.tools, inside: c.inside}
 	inner.policy = c.policy.Noting(&inner.uses)
 	done := make(chan error, 1)
 	go func() {

@@ -96,8 +96,8 @@ var errPermitted = errors.New("permitted, and not run")
 // Try reports whether the caller may make the first query of run. It runs no query and records nothing. It returns nil
 // if the query is permitted or run makes none, and otherwise the refusal.
 func (c *Call) Try(run func(*Call) error) error {
-	t := &Call{gateway: c.gateway, policy: c.policy, actions: c.actions, who: c.who, tools: c.tools, trial: true,
-		record: &audit.Record{Time: c.record.Time}}
+	t := &Call{gateway: c.gateway, policy: c.policy, actions: c.actions, metrics: c.metrics, who: c.who, tools: c.tools, inside: c.inside,
+		trial: true, record: &audit.Record{Time: c.record.Time}}
 	if err := run(t); !errors.Is(err, errPermitted) {
 		return err
 	}

@@ -179,6 +179,10 @@ func (c *Call) computePage(ctx context.Context, q query.Query) (*result.Page, er
 // Look returns the records of q as objects, as the caller sees them, for a note about another answer. It adds no notes
 // itself.
 func (c *Call) Look(ctx context.Context, q query.Query) ([]value.Value, error) {
+	if c.trial {
+		_, _, err := c.gateway.prepare(c.policy, c.who, c.withTime(q), 0)
+		return nil, cmp.Or(err, errPermitted)
+	}
 	rows, err := c.gateway.rows(ctx, c.policy, c.who, c.withTime(q), 0)
 	if err != nil {
 		return nil, err

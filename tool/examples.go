@@ -90,11 +90,12 @@ func exampleLine(e policy.Example) string {
 	return "e.g. " + oneLine(e.Question) + " " + e.Tool + " " + e.Arguments.String()
 }
 
-// tryExample returns nil if the caller may make the query of e, which isn't run.
+// tryExample returns nil if the caller may make the query of e, which isn't run. Tools that describe classes or list
+// tools have no query to permit. They would also show examples again.
 func (s *Set) tryExample(ctx context.Context, c *bailiwick.Call, e policy.Example) error {
 	name, args := exampleCall(e)
 	t := s.registered().byName[name]
-	if t == nil || !t.queries || !c.MayCall(name) {
+	if t == nil || !t.queries || t.Category == Schema || t.Category == Discovery || !c.MayCall(name) {
 		return policy.UnknownToolError("unknown_tool")
 	}
 	return c.Try(func(c *bailiwick.Call) error {

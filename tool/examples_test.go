@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/audit"
+	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -31,6 +33,48 @@ func shopExamples() (open, late, count policy.Example, refused []policy.Example)
 		{Question: "a hidden field in a condition", Tool: "count_objects", Arguments: arguments(`{"class_name": "orders", "where": {"margin": 1}}`)},
 		{Question: "wrong arguments", Tool: "count_objects", Arguments: arguments(`{"class": 5}`)},
 		{Question: "a tool that never existed", Tool: "count_everything", Arguments: arguments(`{}`)},
+	}
+}
+
+// TestExamplesOfDeclarations checks examples that name metrics and declared queries, and that an example of a tool that
+// describes classes is not shown: it would show its own examples.
+func TestExamplesOfDeclarations(t *testing.T) {
+	arguments := func(text string) value.Value {
+		v, err := value.Read([]byte(text), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	rules := shopRules()
+	orders := rules.Classes["orders"]
+	orders.Examples = []policy.Example{
+		{Question: "What is there?", Tool: "get_schema", Arguments: arguments(`{"class_name": "orders"}`)},
+		{Question: "Which classes are there?", Tool: "get_all_schemas", Arguments: arguments(`{}`)},
+		{Question: "What did others sell?", Tool: "query_metrics", Arguments: arguments(`{"metrics": ["internal"]}`)},
+		{Question: "What is missing?", Tool: "run_query", Arguments: arguments(`{"name": "missing"}`)},
+		{Question: "What did we sell?", Tool: "query_metrics", Arguments: arguments(`{"metrics": ["revenue"], "by": ["time:month"]}`)},
+		{Question: "What is open?", Tool: "run_query", Arguments: arguments(`{"name": "in_state", "input": {"state": "open"}}`)},
+	}
+	rules.Classes["orders"] = orders
+	g, _ := gatewayOf(t, 0, rules, bailiwick.Declarations{Metrics: shopMetrics(), Queries: []declared.Declaration{
+		{Name: "in_state", Input: arguments(`{"properties": {"state": {"type": "string"}}}`), SQL: "SELECT id FROM orders WHERE state = :state"}}})
+	set, err := tool.NewSet(g, tool.Data(tool.Options{})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := set.Call(t.Context(), agent(), tool.Request{Name: "get_schema", Arguments: arguments(`{"class_name": "orders"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var questions []string
+	for _, l := range strings.Split(res.Text, "\n") {
+		if text, ok := strings.CutPrefix(l, " e.g. "); ok {
+			questions = append(questions, text[:strings.Index(text, "?")+1])
+		}
+	}
+	if want := []string{"What did we sell?", "What is open?"}; !slices.Equal(questions, want) {
+		t.Errorf("got %q, want %q", questions, want)
 	}
 }
 
