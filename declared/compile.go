@@ -121,14 +121,14 @@ func (b *builder) build() {
 		b.parsePipeline()
 	}
 	if b.Source != "" && b.SQL == "" && len(b.forms()) == 1 {
-		b.wrong([]string{"source"}, "belongs to sql alone: write the class as source.Class")
+		b.wrong([]string{"source"}, "belongs only to sql. Write the class as source.Class")
 	}
 	if len(b.errs) > before {
 		return
 	}
 	for _, name := range b.Arguments() {
 		if !b.used[name] {
-			b.wrong([]string{"input", "properties", name}, "the query doesn't use it; take it out")
+			b.wrong([]string{"input", "properties", name}, "the query doesn't use it. Remove it")
 		}
 	}
 	if len(b.errs) == before {

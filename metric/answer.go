@@ -191,7 +191,7 @@ func (p *Plan) ranged(at int) bool {
 	return true
 }
 
-// compare compares rows in the order of the answer. Null is first, or last in a descending order.
+// compare compares rows in the order of the answer. Null comes first, or last in a descending order.
 func (p *Plan) compare(x, y value.Row) int {
 	for _, t := range p.order {
 		c := value.Order(x[t.column], y[t.column])

@@ -262,7 +262,7 @@ func (b *builder) divide(m *Metric) {
 	b.compileWhen(m)
 	for key, given := range map[string]bool{"on": m.On != "", "measure": m.Declaration.Measure != "", "where": m.Where != nil, "time": m.Time != "", "dimensions": m.Dimensions != nil} {
 		if given {
-			b.wrong([]string{key}, "belongs to a metric with a measure; a ratio takes it from its two metrics")
+			b.wrong([]string{key}, "belongs to a metric with a measure. A ratio has it from its two metrics")
 		}
 	}
 	if len(m.Ratio) != 2 {

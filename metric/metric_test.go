@@ -82,7 +82,7 @@ func TestFaults(t *testing.T) {
 		{metric.Declaration{Ratio: []string{"m"}}, "metrics.m.ratio: names two metrics: the first is divided by the second"},
 		{metric.Declaration{Ratio: []string{"base", "bsae"}}, `metrics.m.ratio.1: there is no metric "bsae". Did you mean base?`},
 		{metric.Declaration{Ratio: []string{"base", "m"}}, "metrics.m.ratio.1: m is a ratio; name metrics with a measure"},
-		{metric.Declaration{Ratio: []string{"base", "base"}, Time: "placed_at"}, "metrics.m.time: belongs to a metric with a measure; a ratio takes it from its two metrics"},
+		{metric.Declaration{Ratio: []string{"base", "base"}, Time: "placed_at"}, "metrics.m.time: belongs to a metric with a measure. A ratio has it from its two metrics"},
 		{metric.Declaration{Name: "base", Ratio: []string{"base", "base"}}, "metrics.base: another metric has the name"},
 	} {
 		if row.d.Name == "" {
