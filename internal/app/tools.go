@@ -15,6 +15,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/pack"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/tools"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -65,15 +66,7 @@ func runnable(c *config.Config, set *action.Set) error {
 			wrong(a, "do", "sql runs a statement, and the source is no SQL database that this program writes to")
 			continue
 		}
-		var values []value.Member
-		for _, name := range a.Parameters() {
-			values = append(values, value.Member{Name: name})
-		}
-		if _, err := sqldriver.OwnedStatement(dialect, nil, a.Statement, value.OfObject(values)); err != nil {
-			message := err.Error()
-			if p, ok := errors.AsType[*problem.Error](err); ok && p.Err != nil {
-				message = p.Err.Error()
-			}
+		if message := wrongStatement(dialect, a); message != "" {
 			wrong(a, "statement", message)
 		}
 	}
@@ -81,6 +74,28 @@ func runnable(c *config.Config, set *action.Set) error {
 		return nil
 	}
 	return faults
+}
+
+// wrongStatement returns the fault of the statement of an action (do: sql), or "".
+func wrongStatement(dialect sqlgen.Dialect, a *action.Action) string {
+	var values []value.Member
+	for _, name := range a.Parameters() {
+		values = append(values, value.Member{Name: name})
+	}
+	_, err := sqldriver.OwnedStatement(dialect, nil, a.Statement, value.OfObject(values))
+	reads := false
+	if err == nil {
+		reads, err = sqldriver.OnlyReads(dialect, a.Statement)
+	}
+	switch p, ok := errors.AsType[*problem.Error](err); {
+	case ok && p.Err != nil:
+		return p.Err.Error()
+	case err != nil:
+		return err.Error()
+	case reads:
+		return "the statement only reads, and an action returns no records. Declare it under queries"
+	}
+	return ""
 }
 
 // callable returns the key and message of the fault if an action (do: http) names no existing operation. Otherwise it

@@ -223,6 +223,25 @@ func TestOwnedParts(t *testing.T) {
 	}
 }
 
+// TestOnlyReads checks which statements of an owner surely change nothing. A function that the gateway doesn't know can
+// write.
+func TestOnlyReads(t *testing.T) {
+	for text, want := range map[string]bool{
+		"SELECT id, total FROM orders WHERE id = :id": true, "-- all\n select count(*) FROM orders WHERE a IN (1, 2)": true, "( SELECT 1 )": true, "TABLE orders": true, "SHOW TABLES": true,
+		"WITH x AS (SELECT 1) SELECT * FROM x": true, "EXPLAIN SELECT 1": true, "SELECT 'update', \"insert\" FROM t /* delete */": true, "VALUES (1)": true,
+		"SELECT DISTINCT (a) FROM t WHERE NOT EXISTS (SELECT 1 FROM u)": true, "SELECT sum(n) OVER (ORDER BY n) FROM t;": true,
+		"UPDATE t SET n = 1": false, "SELECT close_order(:id)": false, "SELECT app.count(:id)": false, `SELECT "count"(:id)`: false, "SELECT * INTO copy FROM t": false, "CALL f()": false,
+		"WITH x AS (DELETE FROM t RETURNING n) SELECT * FROM x": false, "EXPLAIN ANALYZE DELETE FROM t": false, "": false, "PRAGMA user_version = 1": false, "SELECT nextval ('s')": false,
+		"'SELECT 1'": false, "selects": false,
+	} {
+		for _, d := range dialects {
+			if got, err := sqldriver.OnlyReads(d, text); err != nil || got != want {
+				t.Errorf("%q, dialect %s: %v, %v", text, d.Name(), got, err)
+			}
+		}
+	}
+}
+
 // TestColumns checks the columns of statements.
 func TestColumns(t *testing.T) {
 	c, id := pairs(pg), []value.Value{value.OfInt(1), value.OfString("a")}
