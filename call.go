@@ -70,6 +70,8 @@ type Call struct {
 	filed   string // the ID of the change it filed
 	runs    string // the ID of a change that it filed and that runs without approval. "" if there is none
 
+	definitions []string // of the metrics that its statements name
+
 	Remarks
 
 	progress func(done, total float64, message string)

@@ -111,6 +111,42 @@ func (c *Call) QueryMetrics(ctx context.Context, r metric.Request) (*metric.Answ
 	return out, nil
 }
 
+// complete returns q. It sets the time of the call on a SELECT statement without a time, and puts the definitions of
+// metrics in the place of MEASURE.
+func (c *Call) complete(q query.Query) (query.Query, error) {
+	s, ok := q.(*query.SQL)
+	if !ok {
+		return q, nil
+	}
+	s, err := c.inline(s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Now.IsZero() {
+		timed := *s
+		timed.Now = c.Time()
+		s = &timed
+	}
+	return s, nil
+}
+
+// inline returns q with the definitions of metrics in the place of MEASURE. The answer of the call names them.
+func (c *Call) inline(q *query.SQL) (*query.SQL, error) {
+	if !metric.Named(q) {
+		return q, nil
+	}
+	out, definitions, err := metric.Inline(q, c.Metrics(), c.Views)
+	for _, d := range definitions {
+		if !slices.Contains(c.definitions, d) {
+			c.definitions = append(c.definitions, d)
+		}
+	}
+	return out, err
+}
+
+// Definitions returns the meanings of the metrics that statements of the call name by MEASURE.
+func (c *Call) Definitions() []string { return c.definitions }
+
 // groups returns all records of a statement of metrics.
 func (c *Call) groups(ctx context.Context, q *query.SQL) ([]value.Row, error) {
 	before := len(c.Notes())

@@ -146,7 +146,11 @@ func (c *Call) Explain(ctx context.Context, q query.Query) (string, error) {
 // prepareQuery permits q and finds its source, and reports whether the caller may see the command that would run.
 func (c *Call) prepareQuery(q query.Query) (policy.Permit, source.Source, bool, error) {
 	c.recordClass(q.From())
-	permit, s, err := c.gateway.prepare(c.policy, c.who, c.withTime(q), 0)
+	q, err := c.complete(q)
+	if err != nil {
+		return policy.Permit{}, nil, false, err
+	}
+	permit, s, err := c.gateway.prepare(c.policy, c.who, q, 0)
 	if err != nil {
 		return permit, nil, false, err
 	}

@@ -59,7 +59,9 @@ func wide(q query.Query) query.Query {
 // answeredOnce runs a query and passes its rows to shape.
 func answeredOnce[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (out T, err error) {
 	c.recordClass(q.From())
-	q = c.withTime(q)
+	if q, err = c.complete(q); err != nil {
+		return out, err
+	}
 	if c.trial {
 		_, _, err := c.gateway.prepare(c.policy, c.who, q, most)
 		return out, cmp.Or(err, errPermitted)
@@ -77,16 +79,6 @@ func answeredOnce[T any](ctx context.Context, c *Call, q query.Query, most int, 
 		}
 	}
 	return out, err
-}
-
-// withTime returns q, and sets the time of the call on a SELECT statement without a time.
-func (c *Call) withTime(q query.Query) query.Query {
-	if s, ok := q.(*query.SQL); ok && s.Now.IsZero() {
-		timed := *s
-		timed.Now = c.Time()
-		return &timed
-	}
-	return q
 }
 
 // Read answers q with a page, cut to the byte budget, and a cursor if there is more.
@@ -151,6 +143,10 @@ func (c *Call) Aggregate(ctx context.Context, q *query.Pipeline) (*result.Page, 
 
 // SQL answers a SELECT statement with a page, cut to the byte budget, and a cursor if there is more.
 func (c *Call) SQL(ctx context.Context, q *query.SQL) (*result.Page, error) {
+	q, err := c.inline(q)
+	if err != nil {
+		return nil, err
+	}
 	page, err := c.computePage(ctx, q)
 	if err == nil {
 		if page.More = page.More || page.Cut; page.More {
@@ -179,11 +175,15 @@ func (c *Call) computePage(ctx context.Context, q query.Query) (*result.Page, er
 // Look returns the records of q as objects, as the caller sees them, for a note about another answer. It adds no notes
 // itself.
 func (c *Call) Look(ctx context.Context, q query.Query) ([]value.Value, error) {
+	q, err := c.complete(q)
+	if err != nil {
+		return nil, err
+	}
 	if c.trial {
-		_, _, err := c.gateway.prepare(c.policy, c.who, c.withTime(q), 0)
+		_, _, err := c.gateway.prepare(c.policy, c.who, q, 0)
 		return nil, cmp.Or(err, errPermitted)
 	}
-	rows, err := c.gateway.rows(ctx, c.policy, c.who, c.withTime(q), 0)
+	rows, err := c.gateway.rows(ctx, c.policy, c.who, q, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ const base = "m"
 // lead to.
 type statement struct {
 	view   *policy.View
+	alias  string                // of the class of view
+	prefix string                // of the names that the statement gives
 	zone   string                // of periods, or "" for UTC
 	views  func() []*policy.View // of the caller, for errors. It may be nil
 	from   sqlparse.From
@@ -32,7 +34,7 @@ type statement struct {
 }
 
 func newStatement(v *policy.View, zone string, views func() []*policy.View) *statement {
-	return &statement{view: v, zone: zone, views: views, from: table(v, base), joined: map[string]string{}, params: map[string]value.Value{}}
+	return &statement{view: v, alias: base, zone: zone, views: views, from: table(v, base), joined: map[string]string{}, params: map[string]value.Value{}}
 }
 
 // table returns the class of v under an alias.
@@ -49,7 +51,7 @@ func named(alias, field string) *sqlparse.Name {
 
 // param returns a parameter with a value.
 func (s *statement) param(v value.Value) sqlparse.Expr {
-	name := "p" + strconv.Itoa(len(s.params)+1)
+	name := s.prefix + "p" + strconv.Itoa(len(s.params)+1)
 	s.params[name] = v
 	return &sqlparse.Param{Name: name}
 }
@@ -57,7 +59,7 @@ func (s *statement) param(v value.Value) sqlparse.Expr {
 // column returns the column at path, and the field that it holds. It joins the records behind pointers, of which each
 // record has at most one. at is the JSON pointer of the path.
 func (s *statement) column(path query.Path, at string) (*sqlparse.Name, *schema.Field, error) {
-	v, alias := s.view, base
+	v, alias := s.view, s.alias
 	for i, name := range path {
 		f := v.Field(name)
 		if f == nil {
@@ -92,9 +94,11 @@ func (s *statement) join(path, alias, pointer string, behind *policy.View, key s
 	if to, ok := s.joined[path]; ok {
 		return to
 	}
-	to := "j" + strconv.Itoa(len(s.joined)+1)
+	to := s.prefix + "j" + strconv.Itoa(len(s.joined)+1)
 	s.joined[path] = to
-	s.from = &sqlparse.Join{Kind: "left", Left: s.from, Right: table(behind, to), On: &sqlparse.Binary{Op: "=", L: named(to, key), R: named(alias, pointer)}}
+	right := table(behind, to)
+	right.Alias.Hidden = true
+	s.from = &sqlparse.Join{Kind: "left", Left: s.from, Right: right, On: &sqlparse.Binary{Op: "=", L: named(to, key), R: named(alias, pointer)}}
 	return to
 }
 
@@ -185,7 +189,7 @@ func (m *Metric) addTo(s *statement) {
 	if s.err != nil {
 		return
 	}
-	call, err := m.measure.call(base, filter)
+	call, err := m.measure.call(s.alias, filter)
 	if err != nil {
 		s.err = err
 		return

@@ -49,6 +49,13 @@ func (q *SQL) As(s *sqlparse.Query) *SQL {
 	return &out
 }
 
+// With returns a copy of q at the same position, with another statement and other parameters.
+func (q *SQL) With(s *sqlparse.Query, params map[string]value.Value) *SQL {
+	out := *q
+	out.statement, out.Params = s, params
+	return &out
+}
+
 // LimitValue returns the number in the LIMIT at the end of the statement, written or from a parameter, and whether there
 // is one.
 func (q *SQL) LimitValue() (n int, ok bool) {

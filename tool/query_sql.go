@@ -33,6 +33,7 @@ func querySQL() Tool {
 			"next_call": {"type": "object"},
 			"_truncated": {"type": "object"},
 			"statement": {"type": "string"},
+			"definitions": {"type": "array", "items": {"type": "string"}},
 			"hints": {"type": "array", "items": {"type": "string"}}}}`),
 		Annotations: reads(),
 		Category:    Query,

@@ -55,6 +55,7 @@ const queryOutput = `{"type": "object", "properties": {
 	"next_call": {"type": "object"},
 	"_truncated": {"type": "object"},
 	"statement": {"type": "string"},
+	"definitions": {"type": "array", "items": {"type": "string"}},
 	"hints": {"type": "array", "items": {"type": "string"}}}}`
 
 // unlistedQueries returns the queries that have no tool of their own.

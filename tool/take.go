@@ -53,6 +53,11 @@ func (r *Result) explain(ctx context.Context, c *bailiwick.Call, can func(tool s
 	if n := len(r.Structured); len(notes) > 0 && n > 2 && r.Structured[n-1] == '}' {
 		r.Structured = append(list(notes).AppendJSON(append(r.Structured[:n-1:n-1], `,"hints":`...)), '}')
 	}
+	definitions := c.Definitions()
+	if n := len(r.Structured); len(definitions) > 0 && n > 2 && r.Structured[n-1] == '}' {
+		r.Structured = append(list(definitions).AppendJSON(append(r.Structured[:n-1:n-1], `,"definitions":`...)), '}')
+	}
+	notes = append(notes, definitions...)
 	if r.json {
 		r.Text = string(r.Structured)
 		return

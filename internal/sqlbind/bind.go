@@ -229,6 +229,9 @@ func (r *rel) unknownColumnError(n *sqlparse.Name, parts []sqlparse.Ident) error
 	var names, tables []string
 	for at := r; at != nil; at = at.outer {
 		for _, c := range at.cols {
+			if c.hidden && c.unlisted {
+				continue
+			}
 			if !slices.Contains(tables, c.table) {
 				tables = append(tables, c.table)
 			}

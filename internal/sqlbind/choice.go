@@ -17,8 +17,14 @@ func among(f *called, a []node) (node, error) {
 		values[i] = a[i].Node
 	}
 	all, t, err := f.together(values, f.Call.Name, f.place())
-	n := node{Node: typecheck.Node{Expr: plan.Apply{Op: plan.IfNull, Args: all, T: t}, List: typecheck.Lists(values)}, Marks: common(a)}
-	return n, err
+	if err != nil {
+		return node{}, err
+	}
+	x := all[0] // databases take no coalesce with one argument
+	if len(all) > 1 {
+		x = plan.Apply{Op: plan.IfNull, Args: all, T: t}
+	}
+	return node{Node: typecheck.Node{Expr: x, List: typecheck.Lists(values)}, Marks: common(a)}, nil
 }
 
 // common returns the marks of the common value of list. Nulls without a type don't count.

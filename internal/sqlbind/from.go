@@ -152,6 +152,9 @@ func (b *binder) applyAlias(r *rel, a sqlparse.Alias, name string) error {
 	}
 	for i := range r.cols {
 		r.cols[i].table = name
+		if a.Hidden {
+			r.cols[i].hidden, r.cols[i].unlisted = true, true
+		}
 		if i < len(a.Columns) {
 			r.cols[i].name = a.Columns[i].Text
 		}

@@ -111,7 +111,7 @@ func (r *rel) using(left, right *rel, j *sqlparse.Join, st *plan.Join) error {
 	names := j.Using
 	if j.Natural {
 		for _, c := range left.cols {
-			if slices.ContainsFunc(right.cols, func(other col) bool { return strings.EqualFold(other.name, c.name) }) {
+			if !c.hidden && slices.ContainsFunc(right.cols, func(other col) bool { return !other.hidden && strings.EqualFold(other.name, c.name) }) {
 				names = append(names, sqlparse.Ident{Text: c.name, Quoted: true, At: j.At})
 			}
 		}

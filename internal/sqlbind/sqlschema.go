@@ -83,6 +83,8 @@ var catalogues = map[string]map[string]described{
 		"tables": {[]string{"table_schema", "table_name", "table_type"}, func(t *typecheck.Relation, add func(...value.Value)) {
 			add(text("public"), text(t.Name), text("BASE TABLE"))
 		}},
+		// The rows of metrics aren't those of views: package metric puts a list in the place of this table.
+		"metrics": {[]string{"name", "unit", "description", "definition", "class", "dimensions"}, func(*typecheck.Relation, func(...value.Value)) {}},
 		"columns": {[]string{"table_schema", "table_name", "column_name", "ordinal_position", "is_nullable", "data_type", "mask"}, describeColumns},
 		"key_column_usage": {[]string{"constraint_schema", "constraint_name", "table_schema", "table_name", "column_name", "ordinal_position", "position_in_unique_constraint",
 			"referenced_table_schema", "referenced_table_name", "referenced_column_name"}, describeKeys},

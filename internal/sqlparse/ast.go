@@ -165,10 +165,12 @@ func (*Derived) isFrom()  {}
 func (*Function) isFrom() {}
 func (*Join) isFrom()     {}
 
-// An Alias names a FROM item and, if it has Columns, its columns.
+// An Alias names a FROM item and, if it has Columns, its columns. Only qualified names find the columns of a Hidden
+// item, and * omits them. The parser makes no hidden items.
 type Alias struct {
 	Name    *Ident
 	Columns []Ident
+	Hidden  bool
 }
 
 // A Window is the specification of an OVER clause.

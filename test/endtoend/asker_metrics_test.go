@@ -33,11 +33,35 @@ func metricsOf(twin bool) []metric.Declaration {
 	)
 }
 
+// aMetric returns the name of a metric, which may be hidden or missing.
+func (a *asker) aMetric() string {
+	return pick(a.Rand, "issues", "points", "longest", "roles", "remarks", "each", "issues", "points", "phones", "born", "callers", "theirs", "share", "absent", "phone")
+}
+
+// measured returns a SELECT with MEASURE, which may name a hidden or missing metric, class or field.
+func (a *asker) measured() string {
+	a.asked = pick(a.Rand, "issues", "issues", "users", "comments")
+	from := a.asked + " AS t"
+	switch a.IntN(5) {
+	case 0:
+		from += pick(a.Rand, " JOIN ", " LEFT JOIN ", " FULL JOIN ") + a.class() + " AS j ON j." + pick(a.Rand, "id", "id", a.field()) + " = " + a.named()
+	case 1:
+		from = a.class() + " AS j LEFT JOIN " + from + " ON j." + pick(a.Rand, "id", "id", a.field()) + " = " + a.named()
+	case 2:
+		from += pick(a.Rand, " NATURAL JOIN ", ", ") + a.class() + " AS j"
+	}
+	measure := "MEASURE(" + pick(a.Rand, "", "", "t.", "j.") + a.aMetric() + ")" + pick(a.Rand, "", "", " FILTER (WHERE "+a.compared(0)+")")
+	if a.IntN(3) == 0 {
+		return "SELECT " + measure + ", MEASURE(" + a.aMetric() + ") FROM " + from
+	}
+	key := a.named()
+	return "SELECT " + key + ", " + measure + " FROM " + from + pick(a.Rand, "", " WHERE "+a.compared(1)) + " GROUP BY " + pick(a.Rand, key, "1", a.named()) +
+		pick(a.Rand, "", " HAVING MEASURE("+a.aMetric()+") > 1") + pick(a.Rand, "", " ORDER BY MEASURE("+a.aMetric()+")", " ORDER BY 2")
+}
+
 // metrics returns the arguments of a question about metrics.
 func (a *asker) metrics() []string {
-	name := func() string {
-		return pick(a.Rand, "issues", "points", "longest", "roles", "remarks", "each", "issues", "points", "phones", "born", "callers", "theirs", "share", "absent", "phone")
-	}
+	name := a.aMetric
 	a.asked = pick(a.Rand, "issues", "issues", "users", "comments")
 	args := []string{fmt.Sprintf(`"metrics": [%q]`, name())}
 	if a.IntN(3) == 0 {

@@ -10,11 +10,14 @@ import (
 // sql returns a random SELECT. It also names hidden and missing classes and fields.
 func (a *asker) sql() string {
 	if a.IntN(12) == 0 {
-		return pick(a.Rand, `SELECT * FROM information_schema.columns`, `SELECT table_name FROM information_schema.tables`, `SELECT * FROM information_schema.key_column_usage`, `SELECT * FROM information_schema.table_constraints`, `SELECT * FROM information_schema.constraint_column_usage`, `SELECT * FROM pg_catalog.pg_constraint`, `SELECT 1 AS one`,
+		return pick(a.Rand, `SELECT * FROM information_schema.columns`, `SELECT table_name FROM information_schema.tables`, `SELECT * FROM information_schema.key_column_usage`, `SELECT * FROM information_schema.table_constraints`, `SELECT * FROM information_schema.constraint_column_usage`, `SELECT * FROM pg_catalog.pg_constraint`, `SELECT * FROM information_schema.metrics`, `SELECT count(*) AS n FROM information_schema.metrics m WHERE m.class = 'users'`, `SELECT 1 AS one`,
 			`SELECT * FROM vaults`, `SELECT * FROM absent`, `DELETE FROM issues`, `SELECT 1; SELECT 2`, `SELECT version()`)
 	}
 	if a.IntN(10) == 0 {
 		return a.noted()
+	}
+	if a.IntN(8) == 0 {
+		return a.measured()
 	}
 	if a.IntN(2) == 0 {
 		return a.drawn()
