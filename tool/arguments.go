@@ -10,6 +10,11 @@ import (
 // arguments are the arguments of a call, already checked against the tool's schema.
 type arguments struct{ value.Value }
 
+func (a arguments) has(name string) bool {
+	v, ok := a.Get(name)
+	return ok && !v.IsNull()
+}
+
 func (a arguments) text(name string) string {
 	v, _ := a.Get(name)
 	return v.Text()

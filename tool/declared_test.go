@@ -10,6 +10,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -32,6 +33,33 @@ func declarations(t testing.TB) []declared.Declaration {
 		{Name: "worth", Input: state, Pipeline: read(`{"class": "orders", "stages": [{"$match": {"state": {"$ne": {"$input": "state"}}}}, {"$group": {"_id": "$state", "n": {"$count": {}}, "not": {"$max": {"$input": "state"}}}}, {"$sort": {"_id": 1}}]}`)},
 		{Name: "margins", When: `"operator" in principal.scopes`, SQL: "SELECT id FROM orders"},
 		{Name: "acme_only", When: `principal.tenant == "globex"`, SQL: "SELECT id FROM orders", Tool: true},
+	}
+}
+
+// TestUnlistedRunQuery checks the tool run_query for a caller whose queries all have tools: it isn't listed, and it can be
+// called by name. For a caller without queries it doesn't exist.
+func TestUnlistedRunQuery(t *testing.T) {
+	g, _ := gatewayOf(t, 0, shopRules(), bailiwick.Declarations{Queries: declarations(t)[:1]})
+	set, err := tool.NewSet(g, append(tool.Data(tool.Options{}), tool.QueryTools(g.AllQueries())...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := agent()
+	nobody.Classes = identity.List{Only: []string{"customers"}}
+	for _, tt := range []struct {
+		who  identity.Principal
+		want string
+	}{{agent(), "unlisted orders_of(customer?, since?): Orders of one customer, newest first.\n  customer integer\n  since string date"}, {nobody, " unknown_tool"}} {
+		got := ""
+		for _, tl := range set.List(tt.who, "") {
+			if tl.Name == declared.RunTool {
+				got = map[bool]string{true: "unlisted", false: "listed"}[tl.Unlisted]
+			}
+		}
+		res, err := set.Call(t.Context(), tt.who, tool.Request{Name: declared.RunTool, Arguments: value.OfObject(nil)})
+		if got += " " + res.Text + string(problem.CodeOf(err)); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
 	}
 }
 

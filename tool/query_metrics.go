@@ -20,8 +20,8 @@ func queryMetrics() Tool {
 		Name:        "query_metrics",
 		Title:       "Query metrics",
 		Description: `Compute metrics as the owner defined them, such as revenue, by fields, pointer paths and periods. get_schema lists the metrics of a class.`,
-		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["metrics"], "properties": {
-			"metrics": {"type": "array", "minItems": 1, "maxItems": 8, "items": {"type": "string"}},
+		Input: compact(`{"type": "object", "additionalProperties": false, "properties": {
+			"metrics": {"type": "array", "minItems": 1, "maxItems": 8, "items": {"type": "string"}, "description": "without it: the metrics with their definitions"},
 			"by": {"type": "array", "maxItems": 4, "items": {"type": "string"}, "description": "customer_id.region, placed_at:month; time:month is the metrics' own date"},
 			"where": {"type": "object"},
 			"from": {"type": "string", "description": "2026, 2026-Q3, 2026-07 or 2026-07-01"},
@@ -32,7 +32,8 @@ func queryMetrics() Tool {
 			"limit": {"type": "integer", "minimum": 1, "maximum": ` + strconv.Itoa(metric.MaxLimit) + `, "description": "default ` + strconv.Itoa(metric.DefaultLimit) + `"},
 			"timezone": {"type": "string", "description": "Europe/Oslo or +05:30; UTC when absent"},
 			"format": {"type": "string", "enum": ["json", "csv", "markdown", "table"]}}}`),
-		Output: compact(`{"type": "object", "required": ["result_count", "has_more"], "properties": {
+		Output: compact(`{"type": "object", "properties": {
+			"metrics": {"type": "array", "items": {"type": "object"}},
 			"results": {"type": "array", "items": {"type": "object"}},
 			"output": {"type": "string"},
 			"result_count": {"type": "integer"},
@@ -44,6 +45,9 @@ func queryMetrics() Tool {
 		offers:      func(s *Set, p identity.Principal) bool { return len(s.gateway.Metrics(p)) > 0 },
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
 			args := arguments{in}
+			if !args.has("metrics") {
+				return listMetrics(c.Metrics()), nil
+			}
 			where, err := args.where()
 			if err != nil {
 				return Result{}, err

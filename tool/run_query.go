@@ -15,14 +15,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// runQuery returns the tool that runs a declared query by its name. A caller without such queries doesn't have it.
+// runQuery returns the tool that runs a declared query by its name, and lists the queries without a name. A caller
+// without queries doesn't have it. It isn't listed for callers whose queries all have tools of their own.
 func runQuery() Tool {
 	return Tool{
 		Name:        declared.RunTool,
 		Title:       "Run a query of the owner",
 		Description: "Run a query that the owner declared.",
-		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["name"], "properties": {
-			"name": {"type": "string"},
+		Input: compact(`{"type": "object", "additionalProperties": false, "properties": {
+			"name": {"type": "string", "description": "without it: the queries with their inputs"},
 			"input": {"type": "object"},
 			"limit": {"type": "integer", "minimum": 1, "maximum": 1000},
 			"cursor": {"type": "string"},
@@ -32,10 +33,18 @@ func runQuery() Tool {
 		Annotations: reads(),
 		Category:    Query,
 		Timeout:     aggregateTimeout,
-		offers:      func(s *Set, p identity.Principal) bool { return len(unlistedQueries(s.gateway.Queries(p))) > 0 },
-		about:       func(s *Set, p identity.Principal) string { return aboutQueries(unlistedQueries(s.gateway.Queries(p))) },
+		offers:      func(s *Set, p identity.Principal) bool { return len(s.gateway.Queries(p)) > 0 },
+		adapt: func(s *Set, p identity.Principal, own *Tool) {
+			named := unlistedQueries(s.gateway.Queries(p))
+			if own.Unlisted = own.Unlisted || len(named) == 0; len(named) > 0 {
+				own.Description = aboutQueries(named)
+			}
+		},
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
 			args := arguments{in}
+			if !args.has("name") {
+				return listQueries(c.Queries(ctx)), nil
+			}
 			q, err := c.FindQuery(ctx, args.text("name"), "/name")
 			if err != nil {
 				return Result{}, err
@@ -48,6 +57,7 @@ func runQuery() Tool {
 
 // queryOutput is the output schema of declared queries.
 const queryOutput = `{"type": "object", "properties": {
+	"queries": {"type": "array", "items": {"type": "object"}},
 	"results": {"type": "array", "items": {"type": "object"}},
 	"output": {"type": "string"},
 	"result_count": {"type": "integer"},

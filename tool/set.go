@@ -186,9 +186,10 @@ func (s *Set) List(p identity.Principal, category string) []*Tool {
 		out = nil
 		for _, t := range s.registered().tools {
 			if (category == "" || string(t.Category) == category) && s.gateway.May(p, t.Ask()) == nil && s.isOffered(t, p) {
-				if t.about != nil {
+				if t.adapt != nil {
 					own := *t
-					own.Description, t = t.about(s, p), &own
+					t.adapt(s, p, &own)
+					t = &own
 				}
 				out = append(out, t)
 			}

@@ -100,7 +100,7 @@ type Tool struct {
 	takes  json.RawMessage                       // the schema for calls if they may have arguments that Input doesn't list, or nil for Input
 	fault  error                                 // the reason why Typed could not describe it
 	offers func(*Set, identity.Principal) bool   // as Offered, for a tool that depends on its set
-	about  func(*Set, identity.Principal) string // the Description for a principal, or nil
+	adapt  func(*Set, identity.Principal, *Tool) // changes the listed copy of the tool for a principal, or nil
 	bind   func(*Set) Handler                    // makes Handle for a tool that depends on its set, or nil for other tools
 }
 

@@ -29,7 +29,7 @@ func rootCommand(t *terminal.Terminal) *cobra.Command {
 	root.PersistentFlags().BoolVar(&t.JSON, "json", false, "write results and errors as JSON on standard output")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return config.Usage(err) })
 	terminal.Group(root)
-	root.AddCommand(demoCommand(t), serveCommand(t), agentcmd.AskCommand(t), agentcmd.ChatCommand(t), agentcmd.ShellCommand(t), agentcmd.EvalCommand(t), agentcmd.CallCommand(t), agentcmd.ToolsCommand(t), agentcmd.SchemaCommand(t), agentcmd.ExportCommand(t), agentcmd.SQLCommand(t), agentcmd.PromptsCommand(t), agentcmd.ResourcesCommand(t), agentcmd.DispatchCommand(t), operate.TokenCommand(t), operate.PeopleCommand(t), operate.ConnectCommand(t), operate.StoreCommand(t),
+	root.AddCommand(demoCommand(t), serveCommand(t), agentcmd.AskCommand(t), agentcmd.ChatCommand(t), agentcmd.ShellCommand(t), agentcmd.EvalCommand(t), agentcmd.CallCommand(t), agentcmd.ToolsCommand(t), agentcmd.SchemaCommand(t), agentcmd.ExportCommand(t), agentcmd.SQLCommand(t), agentcmd.QueryCommand(t), agentcmd.MetricsCommand(t), agentcmd.PromptsCommand(t), agentcmd.ResourcesCommand(t), agentcmd.DispatchCommand(t), operate.TokenCommand(t), operate.PeopleCommand(t), operate.ConnectCommand(t), operate.StoreCommand(t),
 		operate.AuditCommand(t), operate.ReviewCommand(t), operate.PolicyCommand(t), checkCommand(t), configCommand(t), notifyCommand(t), initCommand(t), operate.Health(t), operate.Doctor(t), docsCommand(t), versionCommand(t))
 	return root
 }

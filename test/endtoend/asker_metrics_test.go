@@ -63,6 +63,9 @@ func (a *asker) measured() string {
 func (a *asker) metrics() []string {
 	name := a.aMetric
 	a.asked = pick(a.Rand, "issues", "issues", "users", "comments")
+	if a.IntN(12) == 0 { // the list of metrics
+		return nil
+	}
 	args := []string{fmt.Sprintf(`"metrics": [%q]`, name())}
 	if a.IntN(3) == 0 {
 		args[0] = fmt.Sprintf(`"metrics": [%q, %q]`, name(), name())

@@ -62,6 +62,9 @@ func (a *asker) declaredCall(name string) []string {
 		rarely(`"code": %s`, word)
 		return args
 	}
+	if a.IntN(8) == 0 { // the list of queries
+		return args
+	}
 	var in []string
 	if a.IntN(4) > 0 {
 		in = append(in, `"text": `+word)
