@@ -278,7 +278,7 @@ func unchangedText(found *change.Change) string {
 	}
 	switch {
 	case found.HasUnknownEffects():
-		return "the present value of what it changes is not known, whole or in part; what was read is as it was previewed"
+		return "the present value of what it changes is not known, whole or in part. What was read is as it was previewed"
 	case is(change.PresentUnread):
 		return "nothing was read of what it changes"
 	}

@@ -386,6 +386,6 @@ func (c *Call) again(ctx context.Context, name string, err error) bool {
 // changed.
 func explainClassChange(err error) {
 	if p := problem.Of(err); errors.Is(err, source.ErrChanged) && p != nil {
-		p.Detail, p.Suggestion = "the class has changed in the source since it was described", "get_schema has its fields as they are now; if the call fails again, tell the operator the correlation id"
+		p.Detail, p.Suggestion = "the class has changed in the source since it was described", "get_schema has its fields as they are now. If the call fails again, tell the operator the correlation id"
 	}
 }

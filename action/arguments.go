@@ -32,10 +32,10 @@ func (b *builder) compileCheck() {
 	case d.Class == "":
 		return
 	case b.Do == Delete:
-		b.wrong([]string{key}, "what deletes has nothing to check; take it out")
+		b.wrong([]string{key}, "what deletes has nothing to check. Take it out")
 		return
 	case d.Record == writes.CheckNew && b.Do == Update:
-		b.wrong([]string{key, "record"}, "what updates changes a record that is there; take it out")
+		b.wrong([]string{key, "record"}, "what updates changes a record that is there. Take it out")
 		return
 	case d.Record == "" && b.Do == Create:
 		d.Record = writes.CheckNew

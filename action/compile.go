@@ -116,7 +116,7 @@ func (b *builder) build() {
 		return
 	}
 	if b.Name == revert {
-		b.wrong(nil, "revert is what people do with a change; choose another name")
+		b.wrong(nil, "revert is what people do with a change. Choose another name")
 	}
 	b.scope()
 	b.target()
@@ -126,9 +126,9 @@ func (b *builder) build() {
 	b.compileCheck()
 	b.variables()
 	if b.record, b.summary = b.call.Optional(b.Record, "record"), b.call.Optional(b.Summary, "summary"); b.record != nil && b.Do == Create {
-		b.wrong([]string{"record"}, "a new record has no id yet; take it out")
+		b.wrong([]string{"record"}, "a new record has no id yet. Take it out")
 	} else if b.record != nil && b.Class.Recordless {
-		b.wrong([]string{"record"}, "%s is a description without records; take it out", b.Class.Name)
+		b.wrong([]string{"record"}, "%s is a description without records. Take it out", b.Class.Name)
 	}
 	b.sets()
 	early, late := b.call.Require(b.Require)
@@ -249,7 +249,7 @@ func (b *builder) sets() {
 	b.permitted = b.Permitted
 	switch {
 	case b.Do == Delete && (b.set != nil || b.permitted != nil):
-		b.wrong([]string{"set"}, "what deletes sets nothing; take it out")
+		b.wrong([]string{"set"}, "what deletes sets nothing. Take it out")
 	case record && b.set == nil && b.permitted == nil:
 		b.wrong(nil, "needs set, or permitted")
 	case b.permitted != nil && !record:

@@ -216,7 +216,7 @@ func TestKey(t *testing.T) {
 	})
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello</html>") }))
 	defer page.Close()
-	if _, err := begin(t, "openai", page.URL, assistant.Options{}).Ask(t.Context(), "Hello"); err == nil || !strings.Contains(err.Error(), "is the base URL right?") {
+	if _, err := begin(t, "openai", page.URL, assistant.Options{}).Ask(t.Context(), "Hello"); err == nil || !strings.Contains(err.Error(), "Is the base URL right?") {
 		t.Error(err)
 	}
 }

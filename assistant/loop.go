@@ -241,7 +241,7 @@ func (t *turn) confirm(ctx context.Context, j *job) error {
 	}
 	if !yes {
 		j.ready, j.call.Refused = false, true
-		j.call.Result = refuse("the user declined this call", "do not try it again; ask the user what they want instead")
+		j.call.Result = refuse("the user declined this call", "do not try it again. Ask the user what they want instead")
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func newCatalogue(all []client.Tool) *catalogue {
 	}
 	if c.rest != nil {
 		c.declared = append(c.declared,
-			llm.Declaration{Name: findTools, Description: fmt.Sprintf("Find more tools: there are %d beside those you see. Returns names, descriptions and input schemas; call them with %s.", len(c.rest), useTool),
+			llm.Declaration{Name: findTools, Description: fmt.Sprintf("Find more tools: there are %d beside those you see. Returns names, descriptions and input schemas. Call them with %s.", len(c.rest), useTool),
 				Schema: json.RawMessage(`{"type":"object","required":["query"],"properties":{"query":{"type":"string","description":"words that the tool's name or description has"}}}`)},
 			llm.Declaration{Name: useTool, Description: "Call a tool that " + findTools + " found.",
 				Schema: json.RawMessage(`{"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"object"}}}`)})
@@ -104,7 +104,7 @@ func (c *catalogue) find(query string) string {
 	}
 	more := ""
 	if len(all) > most {
-		more = fmt.Sprintf("\n%d more; add a word.", len(all)-most)
+		more = fmt.Sprintf("\n%d more. Add a word.", len(all)-most)
 		all = all[:most]
 	}
 	b, err := json.Marshal(all)

@@ -106,7 +106,7 @@ func (c *checker) reportUnsignedEnd(end int64) {
 	}
 	detail := "no checkpoint covers them"
 	if c.strange > 0 {
-		detail += fmt.Sprintf(" that this key has signed; %d are signed by another or forged", c.strange)
+		detail += fmt.Sprintf(" that this key has signed. %d are signed by another or forged", c.strange)
 	}
 	c.add(max(c.signed.Seq, c.base.Seq)+1, end, Unsigned, detail)
 }

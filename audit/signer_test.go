@@ -283,16 +283,16 @@ func TestForged(t *testing.T) {
 			"one too many":      {func(r *audit.Record) int { return 1 + count(r.Seq == 700) }, keyOf(1), "forked 501-5010: the checkpoint at record 1002 was signed over another past"},
 			"no checkpoints":    {func(r *audit.Record) int { return count(r.Checkpoint == "") }, keyOf(1), "unsigned 1-5000: no checkpoint covers them"},
 			"none behind it":    {func(r *audit.Record) int { eve(r); return count(r.Checkpoint == "" || r.Seq < 700) }, keyOf(1), "unsigned 501-5001: no checkpoint covers them"},
-			"signed by another": {func(r *audit.Record) int { eve(r); r.Checkpoint = theirs[r.Seq]; return 1 }, keyOf(1), "unsigned 1-5011: no checkpoint covers them that this key has signed; 11 are signed by another or forged"},
+			"signed by another": {func(r *audit.Record) int { eve(r); r.Checkpoint = theirs[r.Seq]; return 1 }, keyOf(1), "unsigned 1-5011: no checkpoint covers them that this key has signed. 11 are signed by another or forged"},
 			"its end signed by another": {func(r *audit.Record) int {
 				if r.Seq > 4000 && r.Checkpoint != "" {
 					r.Checkpoint = theirs[r.Seq]
 				}
 				return 1
-			}, keyOf(1), "unsigned 3501-5011: no checkpoint covers them that this key has signed; 4 are signed by another or forged"},
+			}, keyOf(1), "unsigned 3501-5011: no checkpoint covers them that this key has signed. 4 are signed by another or forged"},
 			"a short log":              {first, keyOf(1), ""},
-			"a short log, another key": {first, keyOf(2), "unsigned 1-700: no checkpoint covers them that this key has signed; 1 are signed by another or forged"},
-			"another key":              {func(*audit.Record) int { return 1 }, keyOf(2), "unsigned 1-5011: no checkpoint covers them that this key has signed; 11 are signed by another or forged"},
+			"a short log, another key": {first, keyOf(2), "unsigned 1-700: no checkpoint covers them that this key has signed. 1 are signed by another or forged"},
+			"another key":              {func(*audit.Record) int { return 1 }, keyOf(2), "unsigned 1-5011: no checkpoint covers them that this key has signed. 11 are signed by another or forged"},
 		} {
 			log := rewrite(t, m, tt.edit)
 			report, err := audit.VerifyWithKeys(t.Context(), log, trusted(tt.key))

@@ -132,8 +132,8 @@ func wordsOfSide(words []review.Word, kind string) []review.Word {
 
 // lendsText describes what an agent may do with a scope.
 func lendsText(s identity.Scope) string {
-	return map[identity.Scope]string{identity.Read: "records that you see", identity.Write: "propose to create and change records; people review it",
-		identity.Delete: "propose to delete records; people review it", identity.Schema: "propose to change classes and fields", identity.Explain: "see the statements that a query runs"}[s]
+	return map[identity.Scope]string{identity.Read: "records that you see", identity.Write: "propose to create and change records. People review it",
+		identity.Delete: "propose to delete records. People review it", identity.Schema: "propose to change classes and fields", identity.Explain: "see the statements that a query runs"}[s]
 }
 
 // grantsText describes what a person may do with a scope.

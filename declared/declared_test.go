@@ -67,7 +67,7 @@ func TestFaults(t *testing.T) {
 		{Declaration{SQL: "SELECT id FROM orders WHERE note = $1"}, `queries.x.sql: write :name, with the name of an argument of input`},
 		{Declaration{SQL: "SELECT id FROM (SELECT id FROM orders WHERE note IN (SELECT :y)) AS t"}, `queries.x.sql: input has no argument "y"`},
 		{Declaration{SQL: "SELECT id FROM orders WHERE note = :limit", Input: object(t, `{"properties": {"limit": {"type": "integer"}}}`)},
-			`queries.x.input.properties.limit: is an argument that the gateway adds; choose another name`},
+			`queries.x.input.properties.limit: is an argument that the gateway adds. Choose another name`},
 		{Declaration{SQL: "SELECT id\nFROM ordres"}, `queries.x.sql: there is no class "ordres". Did you mean orders?`},
 		{Declaration{SQL: "SELECT id\nFROM orders WHERE satus = 'open'"}, `queries.x.sql: unknown column "satus". Did you mean status?`},
 		{Declaration{SQL: "DELETE FROM orders"}, `queries.x.sql: DELETE can't be run here: a statement is one SELECT; changes are proposed with the tools for changes, and a person reviews them`},

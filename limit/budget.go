@@ -173,7 +173,7 @@ func budgetError(whose, what string, now time.Time) error {
 	p := refusal(whose+"_daily_"+what, 0, nil).(*problem.Error)
 	p.Code, p.RetryAfter = problem.BudgetExceeded, (DayOf(now)+1).start().Sub(now).Truncate(time.Millisecond)+p.RetryAfter
 	p.Detail = "The daily budget of " + what + " is spent"
-	p.Suggestion = "The next day begins at 00:00 UTC; an operator can allow more"
+	p.Suggestion = "The next day begins at 00:00 UTC. An operator can allow more"
 	if whose == "token" {
 		p.Detail = "The daily budget of " + what + " of this token is spent"
 	}

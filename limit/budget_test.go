@@ -175,7 +175,7 @@ func TestBudgetRefusal(t *testing.T) {
 			_, err := l.Acquire(t.Context(), ana)
 			p := problem.Of(err)
 			if p == nil || p.Code != problem.BudgetExceeded || p.Detail != tt.want || !p.Retryable() ||
-				p.Suggestion != "The next day begins at 00:00 UTC; an operator can allow more" {
+				p.Suggestion != "The next day begins at 00:00 UTC. An operator can allow more" {
 				t.Fatalf("%+v", p)
 			}
 			lo, hi = min(lo, p.RetryAfter), max(hi, p.RetryAfter)

@@ -174,11 +174,11 @@ func (s *Server) foreignOrigin(r *http.Request) *wire.RPCFault {
 			return nil
 		}
 	}
-	s.strange(r, "a request is refused because it comes from a page of another site; sites that may call are listed in server.origins", "origin", origin)
+	s.strange(r, "a request is refused because it comes from a page of another site. Sites that may call are listed in server.origins", "origin", origin)
 	return forbidden("Forbidden: Origin")
 }
 
-const strangeHost = "a request is refused because its Host header names another server; names of this one are listed in server.hosts"
+const strangeHost = "a request is refused because its Host header names another server. Names of this one are listed in server.hosts"
 
 // strange logs a refused Host or Origin header at most once a minute. A server behind an unconfigured proxy refuses
 // everything, and its operator needs to know the reason.

@@ -213,7 +213,7 @@ func (b *builder) compileTime(m *Metric, names []string) {
 	case f == nil || !slices.Contains(names, m.Time):
 		b.wrong([]string{"time"}, "%s", unknown(m.Class.Name, m.Time, names))
 	case f.Type != schema.Date && f.Type != schema.Day:
-		b.wrong([]string{"time"}, "%s is a field of type %s; periods need a date", m.Time, f.Type)
+		b.wrong([]string{"time"}, "%s is a field of type %s. Periods need a date", m.Time, f.Type)
 	default:
 		m.reads = append(m.reads, query.Path{m.Time})
 	}
@@ -252,7 +252,7 @@ func (b *builder) try(m *Metric) {
 	}
 	text := placeless(wrong.Detail)
 	if wrong.Suggestion != "" {
-		text += "; " + wrong.Suggestion
+		text += " (" + wrong.Suggestion + ")"
 	}
 	b.wrong([]string{key}, "%s", text)
 }
@@ -281,7 +281,7 @@ func (b *builder) divide(m *Metric) {
 			}
 			b.wrong([]string{"ratio", fmt.Sprint(i)}, "there is no metric %q%s", problem.Cut(name), problem.DidYouMean(problem.Nearest(name, names, 2)))
 		case part.Ratio != nil:
-			b.wrong([]string{"ratio", fmt.Sprint(i)}, "%s is a ratio; name metrics with a measure", name)
+			b.wrong([]string{"ratio", fmt.Sprint(i)}, "%s is a ratio. Name metrics with a measure", name)
 		default:
 			m.parts = append(m.parts, part)
 		}

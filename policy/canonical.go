@@ -32,7 +32,7 @@ func (c *class) compileCanonical(expressions *expression.Compiler, fail func(str
 	}
 	FilterFields(c.rule.Canonical, func(n string) {
 		if slices.Contains(c.rule.Denied, n) || secretnames.Credential(n) && c.Seen[n] == nil {
-			fail("canonical: %s is denied; agents are shown what counts as a live record", n)
+			fail("canonical: %s is denied. Agents are shown what counts as a live record", n)
 		}
 	})
 	if c.personal = expression.Within(c.rule.Canonical); !c.personal {

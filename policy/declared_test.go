@@ -28,14 +28,14 @@ func TestDeclaredFaults(t *testing.T) {
 		{"issues", "owner", Pointer{Class: "app.users", Key: "id"}, ""},
 		{"issues", "owners", Pointer{Class: "users"}, "there is no such field. Did you mean owner?"},
 		{"issues", "org", Pointer{Class: "user"}, "user: there is no such class. Did you mean users?"},
-		{"issues", "org", Pointer{Class: "other.users"}, "other.users is in another source; a pointer leads to a class of its own"},
-		{"issues", "org", Pointer{Class: "pairs"}, "app.pairs has no key of one field; write {class: pairs, key: …}"},
+		{"issues", "org", Pointer{Class: "other.users"}, "other.users is in another source. A pointer leads to a class of its own"},
+		{"issues", "org", Pointer{Class: "pairs"}, "app.pairs has no key of one field. Write {class: pairs, key: …}"},
 		{"issues", "org", Pointer{Class: "pairs", Key: "m"}, `app.pairs has no field "m"`},
 		{"issues", "org", Pointer{Class: "pairs", Key: "n"}, "n of app.pairs isn't unique by a key or an index, so it could lead to several records"},
 		{"comments", "body", Pointer{Class: "issues", Key: "title"}, "title of app.issues isn't unique by a key or an index, so it could lead to several records"},
 		{"comments", "body", Pointer{Class: "issues"}, "it is of type string, and id of app.issues is of type uuid"},
 		{"nodes", "orgs", Pointer{Class: "users"}, ""},
-		{"nodes", "orgs", Pointer{Class: "money"}, "id of app.money is of type decimal; a list of pointers holds whole numbers, texts or UUIDs"},
+		{"nodes", "orgs", Pointer{Class: "money"}, "id of app.money is of type decimal. A list of pointers holds whole numbers, texts or UUIDs"},
 		{"issues", "owner", Pointer{Class: "nodes"}, "the source says that it points to id of users"},
 	} {
 		rules := Rules{Classes: map[string]ClassRule{"app." + tt.class: {Pointers: map[string]Pointer{tt.field: tt.to}}}}
@@ -70,13 +70,13 @@ func TestTypeFaults(t *testing.T) {
 		{field: "meta", form: schema.JSONText},
 		{field: "price", form: schema.DecimalForm},
 		{field: "mode", form: schema.EpochMillis, want: "there is no such field. Did you mean made?"},
-		{field: "made", form: schema.EpochMillis, plain: true, want: "the source app has types of its own; only SQL databases and Parse Server can be read in another"},
-		{field: "at", form: schema.EpochMillis, want: "it is of type date already; take it out"},
+		{field: "made", form: schema.EpochMillis, plain: true, want: "the source app has types of its own. Only SQL databases and Parse Server can be read in another"},
+		{field: "at", form: schema.EpochMillis, want: "it is of type date already. Take it out"},
 		{field: "id", form: schema.EpochMillis, want: "it is in the key of the class, whose values are compared as they are stored"},
 		{field: "user", form: schema.Truth, want: "the source says that it is a pointer, whose values are compared as they are stored"},
 		{field: "body", form: schema.JSONText, want: "a full-text index searches it as text"},
-		{field: "made", form: schema.JSONText, want: "it is of type integer; json is held in a field of type string"},
-		{field: "made", form: schema.DecimalForm, want: "it is of type integer; decimal is held in a field of type string or double"},
+		{field: "made", form: schema.JSONText, want: "it is of type integer. json is held in a field of type string"},
+		{field: "made", form: schema.DecimalForm, want: "it is of type integer. decimal is held in a field of type string or double"},
 	} {
 		given := classes(!tt.plain)
 		p, err := New(Rules{Classes: map[string]ClassRule{"t": {Types: map[string]schema.Form{tt.field: tt.form}}}}, given)

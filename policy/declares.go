@@ -24,23 +24,23 @@ func DeclaredPointer(from *schema.Class, name string, to *schema.Class, key stri
 	case f == nil:
 		wrong = "there is no such field" + problem.DidYouMean(problem.Nearest(name, from.FieldNames(), 2))
 	case to.Source != from.Source:
-		wrong = class + " is in another source; a pointer leads to a class of its own"
+		wrong = class + " is in another source. A pointer leads to a class of its own"
 	case from.Recordless || to.Recordless:
 		wrong = "a description without records has no pointers"
 	case key == "":
-		wrong = fmt.Sprintf("%s has no key of one field; write {class: %s, key: …}", class, to.Name)
+		wrong = fmt.Sprintf("%s has no key of one field. Write {class: %s, key: …}", class, to.Name)
 	case k == nil:
 		wrong = fmt.Sprintf("%s has no field %q%s", class, key, problem.DidYouMean(problem.Nearest(key, to.FieldNames(), 2)))
 	case !unique(to, key):
 		wrong = fmt.Sprintf("%s of %s isn't unique by a key or an index, so it could lead to several records", key, class)
 	case f.Type.IsStructured() && !slices.Contains([]schema.Type{schema.Integer, schema.String, schema.UUID}, k.Type):
-		wrong = fmt.Sprintf("%s of %s is of type %s; a list of pointers holds whole numbers, texts or UUIDs", key, class, k.Type)
+		wrong = fmt.Sprintf("%s of %s is of type %s. A list of pointers holds whole numbers, texts or UUIDs", key, class, k.Type)
 	case f.Type.IsStructured():
 		return schema.Relation{Fields: []string{name}, Target: to.Name, TargetFields: []string{key}, Declared: true, List: true}, ""
 	case f.Type != k.Type:
 		wrong = fmt.Sprintf("it is of type %s, and %s of %s is of type %s", f.Type, key, class, k.Type)
 	case !slices.Contains([]schema.Type{schema.Integer, schema.String, schema.UUID, schema.Decimal, schema.Any}, k.Type):
-		wrong = fmt.Sprintf("%s of %s is of type %s; a pointer holds a number, a text or a UUID", key, class, k.Type)
+		wrong = fmt.Sprintf("%s of %s is of type %s. A pointer holds a number, a text or a UUID", key, class, k.Type)
 	}
 	for _, have := range from.Relations {
 		if same := have.Target == to.Name && slices.Equal(have.TargetFields, []string{key}); slices.Equal(have.Fields, []string{name}) && !same && wrong == "" {
@@ -78,9 +78,9 @@ func DeclaredType(c *schema.Class, name string, form schema.Form) (f schema.Fiel
 	case is == nil:
 		return f, "there is no such field" + problem.DidYouMean(problem.Nearest(name, c.FieldNames(), 2))
 	case !c.Converts:
-		return f, fmt.Sprintf("the source %s has types of its own; only SQL databases and Parse Server can be read in another", c.Source)
+		return f, fmt.Sprintf("the source %s has types of its own. Only SQL databases and Parse Server can be read in another", c.Source)
 	case is.Type == form.Type():
-		return f, fmt.Sprintf("it is of type %s already; take it out", is.Type)
+		return f, fmt.Sprintf("it is of type %s already. Take it out", is.Type)
 	case slices.Contains(c.Key, name):
 		return f, "it is in the key of the class, whose values are compared as they are stored"
 	case slices.ContainsFunc(c.Relations, points):
@@ -90,7 +90,7 @@ func DeclaredType(c *schema.Class, name string, form schema.Form) (f schema.Fiel
 	}):
 		return f, "a full-text index searches it as text"
 	case !slices.Contains(form.Of(), is.Type):
-		return f, fmt.Sprintf("it is of type %s; %s is held in a field of type %s", is.Type, form, names(form.Of()))
+		return f, fmt.Sprintf("it is of type %s. %s is held in a field of type %s", is.Type, form, names(form.Of()))
 	}
 	return is.In(form), ""
 }
@@ -177,11 +177,11 @@ func declaredLabel(c *schema.Class, name string, seen, masked bool) (wrong strin
 	case f == nil:
 		return fmt.Sprintf("there is no field %q%s", name, problem.DidYouMean(problem.Nearest(name, c.FieldNames(), 2)))
 	case !seen:
-		return name + " can't be seen at all; take it out"
+		return name + " can't be seen at all. Take it out"
 	case f.Type.IsStructured() || f.Type == schema.Bytes || f.Type == schema.Opaque:
-		return fmt.Sprintf("%s is of type %s; a label is a text or a number", name, f.Type)
+		return fmt.Sprintf("%s is of type %s. A label is a text or a number", name, f.Type)
 	case masked:
-		return name + " is masked; choose a field that is seen whole"
+		return name + " is masked. Choose a field that is seen whole"
 	}
 	return ""
 }

@@ -40,14 +40,14 @@ func discloseClass(name, kind string) *problem.Error {
 		return nil
 	}
 	return &problem.Error{Detail: fmt.Sprintf("the rules keep the class %q from you: %s", problem.Cut(name), why),
-		Denial: &problem.Denial{Rewrite: fmt.Sprintf("leave %s out; get_all_schemas lists the classes that you see", problem.Cut(name))}}
+		Denial: &problem.Denial{Rewrite: fmt.Sprintf("leave %s out. get_all_schemas lists the classes that you see", problem.Cut(name))}}
 }
 
 // discloseField returns the disclosing refusal of a field of a class. visible lists the fields that the principal sees.
 func discloseField(class, name string, visible []string) *problem.Error {
 	fields := first(visible)
 	return &problem.Error{Detail: fmt.Sprintf("the rules keep the field %q of %s from you", name, class),
-		Denial: &problem.Denial{Field: name, Allowed: fields, Rewrite: fmt.Sprintf("leave %s out; of %s you see %s", name, class, strings.Join(fields, ", "))}}
+		Denial: &problem.Denial{Field: name, Allowed: fields, Rewrite: fmt.Sprintf("leave %s out. Of %s you see %s", name, class, strings.Join(fields, ", "))}}
 }
 
 // disclosePointer returns the disclosing refusal of a pointer to hidden records. visible lists the pointers that the

@@ -100,7 +100,7 @@ func TestRecordlessReads(t *testing.T) {
 	}
 	for _, rule := range []ClassRule{{Tenant: &TenantRule{Field: "Name"}}, {Canonical: query.Compare{Path: query.Path{"Name"}, Op: query.Eq, Value: value.OfString("a")}}} {
 		_, err := New(Rules{Classes: map[string]ClassRule{"org.Account": rule}}, []schema.Class{described("Account", "Name")})
-		if want := "classes.org.Account: the class has no records that tenant or canonical could choose from; take them out"; fmt.Sprint(err) != want {
+		if want := "classes.org.Account: the class has no records that tenant or canonical could choose from. Take them out"; fmt.Sprint(err) != want {
 			t.Errorf("%v", err)
 		}
 	}

@@ -41,9 +41,9 @@ func TestLabel(t *testing.T) {
 		{"no people", "mails", ClassRule{}, agent(), "title"},
 		{"a key is no label", "codes", ClassRule{}, agent(), ""},
 		{"unknown", "projects", ClassRule{Label: "titel"}, agent(), `classes.projects: label: there is no field "titel". Did you mean title?`},
-		{"hidden", "projects", ClassRule{Label: "title", Denied: []string{"title"}}, agent(), "classes.projects: label: title can't be seen at all; take it out"},
-		{"masked for all", "projects", ClassRule{Label: "title", Mask: map[string]Mask{"title": Partial}}, agent(), "classes.projects: label: title is masked; choose a field that is seen whole"},
-		{"no text", "projects", ClassRule{Label: "meta"}, agent(), "classes.projects: label: meta is of type json; a label is a text or a number"},
+		{"hidden", "projects", ClassRule{Label: "title", Denied: []string{"title"}}, agent(), "classes.projects: label: title can't be seen at all. Take it out"},
+		{"masked for all", "projects", ClassRule{Label: "title", Mask: map[string]Mask{"title": Partial}}, agent(), "classes.projects: label: title is masked. Choose a field that is seen whole"},
+		{"no text", "projects", ClassRule{Label: "meta"}, agent(), "classes.projects: label: meta is of type json. A label is a text or a number"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, err := New(Rules{Classes: map[string]ClassRule{tt.class: tt.rule}}, classes())

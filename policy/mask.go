@@ -34,23 +34,23 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 		case f == nil:
 			fail("mask.%s: there is no such field%s", name, problem.DidYouMean(problem.Nearest(name, c.FieldNames(), 2)))
 		case c.Seen[name] == nil:
-			fail("mask.%s: the field can't be seen at all; take it out", name)
+			fail("mask.%s: the field can't be seen at all. Take it out", name)
 		case !slices.Contains([]Mask{Partial, Hash, Null, Inside, Pseudonym}, kind):
-			fail("mask.%s: there is no mask %q; write partial, pseudonym, hash, null or {pattern: [email, phone]}", name, string(kind))
+			fail("mask.%s: there is no mask %q. Write partial, pseudonym, hash, null or {pattern: [email, phone]}", name, string(kind))
 		case kind == Inside && !allPatternsExist(c.rule.MaskInside[name]):
 			fail("mask.%s: pattern needs a list of %s", name, patternNames())
 		case slices.Contains(c.Key, name):
 			fail("mask.%s: it is of the key, by which records are asked for", name)
 		case c.leading(name) != nil:
-			fail("mask.%s: it is a pointer to %s, whose key it shows; leave it out of visible instead", name, c.leading(name).target.FullName())
+			fail("mask.%s: it is a pointer to %s, whose key it shows. Leave it out of visible instead", name, c.leading(name).target.FullName())
 		case p.pointing(c, name) != "":
 			fail("mask.%s: %s points to it and would show it", name, p.pointing(c, name))
 		case !kind.Masks(f.Type):
-			fail("mask.%s: %s can't mask a field of type %s; null masks any", name, kind, f.Type)
+			fail("mask.%s: %s can't mask a field of type %s. null masks any", name, kind, f.Type)
 		case kind == Pseudonym && len(c.Key) > 1:
-			fail("mask.%s: a pseudonym stands for the key of a record, and the key has %d fields; write partial or null", name, len(c.Key))
+			fail("mask.%s: a pseudonym stands for the key of a record, and the key has %d fields. Write partial or null", name, len(c.Key))
 		case keyless && kind != Null:
-			fail("mask.%s: the class has no key that can be seen, so its records are ordered by all that can be, which %s would have to be left out of; write null", name, name)
+			fail("mask.%s: the class has no key that can be seen, so its records are ordered by all that can be, which %s would have to be left out of. Write null", name, name)
 		}
 		if c.masks == nil {
 			c.masks = make(map[string]*plan.Mask, len(c.rule.Mask))
@@ -70,7 +70,7 @@ func (c *class) mask(p *Policy, fail func(string, ...any)) {
 	}
 	FilterFields(c.rule.Canonical, func(name string) {
 		if c.masks[name] != nil {
-			fail("canonical: %s is masked; agents are shown what counts as a live record", name)
+			fail("canonical: %s is masked. Agents are shown what counts as a live record", name)
 		}
 	})
 }
@@ -148,7 +148,7 @@ func (c *class) maskTexts(p *Policy, fail func(string, ...any)) {
 		c.rule.Mask[f.Name], c.rule.MaskInside[f.Name] = Inside, c.rule.MaskTexts
 	}
 	if !found {
-		fail("mask_texts: the class has no long text that can be seen; take it out")
+		fail("mask_texts: the class has no long text that can be seen. Take it out")
 	}
 }
 

@@ -139,7 +139,7 @@ func TestSetting(t *testing.T) {
 func TestNotAnID(t *testing.T) {
 	p := drafts(t)
 	for _, tt := range []struct{ class, text, want string }{
-		{"people", "x", "an id of people is of type integer; query_class finds a record by other fields"},
+		{"people", "x", "an id of people is of type integer. query_class finds a record by other fields"},
 		{"people", "7", ""},
 		{"papers", "x", ""},
 		{"notes", "x", ""}, // two fields

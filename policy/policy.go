@@ -256,13 +256,13 @@ func (c *class) leading(field string) *relation {
 func (c *class) filters(expressions *expression.Compiler, fail func(string, ...any)) {
 	if c.Recordless {
 		if c.rule.Tenant != nil || c.rule.Canonical != nil {
-			fail("the class has no records that tenant or canonical could choose from; take them out")
+			fail("the class has no records that tenant or canonical could choose from. Take them out")
 		}
 		return
 	}
 	for n := range c.Large {
 		if c.relation(n) != nil {
-			fail("large: %s is a pointer; only plain fields can be large", n)
+			fail("large: %s is a pointer. Only plain fields can be large", n)
 		}
 	}
 	if t := c.rule.Tenant; t != nil {

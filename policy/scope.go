@@ -240,5 +240,5 @@ func (v *View) NotAnID(text string) string {
 	if f == nil || v.Mask(f.Name) != nil || f.Holds(text) {
 		return ""
 	}
-	return fmt.Sprintf("an id of %s is of type %s; query_class finds a record by other fields", v.Name(), f.Type)
+	return fmt.Sprintf("an id of %s is of type %s. query_class finds a record by other fields", v.Name(), f.Type)
 }

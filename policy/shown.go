@@ -87,7 +87,7 @@ func (r visibleRule) shows(c *schema.Class, f *schema.Field, fail func(string, .
 	case slices.Contains(r.Denied, f.Name):
 		why = "visible: %s is also denied"
 	case !c.Recordless && secretnames.Column(f.Name, secretnames.FormOf(f.Type)) && !(named && lifted): // a description has no values, so no credentials
-		why = "visible: %s looks like a credential by its name; to show it, name it in lift as well"
+		why = "visible: %s looks like a credential by its name. To show it, name it in lift as well"
 	default:
 		return named || r.Visible == nil
 	}
@@ -119,7 +119,7 @@ func (s *visibleFields) include(c *schema.Class, r visibleRule, fail func(string
 	join := r.Join
 	for _, n := range join {
 		if c.Field(n) != nil && s.Seen[n] == nil && !slices.Contains(r.Withheld, n) {
-			fail("join: %s can't be seen at all; take it out", n)
+			fail("join: %s can't be seen at all. Take it out", n)
 		}
 	}
 	for _, f := range s.Visible {

@@ -107,7 +107,7 @@ func (o operand) compound() Expr {
 	if operators(o.v) {
 		op, more := o.v.Members()[0], o.v.Members()[1:]
 		if len(more) > 0 {
-			o.refuse(invalid(Pointer(o.at, more[0].Name), fmt.Sprintf("an expression is one operator; got %s beside %s", problem.Cut(more[0].Name), problem.Cut(op.Name))))
+			o.refuse(invalid(Pointer(o.at, more[0].Name), fmt.Sprintf("an expression is one operator, got %s beside %s", problem.Cut(more[0].Name), problem.Cut(op.Name))))
 		}
 		return o.member(op.Name, op.Value).operation()
 	}

@@ -53,7 +53,7 @@ func (o operand) parseFill(sorted int) Filled {
 	f.Method = method.v.Text()
 	switch {
 	case f.Method != LastValue && f.Method != Linear:
-		o.refuse(invalid(method.at, "the method is locf or linear; {\"value\": …} fills with a value"))
+		o.refuse(invalid(method.at, "the method is locf or linear. {\"value\": …} fills with a value"))
 	case sorted == 0:
 		o.refuse(invalidWithHint(method.at, "a method of $fill needs sortBy", `Add the order in which values follow one another, as in "sortBy": {"day": 1}.`))
 	case f.Method == Linear && sorted != 1:

@@ -85,7 +85,7 @@ func (o operand) facet() Stage {
 	case n == 0:
 		o.refuse(invalid(o.at, `$facet takes an object of pipelines, as in {"total": [{"$count": "n"}]}`))
 	case n > MaxBranches:
-		o.refuse(invalid(o.at, fmt.Sprintf("$facet takes at most %d pipelines; got %d", MaxBranches, n)))
+		o.refuse(invalid(o.at, fmt.Sprintf("$facet takes at most %d pipelines, got %d", MaxBranches, n)))
 	}
 	f := Facet{At: o.at}
 	for b := range o.members {

@@ -67,7 +67,7 @@ func (o operand) branches() (parts [3]operand) {
 		return parts
 	}
 	if n := len(o.v.List()); n != len(keys) {
-		o.refuse(invalid(o.at, fmt.Sprintf("$cond takes 3 arguments; got %d", n)))
+		o.refuse(invalid(o.at, fmt.Sprintf("$cond takes 3 arguments, got %d", n)))
 		return parts
 	}
 	for i, e := range o.v.List() {
@@ -104,7 +104,7 @@ func (o operand) positionalArgs(sig Signature) []Expr {
 	}
 	switch {
 	case n < sig.Min || sig.Max >= 0 && n > sig.Max:
-		o.refuse(invalid(o.at, fmt.Sprintf("%s takes %s; got %d", o.name, sig.arity(), n)))
+		o.refuse(invalid(o.at, fmt.Sprintf("%s takes %s, got %d", o.name, sig.arity(), n)))
 	case o.is(value.Array):
 		return o.expressions()
 	}

@@ -109,8 +109,8 @@ func TestParsePipelineRefuses(t *testing.T) {
 	for _, tt := range []struct{ in, pointer, detail string }{
 		{`{}`, "", "a pipeline is a list of stages, not an object"},
 		{`[]`, "", "a pipeline has at least one stage"},
-		{list(MaxStages+1, `{"$limit":1}`), "", "a pipeline has at most 20 stages; got 21"},
-		{`[{"$unionWith":{"coll":"b","pipeline":` + list(MaxStages+1, `{"$limit":1}`) + `}}]`, "/0/$unionWith/pipeline", "a pipeline has at most 20 stages; got 21"},
+		{list(MaxStages+1, `{"$limit":1}`), "", "a pipeline has at most 20 stages, got 21"},
+		{`[{"$unionWith":{"coll":"b","pipeline":` + list(MaxStages+1, `{"$limit":1}`) + `}}]`, "/0/$unionWith/pipeline", "a pipeline has at most 20 stages, got 21"},
 		{list(MaxStages, `{"$project":`+members(20, "1")+`}`), "/19/$project/f0", "a pipeline has at most 400 stages, fields and expressions in all"},
 		{deep, "/0/$unionWith/pipeline/0/$unionWith/pipeline/0/$unionWith/pipeline/0/$set/a" + strings.Repeat("/$not", 17), "a pipeline is nested deeper than 20"},
 		{`[1]`, "/0", `a stage is an object with one key, as in {"$match": {"status": "open"}}`},
@@ -154,7 +154,7 @@ func TestParsePipelineRefuses(t *testing.T) {
 		{`[{"$fill":{"output":{}}}]`, "/0/$fill/output", `output takes an object of fields, as in {"price": {"method": "locf"}} or {"price": {"value": 0}}`},
 		{`[{"$fill":{"output":{"a":0}}}]`, "/0/$fill/output/a", "a field of $fill takes a value or a method"},
 		{`[{"$fill":{"output":{"a":{"method":"locf"}}}}]`, "/0/$fill/output/a/method", "a method of $fill needs sortBy"},
-		{`[{"$fill":{"sortBy":{"b":1},"output":{"a":{"method":"nearest"}}}}]`, "/0/$fill/output/a/method", `the method is locf or linear; {"value": …} fills with a value`},
+		{`[{"$fill":{"sortBy":{"b":1},"output":{"a":{"method":"nearest"}}}}]`, "/0/$fill/output/a/method", `the method is locf or linear. {"value": …} fills with a value`},
 		{`[{"$fill":{"sortBy":{"b":1,"c":1},"output":{"a":{"method":"linear"}}}}]`, "/0/$fill/output/a/method", "linear takes a sortBy of one field, whose values it computes with"},
 		{`[{"$fill":{"partitionBy":"$b","partitionByFields":["b"],"output":{"a":{"value":0}}}}]`, "/0/$fill/partitionByFields", "$fill takes partitionBy or partitionByFields, not both"},
 		{`[{"$geoNear":{}}]`, "/0/$geoNear", "$geoNear is not supported"},
@@ -208,7 +208,7 @@ func TestParsePipelineRefuses(t *testing.T) {
 		{`[{"$sort":{"a":0}}]`, "/0/$sort/a", "a field of $sort is 1 for ascending or -1 for descending"},
 		{`[{"$sort":{"a":"down"}}]`, "/0/$sort/a", "a field of $sort is 1 for ascending or -1 for descending"},
 		{`[{"$sort":{"a":{"$meta":"textScore"}}}]`, "/0/$sort/a/$meta", "$meta is not supported"},
-		{`[{"$sort":` + members(MaxSort+1, "1") + `}]`, "/0/$sort", "$sort takes at most 8 fields; got 9"},
+		{`[{"$sort":` + members(MaxSort+1, "1") + `}]`, "/0/$sort", "$sort takes at most 8 fields, got 9"},
 		{`[{"$skip":-1}]`, "/0/$skip", "$skip takes a whole number, 0 or more"},
 		{`[{"$skip":1.5}]`, "/0/$skip", "$skip takes a whole number, 0 or more"},
 		{`[{"$limit":0}]`, "/0/$limit", "$limit takes a whole number, 1 or more"},
@@ -257,7 +257,7 @@ func TestParsePipelineRefuses(t *testing.T) {
 		{`[{"$facet":{"a":1}}]`, "/0/$facet/a", "a pipeline is a list of stages, not an integer"},
 		{`[{"$facet":{"a.b":[{"$limit":1}]}}]`, "/0/$facet/a.b", `"a.b" can't have a dot: it names one field`},
 		{`[{"$facet":{"a":[{"$facet":{"b":[{"$limit":1}]}}]}}]`, "/0/$facet/a/0/$facet", "$facet isn't allowed inside of $facet"},
-		{`[{"$facet":` + members(MaxBranches+1, `[{"$limit":1}]`) + `}]`, "/0/$facet", "$facet takes at most 16 pipelines; got 17"},
+		{`[{"$facet":` + members(MaxBranches+1, `[{"$limit":1}]`) + `}]`, "/0/$facet", "$facet takes at most 16 pipelines, got 17"},
 
 		{`[{"$bucket":{"boundaries":[1,2]}}]`, "/0/$bucket", "$bucket needs groupBy"},
 		{`[{"$bucket":{"groupBy":"$a"}}]`, "/0/$bucket", "$bucket needs boundaries"},
@@ -283,7 +283,7 @@ func TestParsePipelineRefuses(t *testing.T) {
 		{`[{"$sample":{"size":0}}]`, "/0/$sample/size", "size takes a whole number, 1 or more"},
 		{`[{"$redact":"$$DROP"}]`, "/0/$redact", "$redact takes $$KEEP, $$PRUNE, or a $cond with one of them on each side"},
 		{`[{"$redact":{"$cond":["$a","$$KEEP","$b"]}}]`, "/0/$redact", "$redact takes $$KEEP, $$PRUNE, or a $cond with one of them on each side"},
-		{`[{"$redact":{"$cond":["$a","$$KEEP"]}}]`, "/0/$redact/$cond", "$cond takes 3 arguments; got 2"},
+		{`[{"$redact":{"$cond":["$a","$$KEEP"]}}]`, "/0/$redact/$cond", "$cond takes 3 arguments, got 2"},
 	} {
 		stages, err := ParsePipeline(read(t, tt.in), "")
 		p := problem.Of(err)

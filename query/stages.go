@@ -36,7 +36,7 @@ func (o operand) stages() []Stage {
 		o.refuse(invalid(o.at, "a pipeline is a list of stages, not "+o.a()))
 	}
 	if n := len(o.v.List()); n > MaxStages {
-		o.refuse(invalid(o.at, fmt.Sprintf("a pipeline has at most %d stages; got %d", MaxStages, n)))
+		o.refuse(invalid(o.at, fmt.Sprintf("a pipeline has at most %d stages, got %d", MaxStages, n)))
 	}
 	var stages []Stage
 	for e := range o.members {
@@ -138,7 +138,7 @@ func (o operand) filter() Stage {
 func (o operand) sort() Stage {
 	s := SortStage{At: o.at}
 	if n := len(o.v.Members()); n > MaxSort {
-		o.refuse(invalid(o.at, fmt.Sprintf("%s takes at most %d fields; got %d", o.name, MaxSort, n)))
+		o.refuse(invalid(o.at, fmt.Sprintf("%s takes at most %d fields, got %d", o.name, MaxSort, n)))
 	} else if n == 0 {
 		o.refuse(invalid(o.at, o.name+` takes an object of fields, as in {"created_at": -1}`))
 	}

@@ -213,7 +213,7 @@ func (o operand) list(path Path) Filter {
 		o.refuse(invalid(o.at, o.name+" takes a list"))
 	}
 	if n := len(o.v.List()); n > MaxIn {
-		o.refuse(invalid(o.at, fmt.Sprintf("%s takes at most %d values; got %d", o.name, MaxIn, n)))
+		o.refuse(invalid(o.at, fmt.Sprintf("%s takes at most %d values, got %d", o.name, MaxIn, n)))
 	}
 	values := []value.Value{}
 	var equal []Filter

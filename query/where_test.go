@@ -74,7 +74,7 @@ func TestParseWhereRefuses(t *testing.T) {
 		{`{"$or":[]}`, "/where/$or", "$or takes a list of where objects with at least one in it"},
 		{`{"$and":[{}]}`, "/where/$and/0", "$and takes where objects with a condition in each"},
 		{`{"a":{"$in":1}}`, "/where/a/$in", "$in takes a list"},
-		{many, "/where/a/$in", "$in takes at most 1000 values; got 1001"},
+		{many, "/where/a/$in", "$in takes at most 1000 values, got 1001"},
 		{wide, "/where/$or/200/a", "where has more than 200 conditions"},
 		{deep, "/where/$and/0/$and/0/$and/0/$and/0/$and/0/$and/0/$and/0/$and/0", "where is nested deeper than 8"},
 		{`{"a":{"$exists":1}}`, "/where/a/$exists", "$exists takes true or false"},

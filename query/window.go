@@ -97,7 +97,7 @@ func (o operand) function(name string, w *Window) Accumulator {
 	case slices.Contains(windowed, o.name):
 		return o.accumulator(name)
 	case slices.Contains(Accumulators, o.name):
-		o.refuse(invalidWithHint(o.at, o.name+" is not a function of $setWindowFields", "Use it in a $group; $setWindowFields takes "+strings.Join(WindowFunctions, ", ")+"."))
+		o.refuse(invalidWithHint(o.at, o.name+" is not a function of $setWindowFields", "Use it in a $group. $setWindowFields takes "+strings.Join(WindowFunctions, ", ")+"."))
 	default:
 		o.refuse(hint.Operator("windows", o.name, o.at, WindowFunctions))
 	}

@@ -65,11 +65,11 @@ func canonical(ctx context.Context, c *bailiwick.Call, asked query.Query, v *pol
 			return false
 		}
 	}
-	rule := "its canonical filter"
+	rule := "Its canonical filter"
 	if v.CanName(v.Canonical()) {
-		rule = "the canonical filter " + query.Print(v.Canonical()).String()
+		rule = "The canonical filter " + query.Print(v.Canonical()).String()
 	}
-	c.Note(fmt.Sprintf("no live record of %s matches; %s leaves out %d that match. query_class takes "+
+	c.Note(fmt.Sprintf("no live record of %s matches. %s leaves out %d that match. query_class takes "+
 		`"apply_canonical_filter": false, which asks for these too`, v.Name(), rule, n))
 	return true
 }

@@ -287,7 +287,7 @@ func few(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
 	case len(rows) == 1:
 		c.Note(fmt.Sprintf("%s is over %s only", title, records(least)))
 	default:
-		c.Note(fmt.Sprintf("%s is over fewer than %d records in %d of %d rows; the fewest are %d", title, fewRecords, small, len(rows), least))
+		c.Note(fmt.Sprintf("%s is over fewer than %d records in %d of %d rows. The fewest are %d", title, fewRecords, small, len(rows), least))
 	}
 }
 

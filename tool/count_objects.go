@@ -14,7 +14,7 @@ func countObjects() Tool {
 	return Tool{
 		Name:        "count_objects",
 		Title:       "Count records",
-		Description: "How many records of a class match where; all without it. where is as in query_class.",
+		Description: "How many records of a class match where. All without it. where is as in query_class.",
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name"], "properties": {
 			"class_name": {"type": "string"},
 			"where": {"type": "object"},

@@ -15,7 +15,7 @@ func explainQuery() Tool {
 	return Tool{
 		Name:        "explain_query",
 		Title:       "Explain a query",
-		Description: "Whether indexes serve a where or a pipeline, and how it was understood; runs nothing. Use it when a query is slow, or refused as a scan.",
+		Description: "Whether indexes serve a where or a pipeline, and how it was understood. Runs nothing. Use it when a query is slow, or refused as a scan.",
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name"], "properties": {
 			"class_name": {"type": "string"},
 			"where": {"type": "object"},

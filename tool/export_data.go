@@ -166,10 +166,10 @@ func (x *export) run(ctx context.Context, c *bailiwick.Call) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		hint := fmt.Sprintf("the first %d of %d rows; raise row_cap (at most %d), or narrow it", done.Count, available, exportMost)
+		hint := fmt.Sprintf("the first %d of %d rows. Raise row_cap (at most %d), or narrow it", done.Count, available, exportMost)
 		doc = append(doc, member("truncated", value.OfBool(true)))
 		if available > exportMost {
-			hint = fmt.Sprintf("the first %d of more than %d rows, the most that row_cap takes; narrow it, or ask for the others by another where", done.Count, exportMost)
+			hint = fmt.Sprintf("the first %d of more than %d rows, the most that row_cap takes. Narrow it, or ask for the others by another where", done.Count, exportMost)
 		} else {
 			doc = append(doc, member("available_rows", value.OfInt(available)))
 		}

@@ -215,7 +215,7 @@ func (s *search) through(ctx context.Context, v *policy.View, fields, rest []*sc
 	}
 	switch {
 	case err == nil && n > findRecords:
-		s.noteLimit(fmt.Sprintf("of %s, the first %d records by key were looked through; beyond them only fields with an index were searched, for the exact value", v.Name(), findRecords))
+		s.noteLimit(fmt.Sprintf("of %s, the first %d records by key were looked through. Beyond them only fields with an index were searched, for the exact value", v.Name(), findRecords))
 	case err != nil && ctx.Err() != nil:
 		s.noteLimit("of " + v.Name() + ", " + done + ": the time was over")
 	case err != nil && problem.CodeOf(err) == problem.Internal:
@@ -249,7 +249,7 @@ func (s *search) matching(ctx context.Context, v *policy.View, fields []*schema.
 		return nil, err
 	}
 	if page.Count > findMatches {
-		s.noteLimit(fmt.Sprintf("of %s, the first %d records that match were looked at; more of its fields may hold it", v.Name(), findMatches))
+		s.noteLimit(fmt.Sprintf("of %s, the first %d records that match were looked at. More of its fields may hold it", v.Name(), findMatches))
 	}
 	counted := map[string]*hit{}
 	for i := range min(page.Count, findMatches) {

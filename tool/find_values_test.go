@@ -20,7 +20,7 @@ import (
 func TestFindValuesBounds(t *testing.T) {
 	set := overSQL(t, `CREATE TABLE parts (id INTEGER PRIMARY KEY, code TEXT NOT NULL, label TEXT NOT NULL); CREATE INDEX by_code ON parts (code);
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20010) INSERT INTO parts SELECT i, 'C' || i, 'Label ' || i FROM n`)
-	const cut = "of parts, the first 20000 records by key were looked through; beyond them only fields with an index were searched, for the exact value"
+	const cut = "of parts, the first 20000 records by key were looked through. Beyond them only fields with an index were searched, for the exact value"
 	for text, want := range map[string]string{
 		"C20005":      `parts.code: exact, 1 record: ["C20005"]`,
 		"20005":       `parts.id: exact, 1 record: ["20005"]`,

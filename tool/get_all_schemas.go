@@ -175,7 +175,7 @@ func groupResult(groups []group, total int) Result {
 	}
 	const hint = "call get_all_schemas again with one of these prefixes, or with names"
 	doc := value.OfObject([]value.Member{member("groups", value.OfArray(out)), member("total", value.OfInt(int64(total))), text("hint", hint)})
-	fmt.Fprintf(&lines, "%d classes in %d groups; %s", total, len(groups), hint)
+	fmt.Fprintf(&lines, "%d classes in %d groups. %s", total, len(groups), hint)
 	return Result{Structured: doc.AppendJSON(nil), Text: lines.String()}
 }
 

@@ -40,7 +40,7 @@ func getObjects() Tool {
 				}
 			}
 			if len(ids) > maxIDs {
-				return Result{}, invalid("/ids", fmt.Sprintf("at most %d different ids; got %d", maxIDs, len(ids)))
+				return Result{}, invalid("/ids", fmt.Sprintf("at most %d different ids, got %d", maxIDs, len(ids)))
 			}
 			q := &query.Find{Class: args.text("class_name"), IDs: ids, Limit: len(ids)}
 			if err := args.projection(q); err != nil {

@@ -23,7 +23,7 @@ func groupByDate() Tool {
 			"class_name": {"type": "string"},
 			"field": {"type": "string"},
 			"interval": {"type": "string", "enum": ["year", "quarter", "month", "week", "day", "hour", "minute", "second"]},
-			"timezone": {"type": "string", "description": "Europe/Oslo or +05:30; UTC when absent"},
+			"timezone": {"type": "string", "description": "Europe/Oslo or +05:30. UTC when absent"},
 			"fill": {"type": "boolean", "description": "also the intervals without records"},
 			` + groupSchema + `}}`),
 		Output:      compact(groupOutput),

@@ -58,7 +58,7 @@ func (x *export) large(ctx context.Context, c *bailiwick.Call, in value.Value, e
 	if done.Count == 0 {
 		shown = "no row is shown"
 	}
-	hint := fmt.Sprintf("larger than an answer: %s. The linked resource is all of it, at most %d rows, for you alone and for an hour; or %s", shown, x.cap, narrow)
+	hint := fmt.Sprintf("larger than an answer: %s. The linked resource is all of it, at most %d rows, for you alone and for an hour. Or %s", shown, x.cap, narrow)
 	doc := []value.Member{text("class_name", x.class), text("format", string(x.options.Format)), member("headers", list(done.Headers)),
 		member("row_count", value.OfInt(int64(done.Count))), member("row_cap", value.OfInt(int64(x.cap))), text("output", out.String()),
 		member("truncated", value.OfBool(true)), text("uri", uri), text("hint", hint)}

@@ -186,11 +186,11 @@ func TestExportCounts(t *testing.T) {
 		available any
 		hint      string
 	}{
-		{`{"class_name": "works", "keys": ["id"], "row_cap": 10000}`, nil, "the first 10000 of more than 10000 rows, the most that row_cap takes; narrow it, or ask for the others by another where"},
-		{`{"class_name": "works", "keys": ["id"], "row_cap": 7}`, nil, "the first 7 of more than 10000 rows, the most that row_cap takes; narrow it, or ask for the others by another where"},
-		{`{"class_name": "works", "pipeline": [{"$project": {"title": 1}}], "row_cap": 7}`, nil, "the first 7 of more than 10000 rows, the most that row_cap takes; narrow it, or ask for the others by another where"},
-		{`{"class_name": "works", "keys": ["id"], "row_cap": 7, "where": {"id": {"$gt": 1}}}`, float64(most), "the first 7 of 10000 rows; raise row_cap (at most 10000), or narrow it"},
-		{`{"class_name": "works", "pipeline": [{"$match": {"id": {"$lte": 20}}}], "row_cap": 7}`, 20.0, "the first 7 of 20 rows; raise row_cap (at most 10000), or narrow it"},
+		{`{"class_name": "works", "keys": ["id"], "row_cap": 10000}`, nil, "the first 10000 of more than 10000 rows, the most that row_cap takes. Narrow it, or ask for the others by another where"},
+		{`{"class_name": "works", "keys": ["id"], "row_cap": 7}`, nil, "the first 7 of more than 10000 rows, the most that row_cap takes. Narrow it, or ask for the others by another where"},
+		{`{"class_name": "works", "pipeline": [{"$project": {"title": 1}}], "row_cap": 7}`, nil, "the first 7 of more than 10000 rows, the most that row_cap takes. Narrow it, or ask for the others by another where"},
+		{`{"class_name": "works", "keys": ["id"], "row_cap": 7, "where": {"id": {"$gt": 1}}}`, float64(most), "the first 7 of 10000 rows. Raise row_cap (at most 10000), or narrow it"},
+		{`{"class_name": "works", "pipeline": [{"$match": {"id": {"$lte": 20}}}], "row_cap": 7}`, 20.0, "the first 7 of 20 rows. Raise row_cap (at most 10000), or narrow it"},
 	} {
 		args, err := value.Read([]byte(tt.arguments), 20)
 		if err != nil {

@@ -41,7 +41,7 @@ func listTools() Tool {
 						have = append(have, string(t.Category))
 					}
 					slices.Sort(have)
-					c.Note(fmt.Sprintf("you have no tools of the category %q; yours are %s", problem.Cut(category), strings.Join(slices.Compact(have), ", ")))
+					c.Note(fmt.Sprintf("you have no tools of the category %q. Yours are %s", problem.Cut(category), strings.Join(slices.Compact(have), ", ")))
 				}
 				slices.SortStableFunc(tools, func(a, b *Tool) int { return cmp.Compare(place(a, c.Who()), place(b, c.Who())) })
 				return catalogue(tools, c.Who()), nil

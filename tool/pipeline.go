@@ -54,7 +54,7 @@ func dryRun(c *bailiwick.Call, q *query.Pipeline) (Result, error) {
 	}
 	stages := append(q.Stages[:len(q.Stages):len(q.Stages)], query.Limit{N: int64(q.Limit)})
 	doc := []value.Member{text("class_name", q.Class), member("dry_run", value.OfBool(true)), member("pipeline", query.PrintPipeline(stages))}
-	said := "not run; aggregate takes this pipeline: " + doc[2].Value.String()
+	said := "not run. aggregate takes this pipeline: " + doc[2].Value.String()
 	if statement != "" {
 		doc = append(doc, text("statement", statement))
 		said += "\n" + statement
@@ -122,7 +122,7 @@ func (g *grouping) accumulator() ([]query.Accumulator, error) {
 	_, given := g.args.Get("value_field")
 	if operation == "" || operation == "count" {
 		if given {
-			return nil, invalid("/value_field", "count counts records; leave value_field out, or name another operation")
+			return nil, invalid("/value_field", "count counts records. Leave value_field out, or name another operation")
 		}
 		return []query.Accumulator{{Name: "value", Op: "$count", At: "/operation"}}, nil
 	}

@@ -91,7 +91,7 @@ func pageResult(page *result.Page, args arguments, q *query.Find) Result {
 	if len(page.Truncated) > 0 {
 		doc = truncatedIncludes(page).AppendJSON(append(doc, `,"truncated_include_fields":`...))
 	}
-	cut, said := truncation(page, "next_call goes on at the first record not shown; fewer keys fit more records on a page")
+	cut, said := truncation(page, "next_call goes on at the first record not shown. Fewer keys fit more records on a page")
 	if said {
 		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
 	}

@@ -30,7 +30,7 @@ func queryMetrics() Tool {
 			"cumulative": {"type": "boolean", "description": "also running totals over the periods"},
 			"order": {"type": "string", "description": "-revenue: - is descending"},
 			"limit": {"type": "integer", "minimum": 1, "maximum": ` + strconv.Itoa(metric.MaxLimit) + `, "description": "default ` + strconv.Itoa(metric.DefaultLimit) + `"},
-			"timezone": {"type": "string", "description": "Europe/Oslo or +05:30; UTC when absent"},
+			"timezone": {"type": "string", "description": "Europe/Oslo or +05:30. UTC when absent"},
 			"format": {"type": "string", "enum": ["json", "csv", "markdown", "table"]}}}`),
 		Output: compact(`{"type": "object", "properties": {
 			"metrics": {"type": "array", "items": {"type": "object"}},

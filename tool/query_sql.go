@@ -83,7 +83,7 @@ func dryStatement(c *bailiwick.Call, q query.Query) (Result, error) {
 		return Result{}, err
 	}
 	doc := []value.Member{member("results", value.OfArray(nil)), member("result_count", value.OfInt(0))}
-	said := "not run; the statement can be run as it is"
+	said := "not run. The statement can be run as it is"
 	if statement != "" {
 		doc = append(doc, text("statement", statement))
 		said += ", as\n" + statement
@@ -105,7 +105,7 @@ func statementResult(tool string, q *query.SQL, page *result.Page, args argument
 	body = closing(body, page, next, last)
 	text := string(body)
 	doc := members(page, args, output, append(body[:0], '{'), next) // in the same memory
-	if cut, ok := truncation(page, "next_call goes on at the first row not shown; fewer columns fit more rows on a page"); ok {
+	if cut, ok := truncation(page, "next_call goes on at the first row not shown. Fewer columns fit more rows on a page"); ok {
 		doc = cut.AppendJSON(append(doc, `,"_truncated":`...))
 	}
 	return Result{Structured: append(doc, '}'), Text: text}

@@ -78,7 +78,7 @@ func repeats(ctx context.Context, c *bailiwick.Call, s *query.SQL, call *sqlpars
 	if body.Group != nil {
 		where = " over all groups"
 	}
-	return fmt.Sprintf(" counts a record of %s as often as the join repeats it: %s%s; with each record once: %s", of.view.Name(), shownNumber(all), where, shownNumber(each))
+	return fmt.Sprintf(" counts a record of %s as often as the join repeats it: %s%s. With each record once: %s", of.view.Name(), shownNumber(all), where, shownNumber(each))
 }
 
 // shownNumber formats a number with at most two decimal places.

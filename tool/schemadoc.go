@@ -63,7 +63,7 @@ func aboutView(v *policy.View) string {
 // maskNote returns a text about the possible uses of a masked field.
 func maskNote(kind policy.Mask) string {
 	if kind == policy.Pseudonym {
-		return "masked: a name for each id; group, distinct and count take it, but no condition, order, search, join or expression"
+		return "masked: a name for each id. Group, distinct and count take it, but no condition, order, search, join or expression"
 	}
 	return "masked: shown, but no condition, order, group, search, join or expression takes it"
 }

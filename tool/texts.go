@@ -158,7 +158,7 @@ func inStatement(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
 			pattern, also = written, ""
 		}
 		if foldedIn(ctx, c, s, text, pattern) {
-			c.Note(fmt.Sprintf("line %d, column %d: texts are compared letter by letter; %s ILIKE '%s' ignores case%s",
+			c.Note(fmt.Sprintf("line %d, column %d: texts are compared letter by letter. %s ILIKE '%s' ignores case%s",
 				text.At.Line, text.At.Column, name.Text, strings.ReplaceAll(pattern, "'", "''"), also))
 		}
 		return false

@@ -50,8 +50,8 @@ const (
 func Categories() map[Category]string {
 	return map[Category]string{
 		Schema:    "which classes and fields there are",
-		Query:     "find and read records; a field can be a path through a pointer (assignee_id.name); $inQuery and $select in where ask about another class",
-		Aggregate: "count, group and compute over records; paths as in query; $lookup in a pipeline joins another class",
+		Query:     "find and read records. A field can be a path through a pointer (assignee_id.name). $inQuery and $select in where ask about another class",
+		Aggregate: "count, group and compute over records. Paths as in query. $lookup in a pipeline joins another class",
 		Mutation:  "propose writes, which a person approves",
 		Export:    "records as CSV, Markdown or lines of JSON",
 		Discovery: "find tools",

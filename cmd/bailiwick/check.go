@@ -199,11 +199,11 @@ func printVisibleCounts(t *terminal.Terminal, r *examination, shown int) {
 		seen, can = append(seen, fmt.Sprintf("%d of %d operations", of, all)), can+of
 	}
 	if can == 0 {
-		t.Printf("%s  %s can be seen: none is named by the rules. Name classes under classes, or let \"bailiwick init\" write rules; rules %s\n",
+		t.Printf("%s  %s can be seen (rules %s): none is named by the rules. Name classes under classes, or let \"bailiwick init\" write rules\n",
 			terminal.Style(terminal.Amber, "nothing"), strings.Join(seen, " and "), r.Rules)
 		return
 	}
-	t.Printf("%s  %s can be seen; rules %s\n", terminal.Style(terminal.Green, "good"), strings.Join(seen, " and "), r.Rules)
+	t.Printf("%s  %s can be seen (rules %s)\n", terminal.Style(terminal.Green, "good"), strings.Join(seen, " and "), r.Rules)
 }
 
 // maskedFields returns the masked fields of a class with their masks.

@@ -37,7 +37,7 @@ func demoCommand(t *terminal.Terminal) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&d.listen, "listen", config.DefaultListen, "`ADDR` to listen on; when it is taken and not given, a free port")
+	f.StringVar(&d.listen, "listen", config.DefaultListen, "`ADDR` to listen on. When it is taken and not given, a free port")
 	f.StringVar(&d.dir, "dir", "", "`FOLDER` for the tracker, its configuration and the audit (default a temporary one, removed at the end)")
 	f.BoolVar(&d.once, "once", false, "show the conversation and end")
 	return cmd

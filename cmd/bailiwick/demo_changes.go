@@ -86,7 +86,7 @@ func (d *demonstration) showReview() error {
 	if d.JSON {
 		return d.PrintJSON(map[string]any{"queue": queue, "sign_in": map[string]string{reviewer: d.signIn, another: d.second}})
 	}
-	d.Printf("\n%s  %s\n\n", terminal.Style(terminal.Bold, map[bool]string{true: "Four", false: "Three"}[d.withAPI]+" changes wait for a person"), terminal.Style(terminal.Faint, "nothing was written yet; the delete wants two approvals"))
+	d.Printf("\n%s  %s\n\n", terminal.Style(terminal.Bold, map[bool]string{true: "Four", false: "Three"}[d.withAPI]+" changes wait for a person"), terminal.Style(terminal.Faint, "nothing was written yet. The delete wants two approvals"))
 	d.Printf("  The queue      %s\n", terminal.Style(terminal.Blue, queue))
 	d.Printf("  Sign in, once  %s  %s\n", terminal.Style(terminal.Green, d.signIn), reviewer)
 	d.Printf("                 %s  %s, who gives the second approval\n", terminal.Style(terminal.Green, d.second), another)

@@ -34,7 +34,7 @@ func ask(t *terminal.Terminal, a *scaffold.Answers, found []scaffold.Tenancy) er
 		}
 	}
 	if err := question(t, in, "What do agents see of personal data, such as names and e-mail addresses?", []choice{
-		{scaffold.Mask, "a part, such as j•••@e•••.com; nothing can be found or counted by it"},
+		{scaffold.Mask, "a part, such as j•••@e•••.com. Nothing can be found or counted by it"},
 		{scaffold.Hide, "nothing, as if there were no such field"},
 		{scaffold.Show, "all of it"}}, &a.Personal); err != nil {
 		return err
@@ -73,6 +73,6 @@ func question(t *terminal.Terminal, in *bufio.Reader, text string, choices []cho
 			*answer = choices[i].answer
 			return nil
 		}
-		t.Notef("%s is none of them; write a number from 1 to %d", line, len(choices))
+		t.Notef("%s is none of them. Write a number from 1 to %d", line, len(choices))
 	}
 }

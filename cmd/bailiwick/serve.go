@@ -141,7 +141,7 @@ func announce(ctx context.Context, say func(slog.Level, string, ...any), p *app.
 		say(slog.LevelWarn, "%s is reached without encryption, so that tokens can be read on the way: put a proxy with TLS in front of it (docs/operating.md)", p.Config.Listen)
 	}
 	if p.Config.Rules.Unlisted && p.Config.Rules.Classes == nil {
-		say(slog.LevelInfo, "no rules: every table is visible, read-only; fields that look like credentials are not shown (\"bailiwick init\" writes rules)")
+		say(slog.LevelInfo, "no rules: every table is visible, read-only. Fields that look like credentials are not shown (\"bailiwick init\" writes rules)")
 	}
 	if open {
 		say(slog.LevelInfo, "no store: every user of this machine may read without a token, and the audit ends with this process (--store sqlite:bailiwick.db keeps it)")

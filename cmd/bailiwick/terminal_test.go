@@ -255,7 +255,7 @@ func TestInitAsks(t *testing.T) {
 	p.sees("1  org_id")
 	p.sees("2  none")
 	p.types("7\r")
-	p.sees("7 is none of them; write a number from 1 to 2")
+	p.sees("7 is none of them. Write a number from 1 to 2")
 	p.types("\r")
 	p.sees("personal data")
 	p.types("hide\r")

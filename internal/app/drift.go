@@ -66,7 +66,7 @@ func (p *App) stale(ctx context.Context, log *slog.Logger) {
 func (p *App) Notes() []string {
 	var out []string
 	if n := len(p.Gateway.ClosureReasons()); n > 0 {
-		out = append(out, fmt.Sprintf("%d classes, sources or schemas no longer fit their description or the rules; the log names them", n))
+		out = append(out, fmt.Sprintf("%d classes, sources or schemas no longer fit their description or the rules. The log names them", n))
 	}
 	return append(out, p.shares.Load().State().Notes()...)
 }

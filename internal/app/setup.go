@@ -38,7 +38,7 @@ type Setup struct {
 // Flags adds the flags that select a configuration.
 func (s *Setup) Flags(f *pflag.FlagSet) {
 	f.StringVarP(&s.File, "config", "c", "", "configuration `FILE` (default "+DefaultFile+" when it is there)")
-	f.StringArrayVar(&s.Sources, "source", nil, "a database instead of a configuration: sqlite:app.db, postgres://…, mariadb://… or mongodb://… (repeatable; name=`URL` names it)")
+	f.StringArrayVar(&s.Sources, "source", nil, "a database instead of a configuration: sqlite:app.db, postgres://…, mariadb://… or mongodb://… (repeatable, name=`URL` names it)")
 	f.StringVar(&s.Store, "store", "", "the `STORE` of tokens, changes and the audit: sqlite:FILE or postgres://…")
 }
 

@@ -155,7 +155,7 @@ func elsewhere(c *config.Config) (out []string) {
 			}
 		}
 		for _, at := range slices.Sorted(maps.Keys(by)) {
-			out = append(out, fmt.Sprintf("%s: calls of %s are refused: the document serves them at %s, not at base_url; list that address under servers with its credential", name, firstOf(by[at], 5), at))
+			out = append(out, fmt.Sprintf("%s: calls of %s are refused: the document serves them at %s, not at base_url. List that address under servers with its credential", name, firstOf(by[at], 5), at))
 		}
 	}
 	return out

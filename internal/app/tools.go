@@ -51,7 +51,7 @@ func runnable(c *config.Config, set *action.Set) error {
 	for _, a := range set.All() {
 		switch a.Do {
 		case action.Go:
-			wrong(a, "do", "go runs a function of a program that embeds Bailiwick; this one has none")
+			wrong(a, "do", "go runs a function of a program that embeds Bailiwick. This one has none")
 		case action.HTTP:
 			if key, message := callable(c, a); message != "" {
 				wrong(a, key, message)
@@ -204,7 +204,7 @@ func checkTools(c *config.Config) error {
 	faults := &config.Error{}
 	for _, q := range c.Queries {
 		if n := slices.Index(names, q.Name); q.Tool && slices.Contains(names[n+1:], q.Name) {
-			faults.Faults = append(faults.Faults, c.WrongQuery(&declared.DeclarationFault{Query: q.Name, Key: []string{"tool"}, Message: "another tool has the name; choose another one for the query"}))
+			faults.Faults = append(faults.Faults, c.WrongQuery(&declared.DeclarationFault{Query: q.Name, Key: []string{"tool"}, Message: "another tool has the name. Choose another one for the query"}))
 		}
 	}
 	var clash error

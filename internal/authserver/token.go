@@ -107,7 +107,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case problem.Unauthorized:
 		edge.RefusedBecause(r.Context(), p.Kind, "")
 		edge.RefusalCause(r.Context(), p.Err)
-		refuse(w, &refusal{"invalid_grant", "the code or token is not good, or no longer; sign in again"})
+		refuse(w, &refusal{"invalid_grant", "the code or token is not good, or no longer. Sign in again"})
 	case problem.RateLimited, problem.BudgetExceeded:
 		refuse(w, &refusal{"temporarily_unavailable", "too many requests"})
 	default:
@@ -158,7 +158,7 @@ func checkRenewal(f url.Values, o *identity.Offer) ([]identity.Scope, error) {
 			continue
 		}
 		if !o.Principal.Has(identity.Scope(word)) {
-			return nil, &refusal{"invalid_scope", "the person did not grant " + quoteWord(word) + "; sign in again to ask for it"}
+			return nil, &refusal{"invalid_scope", "the person did not grant " + quoteWord(word) + ". Sign in again to ask for it"}
 		}
 		asked[identity.Scope(word)] = true
 	}
@@ -205,7 +205,7 @@ func repeat(body []byte, asked []identity.Scope) ([]byte, error) {
 	}
 	for _, name := range strings.Fields(was.Scope) {
 		if !slices.Contains(asked, identity.Scope(name)) {
-			return nil, &refusal{"invalid_scope", "this refresh token was used a moment ago for other scopes; use the refresh token of that answer"}
+			return nil, &refusal{"invalid_scope", "this refresh token was used a moment ago for other scopes. Use the refresh token of that answer"}
 		}
 	}
 	return body, nil

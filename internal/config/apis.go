@@ -42,7 +42,7 @@ func (c *Config) checkAPIs(r *yamlconf.Reader) {
 		}
 		message := "there is no source " + strconv.Quote(problem.Cut(name)) + " with openapi" + problem.DidYouMean(problem.Nearest(name, known, 2))
 		if slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Name == name }) {
-			message = "the source is no HTTP API; write classes"
+			message = "the source is no HTTP API. Write classes"
 		}
 		r.WrongAt(yamlconf.Join("apis", name), message)
 	}

@@ -55,16 +55,16 @@ func TestAPIFaults(t *testing.T) {
 		{"sources: {flow: {openapi: {document: ., base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: the document . can't be read: it is not an ordinary file"},
 		{"sources: {flow: {openapi: {document: broken.json, base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: the document is not right: not a JSON or YAML document: jsontext: unexpected EOF within \"/paths\" after offset 31"},
 		{"sources: {flow: {openapi: {document: other.json, base_url: https://x.example}}}", `1:38: sources.flow.openapi.document: the document is not right: not an OpenAPI document: it needs "openapi": "3.0…" or "3.1…", or "swagger": "2.0"`},
-		{"sources: {flow: {openapi: {document: 'http://x.example/a.json', base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: must be a file, or a URL that begins with https://; http:// only on this machine (127.0.0.1, localhost)"},
+		{"sources: {flow: {openapi: {document: 'http://x.example/a.json', base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: must be a file, or a URL that begins with https://. http:// only on this machine (127.0.0.1, localhost)"},
 		{"sources: {flow: {openapi: {document: 'https://u:p@x.example/a.json', base_url: https://x.example}}}", "1:38: sources.flow.openapi.document: must be a URL such as https://app.example/openapi.json, without user and password"},
 		{"sources: {flow: {openapi: {document: flow.json}}}", "1:27: sources.flow.openapi: needs the key base_url"},
 		{"sources: {flow: {openapi: {document: flow.json, base_url: 'https://u:p@x.example'}}}", "1:59: sources.flow.openapi.base_url: holds a name or a password. Give these as a credential"},
 		{"sources: {flow: {url: 'sqlite:x', openapi: {document: flow.json, base_url: https://x.example}}}", "1:35: sources.flow.openapi: the source has url already, and is one thing"},
-		{"sources: {flow: {tables: {only: [a]}, openapi: {document: flow.json, base_url: https://x.example}}}", "1:18: sources.flow.tables: only databases have it; take it out"},
+		{"sources: {flow: {tables: {only: [a]}, openapi: {document: flow.json, base_url: https://x.example}}}", "1:18: sources.flow.tables: only databases have it. Take it out"},
 		{"sources: {flow: {openapi: {document: flow.json, base_url: 'http://flow.example', credential: {bearer: t}}}}", "1:49: sources.flow.openapi.base_url: base_url would send the credential over http, where the network can read it: use https://, or write plain_http: true"},
 		{source("credential: {oauth: {token_url: 'http://flow.example/t', client_id: a, client_secret: t}}"), "1:102: sources.flow.openapi.credential.oauth.token_url: token_url would send the credential over http, where the network can read it: use https://, or write plain_http: true"},
 		{source("timeout: 1h"), "1:90: sources.flow.openapi.timeout: must be a duration from 1s to 5m, such as 30s, 5m, 12h or 90d"},
-		{source("packs: [~/packs]"), "1:89: sources.flow.openapi.packs.0: ~ is not expanded; write ${HOME} for it"},
+		{source("packs: [~/packs]"), "1:89: sources.flow.openapi.packs.0: ~ is not expanded. Write ${HOME} for it"},
 		{source("credential: {bearer: t}, credentials: {a: {bearer: u}}"), "1:81: sources.flow.openapi.credential: credential and credentials exclude each other: move this one into credentials, under the name of its security scheme"},
 		{source("headers: {Host: a}"), "1:97: sources.flow.openapi.headers.Host: is not the name of a header that requests may carry always"},
 		{source("headers: {'a b': a}"), "1:98: sources.flow.openapi.headers.a b: is not the name of a header that requests may carry always"},
@@ -91,13 +91,13 @@ func TestAPIFaults(t *testing.T) {
 		{cred(`{bearer: "a\nb"}`), "1:102: sources.flow.openapi.credential.bearer: must be one line, without spaces around it"},
 		{cred("{header: {name: Host, value: a}}"), "1:109: sources.flow.openapi.credential.header.name: must be the name of a header, such as X-API-Key"},
 		{cred("{per_principal: {by: claim, secrets: {a: b}}}"), "1:109: sources.flow.openapi.credential.per_principal: needs the key claim: the name of the claim"},
-		{cred("{per_principal: {by: owner, claim: x, secrets: {a: b}}}"), "1:121: sources.flow.openapi.credential.per_principal.claim: goes with by: claim; take it out"},
+		{cred("{per_principal: {by: owner, claim: x, secrets: {a: b}}}"), "1:121: sources.flow.openapi.credential.per_principal.claim: goes with by: claim. Take it out"},
 		{cred("{per_principal: {by: owner, secrets: {a: {per_principal: {}}}}}"), `1:135: sources.flow.openapi.credential.per_principal.secrets.a: unknown key "per_principal"`},
 		{flowSource + "apis: {flew: {}}", `2:8: apis.flew: there is no source "flew" with openapi. Did you mean flow?`},
-		{"sources: {db: {url: sqlite:x}}\napis: {db: {}}", "2:8: apis.db: the source is no HTTP API; write classes"},
-		{flowSource + "classes: {flow.Team: {}}", "2:11: classes.flow.Team: the source is an HTTP API, and has no classes; write apis"},
+		{"sources: {db: {url: sqlite:x}}\napis: {db: {}}", "2:8: apis.db: the source is no HTTP API. Write classes"},
+		{flowSource + "classes: {flow.Team: {}}", "2:11: classes.flow.Team: the source is an HTTP API, and has no classes. Write apis"},
 		{flowSource + "apis: {flow: {access: [{class: forbidden, operations: [getTeam]}]}}", "2:24: apis.flow.access.0: needs the key reason: agents read it\n2:24: apis.flow.access.0: needs the key instead: agents read it"},
-		{flowSource + "apis: {flow: {access: [{class: read, operations: [getTeam], reason: why}]}}", "2:61: apis.flow.access.0.reason: goes with class: forbidden; take it out"},
+		{flowSource + "apis: {flow: {access: [{class: read, operations: [getTeam], reason: why}]}}", "2:61: apis.flow.access.0.reason: goes with class: forbidden. Take it out"},
 		{flowSource + "apis: {flow: {access: [{class: reed, operations: [getTeam]}]}}", "2:32: apis.flow.access.0.class: must be read, write, destructive, excluded or forbidden. Did you mean read?"},
 		{flowSource + "apis: {flow: {write: {read: allow}}}", `2:23: apis.flow.write: unknown key "read"`},
 		{flowSource + "apis: {flow: {parameters: [{name: teamId, is: principal.tenent}]}}", `2:47: apis.flow.parameters.0.is: character 1 of the expression: a principal has no "tenent". Did you mean tenant? It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author`},
@@ -213,7 +213,7 @@ func TestAPIRules(t *testing.T) {
 		t.Error("unlisted: visible shows no API:", seen.Notes)
 	}
 	put(t, filepath.Join(dir, "flow.json"), strings.Replace(flow, `"getTeam"`, `"getTeam", "parameters": [{"name": "x", "in": "path"}]`, 1))
-	if odd := read(flowSource + "apis: {flow: {}}"); len(odd.Notes) != 1 || odd.Notes[0] != "sources.flow: the document: GET /teams/{teamId}: the path has no {x}; the parameter is left out" {
+	if odd := read(flowSource + "apis: {flow: {}}"); len(odd.Notes) != 1 || odd.Notes[0] != "sources.flow: the document: GET /teams/{teamId}: the path has no {x}. The parameter is left out" {
 		t.Errorf("%q", odd.Notes)
 	}
 }

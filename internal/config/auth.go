@@ -93,9 +93,9 @@ func (s *Server) shape() yamlconf.Shape {
 			{Name: "max", Doc: "Of all clients. Default 4096, and at most half of the files that the process may open", Shape: yamlconf.Count(&s.Connections.Max, 1, many)},
 			{Name: "each", Doc: "Of one address, or one IPv6 /64. Default a quarter of max. Behind a proxy, which is one address, raise it", Shape: yamlconf.Count(&s.Connections.Each, 1, many)},
 		}, nil)},
-		{Name: "metrics", Doc: "Where metrics are shown to Prometheus: true at /metrics, to a token with the scope audit or operator; or on an address of their own", Shape: s.Metrics.shape()},
-		{Name: "drain", Doc: "After SIGTERM, how long calls are still served while /readyz answers 503, so that a proxy chooses another replica. Default 5s; 0s ends at once", Shape: yamlconf.OrNone(&s.Drain, yamlconf.Span(&s.Drain, 0, 5*time.Minute))},
-		{Name: "heartbeat", Doc: "Between progress notifications. Default 2s; 0s sends none", Shape: yamlconf.OrNone(&s.Heartbeat, yamlconf.Span(&s.Heartbeat, 0, time.Minute))},
+		{Name: "metrics", Doc: "Where metrics are shown to Prometheus: true at /metrics, to a token with the scope audit or operator, or on an address of their own", Shape: s.Metrics.shape()},
+		{Name: "drain", Doc: "After SIGTERM, how long calls are still served while /readyz answers 503, so that a proxy chooses another replica. Default 5s. 0s ends at once", Shape: yamlconf.OrNone(&s.Drain, yamlconf.Span(&s.Drain, 0, 5*time.Minute))},
+		{Name: "heartbeat", Doc: "Between progress notifications. Default 2s. 0s sends none", Shape: yamlconf.OrNone(&s.Heartbeat, yamlconf.Span(&s.Heartbeat, 0, time.Minute))},
 		{Name: "sessions", Doc: "Sessions of the protocols before 2026-07-28", Shape: yamlconf.Object([]yamlconf.Key{
 			{Name: "idle", Doc: "An idle one ends after this. Default 30m", Shape: yamlconf.Span(&s.Sessions.Idle, time.Second, 24*time.Hour)},
 			{Name: "max", Doc: "Of all principals. Default 1000", Shape: yamlconf.Count(&s.Sessions.Max, 1, many)},

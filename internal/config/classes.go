@@ -31,15 +31,15 @@ func (c *Config) classes() yamlconf.Shape {
 func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape {
 	var tenant policy.TenantRule
 	keys := []yamlconf.Key{
-		{Name: "hidden", Doc: "Nobody sees the class; {except: operator} leaves it to operators", Shape: hiddenShape(rule)},
+		{Name: "hidden", Doc: "Nobody sees the class. {except: operator} leaves it to operators", Shape: hiddenShape(rule)},
 		{Name: "description", Doc: "For agents", Shape: yamlconf.Words(&rule.Description)},
-		{Name: "visible", Doc: "The fields that can be seen; without it all but the denied ones", Shape: yamlconf.List(&rule.Visible, "field names", nil)},
+		{Name: "visible", Doc: "The fields that can be seen. Without it all but the denied ones", Shape: yamlconf.List(&rule.Visible, "field names", nil)},
 		{Name: "denied", Doc: "Fields that are never seen, besides those whose names say credential. A field that is seen, such as one of JSON, is seen with all that it holds, whatever its members are called", Shape: yamlconf.List(&rule.Denied, "field names", nil)},
 		{Name: "lift", Doc: "Fields of visible that are seen although their names say credential, or although the database makes them from denied or masked columns", Shape: yamlconf.List(&rule.Lift, "field names", nil)},
 		{Name: "large", Doc: "Heavy fields, left out of includes and samples unless named", Shape: yamlconf.List(&rule.Large, "field names", nil)},
-		{Name: "join", Doc: "The fields that are shown where a pointer to the class is included, besides the key and the timestamps; without it all but the large", Shape: yamlconf.List(&rule.Join, "field names", nil)},
-		{Name: "label", Doc: "The field that holds what a record is called, shown beside ids; without it name, title, subject, number or the like", Shape: yamlconf.Words(&rule.Label)},
-		{Name: "pointers", Doc: "Pointers that the source doesn't declare, by field: the class whose key it holds, or {class, key} for another unique field; of a field that holds a list, each of its values. They count as foreign keys do", Shape: pointers(rule)},
+		{Name: "join", Doc: "The fields that are shown where a pointer to the class is included, besides the key and the timestamps. Without it all but the large", Shape: yamlconf.List(&rule.Join, "field names", nil)},
+		{Name: "label", Doc: "The field that holds what a record is called, shown beside ids. Without it name, title, subject, number or the like", Shape: yamlconf.Words(&rule.Label)},
+		{Name: "pointers", Doc: "Pointers that the source doesn't declare, by field: the class whose key it holds, or {class, key} for another unique field. Of a field that holds a list, each of its values. They count as foreign keys do", Shape: pointers(rule)},
 		{Name: "types", Doc: "Types that the source doesn't declare, by field: epoch_s, epoch_ms or date (a text in ISO 8601) for dates, day for dates that are midnights in UTC, json, decimal, integer or double for texts, boolean for integers. A value in another form is null", Shape: types(rule)},
 		{Name: "mask", Doc: "By field: its value leaves as partial, hash, null, or as a pseudonym of its record such as Person 5K2M, or without the personal data inside of it: {pattern: [email, phone]}. With {as, except: operator} operators see it whole. A masked field can't be filtered, searched, sorted, grouped or joined on", Shape: masks(rule)},
 		{Name: "mask_texts", Doc: "What is replaced in every text of more than 255 characters or without a limit, and in JSON: a list of email, phone, iban, card, ip and ssn. A field with a mask of its own keeps it", Shape: maskTexts(rule)},
@@ -48,7 +48,7 @@ func (c *Config) classRule(class string, rule *policy.ClassRule) yamlconf.Shape 
 		{Name: "allow_scan", Doc: "The class is small: policy.refuse_scans doesn't hold for it", Shape: yamlconf.Flag(&rule.AllowScan)},
 		{Name: "fields", Doc: "What fields mean, for agents", Shape: fieldRules(rule)},
 		{Name: "write", Doc: "How agents may write records: review (the default), allow or deny, or one of them each for create, update and delete. Gates come first", Shape: writeRule(&rule.Write)},
-		{Name: "permitted", Doc: "The fields that agents may set; without it all that they see", Shape: yamlconf.List(&rule.Permitted, "field names", nil)},
+		{Name: "permitted", Doc: "The fields that agents may set. Without it all that they see", Shape: yamlconf.List(&rule.Permitted, "field names", nil)},
 		{Name: "stale", Doc: "When a change of a record is stale, besides when a field that it sets has moved", Shape: yamlconf.Object([]yamlconf.Key{
 			{Name: "version", Doc: "A field that moves with every write, such as version or updated_at: a change is stale when it moved, also where the value came back", Must: true, Shape: yamlconf.Words(&rule.Version)},
 		}, nil)},
@@ -81,7 +81,7 @@ func masks(rule *policy.ClassRule) yamlconf.Shape {
 			case !given("as"):
 				r.Wrong(n.Start(), at, "needs as, or pattern")
 			case !given("except"):
-				r.Wrong(n.Start(), at, "needs except; without it write the mask alone")
+				r.Wrong(n.Start(), at, "needs except. Without it write the mask alone")
 			}
 		})
 		by = by.With("oneOf", []any{map[string]any{"required": []string{"as", "except"}}, map[string]any{"required": []string{"pattern"}, "properties": map[string]any{"as": false}}})
@@ -121,7 +121,7 @@ func patterns(into *[]policy.Pattern) yamlconf.Shape {
 		if slices.Contains(names, name) {
 			return ""
 		}
-		return "is not a pattern; write " + yamlconf.AnyOf(names)
+		return "is not a pattern. Write " + yamlconf.AnyOf(names)
 	})
 	s = s.With("items", map[string]any{"enum": names})
 	read := s.Read
@@ -176,7 +176,7 @@ func types(rule *policy.ClassRule) yamlconf.Shape {
 func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 	unseen := func(f string) string {
 		if slices.Contains(rule.Denied, f) || rule.Visible != nil && !slices.Contains(rule.Visible, f) {
-			return "can't be seen at all; take it out"
+			return "can't be seen at all. Take it out"
 		}
 		return ""
 	}
@@ -187,7 +187,7 @@ func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 	}{
 		{"visible", rule.Visible, func(f string) string {
 			if slices.Contains(rule.Denied, f) {
-				return "is also denied; take it out of one"
+				return "is also denied. Take it out of one"
 			}
 			return ""
 		}},
@@ -202,7 +202,7 @@ func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 		{"join", rule.Join, unseen},
 		{"permitted", rule.Permitted, func(f string) string {
 			if m, masked := rule.Mask[f]; masked && m != policy.Inside && rule.MaskBut[f] == "" {
-				return "is masked: who doesn't see it whole can't set it; take it out"
+				return "is masked: who doesn't see it whole can't set it. Take it out"
 			}
 			return unseen(f)
 		}},

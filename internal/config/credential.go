@@ -265,7 +265,7 @@ func eachShape(e *EachCredential, into **EachCredential) yamlconf.Shape {
 		case e.By == "claim" && !claim:
 			r.Wrong(n.Start(), at, "needs the key claim: the name of the claim")
 		case e.By != "" && e.By != "claim" && claim:
-			r.WrongAt(at+"/claim", "goes with by: claim; take it out")
+			r.WrongAt(at+"/claim", "goes with by: claim. Take it out")
 		}
 		*into = e
 	})

@@ -61,13 +61,13 @@ func (s *Source) wrongSchemas(given func(key string) bool) (key, why string) {
 		if why := s.Kind().NoTenants; why != "" {
 			return key, "is only for PostgreSQL. " + why + " (docs/connections.md, One schema per tenant)"
 		}
-		return key, "only PostgreSQL has one schema per tenant; take it out"
+		return key, "only PostgreSQL has one schema per tenant. Take it out"
 	case s.Schema == "":
-		return "template", "goes with the key schema: {$cel: principal.tenant}; a source that reads fixed schemas has the key schemas"
+		return "template", "goes with the key schema: {$cel: principal.tenant}. A source that reads fixed schemas has the key schemas"
 	case s.Template == "":
 		return "schema", "needs the key template: the name of one schema, whose tables become the classes and which the others are compared with"
 	case given("schemas"):
-		return "schemas", "can't be combined with schema, which yields one schema for each caller; take one of them out"
+		return "schemas", "can't be combined with schema, which yields one schema for each caller. Take one of them out"
 	}
 	return "", ""
 }

@@ -17,8 +17,8 @@ func TestFaults(t *testing.T) {
 	const src = "sources: {s: {url: sqlite:x}}\n" // line 1 of most rows
 	for _, row := range []struct{ text, want string }{
 		// These rows are about the file as a whole.
-		{"", "f.yaml: the file says nothing; it needs at least sources"},
-		{"# only this\n", "f.yaml: the file says nothing; it needs at least sources"},
+		{"", "f.yaml: the file says nothing. It needs at least sources"},
+		{"# only this\n", "f.yaml: the file says nothing. It needs at least sources"},
 		{"- a\n", `
 f.yaml:1:1: must be an object with include, listen, store, sources, classes, apis, policy, tools, results, prompts, budget, limits, auth, stdio, server, gates, review, actions, metrics, queries, notifications, accounts, audit, log or telemetry, not a list
     1 | - a
@@ -40,27 +40,27 @@ f.yaml:1:4: not valid YAML: mapping value is not allowed in this context
     1 | a: b: c
       |    ^`},
 		{src + "---\nb: 2\n", `
-f.yaml:3:1: a second document begins here; a configuration is one
+f.yaml:3:1: a second document begins here. A configuration is one
     3 | b: 2
       | ^`},
 		{"sources: &a {s: {url: !!str x}}\n<<: *a\n? b\n: c\n", `
-f.yaml:1:10: anchors, aliases and merge keys (& * <<) are not read; write the value out
+f.yaml:1:10: anchors, aliases and merge keys (& * <<) are not read. Write the value out
     1 | sources: &a {s: {url: !!str x}}
       |          ^
-f.yaml:1:23: tags (!) are not read; quote what is text
+f.yaml:1:23: tags (!) are not read. Quote what is text
     1 | sources: &a {s: {url: !!str x}}
       |                       ^
-f.yaml:2:1: anchors, aliases and merge keys (& * <<) are not read; write the value out
+f.yaml:2:1: anchors, aliases and merge keys (& * <<) are not read. Write the value out
     2 | <<: *a
       | ^
-f.yaml:2:5: anchors, aliases and merge keys (& * <<) are not read; write the value out
+f.yaml:2:5: anchors, aliases and merge keys (& * <<) are not read. Write the value out
     2 | <<: *a
       |     ^
-f.yaml:3:1: keys with ? are not read; write key: value
+f.yaml:3:1: keys with ? are not read. Write key: value
     3 | ? b
       | ^`},
 		{"%YAML 1.2\n---\n" + src, `
-f.yaml:1:1: directives (%) are not read; begin with the first key
+f.yaml:1:1: directives (%) are not read. Begin with the first key
     1 | %YAML 1.2
       | ^`},
 		{strings.Repeat("[", 40), `
@@ -81,28 +81,28 @@ f.yaml:1:9: listen: must be host:port, such as 127.0.0.1:8420, not a number
 f.yaml:2:1: unknown key "clases". Did you mean classes?
     2 | clases: {}
       | ^
-f.yaml:3:1: listen: has no value; give it one or leave it out
+f.yaml:3:1: listen: has no value. Give it one or leave it out
     3 | listen:
       | ^
 f.yaml:4:14: log.level: must be debug, info, warn or error
     4 | log: {level: loud, format:}
       |              ^
-f.yaml:4:20: log.format: has no value; give it one or leave it out
+f.yaml:4:20: log.format: has no value. Give it one or leave it out
     4 | log: {level: loud, format:}
       |                    ^`},
 		{"sources: {s: {url: sqlite:x, \"url\": sqlite:y}}\nsources: {}\n", `
-f.yaml:1:30: sources.s.url: the key appears twice; first on line 1
+f.yaml:1:30: sources.s.url: the key appears twice, first on line 1
     1 | sources: {s: {url: sqlite:x, "url": sqlite:y}}
       |                              ^
-f.yaml:2:1: sources: the key appears twice; first on line 1
+f.yaml:2:1: sources: the key appears twice, first on line 1
     2 | sources: {}
       | ^`},
 		{"sources:\n", `
-f.yaml:1:1: sources: has no value; give it one or leave it out
+f.yaml:1:1: sources: has no value. Give it one or leave it out
     1 | sources:
       | ^`},
 		{"sources: {}\n", `
-f.yaml:1:10: sources: is empty; name a source or leave it out
+f.yaml:1:10: sources: is empty. Name a source or leave it out
     1 | sources: {}
       |          ^`},
 		{src + "gates: {writes: maybe}\nreview: [{approvals: 0}]\nclasses: {s.a: {permitted: [x], tenant: {field: a, bypass: principal.name}}}\n", `
@@ -138,10 +138,10 @@ f.yaml:2:63: review.1.risk: must be low, medium or high
 f.yaml:2:75: review.1.mode: must be allow, review or deny
     2 | review: [{when: change.ops == "x"}, {when: change.rows, risk: huge, mode: maybe}]
       |                                                                           ^
-f.yaml:4:54: classes.s.a.permitted.1: can't be seen at all; take it out
+f.yaml:4:54: classes.s.a.permitted.1: can't be seen at all. Take it out
     4 |   s.a: {mask: {c: hash}, denied: [b], permitted: [a, b, c], write: {create: yes please}}
       |                                                      ^
-f.yaml:4:57: classes.s.a.permitted.2: is masked: who doesn't see it whole can't set it; take it out
+f.yaml:4:57: classes.s.a.permitted.2: is masked: who doesn't see it whole can't set it. Take it out
     4 |   s.a: {mask: {c: hash}, denied: [b], permitted: [a, b, c], write: {create: yes please}}
       |                                                         ^
 f.yaml:4:77: classes.s.a.write.create: must be allow, review or deny
@@ -153,7 +153,7 @@ f.yaml:7:7: classes.s.b.actions.x y: an action is named with letters, digits, _ 
 f.yaml:8:15: classes.s.b.actions.z.do: must be create, update, delete, sql, http, go or cloud
     8 |       z: {do: make, transitions: {a: {}}, lookup: {p: {class: q}}}
       |               ^
-f.yaml:8:38: classes.s.b.actions.z.transitions.a: is empty; name a value or leave it out
+f.yaml:8:38: classes.s.b.actions.z.transitions.a: is empty. Name a value or leave it out
     8 |       z: {do: make, transitions: {a: {}}, lookup: {p: {class: q}}}
       |                                      ^
 f.yaml:8:55: classes.s.b.actions.z.lookup.p: needs the key id
@@ -166,22 +166,22 @@ f.yaml:8:55: classes.s.b.actions.z.lookup.p: needs the key id
 f.yaml:2:17: sources.a.metadata: needs the key roots
     2 |   a: {metadata: {}}
       |                 ^
-f.yaml:3:25: sources.b.metadata.roots: the list is empty; name at least one or leave it out
+f.yaml:3:25: sources.b.metadata.roots: the list is empty. Name at least one or leave it out
     3 |   b: {metadata: {roots: [], conection: x}}
       |                         ^
 f.yaml:3:29: sources.b.metadata: unknown key "conection". Did you mean connection?
     3 |   b: {metadata: {roots: [], conection: x}}
       |                             ^
-f.yaml:4:26: sources.c.metadata.roots.0: ~ is not expanded; write ${HOME} for it
+f.yaml:4:26: sources.c.metadata.roots.0: ~ is not expanded. Write ${HOME} for it
     4 |   c: {metadata: {roots: [~/Provar, x]}, url: sqlite:x}
       |                          ^
 f.yaml:4:41: sources.c.url: the source has metadata already, and is one thing
     4 |   c: {metadata: {roots: [~/Provar, x]}, url: sqlite:x}
       |                                         ^
-f.yaml:5:31: sources.d.schemas: only PostgreSQL and DuckDB have schemas; take it out
+f.yaml:5:31: sources.d.schemas: only PostgreSQL and DuckDB have schemas. Take it out
     5 |   d: {metadata: {roots: [x]}, schemas: [a], tables: {only: [b]}}
       |                               ^
-f.yaml:5:45: sources.d.tables: only databases have tables; write metadata.objects
+f.yaml:5:45: sources.d.tables: only databases have tables. Write metadata.objects
     5 |   d: {metadata: {roots: [x]}, schemas: [a], tables: {only: [b]}}
       |                                             ^
 f.yaml:6:17: sources.e.metadata: must be an object with roots, connection, environment or objects, not a list
@@ -207,10 +207,10 @@ f.yaml:1:65: sources.d: must be an object with url, metadata, openapi, parse, de
 f.yaml:2:31: sources.a.write_url: must be of the same kind of database as url
     2 |   a: {url: 'postgres://h/db', write_url: 'mysql://h/db'}
       |                               ^
-f.yaml:3:22: sources.b.write_url: an SQLite file has no accounts; take it out
+f.yaml:3:22: sources.b.write_url: an SQLite file has no accounts. Take it out
     3 |   b: {url: sqlite:x, write_url: sqlite:y}
       |                      ^
-f.yaml:4:28: sources.c.write_url: the source is read_only; take one of the two out
+f.yaml:4:28: sources.c.write_url: the source is read_only. Take one of the two out
     4 |   c: {url: 'mysql://h/db', write_url: 'mysql://h/db', read_only: true}
       |                            ^`},
 		{"sources:\n  a: {url: 'postgres://u:p\u00e4ss@w0rd@h:port/db?password=more', write_url: 'postgres://u:hunter2@w0rd@h:port/db', read_only: true}\n" +
@@ -234,7 +234,7 @@ f.yaml:5:12: sources.d.url: needs a path after sqlite:
 f.yaml:6:12: sources.e.url: must begin with sqlite:, postgres://, mariadb://, mongodb:// or parse+https://
     6 |   e: {url: x.db}
       |            ^
-f.yaml:7:22: sources.f.schemas: only PostgreSQL and DuckDB have schemas; take it out
+f.yaml:7:22: sources.f.schemas: only PostgreSQL and DuckDB have schemas. Take it out
     7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
       |                      ^
 f.yaml:7:35: sources.f.schemas.1: is in the list twice
@@ -243,13 +243,13 @@ f.yaml:7:35: sources.f.schemas.1: is in the list twice
 f.yaml:7:38: sources.f.schemas.2: is empty
     7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
       |                                      ^
-f.yaml:7:51: sources.f.tables: is empty; leave it out
+f.yaml:7:51: sources.f.tables: is empty. Leave it out
     7 |   f: {url: sqlite:x, schemas: [a, a, ''], tables: {}}
       |                                                   ^
-f.yaml:8:22: sources.g.local_rows: only MongoDB, Parse Server and DuckDB take it; take it out
+f.yaml:8:22: sources.g.local_rows: only MongoDB, Parse Server and DuckDB take it. Take it out
     8 |   g: {url: sqlite:x, local_rows: 5}
       |                      ^
-f.yaml:9:22: sources.h.collections: only MongoDB has collections; take it out
+f.yaml:9:22: sources.h.collections: only MongoDB has collections. Take it out
     9 |   h: {url: sqlite:x, collections: {a: {fields: {b: string}}}}
       |                      ^`},
 		{"sources:\n  a: {url: 'mongodb://h/db', collections: {o: {fields: {n: whole}, search: {index: d}}}}\n", `
@@ -279,7 +279,7 @@ f.yaml:3:35: classes.s.a: unknown key "hiden". Did you mean hidden?
 f.yaml:4:3: classes.z.x: there is no source "z"
     4 |   z.x: {}
       |   ^
-f.yaml:5:3: classes.s.y: has no value; give it one or leave it out
+f.yaml:5:3: classes.s.y: has no value. Give it one or leave it out
     5 |   s.y:
       |   ^
 f.yaml:7:3: classes.s.b: the class has another rule, as b
@@ -289,7 +289,7 @@ f.yaml:7:3: classes.s.b: the class has another rule, as b
 f.yaml:3:17: classes.s.a.hidden: must be true or false, not text
     3 |   s.a: {hidden: yes, visible: [], denied: id}
       |                 ^
-f.yaml:3:31: classes.s.a.visible: the list is empty; name at least one or leave it out
+f.yaml:3:31: classes.s.a.visible: the list is empty. Name at least one or leave it out
     3 |   s.a: {hidden: yes, visible: [], denied: id}
       |                               ^
 f.yaml:3:43: classes.s.a.denied: must be a list of field names, not text
@@ -298,29 +298,29 @@ f.yaml:3:43: classes.s.a.denied: must be a list of field names, not text
 f.yaml:4:26: classes.s.b.hidden.except: must be operator
     4 |   s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}
       |                          ^
-f.yaml:4:42: classes.s.b.large.0: can't be seen at all; take it out
+f.yaml:4:42: classes.s.b.large.0: can't be seen at all. Take it out
     4 |   s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}
       |                                          ^
-f.yaml:4:56: classes.s.b.visible.0: is also denied; take it out of one
+f.yaml:4:56: classes.s.b.visible.0: is also denied. Take it out of one
     4 |   s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}
       |                                                        ^
-f.yaml:4:62: classes.s.b.visible.2: must be text, not a number; put it in quotes
+f.yaml:4:62: classes.s.b.visible.2: must be text, not a number. Put it in quotes
     4 |   s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}
       |                                                              ^
 f.yaml:4:86: classes.s.b.lift.0: must be named in visible as well, so that it is lifted on purpose
     4 |   s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}
       |                                                                                      ^`},
 		{src + "classes:\n  s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}\n", `
-f.yaml:3:33: classes.s.a.join.0: can't be seen at all; take it out
+f.yaml:3:33: classes.s.a.join.0: can't be seen at all. Take it out
     3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
       |                                 ^
 f.yaml:3:47: classes.s.a.mask.a: must be partial, pseudonym, hash or null
     3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
       |                                               ^
-f.yaml:3:53: classes.s.a.mask.b: has no value; give it one or leave it out
+f.yaml:3:53: classes.s.a.mask.b: has no value. Give it one or leave it out
     3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
       |                                                     ^
-f.yaml:3:58: classes.s.a.mask.d: can't be seen at all; take it out
+f.yaml:3:58: classes.s.a.mask.d: can't be seen at all. Take it out
     3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
       |                                                          ^`},
 		{src + "classes:\n  s.a: {tenant: {field: x, through: y}}\n  s.b: {tenant: {}}\n  s.c: {tenant: {field: x, is: principal.tennant}}\n  s.d: {tenant: {field: x, is: 'principal.x == 3'}}\n", `
@@ -362,7 +362,7 @@ f.yaml:4:50: classes.s.a.canonical.b.$in.$cel: it yields a string, and has to yi
 f.yaml:4:21: classes.s.a.canonical.a.$gtt: unknown operator "$gtt". Did you mean $gt or $gte?
     4 |     canonical: {a: {$gtt: 1}}
       |                     ^
-f.yaml:5:20: classes.s.b.canonical: is empty; leave it out to keep every record
+f.yaml:5:20: classes.s.b.canonical: is empty. Leave it out to keep every record
     5 |   s.b: {canonical: {}}
       |                    ^
 f.yaml:6:20: classes.s.c.canonical: must be a where object, such as {deleted_at: null}, not a list
@@ -374,7 +374,7 @@ f.yaml:7:24: classes.s.d.canonical.n: write the number in decimal as JSON does, 
 f.yaml:7:33: classes.s.d.canonical.m: write the number in decimal as JSON does, or in quotes when it is text
     7 |   s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}
       |                                 ^
-f.yaml:7:37: classes.s.d.canonical.o: has no value; write null when null is meant
+f.yaml:7:37: classes.s.d.canonical.o: has no value. Write null when null is meant
     7 |   s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}
       |                                     ^
 f.yaml:7:45: classes.s.d.canonical.p: write the number in decimal as JSON does, or in quotes when it is text
@@ -383,17 +383,17 @@ f.yaml:7:45: classes.s.d.canonical.p: write the number in decimal as JSON does, 
 f.yaml:7:53: classes.s.d.canonical.q: write the number in decimal as JSON does, or in quotes when it is text
     7 |   s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}
       |                                                     ^
-f.yaml:7:59: classes.s.d.canonical.q: the key appears twice; first on line 7
+f.yaml:7:59: classes.s.d.canonical.q: the key appears twice, first on line 7
     7 |   s.d: {canonical: {n: 0x10, m: .5, o: , p: 017, q: .inf, q: '${NONE}'}}
       |                                                           ^`},
 		{src + "classes: {s.a: {fields: {x: {}, y: {values: [a]}, z: {values: {a: , b: 1}}}}}\n", `
-f.yaml:2:29: classes.s.a.fields.x: is empty; leave it out
+f.yaml:2:29: classes.s.a.fields.x: is empty. Leave it out
     2 | classes: {s.a: {fields: {x: {}, y: {values: [a]}, z: {values: {a: , b: 1}}}}}
       |                             ^
 f.yaml:2:45: classes.s.a.fields.y.values: must be an object with one key for each value, not a list
     2 | classes: {s.a: {fields: {x: {}, y: {values: [a]}, z: {values: {a: , b: 1}}}}}
       |                                             ^
-f.yaml:2:64: classes.s.a.fields.z.values.a: has no value; give it one or leave it out
+f.yaml:2:64: classes.s.a.fields.z.values.a: has no value. Give it one or leave it out
     2 | classes: {s.a: {fields: {x: {}, y: {values: [a]}, z: {values: {a: , b: 1}}}}}
       |                                                                ^
 f.yaml:2:72: classes.s.a.fields.z.values.b: must be the meaning of b, not a number
@@ -446,10 +446,10 @@ f.yaml:4:1: unknown key "listn". Did you mean listen?
     4 | listn: x
       | ^`},
 		{src + "listen: ':8420'\nauth: {tokens: false}\nstdio: {tenant: acme}\n", `
-f.yaml:2:1: listen: other machines can reach this address, and auth.tokens is false; listen on 127.0.0.1:8420 or take auth.tokens out
+f.yaml:2:1: listen: other machines can reach this address, and auth.tokens is false. Listen on 127.0.0.1:8420 or take auth.tokens out
     2 | listen: ':8420'
       | ^
-f.yaml:3:8: auth.tokens: without tokens and without anonymous no caller can authenticate; declare anonymous
+f.yaml:3:8: auth.tokens: without tokens and without anonymous no caller can authenticate. Declare anonymous
     3 | auth: {tokens: false}
       |        ^
 f.yaml:4:8: stdio: needs the key scopes

@@ -111,7 +111,7 @@ b.yaml:1:1: unknown key "clases". Did you mean classes?
 b.yaml:2:20: sources.s.url: must begin with sqlite:, postgres://, mariadb://, mongodb:// or parse+https://
     2 | sources: {s: {url: oracle:x}}
       |                    ^
-c.yaml: the file says nothing; take it away or give it a key
+c.yaml: the file says nothing. Take it away or give it a key
 d.yaml:1:1: must be an object with the sections of a configuration, not a list
     1 | - a
       | ^
@@ -149,7 +149,7 @@ main.yaml:1:10: include: must be a list of files, not text
     1 | include: b.yaml
       |          ^`},
 		{"no value", map[string]string{"main.yaml": "include:\n" + src}, `
-main.yaml:1:1: include: has no value; give it one or leave it out
+main.yaml:1:1: include: has no value. Give it one or leave it out
     1 | include:
       | ^`},
 		{"too many", many, `

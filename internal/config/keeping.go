@@ -28,13 +28,13 @@ func (a *Audit) Shape() yamlconf.Shape {
 	const day = 24 * time.Hour
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "key", Doc: "What checkpoints are signed with: 32 bytes in base64 (openssl rand -base64 32), from the environment or a file. Without it the store keeps one, which does not protect from people who can read the store", Shape: yamlconf.Secret("32 bytes in base64", a.setKey)},
-		{Name: "durability", Doc: "When a call is answered: each, the default, when its record is on the disk; with an interval, when it is written: the records of that time are lost if the machine stops, not if the process does. For a store in a file",
+		{Name: "durability", Doc: "When a call is answered: each, the default, when its record is on the disk. With an interval, when it is written: the records of that time are lost if the machine stops, not if the process does. For a store in a file",
 			Shape: yamlconf.Either(yamlconf.Choose([]string{"each"}, func(string) { a.Every = 0 }), yamlconf.Object([]yamlconf.Key{
 				{Name: "interval", Doc: "Time between syncs, such as 50ms", Shape: yamlconf.Span(&a.Every, time.Millisecond, time.Second), Must: true},
 			}, nil))},
 		{Name: "archive", Doc: "Moves old records from the store to files, each hour, as bailiwick audit archive does. Without it the store keeps all records", Shape: yamlconf.Object([]yamlconf.Key{
-			{Name: "folder", Doc: "The folder of the files; a relative one starts at this file's folder. Replicas share it", Shape: folder(&a.Archive.Folder), Must: true},
-			{Name: "after", Doc: "The age of records that are moved, such as 90d; at least a day", Shape: yamlconf.Span(&a.Archive.After, day, 3650*day), Must: true},
+			{Name: "folder", Doc: "The folder of the files. A relative one starts at this file's folder. Replicas share it", Shape: folder(&a.Archive.Folder), Must: true},
+			{Name: "after", Doc: "The age of records that are moved, such as 90d. At least a day", Shape: yamlconf.Span(&a.Archive.After, day, 3650*day), Must: true},
 		}, nil)},
 	}, nil)
 }
@@ -52,7 +52,7 @@ func (a *Audit) setKey(_, s string) string {
 func folder(into *string) yamlconf.Shape {
 	inner := yamlconf.Text("a folder", func(path string) string {
 		if strings.HasPrefix(path, "~") {
-			return "~ is not expanded; write ${HOME} for it"
+			return "~ is not expanded. Write ${HOME} for it"
 		}
 		*into = path
 		return ""

@@ -82,7 +82,7 @@ func (c *Config) limits() yamlconf.Shape {
 		{Name: "daily_per_token", Doc: "The most that one token may use on a day of UTC", Shape: l.TokenDaily.shape()},
 		{Name: "price_per_million_tokens", Doc: "What a million tokens that a model reads cost, in US dollars: 3.00. The tokens of an answer are estimated as its bytes/4",
 			Shape: yamlconf.Dollars(&l.Price, maxPrice)},
-		{Name: "pending_changes", Doc: "Changes of one person that may wait for review, those of all agents that act for them together; of an agent without an owner, its own and those of its sub-principals. Default 200", Shape: yamlconf.Count(&l.Pending, 1, 10_000)},
+		{Name: "pending_changes", Doc: "Changes of one person that may wait for review, those of all agents that act for them together. Of an agent without an owner, its own and those of its sub-principals. Default 200", Shape: yamlconf.Count(&l.Pending, 1, 10_000)},
 		{Name: "changes_per_minute", Doc: "Changes that the agents of one person may propose in a minute, or one agent without an owner. Default 60", Shape: yamlconf.Count(&l.Proposals, 1, 10_000)},
 	}, func(r *yamlconf.Reader, _ yamlconf.Node, at string) {
 		for _, key := range []string{"daily", "daily_per_token"} {

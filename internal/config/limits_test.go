@@ -62,7 +62,7 @@ func TestAgentBounds(t *testing.T) {
 		"{when: 'true', windows: 51}":                          "f.yaml:6:24: limits.statements.agents.0.windows: 51 is more than every agent may have: limits.statements.windows is 50. Write a smaller number, or raise that one",
 		"{when: 'true', time: 2m}":                             "f.yaml:6:24: limits.statements.agents.0.time: 2m0s is more than any tool that reads may take: 1m0s. Write a shorter time, or raise limits.statements.time",
 		"{when: 'true', time: 31s}\n    time: 30s":             "f.yaml:6:24: limits.statements.agents.0.time: 31s is more than any tool that reads may take: 30s. Write a shorter time, or raise limits.statements.time",
-		"{when: 'true'}":                                       "f.yaml:6:9: limits.statements.agents.0: bounds nothing; write joins, windows, sets, queries or time, or take it out",
+		"{when: 'true'}":                                       "f.yaml:6:9: limits.statements.agents.0: bounds nothing. Write joins, windows, sets, queries or time, or take it out",
 		"{joins: 3}":                                           "f.yaml:6:9: limits.statements.agents.0: needs the key when",
 		"{when: 'principal.idd == \"a\"', joins: 3}":           `f.yaml:6:16: limits.statements.agents.0.when: character 1 of the expression: a principal has no "idd". Did you mean id?`,
 		"{when: 'principal.depth + \"a\" == \"b\"', joins: 3}": "f.yaml:6:16: limits.statements.agents.0.when: character",

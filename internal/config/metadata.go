@@ -20,7 +20,7 @@ type Metadata struct {
 func (m *Metadata) shape() yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "roots", Doc: "The folders below which anything may be read: workspaces, and the projects that agents name. A relative one starts at this file's folder", Must: true, Shape: folders(&m.Roots)},
-		{Name: "connection", Doc: "The only connection that is described; all unless named", Shape: yamlconf.Words(&m.Connection)},
+		{Name: "connection", Doc: "The only connection that is described. All unless named", Shape: yamlconf.Words(&m.Connection)},
 		{Name: "environment", Doc: "Whose descriptions become classes, and what is read where an agent names none. Default default", Shape: yamlconf.Words(&m.Environment)},
 		{Name: "objects", Doc: "Which objects are shown", Shape: yamlconf.Object(listKeys(&m.Objects, "object names"), yamlconf.NotEmpty)},
 	}, nil)
@@ -30,7 +30,7 @@ func (m *Metadata) shape() yamlconf.Shape {
 func folders(into *[]string) yamlconf.Shape {
 	inner := yamlconf.List(into, "folders", func(path string) string {
 		if strings.HasPrefix(path, "~") {
-			return "~ is not expanded; write ${HOME} for it"
+			return "~ is not expanded. Write ${HOME} for it"
 		}
 		return ""
 	})
@@ -76,7 +76,7 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 		if s.OpenAPI != nil {
 			for _, key := range []string{"schemas", "schema", "template", "tables", "rename", "ssh", "write_url"} {
 				if r.HasAt(at + "/" + key) {
-					r.WrongAt(at+"/"+key, "only databases have it; take it out")
+					r.WrongAt(at+"/"+key, "only databases have it. Take it out")
 				}
 			}
 			return
@@ -86,28 +86,28 @@ func (k *kinds) check(s *Source) func(r *yamlconf.Reader, n yamlconf.Node, at st
 		}
 		kind := s.Kind()
 		if s.Schemas != nil && !kind.Schemas && (s.URL != "" || s.Metadata != nil) {
-			r.WrongAt(at+"/schemas", "only "+namesOf(func(k Kind) bool { return k.Schemas })+" have schemas; take it out")
+			r.WrongAt(at+"/schemas", "only "+namesOf(func(k Kind) bool { return k.Schemas })+" have schemas. Take it out")
 		}
 		if s.Rename != nil && (s.Metadata != nil || s.IsParse()) {
-			r.WrongAt(at+"/rename", "only tables of databases can be renamed; take it out")
+			r.WrongAt(at+"/rename", "only tables of databases can be renamed. Take it out")
 		}
 		if s.SSH != nil && !kind.SSH {
-			r.WrongAt(at+"/ssh", "only "+namesOf(func(k Kind) bool { return k.SSH })+" are reached through an SSH server; take it out")
+			r.WrongAt(at+"/ssh", "only "+namesOf(func(k Kind) bool { return k.SSH })+" are reached through an SSH server. Take it out")
 		}
 		if s.LocalRows > 0 && s.URL != "" && !kind.LocalRows {
-			r.WrongAt(at+"/local_rows", "only "+namesOf(func(k Kind) bool { return k.LocalRows })+" take it; take it out")
+			r.WrongAt(at+"/local_rows", "only "+namesOf(func(k Kind) bool { return k.LocalRows })+" take it. Take it out")
 		}
 		if s.Collections != nil && !kind.Collections {
-			r.WrongAt(at+"/collections", "only MongoDB has collections; take it out")
+			r.WrongAt(at+"/collections", "only MongoDB has collections. Take it out")
 		}
 		if why := s.wrongWriteURL(); why != "" && s.Metadata == nil {
 			r.WrongAt(at+"/write_url", why)
 		}
 		if s.Metadata != nil && s.WriteURL != "" {
-			r.WrongAt(at+"/write_url", "only databases are written to; take it out")
+			r.WrongAt(at+"/write_url", "only databases are written to. Take it out")
 		}
 		if s.Metadata != nil && (s.Tables.Only != nil || s.Tables.Except != nil) {
-			r.WrongAt(at+"/tables", "only databases have tables; write metadata.objects")
+			r.WrongAt(at+"/tables", "only databases have tables. Write metadata.objects")
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (s *Source) parses(r *yamlconf.Reader, n yamlconf.Node, at string) {
 	case !s.IsParse():
 		r.WrongAt(at+"/parse", "is for a Parse Server, whose url begins with parse+https://")
 	case s.WriteURL != "":
-		r.WrongAt(at+"/write_url", "Parse Server is written to over its API; take it out")
+		r.WrongAt(at+"/write_url", "Parse Server is written to over its API. Take it out")
 	default:
 		if key, why := s.Parse.check(); why != "" {
 			r.WrongAt(at+"/parse/"+key, why)

@@ -81,7 +81,7 @@ func TestGates(t *testing.T) {
 		{"gates: {writes: on}", "WRITES=yes RAW_WRITES=Off SCHEMA_WRITES=", `f.yaml:2:1: gates: the environment variable BAILIWICK_WRITES must be off, review or on, not "yes". The environment variable BAILIWICK_RAW_WRITES must be off, review or on, not "Off"
     2 | gates: {writes: on}
       | ^`},
-		{"gates: {}", "", "f.yaml:2:8: gates: is empty; leave it out\n    2 | gates: {}\n      |        ^"},
+		{"gates: {}", "", "f.yaml:2:8: gates: is empty. Leave it out\n    2 | gates: {}\n      |        ^"},
 	} {
 		c, err := config.Parse("f.yaml", []byte(src+row.text+"\n"), func(name string) (string, bool) {
 			for _, v := range strings.Fields(row.env) {

@@ -144,7 +144,7 @@ func (c *Config) webhook(h *webhook.Hook) ([]yamlconf.Key, func(*yamlconf.Reader
 			}
 			return ""
 		})},
-		{Name: "format", Doc: "webhook (the default): JSON for programs; slack: a message for Slack, and a line with a link for what is compatible", Shape: yamlconf.OneOf(&h.Form, webhook.Webhook, webhook.Slack)},
+		{Name: "format", Doc: "webhook (the default): JSON for programs. slack: a message for Slack, and a line with a link for what is compatible", Shape: yamlconf.OneOf(&h.Form, webhook.Webhook, webhook.Slack)},
 		{Name: "people", Doc: "Who decides there: by their account in that system, such as U012AB3CD, people who were invited or have signed in here", Shape: yamlconf.Each(yamlconf.Table{Names: "account", Of: func(account string) (yamlconf.Shape, func()) {
 			var person string
 			return yamlconf.Words(&person), func() {
@@ -158,7 +158,7 @@ func (c *Config) webhook(h *webhook.Hook) ([]yamlconf.Key, func(*yamlconf.Reader
 	}
 	return keys, func(r *yamlconf.Reader, _ yamlconf.Node, at string) {
 		if strings.HasPrefix(h.URL, "http:") && !h.Private {
-			r.WrongAt(at+"/url", "http is not encrypted; use https, or set private: true for a network of your own")
+			r.WrongAt(at+"/url", "http is not encrypted. Use https, or set private: true for a network of your own")
 		}
 		if !signs && h.Form != webhook.Slack && h.URL != "" {
 			r.WrongAt(at, "needs a secret, so that the receiver knows who sends")

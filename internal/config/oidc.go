@@ -32,7 +32,7 @@ func (c *Config) issuer() yamlconf.Shape {
 		if s := c.Auth.SignIn; s != nil && reflect.ValueOf(s.Claims).IsZero() {
 			s.Claims = o.Claims
 		} else if s == nil && o.Audience == nil && !r.HasAt(at+"/audience") {
-			r.WrongAt(at, "audience is missing: with it agents and people send the issuer's tokens; with sign_in people sign in there")
+			r.WrongAt(at, "audience is missing: with it agents and people send the issuer's tokens. With sign_in people sign in there")
 		}
 		if i := slices.IndexFunc(o.Audience, func(a string) bool { return resource(a) == "" }); c.Auth.Resource == "" && i >= 0 {
 			c.Auth.Resource = o.Audience[i]
@@ -45,9 +45,9 @@ func mapping(m *oidc.Mapping) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "id", Doc: "Who it is. Default sub", Shape: yamlconf.Words(&m.ID)},
 		{Name: "name", Doc: "For people. Default that of id", Shape: yamlconf.Words(&m.Name)},
-		{Name: "owner", Doc: "The human on whose behalf it acts; without one an agent can only read", Shape: yamlconf.Words(&m.Owner)},
+		{Name: "owner", Doc: "The human on whose behalf it acts. Without one an agent can only read", Shape: yamlconf.Words(&m.Owner)},
 		{Name: "tenant", Doc: "Whose records it sees in tenant-scoped classes", Shape: yamlconf.Words(&m.Tenant)},
-		{Name: "kind", Doc: "Who is a human or a service; all others are agents", Shape: claimShape(&m.Kind, "value", func(value string) (yamlconf.Shape, func()) {
+		{Name: "kind", Doc: "Who is a human or a service. All others are agents", Shape: claimShape(&m.Kind, "value", func(value string) (yamlconf.Shape, func()) {
 			var kind identity.Kind
 			return yamlconf.OneOf(&kind, identity.Agent, identity.Human, identity.Service), func() {
 				if m.Kinds == nil {
@@ -67,7 +67,7 @@ func mapping(m *oidc.Mapping) yamlconf.Shape {
 				}
 			}
 		})},
-		{Name: "tools", Doc: "A list of the tools that it may call; without the claim none", Shape: yamlconf.Words(&m.Tools)},
+		{Name: "tools", Doc: "A list of the tools that it may call. Without the claim none", Shape: yamlconf.Words(&m.Tools)},
 		{Name: "actions", Doc: "A list of the actions that it may call, likewise", Shape: yamlconf.Words(&m.Actions)},
 		{Name: "classes", Doc: "A list of the classes that it sees, likewise", Shape: yamlconf.Words(&m.Classes)},
 		{Name: "keep", Doc: "What rules can ask for as principal.claims.<name>", Shape: yamlconf.List(&m.Keep, "claims", nil)},
@@ -78,7 +78,7 @@ func mapping(m *oidc.Mapping) yamlconf.Shape {
 func claimShape(claim *string, what string, of func(string) (yamlconf.Shape, func())) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "claim", Doc: "The claim", Must: true, Shape: yamlconf.Words(claim)},
-		{Name: "values", Doc: "What each " + what + " of it stands for; others stand for nothing", Shape: yamlconf.Each(yamlconf.Table{Names: what, Of: of})},
+		{Name: "values", Doc: "What each " + what + " of it stands for. Others stand for nothing", Shape: yamlconf.Each(yamlconf.Table{Names: what, Of: of})},
 	}, nil)
 }
 

@@ -68,11 +68,11 @@ func TestIssuerFaults(t *testing.T) {
 	const head = "sources: {s: {url: sqlite:x}}\nauth:\n  oidc:\n    "
 	for _, tt := range []struct{ text, want string }{
 		{"{audience: [b]}", "f.yaml:4:5: auth.oidc: needs the key issuer"},
-		{"{issuer: https://login.example}", "f.yaml:3:3: auth.oidc: audience is missing: with it agents and people send the issuer's tokens; with sign_in people sign in there"},
+		{"{issuer: https://login.example}", "f.yaml:3:3: auth.oidc: audience is missing: with it agents and people send the issuer's tokens. With sign_in people sign in there"},
 		{"{issuer: https://login.example, sign_in: {}}", "f.yaml:4:46: auth.oidc.sign_in: needs the key client_id"},
 		{"{issuer: https://login.example, sign_in: {client_id: a, step_up: {}}}", "f.yaml:4:70: auth.oidc.sign_in.step_up: "},
 		{"{issuer: https://login.example, sign_in: {client_id: a, claims: {groups: g}}}", `f.yaml:4:70: auth.oidc.sign_in.claims: unknown key "groups"`},
-		{"{issuer: https://login.example, audience: []}", "f.yaml:4:47: auth.oidc.audience: the list is empty; name at least one or leave it out"},
+		{"{issuer: https://login.example, audience: []}", "f.yaml:4:47: auth.oidc.audience: the list is empty. Name at least one or leave it out"},
 		{"{issuer: http://login.example, audience: [b]}", "f.yaml:4:14: auth.oidc.issuer: must begin with https://. Only an address of this machine may begin with http://"},
 		{"{issuer: https://login.example, audience: [b], jwks_uri: keys}", "f.yaml:4:62: auth.oidc.jwks_uri: must be a URL such as https://login.example.com/, without user, query and fragment"},
 		{"{issuer: https://login.example, audience: [b], algorithms: [HS256]}", "f.yaml:4:65: auth.oidc.algorithms.0: must be RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 or EdDSA. Did you mean ES256?"},

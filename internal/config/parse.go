@@ -46,14 +46,14 @@ func (p *ParseServer) shape(compile *expression.Compiler) yamlconf.Shape {
 	direct := func(_, raw string) string {
 		u, err := url.Parse(raw)
 		if err != nil || u.Opaque != "" || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-			return "is not a URL such as postgres://reader:password@host/parse; only Parse's PostgreSQL database can be read directly"
+			return "is not a URL such as postgres://reader:password@host/parse. Only Parse's PostgreSQL database can be read directly"
 		}
 		p.Direct = raw
 		return ""
 	}
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "app_id", Doc: "The application's id", Must: true, Shape: key(&p.AppID)},
-		{Name: "master_key", Doc: "The master key, with which classes and permissions are read; the read-only one is enough unless as is user or something is written", Must: true, Shape: key(&p.MasterKey)},
+		{Name: "master_key", Doc: "The master key, with which classes and permissions are read. The read-only one is enough unless as is user or something is written", Must: true, Shape: key(&p.MasterKey)},
 		{Name: "rest_key", Doc: "The REST API key, if the server wants one", Shape: key(&p.RESTKey)},
 		{Name: "as", Doc: "Whom agents act as: session (a Parse session of the principal), user (a user, by id), role, public, or master, whom Parse's own permissions don't bind", Must: true,
 			Shape: yamlconf.Choose(postures, func(s string) { p.As = s })},
@@ -83,10 +83,10 @@ func (s *Source) setParse(raw string) string {
 	address, _ := s.Parse.URLOf(raw)
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" {
-		return "is not a URL such as parse+https://host/parse; keys are given in parse"
+		return "is not a URL such as parse+https://host/parse. Write the keys under parse"
 	}
 	if host := u.Hostname(); u.Scheme == "http" && host != "localhost" && host != "127.0.0.1" && host != "::1" {
-		return "sends keys over http, which only this machine may be asked with; write parse+https://" + u.Host
+		return "sends keys over http, which only this machine may be asked with. Write parse+https://" + u.Host
 	}
 	s.URL = raw
 	return ""

@@ -44,14 +44,14 @@ func (c *Config) shape() yamlconf.Shape {
 			{Name: "unlisted", Doc: "Classes that no rule names are hidden (the default) or visible", Shape: c.unlistedShape()},
 			{Name: "refuse_scans", Doc: "true refuses what would read every record of a class: a where that no index serves, or none", Shape: yamlconf.Flag(&c.Rules.RefuseScans)},
 			{Name: "disclose", Doc: "true: a refusal says what the rules hide from the caller: for companies that trust their agents. Names of what is hidden show", Shape: yamlconf.Flag(&c.Rules.Disclose)},
-			{Name: "strict_pointer_shapes", Doc: "true refuses conditions on pointers that are neither an id nor a whole pointer to the right class; false, the default, takes other forms, and says what matches nothing", Shape: yamlconf.Flag(&c.Rules.Pointers)},
-			{Name: "strict", Doc: "false only warns of names in the lists of principals and tokens that name nothing; true, the default, refuses them", Shape: c.unless(&c.Lenient)},
-			{Name: "sample_values", Doc: "false looks at no values; true, the default, looks at a sample of the values that agents could see, at the start and once a day, and hides fields whose values look like credentials", Shape: c.unless(&c.Unsampled)},
+			{Name: "strict_pointer_shapes", Doc: "true refuses conditions on pointers that are neither an id nor a whole pointer to the right class. false, the default, takes other forms, and says what matches nothing", Shape: yamlconf.Flag(&c.Rules.Pointers)},
+			{Name: "strict", Doc: "false only warns of names in the lists of principals and tokens that name nothing. true, the default, refuses them", Shape: c.unless(&c.Lenient)},
+			{Name: "sample_values", Doc: "false looks at no values. true, the default, looks at a sample of the values that agents could see, at the start and once a day, and hides fields whose values look like credentials", Shape: c.unless(&c.Unsampled)},
 		}, nil)},
 		{Name: "tools", Doc: "Which tools are served", Shape: yamlconf.Object(append([]yamlconf.Key{
 			{Name: "profile", Doc: "Which tools clients are shown: standard (the default) lists those that most agents need, and the others can be called by name. full lists all. lean (finds and counts records) and sql (asks with SELECT) serve a few and no others", Shape: yamlconf.Choose([]string{"standard", "full", "lean", "sql"}, func(s string) { c.Tools.Profile = strings.TrimPrefix(s, "standard") })},
 		}, listKeys(&c.Tools.List, "tool names")...), yamlconf.NotEmpty)},
-		{Name: "results", Doc: "Which parts of a result clients are sent: text, the default, structured or both; docs/clients.md says which client hands what to its model", Shape: c.results()},
+		{Name: "results", Doc: "Which parts of a result clients are sent: text, the default, structured or both. docs/clients.md says which client hands what to its model", Shape: c.results()},
 		{Name: "prompts", Doc: "Texts of your own that agents can be started with, besides the built-in ones", Shape: c.prompts()},
 		{Name: "budget", Doc: "Most bytes of a result. Default 100 KB, at most 4 MiB", Shape: yamlconf.Size(&c.Budget, 1000, maxBudget)},
 		{Name: "limits", Doc: "What one principal can ask for", Shape: c.limits()},
@@ -67,7 +67,7 @@ func (c *Config) shape() yamlconf.Shape {
 		{Name: "accounts", Doc: "The accounts that people connect to HTTP APIs (sources.<name>.openapi.credential.person)", Shape: c.Accounts.Shape()},
 		{Name: "audit", Doc: "The record of every call", Shape: c.Audit.Shape()},
 		{Name: "log", Doc: "What is logged, on standard error", Shape: c.Log.shape()},
-		{Name: "telemetry", Doc: "Which calls are traced, and where to; without it none are", Shape: c.Telemetry.shape()},
+		{Name: "telemetry", Doc: "Which calls are traced, and where to. Without it none are", Shape: c.Telemetry.shape()},
 	}
 	keys = append(keys, yamlconf.Later("resources")...)
 	return yamlconf.Object(keys, c.check)
@@ -78,13 +78,13 @@ func (c *Config) check(r *yamlconf.Reader, _ yamlconf.Node, _ string) {
 	c.restrict(r)
 	c.checkAPIs(r)
 	if c.Auth.TokensOff && c.Auth.Anonymous == nil && c.Auth.OIDC == nil {
-		r.WrongAt("/auth/tokens", "without tokens and without anonymous no caller can authenticate; declare anonymous")
+		r.WrongAt("/auth/tokens", "without tokens and without anonymous no caller can authenticate. Declare anonymous")
 	}
 	if c.Auth.TokensOff && c.Auth.OIDC == nil && c.Listen != "" && !loopback(c.Listen) {
-		r.WrongAt("/listen", "other machines can reach this address, and auth.tokens is false; listen on "+DefaultListen+" or take auth.tokens out")
+		r.WrongAt("/listen", "other machines can reach this address, and auth.tokens is false. Listen on "+DefaultListen+" or take auth.tokens out")
 	}
 	if c.Audit.Every > 0 && strings.HasPrefix(c.Store, "postgres") {
-		r.WrongAt("/audit/durability", "the store is a PostgreSQL database, where each record is committed; write each, or take it out")
+		r.WrongAt("/audit/durability", "the store is a PostgreSQL database, where each record is committed. Write each, or take it out")
 	}
 	c.checkAccounts(r)
 	names := make([]string, len(c.Sources))
@@ -94,7 +94,7 @@ func (c *Config) check(r *yamlconf.Reader, _ yamlconf.Node, _ string) {
 	for _, class := range sortedKeys(c.Rules.Classes) {
 		source, _, dotted := strings.Cut(class, ".")
 		if dotted && c.isAPI(source) {
-			r.WrongAt(yamlconf.Join("classes", class), "the source is an HTTP API, and has no classes; write apis")
+			r.WrongAt(yamlconf.Join("classes", class), "the source is an HTTP API, and has no classes. Write apis")
 			continue
 		}
 		if dotted && !slices.Contains(names, source) {
@@ -186,7 +186,7 @@ func (c *Config) sources() yamlconf.Shape {
 			s.Parse.shape(c.expressions).Read(r, n, at)
 		}
 		keys := []yamlconf.Key{
-			{Name: "url", Doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same), or mongodb://user:${PASSWORD}@host/database (also mongodb+srv://), or parse+https://host/parse; duckdb:path with the program bailiwick-duckdb", Shape: is.of("url", yamlconf.Secret("a URL", func(folder, raw string) string {
+			{Name: "url", Doc: "sqlite:path, postgres://user:${PASSWORD}@host/database or mariadb://user:${PASSWORD}@host/database (mysql:// is the same), or mongodb://user:${PASSWORD}@host/database (also mongodb+srv://), or parse+https://host/parse, or duckdb:path with the program bailiwick-duckdb", Shape: is.of("url", yamlconf.Secret("a URL", func(folder, raw string) string {
 				if parsed, err := connstring.Parse(raw); err == nil {
 					is.schemas = parsed.Schemas
 				}
@@ -196,7 +196,7 @@ func (c *Config) sources() yamlconf.Shape {
 			{Name: "openapi", Doc: "Instead of url: an HTTP API, from its OpenAPI document. What agents may call of it is said in apis", Shape: is.of("openapi", yamlconf.Shape{Schema: (&APISource{}).Shape(nil).Schema, Read: openapi})},
 			{Name: "parse", Doc: "With the url of a Parse Server: its keys, and whom agents act as", Shape: yamlconf.Shape{Schema: (&ParseServer{}).shape(nil).Schema, Read: parse}},
 			{Name: "description", Doc: "For agents", Shape: yamlconf.Words(&s.Description)},
-			{Name: "schemas", Doc: "PostgreSQL and DuckDB: the schemas to look into; all that the user may read unless named", Shape: yamlconf.List(&s.Schemas, "schema names", nil)},
+			{Name: "schemas", Doc: "PostgreSQL and DuckDB: the schemas to look into. All that the user may read unless named", Shape: yamlconf.List(&s.Schemas, "schema names", nil)},
 			{Name: "schema", Doc: "PostgreSQL with one schema per tenant: {$cel: principal.tenant}, an expression over principal that yields the name of the caller's schema. Needs template", Shape: c.schema(&s.Schema)},
 			{Name: "template", Doc: "With schema: the schema whose tables become classes. Other schemas are used only while their tables are like its own", Shape: yamlconf.Words(&s.Template)},
 			{Name: "tables", Doc: "Which tables and views become classes: names of tables, with the schema before a dot if it is not the default one, or of classes", Shape: yamlconf.Object(listKeys(&s.Tables, "table names"), yamlconf.NotEmpty)},
@@ -204,7 +204,7 @@ func (c *Config) sources() yamlconf.Shape {
 			{Name: "rename", Doc: "Names of classes, by table: {sales.orders: orders_eu}. A table of another schema than the default one is otherwise called by both names: sales_orders", Shape: s.rename()},
 			{Name: "local_rows", Doc: "MongoDB, Parse Server and DuckDB: the most records that one query may read to finish here what the server can't do. Default 10,000", Shape: yamlconf.Count(&s.LocalRows, 1, many)},
 			{Name: "collections", Doc: "MongoDB: what the server doesn't say of its collections", Shape: s.collections()},
-			{Name: "write_url", Doc: "The url of an account that may write, for what is written alone; that of url unless named", Shape: yamlconf.Secret("a URL", s.setWriteURL)},
+			{Name: "write_url", Doc: "The url of an account that may write, for what is written alone. That of url unless named", Shape: yamlconf.Secret("a URL", s.setWriteURL)},
 			{Name: "read_only", Doc: "Nothing is ever written to it, whatever gates and rules say", Shape: yamlconf.Flag(&s.ReadOnly)},
 		}
 		one := []any{map[string]any{"required": []string{"url"}}, map[string]any{"required": []string{"metadata"}}, map[string]any{"required": []string{"openapi"}}}

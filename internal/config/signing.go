@@ -259,7 +259,7 @@ func tlsShape(into **APITLS) yamlconf.Shape {
 				case strings.Contains(s, "-----BEGIN"):
 					return "must be the path of a file, not what it holds"
 				case strings.HasPrefix(s, "~"):
-					return "~ is not expanded; write ${HOME} for it"
+					return "~ is not expanded. Write ${HOME} for it"
 				}
 				if *to = s; !filepath.IsAbs(s) {
 					*to = filepath.Join(n.Folder(), s)

@@ -94,7 +94,7 @@ func Loopback(address string) bool {
 // Shape returns the shape of the section openapi of a source. A document that is a file is read into contents.
 func (s *APISource) Shape(contents *Document) yamlconf.Shape {
 	return yamlconf.Object([]yamlconf.Key{
-		{Name: "document", Doc: "The OpenAPI document, 3.0, 3.1 or Swagger 2.0: a file, whose relative path starts at this file's folder, or a URL by https (http on this machine), which is read when the configuration is loaded; with the files that it refers to in its folder or on its host. Not needed where a pack brings one", Shape: s.document(contents)},
+		{Name: "document", Doc: "The OpenAPI document, 3.0, 3.1 or Swagger 2.0: a file, whose relative path starts at this file's folder, or a URL by https (http on this machine), which is read when the configuration is loaded. The files that it refers to are in its folder or on its host. Not needed where a pack brings one", Shape: s.document(contents)},
 		{Name: "base_url", Doc: "What the paths of the document begin with: https://app.example/api. No call leaves its host", Must: true, Shape: yamlconf.Text("a URL", func(t string) string { s.BaseURL = strings.TrimSuffix(t, "/"); return baseURL(t) })},
 		{Name: "credential", Doc: "Who the gateway is to the API. The token that an agent comes with is never passed on", Shape: yamlconf.MaskExcerpts(credentialShape(&s.Credential, true))},
 		{Name: "credentials", Doc: "Several credentials, by the names of the document's security schemes. An operation is called with those of the first alternative in its security that are all here, and with none where it requires none", Shape: credentialsShape(&s.Credentials, true)},
@@ -202,9 +202,9 @@ func (s *APISource) document(contents *Document) yamlconf.Shape {
 				s.Document = t
 				return documentURL(t)
 			case scheme != t:
-				return "must be a file, or a URL that begins with https://; http:// only on this machine (127.0.0.1, localhost)"
+				return "must be a file, or a URL that begins with https://. http:// only on this machine (127.0.0.1, localhost)"
 			case strings.HasPrefix(t, "~"):
-				return "~ is not expanded; write ${HOME} for it"
+				return "~ is not expanded. Write ${HOME} for it"
 			}
 			if s.Document = t; !filepath.IsAbs(t) {
 				s.Document = filepath.Join(n.Folder(), t)
@@ -343,7 +343,7 @@ func (s *APISource) packs(contents *Document) yamlconf.Shape {
 	var texts []string
 	inner := yamlconf.List(&texts, "packs", func(t string) string {
 		if strings.HasPrefix(t, "~") {
-			return "~ is not expanded; write ${HOME} for it"
+			return "~ is not expanded. Write ${HOME} for it"
 		}
 		return ""
 	})

@@ -26,7 +26,7 @@ func (c *Config) statements() yamlconf.Shape {
 		return yamlconf.Object(keys, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 			given := func(k yamlconf.Key) bool { return r.HasAt(query.Pointer(at, k.Name)) }
 			if !slices.ContainsFunc(keys[1:], given) {
-				r.Wrong(n.Start(), at, "bounds nothing; write joins, windows, sets, queries or time, or take it out")
+				r.Wrong(n.Start(), at, "bounds nothing. Write joins, windows, sets, queries or time, or take it out")
 			}
 		}), func() { c.Rules.AgentBounds = append(c.Rules.AgentBounds, b) }
 	})

@@ -48,7 +48,7 @@ func (t *Telemetry) shape() yamlconf.Shape {
 			}})},
 			{Name: "insecure", Doc: "true lets traces go to another machine without encryption", Shape: yamlconf.Flag(&o.Insecure)},
 		}, nil)},
-		{Name: "sample", Doc: "The part of calls that is traced, from 0 to 1; a client that traces decides itself. Default 0.1", Shape: yamlconf.Share(&t.Sample)},
+		{Name: "sample", Doc: "The part of calls that is traced, from 0 to 1. A client that traces decides itself. Default 0.1", Shape: yamlconf.Share(&t.Sample)},
 		{Name: "environment", Doc: "true lets OTEL_* environment variables say what isn't said here", Shape: yamlconf.Flag(&t.Environment)},
 	}, func(r *yamlconf.Reader, _ yamlconf.Node, at string) {
 		t.Traces = true

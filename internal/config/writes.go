@@ -114,7 +114,7 @@ func (c *Config) review() yamlconf.Shape {
 		}, nil), func() { c.Rules.Review = append(c.Rules.Review, rule) }
 	})
 	return yamlconf.Either(rules, yamlconf.Object([]yamlconf.Key{
-		{Name: "rules", Doc: "The rules; those that hold of a change count together", Shape: rules},
+		{Name: "rules", Doc: "The rules. Those that hold of a change count together", Shape: rules},
 		{Name: "single_operator", Doc: "true: the human behind an agent may approve its changes alone. The audit says so", Shape: yamlconf.Flag(&c.Review.Single)},
 		{Name: "edit", Doc: "true: a reviewer may edit values of a change, which makes a new version that another person decides about", Shape: yamlconf.Flag(&c.Review.Edit)},
 		{Name: "life", Doc: "How long a change waits for people. Default 24h", Shape: yamlconf.Span(&c.Review.Life, time.Minute, 90*24*time.Hour)},
@@ -155,11 +155,11 @@ func (s *Source) wrongWriteURL() string {
 	case s.WriteURL == "":
 		return ""
 	case s.ReadOnly:
-		return "the source is read_only; take one of the two out"
+		return "the source is read_only. Take one of the two out"
 	case kind.ReadOnly:
-		return kind.Name + " is only read; take it out"
+		return kind.Name + " is only read. Take it out"
 	case kind.File || other.File:
-		return "an SQLite file has no accounts; take it out"
+		return "an SQLite file has no accounts. Take it out"
 	case kind.Name != other.Name && s.URL != "" && !s.IsParse():
 		return "must be of the same kind of database as url"
 	}

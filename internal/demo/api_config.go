@@ -19,7 +19,7 @@ sources:
     openapi:
       document: tracker-openapi.yaml
       base_url: ${file:tracker-api.url}     # no call leaves this host; the demo serves it
-      credential: {bearer: "file:tracker-api.key"} # who the gateway is there; agents' own tokens never go on
+      credential: {bearer: "file:tracker-api.key"} # who the gateway is there. Agents' own tokens never go on
 
 apis:
   web:

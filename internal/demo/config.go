@@ -4,10 +4,10 @@ package demo
 // tracker.db in the same folder.
 const Config = `# The configuration of the demo: an issue tracker shared by two organisations, acme and globex.
 # A class that no rule names is hidden, so what agents may see is all in this file.
-listen: 127.0.0.1:8420                # where agents connect; only this machine can reach it
+listen: 127.0.0.1:8420                # where agents connect. Only this machine can reach it
 store: sqlite:bailiwick.db            # Bailiwick's own memory: tokens and the audit
 sources:
-  tracker: {url: "sqlite:tracker.db"} # the application's database; what agents want written waits for people
+  tracker: {url: "sqlite:tracker.db"} # the application's database. What agents want written waits for people
 
 classes:
   tracker.organisations:
@@ -65,7 +65,7 @@ classes:
 
   tracker.api_keys: {hidden: true}    # as if the table did not exist
 
-gates: {writes: review, raw_writes: review} # agents with the scope write propose; nothing runs before a person approves
+gates: {writes: review, raw_writes: review} # agents with the scope write propose. Nothing runs before a person approves
 review:
   - {when: change.op == "delete" || change.rows > 20, approvals: 2, risk: high}
 

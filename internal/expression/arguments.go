@@ -29,7 +29,7 @@ func compileArguments(doc value.Value, reserved []string, wrong Fault) *Argument
 	properties, _ := doc.Get("properties")
 	for _, p := range properties.Members() {
 		if slices.Contains(reserved, p.Name) {
-			wrong([]string{"input", "properties", p.Name}, "is an argument that the gateway adds; choose another name")
+			wrong([]string{"input", "properties", p.Name}, "is an argument that the gateway adds. Choose another name")
 		}
 		if v, ok := p.Value.Get("default"); ok {
 			a.defaults = append(a.defaults, value.Member{Name: p.Name, Value: v})

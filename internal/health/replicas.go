@@ -137,7 +137,7 @@ func (s ReplicaState) Notes() []string {
 				kinds = append(kinds, string(kind))
 			}
 		}
-		out = append(out, fmt.Sprintf("replicas: %d of %d differ from this one, in %s; the log names them", s.Differ, s.Replicas, strings.Join(kinds, ", ")))
+		out = append(out, fmt.Sprintf("replicas: %d of %d differ from this one, in %s. The log names them", s.Differ, s.Replicas, strings.Join(kinds, ", ")))
 	}
 	if s.Clock.Abs() > MaxClock {
 		out = append(out, fmt.Sprintf("clock: this machine and the store differ by more than %d s", int(MaxClock.Seconds())))

@@ -116,7 +116,7 @@ func TestKeep(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		notes := strings.Join(a.keep.State().Notes(), "\n")
-		if want := "replicas: 1 of 3 differ from this one, in rules, audit_key; the log names them"; notes != want {
+		if want := "replicas: 1 of 3 differ from this one, in rules, audit_key. The log names them"; notes != want {
 			t.Errorf("%q, want %q", notes, want)
 		}
 		for _, p := range []*place{a, b} {

@@ -10,10 +10,10 @@ const search = "x ILIKE '%a%' finds a part of a text, x ~ '…' what an expressi
 
 // SQLOperator returns how to replace an operator that isn't supported. It returns "" if there is no replacement.
 func SQLOperator(op string) string {
-	keys := "json->'a' IS NOT NULL tells whether an object has a member that isn't null; join such tests with OR or AND"
+	keys := "json->'a' IS NOT NULL tells whether an object has a member that isn't null. Join such tests with OR or AND"
 	return map[string]string{
-		"@>": "list @> ARRAY['a'] and json @> '{\"a\": \"b\"}' are there for a column and constants; otherwise 'a' = ANY(list), json->>'a' = 'b'",
-		"&&": "list && ARRAY['a', 'b'] is there for a column and constants; otherwise 'a' = ANY(list) OR 'b' = ANY(list)", "<@": "turn it around: list @> ARRAY['a']",
+		"@>": "list @> ARRAY['a'] and json @> '{\"a\": \"b\"}' are there for a column and constants. Otherwise 'a' = ANY(list), json->>'a' = 'b'",
+		"&&": "list && ARRAY['a', 'b'] is there for a column and constants. Otherwise 'a' = ANY(list) OR 'b' = ANY(list)", "<@": "turn it around: list @> ARRAY['a']",
 		"?":  "'a' = ANY(list) tells whether a list has an element, and json->'a' IS NOT NULL whether an object has a member that isn't null",
 		"?|": keys, "?&": keys, "@?": "json #> '{a,b}' IS NOT NULL tells whether a path leads to a value", "@@": search, "<->": search,
 	}[op]

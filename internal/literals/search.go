@@ -28,7 +28,7 @@ type Search struct {
 // text without a term to find is a problem.InvalidArgument.
 func ParseSearch(text, at string) (*Search, error) {
 	if len(text) > maxSearchText {
-		return nil, refuse(at, fmt.Sprintf("query has at most %d bytes; got %d", maxSearchText, len(text)))
+		return nil, refuse(at, fmt.Sprintf("query has at most %d bytes, got %d", maxSearchText, len(text)))
 	}
 	q := &Search{}
 	for rest := normalizeSpace(text); rest != ""; rest = strings.TrimLeft(rest, " ") {
@@ -56,7 +56,7 @@ func ParseSearch(text, at string) (*Search, error) {
 	case len(q.Terms) == 0:
 		return nil, refuse(at, `query has no word to find. It takes words, "phrases" and -words to leave out`)
 	case len(q.Terms)+len(q.Without) > maxSearchTerms:
-		return nil, refuse(at, fmt.Sprintf("query has at most %d words and phrases; got %d", maxSearchTerms, len(q.Terms)+len(q.Without)))
+		return nil, refuse(at, fmt.Sprintf("query has at most %d words and phrases, got %d", maxSearchTerms, len(q.Terms)+len(q.Without)))
 	}
 	return q, nil
 }

@@ -29,8 +29,8 @@ func TestParse(t *testing.T) {
 		{text: "", detail: `query has no word to find. It takes words, "phrases" and -words to leave out`},
 		{text: `-login`, detail: `query has no word to find. It takes words, "phrases" and -words to leave out`},
 		{text: "!!! ''", detail: `query has no word to find. It takes words, "phrases" and -words to leave out`},
-		{text: strings.Repeat("a ", 17), detail: "query has at most 16 words and phrases; got 17"},
-		{text: strings.Repeat("a", 401), detail: "query has at most 400 bytes; got 401"},
+		{text: strings.Repeat("a ", 17), detail: "query has at most 16 words and phrases, got 17"},
+		{text: strings.Repeat("a", 401), detail: "query has at most 400 bytes, got 401"},
 	} {
 		q, err := ParseSearch(tt.text, "/query")
 		if tt.detail != "" {

@@ -56,7 +56,7 @@ func (e *Endpoint) Stream(ctx context.Context, path string, header map[string]st
 		return e.responseError(res)
 	}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
-		return &Failure{Status: res.StatusCode, Message: fmt.Sprintf("the provider answers with %q instead of a stream of events; is the base URL right?", kind)}
+		return &Failure{Status: res.StatusCode, Message: fmt.Sprintf("the provider answers with %q instead of a stream of events. Is the base URL right?", kind)}
 	}
 	var own error
 	err = edge.ReadEvents(&alive{res.Body, silence, e.Timeout}, maxEvent, func(ev edge.Event) error {

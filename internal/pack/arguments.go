@@ -15,7 +15,7 @@ import (
 func (b *builder) compileArguments() bool {
 	for _, m := range b.declaration.input.Members() {
 		if m.Name == "type" || m.Name == "additionalProperties" {
-			b.wrong([]string{"input", m.Name}, "is always the same: an object without further arguments; take it out")
+			b.wrong([]string{"input", m.Name}, "is always the same: an object without further arguments. Take it out")
 			return false
 		}
 	}

@@ -20,7 +20,7 @@ func ReadAgainst(into *writes.Declaration) yamlconf.Shape {
 	return yamlconf.Either(yamlconf.Words(&into.Class), yamlconf.Object([]yamlconf.Key{
 		{Name: "class", Doc: "The class", Must: true, Shape: yamlconf.Words(&into.Class)},
 		{Name: "fields", Doc: "By argument: the field that it is for, where that is called otherwise", Shape: fields},
-		{Name: "record", Doc: "new: what the class needs must be given; change: only what is given is checked. Default new for do: create, else change",
+		{Name: "record", Doc: "new: what the class needs must be given. change: only what is given is checked. Default new for do: create, else change",
 			Shape: yamlconf.OneOf(&into.Record, writes.CheckNew, writes.CheckOnChange)},
 	}, nil))
 }

@@ -201,7 +201,7 @@ func (b *builder) chain() {
 		at := []string{"reads", r.name}
 		c := chained{name: r.name, when: b.over.When(r.when, append(at, "when")), calling: b.call(r.call, at)}
 		if c.op != nil && b.class(c.op) != spec.ClassRead {
-			b.wrong(append(at, "operation"), "%s is classed %s; only what reads can stand here", c.op.Name(), b.class(c.op))
+			b.wrong(append(at, "operation"), "%s is classed %s. Only what reads can stand here", c.op.Name(), b.class(c.op))
 		}
 		b.Tool.reads = append(b.Tool.reads, c)
 		b.declareName(at, r.name)
@@ -319,7 +319,7 @@ func (b *builder) checkAnnotations() {
 		switch class := b.class(c.op); {
 		case b.absent || class == spec.ClassRead:
 		case b.Annotations.ReadOnly:
-			b.wrong(at, "readOnly, and %s is classed %s; where it reads, say so in access", c.op.Name(), class)
+			b.wrong(at, "readOnly, and %s is classed %s. If it reads, say so in access", c.op.Name(), class)
 		default:
 			b.Tool.Writes = true
 			if class == spec.ClassDestructive && !b.Annotations.Destructive {
@@ -331,6 +331,6 @@ func (b *builder) checkAnnotations() {
 		b.wrong(at, "it only reads: readOnly: true")
 	}
 	if b.Against.Class != "" && b.Annotations.ReadOnly {
-		b.wrong([]string{"check_against"}, "what reads has nothing to check; take it out")
+		b.wrong([]string{"check_against"}, "what reads has nothing to check. Take it out")
 	}
 }

@@ -91,7 +91,7 @@ func (f *file) shape() yamlconf.Shape {
 		{Name: "access", Doc: "What operations can do, where their methods don't tell", Shape: yamlconf.Items("rules", func(int) (yamlconf.Shape, func()) {
 			var r spec.ClassRule
 			return yamlconf.Object([]yamlconf.Key{
-				{Name: "operations", Doc: "Operation ids, or method and path; * stands for any text", Must: true, Shape: yamlconf.List(&r.Operations, "operations", nil)},
+				{Name: "operations", Doc: "Operation ids, or method and path. * stands for any text", Must: true, Shape: yamlconf.List(&r.Operations, "operations", nil)},
 				{Name: "class", Doc: "read, write or destructive", Must: true, Shape: yamlconf.Choose([]string{"read", "write", "destructive"}, func(s string) { r.Class, _ = spec.ParseClass(s) })},
 			}, nil), func() { f.access = append(f.access, r) }
 		})},
@@ -129,15 +129,15 @@ func (d *declaration) keys() []yamlconf.Key {
 		}, nil)},
 		{Name: "reads", Doc: "Operations that are read before, in order, by the name that expressions use", Shape: yamlconf.Each(yamlconf.Table{Names: "read", Of: func(name string) (yamlconf.Shape, func()) {
 			r := &read{name: name}
-			return yamlconf.Object(append(r.keys(true), yamlconf.Key{Name: "when", Doc: "An expression: without it, or where it is true, it is read; else it is null", Shape: yamlconf.Words(&r.when)}), nil),
+			return yamlconf.Object(append(r.keys(true), yamlconf.Key{Name: "when", Doc: "An expression: without it, or where it is true, it is read. Else it is null", Shape: yamlconf.Words(&r.when)}), nil),
 				func() { d.reads = append(d.reads, *r) }
 		}})},
 		{Name: "merge", Doc: "Lists of named entries, and objects, with some of them set, by the name that expressions use", Shape: yamlconf.Each(yamlconf.Table{Names: "merge", Of: d.merges})},
-		{Name: "link", Doc: "A place of the API's site; expressions use it as link", Shape: d.linkShape()},
-		{Name: "require", Doc: "What must be true of a call", Shape: ReadRequirements(&d.require, "An expression over input, now, principal and what was read; what fails is false. One over input alone is looked at before anything is read")},
+		{Name: "link", Doc: "A place of the API's site. Expressions use it as link", Shape: d.linkShape()},
+		{Name: "require", Doc: "What must be true of a call", Shape: ReadRequirements(&d.require, "An expression over input, now, principal and what was read. What fails is false. One over input alone is looked at before anything is read")},
 		{Name: "cases", Doc: "What it does: the first whose when is true", Shape: yamlconf.Items("cases", func(int) (yamlconf.Shape, func()) {
 			b := &branch{}
-			return yamlconf.Object(append(b.branchKeys(), yamlconf.Key{Name: "when", Doc: "An expression; the last case can do without", Shape: yamlconf.Words(&b.when)}), nil),
+			return yamlconf.Object(append(b.branchKeys(), yamlconf.Key{Name: "when", Doc: "An expression. The last case can do without", Shape: yamlconf.Words(&b.when)}), nil),
 				func() { d.cases = append(d.cases, *b) }
 		})},
 		{Name: "summary", Doc: "The line that reviewers of a write read first: a text, or {$cel: …}", Shape: yamlconf.Any(&d.summary)},
@@ -173,7 +173,7 @@ func (b *branch) branchKeys() []yamlconf.Key {
 				b.hasResult = true
 				result.Read(r, n, at)
 			}}},
-		yamlconf.Key{Name: "statuses", Doc: "What a tool that reads answers where the API answers with an error, by status; $ has its status, code and message", Shape: yamlconf.Each(yamlconf.Table{Names: "status", Check: statusCode, Of: func(name string) (yamlconf.Shape, func()) {
+		yamlconf.Key{Name: "statuses", Doc: "What a tool that reads answers where the API answers with an error, by status. $ has its status, code and message", Shape: yamlconf.Each(yamlconf.Table{Names: "status", Check: statusCode, Of: func(name string) (yamlconf.Shape, func()) {
 			s := &status{}
 			s.code, _ = strconv.Atoi(name) // checked by statusCode
 			return yamlconf.Any(&s.result), func() { b.statuses = append(b.statuses, *s) }
@@ -199,7 +199,7 @@ func (d *declaration) merges(name string) (yamlconf.Shape, func()) {
 		{Name: "value", Doc: "Of a list: the member of an entry that is set", Shape: yamlconf.Words(&m.of)},
 	}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 		if (m.key == "") != (m.of == "") {
-			r.Wrong(n.Start(), at, "a list of entries needs key and value; an object has neither")
+			r.Wrong(n.Start(), at, "a list of entries needs key and value. An object has neither")
 		}
 	}), func() { d.merge = append(d.merge, *m) }
 }

@@ -125,7 +125,7 @@ func (b *builder) paths(v value.Value, op *spec.Operation, at []string) (out val
 			text := strings.Join(append([]string{answerName}, parts...), ".")
 			return value.OfObject([]value.Member{{Name: expression.TemplateKey, Value: value.OfString(text)}}), true
 		case strings.HasPrefix(v.Text(), "$"):
-			b.wrong(at, "a path is $ and names behind dots: $.teams; for more, write {$cel: answer.teams}")
+			b.wrong(at, "a path is $ and names behind dots: $.teams. For more, write {$cel: answer.teams}")
 		}
 	case value.Array:
 		list, picks := make([]value.Value, len(v.List())), true

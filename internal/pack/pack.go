@@ -87,7 +87,7 @@ func Read(name string, files map[string][]byte) (*Pack, error) {
 		fmt.Fprintf(digest, "%q %q\n", of, files[of])
 		switch isDocument := slices.Contains(documents[:], of); {
 		case isDocument && p.Document != nil:
-			all.Faults = append(all.Faults, yamlconf.PositionFault{File: path.Join(name, of), Message: "the pack has another document; keep one"})
+			all.Faults = append(all.Faults, yamlconf.PositionFault{File: path.Join(name, of), Message: "the pack has another document. Keep one"})
 		case isDocument:
 			p.Document = files[of]
 		default:

@@ -86,20 +86,20 @@ func TestFaults(t *testing.T) {
 		{"an argument", reads + "\n    operation: getShip\n    path: {ship: {$cel: input.ship}}", `6:19: tools.0.path.ship.$cel: character 1 of the expression: the input has no "ship". It has `},
 		{"a path of the answer", reads + "\n    operation: listCrew\n    result: {m: $.member}", `6:14: tools.0.result.m: the answer of GET /crew/ has no "member". Write {$cel: …} for what the document leaves out. Did you mean members?`},
 		{"a field of the answer", reads + "\n    operation: listCrew\n    fields: [members.nam]", `6:14: tools.0.fields.0: the answer of GET /crew/ has no "nam". Write {$cel: …} for what the document leaves out. Did you mean name?`},
-		{"more than a path", reads + "\n    operation: listCrew\n    result: {m: '$.members[0]'}", `6:14: tools.0.result.m: a path is $ and names behind dots: $.teams; for more, write {$cel: answer.teams}`},
+		{"more than a path", reads + "\n    operation: listCrew\n    result: {m: '$.members[0]'}", `6:14: tools.0.result.m: a path is $ and names behind dots: $.teams. For more, write {$cel: answer.teams}`},
 		{"an answer of nothing", reads + "\n    result: {m: {$cel: answer.x}}", `5:18: tools.0.result.m.$cel: character 1 of the expression: undeclared reference to 'answer'`},
-		{"annotated as a read", reads + "\n    operation: hire\n    body: {name: x}", `4:5: tools.0.annotations: readOnly, and POST /crew/ is classed write; where it reads, say so in access`},
+		{"annotated as a read", reads + "\n    operation: hire\n    body: {name: x}", `4:5: tools.0.annotations: readOnly, and POST /crew/ is classed write. If it reads, say so in access`},
 		{"annotated as a write", writes + "\n    operation: listCrew", `4:5: tools.0.annotations: it only reads: readOnly: true`},
 		{"not annotated as destructive", writes + "\n    operation: sinkShip\n    path: {ship: x}", `4:5: tools.0.annotations: DELETE /ships/{ship} is classed destructive: the tool needs destructive: true`},
 		{"both", "annotations: {readOnly: true, destructive: true}\n    operation: listCrew", `4:5: tools.0.annotations: what only reads can't be destructive`},
-		{"a read that writes", reads + "\n    reads: {a: {operation: hire, body: {name: x}}}\n    result: {a: b}", `5:17: tools.0.reads.a.operation: POST /crew/ is classed write; only what reads can stand here`},
+		{"a read that writes", reads + "\n    reads: {a: {operation: hire, body: {name: x}}}\n    result: {a: b}", `5:17: tools.0.reads.a.operation: POST /crew/ is classed write. Only what reads can stand here`},
 		{"the name of a read", reads + "\n    reads: {input: {operation: listCrew}}\n    result: {a: b}", `5:13: tools.0.reads.input: a name has letters, digits and _, begins with a small letter, and is not one that expressions have already`},
 		{"a read that isn't there yet", reads + "\n    reads: {a: {operation: getShip, path: {ship: {$cel: b.x}}}, b: {operation: listCrew}}\n    result: {a: b}", `5:51: tools.0.reads.a.path.ship.$cel: character 1 of the expression: undeclared reference to 'b'`},
 		{"a link", reads + "\n    link: {path: '/x/{id}', with: {ip: x}}\n    result: {a: {$cel: link}}", `5:36: tools.0.link.with.ip: the path has no {ip}. Did you mean id?
 5:5: tools.0.link: with needs the value of {id}`},
-		{"half a merge", reads + "\n    merge: {a: {into: [], set: {}, key: k}}\n    result: {a: b}", `5:16: tools.0.merge.a: a list of entries needs key and value; an object has neither`},
+		{"half a merge", reads + "\n    merge: {a: {into: [], set: {}, key: k}}\n    result: {a: b}", `5:16: tools.0.merge.a: a list of entries needs key and value. An object has neither`},
 		{"a merge of more than a part", reads + "\n    reads: {a: {operation: listCrew}}\n    merge: {m: {into: {$cel: 'a.members.filter(x, true)'}, set: {}}}\n    result: {a: b}", `6:17: tools.0.merge.m.into: must be a part of what was read, and nothing else: {$cel: instance.settings.env}`},
-		{"a check of what reads", reads + "\n    operation: listCrew\n    check_against: ships", `6:5: tools.0.check_against: what reads has nothing to check; take it out`},
+		{"a check of what reads", reads + "\n    operation: listCrew\n    check_against: ships", `6:5: tools.0.check_against: what reads has nothing to check. Take it out`},
 		{"a check", writes + "\n    operation: hire\n    body: {name: x}\n    check_against: {clas: ships}", `7:20: tools.0.check_against: needs the key class
 7:21: tools.0.check_against: unknown key "clas". Did you mean class?`},
 		{"a requirement", reads + "\n    require: [{that: input.x == 1, message: m, field: y}]\n    operation: listCrew", `5:48: tools.0.require.0.field: the input has no "y"
@@ -110,9 +110,9 @@ func TestFaults(t *testing.T) {
 		{"what a status tells", reads + "\n    operation: listCrew\n    statuses: {\"409\": {a: $.error}}", `6:24: tools.0.statuses.409.a.$cel: character 1 of the expression: an error of the API has no "error". It has status, code, message`},
 		{"a status of a write", writes + "\n    operation: hire\n    body: {name: x}\n    statuses: {\"409\": {a: b}}", `7:16: tools.0.statuses.409: statuses belong to an operation that reads`},
 		{"an input", reads + "\n    input: {properties: {a: {$ref: x}}}\n    operation: listCrew", `5:5: tools.0.input: its input schema uses $ref`},
-		{"an open input", reads + "\n    input: {additionalProperties: true}\n    operation: listCrew", `5:13: tools.0.input.additionalProperties: is always the same: an object without further arguments; take it out`},
+		{"an open input", reads + "\n    input: {additionalProperties: true}\n    operation: listCrew", `5:13: tools.0.input.additionalProperties: is always the same: an object without further arguments. Take it out`},
 		{"a default", reads + "\n    input: {properties: {a: {type: string, default: 1}}}\n    operation: listCrew", `5:44: tools.0.input.properties.a.default: the default breaks the schema: a must be a text, not 1`},
-		{"the reason", writes + "\n    input: {properties: {reason: {type: string}}}\n    operation: hire\n    body: {name: x}", `5:26: tools.0.input.properties.reason: is an argument that the gateway adds; choose another name`},
+		{"the reason", writes + "\n    input: {properties: {reason: {type: string}}}\n    operation: hire\n    body: {name: x}", `5:26: tools.0.input.properties.reason: is an argument that the gateway adds. Choose another name`},
 		{"a name twice", reads + "\n    operation: listCrew\n  - {name: a.tool-1, description: d, annotations: {readOnly: true}, operation: listCrew}", `6:6: tools.1.name: another tool of the pack has the name`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -55,7 +55,7 @@ func (p *Program) Tally() []string {
 	t.count()
 	var out []string
 	for _, name := range sortedKeys(t.unsaid) {
-		out = append(out, fmt.Sprintf("if a value of %s is %s, it counts as null in the groups; how many such values there are was not counted", name, t.unsaid[name].Beyond))
+		out = append(out, fmt.Sprintf("if a value of %s is %s, it counts as null in the groups. How many such values there are was not counted", name, t.unsaid[name].Beyond))
 	}
 	return out
 }

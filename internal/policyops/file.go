@@ -211,7 +211,7 @@ func (w *Want) shape() yamlconf.Shape {
 		case w.Refused && looks:
 			r.Wrong(n.Start(), at, "nothing is seen of what is refused")
 		case !w.Refused && w.Kind != "":
-			r.Wrong(n.Start(), at, "kind says why something is refused; write outcome: refused")
+			r.Wrong(n.Start(), at, "kind says why something is refused. Write outcome: refused")
 		}
 		for _, f := range w.Visible {
 			if slices.Contains(w.Hidden, f) {

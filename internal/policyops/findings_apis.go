@@ -81,7 +81,7 @@ func (o *overlook) open() {
 	for _, kind := range spec.Suspicions() {
 		if by[kind] != nil {
 			o.about(openClasses, []string{"access"}, fmt.Sprintf("agents may call %s of %s that may not be for them (%s): %s", count(len(by[kind]), "operation"), o.name, kind.Reason(), some(by[kind])),
-				"class them forbidden, or excluded; if they are right as they are, leave them")
+				"class them forbidden, or excluded. If they are right as they are, leave them")
 		}
 	}
 }

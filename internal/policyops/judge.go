@@ -103,7 +103,7 @@ func ExplainCall(g *Regime, d CallDirectory, r *audit.Record) Explanation {
 	p, rebuilt := d.Of(r)
 	e := Explanation{Refused: r.Outcome == audit.Refused, Rebuilt: rebuilt}
 	if rebuilt {
-		e.Notes = append(e.Notes, "the principal is none that is known now; its tenant and scopes are those of the record, without lists, filters and claims")
+		e.Notes = append(e.Notes, "the principal is none that is known now. Its tenant and scopes are those of the record, without lists, filters and claims")
 	}
 	if r.Policy != g.Policy().Version() {
 		e.Notes = append(e.Notes, "other rules were in force then: "+r.Policy)
@@ -133,7 +133,7 @@ func ExplainCall(g *Regime, d CallDirectory, r *audit.Record) Explanation {
 	case e.Refused:
 		e.Verdict = Verdict{Allowed: true, Reason: r.Kind, Why: "the rules in force now would not refuse it"}
 		if r.Uses == nil && (r.Kind == "field_denied" || r.Kind == "field_masked") {
-			e.Verdict.Allowed, e.Verdict.Why = false, "the record doesn't have the fields that were named; it is older than they are kept"
+			e.Verdict.Allowed, e.Verdict.Why = false, "the record doesn't have the fields that were named. It is older than they are kept"
 		}
 	}
 	return e
@@ -141,8 +141,8 @@ func ExplainCall(g *Regime, d CallDirectory, r *audit.Record) Explanation {
 
 // kinds contains refusals that are caused by the call itself or the catalogue, and not by rules about principals.
 var kinds = map[string]Verdict{
-	"unknown_class": {DeniedAt: atCatalogue, Why: "it named a class that doesn't exist; the name isn't kept, for an agent's text can hold anything"},
-	"unknown_field": {DeniedAt: atCatalogue, Why: "it named a field that doesn't exist; the name isn't kept, for an agent's text can hold anything"},
+	"unknown_class": {DeniedAt: atCatalogue, Why: "it named a class that doesn't exist. The name isn't kept, for an agent's text can hold anything"},
+	"unknown_field": {DeniedAt: atCatalogue, Why: "it named a field that doesn't exist. The name isn't kept, for an agent's text can hold anything"},
 	"unknown_tool":  {DeniedAt: atGate, Why: "there is no such tool"},
 	"schema":        {DeniedAt: atGate, Why: "its arguments break the schema of the tool"},
 }
@@ -157,7 +157,7 @@ func outside(g *Regime, r *audit.Record) (v Verdict, ok bool) {
 	case code == problem.RateLimited || code == problem.BudgetExceeded:
 		return Verdict{Reason: cmp.Or(r.Kind, r.Code), DeniedAt: atLimit, Rule: []string{"limits"}, Why: "a limit of the principal or its owner was reached"}, true
 	case r.Kind == "" && (code == problem.InvalidArgument || code == problem.InvalidQuery || code == problem.Unsupported || code == problem.NotFound || code == problem.Conflict):
-		return Verdict{Reason: r.Code, DeniedAt: atCatalogue, Why: "the call itself was not right; no rule refused it"}, true
+		return Verdict{Reason: r.Code, DeniedAt: atCatalogue, Why: "the call itself was not right. No rule refused it"}, true
 	}
 	if _, known := g.Tool(r.Tool); !known && r.Kind == "scope" {
 		return Verdict{Reason: r.Kind, DeniedAt: atScope, Rule: []string{"principal", "scopes"}, Why: "the principal lacked the scope that it needs"}, true
@@ -183,7 +183,7 @@ func scan(g *Regime, r *audit.Record) Verdict {
 		}
 		rule, key, _ := g.RuleOf(g.Class(name))
 		v.Class = name
-		v.Why = fmt.Sprintf("it would have read every record of %s, and the rules refuse that; allow_scan in classes.%s lets small classes be read whole", name, key)
+		v.Why = fmt.Sprintf("it would have read every record of %s, and the rules refuse that. allow_scan in classes.%s lets small classes be read whole", name, key)
 		if rule.AllowScan {
 			v.Allowed, v.Rule, v.Why = true, []string{"classes", key, "allow_scan"}, "the class may be read whole now"
 		}

@@ -107,7 +107,7 @@ func TestParse(t *testing.T) {
 		{"a wrong key", "tests:\n  - {name: n, as: a, when: {tool: t}, expects: allowed}\n", `unknown key "expects". Did you mean expect?`},
 		{"no test", "tests: []\n", "names no test"},
 		{"an outcome", "tests:\n  - {name: n, as: a, when: {tool: t}, expect: maybe}\n", "must be allowed or refused"},
-		{"a kind of what is allowed", "tests:\n  - {name: n, as: a, when: {tool: t}, expect: {kind: x}}\n", "kind says why something is refused; write outcome: refused"},
+		{"a kind of what is allowed", "tests:\n  - {name: n, as: a, when: {tool: t}, expect: {kind: x}}\n", "kind says why something is refused. Write outcome: refused"},
 		{"what is seen of what is refused", "tests:\n  - {name: n, as: a, when: {tool: t}, expect: {outcome: refused, visible: [a]}}\n", "nothing is seen of what is refused"},
 		{"visible and hidden", "tests:\n  - {name: n, as: a, when: {tool: t}, expect: {visible: [a], hidden: [a]}}\n", "a is expected to be visible and hidden"},
 		{"a query of no class", "tests:\n  - {name: n, as: a, when: {tool: t, keys: [a]}, expect: allowed}\n", "needs the class that this is asked of"},

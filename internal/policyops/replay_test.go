@@ -205,10 +205,10 @@ func TestExplain(t *testing.T) {
 		{"a rule that is gone", refused(call("query_class", "app.users", ""), "hidden_class"), "hidden_class @  : the rules in force now would not refuse it"},
 		{"other rules then", older, " @  : the call was not refused (ok); other rules were in force then: older"},
 		{"a scan", code(call("query_class", "app.users", ""), "invalid_query", "scan"),
-			"scan @ scan policy.refuse_scans, still: it would have read every record of app.users, and the rules refuse that; allow_scan in classes.app.users lets small classes be read whole"},
-		{"a class that doesn't exist", refused(call("query_class", "", ""), "unknown_class"), "unknown_class @ catalogue , still: it named a class that doesn't exist; the name isn't kept, for an agent's text can hold anything"},
+			"scan @ scan policy.refuse_scans, still: it would have read every record of app.users, and the rules refuse that. allow_scan in classes.app.users lets small classes be read whole"},
+		{"a class that doesn't exist", refused(call("query_class", "", ""), "unknown_class"), "unknown_class @ catalogue , still: it named a class that doesn't exist. The name isn't kept, for an agent's text can hold anything"},
 		{"a limit", code(call("query_class", "", ""), "rate_limited", "rate"), "rate @ limit limits, still: a limit of the principal or its owner was reached"},
-		{"a wrong call", code(call("query_class", "app.users", ""), "invalid_query", ""), "invalid_query @ catalogue , still: the call itself was not right; no rule refused it"},
+		{"a wrong call", code(call("query_class", "app.users", ""), "invalid_query", ""), "invalid_query @ catalogue , still: the call itself was not right. No rule refused it"},
 		{"a call that was not refused", call("query_class", "app.users", ""), " @  : the call was not refused (ok)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

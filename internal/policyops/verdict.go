@@ -243,16 +243,16 @@ func (r *Regime) FieldVerdict(p identity.Principal, class, field string) Verdict
 			}
 		}
 	case d != nil && d.Denied:
-		v.Rule, v.Why = at("lift"), "the database makes it from "+d.From+", which is denied or masked; only visible and lift together show it"
+		v.Rule, v.Why = at("lift"), "the database makes it from "+d.From+", which is denied or masked. Only visible and lift together show it"
 		if d.Untraced != "" {
-			v.Why = "what the database makes it from can't be traced (" + d.Untraced + "), and it may hold values of " + d.From + "; only visible and lift together show it"
+			v.Why = "what the database makes it from can't be traced (" + d.Untraced + "), and it may hold values of " + d.From + ". Only visible and lift together show it"
 		}
 	case slices.Contains(r.rules.Withheld[v.Class], field) && !slices.Contains(rule.Lift, field):
-		v.Rule, v.Why = at("lift"), "its values look like credentials; lift shows it"
+		v.Rule, v.Why = at("lift"), "its values look like credentials. lift shows it"
 	case slices.Contains(rule.Denied, field):
 		v.Rule, v.Why = at("denied", strconv.Itoa(slices.Index(rule.Denied, field))), "a rule denies the field"
 	case !slices.Contains(r.floor[v.Class], field):
-		v.Why = "its name says that it holds a credential; only visible and lift together show it"
+		v.Why = "its name says that it holds a credential. Only visible and lift together show it"
 	default:
 		v.Rule, v.Why = at("visible"), "visible names other fields"
 	}

@@ -105,7 +105,7 @@ func TestVerdicts(t *testing.T) {
 			"rule_value @ filter [principal filters users]: an expression in a filter yields nothing for the principal, or what its field can't hold"},
 		{"a denied field", agent(), "query_class", "users", "notes", "field_denied @ field [classes app.users denied 0]: a rule denies the field"},
 		{"a field left out", agent(), "query_class", "users", "phone", "field_denied @ field [classes app.users visible]: visible names other fields"},
-		{"a credential", agent(), "query_class", "users", "password_hash", "field_denied @ field []: its name says that it holds a credential; only visible and lift together show it"},
+		{"a credential", agent(), "query_class", "users", "password_hash", "field_denied @ field []: its name says that it holds a credential. Only visible and lift together show it"},
 		{"a masked field", agent(), "query_class", "users", "email", "yes [classes app.users mask email]: the field leaves masked (partial), and can't be filtered, sorted, grouped or joined on"},
 		{"no such field", agent(), "query_class", "users", "nam", `unknown_field @ catalogue []: the class has no field "nam". Did you mean name?`},
 		{"a field of a hidden class", agent(), "query_class", "keys", "value", "hidden_class @ class [classes app.keys hidden]: the class is hidden, but for the scope operator, and the principal has read"},

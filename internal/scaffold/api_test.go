@@ -44,7 +44,7 @@ func TestOfAPI(t *testing.T) {
       credential: {header: {name: "X-Key", value: "${SHOP_KEY}"}}   # key
       #credential: {basic: {user: "${SHOP_USER}", password: "${SHOP_PASSWORD}"}}   # user
 
-gates: {writes: review}   # what isn't read waits for a person; off lets agents only read
+gates: {writes: review}   # what isn't read waits for a person. off lets agents only read
 
 apis:
   shop:
@@ -79,11 +79,11 @@ apis:
           - "DELETE /orders/{id}:cancel"   # Cancel an order
       - {operations: ["*"], class: excluded}
     hidden:
-      # confirm: they look like credentials by their names; they are in no answer, and no argument.
+      # confirm: they look like credentials by their names. They are in no answer, and no argument.
       - fields:
           - password
     # confirm: 2 operations say by orgId whose things they are about. This keeps each agent to those of the tenant of
-    # its token; operations without it are not kept to anything.
+    # its token. Operations without it are not kept to anything.
     #parameters:
     #  - {name: orgId, is: principal.tenant}
 `

@@ -31,7 +31,7 @@ func (w *apiWriter) write() {
 	w.line(`#   bailiwick check                            what agents would see`)
 	w.line(`#   bailiwick token create --name my-agent     a token for an agent`)
 	w.line(`#   bailiwick serve                            let it in`)
-	w.line("listen: %s   # where agents connect; only this machine can reach it", config.DefaultListen)
+	w.line("listen: %s   # where agents connect. Only this machine can reach it", config.DefaultListen)
 	w.line("store: %s   # Bailiwick's own memory: tokens, changes and the audit", config.DefaultStore)
 	w.line("sources:")
 	w.line("  %s:", w.Name)
@@ -44,7 +44,7 @@ func (w *apiWriter) write() {
 	w.line("      base_url: %s", quoteYAML(base))
 	w.credential()
 	w.line("")
-	w.line("gates: {writes: review}   # what isn't read waits for a person; off lets agents only read")
+	w.line("gates: {writes: review}   # what isn't read waits for a person. off lets agents only read")
 	w.line("")
 	w.line("apis:")
 	w.line("  %s:", w.Name)
@@ -61,7 +61,7 @@ func (w *apiWriter) write() {
 	w.fields()
 	if name, of := w.owner(); of > 1 {
 		w.line("    # confirm: %d operations say by %s whose things they are about. This keeps each agent to those of the tenant of", of, name)
-		w.line("    # its token; operations without it are not kept to anything.")
+		w.line("    # its token. Operations without it are not kept to anything.")
 		w.line("    #parameters:")
 		w.line("    #  - {name: %s, is: principal.tenant}", yamlText(name))
 	}
@@ -154,7 +154,7 @@ func (w *apiWriter) fields() {
 		return
 	}
 	w.line("    hidden:")
-	w.line("      # confirm: they look like credentials by their names; they are in no answer, and no argument.")
+	w.line("      # confirm: they look like credentials by their names. They are in no answer, and no argument.")
 	w.line("      - fields:")
 	for _, f := range fields {
 		w.line("          - %s", yamlText(f))

@@ -23,7 +23,7 @@ func OfCaches(caches []Cache) (Draft, error) {
 	line(`#   bailiwick check                                          what agents would see`)
 	line(`#   bailiwick token create --name my-agent                   a token for an agent`)
 	line(`#   bailiwick serve                                          let it in`)
-	line("listen: %s   # where agents connect; only this machine can reach it", config.DefaultListen)
+	line("listen: %s   # where agents connect. Only this machine can reach it", config.DefaultListen)
 	line("store: %s   # Bailiwick's own memory: tokens and the audit", config.DefaultStore)
 	line("sources:")
 	objects := 0

@@ -236,9 +236,9 @@ func (t *Tenancy) apply(guesses []guess) {
 		switch pointer := t.maybe[g.class.Name]; {
 		case g.hidden != "" || g.field != "" || g.through != "":
 		case pointer != "":
-			g.hidden = "its way to a tenant, " + pointer + ", may be null; if records without one may stay unseen, write tenant: {through: " + pointer + "} instead"
+			g.hidden = "its way to a tenant, " + pointer + ", may be null. If records without one may stay unseen, write tenant: {through: " + pointer + "} instead"
 		default:
-			g.hidden = "it leads to no tenant, so it may hold everybody's records; if all tenants may share it, write {} instead"
+			g.hidden = "it leads to no tenant, so it may hold everybody's records. If all tenants may share it, write {} instead"
 		}
 	}
 }

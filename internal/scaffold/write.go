@@ -41,7 +41,7 @@ func (w *writer) rules() string {
 		w.line(`#   bailiwick token create --name my-agent --tenant TENANT   a token for an agent`)
 	}
 	w.line(`#   bailiwick serve                                          let it in`)
-	w.line("listen: %s   # where agents connect; only this machine can reach it", config.DefaultListen)
+	w.line("listen: %s   # where agents connect. Only this machine can reach it", config.DefaultListen)
 	w.line("store: %s   # Bailiwick's own memory: tokens and the audit", config.DefaultStore)
 	w.line("sources:")
 	if w.source.WithPassword {
@@ -58,7 +58,7 @@ func (w *writer) rules() string {
 		w.line("  %s: {url: %s}", w.source.Name, address)
 	}
 	if w.answers.Writes == Review {
-		w.line("gates: {writes: review, raw_writes: review}   # agents with the scope write propose; nothing runs before a person approves")
+		w.line("gates: {writes: review, raw_writes: review}   # agents with the scope write propose. Nothing runs before a person approves")
 	} else {
 		w.line("gates: {writes: off}   # agents only read; {writes: review, raw_writes: review} lets them propose changes that people approve")
 	}
@@ -142,7 +142,7 @@ func (w *writer) class(g *guess) {
 	w.line("  %s:", name)
 	switch {
 	case g.field != "" && slices.Contains(g.class.Key, g.field) && len(g.class.Key) == 1:
-		w.line("    # confirm: a record is a tenant; an agent sees its own.")
+		w.line("    # confirm: a record is a tenant. An agent sees its own.")
 		w.line("    tenant: {field: %s, is: principal.tenant}", yamlText(g.field))
 	case g.field != "":
 		w.line("    # confirm: this field says whose a record is.")
@@ -153,7 +153,7 @@ func (w *writer) class(g *guess) {
 	}
 	w.writeDeclarations(g)
 	if g.canonical != nil {
-		w.line("    # confirm: what counts as a live record; a caller may switch it off.")
+		w.line("    # confirm: what counts as a live record. A caller may switch it off.")
 		w.line("    canonical: {%s}", strings.Join(g.canonical, ", "))
 	}
 	if g.masked != nil {
@@ -181,7 +181,7 @@ func (w *writer) writeDeclarations(g *guess) {
 		w.line("    # %s: pointers that the database doesn't declare (%s).", g.preset, strings.Join(g.known, ", "))
 	}
 	if g.pointers != nil {
-		w.line("    # confirm: pointers that the database doesn't declare; no record contradicts them.")
+		w.line("    # confirm: pointers that the database doesn't declare. No record contradicts them.")
 	}
 	if all := slices.Concat(g.known, g.pointers); all != nil {
 		w.line("    pointers: {%s}", strings.Join(all, ", "))

@@ -17,7 +17,7 @@ func bindAggregate(b *Binder, c *sqlparse.Call) (Aggregate, node, error) {
 	case "percentile_cont", "percentile_disc", "median", "mode":
 	default:
 		if c.Within != nil {
-			return Aggregate{}, node{}, invalid(c.At, "%s takes no WITHIN GROUP; an order stands within its parentheses", c.Name)
+			return Aggregate{}, node{}, invalid(c.At, "%s takes no WITHIN GROUP. An order stands within its parentheses", c.Name)
 		}
 	}
 	return (&aggregateBinder{b}).aggregate(c)

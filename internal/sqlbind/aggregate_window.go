@@ -190,7 +190,7 @@ func (b *aggregateBinder) end(c *sqlparse.Call, w *sqlparse.Window) (Windowed, e
 // bindOverFrame binds an aggregate over a frame.
 func (b *aggregateBinder) bindOverFrame(c *sqlparse.Call, w *sqlparse.Window) (Windowed, error) {
 	if c.Distinct || c.Order != nil || c.Within != nil {
-		return Windowed{}, unsupportedError(c.At, "count(DISTINCT x) in a query with GROUP BY counts different values; join with it", "%s over a window takes no DISTINCT and no order of its own", c.Name)
+		return Windowed{}, unsupportedError(c.At, "count(DISTINCT x) in a query with GROUP BY counts different values. Join with it", "%s over a window takes no DISTINCT and no order of its own", c.Name)
 	}
 	a, flags, err := b.aggregate(c)
 	if err != nil {

@@ -60,7 +60,7 @@ func (b *Binder) alikeTexts(sign string, x, y *node) error {
 			break
 		}
 		if !constant {
-			return unsupportedAt(text.At, "to compare numbers write CAST(… AS double precision); to compare texts write the number in single quotes",
+			return unsupportedAt(text.At, "to compare numbers write CAST(… AS double precision). To compare texts write the number in single quotes",
 				"%s can't compare %s with %s", sign, typecheck.Describe(&text.Node), typecheck.Describe(&number.Node))
 		}
 		if v, err := value.Read([]byte(strings.TrimSpace(k.Value.Text())), 1); err == nil && v.IsNumber() { // as PostgreSQL reads '5' in a comparison with a number

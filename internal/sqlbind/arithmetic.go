@@ -18,7 +18,7 @@ func (b *Binder) arithmetic(sign string, x, y node, p sqlparse.Pos) (node, error
 	}
 	if unknown := func(n *node) bool { return typecheck.Dynamic(n.Kind()) && !n.IsNull() }; sign == "/" &&
 		(unknown(&x) && (unknown(&y) || y.Kind() == schema.Integer) || unknown(&y) && x.Kind() == schema.Integer) {
-		return node{}, unsupportedError(p, "x::integer / y divides whole numbers to a whole number; x::double precision / y divides numbers of any kind", "/ can't know whether values without a declared type are whole numbers")
+		return node{}, unsupportedError(p, "x::integer / y divides whole numbers to a whole number. x::double precision / y divides numbers of any kind", "/ can't know whether values without a declared type are whole numbers")
 	}
 	number := numberOf(x, y)
 	if sign == "/" && (t != schema.Integer || number >= numeric) {

@@ -177,13 +177,13 @@ func (nothing) Column(n *sqlparse.Name) (node, error) {
 func (nothing) PassColumn(n *sqlparse.Name) (node, error) { return nothing{}.Column(n) }
 func (nothing) ComputedValue(sqlparse.Expr) (node, bool)  { return node{}, false }
 func (nothing) Exists(e *sqlparse.Exists) (plan.Expr, error) {
-	return nil, invalid(e.At, "a constant is expected here, not a sub-query; ask for the value first, and write it")
+	return nil, invalid(e.At, "a constant is expected here, not a sub-query. Ask for the value first, and write it")
 }
 func (nothing) In(_ string, _ sqlparse.Expr, _ *sqlparse.Query, at sqlparse.Pos) (cond, error) {
-	return cond{}, invalid(at, "a constant is expected here, not a sub-query; ask for the value first, and write it")
+	return cond{}, invalid(at, "a constant is expected here, not a sub-query. Ask for the value first, and write it")
 }
 func (nothing) Scalar(e *sqlparse.Sub) (node, error) {
-	return node{}, invalid(e.At, "a constant is expected here, not a sub-query; ask for the value first, and write it")
+	return node{}, invalid(e.At, "a constant is expected here, not a sub-query. Ask for the value first, and write it")
 }
 
 // WithoutExpr returns the marks of x, and the facts about its column that stay with a value.

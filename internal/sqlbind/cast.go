@@ -26,7 +26,7 @@ func (b *Binder) cast(e *sqlparse.Cast) (node, error) {
 		d, err := b.date(&x, "CAST")
 		return computedOf(d, e.At), err
 	case "time", "timetz":
-		return node{}, unsupportedError(e.At, "to_char(x, 'HH24:MI:SS') is the time of day as a text, in the order of times; extract(hour FROM x) its hour", "a time of day by itself isn't there")
+		return node{}, unsupportedError(e.At, "to_char(x, 'HH24:MI:SS') is the time of day as a text, in the order of times. extract(hour FROM x) is its hour", "a time of day by itself isn't there")
 	case "interval":
 		if k, ok := intervalOf(&x); ok {
 			return k, nil
@@ -34,12 +34,12 @@ func (b *Binder) cast(e *sqlparse.Cast) (node, error) {
 		return node{}, unsupportedError(e.At, "write interval '7 days', or x * interval '1 day' for x days", "only a constant can be made a length of time")
 	case "json", "jsonb":
 		if x.Kind() == schema.String {
-			return node{}, unsupportedError(e.At, "json_build_object('a', 1) makes an object of values; meta->>'a' reads a member of a column that is JSON", "a text can't be made JSON")
+			return node{}, unsupportedError(e.At, "json_build_object('a', 1) makes an object of values. meta->>'a' reads a member of a column that is JSON", "a text can't be made JSON")
 		}
 		return node{Node: typecheck.Node{Expr: x.JSON(), List: x.List}}, nil
 	case "text", "varchar", "char", "character", "string", "nvarchar", "bpchar", "name", "nchar", "clob", "uuid":
 		if c := x.Column; c != nil && c.Field != nil && c.Type == schema.JSON && !x.List {
-			return node{}, unsupportedError(e.At, "the column itself is shown as JSON; meta->>'a' is a member as a text", "%s, which is JSON, has no one text", typecheck.Describe(&x.Node))
+			return node{}, unsupportedError(e.At, "the column itself is shown as JSON. meta->>'a' is a member as a text", "%s, which is JSON, has no one text", typecheck.Describe(&x.Node))
 		}
 		t, err := b.Text(&x, "CAST")
 		return computedOf(t, e.At), err

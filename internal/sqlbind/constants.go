@@ -14,7 +14,7 @@ func constants(b *Binder, v *sqlparse.Values) ([]value.Row, []schema.Type, error
 	nodes := make([][]typecheck.Node, width) // by column
 	for _, row := range v.Rows {
 		if len(row) != width {
-			return nil, nil, invalid(row[0].Pos(), "this row of VALUES has %d values; the first has %d", len(row), width)
+			return nil, nil, invalid(row[0].Pos(), "this row of VALUES has %d values. The first has %d", len(row), width)
 		}
 		for i, e := range row {
 			n, err := b.Value(e)

@@ -63,6 +63,6 @@ func (n noter) enums(list ...sqlparse.Expr) {
 		if f == nil || f.Native != "enum" || slices.IsSortedFunc(f.Values, func(a, b value.Value) int { return strings.Compare(a.Text(), b.Text()) }) {
 			continue
 		}
-		n.Known.Note(At(name.Pos()), "enum "+f.Name, "%s is an enum, and its values come in the order of their letters here, not as they are declared; CASE %s WHEN … THEN 1 WHEN … THEN 2 END orders them otherwise", f.Name, f.Name)
+		n.Known.Note(At(name.Pos()), "enum "+f.Name, "%s is an enum, and its values come in the order of their letters here, not as they are declared. CASE %s WHEN … THEN 1 WHEN … THEN 2 END orders them otherwise", f.Name, f.Name)
 	}
 }

@@ -60,7 +60,7 @@ func (b *binder) join(j *sqlparse.Join, outer *rel, w *with) (*rel, error) {
 func (b *binder) pair(left, right *rel, j *sqlparse.Join) (*rel, error) {
 	for _, c := range right.cols {
 		if slices.ContainsFunc(left.cols, func(have col) bool { return have.table == c.table }) {
-			return nil, invalid(j.At, "%s is in FROM twice; give each an alias", c.table)
+			return nil, invalid(j.At, "%s is in FROM twice. Give each an alias", c.table)
 		}
 	}
 	width := len(left.shape.Columns)

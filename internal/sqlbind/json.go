@@ -12,7 +12,7 @@ import (
 func (b *Binder) member(x, y node, asText bool, p sqlparse.Pos) (node, error) {
 	k, ok := y.Expr.(plan.Const)
 	if !ok || !typecheck.Dynamic(x.Kind()) {
-		return node{}, invalid(p, "-> takes JSON on its left, and not the text that ->> makes; and a constant name or number on its right")
+		return node{}, invalid(p, "-> takes JSON on its left, and not the text that ->> makes. Its right side is a constant name or number")
 	}
 	switch k.Value.Kind() {
 	case value.String:

@@ -52,7 +52,7 @@ func (r *rel) joinLateral(d *sqlparse.Derived, j *sqlparse.Join) error {
 		return err
 	}
 	if slices.ContainsFunc(beside, func(c col) bool { return c.table == made[0].table }) {
-		return invalid(d.At, "%s is in FROM twice; give each an alias", made[0].table)
+		return invalid(d.At, "%s is in FROM twice. Give each an alias", made[0].table)
 	}
 	r.cols = append(beside, made...)
 	r.add(&r.same().Map)

@@ -25,7 +25,7 @@ func (r *rel) unwind(f *sqlparse.Function, keep bool) error {
 		return err
 	}
 	if slices.ContainsFunc(r.cols, func(c col) bool { return c.table == e.Table }) {
-		return invalid(f.Call.At, "%s is in FROM twice; give each an alias", e.Table)
+		return invalid(f.Call.At, "%s is in FROM twice. Give each an alias", e.Table)
 	}
 	r.add(e.Stage)
 	r.single = false

@@ -14,7 +14,7 @@ import (
 // noteDigits adds a note that a text is compared with the digits of a number.
 func (b *Binder) noteDigits(sign string, x *node) {
 	if sign == "<" || sign == "<=" || sign == ">" || sign == ">=" {
-		b.Known.Note(x.At, "order of digits", "%s and the number are compared as texts: '10' comes before '9'; CAST(… AS double precision) compares numbers", typecheck.Describe(&x.Node))
+		b.Known.Note(x.At, "order of digits", "%s and the number are compared as texts: '10' comes before '9'. CAST(… AS double precision) compares numbers", typecheck.Describe(&x.Node))
 		return
 	}
 	b.Known.Note(x.At, "digits", "%s is compared with the digits of the number: '07' isn't 7", typecheck.Describe(&x.Node))
@@ -42,7 +42,7 @@ func (b *Binder) noteTypes(x, constant *node) {
 		return
 	}
 	name := x.Column.Field.Name
-	b.Known.Note(x.At, "types "+name, "%s may hold values of several types. This compares it with %s; CAST(%s AS %s) compares all of them", name, alone, name, cast)
+	b.Known.Note(x.At, "types "+name, "%s may hold values of several types. This compares it with %s. CAST(%s AS %s) compares all of them", name, alone, name, cast)
 }
 
 // noteMidnight adds a note about the meaning of a day without a time in a comparison with a column of times.

@@ -49,7 +49,7 @@ func (b *binder) recursive(c *with) (*rel, error) {
 		return nil, err
 	}
 	if len(d.Step.Items) != len(first.cols) {
-		return nil, invalid(d.Step.At, "each side of UNION has the same number of columns; here %d and %d", len(first.cols), len(d.Step.Items))
+		return nil, invalid(d.Step.At, "each side of UNION has the same number of columns. Here %d and %d", len(first.cols), len(d.Step.Items))
 	}
 	if err := d.follow(reached, c); err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func rewritten(f *called, a []node) (node, error) {
 	args := []plan.Expr{x, textConst(r.Expression()), textConst(texts[1])}
 	if !all {
 		args = append(args, plan.Const{Value: value.OfBool(false), T: schema.Boolean})
-		f.Known.Note(At(f.place()), "first part", "%s replaces the first part that matches alone; the flag 'g' replaces every one", f.Call.Name)
+		f.Known.Note(At(f.place()), "first part", "%s replaces the first part that matches alone. The flag 'g' replaces every one", f.Call.Name)
 	}
 	return computedOf(applyText(plan.ReplaceMatches, args...), f.place()), nil
 }

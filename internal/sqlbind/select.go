@@ -94,7 +94,7 @@ func explainWhereError(s *sqlparse.Select, err error) error {
 	for _, it := range s.Items {
 		if it.Alias != nil && unknown.Detail == fmt.Sprintf("unknown column %q", it.Alias.Text) {
 			unknown.Near = nil
-			unknown.Suggestion = it.Alias.Text + " is a name in the select list, which comes after WHERE; write its expression, or WHERE in a query around this one"
+			unknown.Suggestion = it.Alias.Text + " is a name in the select list, which comes after WHERE. Write its expression, or WHERE in a query around this one"
 		}
 	}
 	return err
@@ -151,7 +151,7 @@ func (r *rel) outputs(items []sqlparse.Item) ([]output, error) {
 		}
 	}
 	if len(out) > maxColumns {
-		return nil, invalid(items[0].X.Pos(), "the records would have %d columns; at most %d", len(out), maxColumns)
+		return nil, invalid(items[0].X.Pos(), "the records would have %d columns, at most %d", len(out), maxColumns)
 	}
 	taken := map[string]bool{}
 	for i := range out {

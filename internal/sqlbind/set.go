@@ -32,7 +32,7 @@ func (b *binder) bindSetOp(s *sqlparse.SetOp, outer *rel, w *with) (*rel, error)
 // unite combines the records of two sides.
 func (b *binder) unite(left, right *rel, s *sqlparse.SetOp) (*rel, error) {
 	if len(left.cols) != len(right.cols) {
-		return nil, invalid(s.At, "each side of %s has the same number of columns; here %d and %d", strings.ToUpper(s.Op), len(left.cols), len(right.cols))
+		return nil, invalid(s.At, "each side of %s has the same number of columns. Here %d and %d", strings.ToUpper(s.Op), len(left.cols), len(right.cols))
 	}
 	u := &plan.Union{Right: right.program}
 	for i := range left.cols {
@@ -81,11 +81,11 @@ func uniteColumn(left, right *rel, i int, u *plan.Union, s *sqlparse.SetOp) (pla
 		return plan.Column{}, err
 	}
 	if a, b := sides[0].Kind(), sides[1].Kind(); a != b && t == schema.JSON && !(typecheck.Dynamic(a) || typecheck.Dynamic(b)) {
-		return plan.Column{}, invalid(s.At, "column %d of %s is %s on one side and %s on the other; CAST one of them", i+1, strings.ToUpper(s.Op), a, b)
+		return plan.Column{}, invalid(s.At, "column %d of %s is %s on one side and %s on the other. CAST one of them", i+1, strings.ToUpper(s.Op), a, b)
 	}
 	l, r := &left.cols[i], &right.cols[i]
 	if l.Span != r.Span && !sides[0].IsNull() && !sides[1].IsNull() {
-		return plan.Column{}, invalid(s.At, "column %d of %s is a length of time on one side only; extract(epoch FROM …) gives seconds", i+1, strings.ToUpper(s.Op))
+		return plan.Column{}, invalid(s.At, "column %d of %s is a length of time on one side only. extract(epoch FROM …) gives seconds", i+1, strings.ToUpper(s.Op))
 	}
 	l.Day = l.Day && (r.Day || sides[1].IsNull()) || r.Day && sides[0].IsNull()
 	l.Span, l.Number = l.Span || r.Span, max(l.Number.Of(sides[0].Kind()), r.Number.Of(sides[1].Kind()))

@@ -110,7 +110,7 @@ func (r *rel) Scalar(e *sqlparse.Sub) (node, error) {
 		return node{}, err
 	}
 	if len(sub.cols) != 1 {
-		return node{}, invalid(e.At, "this sub-query has %d columns; as a value it has one", len(sub.cols))
+		return node{}, invalid(e.At, "this sub-query has %d columns. As a value it has one", len(sub.cols))
 	}
 	if !sub.single && !selectsOne(sub.program) {
 		if err := r.guard(e, sub); err != nil {

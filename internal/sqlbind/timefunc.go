@@ -122,7 +122,7 @@ func betweenTimes() map[string]function {
 		"dateadd":  {3, 3, addUnits}, "timestampadd": {3, 3, addUnits},
 		"datediff": {2, 3, differing}, "timestampdiff": {3, 3, bindTimestampDiff}, "date_diff": {2, 3, differing},
 		"age": {1, 2, func(f *called, _ []node) (node, error) {
-			return node{}, unsupportedError(f.place(), "x - y is the length of time between them; extract(year FROM age(x, y)) counts whole years, and extract(month FROM age(x, y)) the months after them",
+			return node{}, unsupportedError(f.place(), "x - y is the length of time between them. extract(year FROM age(x, y)) counts whole years, and extract(month FROM age(x, y)) the months after them",
 				"age gives years, months and days, which have no one length")
 		}},
 		"monthname": {1, 1, nameOf(monthName)}, "dayname": {1, 1, nameOf(dayName)},

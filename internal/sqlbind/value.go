@@ -106,7 +106,7 @@ func (b *Binder) constantText(e *sqlparse.String) (node, error) {
 	case "interval":
 		x, ok := interval(e.Text)
 		if !ok {
-			return node{}, invalid(e.At, "%q is no length of time; write interval '7 days', or '1 month 2 hours'", problem.Cut(e.Text))
+			return node{}, invalid(e.At, "%q is no length of time. Write interval '7 days', or '1 month 2 hours'", problem.Cut(e.Text))
 		}
 		return x, nil
 	case "time":
@@ -158,7 +158,7 @@ func (b *Binder) today() node {
 func (b *Binder) param(e *sqlparse.Param) (node, error) {
 	v, ok := b.Params[e.Name]
 	if !ok {
-		return node{}, invalid(e.At, "the parameter %s has no value; params are the values of $1, $2, …", problem.Cut(e.Name))
+		return node{}, invalid(e.At, "the parameter %s has no value. Params are the values of $1, $2, …", problem.Cut(e.Name))
 	}
 	return literal(v, e.At), nil
 }
@@ -243,7 +243,7 @@ func (b *Binder) together(values []typecheck.Node, what string, p sqlparse.Pos) 
 		for j := range values[:i] {
 			x, y := &values[i], &values[j]
 			if !x.IsNull() && !y.IsNull() && x.Kind() != y.Kind() && !typecheck.Dynamic(x.Kind()) && !typecheck.Dynamic(y.Kind()) {
-				return nil, t, invalid(p, "the values of %s are of different types: %s and %s; CAST one of them", what, typecheck.Describe(y), typecheck.Describe(x))
+				return nil, t, invalid(p, "the values of %s are of different types: %s and %s. CAST one of them", what, typecheck.Describe(y), typecheck.Describe(x))
 			}
 		}
 	}
@@ -338,7 +338,7 @@ func (b *Binder) concat(list []node, skip bool, p sqlparse.Pos) (node, error) {
 	a := plan.Apply{Op: plan.Concat, T: schema.String}
 	for i := range list {
 		if c := list[i].Column; c != nil && c.Field != nil && c.Type == schema.JSON {
-			return node{}, unsupportedAt(list[i].At, "meta->>'a' is a member as a text; json_build_object('a', x) makes an object", "|| takes texts and lists, and %s is JSON", typecheck.Describe(&list[i].Node))
+			return node{}, unsupportedAt(list[i].At, "meta->>'a' is a member as a text. json_build_object('a', x) makes an object", "|| takes texts and lists, and %s is JSON", typecheck.Describe(&list[i].Node))
 		}
 		x, err := b.Text(&list[i], "||")
 		if err != nil {

@@ -96,7 +96,7 @@ func (r *run) obstacle(ctx context.Context, c *classChange, lock bool) (why *Ref
 		return nil, false, nil
 	}
 	if c.class.View {
-		return nil, there, unsupportedError("%s is a view of the database; only tables can be taken away", c.class.Name)
+		return nil, there, unsupportedError("%s is a view of the database. Only tables can be taken away", c.class.Name)
 	}
 	// A table can be dropped if no other table references it and it has no record. The lock prevents new records.
 	refs, err := r.db.References(ctx, r.tx)

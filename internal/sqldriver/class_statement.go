@@ -36,7 +36,7 @@ func CreateTable(d sqlgen.Dialect, w *write.CreateClass) (sqlgen.Statement, []st
 		return none, nil, err
 	}
 	if !plainName.MatchString(w.Class) || slices.ContainsFunc(reserved, func(p string) bool { return strings.HasPrefix(strings.ToLower(w.Class), p) }) {
-		return none, nil, invalid("a class is named with letters, digits and _, a letter first, at most 63; not %q", problem.Cut(w.Class))
+		return none, nil, invalid("a class is named with letters, digits and _, a letter first, at most 63, not %q", problem.Cut(w.Class))
 	}
 	list := w.Fields.List()
 	if len(list) == 0 || len(list) > maxFields {
@@ -78,7 +78,7 @@ func dmlColumnOf(t *sqlgen.Text, f value.Value) (name, line string, err error) {
 	}
 	called, _ := f.Get("name")
 	if name = called.Text(); called.Kind() != value.String || !plainName.MatchString(name) {
-		return "", "", invalid("a field is named with letters, digits and _, a letter first, at most 63; not %q", problem.Cut(called.String()))
+		return "", "", invalid("a field is named with letters, digits and _, a letter first, at most 63, not %q", problem.Cut(called.String()))
 	}
 	of := t.Writes.Types // a closed set, since the types in a CREATE TABLE can't be arguments
 	id := strings.EqualFold(name, "id")
@@ -117,7 +117,7 @@ func checkOf(t *sqlgen.Text, name, typ string, f value.Value) (string, error) {
 	quoted := make([]string, len(values.List()))
 	for i, v := range values.List() {
 		if v.Kind() != value.String || len(v.Text()) > 100 || !plainValue.MatchString(v.Text()) {
-			return "", invalid("values of %s are words of letters, digits and _.+/-, at most 100 characters; not %s", name, problem.Cut(v.String()))
+			return "", invalid("values of %s are words of letters, digits and _.+/-, at most 100 characters, not %s", name, problem.Cut(v.String()))
 		}
 		quoted[i] = "'" + v.Text() + "'"
 	}

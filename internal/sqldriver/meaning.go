@@ -104,7 +104,7 @@ var meanings = [...]said{
 	Unfit:       {problem.Upstream, "the source failed on a value that is not of its type or out of range: one that a view of it computes with, or one of this call", operator + "; the same call will fail again until the view is mended"},
 	Right:       {problem.Upstream, "the source no longer lets the gateway do this: the account that the gateway uses lacks a right", operator + "; a right must be granted"},
 	Login:       {problem.Upstream, "the source does not let the gateway in", operator},
-	Missing:     {problem.Upstream, "the source has changed: a table or a column that this call needs is no longer there", "call get_schema again; if the field is still listed, " + operator},
+	Missing:     {problem.Upstream, "the source has changed: a table or a column that this call needs is no longer there", "call get_schema again. If the field is still listed, " + operator},
 	Unready:     {problem.Upstream, "the source has no data for this class yet: it is a view that was never filled", operator + "; the view must be refreshed"},
 	Kept:        {problem.Upstream, "a rule of the source refuses this call", operator},
 	Unable:      {problem.Unsupported, "the source does not support what this call needs", operator},

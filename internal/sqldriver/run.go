@@ -132,7 +132,7 @@ func (r *run) sound(ctx context.Context) error {
 			continue
 		case it.Op == write.OpAction:
 		case c.View:
-			return unsupportedError("%s is a view of the database; only tables can be written to", it.View.Name())
+			return unsupportedError("%s is a view of the database. Only tables can be written to", it.View.Name())
 		case len(c.Key) == 0:
 			return unsupportedError("records of %s have no key, so none can be named to be written", it.View.Name())
 		}

@@ -72,7 +72,7 @@ func apart(st plan.Stage) bool {
 
 func notApart() error {
 	return UnsupportedForm("this source can do only $match, $project, $addFields, $sort, $skip, $limit, $group, $unwind and $lookup in the pipeline of a $lookup, "+
-		"and use its variables only in $match stages that come first", "$unwind the looked up records and go on with them; move a $match with a variable to the front")
+		"and use its variables only in $match stages that come first", "$unwind the looked up records and go on with them. Move a $match with a variable to the front")
 }
 
 // nestParts adds a list as nest does, if the stages of Right use the surrounding record only in their lead. The stages

@@ -55,7 +55,7 @@ func (s RegexSyntax) Translate(r query.Regex) (string, error) {
 		return "", err
 	}
 	if b.Len() > maxRegex || s.MostParts > 0 && weight(tree) > s.MostParts {
-		return "", unsupportedError("the regular expression grows too large for %s; write it shorter", s.Database)
+		return "", unsupportedError("the regular expression grows too large for %s. Write it shorter", s.Database)
 	}
 	if n := open(tree); s.MostOpen > 0 && n > s.MostOpen {
 		return "", unsupportedError("%s can be asked for at most %d repetitions such as * and + in a regular expression, not %d", s.Database, s.MostOpen, n)

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	tooLargePG = "refused: the regular expression grows too large for PostgreSQL; write it shorter"
-	tooLargeMy = "refused: the regular expression grows too large for MariaDB; write it shorter"
+	tooLargePG = "refused: the regular expression grows too large for PostgreSQL. Write it shorter"
+	tooLargeMy = "refused: the regular expression grows too large for MariaDB. Write it shorter"
 	repeatsPG  = "refused: PostgreSQL repeats at most 255 times in a regular expression"
 	repeatsMy  = "refused: MariaDB repeats at most 1000 times in a regular expression"
 	openMy     = "refused: MariaDB can be asked for at most 4 repetitions such as * and + in a regular expression, not 5"

@@ -36,7 +36,7 @@ func (p *parser) call() Expr {
 	}
 	if t := p.peek(); p.word("limit") {
 		if !gathers[c.Name] {
-			p.fail(t.at, "LIMIT is only for aggregates that gather values, such as array_agg; take the records with a LIMIT in a query in FROM")
+			p.fail(t.at, "LIMIT is only for aggregates that gather values, such as array_agg. Take the records with a LIMIT in a query in FROM")
 		}
 		c.Limit = p.expr()
 	}
@@ -149,7 +149,7 @@ func (p *parser) after(c *Call) Expr {
 		p.mark(")")
 		if gathers[c.Name] { // listagg(x, ',') WITHIN GROUP (ORDER BY y) is string_agg(x, ',' ORDER BY y)
 			if c.Order != nil {
-				p.fail(c.At, "%s has two orders; leave one out", c.Name)
+				p.fail(c.At, "%s has two orders. Leave one out", c.Name)
 			}
 			c.Order, c.Within = c.Within, nil
 		}
@@ -165,7 +165,7 @@ func (p *parser) after(c *Call) Expr {
 	}
 	if t := p.peek(); p.word("over") {
 		if c.Limit != nil {
-			p.fail(t.at, "%s over a window takes no LIMIT; number the records with row_number() in a query in FROM", c.Name)
+			p.fail(t.at, "%s over a window takes no LIMIT. Number the records with row_number() in a query in FROM", c.Name)
 		}
 		if p.peek().low == "(" && p.peek().kind == symbol {
 			c.Over = p.window()

@@ -18,7 +18,7 @@ func (t *taker) rewriteContainment(e *Binary) Expr {
 			whole, part = part, whole
 		}
 		if _, list := part.(*Array); !list {
-			t.fail(e.At, "AND joins conditions; list && ARRAY['a', 'b'] tests whether lists have an element in common", "&& is an operator of lists here, one of them written as ARRAY[…]")
+			t.fail(e.At, "AND joins conditions. list && ARRAY['a', 'b'] tests whether lists have an element in common", "&& is an operator of lists here, one of them written as ARRAY[…]")
 			return e
 		}
 	default:

@@ -117,7 +117,7 @@ func (p *parser) table() From {
 		tb.Name = append(tb.Name, p.part())
 	}
 	if t := p.peek(); p.word("tablesample") {
-		p.fail(t.at, "TABLESAMPLE is not supported; LIMIT without ORDER BY shows some records, in the order of their keys")
+		p.fail(t.at, "TABLESAMPLE is not supported. LIMIT without ORDER BY shows some records, in the order of their keys")
 	}
 	tb.Alias = p.fromAlias()
 	return tb

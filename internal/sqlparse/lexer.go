@@ -62,7 +62,7 @@ type lexer struct {
 // tokens splits src into tokens. The last token has the kind end.
 func tokens(src string) ([]token, error) {
 	if len(src) > MaxText {
-		return nil, Faultf(Pos{1, 1}, "the statement has %d bytes; at most %d", len(src), MaxText)
+		return nil, Faultf(Pos{1, 1}, "the statement has %d bytes, at most %d", len(src), MaxText)
 	}
 	l := &lexer{src: src, line: 1, column: 1}
 	if i := strings.IndexByte(src, 0); i >= 0 {
@@ -120,7 +120,7 @@ func (l *lexer) space() error {
 		case strings.HasPrefix(rest, "/*"):
 			n := commentEnd(rest)
 			if n < 0 {
-				return Faultf(l.pos(), "this comment has no end; close it with */")
+				return Faultf(l.pos(), "this comment has no end. Close it with */")
 			}
 			l.skip(n)
 		default:
@@ -196,7 +196,7 @@ func (l *lexer) next() (token, error) {
 	}
 	f := Faultf(t.at, "%q has no meaning here", string(r))
 	if r == '@' {
-		f.Suggestion = "there are no variables: row_number() OVER (…) numbers records; abs(x) is the size of a number, starts_with(x, y) tests how a text begins"
+		f.Suggestion = "there are no variables: row_number() OVER (…) numbers records. abs(x) is the size of a number, starts_with(x, y) tests how a text begins"
 	}
 	return t, f
 }
@@ -234,7 +234,7 @@ func (l *lexer) quote(t token, k kind, q byte, what string) (token, error) {
 		}
 		return t, nil
 	}
-	return t, Faultf(t.at, "this %s has no end; close it with %c", what, q)
+	return t, Faultf(t.at, "this %s has no end. Close it with %c", what, q)
 }
 
 // readEscapeString parses E'…', which has the escapes of C.
@@ -255,14 +255,14 @@ func (l *lexer) readEscapeString(t token) (token, error) {
 			i++
 			known, ok := map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '\'': '\'', 'b': '\b', 'f': '\f'}[rest[i]]
 			if !ok {
-				return t, Faultf(t.at, `\%c is no escape that is known in E'…'; write the character itself`, rest[i])
+				return t, Faultf(t.at, `\%c is no escape that is known in E'…'. Write the character itself`, rest[i])
 			}
 			b.WriteByte(known)
 		default:
 			b.WriteByte(c)
 		}
 	}
-	return t, Faultf(t.at, "this string has no end; close it with '")
+	return t, Faultf(t.at, "this string has no end. Close it with '")
 }
 
 // dollar parses a parameter $1, or a string between $tag$ and $tag$.
@@ -285,7 +285,7 @@ func (l *lexer) dollar(t token) (token, error) {
 	body := rest[close+1:]
 	stop := strings.Index(body, tag)
 	if stop < 0 {
-		return t, Faultf(t.at, "this string has no end; close it with %s", tag)
+		return t, Faultf(t.at, "this string has no end. Close it with %s", tag)
 	}
 	t.kind, t.text = text, body[:stop]
 	l.skip(2*len(tag) + stop)

@@ -30,7 +30,7 @@ func Parse(src string) (q *Query, err error) {
 	p.symbol(";")
 	if p.peek().kind != end {
 		if p.all[p.i-1].low == ";" {
-			p.fail(p.peek().at, "one statement at a time; send what follows the semicolon by itself")
+			p.fail(p.peek().at, "one statement at a time. Send what follows the semicolon by itself")
 		}
 		if t := &p.all[p.i-1]; t.kind == word && !reserved[p.peek().low] { // the alias may be a misspelled keyword
 			if near := problem.Nearest(t.low, keywords, 1); len(near) > 0 && near[0] != t.low {
@@ -74,7 +74,7 @@ func (p *parser) fail(at Pos, format string, args ...any) { panic(Faultf(at, for
 func (p *parser) failExpecting(wanted string) {
 	t := p.peek()
 	if t.kind == end {
-		p.fail(t.at, "the statement ends here; %s is expected", wanted)
+		p.fail(t.at, "the statement ends here, but %s is expected", wanted)
 	}
 	f := Faultf(t.at, "%s is expected, not %s", wanted, excerpt(p.src[t.from:]))
 	if f.Suggestion = p.instead(); f.Suggestion == "" && t.kind == word && !reserved[t.low] {

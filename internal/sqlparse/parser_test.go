@@ -30,7 +30,7 @@ func FuzzParse(f *testing.F) {
 // TestBounds checks the limits on the size, the depth and the expressions of a statement.
 func TestBounds(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
-		"bytes":       {"SELECT '" + strings.Repeat("x", sqlparse.MaxText) + "'", "line 1, column 1: the statement has 65545 bytes; at most 65536"},
+		"bytes":       {"SELECT '" + strings.Repeat("x", sqlparse.MaxText) + "'", "line 1, column 1: the statement has 65545 bytes, at most 65536"},
 		"parentheses": {"SELECT " + strings.Repeat("(", 5000) + "1" + strings.Repeat(")", 5000), "nest more than 60 deep"},
 		"queries":     {strings.Repeat("SELECT * FROM (", 500) + "SELECT 1" + strings.Repeat(") AS x", 500), "nest more than 60 deep"},
 		"operands":    {"SELECT 1" + strings.Repeat(" + 1", 9000), "more than 5000 expressions"},
@@ -38,7 +38,7 @@ func TestBounds(t *testing.T) {
 		"minus":       {"SELECT " + strings.Repeat("- ", 9000) + "1", "nest more than 60 deep"},
 		"not":         {"SELECT " + strings.Repeat("NOT ", 9000) + "true", "nest more than 60 deep"},
 		"values":      {"SELECT 1 IN (1" + strings.Repeat(",1", 10_000) + ")", "the lists of the statement have more than 10000 values"},
-		"a megabyte":  {"SELECT '" + strings.Repeat("x", 1<<20) + "'", "line 1, column 1: the statement has 1048585 bytes; at most 65536"},
+		"a megabyte":  {"SELECT '" + strings.Repeat("x", 1<<20) + "'", "line 1, column 1: the statement has 1048585 bytes, at most 65536"},
 		"columns":     {"SELECT 1" + strings.Repeat(",1", 10_000), "more than 5000 expressions"},
 		"joins":       {"SELECT 1 FROM a" + strings.Repeat(" JOIN a", 9000), "more than 5000 expressions"},
 		"tables":      {"SELECT 1 FROM a" + strings.Repeat(",a", 10_000), "more than 5000 expressions"},

@@ -37,7 +37,7 @@ func (p *parser) test(x Expr) Expr {
 		e := &In{X: x, Not: not, At: t.at}
 		p.mark("(")
 		if at := p.peek().at; p.symbol(")") {
-			p.fail(at, "a list has at least one value; nothing is in an empty one, so leave the condition out, or write false")
+			p.fail(at, "a list has at least one value. Nothing is in an empty one, so leave the condition out, or write false")
 		}
 		if p.queryNext() {
 			e.Query = p.query()
@@ -49,7 +49,7 @@ func (p *parser) test(x Expr) Expr {
 	case "glob":
 		s, ok := p.binary(5).(*String)
 		if !ok || strings.Contains(s.Text, "[") {
-			p.fail(t.at, "GLOB takes a constant text with * and ? only; use ~ with a regular expression")
+			p.fail(t.at, "GLOB takes a constant text with * and ? only. Use ~ with a regular expression")
 		}
 		like := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`, "*", "%", "?", "_").Replace(s.Text)
 		return &Like{Op: "like", X: x, Not: not, Pattern: &String{Text: like, At: s.At}, At: t.at}
@@ -77,7 +77,7 @@ const mostPatterns = 50
 // with OR, or with AND for ALL. Each repeats the column.
 func (p *parser) likeAny(e *Like, quantifier string) Expr {
 	if _, column := e.X.(*Name); !column {
-		p.fail(e.At, "LIKE %s takes a column on its left; join several LIKE", strings.ToUpper(quantifier))
+		p.fail(e.At, "LIKE %s takes a column on its left. Join several LIKE", strings.ToUpper(quantifier))
 	}
 	at := p.peek().at
 	p.mark("(")

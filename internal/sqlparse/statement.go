@@ -72,7 +72,7 @@ func (p *parser) query() *Query {
 	}
 	p.limits(q)
 	if t := p.peek(); p.oneOf("for", "into", "lock") != "" {
-		p.fail(t.at, "%s can't be used here; leave it out: a statement only reads", strings.ToUpper(t.low))
+		p.fail(t.at, "%s can't be used here. Leave it out: a statement only reads", strings.ToUpper(t.low))
 	}
 	return q
 }
@@ -106,7 +106,7 @@ func (p *parser) limits(q *Query) {
 			}
 			p.oneOf("row", "rows")
 			if p.word("with") {
-				p.fail(at.at, "FETCH … WITH TIES isn't there; use rank() OVER (…) and keep the ranks")
+				p.fail(at.at, "FETCH … WITH TIES isn't there. Use rank() OVER (…) and keep the ranks")
 			}
 			p.expect("only")
 		default:
@@ -206,9 +206,9 @@ func (p *parser) collation(t *token) {
 	switch {
 	case byPoints[name]:
 	case name == "nocase" || strings.HasSuffix(name, "_ci"):
-		p.fail(t.at, "texts are compared letter by letter here, not by the collation %s; lower(x) on both sides ignores case, and so does ILIKE", names[len(names)-1])
+		p.fail(t.at, "texts are compared letter by letter here, not by the collation %s. lower(x) on both sides ignores case, and so does ILIKE", names[len(names)-1])
 	default:
-		p.fail(t.at, "texts are ordered by their code points here, not by the collation %s; leave COLLATE out, or sort what was found", names[len(names)-1])
+		p.fail(t.at, "texts are ordered by their code points here, not by the collation %s. Leave COLLATE out, or sort what was found", names[len(names)-1])
 	}
 }
 

@@ -34,7 +34,7 @@ var (
 	policyInfo  = prometheus.NewDesc("bailiwick_policy_info", "1, with the version of the rules in force.", []string{"version"}, nil)
 	closedInfo  = prometheus.NewDesc("bailiwick_classes_closed", "Classes and actions that are closed because their source has changed, and sources that can't be described.", nil, nil)
 	withheld    = prometheus.NewDesc("bailiwick_fields_withheld", "Fields that are hidden because their values look like credentials.", nil, nil)
-	replicaInfo = prometheus.NewDesc("bailiwick_replicas", "Processes that share the store, with this one; 0 if they aren't known.", nil, nil)
+	replicaInfo = prometheus.NewDesc("bailiwick_replicas", "Processes that share the store, with this one. 0 if they aren't known.", nil, nil)
 	replicaDiff = prometheus.NewDesc("bailiwick_replicas_differ", "Other processes that share the store and differ from this one, by kind: rules, audit_key, program, clock.", []string{"kind"}, nil)
 	storeClock  = prometheus.NewDesc("bailiwick_store_clock_difference_seconds", "By how much the clock of this process is ahead of the clock of the store.", nil, nil)
 	doorRunning = prometheus.NewDesc("bailiwick_door_requests_running", "Calls that the MCP door has let in.", nil, nil)

@@ -76,7 +76,7 @@ func newMetrics(version string) (*prometheus.Registry, *metrics) {
 		limits:        counter("bailiwick_limit_refusals_total", "Calls that limits refused, by which.", "kind"),
 		kinds:         &few{most: 100, seen: map[string]bool{}},
 		auditSeconds:  histogram("bailiwick_audit_append_duration_seconds", "How long the audit took to keep a record.", short).WithLabelValues().(prometheus.Histogram),
-		auditFailures: counter("bailiwick_audit_append_failures_total", "Records that the audit could not keep; their calls were not answered.").WithLabelValues(),
+		auditFailures: counter("bailiwick_audit_append_failures_total", "Records that the audit could not keep. Their calls were not answered.").WithLabelValues(),
 		responses:     counter("bailiwick_http_responses_total", "Answers over HTTP, by status: 401 counts bad credentials, 503 a full queue.", "status"),
 		refused: counter("bailiwick_door_refusals_total", "Requests and connections that a door refused before they were calls, by door (mcp, api, console, oauth, metrics, http) and true kind.",
 			"door", "kind"),

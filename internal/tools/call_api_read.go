@@ -31,7 +31,7 @@ const maxFile = 32 << 10
 func (r *APITools) callAPIRead() tool.Tool {
 	return tool.Tool{
 		Name: readTool, Title: "Call an API to read",
-		Description: "Call an operation that reads; search_api tells its arguments. fields: which parts of the answer (\"items.name\"). where: filters its list. pages: how many to join. at, from: go on after a cut. calls: up to 50 such calls at once.",
+		Description: "Call an operation that reads. search_api tells its arguments. fields: which parts of the answer (\"items.name\"). where: filters its list. pages: how many to join. at, from: go on after a cut. calls: up to 50 such calls at once.",
 		Input: []byte(`{"type":"object","additionalProperties":false,"properties":{` + callArguments + `,"fields":{"type":"array","items":{"type":"string"}},"where":{"type":"object"},"pages":{"type":"integer","minimum":1,"maximum":20},` +
 			`"from":{"type":"integer","minimum":1},"at":{"type":"string"},"calls":{"type":"array","minItems":1,"maxItems":50,"items":{"type":"object"}}}}`),
 		Output:      []byte(`{"type":"object","properties":{"status":{"type":"integer"}}}`),

@@ -20,7 +20,7 @@ const writeTool = "call_api_write"
 func (r *APITools) callAPIWrite() tool.Tool {
 	return tool.Tool{
 		Name: writeTool, Title: "Propose a call of an API",
-		Description: "Propose a call that writes or deletes; a person decides, then it is sent. reason: why.",
+		Description: "Propose a call that writes or deletes. A person decides, then it is sent. reason: why.",
 		Input:       []byte(`{"type":"object","additionalProperties":false,"required":["operationId"],"properties":{` + callArguments + `,"reason":{"type":"string"}}}`),
 		Output:      []byte(`{"type":"object","properties":{"status":{"type":"string"}}}`),
 		Annotations: tool.Annotations{Destructive: true, Idempotent: true, OpenWorld: true},

@@ -458,7 +458,7 @@ func TestChangeSchemas(t *testing.T) {
 		}
 	}
 	if size > 4*1550 {
-		t.Errorf("the tools are %d bytes, %d tokens; at most 1,550", size, size/4)
+		t.Errorf("the tools are %d bytes, %d tokens, at most 1,550", size, size/4)
 	}
 	t.Logf("%d bytes", size)
 }

@@ -106,12 +106,12 @@ func TestAnswers(t *testing.T) {
 				`{"name":"Account","exists":true,"required_fields":[{"name":"Name","type":"string","default_value":null,"nillable":false}],"field_count":2},` +
 				`{"name":"Invoice__c","exists":true,"required_fields":[],"field_count":0},` +
 				`{"name":"Order","exists":true,"required_fields":[],"field_count":0,"error_message":"the file is not well-formed XML, at line 1"}],"total":3,` +
-				`"details":{"suggestion":"cached without fields: Invoice__c; expand them in the IDE to load the details. the cached file can't be read: Order; refresh them in the IDE"}}
+				`"details":{"suggestion":"Cached without fields: Invoice__c. Expand them in the IDE to load the details. The cached file can't be read: Order. Refresh them in the IDE"}}
 Account: 1 of 2 fields required: Name string*
 Invoice__c: cached without fields
 Order: the file is not well-formed XML, at line 1
 3 of 3 objects
-cached without fields: Invoice__c; expand them in the IDE to load the details. the cached file can't be read: Order; refresh them in the IDE`},
+Cached without fields: Invoice__c. Expand them in the IDE to load the details. The cached file can't be read: Order. Refresh them in the IDE`},
 		{"all fields of one", `{"project_path": "DIR/org/P", "connection_name": "MyOrg", "environment": "UAT", "objects": ["Account", "Account"], "field_filter": "all"}`,
 			`{"requestId":"c1","workspace_path":"DIR/org/workspace-P","cache_age_ms":3600000,"objects":[{"name":"Account","exists":true,` +
 				`"required_fields":[{"name":"Name","type":"string","default_value":null,"nillable":false}],` +
@@ -128,11 +128,11 @@ Case: 1 of 3 fields required: Id id, Status picklist*, Api_Key__c string
 		{"an object that isn't there", `{"project_path": "DIR/org/P", "connection_name": "MyOrg", "objects": ["Acount", "Nothing"]}`,
 			`{"requestId":"c1","workspace_path":"DIR/org/workspace-P","cache_age_ms":3600000,"objects":[{"name":"Acount","exists":false,"required_fields":[],"field_count":0},` +
 				`{"name":"Nothing","exists":false,"required_fields":[],"field_count":0}],"total":2,` +
-				`"details":{"suggestion":"not cached: Acount (Did you mean Account?), Nothing; expand them in the IDE under this connection, or go on without and say that their fields are not checked"}}
+				`"details":{"suggestion":"Not cached: Acount (Did you mean Account?), Nothing. Expand them in the IDE under this connection, or go on without and say that their fields are not checked"}}
 Acount: not cached (Did you mean Account?)
 Nothing: not cached
 2 of 2 objects
-not cached: Acount (Did you mean Account?), Nothing; expand them in the IDE under this connection, or go on without and say that their fields are not checked`},
+Not cached: Acount (Did you mean Account?), Nothing. Expand them in the IDE under this connection, or go on without and say that their fields are not checked`},
 		{"a connection that isn't there", `{"project_path": "DIR/org/P", "connection_name": "MyOrgs", "objects": ["Account"]}`,
 			`{"requestId":"c1","workspace_path":"DIR/org/workspace-P","cache_age_ms":null,"objects":[{"name":"Account","exists":null,"required_fields":[],"field_count":0}],"total":1,` +
 				`"details":{"suggestion":"nothing is cached of the connection \"MyOrgs\": Did you mean MyOrg? Else open the project in the IDE and load the connection, or go on without it and say that fields and types are not checked"}}
@@ -146,10 +146,10 @@ nothing is cached of the connection "MyOrgs": Did you mean MyOrg? Else open the 
 nothing is cached of the connection "Production": there are MyOrg, Sandbox. Else open the project in the IDE and load the connection, or go on without it and say that fields and types are not checked`},
 		{"no workspace", `{"project_path": "DIR/org/Other", "connection_name": "MyOrg", "objects": ["Account"]}`,
 			`{"requestId":"c1","workspace_path":null,"cache_age_ms":null,"objects":[{"name":"Account","exists":null,"required_fields":[],"field_count":0}],"total":1,` +
-				`"details":{"suggestion":"no workspace with a cache was found for this project where the owner allows to look; to have the connection \"MyOrg\", open the project in the IDE and load the connection, or go on without it and say that fields and types are not checked"}}
+				`"details":{"suggestion":"no workspace with a cache was found for this project where the owner allows to look. To have the connection \"MyOrg\", open the project in the IDE and load the connection, or go on without it and say that fields and types are not checked"}}
 Account: not cached
 1 of 1 objects
-no workspace with a cache was found for this project where the owner allows to look; to have the connection "MyOrg", open the project in the IDE and load the connection, or go on without it and say that fields and types are not checked`},
+no workspace with a cache was found for this project where the owner allows to look. To have the connection "MyOrg", open the project in the IDE and load the connection, or go on without it and say that fields and types are not checked`},
 		{"past the end", `{"project_path": "DIR/org/P", "connection_name": "MyOrg", "offset": 9000000000000000000}`,
 			`{"requestId":"c1","workspace_path":"DIR/org/workspace-P","cache_age_ms":3600000,"objects":[],"total":3}` + "\n0 of 3 objects"},
 		{"a path for a connection", `{"project_path": "DIR/org/P", "connection_name": "../MyOrg"}`,

@@ -119,7 +119,7 @@ func wouldCall(a *action.Action, id string, args value.Value) tool.Result {
 		would = append(would, changeText("object_id", id))
 	}
 	call := value.OfObject(append(would, member("arguments", args)))
-	summary := a.Name + " can't be tried; it would be proposed with these arguments"
+	summary := a.Name + " can't be tried. It would be proposed with these arguments"
 	doc := value.OfObject([]value.Member{changeText("status", "dry_run"), changeText("summary", summary), member("supports_real_dry_run", value.OfBool(false)), member("would_call", call)})
 	return tool.Result{Structured: doc.AppendJSON(nil), Text: "Dry run: nothing was proposed. " + summary + ": " + call.String() + "\n", Class: a.Class.FullName()}
 }

@@ -38,7 +38,7 @@ func (r *ChangeTools) listMyChanges() tool.Tool {
 	}
 	return r.mine(tool.Tool{
 		Name: "list_my_changes", Title: "List my changes",
-		Description: "Your changes, newest first; before: a change_id.",
+		Description: "Your changes, newest first. before: a change_id.",
 		Input:       object("", `"state":{"type":"string","enum":[`+strings.Join(states, ",")+`]}`, `"limit":{"type":"integer","minimum":1,"maximum":100}`, `"before":{"type":"string"}`),
 		Output:      changeRead(`{"type":"object","properties":{"changes":{"type":"array"}}}`),
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {
@@ -153,7 +153,7 @@ func (r *ChangeTools) waitForChange() tool.Tool {
 // version of the change.
 func (r *ChangeTools) replyToChange() tool.Tool {
 	return r.mine(tool.Tool{
-		Name: replyTool, Title: "Reply about a change", Description: "Answer people about a change of yours; writes, as of propose_changes: another version of it.",
+		Name: replyTool, Title: "Reply about a change", Description: "Answer people about a change of yours. Writes, as of propose_changes: another version of it.",
 		Input:  object("change_id,message", changeArgument, `"message":{"type":"string","minLength":1,"maxLength":4000}`, `"writes":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"object"}}`),
 		Output: changeRead(output), Scope: identity.Read, Annotations: tool.Annotations{Idempotent: true}, Proposes: true, Timeout: proposeTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (tool.Result, error) {

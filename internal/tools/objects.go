@@ -23,7 +23,7 @@ const (
 
 func (r *ChangeTools) createObject() tool.Tool {
 	return r.object(tool.Tool{Name: "create_object", Title: "Propose a record",
-		Description: "Propose a new record; reason tells people why. A person decides.",
+		Description: "Propose a new record. reason tells people why. A person decides.",
 		Input:       object("class_name,data", classArgument, dataArgument, reasonArgument)}, write.OpCreate)
 }
 

@@ -37,14 +37,14 @@ func orgDescribe() tool.Tool {
 		Name:  "org_describe",
 		Title: "Describe objects of an org",
 		Description: "Fields of an org's objects from the cache that the IDE keeps of a connection: which are required, and their types. " +
-			"Call it before you write test data or records of these objects. Reads files only; a miss says how to fill the cache.",
+			"Call it before you write test data or records of these objects. Reads files only. A miss says how to fill the cache.",
 		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["project_path", "connection_name"], "properties": {
 			"project_path": {"type": "string", "maxLength": 4096, "description": "absolute path of the project's folder"},
 			"connection_name": {"type": "string", "maxLength": 255, "description": "as the project names it, such as MyOrg"},
-			"environment": {"type": "string", "maxLength": 255, "description": "default \"default\"; another one is taken where nothing is cached of it"},
-			"objects": {"type": "array", "maxItems": 1000, "items": {"type": "string", "maxLength": 255}, "description": "API names such as Account; all when absent"},
-			"field_filter": {"type": "string", "enum": ["required", "all"], "description": "default required; all adds every field"},
-			"offset": {"type": "integer", "minimum": 0, "description": "how many objects to skip; next_call has it"}}}`),
+			"environment": {"type": "string", "maxLength": 255, "description": "default \"default\". Another one is taken where nothing is cached of it"},
+			"objects": {"type": "array", "maxItems": 1000, "items": {"type": "string", "maxLength": 255}, "description": "API names such as Account. All when absent"},
+			"field_filter": {"type": "string", "enum": ["required", "all"], "description": "default required. all adds every field"},
+			"offset": {"type": "integer", "minimum": 0, "description": "how many objects to skip. next_call has it"}}}`),
 		Output: compact(`{"type": "object", "required": ["requestId", "workspace_path", "cache_age_ms", "objects", "total"], "properties": {
 			"requestId": {"type": "string"}, "workspace_path": {"type": ["string", "null"]}, "cache_age_ms": {"type": ["integer", "null"]},
 			"objects": {"type": "array", "items": {"type": "object", "required": ["name", "exists", "required_fields", "field_count"], "properties": {
@@ -100,7 +100,7 @@ func answer(ctx context.Context, c *bailiwick.Call, args value.Value) (tool.Resu
 	}
 	lines := p.lines
 	if next < found.Total && len(p.objects) > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d objects; next: org_describe with offset %d", len(p.objects), found.Total, next))
+		lines = append(lines, fmt.Sprintf("%d of %d objects. next: org_describe with offset %d", len(p.objects), found.Total, next))
 	} else {
 		lines = append(lines, fmt.Sprintf("%d of %d objects", len(p.objects), found.Total))
 	}
@@ -135,7 +135,7 @@ func suggest(connection string, found bailiwick.Objects, p *page) string {
 	connection = problem.Cut(connection)
 	switch {
 	case found.Workspace == "":
-		return fmt.Sprintf("no workspace with a cache was found for this project where the owner allows to look; to have the connection %q, %s", connection, otherwise)
+		return fmt.Sprintf("no workspace with a cache was found for this project where the owner allows to look. To have the connection %q, %s", connection, otherwise)
 	case !found.Cached:
 		there := ""
 		if near := problem.Nearest(connection, found.Connections, 3); len(near) > 0 {

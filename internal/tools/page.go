@@ -100,7 +100,7 @@ func (p *page) object(o bailiwick.Object, keep int) (value.Value, string) {
 	}
 	if keep >= 0 {
 		doc = append(doc, describeMember("_truncated", value.OfObject([]value.Member{describeMember("reason", value.OfString("budget")), describeMember("kept_count", value.OfInt(int64(min(keep, len(shown))))),
-			describeMember("original_count", value.OfInt(int64(len(shown)))), describeMember("hint", value.OfString("get_schema has all fields; field_filter required leaves out those that aren't"))})))
+			describeMember("original_count", value.OfInt(int64(len(shown)))), describeMember("hint", value.OfString("get_schema has all fields. field_filter required leaves out those that aren't"))})))
 		shown = shown[:min(keep, len(shown))]
 	}
 	return value.OfObject(doc), line + inLine(shown)
@@ -146,8 +146,8 @@ func (p *page) suggestion() string {
 			parts = append(parts, fmt.Sprintf(what, strings.Join(names, ", ")))
 		}
 	}
-	add(p.missing, "not cached: %s; expand them in the IDE under this connection, or go on without and say that their fields are not checked")
-	add(p.unloaded, "cached without fields: %s; expand them in the IDE to load the details")
-	add(p.failed, "the cached file can't be read: %s; refresh them in the IDE")
+	add(p.missing, "Not cached: %s. Expand them in the IDE under this connection, or go on without and say that their fields are not checked")
+	add(p.unloaded, "Cached without fields: %s. Expand them in the IDE to load the details")
+	add(p.failed, "The cached file can't be read: %s. Refresh them in the IDE")
 	return strings.Join(parts, ". ")
 }

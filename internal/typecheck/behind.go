@@ -88,7 +88,7 @@ func (r *records) follow(i int, path, rest query.Path, at string) error {
 func listIndexNote(f *schema.Field, path, rest query.Path, at string) string {
 	for _, part := range rest {
 		if part != "" && part[0] >= '0' && part[0] <= '9' {
-			return fmt.Sprintf("%s: %s looks for a member called %q; lists have no numbered parts: $elemMatch asks for any element, and an expression takes one with "+
+			return fmt.Sprintf("%s: %s looks for a member called %q. Lists have no numbered parts: $elemMatch asks for any element, and an expression takes one with "+
 				`{"$arrayElemAt": ["$%s", %s]}`, at, path, part, f.Name, part)
 		}
 	}

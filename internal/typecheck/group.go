@@ -85,7 +85,7 @@ func (r *records) addGroup(key definition, accumulators []query.Accumulator) err
 func (r *records) plain(key definition) {
 	c, _ := key.node.Expr.(plan.Const)
 	if name := c.Value.Text(); name != "" && r.shape.Find(name) >= 0 {
-		r.note(fmt.Sprintf("%s: %q is a text, the same for all records; the field is %q", key.at, name, "$"+name))
+		r.note(fmt.Sprintf("%s: %q is a text, the same for all records. The field is %q", key.at, name, "$"+name))
 	}
 }
 

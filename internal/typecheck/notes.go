@@ -92,9 +92,9 @@ func strays(s Scope, f *schema.Field, at string) string {
 		return ""
 	}
 	if w, ok := s.(Whole); ok && w.Whole() {
-		return fmt.Sprintf("%s: %d of %d values of %s that were looked at are not of type %s; this condition does not compare them", at, f.Strays, f.Looked, f.Name, f.Type)
+		return fmt.Sprintf("%s: %d of %d values of %s that were looked at are not of type %s. This condition does not compare them", at, f.Strays, f.Looked, f.Name, f.Type)
 	}
-	return fmt.Sprintf("%s: some values of %s are not of type %s; this condition does not compare them", at, f.Name, f.Type)
+	return fmt.Sprintf("%s: some values of %s are not of type %s. This condition does not compare them", at, f.Name, f.Type)
 }
 
 // numeral reports whether text is a number in JSON syntax.
@@ -113,7 +113,7 @@ func (b *filters) noteSlashes(f query.Regex) {
 	if strings.Contains(f.Pattern[end+1:], "i") {
 		instead += `, "$options": "i"`
 	}
-	b.say(fmt.Sprintf("%s: the slashes of %s are looked for as well; without them it is %s}", f.At, f.Pattern, instead))
+	b.say(fmt.Sprintf("%s: the slashes of %s are looked for as well. Without them it is %s}", f.At, f.Pattern, instead))
 }
 
 // day reports whether a date field is compared with a day. It returns the beginning of the day, midnight UTC.

@@ -260,7 +260,7 @@ func (t *target) send(ctx context.Context, m outgoing) sent {
 	}
 	out := sent{status: res.StatusCode, failure: strings.TrimSpace(fmt.Sprintf("it answered %d %s", res.StatusCode, http.StatusText(res.StatusCode))), gone: res.StatusCode == http.StatusGone}
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
-		out.failure = "it redirects elsewhere, which is not followed; name the address itself"
+		out.failure = "it redirects elsewhere, which is not followed. Name the address itself"
 	}
 	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		out.after = min(time.Duration(min(seconds, 1<<20))*time.Second, longest)
@@ -271,7 +271,7 @@ func (t *target) send(ctx context.Context, m outgoing) sent {
 // why describes a network error in our own words. Go's errors contain internal addresses.
 func why(err error) string {
 	if errors.Is(err, edge.ErrPrivate) {
-		return "its host leads to a private network; set private: true if that is meant"
+		return "its host leads to a private network. Set private: true if that is meant"
 	}
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
 		return "it did not answer in time"

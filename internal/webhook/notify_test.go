@@ -223,9 +223,9 @@ func TestOutcomes(t *testing.T) {
 		{"at last", []int{500, 404, 429}, nil, "sent after 4: 200 ", 4},
 		{"never", []int{500, 500, 500, 503, 500}, nil, "dead after 4: 503 it answered 503 Service Unavailable", 4},
 		{"not wanted any more", []int{410}, nil, "dead after 1: 410 it answered 410 Gone", 1},
-		{"elsewhere", []int{307, 302, 301, 308}, nil, "dead after 4: 308 it redirects elsewhere, which is not followed; name the address itself", 4},
+		{"elsewhere", []int{307, 302, 301, 308}, nil, "dead after 4: 308 it redirects elsewhere, which is not followed. Name the address itself", 4},
 		{"nobody there", nil, func(h *webhook.Hook) { h.URL = free.URL }, "dead after 4: 0 it can't be reached", 0},
-		{"inside", nil, func(h *webhook.Hook) { h.Private = false }, "dead after 4: 0 its host leads to a private network; set private: true if that is meant", 0},
+		{"inside", nil, func(h *webhook.Hook) { h.Private = false }, "dead after 4: 0 its host leads to a private network. Set private: true if that is meant", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, r := openStore(t, sqlite.Memory), newReceiver(t, c.statuses...)

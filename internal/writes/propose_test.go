@@ -180,7 +180,7 @@ func TestPropose(t *testing.T) {
 		{`{"op": "delete", "class": "parts", "id": "x"}`, `not_found /object_id: there is no record "x" in parts`},
 		{`{"op": "action", "class": "issues", "name": "close", "id": "x"}`, `not_found /object_id: there is no record "x" in issues`},
 		// not writable
-		{`{"op": "update", "class": "parts", "id": "[\"x\",\"7\"]", "data": {"n": 1, "a": "y"}}`, `permission_denied /data/a: a of parts can't be set; those that can are n`},
+		{`{"op": "update", "class": "parts", "id": "[\"x\",\"7\"]", "data": {"n": 1, "a": "y"}}`, `permission_denied /data/a: a of parts can't be set. Those that can are n`},
 		{`{"op": "delete", "class": "fixed", "id": "1"}`, `permission_denied /class_name: records of fixed can't be deleted by an agent`},
 		{`{"op": "delete", "class": "log", "id": "1"}`, `unsupported_by_source /class_name: records of log have no id: they can't be written one by one`},
 		{`{"op": "delete", "class": "report", "id": "1"}`, `unsupported_by_source /class_name: report is a view of the database: its records can't be written`},

@@ -59,7 +59,7 @@ func CompileCheck(p *policy.Policy, d Declaration, arguments []string, wrong fun
 		return nil
 	}
 	if !slices.ContainsFunc(arguments, func(a string) bool { return class.Field(c.fields[a]) != nil }) {
-		wrong(nil, "no argument is called as a field of %s; fields says which argument is for which field", c.Class)
+		wrong(nil, "no argument is called as a field of %s. fields says which argument is for which field", c.Class)
 	}
 	if c.changes {
 		return c
@@ -71,7 +71,7 @@ func CompileCheck(p *policy.Policy, d Declaration, arguments []string, wrong fun
 		}
 	}
 	if needed != nil {
-		wrong(nil, "a new record of %s needs %s, and no argument is for it; fields says which is, and record: change asks only for what is right in what is given",
+		wrong(nil, "a new record of %s needs %s, and no argument is for it. fields says which is, and record: change asks only for what is right in what is given",
 			c.Class, strings.Join(needed, ", "))
 	}
 	return c

@@ -72,7 +72,7 @@ func (w *writer) set(v *policy.View, m value.Member, op write.Op) (Set, *argchec
 	permitted := v.Rule().Permitted
 	switch {
 	case permitted != nil && w.action == "" && !slices.Contains(permitted, f.Name):
-		return refuse(problem.PermissionDenied, "not_permitted", "%s of %s can't be set; those that can are %s", f.Name, v.Name(), cmp.Or(strings.Join(v.Settable(), ", "), "none"))
+		return refuse(problem.PermissionDenied, "not_permitted", "%s of %s can't be set. Those that can are %s", f.Name, v.Name(), cmp.Or(strings.Join(v.Settable(), ", "), "none"))
 	case f.Generated && w.action != Revert:
 		return refuse(problem.InvalidArgument, "generated", "%s is filled in by the source", f.Name)
 	case f.Type == schema.Opaque && f.Form == "":

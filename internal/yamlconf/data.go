@@ -28,7 +28,7 @@ func Where(into *query.Filter) Shape {
 			p := problem.Of(err)
 			r.WrongAt(p.Pointer, p.Detail+problem.DidYouMean(p.Near))
 		case f == nil:
-			r.Wrong(n.Start(), at, "is empty; leave it out to keep every record")
+			r.Wrong(n.Start(), at, "is empty. Leave it out to keep every record")
 		default:
 			*into = f
 		}
@@ -64,7 +64,7 @@ func (r *Reader) datum(n Node, at string) (value.Value, bool) {
 	switch y := n.yaml.(type) {
 	case *ast.NullNode:
 		if y.Token.Type == token.ImplicitNullType {
-			r.Wrong(r.near(n, at), at, "has no value; write null when null is meant")
+			r.Wrong(r.near(n, at), at, "has no value. Write null when null is meant")
 			return value.Value{}, false
 		}
 		return value.Value{}, true

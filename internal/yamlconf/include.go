@@ -131,7 +131,7 @@ func (i *including) read(path string, n Node, at string) {
 	switch {
 	case !ok:
 	case body.yaml == nil:
-		i.Wrong(Position{file: in}, "", "the file says nothing; take it away or give it a key")
+		i.Wrong(Position{file: in}, "", "the file says nothing. Take it away or give it a key")
 	case !body.IsObject():
 		i.Must(body, "", "an object with the sections of a configuration")
 	default:

@@ -133,7 +133,7 @@ func (r *Reader) Entries(n Node, at string) (out []Entry, ok bool) {
 			first := &out[i]
 			switch {
 			case first.Key.file == part.file:
-				r.Wrong(e.Key, e.At, "the key appears twice; first on line %d", first.Key.Line)
+				r.Wrong(e.Key, e.At, "the key appears twice, first on line %d", first.Key.Line)
 			case at == "" && first.Value.IsObject() && e.Value.IsObject():
 				first.Value.more = append(first.Value.more, e.Value)
 			default:

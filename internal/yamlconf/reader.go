@@ -69,7 +69,7 @@ func Read(name string, data []byte, shape Shape, o Options) (Document, error) {
 		switch {
 		case body.yaml == nil:
 			needs, _ := shape.Schema["required"].([]string)
-			r.Wrong(Position{file: top}, "", "the file says nothing; it needs at least %s", strings.Join(needs, ", "))
+			r.Wrong(Position{file: top}, "", "the file says nothing. It needs at least %s", strings.Join(needs, ", "))
 		default:
 			body.more = r.includedNodes(body)
 			shape.Read(r, body, "")
@@ -119,7 +119,7 @@ func (r *Reader) document(in *file, data []byte) (body Node, ok bool) {
 		return Node{file: in}, true
 	}
 	if len(bodies) > 1 {
-		r.Wrong(bodies[1].Start(), "", "a second document begins here; a configuration is one")
+		r.Wrong(bodies[1].Start(), "", "a second document begins here. A configuration is one")
 	}
 	return bodies[0], true
 }
@@ -150,13 +150,13 @@ func (r *Reader) plain(in *file, tokens token.Tokens) bool {
 		p := tokenAt(in, t)
 		switch t.Type {
 		case token.AnchorType, token.AliasType, token.MergeKeyType:
-			r.Wrong(p, "", "anchors, aliases and merge keys (& * <<) are not read; write the value out")
+			r.Wrong(p, "", "anchors, aliases and merge keys (& * <<) are not read. Write the value out")
 		case token.TagType:
-			r.Wrong(p, "", "tags (!) are not read; quote what is text")
+			r.Wrong(p, "", "tags (!) are not read. Quote what is text")
 		case token.MappingKeyType:
-			r.Wrong(p, "", "keys with ? are not read; write key: value")
+			r.Wrong(p, "", "keys with ? are not read. Write key: value")
 		case token.DirectiveType:
-			r.Wrong(p, "", "directives (%%) are not read; begin with the first key")
+			r.Wrong(p, "", "directives (%%) are not read. Begin with the first key")
 		case token.MappingStartType, token.SequenceStartType:
 			flow++
 		case token.MappingEndType, token.SequenceEndType:
@@ -209,7 +209,7 @@ func (r *Reader) Must(n Node, at, be string) {
 
 // absent reports a key without a value, at the position of the key.
 func (r *Reader) absent(n Node, at string) {
-	r.Wrong(r.near(n, at), at, "has no value; give it one or leave it out")
+	r.Wrong(r.near(n, at), at, "has no value. Give it one or leave it out")
 }
 
 // near returns the position of the key at the pointer at, or the position of n if there is no key.

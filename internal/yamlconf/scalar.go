@@ -49,7 +49,7 @@ func Text(what string, take func(string) string) Shape {
 			return
 		}
 		if s == "" {
-			r.Wrong(n.Start(), at, "is empty; it must be %s", what)
+			r.Wrong(n.Start(), at, "is empty. It must be %s", what)
 			return
 		}
 		if complaint := take(s); complaint != "" {

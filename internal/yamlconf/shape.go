@@ -73,7 +73,7 @@ func Object(keys []Key, check func(r *Reader, n Node, at string)) Shape {
 			case i < 0:
 				r.reportUnknownKey(e, at, "key", names)
 			case keys[i].Later:
-				r.Wrong(e.Key, e.At, "not supported yet by this version; take it out")
+				r.Wrong(e.Key, e.At, "not supported yet by this version. Take it out")
 			default:
 				keys[i].Shape.Value(r, e)
 			}
@@ -92,7 +92,7 @@ func Object(keys []Key, check func(r *Reader, n Node, at string)) Shape {
 // NotEmpty is a check for Object that refuses an empty object.
 func NotEmpty(r *Reader, n Node, at string) {
 	if n.Empty() {
-		r.Wrong(n.Start(), at, "is empty; leave it out")
+		r.Wrong(n.Start(), at, "is empty. Leave it out")
 	}
 }
 
@@ -147,7 +147,7 @@ func Each(t Table) Shape {
 				r.Must(n, at, "an object with one key for each "+t.Names)
 				return
 			case len(entries) == 0:
-				r.Wrong(n.Start(), at, "is empty; name a %s or leave it out", t.Names)
+				r.Wrong(n.Start(), at, "is empty. Name a %s or leave it out", t.Names)
 			}
 			for _, e := range entries {
 				switch {
@@ -177,7 +177,7 @@ func List(into *[]string, of string, check func(string) string) Shape {
 				r.Must(n, at, "a list of "+of)
 				return
 			case len(elements) == 0:
-				r.Wrong(n.Start(), at, "the list is empty; name at least one or leave it out")
+				r.Wrong(n.Start(), at, "the list is empty. Name at least one or leave it out")
 				return
 			}
 			*into = []string{}
@@ -271,7 +271,7 @@ func Join(keys ...string) string {
 // wrongKind reports a number, true or false where a text is required.
 func (r *Reader) wrongKind(n Node, at string) {
 	if k := n.kind(); k == "a number" || k == "true" || k == "false" {
-		r.Wrong(n.Start(), at, "must be text, not %s; put it in quotes", k)
+		r.Wrong(n.Start(), at, "must be text, not %s. Put it in quotes", k)
 		return
 	}
 	r.Must(n, at, "text")

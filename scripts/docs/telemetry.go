@@ -35,7 +35,7 @@ databases. A test looks for fifty canaries in all of them.
 ` + "`" + `` + "`" + `` + "`" + `yaml
 server: {metrics: {listen: 127.0.0.1:9464}}   # or true: /metrics beside /mcp, for a token with the scope audit or operator
 log: {level: info, calls: true}
-telemetry:                                    # traces; without it there are none
+telemetry:                                    # traces. Without it there are none
   otlp: {endpoint: "https://collector.example:4318", headers: {authorization: "file:otlp-token"}}
   sample: 0.1
   environment: false                          # true: OTEL_* variables set the rest

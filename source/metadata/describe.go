@@ -180,9 +180,9 @@ func (c *catalogue) warningList() []string {
 	}
 	switch {
 	case len(c.connections) == 0:
-		warnings = append(warnings, name+": nothing is cached in its roots yet; org_describe looks again at each call")
+		warnings = append(warnings, name+": nothing is cached in its roots yet. org_describe looks again at each call")
 	case len(c.connections) > 1:
-		warnings = append(warnings, fmt.Sprintf("%s: its roots have the connections %s; of objects with one name the first is the class: name one in sources.%s.metadata.connection",
+		warnings = append(warnings, fmt.Sprintf("%s: its roots have the connections %s. Of objects with one name the first is the class: name one in sources.%s.metadata.connection",
 			name, strings.Join(c.connections, ", "), name))
 	}
 	return warnings

@@ -260,9 +260,9 @@ Broken [] Described by the connection MyOrg
 Contact [Email Api_Key__c] Described by the connection MyOrg
 Stub [] Described by the connection Ide, environment U
 warning: org.Broken: the file is not valid JSON: it ends too early
-warning: org: its roots have the connections Ide, MyOrg, Second; of objects with one name the first is the class: name one in sources.org.metadata.connection`},
+warning: org: its roots have the connections Ide, MyOrg, Second. Of objects with one name the first is the class: name one in sources.org.metadata.connection`},
 		{Options{Connection: "Second"}, "Contact [Other] Described by the connection Second"},
-		{Options{Connection: "None"}, "warning: org: nothing is cached in its roots yet; org_describe looks again at each call"},
+		{Options{Connection: "None"}, "warning: org: nothing is cached in its roots yet. org_describe looks again at each call"},
 	} {
 		c.options.Roots = []string{filepath.Join(dir, "w"), filepath.Join(dir, "w", "one")}
 		classes, warnings, err := open(t, c.options).Describe(t.Context())
@@ -323,7 +323,7 @@ func (s shut) Open(connection, environment string) (*Objects, error) {
 func TestDenied(t *testing.T) {
 	dir := t.TempDir()
 	plantFiles(t, dir, map[string]string{"w/one/.metadata/MyOrg/Contact.json": `{"fields": []}`, "w/two/notes.txt": ""})
-	const nothing = "org: nothing is cached in its roots yet; org_describe looks again at each call"
+	const nothing = "org: nothing is cached in its roots yet. org_describe looks again at each call"
 	for _, c := range []struct {
 		reader denied
 		want   []string

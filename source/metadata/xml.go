@@ -47,7 +47,7 @@ func charset(label string, in io.Reader) (io.Reader, error) {
 	case "windows-1252", "cp1252":
 		return charmap.Windows1252.NewDecoder().Reader(in), nil
 	}
-	return nil, invalidFileError("the file is in an encoding that is not read; UTF-8 and UTF-16 are")
+	return nil, invalidFileError("the file is in an encoding that is not read. UTF-8 and UTF-16 are")
 }
 
 // document reads a description by its root element: the IDE's own form (sfObject), or the form of the Metadata or

@@ -265,7 +265,7 @@ func (s *sample) fields() []schema.Field {
 	s.field("_id")
 	s.order = append([]string{"_id"}, slices.DeleteFunc(s.order, func(n string) bool { return n == "_id" })...)
 	if len(s.order) > maxFields {
-		s.warnings = append(s.warnings, fmt.Sprintf("%s: %d names of fields were found; the first %d are described. Declare the fields that are meant", s.name, len(s.order), maxFields))
+		s.warnings = append(s.warnings, fmt.Sprintf("%s: %d names of fields were found. The first %d are described. Declare the fields that are meant", s.name, len(s.order), maxFields))
 		s.order = s.order[:maxFields]
 	}
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
@@ -275,7 +275,7 @@ func (s *sample) fields() []schema.Field {
 			}
 		}
 	}) {
-		s.warnings = append(s.warnings, fmt.Sprintf("%s: documents have members called %q, which can't be a field; they are left out", s.name, name))
+		s.warnings = append(s.warnings, fmt.Sprintf("%s: documents have members called %q, which can't be a field. They are left out", s.name, name))
 	}
 	out := make([]schema.Field, len(s.order))
 	for i, name := range s.order {
@@ -303,9 +303,9 @@ func (s *sample) fields() []schema.Field {
 			for _, t := range types {
 				mixed = append(mixed, fmt.Sprintf("%s %d times", t, f.types[t]))
 			}
-			warning := fmt.Sprintf("%s.%s: the sample has values of several types (%s); it is described as %s", s.name, name, strings.Join(mixed, ", "), f.Type)
+			warning := fmt.Sprintf("%s.%s: the sample has values of several types (%s). It is described as %s", s.name, name, strings.Join(mixed, ", "), f.Type)
 			if f.Type == schema.Any {
-				warning += ", whose dates and numbers are not found by texts; collections." + s.name + ".fields can declare one type"
+				warning += ", whose dates and numbers are not found by texts. collections." + s.name + ".fields can declare one type"
 			}
 			s.warnings = append(s.warnings, warning)
 		}

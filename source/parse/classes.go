@@ -44,7 +44,7 @@ func (w *Writable) obstacle(ctx context.Context, c *classChange) (why string, er
 	}
 	some, err := w.ask(ctx, request{method: http.MethodGet, path: "/classes/" + c.Class, query: map[string][]string{"limit": {"1"}}, as: w.master()})
 	if results, _ := some.Get("results"); err == nil && len(results.List()) > 0 {
-		why = fmt.Sprintf("%s holds records; a class is deleted when it is empty", c.Effect.Key)
+		why = fmt.Sprintf("%s holds records. A class is deleted when it is empty", c.Effect.Key)
 	}
 	return why, err
 }

@@ -80,7 +80,7 @@ func (s *Source) sendRequest(ctx context.Context, r request, most answerLimit) (
 	}
 	switch {
 	case status >= 300 && status < 400:
-		return nil, unexpectedAnswerError(&refusal{status: status}, "what answers leads to another address; the url of the source has to be that of Parse Server itself")
+		return nil, unexpectedAnswerError(&refusal{status: status}, "what answers leads to another address. The url of the source has to be that of Parse Server itself")
 	case status == http.StatusOK || status == http.StatusCreated:
 		return body, nil
 	}
@@ -107,7 +107,7 @@ func (s *Source) ask(ctx context.Context, r request) (value.Value, error) {
 
 // stranger returns the error for an answer that isn't JSON.
 func stranger(status int) error {
-	return unexpectedAnswerError(&refusal{status: status}, "what answers is not Parse Server; its url ends with the path that it is mounted at, such as https://host/parse")
+	return unexpectedAnswerError(&refusal{status: status}, "what answers is not Parse Server. Its url ends with the path that it is mounted at, such as https://host/parse")
 }
 
 // send returns the status and the body that answer a request.

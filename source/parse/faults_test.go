@@ -45,7 +45,7 @@ func TestFaults(t *testing.T) {
 	const marker = "secret-4711"
 	const (
 		noAnswer = "upstream_error: the source could not answer"
-		notParse = "what answers is not Parse Server; its url ends with the path that it is mounted at, such as https://host/parse: status "
+		notParse = "what answers is not Parse Server. Its url ends with the path that it is mounted at, such as https://host/parse: status "
 	)
 	for _, tt := range []struct {
 		name     string
@@ -69,7 +69,7 @@ func TestFaults(t *testing.T) {
 		{"the session ended", says(400, "application/json", `{"code":209,"error":"`+marker+`"}`), "permission_denied: the Parse session of this credential has ended", "status 400, code 209"},
 		{"too many requests", says(400, "application/json", `{"code":155,"error":"`+marker+`"}`), "rate_limited: the source takes no more requests for now", "status 400, code 155"},
 		{"it times out", says(400, "application/json", `{"code":124,"error":"`+marker+`"}`), "timeout: the query took too long and was stopped", "status 400, code 124"},
-		{"a redirect", says(302, "text/html", marker), noAnswer, "what answers leads to another address; the url of the source has to be that of Parse Server itself: status 302"},
+		{"a redirect", says(302, "text/html", marker), noAnswer, "what answers leads to another address. The url of the source has to be that of Parse Server itself: status 302"},
 		{"cut off", func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, "upstream_error: the source could not be reached", "EOF"},
 	} {
 		answer.Store(&tt.says)
@@ -127,8 +127,8 @@ func TestDown(t *testing.T) {
 		operator string
 	}{
 		{"down", func(o *parse.Options) { o.URL = down.URL }, "unreachable", "connection refused"},
-		{"a web site", func(o *parse.Options) { o.URL = html.URL }, "parse_broken", "its url ends with the path that it is mounted at"},
-		{"another path", func(o *parse.Options) { o.URL = strings.TrimSuffix(s.URL(), "/parse") }, "parse_broken", "its url ends with the path that it is mounted at"},
+		{"a web site", func(o *parse.Options) { o.URL = html.URL }, "parse_broken", "Its url ends with the path that it is mounted at"},
+		{"another path", func(o *parse.Options) { o.URL = strings.TrimSuffix(s.URL(), "/parse") }, "parse_broken", "Its url ends with the path that it is mounted at"},
 		{"another API", func(o *parse.Options) { o.URL = answers(`{}`) }, "parse_broken", "/schemas lists no classes"},
 		{"classes without names", func(o *parse.Options) { o.URL = answers(`{"results":[{"fields":{}},7]}`) }, "parse_broken", "/schemas lists no classes"},
 		{"another application", func(o *parse.Options) { o.AppID = "nope" }, "parse_keys", "refuses app_id, master_key or rest_key"},
@@ -222,7 +222,7 @@ func TestOpenRefuses(t *testing.T) {
 		want string
 		set  func(*parse.Options)
 	}{
-		{"keys are sent over https alone, except to this machine; write parse+https://parse.example", func(o *parse.Options) { o.URL = "http://parse.example/parse" }},
+		{"keys are sent over https alone, except to this machine. Write parse+https://parse.example", func(o *parse.Options) { o.URL = "http://parse.example/parse" }},
 		{"needs app_id and master_key", func(o *parse.Options) { o.MasterKey = "" }},
 		{"the key as is missing", func(o *parse.Options) { o.As = "" }},
 		{`there is no "admin"`, func(o *parse.Options) { o.As = "admin" }},

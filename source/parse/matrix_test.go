@@ -303,7 +303,7 @@ func TestNamed(t *testing.T) {
 	}
 	for name, a := range map[string]*asker{"the database": m.open("session alice", m.Database, nil), "a role": m.open("role support", "", nil), "nobody": m.open("public", "", nil)} {
 		if _, _, err := a.read(&query.Count{Class: class, Where: where(t, `{"inner":"s0"}`)}); problem.CodeOf(err) != problem.InvalidQuery {
-			t.Errorf("%s: %v; the field is hidden", name, err)
+			t.Errorf("%s: %v. The field is hidden", name, err)
 		}
 	}
 	// Users see all fields of their own record.

@@ -106,7 +106,7 @@ func Open(o Options) (*Source, error) {
 		return wrong("the url %v", err)
 	}
 	if host := u.Hostname(); u.Scheme == "http" && host != "localhost" && host != "127.0.0.1" && host != "::1" {
-		return wrong("keys are sent over https alone, except to this machine; write parse+https://%s", u.Host)
+		return wrong("keys are sent over https alone, except to this machine. Write parse+https://%s", u.Host)
 	}
 	u.Path = strings.TrimSuffix(u.Path, "/")
 	if o.AppID == "" || o.MasterKey == "" {

@@ -103,7 +103,7 @@ func invalid(format string, args ...any) error {
 // people add others.
 func (c *classChange) creates(asked *write.CreateClass) error {
 	if !plain.MatchString(asked.Class) {
-		return invalid("a class is named with letters, digits and _, a letter first, at most 63; not %q", problem.Cut(asked.Class))
+		return invalid("a class is named with letters, digits and _, a letter first, at most 63, not %q", problem.Cut(asked.Class))
 	}
 	members, err := c.newFields(asked.Fields)
 	var closed []value.Member
@@ -125,7 +125,7 @@ func (c *classChange) newFields(fields value.Value) ([]value.Member, error) {
 		required, _ := f.Get("required")
 		switch {
 		case !plain.MatchString(name) || slices.Contains(taken, name):
-			return nil, invalid("a field is named with letters, digits and _, a letter first, and not as Parse Server names its own; not %q", problem.Cut(name))
+			return nil, invalid("a field is named with letters, digits and _, a letter first, and not as Parse Server names its own, not %q", problem.Cut(name))
 		case native == "":
 			return nil, invalid("the type of %s must be one of %s", name, strings.Join(slices.Sorted(maps.Keys(madeOf)), ", "))
 		case c.Fields[name] != "":

@@ -62,7 +62,7 @@ func (s *Store) operatorError(doing string, err error) error {
 	case code == "3D000":
 		f.Why = "there is no such database"
 	case code == "42501":
-		f.Why = "the user lacks a right; the schema bailiwick must be its own, or it must be allowed to make it"
+		f.Why = "the user lacks a right. The schema bailiwick must be its own, or it must be allowed to make it"
 	case code == "53100":
 		f.Why = "the disk is full"
 	case code == "58030":

@@ -459,7 +459,7 @@ func TestCallReadBack(t *testing.T) {
 		`the document has no operation "inventry". Did you mean inventory?`: {Operations: rule.Operations, By: "inventry", Match: rule.Match},
 		"makeMachine doesn't read":                                               {Operations: rule.Operations, By: "makeMachine", Match: rule.Match},
 		"is empty: it names the fields that tell what a call made":               {Operations: rule.Operations, By: "inventory"},
-		`"name" is no place in a call; write body.name, path.name or query.name`: {Operations: rule.Operations, By: "inventory", Match: map[string]string{"name": "name"}},
+		`"name" is no place in a call. Write body.name, path.name or query.name`: {Operations: rule.Operations, By: "inventory", Match: map[string]string{"name": "name"}},
 	} {
 		d, err := spec.Load([]byte(machines))
 		if err != nil {

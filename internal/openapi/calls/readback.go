@@ -88,7 +88,7 @@ func (r ReadBack) Check(d *spec.Document, classes *spec.Classifier, at string) e
 			}
 			if in, _, ok := strings.Cut(place, "."); !ok || in != "body" && in != "path" && in != "query" {
 				or := map[bool]string{false: ", or =text for a text of its own"}[key == "/Match"]
-				return wrong(key+"/"+name, "%q is no place in a call; write body.name, path.name or query.name%s", problem.Cut(place), or)
+				return wrong(key+"/"+name, "%q is no place in a call. Write body.name, path.name or query.name%s", problem.Cut(place), or)
 			}
 		}
 	}

@@ -28,8 +28,8 @@ func TestConstants(t *testing.T) {
 		}
 	}
 	for want, wrong := range map[string]ReadBack{
-		`"=open" is no place in a call; write body.name, path.name or query.name`:                                {Operations: rule.Operations, By: "list", Match: map[string]string{"state": "=open"}},
-		`"open" is no place in a call; write body.name, path.name or query.name, or =text for a text of its own`: {Operations: rule.Operations, By: "list", Query: map[string]string{"state": "open"}, Match: rule.Match},
+		`"=open" is no place in a call. Write body.name, path.name or query.name`:                                {Operations: rule.Operations, By: "list", Match: map[string]string{"state": "=open"}},
+		`"open" is no place in a call. Write body.name, path.name or query.name, or =text for a text of its own`: {Operations: rule.Operations, By: "list", Query: map[string]string{"state": "open"}, Match: rule.Match},
 	} {
 		if err := wrong.Check(d, nil, ""); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

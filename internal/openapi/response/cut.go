@@ -260,7 +260,7 @@ func (c *cutter) note(l loss, k *cutting, a *Answer) string {
 		}
 		said = shown(what) + ", for more is too long"
 	case value.Object:
-		said = fmt.Sprintf("%s: %d of %d names are shown, for more is too long; left out: %s", at, l.kept, l.had, some(l.names))
+		said = fmt.Sprintf("%s: %d of %d names are shown, for more is too long. Left out: %s", at, l.kept, l.had, some(l.names))
 	case value.String:
 		said = shown("characters")
 	default:

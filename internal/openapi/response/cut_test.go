@@ -64,7 +64,7 @@ func TestLosses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := string(a.Body.AppendJSON(nil)); got != "{"+members[0]+","+members[1]+"}" ||
-		a.Notes[0] != "the answer: 2 of 14 names are shown, for more is too long; left out: t02, t03, t04, t05, t06, t07, t08, t09, t10, t11 and 2 more. Continue with at: \"t02\"" {
+		a.Notes[0] != "the answer: 2 of 14 names are shown, for more is too long. Left out: t02, t03, t04, t05, t06, t07, t08, t09, t10, t11 and 2 more. Continue with at: \"t02\"" {
 		t.Errorf("%s %q", got, a.Notes)
 	}
 }

@@ -72,7 +72,7 @@ func TestDescription(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if !strings.Contains(got, row.want) || strings.Contains(got, "<b>") || row.at == "description" && row.description == words && !strings.HasSuffix(got, "Part 1 of 3; the next one: at=\"description.2\"\n") {
+		if !strings.Contains(got, row.want) || strings.Contains(got, "<b>") || row.at == "description" && row.description == words && !strings.HasSuffix(got, "Part 1 of 3. The next one: at=\"description.2\"\n") {
 			t.Errorf("%s: %s, want %s", row.at, got, row.want)
 		}
 		if detail := DescribeOperation(v, d.Operations[0]); strings.Contains(detail, `at="description"`) != (row.description == words) {

@@ -59,7 +59,7 @@ func description(op *spec.Operation, number string) (string, error) {
 	}
 	text := "description: " + string(flat[(n-1)*maxDescription:min(len(flat), n*maxDescription)]) + "\n"
 	if n < parts {
-		text += fmt.Sprintf("Part %d of %d; the next one: at=\"description.%d\"\n", n, parts, n+1)
+		text += fmt.Sprintf("Part %d of %d. The next one: at=\"description.%d\"\n", n, parts, n+1)
 	}
 	return text, nil
 }

@@ -78,8 +78,8 @@ post_teams_teamId_applications = POST /api/v1/teams/{teamId}/applications
 get = GET /
 put_api_v1 = PUT /api/v1/
 delete_a-b_c = DELETE /a-b.c/
-! GET /api/v1/teams/{teamId}/applications: the path parameter teamId is not declared; it is taken for text
-! POST /api/v1/teams/{teamId}/applications: the path parameter teamId is not declared; it is taken for text
+! GET /api/v1/teams/{teamId}/applications: the path parameter teamId is not declared. It is taken for text
+! POST /api/v1/teams/{teamId}/applications: the path parameter teamId is not declared. It is taken for text
 `},
 		{"ids that would be alike", head30 + `"paths":{"/api/v1/teams":{"get":{}},"/api/v2/teams":{"get":{}},"/x":{"get":{}},"/x/":{"get":{}},
 			"/p":{"get":{"operationId":"twice"}},"/q":{"get":{"operationId":"twice"}},"/r":{"get":{"operationId":" bad"}}}}`,
@@ -90,8 +90,8 @@ get_x_85c374be = GET /x/
 twice = GET /p
 get_q = GET /q
 get_r = GET /r
-! GET /q: its operationId "twice" is GET /p's too; the id is made from method and path
-! GET /r: its operationId is no name; the id is made from method and path
+! GET /q: its operationId "twice" is GET /p's too. The id is made from method and path
+! GET /r: its operationId is no name. The id is made from method and path
 `},
 		{"what is broken is left out", head30 + `"paths":{
 			"/a":{"get":{"parameters":[{"$ref":"#/components/parameters/gone"}]},"post":{"operationId":"ok"}},
@@ -118,7 +118,7 @@ get_k_a = GET /k/{a}
 ! GET /h: left out: a parameter has no name
 ! GET /i: left out: the parameter x stands in "body"
 ! POST /j: left out: its request body: the schema of a/b: "#/nowhere" is not in the document
-! GET /k/{a}: the path has no {b}; the parameter is left out
+! GET /k/{a}: the path has no {b}. The parameter is left out
 `},
 		{"references", head30 + `"paths":{"/a":{"$ref":"#/components/pathItems/a"},"/b/{id}":{"get":{"operationId":"b",
 			"parameters":[{"$ref":"#/components/parameters/one"},{"$ref":"#/paths/~1b~1{id}/post/parameters/0"}]},
@@ -135,7 +135,7 @@ c = POST /b/{id}
   query x form explode=true required=false {"type":"object"}
   body required=true
     application/json {}
-! POST /b/{id}: the path parameter id is not declared; it is taken for text
+! POST /b/{id}: the path parameter id is not declared. It is taken for text
 `},
 		{"Swagger 2.0", `{"swagger":"2.0","info":{},"consumes":["application/xml"],"produces":["text/plain"],"paths":{"/pets/{id}":{
 			"post":{"operationId":"a","parameters":[{"in":"path","name":"id","type":"integer","required":true},{"in":"query","name":"tags","type":"array","items":{"type":"string"},"collectionFormat":"multi"},
@@ -158,7 +158,7 @@ b = PUT /pets/{id}
     multipart/form-data {"type":"object","properties":{"f":{"type":"string","format":"binary","description":"a \"file\""},"n":{"in":"formData","name":"n","type":"string"}},"required":["f"]}
 `},
 		{"duplicate names", head30 + `"paths":{"/a":{"get":{"operationId":"first"},"get":{"operationId":"last"}}}}`,
-			"last = GET /a\n! /paths/~1a/get: appears twice; the last one counts\n"},
+			"last = GET /a\n! /paths/~1a/get: appears twice. The last one counts\n"},
 		{"YAML", "openapi: 3.1.0\npaths:\n  /a/{n}:\n    parameters: &p\n      - {name: n, in: path, required: true, schema: {type: integer, maximum: 9223372036854775807}}\n" +
 			"    get: &g\n      operationId: one\n      responses: {200: {description: ok}, default: {}}\n    put:\n      <<: *g\n      operationId: two\n      parameters: *p\n",
 			`one = GET /a/{n}

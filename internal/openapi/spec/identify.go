@@ -20,10 +20,10 @@ func (d *Document) identify(all []*Operation) {
 		case op.ID == "":
 			rest = append(rest, op)
 		case len(op.ID) > maxID || !plain(op.ID):
-			d.warn(op.Name(), "its operationId is no name; the id is made from method and path")
+			d.warn(op.Name(), "its operationId is no name. The id is made from method and path")
 			rest = append(rest, op)
 		case d.byID[op.ID] != nil:
-			d.warn(op.Name(), "its operationId %q is %s's too; the id is made from method and path", op.ID, d.byID[op.ID].Name())
+			d.warn(op.Name(), "its operationId %q is %s's too. The id is made from method and path", op.ID, d.byID[op.ID].Name())
 			rest = append(rest, op)
 		default:
 			d.byID[op.ID], op.Declared = op, true

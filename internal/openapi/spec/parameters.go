@@ -84,14 +84,14 @@ func (r *reader) fill(op *Operation, all []Parameter) ([]Parameter, error) {
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(p Parameter) bool { return p.In == "path" && p.Name == name }) {
-			r.d.warn(op.Name(), "the path parameter %s is not declared; it is taken for text", name)
+			r.d.warn(op.Name(), "the path parameter %s is not declared. It is taken for text", name)
 			all = append(all, Parameter{Name: name, In: "path", Required: true, Style: "simple", Schema: Raw(`{"type":"string"}`)})
 		}
 	}
 	return slices.DeleteFunc(all, func(p Parameter) bool {
 		unknown := p.In == "path" && !slices.Contains(names, p.Name)
 		if unknown {
-			r.d.warn(op.Name(), "the path has no {%s}; the parameter is left out", p.Name)
+			r.d.warn(op.Name(), "the path has no {%s}. The parameter is left out", p.Name)
 		}
 		return unknown
 	}), nil

@@ -22,7 +22,7 @@ func (d *dedupe) append(dst []byte, r Raw, at string) []byte {
 		var names []string
 		for name, v := range r.Members() {
 			if _, twice := last[name]; twice {
-				d.warnings = append(d.warnings, Warning{Where: at + "/" + escape(name), Text: "appears twice; the last one counts"})
+				d.warnings = append(d.warnings, Warning{Where: at + "/" + escape(name), Text: "appears twice. The last one counts"})
 			} else {
 				names = append(names, name)
 			}

@@ -29,7 +29,7 @@ func (c *Checker) body(f *faults, out *Checked, a Arguments) error {
 		case empty: // the document declares no field that could be set
 			out.body, out.content = value.OfObject(nil), b.PreferredContent()
 		case enough:
-			f.wrong("/body", "required", "the body is missing; {} is enough, none of its fields has to be given")
+			f.wrong("/body", "required", "the body is missing. {} is enough, none of its fields has to be given")
 		default:
 			f.wrong("/body", "required", "the body is missing")
 		}

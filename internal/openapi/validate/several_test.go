@@ -70,7 +70,7 @@ func TestSeveral(t *testing.T) {
 			t.Errorf("%s %s: %v, want %s", row.op, row.body, err, row.want)
 		}
 	}
-	for name, want := range map[string]string{"range": "the body is missing; {} is enough, none of its fields has to be given", "put": "the body is missing"} {
+	for name, want := range map[string]string{"range": "the body is missing. {} is enough, none of its fields has to be given", "put": "the body is missing"} {
 		op, err := v.Operation(name)
 		if err != nil {
 			t.Fatal(err)

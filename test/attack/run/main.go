@@ -31,10 +31,10 @@ func main() {
 
 func run(ctx context.Context) error {
 	world := flag.Bool("world", false, "print the SQL of the database to attack")
-	url := flag.String("url", "", "the `URL` of the MCP endpoint; without it a command follows, which is served over stdio")
+	url := flag.String("url", "", "the `URL` of the MCP endpoint. Without it a command follows, which is served over stdio")
 	token := flag.String("token", os.Getenv("ATTACK_TOKEN"), "the agent's token (default $ATTACK_TOKEN)")
 	sql := flag.String("sql", "query_sql:sql", "the `TOOL:ARGUMENT` that takes SQL")
-	state := flag.String("state", "", "a shell `COMMAND` that prints what the database holds; without it attacks that write are not made")
+	state := flag.String("state", "", "a shell `COMMAND` that prints what the database holds. Without it attacks that write are not made")
 	only := flag.String("only", "", "make only the attacks of sections that match this `EXPRESSION`")
 	flag.Parse()
 	sections, err := regexp.Compile(*only)

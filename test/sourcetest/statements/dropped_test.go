@@ -75,7 +75,7 @@ func TestNothingIsDropped(t *testing.T) {
 	}
 	for name := range unread {
 		if matter[name] || tries[name] == 0 {
-			t.Errorf("%s is read, or isn't there; take it out of the list", name)
+			t.Errorf("%s is read, or isn't there. Take it out of the list", name)
 		}
 	}
 }

@@ -35,7 +35,7 @@ type session struct {
 func (s *session) flags(f *pflag.FlagSet) {
 	s.Flags(f)
 	f.BoolVar(&s.trace, "trace", os.Getenv("BAILIWICK_CHAT_TRACE") == "true", "show the arguments and results of each call (default $BAILIWICK_CHAT_TRACE)")
-	f.BoolVar(&s.yes, "yes", false, "propose writes without asking; people still decide about each")
+	f.BoolVar(&s.yes, "yes", false, "propose writes without asking. People still decide about each")
 	f.StringVar(&s.system, "system", "", "`TEXT` that the model gets beside how to work here")
 	f.IntVar(&s.rounds, "max-rounds", 0, "at most `N` rounds of calls for one question (default 8)")
 	f.IntVar(&s.compactAt, "compact-at", 0, "compact the conversation from `N` tokens on (default never)")

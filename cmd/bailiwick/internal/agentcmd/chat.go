@@ -48,13 +48,13 @@ type chat struct {
 // talkCommands lists the slash commands for /help.
 var talkCommands = [][2]string{
 	{"/reset", "forget the conversation"},
-	{"/compact", "replace the conversation with a summary; one request"},
+	{"/compact", "replace the conversation with a summary. One request"},
 	{"/tools", "list the tools that can be called"},
 	{"/trace", "show the arguments and results of calls, or no more"},
 	{"/cost", "tokens and cost of the session and of the last answer"},
 	{"/history", "the conversation so far, in short"},
 	{"/as", "TOKEN|TENANT: go on as somebody else, in a new conversation"},
-	{"/exit", "end; so do /quit and Ctrl-D"},
+	{"/exit", "end. So do /quit and Ctrl-D"},
 }
 
 // run connects and reads questions until the end of the input. It stores the lines in the history file chat_history.
@@ -149,7 +149,7 @@ func (c *chat) question(ctx context.Context, heard chan os.Signal, line string) 
 	case assistant.Declined:
 		c.Printf("%s\n", terminal.Style(terminal.Faint, "(declined)"))
 	case assistant.Rounds:
-		c.Printf("%s\n", terminal.Style(terminal.Faint, "(all rounds of calls are used; --max-rounds allows more)"))
+		c.Printf("%s\n", terminal.Style(terminal.Faint, "(all rounds of calls are used. --max-rounds allows more)"))
 	}
 	return ended, nil
 }
@@ -305,7 +305,7 @@ func (c *chat) as(ctx context.Context, line, who string) error {
 		c.assistant, c.end = before, end
 		return err
 	}
-	c.Printf("%s\n", terminal.Style(terminal.Faint, "You are somebody else now; the conversation begins anew."))
+	c.Printf("%s\n", terminal.Style(terminal.Faint, "You are somebody else now. The conversation begins anew."))
 	return end()
 }
 

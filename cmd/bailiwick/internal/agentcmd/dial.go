@@ -134,7 +134,7 @@ func advise(err error) error {
 	switch {
 	case !ok || p.Suggestion != "":
 	case p.Code == problem.Unauthorized:
-		p.Suggestion = "give a good one with --token or BAILIWICK_TOKEN; \"bailiwick token list\" and \"bailiwick token create\" help"
+		p.Suggestion = "give a good one with --token or BAILIWICK_TOKEN. \"bailiwick token list\" and \"bailiwick token create\" help"
 	case p.Code == problem.UnknownTool:
 		p.Suggestion = "\"bailiwick tools\" lists those that can be called"
 	}

@@ -77,7 +77,7 @@ func commands() []command {
 		{`\x`, "", "one line a field, or tables again", func(e *explorer, _ context.Context, _ string) error { return e.toggle(&e.expanded, "expanded") }},
 		{".json", "", "results as JSON, or for people again", func(e *explorer, _ context.Context, _ string) error { return e.toggle(&e.raw, "JSON") }},
 		{"help", "", "this list", (*explorer).help},
-		{"exit", "", "end; so do quit and Ctrl-D", nil},
+		{"exit", "", "end. So do quit and Ctrl-D", nil},
 	}
 }
 

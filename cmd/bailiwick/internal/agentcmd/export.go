@@ -112,7 +112,7 @@ func (f *flags) add(s *pflag.FlagSet) {
 	s.StringVar(&f.order, "order", "", "`FIELDS` apart by commas, - for descending")
 	s.StringSliceVar(&f.keys, "keys", nil, "`FIELDS` to read, apart by commas (default all)")
 	s.StringSliceVar(&f.include, "include", nil, "pointer `FIELDS` to replace with their records")
-	s.StringArrayVar(&f.columns, "column", nil, "a `COLUMN` to write, or column=Header (repeatable; default all)")
+	s.StringArrayVar(&f.columns, "column", nil, "a `COLUMN` to write, or column=Header (repeatable, default all)")
 	s.IntVar(&f.limit, "limit", 0, "most records (default all)")
 	s.StringVar(&f.format, "format", "csv", "csv or jsonl")
 	s.BoolVar(&f.raw, "all", false, "also records that don't count as live")
@@ -161,7 +161,7 @@ func (f *flags) query(args []string, o ExportOptions) (query.Query, result.Expor
 	selects := f.where != "" || f.order != "" || f.keys != nil || f.include != nil
 	if f.sql != "" {
 		if len(args) > 0 || selects || f.pipeline != "" || f.limit != 0 {
-			return nil, options, o.Usage("--sql excludes CLASS, --where, --pipeline, --order, --keys, --include and --limit; write them in the statement")
+			return nil, options, o.Usage("--sql excludes CLASS, --where, --pipeline, --order, --keys, --include and --limit. Write them in the statement")
 		}
 		q, err := f.statement(f.sql, o)
 		return q, options, err
@@ -179,7 +179,7 @@ func (f *flags) query(args []string, o ExportOptions) (query.Query, result.Expor
 	}
 	if f.pipeline != "" {
 		if selects {
-			return nil, options, o.Usage("--pipeline excludes --where, --order, --keys and --include; write them as stages")
+			return nil, options, o.Usage("--pipeline excludes --where, --order, --keys and --include. Write them as stages")
 		}
 		doc, err := f.json("--pipeline", f.pipeline, o)
 		if err != nil {

@@ -61,7 +61,7 @@ func (q *question) shape() yamlconf.Shape {
 	expect := yamlconf.Object([]yamlconf.Key{
 		{Name: "value", Doc: "The answer, in any case", Shape: yamlconf.Words(&q.value)},
 		{Name: "number", Doc: "The answer, a number", Shape: yamlconf.Any(&number)},
-		{Name: "within", Doc: "How far from number the answer may be; 0 when left out", Shape: yamlconf.Any(&within)},
+		{Name: "within", Doc: "How far from number the answer may be. 0 when left out", Shape: yamlconf.Any(&within)},
 		{Name: "set", Doc: "The names in the answer, in any order", Shape: yamlconf.List(&q.set, "names", nil)},
 		{Name: "refused", Doc: "The answer can't be known", Shape: yamlconf.Flag(&q.refused)},
 		{Name: "proposes", Doc: "A change waits afterwards", Shape: yamlconf.Flag(&q.proposes)},
@@ -84,7 +84,7 @@ func (q *question) shape() yamlconf.Shape {
 	})
 	return yamlconf.Object([]yamlconf.Key{
 		{Name: "id", Doc: "A short name", Must: true, Shape: yamlconf.Words(&q.id)},
-		{Name: "scenario", Doc: "What the question is a case of; results are counted by it", Must: true, Shape: yamlconf.Words(&q.scenario)},
+		{Name: "scenario", Doc: "What the question is a case of. Results are counted by it", Must: true, Shape: yamlconf.Words(&q.scenario)},
 		{Name: "tier", Doc: "How hard it is, from 1 to 5", Shape: yamlconf.Count(&q.tier, 1, 5)},
 		{Name: "as", Doc: "Who asks: a name of given", Must: true, Shape: yamlconf.Words(&q.as)},
 		{Name: "ask", Doc: "The question", Must: true, Shape: yamlconf.Words(&q.ask)},

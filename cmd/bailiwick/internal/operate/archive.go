@@ -57,7 +57,7 @@ func auditArchive(t *terminal.Terminal) *cobra.Command {
 				return err
 			}
 			if moved.Records == 0 {
-				t.Printf("the store has no records from before %s; nothing is moved\n", day.Format(time.RFC3339))
+				t.Printf("the store has no records from before %s. Nothing is moved\n", day.Format(time.RFC3339))
 				return nil
 			}
 			t.Printf("moved %d records out of the store, up to %d:%s\n", moved.Records, moved.Base.Seq, moved.Base.Hash)

@@ -172,7 +172,7 @@ func printFindings(t *terminal.Terminal, all []Finding, stops []policyops.Code, 
 	for _, f := range all {
 		if shown[f.Code]++; shown[f.Code] > most {
 			if shown[f.Code] == counts[f.Code] {
-				t.Printf("… and %d more of %s; --all shows them, --json as well\n", counts[f.Code]-most, f.Code)
+				t.Printf("… and %d more of %s. --all shows them, --json as well\n", counts[f.Code]-most, f.Code)
 			}
 			continue
 		}

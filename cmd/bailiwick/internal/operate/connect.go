@@ -302,7 +302,7 @@ func (c *connection) finish(made *identity.Token) error {
 		c.t.Notef("What was there is kept in %s.", said["backup"])
 	}
 	if replaced {
-		c.t.Notef("It had an entry %s, which was replaced; its token is good until you revoke it (bailiwick token list).", c.server.Name)
+		c.t.Notef("It had an entry %s, which was replaced. Its token is good until you revoke it (bailiwick token list).", c.server.Name)
 	}
 	c.next(made)
 	return nil
@@ -314,7 +314,7 @@ func (c *connection) next(made *identity.Token) {
 		c.t.Notef("Token %s acts for %s, may %s, and is good until %s.", made.ID, made.Owner, join(made.Scopes), made.Expires.Format(time.DateOnly))
 	}
 	if c.project && c.server.Token != "" {
-		c.t.Notef("The file refers to the token. It is shown this once; for this shell:")
+		c.t.Notef("The file refers to the token. It is shown this once. For this shell:")
 		c.t.Printf("export %s=%s\n", edge.InstallVariable, c.server.Token)
 	}
 	if c.server.URL != "" {

@@ -141,7 +141,7 @@ func removePerson(t *terminal.Terminal) *cobra.Command {
 				case t.JSON:
 					return t.PrintJSON(map[string]any{"revoked": n})
 				}
-				t.Notef("removed %s, with all sessions and agents; tokens and records that ended: %d", review.Visible(args[0]), n)
+				t.Notef("removed %s, with all sessions and agents. Tokens and records that ended: %d", review.Visible(args[0]), n)
 				return nil
 			})
 		},

@@ -120,7 +120,7 @@ func (p *page) facts() {
 	if s.Rule != "" {
 		p.fact("rule", oneLine(s.Rule))
 	}
-	p.fact("preview", map[string]string{change.Executed: "executed and rolled back", change.Computed: "computed; it was not tried"}[s.Preview])
+	p.fact("preview", map[string]string{change.Executed: "executed and rolled back", change.Computed: "computed. It was not tried"}[s.Preview])
 	if len(s.After) > 0 {
 		p.fact("after", oneLine(strings.Join(s.After, ", ")))
 	}

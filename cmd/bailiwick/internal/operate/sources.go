@@ -172,5 +172,5 @@ func rules(ctx context.Context, c *config.Config) []finding {
 	if err != nil {
 		return []finding{{fault, about, textOf(err), `correct them; "bailiwick check" shows the lines`}}
 	}
-	return []finding{{State: good, About: about, Text: fmt.Sprintf("they fit %s; \"bailiwick check\" says what agents see", terminal.Count(len(found.Policy.Catalogue()), "class"))}}
+	return []finding{{State: good, About: about, Text: fmt.Sprintf("they fit %s. \"bailiwick check\" says what agents see", terminal.Count(len(found.Policy.Catalogue()), "class"))}}
 }

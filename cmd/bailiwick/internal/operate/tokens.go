@@ -75,11 +75,11 @@ func tokenCreate(t *terminal.Terminal) *cobra.Command {
 	f.StringVar(&expires, "expires", "", "how long it is good for: 90d, 12h (default that of the configuration, else 90d)")
 	f.StringSliceVar(&want.Tools.Only, "tools", nil, "only these `TOOLS`")
 	f.StringSliceVar(&want.Tools.Except, "except-tools", nil, "all but these `TOOLS`")
-	f.StringSliceVar(&want.Classes.Only, "classes", nil, "only these `CLASSES`, as source.class or class; also HTTP APIs and their operations, as source or source.id")
+	f.StringSliceVar(&want.Classes.Only, "classes", nil, "only these `CLASSES`, as source.class or class. Also HTTP APIs and their operations, as source or source.id")
 	f.StringSliceVar(&want.Classes.Except, "except-classes", nil, "all but these `CLASSES`")
 	f.StringSliceVar(&want.Actions.Only, "actions", nil, "only these `ACTIONS`, as name or Class.name")
 	f.StringSliceVar(&want.Actions.Except, "except-actions", nil, "all but these `ACTIONS`")
-	f.StringArrayVar(&filters, "filter", nil, "only records of a class, or of all for default, that match: `CLASS=WHERE`, a where object; can be given again")
+	f.StringArrayVar(&filters, "filter", nil, "only records of a class, or of all for default, that match: `CLASS=WHERE`, a where object. Can be given again")
 	f.StringVar(&ips, "ip", "", "only from these `ADDRESSES` or CIDR ranges")
 	return cmd
 }

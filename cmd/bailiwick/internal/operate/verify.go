@@ -55,9 +55,9 @@ func auditVerify(t *terminal.Terminal) *cobra.Command {
 		},
 	}
 	k.Flags(cmd.Flags())
-	cmd.Flags().StringArrayVar(&p.keys, "key", nil, "a public `KEY` whose checkpoints are believed, in place of this gateway's; again for more")
+	cmd.Flags().StringArrayVar(&p.keys, "key", nil, "a public `KEY` whose checkpoints are believed, in place of this gateway's, repeatable")
 	cmd.Flags().StringVar(&p.head, "head", "", "an end of this audit that was kept elsewhere: `SEQ:HASH`")
-	cmd.Flags().StringArrayVar(&p.folders, "archive", nil, "a `FOLDER` with files of audit archive (default that of the configuration); again for more")
+	cmd.Flags().StringArrayVar(&p.folders, "archive", nil, "a `FOLDER` with files of audit archive (default that of the configuration), repeatable")
 	return cmd
 }
 
@@ -141,7 +141,7 @@ func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliatio
 	if whole {
 		t.Printf("%s  %d records, %d of them signed, end %d:%s\n", terminal.Style(terminal.Green, "whole"), r.Records, max(r.Signed.Seq-r.Base.Seq, 0), r.Head.Seq, r.Head.Hash)
 		if r.Base.Seq > 0 {
-			t.Printf("       records 1 to %d are in an archive that was not read; --archive FOLDER reads it\n", r.Base.Seq)
+			t.Printf("       records 1 to %d are in an archive that was not read. --archive FOLDER reads it\n", r.Base.Seq)
 		}
 		if held.Changes > 0 {
 			t.Printf("       %d changes, each of their %d steps recorded%s\n", held.Changes, held.Steps, waiting(held.Waiting))
@@ -164,13 +164,13 @@ func printReport(t *terminal.Terminal, r audit.Report, held change.Reconciliatio
 		t.Notef("%s", terminal.Style(terminal.Red, tokens.Lacks[i].Error()))
 	}
 	if !r.Whole() {
-		t.Notef("%s read; the audit is not what was written", terminal.Count(r.Records, "record"))
+		t.Notef("%s read. The audit is not what was written", terminal.Count(r.Records, "record"))
 	}
 	if n := len(held.Lacks); n > 0 {
-		t.Notef("%s read; what the audit says of them and what the store has differ in %s", terminal.Count(held.Changes, "change"), terminal.Count(n, "place"))
+		t.Notef("%s read. What the audit says of them and what the store has differ in %s", terminal.Count(held.Changes, "change"), terminal.Count(n, "place"))
 	}
 	if n := len(tokens.Lacks); n > 0 {
-		t.Notef("%s read; what the audit says of them and what the store has differ in %s", terminal.Count(tokens.Tokens, "token"), terminal.Count(n, "place"))
+		t.Notef("%s read. What the audit says of them and what the store has differ in %s", terminal.Count(tokens.Tokens, "token"), terminal.Count(n, "place"))
 	}
 	return terminal.ErrSaid
 }

@@ -38,7 +38,7 @@ func main() {
 // run opens the configuration and serves it until ctx ends, or, with -check, lists its classes. Only loopback addresses are served.
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("bailiwick-duckdb", flag.ContinueOnError)
-	listen := flags.String("listen", "", "the `address` at which agents and reviewers connect, in place of the configuration's listen; only this machine can reach it (default 127.0.0.1:8420)")
+	listen := flags.String("listen", "", "the `address` at which agents and reviewers connect, in place of the configuration's listen. Only this machine can reach it (default 127.0.0.1:8420)")
 	check := flags.Bool("check", false, "open everything, list the classes, and serve nothing")
 	if err := flags.Parse(args); err != nil {
 		return err
