@@ -33,9 +33,18 @@ type group struct {
 
 // Assemble puts the results of the statements together, one list of rows for each statement.
 func (p *Plan) Assemble(results [][]value.Row) (*Answer, error) {
-	groups, err := p.join(results)
+	own := len(results)
+	if p.earlier != nil {
+		own -= len(p.earlier.plan.Statements)
+	}
+	groups, err := p.join(results[:own])
 	if err != nil {
 		return nil, err
+	}
+	if p.earlier != nil {
+		if groups, err = p.earlier.join(p, groups, results[own:]); err != nil {
+			return nil, err
+		}
 	}
 	if groups, err = p.fill(groups); err != nil {
 		return nil, err
@@ -243,6 +252,9 @@ func (p *Plan) definitions() []string {
 	}
 	for _, m := range p.atoms() {
 		add(m.Definition())
+	}
+	if p.earlier != nil {
+		add(p.earlier.words())
 	}
 	return out
 }

@@ -2,8 +2,10 @@ package metric
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -11,21 +13,32 @@ import (
 
 // A derived is a column that is computed from the column of one metric.
 type derived struct {
-	name    string
-	of      int // the column of the metric
-	running bool
+	name string
+	of   int    // the column of the metric
+	kind string // one of the kinds below
 }
+
+// The kinds of derived columns, which end their names.
+const (
+	ofPrevious = "_previous"
+	ofChange   = "_change"
+	ofShare    = "_share"
+	ofRunning  = "_cumulative"
+)
 
 // more returns the derived columns of the answer.
 func (p *Plan) more() []derived {
 	var out []derived
 	for i, m := range p.metrics {
-		if p.request.Share {
-			out = append(out, derived{m.Name + "_share", len(p.by) + i, false})
+		add := func(when bool, kind string) {
+			if when {
+				out = append(out, derived{m.Name + kind, len(p.by) + i, kind})
+			}
 		}
-		if p.request.Running {
-			out = append(out, derived{m.Name + "_cumulative", len(p.by) + i, true})
-		}
+		add(p.request.Compare != "", ofPrevious)
+		add(p.request.Compare != "", ofChange)
+		add(p.request.Share, ofShare)
+		add(p.request.Running, ofRunning)
 	}
 	return out
 }
@@ -74,8 +87,19 @@ func (p *Plan) period() int {
 func (p *Plan) addMore(rows []value.Row) {
 	at := p.period()
 	for _, d := range p.more() {
-		if d.running {
+		switch d.kind {
+		case ofRunning:
 			p.addRunning(rows, d.of, at)
+			continue
+		case ofPrevious:
+			for i, row := range rows {
+				rows[i] = append(row, p.earlier.previous(p, p.metrics[d.of-len(p.by)], row))
+			}
+			continue
+		case ofChange:
+			for i, row := range rows {
+				rows[i] = append(row, change(row[d.of], row[len(row)-1]))
+			}
 			continue
 		}
 		totals := map[string]*total{}
@@ -121,29 +145,25 @@ func (p *Plan) addRunning(rows []value.Row, of, at int) {
 	}
 }
 
-// A total adds numbers: exactly, and as a double once one of them is one.
+// A total adds numbers exactly, as they are written. The sum is rounded to a double at the end, if one of them is a
+// double. So it doesn't depend on their order, and equals a sum of the query language.
 type total struct {
-	exact  big.Rat
-	scale  int // digits after the point
-	double float64
-	float  bool
+	exact big.Rat
+	scale int // digits after the point
+	float bool
 }
 
-// add adds a number. Null and other values add nothing. Numbers without a fraction of a double are added exactly.
+// add adds a number. Null and other values add nothing.
 func (t *total) add(v value.Value) {
-	n, ok := v.AsFloat()
-	if !ok {
+	f, ok := v.AsFloat()
+	if !ok || math.IsInf(f, 0) || math.IsNaN(f) {
 		return
 	}
-	t.double += n
+	t.float = t.float || v.Kind() == value.Float
 	text := v.String()
-	if v.Kind() == value.Float {
-		t.float = true
-		return
-	}
 	if x, ok := new(big.Rat).SetString(text); ok {
 		t.exact.Add(&t.exact, x)
-		if i := slices.Index([]byte(text), '.'); i >= 0 {
+		if i := strings.IndexByte(text, '.'); i >= 0 {
 			t.scale = max(t.scale, len(text)-i-1)
 		}
 	}
@@ -152,7 +172,8 @@ func (t *total) add(v value.Value) {
 func (t *total) value() value.Value {
 	switch {
 	case t.float:
-		return value.OfFloat(t.double)
+		f, _ := t.exact.Float64()
+		return value.OfFloat(f)
 	case t.scale == 0 && t.exact.IsInt() && t.exact.Num().IsInt64():
 		return value.OfInt(t.exact.Num().Int64())
 	}

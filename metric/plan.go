@@ -27,6 +27,7 @@ type Request struct {
 	Where    query.Filter // over the class of each metric, or nil
 	From, To string       // the range of the metrics' own time, or "" for no bound. A period as To is included whole
 	Zone     string       // of periods and of the range. "" is UTC
+	Compare  string       // PreviousPeriod or PreviousYear: also the values of an earlier range. "" compares nothing
 	Share    bool         // also the share of each group in the total of its period, of sums and counts
 	Running  bool         // also the running total over the periods, of sums and counts
 	Order    string       // "" orders by time, or else by the first metric, the largest first
@@ -45,6 +46,7 @@ type Plan struct {
 	order   []term
 	views   func() []*policy.View
 	places  map[string]place // of each metric with a measure
+	earlier *comparison      // or nil
 }
 
 // A place is a column of the result of a statement, after the dimensions.
@@ -60,17 +62,28 @@ func NewPlan(r Request, usable []Usable, views func() []*policy.View) (*Plan, er
 	if err := p.parse(); err != nil {
 		return nil, err
 	}
+	if err := p.build(); err != nil {
+		return nil, err
+	}
+	if p.earlier != nil {
+		p.Statements = append(p.Statements, p.earlier.plan.Statements...)
+	}
+	return p, nil
+}
+
+// build makes the statements.
+func (p *Plan) build() error {
 	for _, atoms := range p.alike() {
 		q, err := p.statement(atoms)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for i, m := range atoms {
 			p.places[m.Name] = place{len(p.Statements), len(p.by) + i}
 		}
 		p.Statements = append(p.Statements, q)
 	}
-	return p, nil
+	return nil
 }
 
 // find finds the metrics by their names.
@@ -141,6 +154,9 @@ func (p *Plan) parse() (err error) {
 		r.Limit = DefaultLimit
 	}
 	if err := p.checkMore(); err != nil {
+		return err
+	}
+	if err := p.planComparison(); err != nil {
 		return err
 	}
 	return p.parseOrder()

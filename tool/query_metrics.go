@@ -26,6 +26,7 @@ func queryMetrics() Tool {
 			"where": {"type": "object"},
 			"from": {"type": "string", "description": "2026, 2026-Q3, 2026-07 or 2026-07-01"},
 			"to": {"type": "string", "description": "included"},
+			"compare": {"type": "string", "enum": ["previous_period", "previous_year"], "description": "also each value before, and its change"},
 			"share": {"type": "boolean", "description": "also each group's share of the total"},
 			"cumulative": {"type": "boolean", "description": "also running totals over the periods"},
 			"order": {"type": "string", "description": "-revenue: - is descending"},
@@ -53,7 +54,7 @@ func queryMetrics() Tool {
 				return Result{}, err
 			}
 			a, err := c.QueryMetrics(ctx, metric.Request{Metrics: args.texts("metrics"), By: args.texts("by"), Where: where, From: args.text("from"), To: args.text("to"),
-				Zone: args.text("timezone"), Share: args.flag("share", false), Running: args.flag("cumulative", false), Order: args.text("order"), Limit: args.number("limit", 0)})
+				Zone: args.text("timezone"), Compare: args.text("compare"), Share: args.flag("share", false), Running: args.flag("cumulative", false), Order: args.text("order"), Limit: args.number("limit", 0)})
 			if err != nil {
 				return Result{}, err
 			}

@@ -9,7 +9,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/source/duckdb"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/database"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/measures"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/pipelines"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/questions"
 )
 
 var suite = database.Database{
@@ -62,3 +64,6 @@ func TestPipelinesDifferential(t *testing.T) {
 }
 
 func TestGoldenPipelines(t *testing.T) { suite.TestGoldenPipelines(t) }
+
+// TestMeasures asks the questions about metrics.
+func TestMeasures(t *testing.T) { measures.Run(t, suite.Load(t, questions.Shop(t))) }

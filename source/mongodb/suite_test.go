@@ -21,6 +21,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/ending"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/large"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/masks"
+	"github.com/bailiwick-dev/bailiwick/test/sourcetest/measures"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/pipelines"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/questions"
 	"github.com/bailiwick-dev/bailiwick/test/sourcetest/statements"
@@ -273,6 +274,11 @@ var mingoLeaves = []string{
 // TestFerretDBQuestions and TestMingoQuestions answer the analytical questions.
 func TestFerretDBQuestions(t *testing.T) {
 	questions.Run(t, "FerretDB", openSuite(t, services.FerretDB(t), questions.Shop(t), mongodb.Options{}, ferretField), nil)
+}
+
+// TestFerretDBMeasures answers the questions about metrics.
+func TestFerretDBMeasures(t *testing.T) {
+	measures.Run(t, openSuite(t, services.FerretDB(t), questions.Shop(t), mongodb.Options{}, ferretField))
 }
 
 // TestMingoQuestions lets mingo run the stages that it supports. For the other questions, it lets mingo run the

@@ -85,6 +85,7 @@ var mayImport = map[string]string{
 	"test/sourcetest/written":     "value",
 	"test/sourcetest/canonical":   "value",
 	"test/sourcetest/questions":   ". audit identity limit policy problem schema source test/sourcetest tool value",
+	"test/sourcetest/measures":    ". audit identity limit metric policy problem query source tool value",
 	"test/sourcetest/ending":      "identity policy problem query schema test/sourcetest value",
 	"internal/samples":            "identity internal/plan internal/secretnames policy query schema source value",
 	"test/sourcetest/large":       "identity policy query schema source test/sourcetest value",
