@@ -20,7 +20,7 @@ type comparison struct {
 	plan   *Plan
 	step   func(time.Time) (earlier time.Time, same bool) // same is false if the earlier month or year lacks this time
 	groups map[string]*group                              // by key, of the earlier range
-	begins map[string]string                              // the earlier period of each period of the question. One without it isn't there
+	begins map[string]string                              // the earlier period of each period of the question that has one
 	empty  bool                                           // the earlier range contains no time
 }
 
