@@ -80,9 +80,15 @@ func (a *asker) metrics() []string {
 		args = append(args, fmt.Sprintf(`"by": [%q]`, by))
 	}
 	rarely(`"where": %s`, a.where(1))
+	if a.IntN(8) == 0 {
+		args = append(args, fmt.Sprintf(`"compare": %q, "from": "2026-01"`, pick(a.Rand, "previous_period", "previous_year")))
+		if a.IntN(8) > 0 {
+			args = append(args, fmt.Sprintf(`"to": %q`, pick(a.Rand, "2026-02", "2026-W06", "2027")))
+		}
+		return args
+	}
 	rarely(`"from": %q`, pick(a.Rand, "2026", "2026-01", "2025-Q4", "2026-W05", "2026-02-30", "score"))
 	rarely(`"to": %q`, pick(a.Rand, "2026", "2026-02", "2026-02-01", "2026-01-31T10:00:00Z"))
-	rarely(`"compare": %q`, pick(a.Rand, "previous_period", "previous_year"))
 	rarely(`"share": %t`, a.IntN(3) > 0)
 	rarely(`"cumulative": %t`, a.IntN(3) > 0)
 	rarely(`"order": %q`, pick(a.Rand, "-points", "status", "phones", "-score"))
