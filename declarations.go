@@ -16,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -43,6 +44,9 @@ func (d *Declarations) drop(fault error) string {
 	case *metric.DeclarationFault:
 		d.Metrics = slices.DeleteFunc(d.Metrics, func(m metric.Declaration) bool { return m.Name == fault.Metric })
 		return "a metric"
+	case *policy.NativeFault:
+		d.Queries = slices.DeleteFunc(d.Queries, func(q declared.Declaration) bool { return q.Name == fault.Query })
+		return "a query"
 	case *declared.DeclarationFault:
 		d.Queries = slices.DeleteFunc(d.Queries, func(q declared.Declaration) bool { return q.Name == fault.Query })
 		return "a query"
@@ -50,15 +54,16 @@ func (d *Declarations) drop(fault error) string {
 	return ""
 }
 
-// compile compiles rules and declarations against a catalogue.
-func compile(rules policy.Rules, d Declarations, catalogue []schema.Class) (*force, error) {
+// compile compiles rules and declarations against a catalogue. natives checks statements in a database's own SQL.
+func compile(rules policy.Rules, d Declarations, catalogue []schema.Class, natives declared.NativeCheck) (*force, error) {
+	rules.Native = declared.Natives(d.Queries)
 	p, err := policy.New(rules, copyClasses(catalogue))
 	if err != nil {
 		return nil, err
 	}
 	actions, wrong := action.Compile(d.Actions, p)
 	metrics, err := metric.Compile(d.Metrics, p)
-	queries, unfit := declared.Compile(d.Queries, p, catalogue)
+	queries, unfit := declared.Compile(d.Queries, p, catalogue, natives)
 	if err := errors.Join(wrong, err, unfit); err != nil {
 		return nil, err
 	}
@@ -66,7 +71,7 @@ func compile(rules policy.Rules, d Declarations, catalogue []schema.Class) (*for
 	for i := range catalogue {
 		known[catalogue[i].FullName()] = true
 	}
-	return &force{policy: p, actions: actions, metrics: metrics, queries: queries, rules: rules, declared: d, found: catalogue, known: known}, nil
+	return &force{policy: p, actions: actions, metrics: metrics, queries: queries, rules: rules, declared: d, natives: natives, found: catalogue, known: known}, nil
 }
 
 // Metrics returns the metrics of m, which must not be the zero Moment.
@@ -224,7 +229,7 @@ func (c *Call) TakeQuery(q *declared.Query, in value.Value, page declared.Page, 
 		return nil, err
 	}
 	c.Note(notes...)
-	asked, err := q.Ask(in, page)
+	asked, err := q.Ask(c.who, in, page)
 	return asked, q.Explain(err)
 }
 
@@ -237,8 +242,24 @@ func (c *Call) Declared(ctx context.Context, q *declared.Query, asked query.Quer
 		page, err = c.Aggregate(ctx, asked)
 	case *query.SQL:
 		page, err = c.SQL(ctx, asked)
+	case *query.Native:
+		page, err = c.native(ctx, asked)
 	default:
 		return nil, problem.New(problem.Internal, "a declared query of unknown form")
 	}
 	return page, q.Explain(err)
+}
+
+// native answers a statement of the owner with a page, cut to the byte budget, and a cursor if there is more.
+func (c *Call) native(ctx context.Context, q *query.Native) (*result.Page, error) {
+	page, err := c.page(ctx, q, result.NewPage)
+	if err == nil && page.More {
+		page.Cursor = c.gateway.cursors.Seal(page.Next, cursorScope(c.policy, c.who, q))
+	}
+	return page, err
+}
+
+// checkNative implements declared.NativeCheck over the sources.
+func (g *Gateway) checkNative(name, statement string) ([]string, error) {
+	return source.CheckNative(g.options.Sources[name], name, statement)
 }

@@ -261,6 +261,12 @@ func (g *Gateway) place(p *policy.Policy, principal identity.Principal, q query.
 		again := *asked
 		at.Wide = asked.Wide
 		again.Now, again.Skip, q = at.Now, at.Start(), &again
+	case *query.Native:
+		if asked.Cursor == "" {
+			return nil, q, nil
+		}
+		at, err = g.cursors.Open(asked.Cursor, cursorScope(p, principal, asked))
+		at.Wide = asked.Wide
 	default:
 		return nil, q, nil
 	}

@@ -29,6 +29,7 @@ type force struct {
 	queries  *declared.Set
 	rules    policy.Rules
 	declared Declarations
+	natives  declared.NativeCheck
 	found    []schema.Class      // as the sources describe them
 	known    map[string]bool     // the classes that existed when the rules were put into force, by full name
 	withheld map[string][]string // the fields that are hidden because of their values, by class
@@ -58,7 +59,7 @@ func (g *Gateway) SetRules(ctx context.Context, rules policy.Rules, actions []ac
 func (g *Gateway) Install(ctx context.Context, rules policy.Rules, d Declarations, with With) error {
 	g.changes.Lock()
 	defer g.changes.Unlock()
-	next, err := compile(rules, d, g.force.Load().found)
+	next, err := compile(rules, d, g.force.Load().found, g.checkNative)
 	if err != nil {
 		return err
 	}
@@ -183,7 +184,7 @@ func (f *force) recompile(found []schema.Class, withheld map[string][]string) (*
 		}
 	}
 	for {
-		next, err := compile(rules, d, open)
+		next, err := compile(rules, d, open, f.natives)
 		if err == nil {
 			next.rules, next.declared, next.found, next.closed, next.withheld = f.rules, f.declared, found, closed, withheld
 			maps.Copy(next.known, f.known)

@@ -52,6 +52,10 @@ func wide(q query.Query) query.Query {
 		w := *q
 		w.Wide = true
 		return &w
+	case *query.Native:
+		w := *q
+		w.Wide = true
+		return &w
 	}
 	return q
 }
@@ -101,7 +105,7 @@ func (c *Call) Get(ctx context.Context, q *query.Find) (*result.Page, error) {
 
 // page answers q with a page, and adds the records of the requested lists of pointers. It reads them with separate
 // queries after the page.
-func (c *Call) page(ctx context.Context, q *query.Find, by func(redact.Rows, int) (*result.Page, error)) (*result.Page, error) {
+func (c *Call) page(ctx context.Context, q query.Query, by func(redact.Rows, int) (*result.Page, error)) (*result.Page, error) {
 	page, err := answerQuery(ctx, c, q, 0, func(rows redact.Rows) (*result.Page, error) { return by(rows, c.gateway.options.Budget) })
 	if err != nil {
 		return nil, err
@@ -303,7 +307,7 @@ func (g *Gateway) recompile(found []schema.Class) (*force, error) {
 	if now := g.force.Load(); now != nil {
 		return now.recompile(found, g.guard.Overlay())
 	}
-	return compile(g.options.Rules, Declarations{Actions: g.options.Actions, Metrics: g.options.Metrics, Queries: g.options.Queries}, found)
+	return compile(g.options.Rules, Declarations{Actions: g.options.Actions, Metrics: g.options.Metrics, Queries: g.options.Queries}, found, g.checkNative)
 }
 
 // copyClasses returns a copy of classes whose fields and relations the rules can change.

@@ -3,6 +3,7 @@ package declared
 import (
 	"fmt"
 
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -33,13 +34,13 @@ func (q *Query) Take(in value.Value, at string) (value.Value, []string, error) {
 	return in, notes, nil
 }
 
-// Ask returns the query for arguments that Take returned.
-func (q *Query) Ask(in value.Value, p Page) (query.Query, error) {
-	return q.ask(q.arguments.WithDefaults(in), p)
+// Ask returns the query of who for arguments that Take returned.
+func (q *Query) Ask(who identity.Principal, in value.Value, p Page) (query.Query, error) {
+	return q.ask(who, q.arguments.WithDefaults(in), p)
 }
 
 // ask returns the query with its arguments filled in. An argument that isn't given is null.
-func (q *Query) ask(in value.Value, p Page) (query.Query, error) {
+func (q *Query) ask(who identity.Principal, in value.Value, p Page) (query.Query, error) {
 	limit := q.Rows()
 	if p.Limit > 0 {
 		limit = min(limit, p.Limit)
@@ -63,6 +64,13 @@ func (q *Query) ask(in value.Value, p Page) (query.Query, error) {
 	case *query.Find:
 		out := *form
 		out.Where, out.Limit, out.Cursor = fill(out.Where, given), limit, p.Cursor
+		return &out, nil
+	case *query.Native:
+		out := *form
+		if err := q.addParameters(who, given); err != nil {
+			return nil, err
+		}
+		out.Params, out.Limit, out.Cursor = given, limit, p.Cursor
 		return &out, nil
 	case *query.Pipeline:
 		out := *form

@@ -20,9 +20,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Compile compiles declarations against the rules in force and the classes as the sources describe them. The error joins
-// a DeclarationFault for each fault.
-func Compile(declared []Declaration, rules *policy.Policy, found []schema.Class) (*Set, error) {
+// Compile compiles declarations against the rules in force and the classes as the sources describe them. natives checks
+// statements in a database's own SQL. If it is nil, they are refused. The error joins a DeclarationFault for each fault.
+func Compile(declared []Declaration, rules *policy.Policy, found []schema.Class, natives NativeCheck) (*Set, error) {
 	s := &Set{}
 	if len(declared) == 0 {
 		return s, nil
@@ -37,7 +37,7 @@ func Compile(declared []Declaration, rules *policy.Policy, found []schema.Class)
 	var errs []error
 	expressions := expression.NewCompiler()
 	for _, d := range declared {
-		b := builder{Query: &Query{Declaration: d}, rules: everything}
+		b := builder{Query: &Query{Declaration: d}, rules: everything, natives: natives, expressions: expressions}
 		b.call = expression.NewCallCompiler(expressions, b.wrong)
 		b.build()
 		if slices.ContainsFunc(s.queries, func(other *Query) bool { return other.Name == d.Name }) {
@@ -79,6 +79,9 @@ type builder struct {
 	call  *expression.CallCompiler
 	errs  []error
 	used  map[string]bool // the arguments that the query names
+
+	natives     NativeCheck
+	expressions *expression.Compiler // over the principal
 }
 
 func (b *builder) wrong(at []string, format string, args ...any) {
@@ -110,19 +113,19 @@ func (b *builder) build() {
 	before := len(b.errs)
 	switch forms := b.forms(); {
 	case len(forms) == 0:
-		b.wrong(nil, "needs one of sql, find and pipeline")
+		b.wrong(nil, "needs one of sql, find, pipeline and native")
 	case len(forms) > 1:
 		b.wrong([]string{forms[1]}, "a query has one form, and this one has %s too", forms[0])
 	case b.SQL != "":
 		b.parseSQL()
 	case !b.Find.IsNull():
 		b.parseFind()
+	case b.Native != "":
+		b.parseNative()
 	default:
 		b.parsePipeline()
 	}
-	if b.Source != "" && b.SQL == "" && len(b.forms()) == 1 {
-		b.wrong([]string{"source"}, "belongs only to sql. Write the class as source.Class")
-	}
+	b.checkNativeKeys()
 	if len(b.errs) > before {
 		return
 	}
@@ -147,7 +150,26 @@ func (b *builder) forms() (keys []string) {
 	if !b.Pipeline.IsNull() {
 		keys = append(keys, "pipeline")
 	}
+	if b.Native != "" {
+		keys = append(keys, "native")
+	}
 	return keys
+}
+
+// checkNativeKeys checks that keys of one form don't stand beside another form.
+func (b *builder) checkNativeKeys() {
+	if len(b.forms()) != 1 || b.Native != "" {
+		return
+	}
+	if b.Source != "" && b.SQL == "" {
+		b.wrong([]string{"source"}, "belongs only to sql and native. Write the class as source.Class")
+	}
+	if b.Returns != nil {
+		b.wrong([]string{"returns"}, "belongs only to native. The gateway knows the columns of the other forms")
+	}
+	if !b.Declaration.Parameters.IsNull() {
+		b.wrong([]string{"parameters"}, "belongs only to native. Views apply to the other forms")
+	}
 }
 
 // parseSQL parses the statement and checks that its parameters are arguments.
@@ -311,10 +333,14 @@ func (b *builder) wrongAt(form string, err error) {
 func (b *builder) try() {
 	all, required := samples(b.Declaration.Input, b.Example)
 	b.sample = all
+	if b.Native != "" {
+		return // only the database can tell
+	}
+	who := identity.Principal{ID: "check", Scopes: []identity.Scope{identity.Read, identity.Operator}}
 	for _, in := range []value.Value{all, required} {
-		asked, err := b.ask(b.arguments.WithDefaults(in), Page{Limit: 1})
+		asked, err := b.ask(who, b.arguments.WithDefaults(in), Page{Limit: 1})
 		if err == nil {
-			_, err = b.rules.Read(identity.Principal{ID: "check", Scopes: []identity.Scope{identity.Read, identity.Operator}}, asked)
+			_, err = b.rules.Read(who, asked)
 		}
 		if err == nil {
 			continue

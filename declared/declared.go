@@ -2,8 +2,11 @@
 //
 //	Declaration ─Compile, against the catalogue→ Query ─Ask, with the arguments of a call→ query.Query
 //
-// A query has one form: a SELECT, a find or a pipeline. It is parsed when the configuration is read, and no call parses
+// A query has one form: a SELECT over views, a find, a pipeline, or a statement in the database's own SQL. It is parsed when the configuration is read, and no call parses
 // anything. Arguments become values of the parsed query. They never become text, a name or an operator.
+//
+// A statement in the database's own SQL reads tables and not views. Only its owner answers for what it reads. Its text is
+// in the rules (see Natives), the database runs it read-only, and callers can't see it.
 //
 // The package reads nothing. Ask returns a query like one that an agent writes, and policy narrows it to the caller's
 // views. A query that names something outside of the caller's views does not exist for this caller: see Set.Of.
@@ -41,7 +44,7 @@ const (
 	MaxLimit     = 1000
 )
 
-// A Declaration is a query as its owner declares it. It has one of SQL, Find and Pipeline.
+// A Declaration is a query as its owner declares it. It has one of SQL, Find, Pipeline and Native.
 type Declaration struct {
 	Name        string
 	Title       string // for people. "" means Name
@@ -49,9 +52,13 @@ type Declaration struct {
 
 	Input    value.Value // the JSON Schema of the arguments, an Object, or Null for none
 	SQL      string      // a SELECT over views, with :name for each argument
-	Source   string      // with SQL: the source of a statement without classes, or "" for the first one
+	Source   string      // with SQL: the source of a statement without classes, or "" for the first one. With Native: the source
 	Find     value.Value // an Object with class, where, keys, include, order and skip, or Null
 	Pipeline value.Value // an Object with class and stages, or Null
+
+	Native     string                  // a statement in the database's own SQL, with :name for each argument and parameter
+	Returns    []policy.ReturnedColumn // with Native: the columns of its result, in order
+	Parameters value.Value             // with Native: an Object of expressions over principal, by name, or Null
 
 	Limit   int         // the most records of a page, or 0 for DefaultLimit
 	Tool    bool        // it is a tool of its own name. Otherwise RunTool runs it
@@ -81,9 +88,10 @@ type Query struct {
 	input     *expression.InputSchema
 	when      *expression.Expression
 
-	form   query.Query // with placeholders for arguments, or a *query.SQL without parameters
-	sample value.Value // arguments that fit Input
-	lists  []string    // the arguments that are lists
+	form   query.Query                // with placeholders for arguments, or a *query.SQL or *query.Native without parameters
+	own    []expression.NamedTemplate // the Parameters
+	sample value.Value                // arguments that fit Input
+	lists  []string                   // the arguments that are lists
 }
 
 // Schema returns the JSON Schema of the query's arguments with more properties, compact.
@@ -128,7 +136,7 @@ func (q *Query) may(rules *policy.Policy, who identity.Principal) bool {
 			return false
 		}
 	}
-	asked, err := q.ask(q.sample, Page{Limit: 1})
+	asked, err := q.ask(who, q.sample, Page{Limit: 1})
 	if err != nil {
 		return false
 	}

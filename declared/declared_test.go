@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/sqlite"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -58,7 +60,7 @@ func TestFaults(t *testing.T) {
 		d    Declaration
 		want string
 	}{
-		{Declaration{}, `queries.x: needs one of sql, find and pipeline`},
+		{Declaration{}, `queries.x: needs one of sql, find, pipeline and native`},
 		{Declaration{SQL: "SELECT id FROM orders", Find: object(t, `{"class": "orders"}`)}, `queries.x.find: a query has one form, and this one has sql too`},
 		{Declaration{SQL: "SELECT id FROM orders", Limit: 2000}, `queries.x.limit: must be 1 to 1000`},
 		{Declaration{SQL: "SELECT id FROM orders", When: "principal.nme"}, `queries.x.when: character 1 of the expression: a principal has no "nme". Did you mean name? It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author`},
@@ -83,15 +85,25 @@ queries.x.find: needs class, the name of a class`},
 		{Declaration{Find: object(t, `{"class": "orders", "where": {"note": {"$regex": {"$input": "x"}}}}`), Input: object(t, one)}, `queries.x.find.where: $input stands for a value that is compared or computed with. It can't be a name, a path, a pattern or a number of records`},
 		{Declaration{Find: object(t, `{"class": "orders", "where": {"note": {"$startsWith": {"$input": "x"}}}}`), Input: object(t, one)}, `queries.x.find.where: $input stands for a value that is compared or computed with. It can't be a name, a path, a pattern or a number of records`},
 		{Declaration{Find: object(t, `{"class": "orders", "where": {"customer_id": {"$inQuery": {"className": {"$input": "x"}, "where": {}}}}}`), Input: object(t, one)}, `queries.x.find.where: $input stands for a value that is compared or computed with. It can't be a name, a path, a pattern or a number of records`},
-		{Declaration{Find: object(t, `{"class": "orders"}`), Source: "shop"}, `queries.x.source: belongs only to sql. Write the class as source.Class`},
+		{Declaration{Find: object(t, `{"class": "orders"}`), Source: "shop"}, `queries.x.source: belongs only to sql and native. Write the class as source.Class`},
 		{Declaration{Pipeline: object(t, `{"class": "orders", "stages": [{"$match": {"satus": 1}}]}`)}, `queries.x.pipeline.stages.0.$match.satus: unknown field "satus" of orders. Did you mean status?`},
 		{Declaration{Pipeline: object(t, `{"class": "orders", "stages": [{"$limit": {"$input": "x"}}]}`), Input: object(t, one)}, `queries.x.pipeline.stages.0.$limit: $limit takes a whole number, 1 or more`},
 		{Declaration{Pipeline: object(t, `{"class": "orders", "stages": [{"$sort": {"$input": "x"}}]}`), Input: object(t, one)}, `queries.x.pipeline.stages.0.$sort: $sort takes an object of fields, as in {"created_at": -1}`},
 		{Declaration{Pipeline: object(t, `{"class": "orders", "stages": [{"$unwind": {"$input": "x"}}]}`), Input: object(t, one)}, `queries.x.pipeline.stages.0.$unwind: $unwind takes a path that begins with $, as in "$labels"`},
 		{Declaration{Pipeline: object(t, `{"class": "orders", "stages": [{"$group": {"_id": {"$getField": {"$input": "x"}}}}]}`), Input: object(t, one)}, `queries.x.pipeline.stages.0.$group._id.$getField: $getField is not supported. Write the path, as in "$a.b".`},
+		{Declaration{Native: "SELECT 1"}, `queries.x: needs source, because a statement of its own names no class`},
+		{Declaration{Native: "SELECT 1", Source: "shop", SQL: "SELECT id FROM orders"}, `queries.x.native: a query has one form, and this one has sql too`},
+		{Declaration{Native: "SELECT 1; SELECT 2", Source: "shop"}, `queries.x.native: it has several statements. Write one`},
+		{Declaration{Native: "WITH a AS (DELETE FROM orders RETURNING id) SELECT id FROM a", Source: "shop"}, `queries.x.native: it contains DELETE, and a query only reads. Put quotes around the word if it is a name`},
+		{Declaration{Native: "SELECT :y AS a", Source: "shop", Input: object(t, one)}, `queries.x.native: neither input nor parameters has "y"`},
+		{Declaration{Native: "SELECT :x AS a", Source: "shop", Input: object(t, one), Parameters: object(t, `{"x": {"$cel": "principal.tenant"}}`)}, `queries.x.parameters.x: input has an argument of this name too. Choose another name`},
+		{Declaration{Native: "SELECT 1 AS a", Source: "shop", Parameters: object(t, `{"y": {"$cel": "principal.tenant"}}`)}, `queries.x.parameters.y: the statement doesn't use it. Remove it`},
+		{Declaration{Native: "SELECT :y AS a", Source: "shop", Parameters: object(t, `{"y": {"$cel": "principal.tenent"}}`)}, `queries.x.parameters.y.$cel: character 1 of the expression: a principal has no "tenent". Did you mean tenant? It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author`},
+		{Declaration{SQL: "SELECT id FROM orders", Returns: []policy.ReturnedColumn{{Name: "id"}}}, `queries.x.returns: belongs only to native. The gateway knows the columns of the other forms`},
+		{Declaration{SQL: "SELECT id FROM orders", Parameters: object(t, `{"y": 1}`)}, `queries.x.parameters: belongs only to native. Views apply to the other forms`},
 	} {
 		tt.d.Name = "x"
-		_, err := Compile([]Declaration{tt.d}, everything(t), catalogue)
+		_, err := Compile([]Declaration{tt.d}, withNatives(t, policy.Rules{Unlisted: true}, tt.d), catalogue, readNative)
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("got %v\nwant %s", err, tt.want)
 		}
@@ -116,7 +128,7 @@ func TestAsk(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			asked, err := q.Ask(in, Page{})
+			asked, err := q.Ask(reader(), in, Page{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +158,7 @@ func TestAsk(t *testing.T) {
 	}
 	// A missing argument is null, and the query itself doesn't change.
 	find := set.All()[0]
-	asked, err := find.Ask(object(t, `{}`), Page{Limit: 3, Cursor: "c"})
+	asked, err := find.Ask(reader(), object(t, `{}`), Page{Limit: 3, Cursor: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +193,7 @@ func TestParameters(t *testing.T) {
 		if err != nil {
 			got = problem.Of(err).Faults[0].Pointer + ": " + problem.Of(err).Faults[0].Message
 		} else {
-			asked, err := q.Ask(args, Page{})
+			asked, err := q.Ask(reader(), args, Page{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -213,7 +225,7 @@ func TestOf(t *testing.T) {
 		{Name: "mine", SQL: "SELECT id FROM orders", When: `principal.tenant == "acme"`},
 		{Name: "broken", SQL: "SELECT id FROM orders", When: `principal.claims.no == "acme"`},
 	}
-	if _, err := Compile(append(declared, Declaration{Name: "notes", SQL: "SELECT note FROM orders"}), p, catalogue); err == nil || !strings.Contains(err.Error(), `queries.notes.sql: `) {
+	if _, err := Compile(append(declared, Declaration{Name: "notes", SQL: "SELECT note FROM orders"}), p, catalogue, nil); err == nil || !strings.Contains(err.Error(), `queries.notes.sql: `) {
 		t.Errorf("a query over a denied field: %v", err)
 	}
 	set := compile(t, p, declared...)
@@ -250,7 +262,7 @@ func TestOf(t *testing.T) {
 
 func compile(t *testing.T, p *policy.Policy, declared ...Declaration) *Set {
 	t.Helper()
-	set, err := Compile(declared, p, catalogue)
+	set, err := Compile(declared, p, catalogue, readNative)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,4 +271,70 @@ func compile(t *testing.T, p *policy.Policy, declared ...Declaration) *Set {
 
 func reader() identity.Principal {
 	return identity.Principal{ID: "a", Scopes: []identity.Scope{identity.Read}}
+}
+
+// readNative is a NativeCheck in SQLite's SQL.
+func readNative(_, statement string) ([]string, error) {
+	return sqlgen.ReadNative(sqlite.Dialect(), statement)
+}
+
+// withNatives returns the rules with the statements of declarations.
+func withNatives(t *testing.T, r policy.Rules, declared ...Declaration) *policy.Policy {
+	t.Helper()
+	r.Native = Natives(declared)
+	for name, n := range r.Native {
+		if n.Returns == nil {
+			n.Returns = []policy.ReturnedColumn{{Name: "a"}}
+			r.Native[name] = n
+		}
+	}
+	return rules(t, r)
+}
+
+// TestNativeOf checks who has a statement in the database's own SQL, and its parameters. Nothing would keep such a
+// statement to the classes or records of a caller, so a caller that is kept to some doesn't have it.
+func TestNativeOf(t *testing.T) {
+	d := Declaration{Name: "own", Source: "shop", Native: "SELECT :x AS a WHERE :tenant = tenant", Input: object(t, `{"properties": {"x": {"type": "string"}}}`),
+		Parameters: object(t, `{"tenant": {"$cel": "principal.tenant"}}`), Returns: []policy.ReturnedColumn{{Name: "a", Type: schema.String}}}
+	p := withNatives(t, policy.Rules{Unlisted: true}, d)
+	set := compile(t, p, d)
+	acme := reader()
+	acme.Tenant = "acme"
+	for _, tt := range []struct {
+		name string
+		who  func(*identity.Principal)
+		want int
+	}{
+		{"a tenant", func(*identity.Principal) {}, 1},
+		{"no tenant", func(p *identity.Principal) { p.Tenant = "" }, 0},
+		{"no scope", func(p *identity.Principal) { p.Scopes = nil }, 0},
+		{"some classes", func(p *identity.Principal) { p.Classes.Only = []string{"orders"} }, 0},
+		{"all but a class", func(p *identity.Principal) { p.Classes.Except = []string{"orders"} }, 0},
+		{"its name", func(p *identity.Principal) { p.Classes.Only = []string{"own"} }, 1},
+		{"its full name", func(p *identity.Principal) { p.Classes.Only = []string{"shop.own"} }, 1},
+		{"all but itself", func(p *identity.Principal) { p.Classes = identity.List{Only: []string{"own"}, Except: []string{"own"}} }, 0},
+		{"its name within some classes", func(p *identity.Principal) {
+			p.Classes = identity.List{Only: []string{"own"}, Within: &identity.List{Only: []string{"orders"}}}
+		}, 0},
+		{"some records", func(p *identity.Principal) { p.Filters = map[string]query.Filter{"orders": query.And{}} }, 0},
+		{"a parent with some records", func(p *identity.Principal) {
+			above := *p
+			above.Filters = map[string]query.Filter{"orders": query.And{}}
+			p.Above = &above
+		}, 0},
+	} {
+		who := acme
+		tt.who(&who)
+		if got := len(set.Of(p, who)); got != tt.want {
+			t.Errorf("%s: %d queries, want %d", tt.name, got, tt.want)
+		}
+	}
+	asked, err := set.All()[0].Ask(acme, object(t, `{"x": "' OR 1=1 --"}`), Page{Limit: 3, Cursor: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := asked.(*query.Native)
+	if n.Params["tenant"].Text() != "acme" || n.Params["x"].Text() != "' OR 1=1 --" || n.Limit != 3 || n.Cursor != "c" || n.From() != "" {
+		t.Errorf("%+v", n)
+	}
 }

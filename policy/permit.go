@@ -24,26 +24,28 @@ func (p Permit) Plan() (Plan, error) {
 	return *p.plan, nil
 }
 
-// A Plan is a narrowed query. It refers to classes only through Views.
+// A Plan is a narrowed query. It refers to classes only through Views. A plan with Native runs a statement of the owner
+// and reads no class: View is the description of its result.
 type Plan struct {
-	Count     bool          // return only the number of records
-	Program   *plan.Program // the pipeline over the records, or nil for finds and counts
-	Views     []*View       // the relations that Program and query.InQuery read: a Program's From counts from 0, an InQuery's View from 1
-	View      *View         // the class queried
-	Joins     []Join        // the pointers followed
-	Columns   []Column      // the columns returned, in order
-	Where     query.Filter  // the caller's filter, bound to View, or nil for all
-	Search    *Search       // the terms to find in text fields of View, or nil
-	Order     []Order       // a total order: only indistinguishable records are equal in it
-	Unique    bool          // Order ends with a key, so that a position in it identifies one record
-	Limit     int           // the maximum number of records. A source reads one more to detect that there are more
-	Skip      int           // the number of records to skip first
-	Resume    *Resume       // how to find the end of the previous page again, or nil if the plan begins at Skip or After
-	Catalogue bool          // Program reads only tables of information_schema and pg_catalog, and contains their records
-	Now       time.Time     // of a SELECT: the time of now(). Otherwise zero
-	Auto      bool          // Limit is the default limit of a pipeline, not the caller's
-	Most      int           // the maximum size of one returned value, in bytes. A longer one is a value.Cut. 0 means MostValue
-	After     []value.Value // the position after which to continue: the values of Order at the last returned record. Nil means the beginning
+	Count     bool             // return only the number of records
+	Native    *NativeStatement // a statement of the owner to run as it is, whose columns are Columns, or nil
+	Program   *plan.Program    // the pipeline over the records, or nil for finds and counts
+	Views     []*View          // the relations that Program and query.InQuery read: a Program's From counts from 0, an InQuery's View from 1
+	View      *View            // the class queried
+	Joins     []Join           // the pointers followed
+	Columns   []Column         // the columns returned, in order
+	Where     query.Filter     // the caller's filter, bound to View, or nil for all
+	Search    *Search          // the terms to find in text fields of View, or nil
+	Order     []Order          // a total order: only indistinguishable records are equal in it
+	Unique    bool             // Order ends with a key, so that a position in it identifies one record
+	Limit     int              // the maximum number of records. A source reads one more to detect that there are more
+	Skip      int              // the number of records to skip first
+	Resume    *Resume          // how to find the end of the previous page again, or nil if the plan begins at Skip or After
+	Catalogue bool             // Program reads only tables of information_schema and pg_catalog, and contains their records
+	Now       time.Time        // of a SELECT: the time of now(). Otherwise zero
+	Auto      bool             // Limit is the default limit of a pipeline, not the caller's
+	Most      int              // the maximum size of one returned value, in bytes. A longer one is a value.Cut. 0 means MostValue
+	After     []value.Value    // the position after which to continue: the values of Order at the last returned record. Nil means the beginning
 
 	Notes     []string            // comparisons that can't match, for the caller
 	Gathered  []string            // of a SELECT: the columns with a list or a joined text of a group. Too large values are null

@@ -64,6 +64,8 @@ type Policy struct {
 
 	derivations []Derivation // by class and field
 
+	natives map[string]*native // the statements of the owner, by name
+
 	fields map[*schema.Field]string // "source.Class.field", for audit records
 	uses   *Uses                    // collects what the current call uses, or nil
 }
@@ -107,8 +109,8 @@ func (f *RuleFault) Error() string { return "classes." + f.Class + ": " + f.Mess
 // New compiles rules against the catalogue. The error joins every RuleFault found.
 func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans,
-		disclose: rules.Disclose, expressions: expression.NewCompiler(), rules: rules, catalogue: slices.Clone(catalogue), fields: map[*schema.Field]string{}}
-	errs := []error{rules.Gates.Check(), p.compileSchemas(), p.compileBounds()}
+		disclose: rules.Disclose, expressions: expression.NewCompiler(), rules: rules, catalogue: slices.Clone(catalogue), fields: map[*schema.Field]string{}, natives: map[string]*native{}}
+	errs := []error{rules.Gates.Check(), p.compileSchemas(), p.compileBounds(), p.compileNative()}
 	fail := func(name, format string, args ...any) {
 		errs = append(errs, &RuleFault{name, fmt.Sprintf(format, args...)})
 	}

@@ -26,6 +26,7 @@ type Rules struct {
 	Disclose    bool                   // refusals disclose hidden names: for companies that trust their agents
 	Schemas     map[string]string      `json:",omitempty"` // by source with one schema per tenant: the schema of a principal, a CEL expression over principal
 	Withheld    map[string][]string    `json:",omitempty"` // by "source.Class": fields whose values look like credentials. They are hidden unless the class lifts them
+	Native      map[string]NativeRule  `json:",omitempty"` // by the name of the query: statements in a database's own SQL
 	Pointers    bool                   `json:",omitzero"`  // refuse conditions on pointers that are neither an id nor a whole pointer to the right class
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
 )
 
-// A Query is a request before policy applies: *Find, *Count, *Pipeline or *SQL. From returns the class with which it
-// starts. The set is closed.
+// A Query is a request before policy applies: *Find, *Count, *Pipeline, *SQL or *Native. From returns the class with
+// which it starts. The set is closed.
 type Query interface {
 	From() string
 	isQuery()

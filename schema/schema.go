@@ -4,7 +4,11 @@
 // description includes details for adapters, such as native type names, which agents never see.
 package schema
 
-import "github.com/bailiwick-dev/bailiwick/value"
+import (
+	"slices"
+
+	"github.com/bailiwick-dev/bailiwick/value"
+)
 
 // A Type is the type of a field. All sources use the same types.
 type Type uint8
@@ -27,6 +31,15 @@ const (
 )
 
 var typeNames = [...]string{"any", "string", "integer", "double", "decimal", "boolean", "date", "day", "uuid", "bytes", "json", "array", "opaque"}
+
+// TypeNames returns the names of the types that values can be declared to have: all but Opaque.
+func TypeNames() []string { return slices.Clone(typeNames[:Opaque]) }
+
+// TypeOf returns the type with a name of TypeNames, and false for other names.
+func TypeOf(name string) (Type, bool) {
+	i := slices.Index(typeNames[:Opaque], name)
+	return Type(max(i, 0)), i >= 0
+}
 
 // String returns the name of t as agents see it.
 func (t Type) String() string { return typeNames[t] }

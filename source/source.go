@@ -8,6 +8,7 @@ package source
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net"
@@ -137,6 +138,27 @@ type Estimator interface {
 // running it. Its errors are those of Read.
 type Compiler interface {
 	Compile(policy.Permit) (string, error)
+}
+
+// A NativeReader is a Source that can run a statement in its database's own SQL: policy.Plan.Native. CheckNative returns
+// the names of the parameters in such a statement. Its error is a sentence for the owner: the statement is several, or
+// does something else than read.
+type NativeReader interface {
+	Source
+	CheckNative(statement string) (parameters []string, err error)
+}
+
+// CheckNative returns the parameters of a statement in the own SQL of s, which is called name. The error is a sentence
+// for the owner. s is nil if there is no such source.
+func CheckNative(s Source, name, statement string) ([]string, error) {
+	if s == nil {
+		return nil, fmt.Errorf("there is no source %q", name)
+	}
+	reader, ok := s.(NativeReader)
+	if !ok {
+		return nil, fmt.Errorf("the source %s has no SQL of its own. Only SQL databases can run such a statement", name)
+	}
+	return reader.CheckNative(statement)
 }
 
 // An Explainer is a Source that can return its database's query plan for a permit. The text is the database's own: it

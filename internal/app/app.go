@@ -221,6 +221,10 @@ func RuleFaults(c *config.Config, err error) error {
 			faults = append(faults, c.WrongMetric(f))
 			return true
 		}
+		if f, ok := err.(*policy.NativeFault); ok {
+			faults = append(faults, c.WrongNative(f))
+			return true
+		}
 		if f, ok := err.(*declared.DeclarationFault); ok {
 			faults = append(faults, c.WrongQuery(f))
 			return true

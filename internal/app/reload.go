@@ -240,7 +240,7 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 			if s.OpenAPI != nil {
 				continue
 			}
-			found, _, err := Describe(ctx, c, s)
+			found, _, _, err := Describe(ctx, c, s)
 			if err != nil {
 				return nil, fmt.Errorf("the classes of the token can't be checked: %w", err)
 			}

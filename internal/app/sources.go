@@ -131,6 +131,11 @@ func (k *kept) Describe(ctx context.Context) ([]schema.Class, []string, error) {
 	return classes, warnings, nil
 }
 
+// CheckNative implements source.NativeReader.
+func (k *kept) CheckNative(statement string) ([]string, error) {
+	return source.CheckNative(k.Adapter, k.choice.Name(), statement)
+}
+
 // Close closes the source and its tunnel.
 func (k *kept) Close() error {
 	var all io.Closer = k.Adapter
@@ -258,15 +263,17 @@ func identifier(s string) string {
 	return s[:min(len(s), 63)]
 }
 
-// Describe opens the source s of c temporarily. It returns the classes, and warnings about omitted parts.
-func Describe(ctx context.Context, c *config.Config, s config.Source) (_ []schema.Class, _ []string, err error) {
+// Describe opens the source s of c temporarily. It returns the classes, warnings about omitted parts, and the source,
+// which is closed: it can still check statements. For an API all are nil, because APIs have no classes.
+func Describe(ctx context.Context, c *config.Config, s config.Source) (_ []schema.Class, _ []string, _ source.Source, err error) {
 	if s.OpenAPI != nil {
-		return nil, nil, nil // APIs have no classes
+		return nil, nil, nil, nil
 	}
 	opened, err := OpenSource(ctx, c, s)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer CloseAfter(opened, &err)
-	return opened.Describe(ctx)
+	classes, warnings, err := opened.Describe(ctx)
+	return classes, warnings, opened, err
 }

@@ -40,9 +40,11 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	s := &Survey{Warnings: append([]string{}, c.Notes...)}
 	var catalogue []schema.Class
 	var errs []error
+	readers := map[string]source.Source{}
 	failed := false
 	for _, of := range c.Sources {
-		classes, warnings, err := Describe(ctx, c, of)
+		classes, warnings, reader, err := Describe(ctx, c, of)
+		readers[of.Name] = reader
 		errs = append(errs, err) // one per source, in order, as merge expects
 		if failed = failed || err != nil; err != nil {
 			continue
@@ -53,7 +55,9 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	errs = append(errs, checkTools(c), err)
 	if !failed { // all classes are known, so the names in rules must exist
 		found := copyFields(catalogue)
-		if s.Policy, err = policy.New(c.Rules, catalogue); err != nil {
+		rules := c.Rules
+		rules.Native = declared.Natives(c.Queries)
+		if s.Policy, err = policy.New(rules, catalogue); err != nil {
 			errs = append(errs, RuleFaults(c, err))
 		} else {
 			s.Policy = s.Policy.AtMost()
@@ -64,7 +68,9 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 			var wrong error
 			s.Metrics, wrong = metric.Compile(c.Metrics, s.Policy)
 			var unfit error
-			s.Queries, unfit = declared.Compile(c.Queries, s.Policy, found)
+			s.Queries, unfit = declared.Compile(c.Queries, s.Policy, found, func(name, statement string) ([]string, error) {
+				return source.CheckNative(readers[name], name, statement)
+			})
 			errs = append(errs, RuleFaults(c, err), RuleFaults(c, wrong), RuleFaults(c, unfit))
 		}
 		warnings, err := c.CheckLists(namesOf(c, catalogue))

@@ -30,6 +30,9 @@ type Errors struct {
 // meaning returns the Meaning of err. An error that didn't come from the database is an error of the connection, so
 // its meaning is Busy.
 func (e Errors) meaning(err error) Meaning {
+	if _, ok := errors.AsType[*mismatch](err); ok {
+		return Broken
+	}
 	if e.Meaning == nil {
 		return Busy
 	}
@@ -115,6 +118,9 @@ func digest(text string) string {
 // plainly returns the kind of err without its message. It includes the message of errors about a connection or a
 // missing right.
 func (e Errors) plainly(err error) string {
+	if m, ok := errors.AsType[*mismatch](err); ok {
+		return m.text
+	}
 	if text := e.Plain(err); text != "" {
 		return text
 	}

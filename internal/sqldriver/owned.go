@@ -4,9 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 
+	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -56,4 +59,17 @@ func (r *run) own(ctx context.Context, it *writes.Item) (after value.Value, rows
 	}
 	after, err = r.record(ctx, it, it.ID, false)
 	return after, rows, err
+}
+
+// OwnedStatement compiles a statement that the application's owner has written about records of c. If c is nil, it may
+// be about any records. In the text, :name is a parameter, which becomes an argument.
+func OwnedStatement(d sqlgen.Dialect, c *schema.Class, text string, parameters value.Value) (sqlgen.Statement, error) {
+	t, err := sqlgen.NewText(d)
+	if err != nil {
+		return sqlgen.Statement{}, err
+	}
+	if err := t.Owned(text, parameters.Get); err != nil {
+		return sqlgen.Statement{}, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "statement", Err: fmt.Errorf("the statement of an action: %w", err)}
+	}
+	return foreign(t, c, nil)
 }

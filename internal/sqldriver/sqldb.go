@@ -70,10 +70,14 @@ func Read(ctx context.Context, db Database, p policy.Permit) (source.Rows, error
 	if err != nil {
 		return nil, err
 	}
+	run := db.Run
+	if plan.Native != nil {
+		run = nativeRun(db)
+	}
 	return func(yield func(value.Row, error) bool) {
 		ctx, running := trace.Start(ctx, "source")
 		describe(running, db.Dialect(), st.Text, &plan)
-		err := db.Run(ctx, &st, &plan, yield)
+		err := run(ctx, &st, &plan, yield)
 		if err != nil {
 			err = db.Errors().refuse(ctx, err, digest(st.Text))
 			yield(nil, err)
@@ -85,10 +89,16 @@ func Read(ctx context.Context, db Database, p policy.Permit) (source.Rows, error
 // Catalogued is shown instead of the text of a statement if a call reads only information_schema.
 const Catalogued = "-- answered from the catalogue in memory, without the database"
 
+// OwnersText is shown instead of a statement of the owner in the database's own SQL. Callers don't see its tables.
+const OwnersText = "-- a statement of the owner"
+
 // Text returns the text of the statement that a permit runs.
 func Text(p policy.Permit, d sqlgen.Dialect) (string, error) {
-	if of, err := p.Plan(); err == nil && of.Catalogue {
+	switch of, err := p.Plan(); {
+	case err == nil && of.Catalogue:
 		return Catalogued, nil
+	case err == nil && of.Native != nil:
+		return OwnersText, nil
 	}
 	st, err := sqlgen.SQL(p, d)
 	return st.Text, err
@@ -184,6 +194,15 @@ func (c *cell) Scan(v any) error {
 
 // Stream yields rows until the end, until yield returns false, or until the first error. It returns that error.
 func Stream(rows *sql.Rows, st *sqlgen.Statement, plan *policy.Plan, decode Decoder, yield func(value.Row, error) bool) error {
+	if plan.Native != nil {
+		names, err := rows.Columns()
+		if err == nil {
+			err = ReturnsColumns(names, plan)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	width := max(1, len(st.Columns)+min(1, len(st.Bounded)))
 	cells, into := make([]cell, width), make([]any, width)
 	for i := range cells {

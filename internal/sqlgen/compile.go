@@ -84,6 +84,8 @@ func (w *writer) statement() (Statement, error) {
 	}
 	var err error
 	switch {
+	case w.plan.Native != nil:
+		err = w.native()
 	case w.plan.Program != nil:
 		err = w.pipeline()
 	case w.plan.Count:

@@ -69,8 +69,26 @@ func pointer(name string) string {
 	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
-// Writes implements sqlgen.Dialect. It returns the zero Writes, because DuckDB sources are only read.
-func (dialect) Writes() sqlgen.Writes { return sqlgen.Writes{} }
+// Writes implements sqlgen.Dialect. DuckDB sources are only read, so it returns only the parts for statements of the
+// owner.
+func (dialect) Writes() sqlgen.Writes {
+	return sqlgen.Writes{Bind: bind, Quotes: `'"`, Comments: []string{"--"}, Dollars: true}
+}
+
+// bind returns a value as an argument of a statement of the owner. DuckDB casts a text to the type of its place.
+func bind(v value.Value, _ *schema.Field) any {
+	switch v.Kind() {
+	case value.Int:
+		return v.Int()
+	case value.Float:
+		return v.Float()
+	case value.Bool:
+		return v.Bool()
+	case value.Bytes:
+		return []byte(v.Text())
+	}
+	return v.String()
+}
 
 // Barrier implements sqlgen.Dialect. DuckDB needs no barrier, because it evaluates only expressions that a record
 // needs.

@@ -202,6 +202,11 @@ func (s *Source) Estimate(ctx context.Context) (map[string]int64, error) {
 	return out, nil
 }
 
+// CheckNative implements source.NativeReader.
+func (s *Source) CheckNative(statement string) ([]string, error) {
+	return sqlgen.ReadNative(dialect{}, statement)
+}
+
 // engine implements sqldriver.Database.
 type engine struct{ *Source }
 
@@ -249,7 +254,11 @@ func (s *Source) Drifts() bool { return true }
 
 // Run implements sqldriver.Database. The driver interrupts the statement when ctx ends.
 func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
-	if err := s.own(st.Text); err != nil {
+	own := func() error { return s.own(st.Text) }
+	if plan.Native != nil {
+		own = s.ownAll
+	}
+	if err := own(); err != nil {
 		return err
 	}
 	rows, err := s.db.QueryContext(ctx, st.Text, st.Args...)
@@ -262,7 +271,7 @@ func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan
 		err = ctx.Err()
 	}
 	if err == nil {
-		err = s.own(st.Text)
+		err = own()
 	}
 	return err
 }

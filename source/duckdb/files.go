@@ -130,6 +130,16 @@ type files struct {
 	view   string // the statement that creates the view of the class
 }
 
+// ownAll is like own, for a statement of the owner, which can name any class in any way.
+func (s *Source) ownAll() error {
+	for _, f := range s.files {
+		if err := f.own(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // own returns an error if DuckDB would open anything except regular files of the folder for the class. Hard links
 // count as regular files.
 func (f files) own() error {

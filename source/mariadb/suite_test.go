@@ -3,6 +3,7 @@ package mariadb_test
 import (
 	"context"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,4 +105,16 @@ func TestTimeouts(t *testing.T) {
 	suite.TestTimeouts(t, map[time.Duration]string{0: "300", 9500 * time.Millisecond: "11", 29500 * time.Millisecond: "31", 24*time.Hour - time.Second/2: "86401"},
 		`CREATE FUNCTION setting() RETURNS text RETURN @@session.max_statement_time`, `CREATE VIEW setting AS SELECT setting() AS s`,
 		`CREATE FUNCTION nap() RETURNS int RETURN SLEEP(20)`, `CREATE VIEW slow AS SELECT nap() AS nap`)
+}
+
+// TestNative runs statements of an owner. Nothing that they call can write.
+func TestNative(t *testing.T) {
+	suite.TestNative(t, [2]string{"1", "x;y"}, "SELECT nextval(none) AS n")
+	src := suite.OpenWith(t, "CREATE TABLE log (n int)", "CREATE FUNCTION note() RETURNS int MODIFIES SQL DATA BEGIN INSERT INTO log VALUES (1); RETURN 1; END")
+	if got := database.AnswerNative(t, src, "SELECT note() AS n", "n integer"); !strings.HasPrefix(got, "!upstream_error: ") || !strings.Contains(got, "1792") {
+		t.Errorf("a function that writes: %s", got)
+	}
+	if got := database.AnswerNative(t, src, "SELECT count(*) AS n FROM log", "n integer"); got != "0" {
+		t.Errorf("%s records were written", got)
+	}
 }

@@ -152,6 +152,11 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 	return sqldriver.Text(p, Dialect())
 }
 
+// CheckNative implements source.NativeReader.
+func (s *Source) CheckNative(statement string) ([]string, error) {
+	return sqlgen.ReadNative(dialect{}, statement)
+}
+
 // engine implements sqldriver.Database.
 type engine struct{ *Source }
 
@@ -198,19 +203,43 @@ func meaning(err error) (sqldriver.Meaning, bool) {
 
 // Run implements sqldriver.Database.
 func (s engine) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
-	return s.query(ctx, st.Text, st.Args, func(rows pgx.Rows) error { return s.stream(rows, st, plan, yield) })
+	stream := func(rows pgx.Rows) error { return s.stream(rows, st, plan, yield) }
+	if plan.Native != nil {
+		return s.queryRolledBack(ctx, st.Text, st.Args, stream)
+	}
+	return s.query(ctx, st.Text, st.Args, stream)
+}
+
+// queryRolledBack is like query, in a transaction that can't write and is rolled back. A function that a statement of the
+// owner calls can change settings of the session, and the rollback restores them. Names without a schema mean the same as
+// in any other session of the account.
+func (s *Source) queryRolledBack(ctx context.Context, text string, args []any, take func(pgx.Rows) error) error {
+	return s.reading(ctx, func(r reads) error {
+		begin := "SET LOCAL search_path TO DEFAULT"
+		if !r.pooled { // through a pooler, reading has begun a transaction
+			begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; " + begin
+			defer rollBack(r.conn)
+		}
+		if _, err := r.conn.PgConn().Exec(ctx, begin).ReadAll(); err != nil {
+			return err
+		}
+		return r.take(ctx, text, args, take)
+	})
 }
 
 // query runs a statement and requests text for every column. Text has few formats, and the pinned settings fix them.
 func (s *Source) query(ctx context.Context, text string, args []any, take func(pgx.Rows) error) error {
-	return s.reading(ctx, func(r reads) error {
-		rows, err := r.Query(ctx, text, append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, args...)...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		return take(rows)
-	})
+	return s.reading(ctx, func(r reads) error { return r.take(ctx, text, args, take) })
+}
+
+// take passes the rows of a statement to take, with text for every column.
+func (r reads) take(ctx context.Context, text string, args []any, take func(pgx.Rows) error) error {
+	rows, err := r.Query(ctx, text, append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, args...)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return take(rows)
 }
 
 // limitTime sets the server's time limit for a statement of ctx, unless it is already set. Setting it costs a round
@@ -234,9 +263,16 @@ func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseco
 // stream yields the rows until yield returns false. The server sends values as text, and each column's type
 // determines how the text is read. So numbers keep every digit. The row passed to yield is reused.
 func (s *Source) stream(rows pgx.Rows, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	checked := plan.Native == nil
 	out := make(value.Row, 0, len(st.Columns)+len(st.Order)+1)
 	count := &schema.Field{Type: schema.Integer}
 	for rows.Next() {
+		if !checked { // before the first row, the server may still fail
+			if err := returnsColumns(rows, plan); err != nil {
+				return err
+			}
+			checked = true
+		}
 		raw := rows.RawValues()
 		if plan.Count {
 			out = append(out[:0], textValue(count, string(raw[0])))
@@ -252,6 +288,15 @@ func (s *Source) stream(rows pgx.Rows, st *sqlgen.Statement, plan *policy.Plan, 
 		}
 	}
 	return rows.Err()
+}
+
+// returnsColumns checks that the columns of a result are those that the owner declared.
+func returnsColumns(rows pgx.Rows, plan *policy.Plan) error {
+	var names []string
+	for _, f := range rows.FieldDescriptions() {
+		names = append(names, f.Name)
+	}
+	return sqldriver.ReturnsColumns(names, plan)
 }
 
 // selectEstimates reads the planner's statistics.

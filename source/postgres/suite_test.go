@@ -213,3 +213,26 @@ func (r *rawStatements) ask(text string) ([]string, error) {
 	}
 	return out, rows.Err()
 }
+
+// TestNative runs statements of an owner. Nothing that they call can write, or change settings of the session.
+func TestNative(t *testing.T) {
+	suite.TestNative(t, [2]string{"column1", "column2"},
+		"SELECT nextval('none') AS n",
+		"SELECT 1 AS n FROM set_config('transaction_read_only', 'off', true)",
+		"SELECT 1 AS n FROM sales FOR SHARE",
+		"TABLE sales")
+	src := suite.OpenWith(t, "CREATE TABLE log (n int)", "CREATE FUNCTION note() RETURNS int LANGUAGE sql AS 'INSERT INTO log VALUES (1) RETURNING n'",
+		"CREATE FUNCTION place() RETURNS text LANGUAGE sql AS $$SELECT current_setting('search_path')$$")
+	if got := database.AnswerNative(t, src, "SELECT note() AS n", "n integer"); !strings.HasPrefix(got, "!upstream_error: SQLSTATE 25006") {
+		t.Errorf("a function that writes: %s", got)
+	}
+	before := database.AnswerNative(t, src, "SELECT place() AS n", "n string")
+	if got := database.AnswerNative(t, src, "SELECT set_config('search_path', 'elsewhere', false) AS n", "n string"); got != `"elsewhere"` {
+		t.Error(got)
+	}
+	for range 5 {
+		if got := database.AnswerNative(t, src, "SELECT place() AS n", "n string"); got != before {
+			t.Errorf("the search_path is %s, want %s", got, before)
+		}
+	}
+}

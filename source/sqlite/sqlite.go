@@ -192,6 +192,11 @@ func (s *Source) Compile(p policy.Permit) (string, error) {
 	return sqldriver.Text(p, engine{s}.Dialect())
 }
 
+// CheckNative implements source.NativeReader.
+func (s *Source) CheckNative(statement string) ([]string, error) {
+	return sqlgen.ReadNative(dialect{}, statement)
+}
+
 // engine implements sqldriver.Database.
 type engine struct{ *Source }
 
@@ -279,6 +284,8 @@ func readValue(c *sqlgen.Column, v any) value.Value {
 		return value.OfFloat(v)
 	case []byte:
 		return value.OfBytes(string(v))
+	case time.Time: // the driver reads a column that is declared as a date, which only a statement of the owner selects
+		return value.OfTime(v)
 	case string:
 		switch c.Field.Type {
 		case schema.JSON, schema.Array:

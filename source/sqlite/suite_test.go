@@ -120,3 +120,8 @@ func TestWordsOfTypes(t *testing.T) {
 		}
 	}
 }
+
+// TestNative runs statements of an owner. An SQLite file is opened read-only.
+func TestNative(t *testing.T) {
+	suite.TestNative(t, [2]string{"column1", "column2"}, "SELECT load_extension('x') AS n", "SELECT writefile('x', 'y') AS n")
+}

@@ -1,0 +1,221 @@
+package sqlgen
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/value"
+)
+
+// A statement that the application's owner has written contains :name for each parameter. Quoted parts and comments stay
+// unchanged.
+
+// An ownedKind is a kind of part in such a statement.
+type ownedKind uint8
+
+const (
+	ownedText  ownedKind = iota // a quoted part, a comment, a cast, a number or punctuation
+	ownedWord                   // a keyword or the name of a table, a column or a function
+	ownedParam                  // a parameter, without its colon
+)
+
+// An ownedPart is a part of a statement.
+type ownedPart struct {
+	kind ownedKind
+	text string
+}
+
+// readOwned splits a statement of the owner into parts. It refuses a text with several statements.
+func readOwned(ws *Writes, text string) ([]ownedPart, error) {
+	text = strings.TrimRight(strings.ReplaceAll(text, "\x00", ""), "; \t\r\n")
+	var out []ownedPart
+	for len(text) > 0 {
+		part := ownedPart{ownedText, text[:1]}
+		switch name := paramName(text); {
+		case name != "":
+			part = ownedPart{ownedParam, name}
+			text = text[1:]
+		case text[0] == ';':
+			return nil, errors.New("it has several statements. Write one")
+		default:
+			if n := skipLength(ws, text); n > 0 {
+				part.text = text[:n]
+			} else if w := nameAt(text); w != "" {
+				part = ownedPart{ownedWord, w}
+			}
+		}
+		out, text = append(out, part), text[len(part.text):]
+	}
+	return out, nil
+}
+
+// Owned writes a statement of the owner into t, with the values of its parameters as arguments. It refuses a text with
+// several statements, and parameters without a value.
+func (t *Text) Owned(text string, parameters func(name string) (value.Value, bool)) error {
+	parts, err := readOwned(&t.Writes, text)
+	if err != nil {
+		return err
+	}
+	places := map[string]string{}
+	for _, p := range parts {
+		if p.kind != ownedParam {
+			t.Write(p.text)
+			continue
+		}
+		if _, ok := places[p.text]; !ok {
+			v, ok := parameters(p.text)
+			if !ok {
+				return fmt.Errorf("it has no value for :%s", p.text)
+			}
+			places[p.text] = t.Arg(plainArgument(&t.Writes, v))
+		}
+		t.Write(places[p.text])
+	}
+	return nil
+}
+
+// writing are the words with which a statement, or a part of one, begins to write. A word before a parenthesis is the
+// name of a function.
+var writing = []string{"INTO", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "TRUNCATE"}
+
+// reading are the words with which a statement that reads can begin.
+var reading = []string{"SELECT", "WITH", "VALUES", "TABLE"}
+
+// ReadNative returns the parameters of a statement in the database's own SQL, each once. It refuses a text that isn't one
+// statement, or that does something else than read. The errors are sentences for the owner.
+func ReadNative(d Dialect, text string) (parameters []string, err error) {
+	ws := d.Writes()
+	if ws.Quotes == "" || ws.Bind == nil {
+		return nil, fmt.Errorf("statements of its own are not supported for %s", d.Name())
+	}
+	parts, err := readOwned(&ws, text)
+	if err != nil {
+		return nil, err
+	}
+	first := ""
+	for i, p := range parts {
+		switch {
+		case p.kind == ownedParam && !slices.Contains(parameters, p.text):
+			parameters = append(parameters, p.text)
+		case p.kind == ownedWord && first == "":
+			first = strings.ToUpper(p.text)
+		}
+		calls := i+1 < len(parts) && parts[i+1].text == "("
+		if p.kind == ownedWord && !calls && slices.Contains(writing, strings.ToUpper(p.text)) {
+			return nil, fmt.Errorf("it contains %s, and a query only reads. Put quotes around the word if it is a name", strings.ToUpper(p.text))
+		}
+	}
+	if !slices.Contains(reading, first) {
+		return nil, errors.New("it must begin with SELECT, WITH, VALUES or TABLE")
+	}
+	return parameters, nil
+}
+
+// native writes the statement of the owner in the plan. Its columns are those of the plan, by position.
+func (w *writer) native() error {
+	t := &Text{Writes: w.Writes(), w: w}
+	for _, c := range w.plan.Columns {
+		w.columns = append(w.columns, ColumnOf(c.Field))
+	}
+	if _, err := ReadNative(w.Dialect, w.plan.Native.Text); err != nil {
+		return nativeError(w.plan, err)
+	}
+	err := t.Owned(w.plan.Native.Text, func(name string) (value.Value, bool) {
+		v, ok := w.plan.Native.Params[name]
+		return v, ok
+	})
+	if err != nil {
+		return nativeError(w.plan, err)
+	}
+	return nil
+}
+
+// nativeError returns the error for a caller, who doesn't see the statement.
+func nativeError(plan *policy.Plan, err error) error {
+	return &problem.Error{Code: problem.Unsupported, Kind: "native", Detail: "the query " + plan.View.Name() + " can't run here", Err: err}
+}
+
+// paramName returns the name of the parameter at the start of text, or "".
+func paramName(text string) string {
+	if text[0] != ':' {
+		return ""
+	}
+	n := 1
+	for n < len(text) && (letter(text[n]) || n > 1 && digit(text[n])) {
+		n++
+	}
+	return text[1:n]
+}
+
+// skipLength returns the length of the quoted part, comment or cast at the start of text. It returns 0 if text starts
+// with something else.
+func skipLength(ws *Writes, text string) int {
+	until := func(begin int, end string) int {
+		if i := strings.Index(text[begin:], end); i >= 0 {
+			return begin + i + len(end)
+		}
+		return len(text)
+	}
+	switch {
+	case strings.IndexByte(ws.Quotes, text[0]) >= 0:
+		return quotedPart(text, strings.IndexByte(ws.Escapes, text[0]) >= 0)
+	case slices.ContainsFunc(ws.Comments, func(begin string) bool { return strings.HasPrefix(text, begin) }):
+		return until(1, "\n")
+	case strings.HasPrefix(text, "/*"):
+		return until(2, "*/")
+	case strings.HasPrefix(text, "::"):
+		return 2
+	case ws.Dollars && text[0] == '$':
+		tag := 1
+		for tag < len(text) && (letter(text[tag]) || tag > 1 && digit(text[tag])) {
+			tag++
+		}
+		if tag < len(text) && text[tag] == '$' {
+			return until(tag+1, text[:tag+1])
+		}
+	}
+	return 0
+}
+
+// nameAt returns the name of a table, a column or a function at the start of text. Unlike a parameter name, it may
+// contain letters beyond ASCII, and a $ after the first character. Such a $ doesn't begin a quoted part.
+func nameAt(text string) string {
+	n := 0
+	for n < len(text) && (letter(text[n]) || text[n] >= 0x80 || n > 0 && (text[n] == '$' || digit(text[n]))) {
+		n++
+	}
+	return text[:n]
+}
+
+func letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// quotedPart returns the length of the quoted part at the start of text. A doubled quote counts as an end, after
+// which another part begins.
+func quotedPart(text string, escapes bool) int {
+	for i := 1; i < len(text); i++ {
+		switch {
+		case escapes && text[i] == '\\':
+			i++
+		case text[i] == text[0]:
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// plainArgument returns a value as the argument that the driver expects where no column determines the type.
+func plainArgument(ws *Writes, v value.Value) any {
+	switch v.Kind() {
+	case value.Null:
+		return nil
+	case value.Array, value.Object:
+		return string(v.AppendJSON(nil))
+	}
+	return ws.Bind(v, nil)
+}
