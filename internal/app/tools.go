@@ -85,7 +85,7 @@ func wrongStatement(dialect sqlgen.Dialect, a *action.Action) string {
 	_, err := sqldriver.OwnedStatement(dialect, nil, a.Statement, value.OfObject(values))
 	reads := false
 	if err == nil {
-		reads, err = sqldriver.OnlyReads(dialect, a.Statement)
+		reads, err = sqlgen.OnlyReads(dialect, a.Statement)
 	}
 	switch p, ok := errors.AsType[*problem.Error](err); {
 	case ok && p.Err != nil:

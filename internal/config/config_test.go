@@ -227,6 +227,9 @@ func TestParse(t *testing.T) {
 				Input: object(t, `{"required":["org"],"properties":{"org":{"type":"string"}}}`), Limit: 50, Tool: true, When: `"read" in principal.scopes`, Example: object(t, `{"org":"acme"}`)},
 			{Name: "found", Find: object(t, `{"class":"issues","where":{"title":{"$input":"text"}}}`), Input: object(t, `{"properties":{"text":{"type":"string"}}}`)},
 			{Name: "counted", Pipeline: object(t, `{"class":"issues","stages":[{"$count":"n"}]}`)},
+			{Name: "own", Source: "tracker", Native: "SELECT count(*) AS n, max(title) AS title FROM issues WHERE org_id = :tenant",
+				Returns:    []policy.ReturnedColumn{{Name: "n", Type: schema.Integer}, {Name: "title", Type: schema.String, Mask: policy.Partial}},
+				Parameters: object(t, `{"tenant":{"$cel":"principal.tenant"}}`)},
 		},
 		Actions: []action.Declaration{
 			{Name: "close", On: "tracker.issues", Title: "Close it", Description: "Closes an issue", Do: action.Update,

@@ -68,7 +68,7 @@ func OwnedStatement(d sqlgen.Dialect, c *schema.Class, text string, parameters v
 	if err != nil {
 		return sqlgen.Statement{}, err
 	}
-	if err := t.Owned(text, parameters.Get); err != nil {
+	if err := t.Owned(text, false, parameters.Get); err != nil {
 		return sqlgen.Statement{}, &problem.Error{Code: problem.Internal, Detail: "Internal error", Kind: "statement", Err: fmt.Errorf("the statement of an action: %w", err)}
 	}
 	return foreign(t, c, nil)

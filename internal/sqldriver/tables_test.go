@@ -235,7 +235,7 @@ func TestOnlyReads(t *testing.T) {
 		"'SELECT 1'": false, "selects": false,
 	} {
 		for _, d := range dialects {
-			if got, err := sqldriver.OnlyReads(d, text); err != nil || got != want {
+			if got, err := sqlgen.OnlyReads(d, text); err != nil || got != want {
 				t.Errorf("%q, dialect %s: %v, %v", text, d.Name(), got, err)
 			}
 		}

@@ -18,9 +18,9 @@ import (
 type ownedKind uint8
 
 const (
-	ownedText  ownedKind = iota // a quoted part, a comment, a cast, a number or punctuation
-	ownedWord                   // a keyword or the name of a table, a column or a function
-	ownedParam                  // a parameter, without its colon
+	ownedText     ownedKind = iota // a quoted part, a comment, a cast, a number or punctuation
+	ownedWordPart                  // a keyword or the name of a table, a column or a function
+	ownedParam                     // a parameter, without its colon
 )
 
 // An ownedPart is a part of a statement.
@@ -45,7 +45,7 @@ func readOwned(ws *Writes, text string) ([]ownedPart, error) {
 			if n := skipLength(ws, text); n > 0 {
 				part.text = text[:n]
 			} else if w := nameAt(text); w != "" {
-				part = ownedPart{ownedWord, w}
+				part = ownedPart{ownedWordPart, w}
 			}
 		}
 		out, text = append(out, part), text[len(part.text):]
@@ -54,8 +54,9 @@ func readOwned(ws *Writes, text string) ([]ownedPart, error) {
 }
 
 // Owned writes a statement of the owner into t, with the values of its parameters as arguments. It refuses a text with
-// several statements, and parameters without a value.
-func (t *Text) Owned(text string, parameters func(name string) (value.Value, bool)) error {
+// several statements, and parameters without a value. A parameter that appears twice is two arguments, because the
+// database can need it in two types. With once it is one, so that one place determines the type of all.
+func (t *Text) Owned(text string, once bool, parameters func(name string) (value.Value, bool)) error {
 	parts, err := readOwned(&t.Writes, text)
 	if err != nil {
 		return err
@@ -66,11 +67,11 @@ func (t *Text) Owned(text string, parameters func(name string) (value.Value, boo
 			t.Write(p.text)
 			continue
 		}
-		if _, ok := places[p.text]; !ok {
-			v, ok := parameters(p.text)
-			if !ok {
-				return fmt.Errorf("it has no value for :%s", p.text)
-			}
+		v, ok := parameters(p.text)
+		if !ok {
+			return fmt.Errorf("it has no value for :%s", p.text)
+		}
+		if places[p.text] == "" || !once {
 			places[p.text] = t.Arg(plainArgument(&t.Writes, v))
 		}
 		t.Write(places[p.text])
@@ -78,12 +79,8 @@ func (t *Text) Owned(text string, parameters func(name string) (value.Value, boo
 	return nil
 }
 
-// writing are the words with which a statement, or a part of one, begins to write. A word before a parenthesis is the
-// name of a function.
-var writing = []string{"INTO", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "TRUNCATE"}
-
-// reading are the words with which a statement that reads can begin.
-var reading = []string{"SELECT", "WITH", "VALUES", "TABLE"}
+// nativeStatements are the first words of statements in the database's own SQL that a query can have.
+var nativeStatements = []string{"select", "with", "values", "table"}
 
 // ReadNative returns the parameters of a statement in the database's own SQL, each once. It refuses a text that isn't one
 // statement, or that does something else than read. The errors are sentences for the owner.
@@ -96,20 +93,18 @@ func ReadNative(d Dialect, text string) (parameters []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	first := ""
-	for i, p := range parts {
-		switch {
-		case p.kind == ownedParam && !slices.Contains(parameters, p.text):
+	for _, p := range parts {
+		if p.kind == ownedParam && !slices.Contains(parameters, p.text) {
 			parameters = append(parameters, p.text)
-		case p.kind == ownedWord && first == "":
-			first = strings.ToUpper(p.text)
-		}
-		calls := i+1 < len(parts) && parts[i+1].text == "("
-		if p.kind == ownedWord && !calls && slices.Contains(writing, strings.ToUpper(p.text)) {
-			return nil, fmt.Errorf("it contains %s, and a query only reads. Put quotes around the word if it is a name", strings.ToUpper(p.text))
 		}
 	}
-	if !slices.Contains(reading, first) {
+	words := ownedWords(parts)
+	for _, w := range words {
+		if slices.Contains(writingWords, w.text) && !w.calls { // with a parenthesis it is a function, such as replace
+			return nil, fmt.Errorf("it contains %s, and a query only reads. Put quotes around the word if it is a name", strings.ToUpper(w.text))
+		}
+	}
+	if len(words) == 0 || !slices.Contains(nativeStatements, words[0].text) {
 		return nil, errors.New("it must begin with SELECT, WITH, VALUES or TABLE")
 	}
 	return parameters, nil
@@ -124,7 +119,7 @@ func (w *writer) native() error {
 	if _, err := ReadNative(w.Dialect, w.plan.Native.Text); err != nil {
 		return nativeError(w.plan, err)
 	}
-	err := t.Owned(w.plan.Native.Text, func(name string) (value.Value, bool) {
+	err := t.Owned(w.plan.Native.Text, true, func(name string) (value.Value, bool) {
 		v, ok := w.plan.Native.Params[name]
 		return v, ok
 	})

@@ -1,20 +1,22 @@
-package sqldriver
+package sqlgen
 
 import (
 	"slices"
 	"strings"
-
-	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 )
 
 // OnlyReads reports whether a statement of the application's owner surely changes nothing. It reports false if it
 // can't be sure: a function that is not known here can write.
-func OnlyReads(d sqlgen.Dialect, text string) (bool, error) {
-	t, err := sqlgen.NewText(d)
+func OnlyReads(d Dialect, text string) (bool, error) {
+	t, err := NewText(d)
 	if err != nil {
 		return false, err
 	}
-	words := ownedWords(&t.Writes, text)
+	parts, err := readOwned(&t.Writes, text)
+	if err != nil {
+		return false, nil // several statements
+	}
+	words := ownedWords(parts)
 	if len(words) == 0 || !slices.Contains(readingStatements, words[0].text) {
 		return false, nil
 	}
@@ -54,25 +56,24 @@ type ownedWord struct {
 
 // ownedWords returns the words of a statement. A name that a point joins to others is one word, which no list here
 // contains. A quoted name is the word " only if a parenthesis follows it.
-func ownedWords(ws *sqlgen.Writes, text string) []ownedWord {
+func ownedWords(parts []ownedPart) []ownedWord {
 	var out []ownedWord
 	qualified := false
-	for len(text) > 0 {
-		n := skipLength(ws, text)
-		part := text[:max(n, 1)]
-		text = text[len(part):]
-		calls := strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "(")
+	for i, p := range parts {
+		next := slices.IndexFunc(parts[i+1:], func(p ownedPart) bool { return strings.TrimSpace(p.text) != "" })
+		calls := next >= 0 && parts[i+1+next].text == "("
 		switch {
-		case word(part) == part:
-			if part = strings.ToLower(part); qualified {
-				part = "." + part
+		case p.kind == ownedWordPart:
+			name := strings.ToLower(p.text)
+			if qualified {
+				name = "." + name
 			}
-			out = append(out, ownedWord{part, calls})
-		case calls && n > 0 && strings.IndexByte("\"`", part[0]) >= 0:
+			out = append(out, ownedWord{name, calls})
+		case calls && strings.IndexByte("\"`", p.text[0]) >= 0:
 			out = append(out, ownedWord{`"`, true})
 		}
-		if strings.TrimSpace(part) != "" {
-			qualified = part == "."
+		if strings.TrimSpace(p.text) != "" {
+			qualified = p.text == "."
 		}
 	}
 	return out
