@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -31,6 +30,7 @@ func Compile(declared []Declaration, rules *policy.Policy, found []schema.Class,
 	if err != nil {
 		return nil, err
 	}
+	s.open = everything
 	for _, c := range rules.Catalogue() {
 		s.guarded = s.guarded || c.Guard != nil
 	}
@@ -336,7 +336,7 @@ func (b *builder) try() {
 	if b.Native != "" {
 		return // only the database can tell
 	}
-	who := identity.Principal{ID: "check", Scopes: []identity.Scope{identity.Read, identity.Operator}}
+	who := checker()
 	for _, in := range []value.Value{all, required} {
 		asked, err := b.ask(who, b.arguments.WithDefaults(in), Page{Limit: 1})
 		if err == nil {

@@ -146,8 +146,9 @@ func (q *Query) may(rules *policy.Policy, who identity.Principal) bool {
 
 // A Set is a set of compiled queries under the rules against which they were compiled. The zero Set is empty.
 type Set struct {
-	queries []*Query // sorted by name
-	guarded bool     // some source decides by groups that can change at any time: nothing is remembered
+	queries []*Query       // sorted by name
+	open    *policy.Policy // for a principal that sees everything. See Try
+	guarded bool           // some source decides by groups that can change at any time: nothing is remembered
 
 	mu     sync.Mutex
 	recent []verdict
@@ -161,6 +162,31 @@ type verdict struct {
 
 // mostRecent is the number of principals whose queries a Set remembers.
 const mostRecent = 64
+
+// Try returns the permit to read what q answers to its example, for a check by the owner. The rules hide and mask fields,
+// and select no records. The arguments are those of the example. They are Null if q has no example and needs arguments, or
+// if it needs values of a caller. Then there is no permit.
+func (s *Set) Try(q *Query) (in value.Value, permit policy.Permit, err error) {
+	if len(q.own) > 0 {
+		return in, permit, nil
+	}
+	if in = q.Example; in.IsNull() {
+		if required, _ := q.Input.Get("required"); len(required.List()) > 0 {
+			return in, permit, nil
+		}
+		in = value.OfObject(nil)
+	}
+	asked, err := q.Ask(checker(), in, Page{Limit: 1})
+	if err == nil {
+		permit, err = s.open.Read(checker(), asked)
+	}
+	return in, permit, err
+}
+
+// checker returns a principal that can read everything.
+func checker() identity.Principal {
+	return identity.Principal{ID: "check", Scopes: []identity.Scope{identity.Read, identity.Operator}}
+}
 
 // All returns all queries, sorted by name.
 func (s *Set) All() []*Query {

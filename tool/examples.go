@@ -59,8 +59,8 @@ func exampleClasses(e policy.Example) []string {
 	return tables(q.Statement().Body)
 }
 
-// exampleCall returns the tool and the arguments that answer e.
-func exampleCall(e policy.Example) (name string, args value.Value) {
+// ExampleCall returns the tool and the arguments that answer e.
+func ExampleCall(e policy.Example) (name string, args value.Value) {
 	if e.SQL != "" {
 		return "query_sql", value.OfObject([]value.Member{text("sql", e.SQL)})
 	}
@@ -93,7 +93,7 @@ func exampleLine(e policy.Example) string {
 // tryExample returns nil if the caller may make the query of e, which isn't run. Tools that describe classes or list
 // tools have no query to permit. They would also show examples again.
 func (s *Set) tryExample(ctx context.Context, c *bailiwick.Call, e policy.Example) error {
-	name, args := exampleCall(e)
+	name, args := ExampleCall(e)
 	t := s.registered().byName[name]
 	if t == nil || !t.queries || t.Category == Schema || t.Category == Discovery || !c.MayCall(name) {
 		return policy.UnknownToolError("unknown_tool")

@@ -21,12 +21,15 @@ import (
 func checkCommand(t *terminal.Terminal) *cobra.Command {
 	var from app.Setup
 	var thorough bool
+	var name string
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check a configuration against its databases, and say what agents would see",
 		Long: "Check a configuration against its databases, and say what agents would see. It looks at a sample of the values that agents could\n" +
 			"see. Fields whose values look like credentials are hidden, whatever the rules say, until lift names them. With --values it takes\n" +
-			"larger samples of every class, without a bound on all of them. It prints for each field how many values it saw. It prints no value.",
+			"larger samples of every class, without a bound on all of them. It prints for each field how many values it saw. It prints no value.\n\n" +
+			"It runs each declared query with its example, for all tenants, and prints the first record. With --as, it also answers the examples\n" +
+			"of classes as that principal, and names those that fail. Ends with code 1 when a query or an example fails.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := from.Load()
@@ -34,14 +37,21 @@ func checkCommand(t *terminal.Terminal) *cobra.Command {
 				return err
 			}
 			r, err := examine(cmd.Context(), c, thorough)
-			if err != nil {
-				return err
+			if err == nil && name != "" {
+				err = r.tryExamples(cmd.Context(), c, name)
 			}
-			return printExamination(t, r)
+			if err == nil {
+				err = printExamination(t, r)
+			}
+			if err == nil && r.failed() {
+				return terminal.ErrSaid
+			}
+			return err
 		},
 	}
 	from.Flags(cmd.Flags())
 	cmd.Flags().BoolVar(&thorough, "values", false, "look at larger samples of the values of every class, and print counts for each field")
+	cmd.Flags().StringVar(&name, "as", "", "answer the examples of classes as `WHO`: a token by its ID or name, stdio or anonymous")
 	return cmd
 }
 
@@ -53,6 +63,11 @@ type examination struct {
 	Gates    []config.SetGate  `json:"gates"`
 	Warnings []string          `json:"warnings"`
 	Values   []app.FieldValues `json:"values,omitempty"` // only with --values
+
+	Queries  []app.QueryTrial `json:"queries,omitempty"`
+	Examples *exampleTrials   `json:"examples,omitempty"` // only with --as
+
+	survey *app.Survey
 }
 
 // examine compiles the rules of c against the classes of its sources.
@@ -85,7 +100,10 @@ func examine(ctx context.Context, c *config.Config, thorough bool) (*examination
 	if thorough {
 		r.Values = s.Values.Fields
 	}
-	r.APIs = policyops.APIs(s.Policy)
+	r.survey, r.APIs = s, policyops.APIs(s.Policy)
+	if r.Queries, err = s.TryQueries(ctx, c); err != nil {
+		return nil, err
+	}
 	r.Classes, err = policyops.Report(s.Policy.Rules(), s.Policy.Catalogue())
 	return r, err
 }
@@ -137,6 +155,9 @@ func printExamination(t *terminal.Terminal, r *examination) error {
 	}
 	printHiddenFields(t, r)
 	if err := printValues(t, r.Values); err != nil {
+		return err
+	}
+	if err := printTrials(t, r); err != nil {
 		return err
 	}
 	operate.PrintGates(t, r.Gates)

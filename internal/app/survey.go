@@ -32,6 +32,9 @@ type Survey struct {
 	Queries  *declared.Set
 	Values   *Values  // nil until Sample is called
 	Warnings []string // about unsupported settings, and parts that sources omit
+
+	found   []schema.Class       // as the sources describe them
+	natives declared.NativeCheck // checks statements in the own SQL of a source
 }
 
 // Examine opens the sources of c in turn, reads their classes, and compiles the rules. It reads no records. All faults
@@ -54,7 +57,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	_, err := Prompts(c)
 	errs = append(errs, checkTools(c), err)
 	if !failed { // all classes are known, so the names in rules must exist
-		found := copyFields(catalogue)
+		s.found = copyFields(catalogue)
 		rules := c.Rules
 		rules.Native = declared.Natives(c.Queries)
 		if s.Policy, err = policy.New(rules, catalogue); err != nil {
@@ -68,9 +71,10 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 			var wrong error
 			s.Metrics, wrong = metric.Compile(c.Metrics, s.Policy)
 			var unfit error
-			s.Queries, unfit = declared.Compile(c.Queries, s.Policy, found, func(name, statement string) ([]string, error) {
+			s.natives = func(name, statement string) ([]string, error) {
 				return source.CheckNative(readers[name], name, statement)
-			})
+			}
+			s.Queries, unfit = declared.Compile(c.Queries, s.Policy, s.found, s.natives)
 			errs = append(errs, RuleFaults(c, err), RuleFaults(c, wrong), RuleFaults(c, unfit))
 		}
 		warnings, err := c.CheckLists(namesOf(c, catalogue))

@@ -211,7 +211,7 @@ func checkTools(c *config.Config) error {
 	if faults.Faults != nil {
 		clash = faults
 	}
-	return merge(&config.Config{}, []error{c.CheckTools(names), clash})
+	return merge(&config.Config{}, []error{c.CheckTools(names), clash, checkExamples(c)})
 }
 
 // servedTools returns the tools that c serves over sources. Tools for one kind of source are served only if c has a

@@ -494,7 +494,7 @@ func walk(t *testing.T, visit func(dir, path string, file *ast.File, fset *token
 // TestHouse holds the size of the house: few rooms, few arrows between them, and no room that is a wall inside of an idea.
 // It prints the figures.
 func TestHouse(t *testing.T) {
-	const maxPackages, maxInternal, maxArrows, maxImports = 89, 50, 661, 27
+	const maxPackages, maxInternal, maxArrows, maxImports = 89, 50, 664, 27
 	// These small packages stay apart for a reason.
 	apart := map[string]string{
 		"source/memory":               "programs can serve their own records with it",

@@ -17,14 +17,32 @@ import (
 func EvalCommand(t *terminal.Terminal) *cobra.Command {
 	e := &evaluation{Terminal: t}
 	cmd := &cobra.Command{
-		Use:   "eval FILE",
+		Use:   "eval [FILE]",
 		Short: "Have a model answer questions whose answers are known, and count",
 		Long: "Have a model answer questions whose answers are known, as an agent behind a configuration's rules, and count: right,\n" +
 			"wrong, refused, calls, tokens, cost. --against does the same with another configuration and shows the difference, so\n" +
-			"that one can see whether a rule, a description or a model helps. Exit code 1: something was seen that must never be.",
-		Example: "  bailiwick eval examples/eval/tracker.yaml --config bailiwick.yaml --against stricter.yaml",
-		Args:    terminal.These(1, "FILE"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return e.run(cmd.Context(), args[0]) },
+			"that one can see whether a rule, a description or a model helps. Exit code 1: something was seen that must never be.\n\n" +
+			"Without FILE it asks the examples of classes, and expects their own answers.",
+		Example: "  bailiwick eval examples/eval/tracker.yaml --config bailiwick.yaml --against stricter.yaml\n  bailiwick eval --as acme",
+		Args:    terminal.These(0, "FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				f, err := e.examples(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return e.run(cmd.Context(), f)
+			}
+			data, err := os.ReadFile(args[0])
+			if err != nil {
+				return fmt.Errorf("read the questions: %w", err)
+			}
+			f, err := parse(args[0], data)
+			if err != nil {
+				return err
+			}
+			return e.run(cmd.Context(), f)
+		},
 	}
 	e.Flags(cmd.Flags())
 	cmd.Flags().StringVar(&e.against, "against", "", "a second configuration `FILE` to compare with")
@@ -81,17 +99,9 @@ func (t *tally) add(r graded) {
 	t.Calls, t.Tokens, t.Cost = t.Calls+r.Calls, t.Tokens+r.Tokens, t.Cost+r.Cost
 }
 
-// run asks all questions of the file with one configuration, or with two to compare them. A wrong answer is not an
+// run asks all questions of f with one configuration, or with two to compare them. A wrong answer is not an
 // error. The exit code is 1 only after a leak.
-func (e *evaluation) run(ctx context.Context, path string) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("read the questions: %w", err)
-	}
-	f, err := parse(path, data)
-	if err != nil {
-		return err
-	}
+func (e *evaluation) run(ctx context.Context, f *file) error {
 	p, err := provider()
 	if err != nil {
 		return err

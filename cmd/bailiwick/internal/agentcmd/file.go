@@ -18,7 +18,7 @@ type file struct {
 // A who is a principal that asks questions.
 type who struct{ tenant, scopes string }
 
-// A question has exactly one expected answer: value, number, set, refused or proposes.
+// A question has exactly one expected answer: value, number, set, all, refused or proposes.
 type question struct {
 	id, scenario, ask, as string
 	tier                  int // difficulty from 1 to 5, or 0 if not set
@@ -27,6 +27,7 @@ type question struct {
 	number   *float64 // nil if the expected answer isn't a number
 	within   float64  // allowed difference between the answer and number
 	set      []string // names, in any order
+	all      []string // texts that the answer must contain
 	refused  bool     // the model can't know the answer
 	proposes bool     // the call must create a pending change
 

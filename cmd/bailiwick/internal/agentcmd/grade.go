@@ -85,6 +85,8 @@ func (q question) fits(answer string) bool {
 		return strings.EqualFold(answer, evaluateBare(q.value))
 	case q.set != nil:
 		return slices.Equal(members(strings.Split(answer, ";")), members(q.set))
+	case q.all != nil:
+		return hasAll(answer, q.all)
 	}
 	return false
 }

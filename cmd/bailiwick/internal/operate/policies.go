@@ -39,11 +39,16 @@ func policyLook(ctx context.Context, c *config.Config) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newScene(survey, c), nil
+}
+
+// newScene returns the scene of a configuration, without the tokens of its store.
+func newScene(survey *app.Survey, c *config.Config) *scene {
 	s := &scene{Survey: survey, config: c, directory: policyops.CallDirectory{Tokens: map[string]identity.Principal{}, Stdio: c.Stdio}}
 	if c.Auth.Anonymous != nil {
 		s.directory.Anonymous = *c.Auth.Anonymous
 	}
-	return s, nil
+	return s
 }
 
 // printSamplingNote prints that a running gateway also hides fields because of their values. The policy commands
@@ -124,6 +129,15 @@ func (s *scene) as(name string) (identity.Principal, error) {
 		ids[i] = k.ID
 	}
 	return identity.Principal{}, config.Usagef("%d tokens are called %s. Name one by its ID: %s", len(found), name, strings.Join(ids, ", "))
+}
+
+// Principal returns a principal of c by name: stdio, anonymous, or the ID, the name or the secret of a token.
+func Principal(ctx context.Context, c *config.Config, survey *app.Survey, name string) (identity.Principal, error) {
+	s := newScene(survey, c)
+	if err := s.know(ctx, c.Store); err != nil {
+		return identity.Principal{}, err
+	}
+	return s.as(name)
 }
 
 // A place is the position of a rule in a file, or in the record of a token.
