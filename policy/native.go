@@ -27,7 +27,7 @@ type NativeRule struct {
 type ReturnedColumn struct {
 	Name string
 	Type schema.Type
-	Mask Mask // Partial, Hash or Null, or "" for none
+	Mask Mask // Partial, Hash, Null or, for a column without a mask, ""
 }
 
 // A NativeFault is one error in a NativeRule.

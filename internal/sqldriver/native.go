@@ -17,9 +17,9 @@ import (
 // A runner is Database.Run.
 type runner func(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error
 
-// nativeRun returns a runner for statements of the owner. The text of such a statement stays as it is, so nativeRun
-// skips the records of earlier pages, ends after the limit, and checks that each value is of the type that the owner
-// declared. Masks depend on the type. A value that is too long becomes a value.Cut.
+// nativeRun returns a runner for statements of the owner. The text of such a statement stays as it is. So the runner
+// skips the records of earlier pages and ends after the limit. It also checks that each value is of the type that the
+// owner declared, because masks depend on the type. A value that is too long becomes a value.Cut.
 func nativeRun(db Database) runner {
 	return func(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
 		most := plan.Most

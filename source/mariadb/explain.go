@@ -60,3 +60,8 @@ func table(rows *sql.Rows) ([]string, error) {
 
 // Pool implements source.Pooled.
 func (s *Source) Pool() source.Pool { return sqldriver.Pool(s.db.Stats()) }
+
+// CheckNative implements source.NativeReader.
+func (s *Source) CheckNative(statement string) ([]string, error) {
+	return sqlgen.ReadNative(Dialect(), statement)
+}

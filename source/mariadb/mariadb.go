@@ -164,11 +164,6 @@ const grace = 2 * time.Second
 // again is the pause between two KILLs of the same statement.
 const again = 100 * time.Millisecond
 
-// CheckNative implements source.NativeReader.
-func (s *Source) CheckNative(statement string) ([]string, error) {
-	return sqlgen.ReadNative(Dialect(), statement)
-}
-
 // engine implements sqldriver.Database.
 type engine struct{ *Source }
 

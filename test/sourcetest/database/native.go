@@ -40,9 +40,9 @@ var natives = []struct{ statement, params, returns, want string }{
 	{"SET x = 1", ``, "id integer", "!unsupported_by_source: it must begin with SELECT, WITH, VALUES or TABLE"},
 }
 
-// TestNative runs statements of an owner in the database's own SQL: answers, arguments that are only values, results that
-// the owner didn't declare, pages, masks, long values, and more statements of the adapter, which must fail. values
-// are the names of the columns of VALUES.
+// TestNative runs statements of an owner in the database's own SQL. Arguments are only values, and a result that the owner
+// didn't declare is refused. refused are more statements of the adapter, which must fail. values are the names of the
+// columns of VALUES.
 func (d *Database) TestNative(t *testing.T, values [2]string, refused ...string) {
 	src := d.OpenWith(t, "CREATE TABLE sales (id INTEGER PRIMARY KEY, name VARCHAR(40), total NUMERIC(10,2), on_day DATE, at TIMESTAMP NULL)",
 		"INSERT INTO sales VALUES (1, 'ann', 10.25, '2026-01-02', '2026-01-02 03:04:05'), (2, 'bob', 20.25, NULL, NULL), (3, NULL, 1, NULL, NULL)")
@@ -51,29 +51,29 @@ func (d *Database) TestNative(t *testing.T, values [2]string, refused ...string)
 		for _, name := range values {
 			returns = strings.Replace(returns, "*", name, 1)
 		}
-		if got := answerNative(t, src, tt.statement, tt.params, returns, 10, policy.Position{}); !strings.HasPrefix(got, tt.want) || got != tt.want && !strings.HasPrefix(tt.want, "!") {
+		if got := answerNative(t, src, ownStatement{tt.statement, tt.params, returns, 10, policy.Position{}}); !strings.HasPrefix(got, tt.want) || got != tt.want && !strings.HasPrefix(tt.want, "!") {
 			t.Errorf("%s\n got %s\nwant %s", tt.statement, got, tt.want)
 		}
 	}
 	for _, statement := range refused {
-		if got := answerNative(t, src, statement, "", "n integer", 10, policy.Position{}); !strings.HasPrefix(got, "!upstream_error") {
+		if got := answerNative(t, src, ownStatement{statement, "", "n integer", 10, policy.Position{}}); !strings.HasPrefix(got, "!upstream_error") {
 			t.Errorf("%s: %s", statement, got)
 		}
 	}
-	if got := answerNative(t, src, "SELECT id FROM sales ORDER BY id", "", "id integer", 1, policy.Position{}); got != "1 | 2" {
+	if got := answerNative(t, src, ownStatement{"SELECT id FROM sales ORDER BY id", "", "id integer", 1, policy.Position{}}); got != "1 | 2" {
 		t.Errorf("a page with one record more: %s", got)
 	}
-	if got := answerNative(t, src, "SELECT id FROM sales ORDER BY id", "", "id integer", 1, policy.Position{Skip: 1}); got != "2 | 3" {
+	if got := answerNative(t, src, ownStatement{"SELECT id FROM sales ORDER BY id", "", "id integer", 1, policy.Position{Skip: 1}}); got != "2 | 3" {
 		t.Errorf("the second page: %s", got)
 	}
-	if got := answerNative(t, src, "SELECT name FROM sales WHERE id = 1", "", "name string partial", 1, policy.Position{}); got != `"ann"` {
+	if got := answerNative(t, src, ownStatement{"SELECT name FROM sales WHERE id = 1", "", "name string partial", 1, policy.Position{}}); got != `"ann"` {
 		t.Errorf("a value before it is masked: %s", got)
 	}
 	long := "SELECT repeat(name, 1000) AS name FROM sales WHERE id = 1"
 	if d.Kind == sourcetest.SQLite {
 		long = "SELECT replace(hex(zeroblob(1000)), '00', name) AS name FROM sales WHERE id = 1"
 	}
-	if got := answerNative(t, src, long, "", "name string", 1, policy.Position{}); got != "cut 3000" {
+	if got := answerNative(t, src, ownStatement{long, "", "name string", 1, policy.Position{}}); got != "cut 3000" {
 		t.Errorf("a long value: %.80s", got)
 	}
 }
@@ -82,14 +82,21 @@ func (d *Database) TestNative(t *testing.T, values [2]string, refused ...string)
 // declares are "name type". A failed answer is a ! with the code and the error for operators.
 func AnswerNative(t *testing.T, src source.Source, statement, returns string) string {
 	t.Helper()
-	return answerNative(t, src, statement, "", returns, 10, policy.Position{})
+	return answerNative(t, src, ownStatement{statement, "", returns, 10, policy.Position{}})
+}
+
+// An ownStatement is a statement of an owner with its parameters and returned columns, and the page to read.
+type ownStatement struct {
+	statement, params, returns string
+	limit                      int
+	at                         policy.Position
 }
 
 // answerNative returns the answer of a statement, with values of at most 1,000 bytes, or the error after a !.
-func answerNative(t *testing.T, src source.Source, statement, params, returns string, limit int, at policy.Position) string {
+func answerNative(t *testing.T, src source.Source, of ownStatement) string {
 	t.Helper()
-	rule := policy.NativeRule{Source: "app", Text: statement}
-	for _, column := range strings.Split(returns, ", ") {
+	rule := policy.NativeRule{Source: "app", Text: of.statement}
+	for _, column := range strings.Split(of.returns, ", ") {
 		parts := append(strings.Fields(column), "")
 		kind, ok := schema.TypeOf(parts[1])
 		if !ok {
@@ -102,8 +109,8 @@ func answerNative(t *testing.T, src source.Source, statement, params, returns st
 		t.Fatal(err)
 	}
 	given := map[string]value.Value{}
-	if params != "" {
-		v, err := value.Read([]byte(params), 0)
+	if of.params != "" {
+		v, err := value.Read([]byte(of.params), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,9 +118,9 @@ func answerNative(t *testing.T, src source.Source, statement, params, returns st
 			given[m.Name] = m.Value
 		}
 	}
-	permit, err := p.Read(identity.Principal{ID: "t", Scopes: []identity.Scope{identity.Read}}, &query.Native{Name: "own", Params: given, Limit: limit})
+	permit, err := p.Read(identity.Principal{ID: "t", Scopes: []identity.Scope{identity.Read}}, &query.Native{Name: "own", Params: given, Limit: of.limit})
 	if err == nil {
-		permit, err = permit.From(at)
+		permit, err = permit.From(of.at)
 	}
 	if err == nil {
 		permit, err = permit.Within(1000)
