@@ -69,4 +69,6 @@ func TestGoldenPipelines(t *testing.T) { suite.TestGoldenPipelines(t) }
 func TestMeasures(t *testing.T) { measures.Run(t, suite.Load(t, questions.Shop(t))) }
 
 // TestNative runs statements of an owner. A DuckDB file is opened read-only.
-func TestNative(t *testing.T) { suite.TestNative(t, [2]string{"col0", "col1"}, "SELECT nextval('none') AS n") }
+func TestNative(t *testing.T) {
+	suite.TestNative(t, [2]string{"col0", "col1"}, "SELECT nextval('none') AS n")
+}
