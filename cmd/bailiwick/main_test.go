@@ -38,13 +38,17 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("testdata/script/*.txtar")
-	if err != nil || files == nil {
-		t.Fatal(files, err)
-	}
-	// BAILIWICK_PLAIN is a folder with the program built without the race detector. With the detector a command takes
-	// three times the processor time, mostly at its start. Scripts therefore run the plain program, unless a process
-	// serves, talks to a model, or runs in parallel with the script.
+	runScripts(t, scriptsIn(t, "testdata/script"), func(env *testscript.Env) error {
+		env.Setenv("EXAMPLES", examples)
+		return nil
+	})
+}
+
+// runScripts runs the scripts in files after setup. BAILIWICK_PLAIN is a folder with the program built without the race
+// detector. With the detector a command takes three times the processor time, mostly at its start. Commands therefore
+// run the plain program. Servers that start and follow run have the detector. So have all processes of a script in
+// which a command serves, talks to a model, or runs in parallel with the script.
+func runScripts(t *testing.T, files []string, setup func(*testscript.Env) error) {
 	plain := os.Getenv("BAILIWICK_PLAIN")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -58,57 +62,62 @@ func TestScripts(t *testing.T) {
 		testscript.Run(t, testscript.Params{Files: []string{file}, Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
 			Setup: func(env *testscript.Env) error {
 				env.Setenv("GORACE", os.Getenv("GORACE"))
-				env.Setenv("EXAMPLES", examples)
 				env.Setenv("PATH", ahead+env.Getenv("PATH"))
-				return nil
+				return setup(env)
 			}})
 	}
 }
 
-// several matches scripts in which a process serves, talks to a model, or runs in parallel with the script.
-var several = regexp.MustCompile(`(?m)^start |bailiwick (serve|demo|ask|chat)\b|&$`)
+// several matches scripts in which a command serves, talks to a model, or runs in parallel with the script.
+var several = regexp.MustCompile(`(?m)^(!|exec|code|until) .*bailiwick (serve|demo|ask|chat)\b|&$`)
+
+// scriptsIn returns the scripts in a folder.
+func scriptsIn(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	if err != nil || files == nil {
+		t.Fatal(files, err)
+	}
+	return files
+}
 
 // TestPostgres runs the scripts that require PostgreSQL. $PG is the URL of an empty database behind a gate that can
 // be shut.
 func TestPostgres(t *testing.T) {
 	database := services.Postgres(t)
-	testscript.Run(t, testscript.Params{Dir: "testdata/postgres", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("GORACE", os.Getenv("GORACE"))
-			u, err := url.Parse(database)
-			if err != nil {
-				return err
-			}
-			g, err := newGate(u.Host)
-			if err != nil {
-				return err
-			}
-			env.Defer(g.shut)
-			env.Values["gate"] = g
-			u.Host = g.addr
-			password, _ := u.User.Password()
-			env.Setenv("DIRECT", database)
-			env.Setenv("PG", u.String())
-			env.Setenv("PASSWORD", password)
-			return nil
-		}})
+	runScripts(t, scriptsIn(t, "testdata/postgres"), func(env *testscript.Env) error {
+		u, err := url.Parse(database)
+		if err != nil {
+			return err
+		}
+		g, err := newGate(u.Host)
+		if err != nil {
+			return err
+		}
+		env.Defer(g.shut)
+		env.Values["gate"] = g
+		u.Host = g.addr
+		password, _ := u.User.Password()
+		env.Setenv("DIRECT", database)
+		env.Setenv("PG", u.String())
+		env.Setenv("PASSWORD", password)
+		return nil
+	})
 }
 
 // TestMariaDB runs the scripts that require MariaDB. $DIRECT is the URL of an empty database.
 func TestMariaDB(t *testing.T) {
 	database := services.MariaDB(t)
-	testscript.Run(t, testscript.Params{Dir: "testdata/mariadb", Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("GORACE", os.Getenv("GORACE"))
-			u, err := url.Parse(database)
-			if err != nil {
-				return err
-			}
-			password, _ := u.User.Password()
-			env.Setenv("DIRECT", database)
-			env.Setenv("PASSWORD", password)
-			return nil
-		}})
+	runScripts(t, scriptsIn(t, "testdata/mariadb"), func(env *testscript.Env) error {
+		u, err := url.Parse(database)
+		if err != nil {
+			return err
+		}
+		password, _ := u.User.Password()
+		env.Setenv("DIRECT", database)
+		env.Setenv("PASSWORD", password)
+		return nil
+	})
 }
 
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){

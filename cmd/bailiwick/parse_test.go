@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -25,11 +24,7 @@ import (
 // TestParse runs the scripts that require a Parse Server. They run one after another, because each sees the classes
 // that the others create.
 func TestParse(t *testing.T) {
-	scripts, err := filepath.Glob("testdata/parse/*.txtar")
-	if err != nil || scripts == nil {
-		t.Fatal(scripts, err)
-	}
-	for _, file := range scripts {
+	for _, file := range scriptsIn(t, "testdata/parse") {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { playParse(t, services.Parse(t), file) })
 	}
 }
@@ -46,23 +41,21 @@ func playParse(t *testing.T, s services.ParseServer, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{Files: []string{file}, Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("GORACE", os.Getenv("GORACE"))
-			to, err := url.Parse(strings.TrimSuffix(s.URL(), "/parse"))
-			if err != nil {
-				return err
-			}
-			f := &parseFront{to: httputil.NewSingleHostReverseProxy(to)}
-			server := httptest.NewServer(f)
-			env.Defer(server.Close)
-			env.Values["front"] = f
-			for name, v := range map[string]string{"PARSE": s.URL(), "FRONT": server.URL + "/parse", "EXAMPLES": examples, "PARSE_APP_ID": s.AppID, "PARSE_MASTER_KEY": s.MasterKey,
-				"PARSE_REST_KEY": s.RESTKey, "PARSE_URL": s.URL(), "CLASS": "Gone" + rand.Text()[:6]} {
-				env.Setenv(name, v)
-			}
-			return nil
-		}})
+	runScripts(t, []string{file}, func(env *testscript.Env) error {
+		to, err := url.Parse(strings.TrimSuffix(s.URL(), "/parse"))
+		if err != nil {
+			return err
+		}
+		f := &parseFront{to: httputil.NewSingleHostReverseProxy(to)}
+		server := httptest.NewServer(f)
+		env.Defer(server.Close)
+		env.Values["front"] = f
+		for name, v := range map[string]string{"PARSE": s.URL(), "FRONT": server.URL + "/parse", "EXAMPLES": examples, "PARSE_APP_ID": s.AppID, "PARSE_MASTER_KEY": s.MasterKey,
+			"PARSE_REST_KEY": s.RESTKey, "PARSE_URL": s.URL(), "CLASS": "Gone" + rand.Text()[:6]} {
+			env.Setenv(name, v)
+		}
+		return nil
+	})
 }
 
 // A parseFront forwards requests to a Parse Server or answers itself.
@@ -143,22 +136,16 @@ func playMongoDB(t *testing.T, server func(testing.TB) string, dirs ...string) {
 	server(t) // starts the server or skips the test
 	var files []string
 	for _, dir := range dirs {
-		found, err := filepath.Glob(dir + "/*.txtar")
-		if err != nil || found == nil {
-			t.Fatal(dir, err)
-		}
-		files = append(files, found...)
+		files = append(files, scriptsIn(t, dir)...)
 	}
-	testscript.Run(t, testscript.Params{Files: files, Cmds: commands, RequireExplicitExec: true, RequireUniqueNames: true,
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("GORACE", os.Getenv("GORACE"))
-			database := server(t)
-			host, name, _ := strings.Cut(strings.TrimPrefix(database, "mongodb://"), "/")
-			env.Setenv("MONGODB", database)
-			env.Setenv("MONGODB_HOST", host)
-			env.Setenv("MONGODB_NAME", name)
-			return nil
-		}})
+	runScripts(t, files, func(env *testscript.Env) error {
+		database := server(t)
+		host, name, _ := strings.Cut(strings.TrimPrefix(database, "mongodb://"), "/")
+		env.Setenv("MONGODB", database)
+		env.Setenv("MONGODB_HOST", host)
+		env.Setenv("MONGODB_NAME", name)
+		return nil
+	})
 }
 
 // insert COLLECTION DOCUMENT... adds documents in extended JSON to $MONGODB. LONG stands for 15 MiB of text, and DEEP
