@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/action"
 	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/metric"
@@ -262,4 +263,14 @@ func (c *Call) native(ctx context.Context, q *query.Native) (*result.Page, error
 // checkNative implements declared.NativeCheck over the sources.
 func (g *Gateway) checkNative(name, statement string) ([]string, error) {
 	return source.CheckNative(g.options.Sources[name], name, statement)
+}
+
+// Regime returns the rules in force, with the declared queries and metrics, for operators to query.
+func (g *Gateway) Regime(tools []policyops.Tool) (*policyops.Regime, error) {
+	now := g.force.Load()
+	r, err := policyops.NewRegime(g.rules(context.Background(), now.policy), tools)
+	if err == nil {
+		r.Declare(now.queries, now.metrics)
+	}
+	return r, err
 }

@@ -31,7 +31,8 @@ type (
 	ToolUse = policyops.Tool
 	// A Description is everything that a principal may see and do. It names the Principal, its Name, Kind, Owner,
 	// Tenant, Parent and Scopes. It also has the digest of the Rules in force, and the Tools that the principal may
-	// call. It lists the principal's Classes, the classes Hidden from it, its view of APIs, and its Limits.
+	// call. It lists the principal's Classes, the classes Hidden from it, its view of APIs, its declared Queries, its
+	// Metrics, and its Limits.
 	Description = policyops.Description
 	// A ClassView is a class as a principal sees it: the Class, the Name by which the principal addresses it, and its
 	// visible Fields. Hidden lists the other fields with the reasons. Layers are the conditions on every record.
@@ -83,11 +84,6 @@ func (g *Gateway) WouldPermit(p identity.Principal, tools []ToolUse, tool, class
 // Views returns every view visible to p under the rules in force, ordered by source and name.
 func (g *Gateway) Views(p identity.Principal) []*policy.View {
 	return g.rules(context.Background(), g.force.Load().policy).Views(p)
-}
-
-// Regime returns the rules in force, for operators to query.
-func (g *Gateway) Regime(tools []policyops.Tool) (*policyops.Regime, error) {
-	return policyops.NewRegime(g.rules(context.Background(), g.force.Load().policy), tools)
 }
 
 // errPermitted is the error of the first query of a trial, if the caller may make it.

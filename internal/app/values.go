@@ -112,7 +112,9 @@ func (s *Survey) withhold(c *config.Config, fields map[string][]string) (err err
 	for i, w := range s.Values.Withheld {
 		_, s.Values.Withheld[i].Whole = p.WithheldFields(w.Class)
 	}
-	s.Regime, err = policyops.NewRegime(s.Policy, offers(c))
+	if s.Regime, err = policyops.NewRegime(s.Policy, offers(c)); err == nil {
+		s.Regime.Declare(s.Queries, s.Metrics)
+	}
 	return err
 }
 

@@ -3,6 +3,7 @@ package policyops
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
@@ -52,6 +53,8 @@ type Want struct {
 	Layers  []string                // the names of the layers, in order
 	Sees    map[string]query.Filter // the expected filter of each layer
 	Tools   []string                // the complete list of tools that may be called
+	Has     []string                // declared queries and metrics that it has, as queries.<name> and metrics.<name>
+	Lacks   []string                // likewise, that it doesn't have
 }
 
 // ParseTests parses a test file. It returns errors of the file as a *yamlconf.Error.
@@ -205,6 +208,8 @@ func (w *Want) shape() yamlconf.Shape {
 		{Name: "layers", Doc: "What narrows the records, in order: tenant, principal, canonical", Shape: yamlconf.List(&w.Layers, "layers", nil)},
 		{Name: "sees", Doc: "By layer: the where object that it holds records to", Shape: sees},
 		{Name: "tools", Doc: "The tools that may be called, all of them", Shape: yamlconf.List(&w.Tools, "tools", nil)},
+		{Name: "has", Doc: "Declared queries and metrics that it has: queries.<name>, metrics.<name>", Shape: yamlconf.List(&w.Has, "names", declaredName)},
+		{Name: "lacks", Doc: "Declared queries and metrics that it doesn't have", Shape: yamlconf.List(&w.Lacks, "names", declaredName)},
 	}, func(r *yamlconf.Reader, n yamlconf.Node, at string) {
 		looks := w.Visible != nil || w.Hidden != nil || w.Only != nil || w.Masked != nil || w.Layers != nil || w.Sees != nil
 		switch {
@@ -220,4 +225,12 @@ func (w *Want) shape() yamlconf.Shape {
 		}
 	})
 	return yamlconf.Either(outcome, full)
+}
+
+// declaredName checks the form of a name in Has and Lacks.
+func declaredName(name string) string {
+	if kind, rest, ok := strings.Cut(name, "."); ok && rest != "" && (kind == "queries" || kind == "metrics") {
+		return ""
+	}
+	return "must be queries.<name> or metrics.<name>"
 }

@@ -28,6 +28,8 @@ const (
 	unscoped           Code = "unscoped"            // a class with tenants is related to a class without, or an operation has no bound parameter
 	openClasses        Code = "open"                // an API operation that may not be meant for agents, or a source that acts as master
 	uncallable         Code = "uncallable"          // agents see an operation that can't be called
+	trusted            Code = "trusted"             // a declared query reads the database directly
+	absent             Code = "absent"              // a metric reads a field that is hidden or masked for some principal
 	Derived            Code = "derived"             // fields are denied or masked because the database derives them from denied or masked fields
 )
 
@@ -39,7 +41,7 @@ const (
 
 // Codes returns all codes.
 func Codes() []Code {
-	return []Code{MissingDescription, unresolved, dead, drift, unscoped, openClasses, uncallable, Derived, Withheld, liftedDenials}
+	return []Code{MissingDescription, unresolved, dead, drift, unscoped, openClasses, uncallable, trusted, absent, Derived, Withheld, liftedDenials}
 }
 
 // A Finding is a part of the configuration that an operator should check.
@@ -80,6 +82,8 @@ func Findings(regime *Regime, holders []Holder, values FieldValues) ([]Finding, 
 	}
 	l.masters()
 	l.apis()
+	l.trustedQueries(holders)
+	l.absentMetrics(holders)
 	for _, h := range holders {
 		l.holder(h)
 	}

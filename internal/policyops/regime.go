@@ -3,6 +3,8 @@ package policyops
 import (
 	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/declared"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -21,6 +23,8 @@ type Regime struct {
 	tools   []Tool
 	classes map[string]*schema.Class // by "source.Class"
 	floor   map[string][]string      // the fields that are visible without any rule, by "source.Class"
+	queries *declared.Set            // nil means none
+	metrics *metric.Set              // likewise
 }
 
 // NewRegime returns the Regime of a policy.

@@ -139,6 +139,7 @@ func (r *run) compareView() {
 		tools := r.regime.Describe(r.who).Tools
 		r.same("tools", w.Tools, tools)
 	}
+	r.declared()
 	if r.test.When.Class == "" || w.Refused || !r.result.Verdict.Allowed {
 		return
 	}
@@ -187,6 +188,30 @@ func (r *run) compareView() {
 		r.differs("layers", strings.Join(w.Layers, ", "), strings.Join(layers, ", "))
 	}
 	r.filters(view.Layers)
+}
+
+// declared compares the declared queries and metrics of the principal. A name that isn't declared differs, because a test
+// of a misspelt name could never fail.
+func (r *run) declared() {
+	want := &r.test.Want
+	if want.Has == nil && want.Lacks == nil {
+		return
+	}
+	known, has := r.regime.declaredNames(), r.regime.declaredOf(r.who)
+	for _, part := range []struct {
+		names     []string
+		has       bool
+		want, got string
+	}{{want.Has, true, "has it", "doesn't have it"}, {want.Lacks, false, "doesn't have it", "has it"}} {
+		for _, name := range part.names {
+			switch {
+			case !slices.Contains(known, name):
+				r.differs(name, part.want, "not declared"+problem.DidYouMean(problem.Nearest(name, known, 2)))
+			case slices.Contains(has, name) != part.has:
+				r.differs(name, part.want, part.got)
+			}
+		}
+	}
 }
 
 // filters compares the filters of the layers.

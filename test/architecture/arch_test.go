@@ -137,7 +137,7 @@ var mayImport = map[string]string{
 	"internal/webhook": "change identity internal/edge internal/expression internal/review problem write",
 
 	// for operators
-	"internal/policyops": "audit identity internal/expression internal/openapi/calls internal/openapi/spec internal/samples internal/yamlconf policy problem query schema value write",
+	"internal/policyops": "audit declared identity internal/expression internal/openapi/calls internal/openapi/spec internal/samples internal/yamlconf metric policy problem query schema value write",
 
 	"internal/scaffold": "internal/config internal/edge internal/openapi/spec internal/policyops internal/samples internal/secretnames policy schema",
 
@@ -494,7 +494,7 @@ func walk(t *testing.T, visit func(dir, path string, file *ast.File, fset *token
 // TestHouse holds the size of the house: few rooms, few arrows between them, and no room that is a wall inside of an idea.
 // It prints the figures.
 func TestHouse(t *testing.T) {
-	const maxPackages, maxInternal, maxArrows, maxImports = 89, 50, 664, 27
+	const maxPackages, maxInternal, maxArrows, maxImports = 89, 50, 666, 27
 	// These small packages stay apart for a reason.
 	apart := map[string]string{
 		"source/memory":               "programs can serve their own records with it",

@@ -32,6 +32,8 @@ func policyAudit(t *terminal.Terminal) *cobra.Command {
 			"  dead                 a rule does nothing\n" +
 			"  drift                a documented value is no longer in the database\n" +
 			"  unscoped             a class with a tenant is joined to a class without one\n" +
+			"  trusted              a declared query reads the database directly, so that no rule of a class applies\n" +
+			"  absent               a metric reads a field that is hidden or masked for a principal, who doesn't have the metric\n" +
 			"  derived              a field is denied or masked because the database makes it from one that is\n" +
 			"  withheld             the gateway hides a field because its values look like credentials\n" +
 			"  lifted               a rule shows a field whose values look like credentials",
@@ -58,7 +60,7 @@ func policyAudit(t *terminal.Terminal) *cobra.Command {
 	}
 	from.Flags(cmd.Flags())
 	cmd.Flags().BoolVar(&all, "all", false, "show each of many findings of one kind")
-	cmd.Flags().StringSliceVar(&fail, "fail-on", nil, "end with code 1 when there is one of these `CODES`: any, or missing-description, unresolved, dead, drift, unscoped, open, uncallable, derived, withheld, lifted")
+	cmd.Flags().StringSliceVar(&fail, "fail-on", nil, "end with code 1 when there is one of these `CODES`: any, or missing-description, unresolved, dead, drift, unscoped, open, uncallable, trusted, absent, derived, withheld, lifted")
 	return cmd
 }
 
@@ -99,6 +101,23 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s", at, f.Code, f.Message)
 }
 
+// holders returns the principals of the configuration, and those of tokens that are valid now.
+func (s *scene) holders() []policyops.Holder {
+	var out []policyops.Holder
+	if s.directory.Stdio.ID != "" {
+		out = append(out, policyops.Holder{Who: s.directory.Stdio, Name: "stdio", Path: []string{"stdio"}})
+	}
+	if s.directory.Anonymous.ID != "" {
+		out = append(out, policyops.Holder{Who: s.directory.Anonymous, Name: "anonymous", Path: []string{"auth", "anonymous"}})
+	}
+	for _, k := range s.tokens {
+		if k.Revoked.IsZero() && k.Expires.After(time.Now()) {
+			out = append(out, policyops.Holder{Who: s.directory.Tokens[k.ID], Name: "token " + k.ID})
+		}
+	}
+	return out
+}
+
 // Findings checks a configuration, its sources, and the tokens in its store if the store exists. With thorough, it
 // samples all values that agents could see, without a time limit. Otherwise it takes small samples for at most half a
 // minute.
@@ -110,18 +129,6 @@ func Findings(ctx context.Context, c *config.Config, thorough bool) (*app.Survey
 	if err := s.know(ctx, c.Store); err != nil {
 		return nil, nil, err
 	}
-	var holders []policyops.Holder
-	if s.directory.Stdio.ID != "" {
-		holders = append(holders, policyops.Holder{Who: s.directory.Stdio, Name: "stdio", Path: []string{"stdio"}})
-	}
-	if s.directory.Anonymous.ID != "" {
-		holders = append(holders, policyops.Holder{Who: s.directory.Anonymous, Name: "anonymous", Path: []string{"auth", "anonymous"}})
-	}
-	for _, k := range s.tokens {
-		if k.Revoked.IsZero() && k.Expires.After(time.Now()) {
-			holders = append(holders, policyops.Holder{Who: s.directory.Tokens[k.ID], Name: "token " + k.ID})
-		}
-	}
 	if err := s.Sample(ctx, c, thorough); err != nil {
 		return nil, nil, err
 	}
@@ -132,7 +139,7 @@ func Findings(ctx context.Context, c *config.Config, thorough bool) (*app.Survey
 			s.Warnings = append(s.Warnings, fmt.Sprintf("the values of %s could not be looked at: %s", terminal.Count(len(v.Missed), "class"), strings.Join(v.Missed[:min(len(v.Missed), 5)], ", ")))
 		}
 	}
-	found, err := policyops.Findings(s.Regime, holders, values)
+	found, err := policyops.Findings(s.Regime, s.holders(), values)
 	if err != nil {
 		return nil, nil, err
 	}

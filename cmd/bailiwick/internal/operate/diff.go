@@ -23,8 +23,9 @@ func policyDiff(t *terminal.Terminal) *cobra.Command {
 		Use:   "diff OLD NEW",
 		Short: "Tell which calls of the last days would end otherwise under another configuration",
 		Long: "Tell which calls of the last days would end otherwise under the configuration NEW than under OLD. Such a call would be\n" +
-			"refused, be allowed, or give other records or fields. It reads the audit and what the sources have, and no records. The audit\n" +
-			"has no values, so some calls can't be decided. They are listed separately. Ends with code 1 when a call would end otherwise.",
+			"refused, be allowed, or give other records or fields. It also names the declared queries and metrics that a principal gets or\n" +
+			"loses. It reads the audit and what the sources have, and no records. The audit has no values, so some calls can't be decided.\n" +
+			"They are listed separately. Ends with code 1 when something would be otherwise.",
 		Example: "  bailiwick policy diff bailiwick.yaml proposed.yaml --days 7",
 		Args:    terminal.These(2, "OLD, the configuration in force,", "NEW, the configuration to try,"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -100,7 +101,18 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 		return err
 	}
 	now.printSamplingNote(t)
-	return printDiff(t, run.Report(), old, now, q.days)
+	d := difference{DiffReport: run.Report(), days: q.days}
+	if q.as == "" {
+		d.declared = policyops.CompareDeclared(old.Regime, now.Regime, old.holders())
+	}
+	return printDiff(t, d, old, now)
+}
+
+// A difference is what another configuration changes: for calls of the last days, and for declared queries and metrics.
+type difference struct {
+	policyops.DiffReport
+	days     int
+	declared []policyops.DeclaredChange
 }
 
 // A told is a difference with the position of the rule that refuses.
@@ -112,7 +124,7 @@ type told struct {
 // printDiff prints the differences under a heading for each kind, and the counts. A position refers to the file that
 // refuses. That is the new file, or the old file for calls that would now be allowed. It returns ErrSaid if there are
 // differences.
-func printDiff(t *terminal.Terminal, r policyops.DiffReport, old, now *scene, days int) error {
+func printDiff(t *terminal.Terminal, r difference, old, now *scene) error {
 	changes := make([]told, len(r.Changes))
 	for i, c := range r.Changes {
 		changes[i] = told{Difference: c}
@@ -126,7 +138,7 @@ func printDiff(t *terminal.Terminal, r policyops.DiffReport, old, now *scene, da
 		}
 	}
 	var otherwise error
-	if len(changes) > 0 {
+	if len(changes)+len(r.declared) > 0 {
 		otherwise = terminal.ErrSaid
 	}
 	if t.JSON {
@@ -134,7 +146,9 @@ func printDiff(t *terminal.Terminal, r policyops.DiffReport, old, now *scene, da
 			Calls   int    `json:"calls"`
 			Same    int    `json:"same"`
 			Changes []told `json:"changes"`
-		}{r.Calls, r.Same, changes}); err != nil {
+
+			Declared []policyops.DeclaredChange `json:"declared,omitempty"`
+		}{r.Calls, r.Same, changes, r.declared}); err != nil {
 			return err
 		}
 		return otherwise
@@ -147,7 +161,14 @@ func printDiff(t *terminal.Terminal, r policyops.DiffReport, old, now *scene, da
 		}
 		printChange(t, c)
 	}
-	t.Printf("%d calls in %d days: %d refused, %d allowed, %d changed, %d undecided, %d as before\n", r.Calls, days,
+	for _, d := range r.declared {
+		verb := "loses"
+		if d.Gets {
+			verb = "gets"
+		}
+		t.Printf("%s %s %s\n", d.Principal, verb, d.Name)
+	}
+	t.Printf("%d calls in %d days: %d refused, %d allowed, %d changed, %d undecided, %d as before\n", r.Calls, r.days,
 		counts[policyops.NowRefused], counts[policyops.NowAllowed], counts[policyops.Otherwise], counts[policyops.Undecided], r.Same)
 	return otherwise
 }
