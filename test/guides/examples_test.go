@@ -41,6 +41,8 @@ var pictures = map[string][]string{
 	"docs/clients.md":        {"invalid_query:"},                                                // an answer, of tool's golden files
 	"docs/duckdb.md":         {"lake/", "bailiwick-duckdb -check"},                              // where files are. Of source/duckdb, which "make duckdb" tests
 	"docs/metadata.md":       {".metadata/.plugins"},                                            // where files are
+	"docs/metrics.md":        {"SELECT state, MEASURE(revenue)"},                                // a statement of tool's conversation about metrics
+	"docs/queries.md":        {"QUERY  "},                                                       // of cmd/bailiwick's script check_trials
 	"docs/operating.md":      {"$ bailiwick doctor"},                                            // of cmd/bailiwick's script doctor
 	"docs/parse.md":          {`{"$relatedTo"`},                                                 // written as Parse writes it, of TestRelatedTo
 	"docs/policy.md":         {"$ bailiwick policy describe", "$ bailiwick policy diff"},        // of cmd/bailiwick's scripts policy and policy-diff
@@ -129,7 +131,7 @@ func (b *block) check(t *testing.T, programs string) string {
 	switch {
 	case strings.HasPrefix(b.page, "docs/guides/") && (b.lang == "console" || strings.HasPrefix(b.text, "# FILE: ")), b.page == "README.md" && b.lang == "console":
 		return "played"
-	case b.page == "docs/guides/rules-by-example.md" && b.lang == "sql": // the database that TestPages makes
+	case strings.HasPrefix(b.page, "docs/guides/") && b.lang == "sql": // the database that TestPages makes
 		return "shown"
 	case slices.ContainsFunc(pictures[b.page], func(beginning string) bool { return strings.HasPrefix(first, beginning) }):
 		b.commands(t, programs)
