@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
@@ -219,13 +218,19 @@ func whyNot(p *problem.Error) string {
 		said += problem.DidYouMean(p.Near)
 	}
 	if p.Suggestion != "" && len(p.Near) == 0 {
-		next := "; "
-		if unicode.IsUpper([]rune(p.Suggestion)[0]) {
-			next = ". "
-		}
-		said += next + p.Suggestion
+		said = problem.Sentences(said, capitalize(p.Suggestion))
 	}
 	return said
+}
+
+var lowerWord = regexp.MustCompile(`^[a-z]+ `)
+
+// capitalize returns a sentence that begins with a capital, unless it begins with something that isn't a plain word.
+func capitalize(sentence string) string {
+	if !lowerWord.MatchString(sentence) {
+		return sentence
+	}
+	return strings.ToUpper(sentence[:1]) + sentence[1:]
 }
 
 // keys checks the members of the declaration of a form.
@@ -347,7 +352,7 @@ func (b *builder) try() {
 		}
 		p := *problem.Of(err)
 		if len(in.Members()) > 0 && len(p.Near) == 0 {
-			p.Detail += "; checked with the arguments " + in.String()
+			p.Detail = problem.Sentences(p.Detail, "Checked with the arguments "+in.String())
 		}
 		switch {
 		case b.SQL != "":
