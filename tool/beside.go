@@ -23,13 +23,20 @@ func beside(ctx context.Context, c *bailiwick.Call, s *query.SQL, shown int) {
 	few(ctx, c, s)
 }
 
-// again parses a statement again, so that it can be changed. It returns false if it isn't a single SELECT.
+// statement returns a statement and its SELECT, which must not be changed. It returns false if it isn't a single SELECT, or
+// for a later page.
+func statement(s *query.SQL) (*sqlparse.Query, *sqlparse.Select, bool) {
+	q := s.Statement()
+	body, ok := q.Body.(*sqlparse.Select)
+	return q, body, ok && s.Cursor == ""
+}
+
+// again returns a copy of what statement returns, which can be changed.
 func again(s *query.SQL) (*sqlparse.Query, *sqlparse.Select, bool) {
-	fresh, err := query.ParseSQL(s.Text)
-	if err != nil || s.Cursor != "" {
+	if _, _, ok := statement(s); !ok {
 		return nil, nil, false
 	}
-	q := fresh.Statement()
+	q := sqlparse.Copy(s.Statement())
 	body, ok := q.Body.(*sqlparse.Select)
 	return q, body, ok
 }
@@ -57,10 +64,11 @@ func counting(name string) sqlparse.Item {
 // ties notes how many records after the LIMIT have the same values in ORDER BY as the last shown record.
 func ties(ctx context.Context, c *bailiwick.Call, s *query.SQL, shown int) {
 	n, ok := s.LimitValue()
-	q, body, single := again(s)
+	q, body, single := statement(s)
 	if !ok || !single || n != shown || n < 1 || q.Offset != nil || len(q.Order) == 0 || body.On != nil {
 		return
 	}
+	q, body, _ = again(s)
 	var keys []string
 	for i, o := range q.Order {
 		name, found := titleOf(body, o.X)
@@ -147,7 +155,7 @@ const mostNulls = 3
 
 // nulls notes how many records the conditions of a statement leave out only because a column is null.
 func nulls(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
-	_, body, ok := again(s)
+	_, body, ok := statement(s)
 	if !ok || body.Where == nil {
 		return
 	}
@@ -261,7 +269,7 @@ const fewRecords = 10
 
 // few notes how many rows of an answer have a percentage or a share of few records.
 func few(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
-	q, body, ok := again(s)
+	q, body, ok := statement(s)
 	if !ok || body.Distinct || body.On != nil || body.Sets != nil || q.Limit == nil && body.Group != nil && len(body.Group) > 8 {
 		return
 	}
@@ -270,6 +278,7 @@ func few(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
 		return
 	}
 	title, _ := body.Items[i].Title()
+	q, body, _ = again(s)
 	body.Items = append(body.Items, counting("of how many"))
 	rows, err := look(ctx, c, s, q, max(1, s.Limit))
 	if err != nil {

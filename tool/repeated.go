@@ -21,7 +21,7 @@ type source struct {
 // noteRepeats adds notes about sums and averages over one class of a join that repeats the records of the class. The notes
 // have the values that count each record once.
 func noteRepeats(ctx context.Context, c *bailiwick.Call, s *query.SQL) {
-	_, body, ok := again(s)
+	_, body, ok := statement(s)
 	if !ok {
 		return
 	}
