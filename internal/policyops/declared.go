@@ -16,20 +16,27 @@ func (r *Regime) Declare(queries *declared.Set, metrics *metric.Set) {
 	r.queries, r.metrics = queries, metrics
 }
 
-// Queries returns the names of the declared queries that p has, sorted.
-func (r *Regime) Queries(p identity.Principal) []string {
-	var out []string
+// A Declared is a declared query or a metric that a principal has.
+type Declared struct {
+	Name    string `json:"name"`
+	About   string `json:"about"`             // the arguments of a query, or the definition of a metric
+	Trusted bool   `json:"trusted,omitempty"` // it reads the database directly, so that no rule of a class applies
+}
+
+// declaredQueries returns the declared queries that p has, sorted by name.
+func (r *Regime) declaredQueries(p identity.Principal) []Declared {
+	var out []Declared
 	for _, q := range r.queries.Of(r.policy, p) {
-		out = append(out, q.Name)
+		out = append(out, Declared{q.Name, q.Signature(), q.Trusted()})
 	}
 	return out
 }
 
-// Metrics returns the names of the metrics that p has, sorted.
-func (r *Regime) Metrics(p identity.Principal) []string {
-	var out []string
+// declaredMetrics returns the metrics that p has, sorted by name.
+func (r *Regime) declaredMetrics(p identity.Principal) []Declared {
+	var out []Declared
 	for _, m := range r.metrics.For(r.policy, p) {
-		out = append(out, m.Name)
+		out = append(out, Declared{Name: m.Name, About: m.Meaning()})
 	}
 	return out
 }
@@ -49,11 +56,11 @@ func (r *Regime) declaredNames() []string {
 // declaredOf returns those of declaredNames that p has.
 func (r *Regime) declaredOf(p identity.Principal) []string {
 	var out []string
-	for _, name := range r.Queries(p) {
-		out = append(out, "queries."+name)
+	for _, q := range r.declaredQueries(p) {
+		out = append(out, "queries."+q.Name)
 	}
-	for _, name := range r.Metrics(p) {
-		out = append(out, "metrics."+name)
+	for _, m := range r.declaredMetrics(p) {
+		out = append(out, "metrics."+m.Name)
 	}
 	return out
 }
@@ -66,7 +73,7 @@ func (l *look) trustedQueries(holders []Holder) {
 		}
 		var who []string
 		for _, h := range holders {
-			if slices.Contains(l.regime.Queries(h.Who), q.Name) {
+			if slices.Contains(l.regime.declaredOf(h.Who), "queries."+q.Name) {
 				who = append(who, h.Name)
 			}
 		}

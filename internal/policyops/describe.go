@@ -23,8 +23,8 @@ type Description struct {
 	Scopes    []identity.Scope `json:"scopes"`
 	Rules     string           `json:"rules"`             // the digest of the current rules
 	Tools     []string         `json:"tools"`             // the tools that it may call
-	Queries   []string         `json:"queries,omitempty"` // the declared queries that it has
-	Metrics   []string         `json:"metrics,omitempty"` // the metrics that it has
+	Queries   []Declared       `json:"queries,omitempty"` // the declared queries that it has
+	Metrics   []Declared       `json:"metrics,omitempty"` // the metrics that it has
 	Classes   []View           `json:"classes"`
 	Hidden    []Verdict        `json:"hidden"`         // the classes that it doesn't see, and the reasons
 	APIs      []API            `json:"apis,omitempty"` // its view of each API
@@ -79,7 +79,7 @@ func (r *Regime) Describe(p identity.Principal) Description {
 			d.Hidden = append(d.Hidden, verdict)
 		}
 	}
-	d.Queries, d.Metrics, d.APIs = r.Queries(p), r.Metrics(p), r.APIs(p)
+	d.Queries, d.Metrics, d.APIs = r.declaredQueries(p), r.declaredMetrics(p), r.APIs(p)
 	return d
 }
 
