@@ -129,9 +129,10 @@ func (w *writer) native() error {
 	return nil
 }
 
-// nativeError returns the error for a caller, who doesn't see the statement.
+// nativeError returns the error for a caller, who doesn't see the statement. It isn't Unsupported: no adapter may compute
+// a part of the statement itself.
 func nativeError(plan *policy.Plan, err error) error {
-	return &problem.Error{Code: problem.Unsupported, Kind: "native", Detail: "the query " + plan.View.Name() + " can't run here", Err: err}
+	return &problem.Error{Code: problem.Upstream, Kind: "native", Lasting: true, Detail: "the query " + plan.View.Name() + " can't run here", Err: err}
 }
 
 // paramName returns the name of the parameter at the start of text, or "".

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -306,6 +307,10 @@ func valueOf(c *sqlgen.Column, v any) value.Value {
 		return value.OfFloat(v)
 	case time.Time:
 		return moment(f, v)
+	case duckdb.Decimal: // only a statement of the owner returns one. Others select its text
+		return value.OfDecimal(v.String())
+	case *big.Int: // likewise, for a sum of integers
+		return value.OfDecimal(v.String())
 	case []byte:
 		return value.OfBytes(string(v))
 	case string:

@@ -22,8 +22,8 @@ var natives = []struct{ statement, params, returns, want string }{
 	{"SELECT name, sum(total) AS total FROM sales WHERE total >= :least GROUP BY name ORDER BY 1", `{"least": 10.25}`, "name string, total decimal", `"ann" 10.25 | "bob" 20.25`},
 	{"SELECT id FROM sales WHERE name = :name OR ':name' = name", `{"name": "' OR 1=1 --"}`, "id integer", ``},
 	{"SELECT id FROM sales WHERE name = :name AND id = :id AND name = :name", `{"name": "ann", "id": 1}`, "id integer", `1`},
-	{"SELECT on_day, at FROM sales WHERE id = 1", ``, "on_day day, at date", `"2026-01-02" "2026-01-02T03:04:05Z"`},
-	{"SELECT on_day AS at FROM sales WHERE id = 1", ``, "at date", `"2026-01-02T00:00:00Z"`},
+	{"SELECT on_day, sold FROM sales WHERE id = 1", ``, "on_day day, sold date", `"2026-01-02" "2026-01-02T03:04:05Z"`},
+	{"SELECT on_day AS sold FROM sales WHERE id = 1", ``, "sold date", `"2026-01-02T00:00:00Z"`},
 	{"WITH a AS (SELECT id FROM sales) SELECT count(*) AS n FROM a -- :none", ``, "n integer", `3`},
 	{"VALUES (1, 'x;y')", ``, "* integer, * string", `1 "x;y"`},
 	// The result isn't what the owner declares.
@@ -33,18 +33,18 @@ var natives = []struct{ statement, params, returns, want string }{
 	{"SELECT name FROM sales", ``, "name decimal", "!upstream_error: the column name has a value of type"},
 	// It doesn't run.
 	{"SELECT id FROM nothing_here", ``, "id integer", "!upstream_error: "},
-	{"SELECT id FROM sales WHERE id = :id", `{}`, "id integer", "!unsupported_by_source: it has no value for :id"},
-	{"DELETE FROM sales", ``, "id integer", "!unsupported_by_source: it contains DELETE, and a query only reads. Put quotes around the word if it is a name"},
-	{"SELECT id FROM sales; SELECT name FROM sales", ``, "id integer", "!unsupported_by_source: it has several statements. Write one"},
-	{"SELECT 1 INTO x", ``, "id integer", "!unsupported_by_source: it contains INTO, and a query only reads. Put quotes around the word if it is a name"},
-	{"SET x = 1", ``, "id integer", "!unsupported_by_source: it must begin with SELECT, WITH, VALUES or TABLE"},
+	{"SELECT id FROM sales WHERE id = :id", `{}`, "id integer", "!upstream_error: it has no value for :id"},
+	{"DELETE FROM sales", ``, "id integer", "!upstream_error: it contains DELETE, and a query only reads. Put quotes around the word if it is a name"},
+	{"SELECT id FROM sales; SELECT name FROM sales", ``, "id integer", "!upstream_error: it has several statements. Write one"},
+	{"SELECT 1 INTO x", ``, "id integer", "!upstream_error: it contains INTO, and a query only reads. Put quotes around the word if it is a name"},
+	{"SET x = 1", ``, "id integer", "!upstream_error: it must begin with SELECT, WITH, VALUES or TABLE"},
 }
 
 // TestNative runs statements of an owner in the database's own SQL. Arguments are only values, and a result that the owner
 // didn't declare is refused. refused are more statements of the adapter, which must fail. values are the names of the
 // columns of VALUES.
 func (d *Database) TestNative(t *testing.T, values [2]string, refused ...string) {
-	src := d.OpenWith(t, "CREATE TABLE sales (id INTEGER PRIMARY KEY, name VARCHAR(40), total NUMERIC(10,2), on_day DATE, at TIMESTAMP NULL)",
+	src := d.OpenWith(t, "CREATE TABLE sales (id INTEGER PRIMARY KEY, name VARCHAR(40), total NUMERIC(10,2), on_day DATE, sold TIMESTAMP NULL)",
 		"INSERT INTO sales VALUES (1, 'ann', 10.25, '2026-01-02', '2026-01-02 03:04:05'), (2, 'bob', 20.25, NULL, NULL), (3, NULL, 1, NULL, NULL)")
 	for _, tt := range natives {
 		returns := tt.returns
