@@ -30,6 +30,9 @@ func TestFindValuesBounds(t *testing.T) {
 		"Label 1":     `parts.label: begins with it, at least 49 records: ["Label 10","Label 11","Label 12"]`,
 	} {
 		res, err := set.Call(t.Context(), agent(), tool.Request{Name: "find_values", Arguments: value.OfObject([]value.Member{{Name: "text", Value: value.OfString(text)}})})
+		for again := 0; err == nil && again < 50 && strings.Contains(res.Text, "the time was over"); again++ { // on a busy machine
+			res, err = set.Call(t.Context(), agent(), tool.Request{Name: "find_values", Arguments: value.OfObject([]value.Member{{Name: "text", Value: value.OfString(text)}})})
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
