@@ -155,7 +155,7 @@ func (b *builder) forms() (keys []string) {
 	return keys
 }
 
-// checkNativeKeys checks that keys of one form don't stand beside another form.
+// checkNativeKeys reports keys that belong to another form than the query has.
 func (b *builder) checkNativeKeys() {
 	if len(b.forms()) != 1 || b.Native != "" {
 		return

@@ -2,8 +2,9 @@
 //
 //	Declaration ─Compile, against the catalogue→ Query ─Ask, with the arguments of a call→ query.Query
 //
-// A query has one form: a SELECT over views, a find, a pipeline, or a statement in the database's own SQL. It is parsed when the configuration is read, and no call parses
-// anything. Arguments become values of the parsed query. They never become text, a name or an operator.
+// A query has one form: a SELECT over views, a find, a pipeline, or a statement in the database's own SQL. The first
+// three are parsed when the configuration is read, and no call parses them. Arguments become values of the parsed query.
+// They never become text, a name or an operator.
 //
 // A statement in the database's own SQL reads tables and not views. Only its owner answers for what it reads. Its text is
 // in the rules (see Natives), the database runs it read-only, and callers can't see it.
@@ -165,7 +166,7 @@ const mostRecent = 64
 
 // Try returns the permit to read what q answers to its example, for a check by the owner. The rules hide and mask fields,
 // and select no records. The arguments are those of the example. They are Null if q has no example and needs arguments, or
-// if it needs values of a caller. Then there is no permit.
+// if q needs values of a principal. Then Try returns no permit.
 func (s *Set) Try(q *Query) (in value.Value, permit policy.Permit, err error) {
 	if len(q.own) > 0 {
 		return in, permit, nil

@@ -29,8 +29,8 @@ func Natives(declared []Declaration) map[string]policy.NativeRule {
 // Trusted reports whether q is a statement in the database's own SQL. No view applies to it.
 func (q *Query) Trusted() bool { return q.Native != "" }
 
-// addParameters adds the values of Parameters for who to given. Without such a value, the query isn't for who: a condition
-// on an empty tenant could match records of nobody.
+// addParameters evaluates Parameters for who and adds the values to given. It fails if a value is missing or empty. A
+// condition on an empty tenant could match records that belong to no tenant.
 func (q *Query) addParameters(who identity.Principal, given map[string]value.Value) error {
 	for _, p := range q.own {
 		v, ok, err := p.Of.Given(&expression.Scene{Who: who})

@@ -141,6 +141,3 @@ func listNames(l identity.List, of ...string) bool {
 	}
 	return true
 }
-
-// Natives returns the names of the statements of the owner, sorted, for operators.
-func (p *Policy) Natives() []string { return slices.Sorted(maps.Keys(p.natives)) }

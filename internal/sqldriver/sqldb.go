@@ -89,8 +89,8 @@ func Read(ctx context.Context, db Database, p policy.Permit) (source.Rows, error
 // Catalogued is shown instead of the text of a statement if a call reads only information_schema.
 const Catalogued = "-- answered from the catalogue in memory, without the database"
 
-// OwnersText is shown instead of a statement of the owner in the database's own SQL. Callers don't see its tables.
-const OwnersText = "-- a statement of the owner"
+// ownersText is shown instead of a statement of the owner in the database's own SQL. Callers don't see its tables.
+const ownersText = "-- a statement of the owner"
 
 // Text returns the text of the statement that a permit runs.
 func Text(p policy.Permit, d sqlgen.Dialect) (string, error) {
@@ -98,7 +98,7 @@ func Text(p policy.Permit, d sqlgen.Dialect) (string, error) {
 	case err == nil && of.Catalogue:
 		return Catalogued, nil
 	case err == nil && of.Native != nil:
-		return OwnersText, nil
+		return ownersText, nil
 	}
 	st, err := sqlgen.SQL(p, d)
 	return st.Text, err

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -61,6 +60,11 @@ func (t *Text) Owned(text string, once bool, parameters func(name string) (value
 	if err != nil {
 		return err
 	}
+	return t.ownedParts(parts, once, parameters)
+}
+
+// ownedParts is Owned for a statement that was read.
+func (t *Text) ownedParts(parts []ownedPart, once bool, parameters func(name string) (value.Value, bool)) error {
 	places := map[string]string{}
 	for _, p := range parts {
 		if p.kind != ownedParam {
@@ -89,7 +93,7 @@ func ReadNative(d Dialect, text string) (parameters []string, err error) {
 	if ws.Quotes == "" || ws.Bind == nil {
 		return nil, fmt.Errorf("statements of its own are not supported for %s", d.Name())
 	}
-	parts, err := readOwned(&ws, text)
+	parts, err := readNative(&ws, text)
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +101,15 @@ func ReadNative(d Dialect, text string) (parameters []string, err error) {
 		if p.kind == ownedParam && !slices.Contains(parameters, p.text) {
 			parameters = append(parameters, p.text)
 		}
+	}
+	return parameters, nil
+}
+
+// readNative is readOwned for a statement that only reads.
+func readNative(ws *Writes, text string) ([]ownedPart, error) {
+	parts, err := readOwned(ws, text)
+	if err != nil {
+		return nil, err
 	}
 	words := ownedWords(parts)
 	for _, w := range words {
@@ -107,7 +120,7 @@ func ReadNative(d Dialect, text string) (parameters []string, err error) {
 	if len(words) == 0 || !slices.Contains(nativeStatements, words[0].text) {
 		return nil, errors.New("it must begin with SELECT, WITH, VALUES or TABLE")
 	}
-	return parameters, nil
+	return parts, nil
 }
 
 // native writes the statement of the owner in the plan. Its columns are those of the plan, by position.
@@ -116,23 +129,17 @@ func (w *writer) native() error {
 	for _, c := range w.plan.Columns {
 		w.columns = append(w.columns, ColumnOf(c.Field))
 	}
-	if _, err := ReadNative(w.Dialect, w.plan.Native.Text); err != nil {
-		return nativeError(w.plan, err)
+	parts, err := readNative(&t.Writes, w.plan.Native.Text)
+	if err == nil {
+		err = t.ownedParts(parts, true, func(name string) (value.Value, bool) {
+			v, ok := w.plan.Native.Params[name]
+			return v, ok
+		})
 	}
-	err := t.Owned(w.plan.Native.Text, true, func(name string) (value.Value, bool) {
-		v, ok := w.plan.Native.Params[name]
-		return v, ok
-	})
-	if err != nil {
-		return nativeError(w.plan, err)
+	if err != nil { // the caller doesn't see why. It isn't Unsupported, because no adapter may compute a part of the statement
+		return &problem.Error{Code: problem.Upstream, Kind: "native", Lasting: true, Detail: "the query " + w.plan.View.Name() + " can't run here", Err: err}
 	}
 	return nil
-}
-
-// nativeError returns the error for a caller, who doesn't see the statement. It isn't Unsupported: no adapter may compute
-// a part of the statement itself.
-func nativeError(plan *policy.Plan, err error) error {
-	return &problem.Error{Code: problem.Upstream, Kind: "native", Lasting: true, Detail: "the query " + plan.View.Name() + " can't run here", Err: err}
 }
 
 // paramName returns the name of the parameter at the start of text, or "".
