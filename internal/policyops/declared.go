@@ -1,6 +1,7 @@
 package policyops
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ func (l *look) trustedQueries(holders []Holder) {
 				who = append(who, h.Name)
 			}
 		}
-		message := fmt.Sprintf("the query %s reads the database of %s directly. No rule of a class applies to it, and the known principals that have it are: %s", q.Name, q.Source, orNobody(who))
+		message := fmt.Sprintf("the query %s reads the database of %s directly. No rule of a class applies to it, and the known principals that have it are: %s", q.Name, q.Source, cmp.Or(strings.Join(who, ", "), "none"))
 		suggestion := "keep it if all of them may see all that it returns. Limit them with when"
 		if q.Parameters.IsNull() && l.hasTenants(q.Source) {
 			suggestion = "the source has tenants, and the query takes no value of its caller. Add parameters, such as {tenant: {$cel: principal.tenant}}"
@@ -123,13 +124,6 @@ func (l *look) absentMetrics(holders []Holder) {
 				Suggestion: "nothing, if that is meant. Otherwise measure another field, or show this one"})
 		}
 	}
-}
-
-func orNobody(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
 }
 
 // A DeclaredChange is a declared query or metric that a principal gets or loses under another configuration.
