@@ -326,15 +326,15 @@ func end(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// until COMMAND… repeats a command until it succeeds, for at most ten seconds.
+// until COMMAND… repeats a command until it succeeds, for at most a minute.
 func until(ts *testscript.TestScript, neg bool, args []string) {
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		err := ts.Exec(args[0], args[1:]...)
 		if (err == nil) != neg {
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("still so after ten seconds: %v", err)
+			ts.Fatalf("still so after a minute: %v", err)
 		}
 	}
 }

@@ -267,5 +267,5 @@ func TestNonInterferenceMingo(t *testing.T) { interfere(t, services.Mingo, true,
 // value is too large only because of its visible size.
 func TestNonInterferenceLarge(t *testing.T) {
 	t.Run("FerretDB", func(t *testing.T) { interfere(t, services.FerretDB, false, true) })
-	t.Run("Mingo", func(t *testing.T) { interfere(t, services.Mingo, true, true) })
+	t.Run("Mingo", func(t *testing.T) { interfere(t, services.MingoLarge, true, true) })
 }

@@ -14,6 +14,7 @@ const (
 	ferretDBVariable = "BAILIWICK_TEST_FERRETDB"
 	usersVariable    = "BAILIWICK_TEST_FERRETDB_USERS"
 	mingoVariable    = "BAILIWICK_TEST_MINGO"
+	largeVariable    = "BAILIWICK_TEST_MINGO_LARGE"
 )
 
 // FerretDB returns the URL of a new, empty database on a private FerretDB, which speaks MongoDB's protocol. The database
@@ -34,6 +35,13 @@ func FerretDBUsers(t testing.TB) string {
 func Mingo(t testing.TB) string {
 	t.Helper()
 	return documents(t, "mingo", mingoVariable)
+}
+
+// MingoLarge is Mingo on a server for tests with records of megabytes. The server answers one command at a time, so tests
+// beside them would wait.
+func MingoLarge(t testing.TB) string {
+	t.Helper()
+	return documents(t, "mingo for large records", largeVariable)
 }
 
 func documents(t testing.TB, what, variable string) string {
