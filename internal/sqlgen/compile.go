@@ -29,6 +29,7 @@ package sqlgen
 import (
 	"cmp"
 	"strconv"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -51,6 +52,10 @@ type Statement struct {
 	// commas.
 	Bounded []int
 	Most    int
+
+	// Ahead means that the statement tests only some of the first records of the class. If it finds fewer than the
+	// plan's Limit and one more, there may be others, and a dialect without Ahead has to answer.
+	Ahead bool
 }
 
 // A Column is one value of a row as the source returns it.
@@ -74,7 +79,7 @@ func SQL(p policy.Permit, d Dialect) (Statement, error) {
 	if err != nil {
 		return Statement{}, err
 	}
-	return (&writer{Dialect: d, plan: &plan}).statement()
+	return (&writer{Dialect: d, plan: &plan, few: readsFew(&plan)}).statement()
 }
 
 // statement writes the plan. It fails without a dialect.
@@ -100,7 +105,7 @@ func (w *writer) statement() (Statement, error) {
 	if err != nil {
 		return Statement{}, err
 	}
-	return Statement{Text: text, Args: args, Columns: w.columns, Order: w.order, Bounded: w.bounded, Most: w.most}, nil
+	return Statement{Text: text, Args: args, Columns: w.columns, Order: w.order, Bounded: w.bounded, Most: w.most, Ahead: w.ahead}, nil
 }
 
 // longest returns the maximum size of the statement in bytes.
@@ -123,6 +128,8 @@ type writer struct {
 	viewOf  map[string]*policy.View // the views of a program, by alias
 	nearest string                  // the distance by which the plan orders, or ""
 	whole   bool                    // also select a program's hidden columns
+	ahead   bool                    // becomes Statement.Ahead
+	few     bool                    // the statement reads few records: see readsFew
 }
 
 // view returns the alias of a join, or, for -1, of the plan's class.
@@ -137,6 +144,9 @@ func (w *writer) count() error {
 // continues. The views with their joins, the order and the limit follow. The limit is one record higher than the
 // caller's, to detect that there are more.
 func (w *writer) find() error {
+	if w.ahead = w.looksAhead(); w.ahead {
+		w.few = true
+	}
 	if err := w.near(); err != nil {
 		return err
 	}
@@ -237,7 +247,14 @@ func (w *writer) from() error {
 	}
 	if w.plan.After != nil {
 		w.Write(sep)
-		return w.goOn(0)
+		if err := w.goOn(0); err != nil {
+			return err
+		}
+		sep = " AND "
+	}
+	if w.ahead {
+		w.Write(sep)
+		return w.within()
 	}
 	return nil
 }
@@ -264,18 +281,18 @@ func (w *writer) writeDerivedTable(v *policy.View, alias string) error {
 		}
 	}
 	w.Write(" FROM ")
-	if err := w.writeClass(v); err != nil {
+	if err := w.writeClass(v, class); err != nil {
 		return err
 	}
 	w.Write(w.barrier(), ") AS ", alias)
 	return nil
 }
 
-// writeClass writes a class with the layers of its view.
-func (w *writer) writeClass(v *policy.View) error {
+// writeClass writes a class under an alias, class or one that begins with hop, with the layers of its view.
+func (w *writer) writeClass(v *policy.View, alias string) error {
 	c := v.Class()
-	w.Write(w.table(c.Space, c.Table), " AS ", class)
-	return w.layers(v, class)
+	w.Write(w.table(c.Space, c.Table), " AS ", alias)
+	return w.layers(v, alias)
 }
 
 // table returns the quoted name of a class, qualified with its schema so that it can't refer to another table.
@@ -293,8 +310,12 @@ func TableName(d Dialect, space, table string) string {
 // without a qualifier as a string.
 const class = "t"
 
+// hop begins the aliases of classes that a view reaches by pointers, where the condition also names the record with the
+// pointer.
+const hop = "h"
+
 func (w *writer) column(alias, name string) string {
-	if alias != class {
+	if alias != class && !strings.HasPrefix(alias, hop) {
 		name = w.ViewColumn(name)
 	}
 	return alias + "." + w.Quote(name)

@@ -218,6 +218,12 @@ type Dialect interface {
 	Start(x string, t schema.Type) string
 	// Correlates reports whether a derived table may refer to the surrounding query.
 	Correlates() bool
+	// Probes reports whether a statement that reads few records should look up the record behind each pointer of a view
+	// (a scalar subquery). Otherwise it lists all visible records that a pointer may name (IN), as statements over many records do.
+	Probes() bool
+	// Ahead returns the number of records that the first page of a class reads before it tests their pointers, or 0 for
+	// all. A statement with such a limit may find fewer records than the page has. See Statement.Ahead.
+	Ahead() int
 	// Gathers reports whether a group sorts the columns that its expressions read, rather than the values of the
 	// expressions.
 	Gathers() bool

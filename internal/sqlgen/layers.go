@@ -55,8 +55,17 @@ func (w *writer) bareLayer(v *policy.View, l policy.Layer, alias string) error {
 		return w.filter(l.Filter, w.inClass(c, alias))
 	}
 	pointer, key := c.Field(l.Through.Field), l.Through.View.Class().Field(l.Through.Key)
+	if w.few && w.barrier() == "" && w.Probes() {
+		at := w.Alias(hop)
+		w.Write("(SELECT 1 FROM ")
+		if err := w.writeClass(l.Through.View, at); err != nil {
+			return err
+		}
+		w.Write([]string{" WHERE ", " AND "}[min(len(l.Through.View.Layers()), 1)], w.JoinKey(w.inView(alias, pointer), pointer, key), " = ", w.JoinKey(w.inView(at, key), key, pointer), ") IS NOT NULL") // SQLite would turn EXISTS into a join, and read the other class
+		return nil
+	}
 	w.Write(w.JoinKey(w.inView(alias, pointer), pointer, key), " IN (SELECT ", w.JoinKey(w.inView(class, key), key, pointer), " FROM ")
-	if err := w.writeClass(l.Through.View); err != nil {
+	if err := w.writeClass(l.Through.View, class); err != nil {
 		return err
 	}
 	w.Write(w.barrier(), ")")

@@ -2,9 +2,12 @@ package sqlgen
 
 import (
 	"errors"
+	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // ReadsByKey reports whether plan reads one class by a value for each field of the key. No condition of the rules or
@@ -31,6 +34,34 @@ func ReadsByKey(plan *policy.Plan) bool {
 	return true
 }
 
+// readsFew reports whether plan reads only records with given values of a key or of a pointer, which an index finds.
+func readsFew(of *policy.Plan) bool {
+	if of.View == nil {
+		return false
+	}
+	where := of.Where
+	if of.Program != nil {
+		where = leading(of.Program)
+	}
+	given, c := map[string]bool{}, of.View.Class()
+	list(where, given)
+	all := func(fields []string) bool {
+		return len(fields) > 0 && !slices.ContainsFunc(fields, func(name string) bool { return !given[name] })
+	}
+	return all(c.Key) || slices.ContainsFunc(c.Indexes, func(x schema.Index) bool { return x.Unique && all(x.Fields) }) ||
+		slices.ContainsFunc(c.Relations, func(r schema.Relation) bool { return all(r.Fields) })
+}
+
+// leading returns the condition with which a program begins, or nil.
+func leading(p *plan.Program) query.Filter {
+	if len(p.Stages) > 0 {
+		if first, is := p.Stages[0].(*plan.Filter); is {
+			return first.Where
+		}
+	}
+	return nil
+}
+
 // ofRecord reports whether all conditions of f are on fields of the record itself.
 func ofRecord(f query.Filter) bool {
 	errOther := errors.New("a condition on something else")
@@ -41,6 +72,23 @@ func ofRecord(f query.Filter) bool {
 		}
 		return errOther
 	}) == nil
+}
+
+// list adds the fields for which f requires one of few values.
+func list(f query.Filter, given map[string]bool) {
+	const few = 1000 // as many ids as a call may name
+	switch f := f.(type) {
+	case query.And:
+		for _, part := range f {
+			list(part, given)
+		}
+	case query.In:
+		if !f.Not && len(f.Values) <= few && len(f.Path) == 1 {
+			given[f.Path[0]] = true
+		}
+	default:
+		equate(f, given)
+	}
 }
 
 // equate adds the fields for which f requires a single value.

@@ -101,5 +101,11 @@ func (Standard) Start(x string, _ schema.Type) string { return x }
 // Correlates implements Dialect.
 func (Standard) Correlates() bool { return true }
 
+// Probes implements Dialect. Most databases choose between both forms themselves.
+func (Standard) Probes() bool { return false }
+
+// Ahead implements Dialect.
+func (Standard) Ahead() int { return 0 }
+
 // Gathers implements Dialect.
 func (Standard) Gathers() bool { return false }

@@ -27,7 +27,7 @@ func NewText(d Dialect) (*Text, error) {
 	if ws.Missing() != nil {
 		return nil, problem.New(problem.Unsupported, "statements that write are not supported by "+d.Name())
 	}
-	return &Text{Writes: ws, w: &writer{Dialect: d, plan: &policy.Plan{}}}, nil
+	return &Text{Writes: ws, w: &writer{Dialect: d, plan: &policy.Plan{}, few: true}}, nil
 }
 
 // Write appends parts: keywords, names from Name and Table, and places from Arg.
@@ -65,9 +65,9 @@ func (t *Text) Size(x string, f *schema.Field) string {
 // further condition: " AND " or " WHERE ". InView returns the columns of the view.
 func (t *Text) View(v *policy.View) (next string, err error) {
 	if len(v.Layers()) == 0 {
-		return " WHERE ", t.w.writeClass(v)
+		return " WHERE ", t.w.writeClass(v, class)
 	}
-	return " AND ", t.w.writeClass(v)
+	return " AND ", t.w.writeClass(v, class)
 }
 
 // DerivedColumn returns the quoted name of a field's column in a derived table.

@@ -34,6 +34,18 @@ type dialect struct {
 	apart bool
 }
 
+// Probes implements sqlgen.Dialect. SQLite computes a list of records completely, even if the statement reads one record.
+func (d dialect) Probes() bool { return !d.apart }
+
+// Ahead implements sqlgen.Dialect. To test the pointers of a record takes a microsecond, and to list all records of a
+// tenant a tenth of it for each.
+func (d dialect) Ahead() int {
+	if d.first {
+		return 1000
+	}
+	return 0
+}
+
 // call writes the call of a function.
 func call(name string, args ...string) string { return name + "(" + strings.Join(args, ", ") + ")" }
 

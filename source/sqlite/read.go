@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 	"sync"
 
@@ -74,7 +75,7 @@ func after(at int, err error) int {
 
 // isInconclusive reports whether a statement of first failed because that form can't answer.
 func isInconclusive(err error) bool {
-	if errors.Is(err, errKnown) {
+	if errors.Is(err, errKnown) || errors.Is(err, errShort) {
 		return true
 	}
 	e, ok := errors.AsType[*sqlite.Error](err)
@@ -83,6 +84,48 @@ func isInconclusive(err error) bool {
 
 // errKnown is the error for a statement that isn't run, because it was inconclusive before.
 var errKnown = errors.New("a statement that ended in doubt before")
+
+// errShort is the error for a page of a statement with Ahead that isn't full.
+var errShort = errors.New("there may be more records")
+
+// runAhead is like run, for a statement with Ahead. It keeps the records until the page is full, so that another
+// statement can answer completely. Above 1 MiB it sends them.
+func runAhead(ctx context.Context, db *sql.DB, st *sqlgen.Statement, plan *policy.Plan, yield func(value.Row, error) bool) error {
+	var kept []value.Row
+	rows, size, ended := 0, 0, false
+	var text []byte // of a list or an object, reused
+	send := func(row value.Row) bool {
+		ended = ended || !yield(row, nil)
+		return !ended
+	}
+	err := run(ctx, db, st, plan, func(row value.Row, _ error) bool {
+		rows++
+		if size > 1<<20 {
+			return send(row)
+		}
+		for _, v := range row {
+			if text = text[:0]; v.Kind() == value.Array || v.Kind() == value.Object {
+				text = v.AppendJSON(text)
+			}
+			size += len(v.Text()) + len(text)
+		}
+		kept = append(kept, slices.Clone(row))
+		if size <= 1<<20 && rows <= plan.Limit {
+			return true
+		}
+		for _, row := range kept {
+			if !send(row) {
+				return false
+			}
+		}
+		kept = nil
+		return true
+	})
+	if err == nil && !ended && rows <= plan.Limit {
+		return errShort
+	}
+	return err
+}
 
 // doubts contains the hashes of statements that were inconclusive. They would be so again until the records change.
 // The hash includes the arguments, so that the records of one tenant don't make statements of another tenant slower.
@@ -136,7 +179,12 @@ func (s first) Run(ctx context.Context, st *sqlgen.Statement, plan *policy.Plan,
 	if s.known.has(st) {
 		return errKnown
 	}
-	err := run(ctx, s.db, st, plan, yield)
+	var err error
+	if st.Ahead {
+		err = runAhead(ctx, s.db, st, plan, yield)
+	} else {
+		err = run(ctx, s.db, st, plan, yield)
+	}
 	if err != nil && isInconclusive(err) {
 		s.known.note(st)
 	}
