@@ -1,6 +1,7 @@
 package sqldriver_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,8 +9,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqldriver"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
 	"github.com/bailiwick-dev/bailiwick/internal/writes"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
+	"github.com/bailiwick-dev/bailiwick/source/mariadb"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
 )
@@ -208,6 +211,8 @@ func TestOwnedParts(t *testing.T) {
 		{"SELECT /**/ :az", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT $$$$, :az", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT a$x$, b9$x$, :az", [3]string{"'s'", "'s'", "'s'"}},
 		{"SELECT é$x$, :az, Zß_9$x$", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT 1$x$ :n $x$, :az", [3]string{"2 's'", "'s'", "2 's'"}}, {"SELECT \x7f$x$ :n $x$, :az", [3]string{"2 's'", "'s'", "2 's'"}},
 		{"SELECT \x80$x$, :az, $x$", [3]string{"'s'", "'s'", "'s'"}},
+		{`SELECT E'\'' || :n || 'x'`, [3]string{"", "'2'", "2"}}, {`SELECT me'\' || :n`, [3]string{"2", "'2'", ""}}, {"SELECT /* /* */ :n /* */ */ :az", [3]string{"2 's'", "'s'", "2 's'"}}, {"SELECT /* /* */ :n", [3]string{"2", "", "2"}},
+		{"SELECT 1--:n", [3]string{"", "", "2"}}, {"SELECT 1--:n\n, :az", [3]string{"'s'", "'s'", "2 's'"}}, {"SELECT 1--\n, :az--", [3]string{"'s'", "'s'", "'s'"}}, {"SELECT /*+ hint :n */ :az, '/*!' || :n", [3]string{"'s' 2", "'s' '2'", "'s' 2"}},
 		{"SELECT 1 :", [3]string{"", "", ""}}, {"SELECT :1", [3]string{"", "", ""}}, {"SELECT 1;\n; ", [3]string{"", "", ""}},
 		{"SELECT x::n", [3]string{"", "", ""}}, {"SELECT 1;SELECT 2", [3]string{"one", "one", "one"}}, {"", [3]string{"", "", ""}}, {"SELECT '\x00:n'", [3]string{"", "", ""}},
 	} {
@@ -218,6 +223,37 @@ func TestOwnedParts(t *testing.T) {
 			}
 			if got = strings.TrimSpace(got); got != tt.want[i] {
 				t.Errorf("%q, dialect %s: %s, want %s", tt.text, d.Name(), got, tt.want[i])
+			}
+		}
+	}
+}
+
+// TestOwnedComments checks that a comment whose content MariaDB runs is refused, with its place.
+func TestOwnedComments(t *testing.T) {
+	for text, want := range map[string]string{
+		"SELECT 1 /*!50100 , password */ FROM users":          `the database runs the content of the comment "/*!50100 , password */" of line 1. Write it without the comment, or remove it`,
+		"SELECT 1\n -- a\n /*M!100100\n DELETE */ FROM users": `the database runs the content of the comment "/*M!100100" of line 3. Write it without the comment, or remove it`,
+		"/*! INSERT INTO log VALUES (1) */":                   `the database runs the content of the comment "/*! INSERT INTO log VALUES (1) */" of line 1. Write it without the comment, or remove it`,
+		"SELECT 1 /*!":                                        `the database runs the content of the comment "/*!" of line 1. Write it without the comment, or remove it`,
+		"SELECT 1 /* !50100 */, '/*!', /**/ 2 # /*!":          "",
+	} {
+		for _, d := range dialects {
+			_, err := sqldriver.OwnedStatement(d, nil, text, value.Value{})
+			got := ""
+			if p, ok := errors.AsType[*problem.Error](err); ok {
+				got = strings.TrimPrefix(p.Err.Error(), "the statement of an action: ")
+			}
+			_, err = sqlgen.ReadNative(d, text)
+			native := ""
+			if err != nil && strings.HasPrefix(text, "SELECT") {
+				native = err.Error()
+			}
+			runs := want
+			if d.Name() != mariadb.Dialect().Name() {
+				runs = ""
+			}
+			if got != runs || strings.HasPrefix(text, "SELECT") && native != runs {
+				t.Errorf("%q, dialect %s:\n%s\n%s, want\n%s", text, d.Name(), got, native, runs)
 			}
 		}
 	}

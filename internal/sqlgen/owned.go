@@ -28,11 +28,12 @@ type ownedPart struct {
 	text string
 }
 
-// readOwned splits a statement of the owner into parts. It refuses a text with several statements.
+// readOwned splits a statement of the owner into parts. It refuses a text with several statements, and comments whose
+// content the database runs.
 func readOwned(ws *Writes, text string) ([]ownedPart, error) {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\x00", ""), "; \t\r\n")
 	var out []ownedPart
-	for len(text) > 0 {
+	for whole := text; len(text) > 0; {
 		part := ownedPart{ownedText, text[:1]}
 		switch name := paramName(text); {
 		case name != "":
@@ -40,6 +41,10 @@ func readOwned(ws *Writes, text string) ([]ownedPart, error) {
 			text = text[1:]
 		case text[0] == ';':
 			return nil, errors.New("it has several statements. Write one")
+		case slices.ContainsFunc(ws.Run, func(begin string) bool { return strings.HasPrefix(text, begin) }):
+			line := 1 + strings.Count(whole[:len(whole)-len(text)], "\n")
+			comment, _, _ := strings.Cut(text[:skipLength(ws, text)], "\n")
+			return nil, fmt.Errorf("the database runs the content of the comment %q of line %d. Write it without the comment, or remove it", problem.Cut(comment), line)
 		default:
 			if n := skipLength(ws, text); n > 0 {
 				part.text = text[:n]
@@ -166,10 +171,12 @@ func skipLength(ws *Writes, text string) int {
 	switch {
 	case strings.IndexByte(ws.Quotes, text[0]) >= 0:
 		return quotedPart(text, strings.IndexByte(ws.Escapes, text[0]) >= 0)
+	case ws.Dollars && len(text) > 1 && text[0]|0x20 == 'e' && text[1] == '\'': // PostgreSQL's E'it\'s'
+		return 1 + quotedPart(text[1:], true)
 	case slices.ContainsFunc(ws.Comments, func(begin string) bool { return strings.HasPrefix(text, begin) }):
 		return until(1, "\n")
 	case strings.HasPrefix(text, "/*"):
-		return until(2, "*/")
+		return commentLength(text, ws.Nested)
 	case strings.HasPrefix(text, "::"):
 		return 2
 	case ws.Dollars && text[0] == '$':
@@ -182,6 +189,24 @@ func skipLength(ws *Writes, text string) int {
 		}
 	}
 	return 0
+}
+
+// commentLength returns the length of the comment at the start of text. If nested is true, each /* needs a */.
+func commentLength(text string, nested bool) int {
+	open := 1
+	for i := 2; i < len(text)-1; i++ {
+		switch text[i : i+2] {
+		case "*/":
+			if open--; open == 0 || !nested {
+				return i + 2
+			}
+			i++
+		case "/*":
+			open++
+			i++
+		}
+	}
+	return len(text)
 }
 
 // nameAt returns the name of a table, a column or a function at the start of text. Unlike a parameter name, it may

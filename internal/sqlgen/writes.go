@@ -56,6 +56,8 @@ type Writes struct {
 	Escapes  string   // or "": the quotes within which a backslash escapes the next character
 	Comments []string // the texts that begin a comment to the end of the line
 	Dollars  bool     // a tag such as $body$ begins a quoted part
+	Nested   bool     // a comment of /* and */ can contain others
+	Run      []string // the texts that begin a comment whose content the database runs, or nil
 }
 
 // Missing returns the names of the required fields that ws doesn't set.

@@ -38,7 +38,8 @@ func (dialect) Writes() sqlgen.Writes {
 		Single:   "float",
 		Quotes:   "'\"`",
 		Escapes:  `'"`,
-		Comments: []string{"--", "#"},
+		Comments: []string{"-- ", "--\t", "--\n", "--\r", "--\f", "--\v", "#"}, // 1--1 is 2
+		Run:      []string{"/*!", "/*M!"},
 	}
 }
 

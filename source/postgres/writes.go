@@ -44,6 +44,7 @@ func (dialect) Writes() sqlgen.Writes {
 		Quotes:   `'"`,
 		Comments: []string{"--"},
 		Dollars:  true,
+		Nested:   true,
 	}
 }
 
