@@ -90,7 +90,11 @@ func (q *Query) Explain(err error) error {
 		return err
 	}
 	if p.Code == problem.InvalidQuery || p.Code == problem.InvalidArgument || p.Code == problem.Unsupported {
-		p.Detail = "the query " + q.Name + " can't run with these arguments: " + p.Detail
+		said := p.Detail
+		if m := placeInText.FindStringSubmatch(said); m != nil {
+			said = m[3]
+		}
+		p.Detail = "the query " + q.Name + " can't run with these arguments: " + said
 		p.Pointer = ""
 	}
 	return &p

@@ -129,3 +129,40 @@ func TestDeclaredTools(t *testing.T) {
 		}
 	}
 }
+
+// TestQueryPatterns checks patterns that a declared query makes of its arguments.
+func TestQueryPatterns(t *testing.T) {
+	input, _ := value.Read([]byte(`{"properties": {"part": {"type": "string"}, "n": {"type": "integer"}}}`), 0)
+	g, _ := gatewayOf(t, 0, shopRules(), bailiwick.Declarations{Queries: []declared.Declaration{
+		{Name: "named", Input: input, SQL: "SELECT name, :n AS n FROM customers WHERE name ILIKE '%' || :part || '%' OR name LIKE :n || '%' ORDER BY id"},
+		{Name: "exactly", Input: input, SQL: "SELECT name, :n AS n FROM customers WHERE name LIKE concat('%', replace(replace(:part, '%', '\\%'), '_', '\\_'), '%') ORDER BY id"},
+	}})
+	set, err := tool.NewSet(g, tool.Data(tool.Options{})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ query, input, want string }{
+		{"named", `{"part": "DA"}`, "name,n\n\"Ada\",\n1 record, no more"},
+		{"named", `{"part": "_"}`, "name,n\n\"Ada\",\n\"=1+1 Bob\",\n2 records, no more"},
+		{"named", `{"part": "%"}`, "name,n\n\"Ada\",\n\"=1+1 Bob\",\n2 records, no more"},
+		{"named", `{"part": "' OR 1=1 --"}`, "name,n\n0 records, no more"},
+		{"named", `{"part": "\\"}`, "name,n\n0 records, no more"},
+		{"named", `{}`, "name,n\n0 records, no more"},
+		{"named", `{"n": 0}`, "name,n\n0 records, no more"},
+		{"named", `{"part": "` + strings.Repeat("x", 300) + `"}`, "invalid_query: the query named can't run with these arguments: the pattern has 302 characters, and at most 256 are possible"},
+		{"exactly", `{"part": "1 B"}`, "name,n\n\"=1+1 Bob\",\n1 record, no more"},
+		{"exactly", `{"part": "_"}`, "name,n\n0 records, no more"},
+		{"exactly", `{"part": "%"}`, "name,n\n0 records, no more"},
+		{"exactly", `{}`, "name,n\n\"Ada\",\n\"=1+1 Bob\",\n2 records, no more"},
+	} {
+		doc, _ := value.Read([]byte(`{"name": "`+tt.query+`", "input": `+tt.input+`}`), 0)
+		res, err := set.Call(t.Context(), agent(), tool.Request{Name: declared.RunTool, Arguments: doc})
+		got := res.Text
+		if err != nil {
+			got = problem.Of(err).Text()
+		}
+		if got != tt.want {
+			t.Errorf("%s %.40s:\n%s\nwant\n%s", tt.query, tt.input, got, tt.want)
+		}
+	}
+}

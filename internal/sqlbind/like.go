@@ -2,6 +2,7 @@ package sqlbind
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
@@ -10,7 +11,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// like binds LIKE and matches of regular expressions. Their patterns are constants.
+// like binds LIKE and matches of regular expressions. Their patterns are constants, or made of constants and
+// parameters.
 func (b *Binder) like(e *sqlparse.Like) (cond, error) {
 	x, err := b.Value(e.X)
 	if err != nil {
@@ -20,7 +22,7 @@ func (b *Binder) like(e *sqlparse.Like) (cond, error) {
 	if err != nil {
 		return cond{}, err
 	}
-	v, err := b.Constant(e.Pattern)
+	v, err := b.patternText(e.Pattern)
 	if err != nil {
 		return cond{}, unsupportedError(e.Pattern.Pos(), "for a text within a text use strpos(x, y) > 0", "the pattern is a constant text")
 	}
@@ -29,6 +31,9 @@ func (b *Binder) like(e *sqlparse.Like) (cond, error) {
 	}
 	if v.Kind() != value.String {
 		return cond{}, invalid(e.Pattern.Pos(), "the pattern is a text, not %s", v.Kind())
+	}
+	if n := utf8.RuneCountInString(v.Text()); n > literals.MaxPattern {
+		return cond{}, invalid(e.Pattern.Pos(), "the pattern has %d characters, and at most %d are possible", n, literals.MaxPattern)
 	}
 	regex, err := b.pattern(e, v.Text())
 	if err != nil {

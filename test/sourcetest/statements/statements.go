@@ -38,6 +38,11 @@ var update = flag.Bool("update-statements", false, "rewrite corpus.txt with the 
 // now is the current time of the calls.
 var now = time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
 
+// parameters returns the arguments of the statements. A statement has those that it names.
+func parameters() map[string]value.Value {
+	return map[string]value.Value{"part": value.OfString("A"), "wild": value.OfString("_a"), "hundred": value.OfInt(100), "absent": {}}
+}
+
 // A statement is a statement of the corpus. Own means that PostgreSQL rejects this form and only the gateway accepts
 // it.
 type statement struct {
@@ -104,6 +109,14 @@ func (s *subject) ask(ctx context.Context, text string) ([]string, error) {
 		return nil, err
 	}
 	q.Limit, q.Now = most, now
+	for name, v := range parameters() {
+		if strings.Contains(text, ":"+name) {
+			if q.Params == nil {
+				q.Params = map[string]value.Value{}
+			}
+			q.Params[name] = v
+		}
+	}
 	permit, err := s.policy.Read(reader, q)
 	if err != nil {
 		return nil, err
@@ -292,9 +305,16 @@ func Raw(t *testing.T, o sourcetest.Open, raw func(text string) ([]string, error
 	}
 }
 
-// fixTime replaces the current time in text by the time of the calls.
+// fixTime replaces the current time in text by the time of the calls, and parameters by their values.
 func fixTime(text string) string {
 	const at = "timestamptz '2026-06-15 12:00:00Z'"
+	for name, v := range parameters() {
+		literal := "NULL::text"
+		if !v.IsNull() {
+			literal = "'" + v.String() + "'"
+		}
+		text = strings.ReplaceAll(text, ":"+name, literal)
+	}
 	return strings.NewReplacer("now()", at, "statement_timestamp()", at, "transaction_timestamp()", at, "clock_timestamp()", at, "current_date", "date '2026-06-15'").Replace(text)
 }
 
