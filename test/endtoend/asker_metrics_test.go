@@ -95,5 +95,8 @@ func (a *asker) metrics() []string {
 	rarely(`"limit": %d`, 1+a.IntN(4))
 	rarely(`"timezone": %q`, pick(a.Rand, "Europe/Oslo", "+05:30", "Mars/Base"))
 	rarely(`"format": %q`, pick(a.Rand, "csv", "markdown", "json"))
+	if a.IntN(20) == 0 { // answers have no pages, and refuse the cursor of another tool
+		args = append(args, `"cursor": "WzFd"`)
+	}
 	return args
 }
