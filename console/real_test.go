@@ -38,6 +38,12 @@ func newHouse(t testing.TB) *house {
 // newHouseWith returns a house. more returns the end of its configuration for the gateway's address.
 func newHouseWith(t testing.TB, more func(address string) string) *house {
 	t.Helper()
+	return newHouseOf(t, func(address string) string { return demo.Config + more(address) })
+}
+
+// newHouseOf returns a house with the configuration that text returns for the gateway's address.
+func newHouseOf(t testing.TB, text func(address string) string) *house {
+	t.Helper()
 	dir := t.TempDir()
 	path, file := filepath.Join(dir, "tracker.db"), filepath.Join(dir, app.DefaultFile)
 	if err := demo.Create(t.Context(), path); err != nil {
@@ -45,7 +51,7 @@ func newHouseWith(t testing.TB, more func(address string) string) *house {
 	}
 	front := httptest.NewUnstartedServer(nil)
 	w := &world{log: &strings.Builder{}, url: "http://" + front.Listener.Addr().String()}
-	if err := os.WriteFile(file, []byte(demo.Config+more(w.url)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(text(w.url)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, err := app.LoadFile(file)

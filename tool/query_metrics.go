@@ -167,7 +167,7 @@ func metricLine(all []metric.Usable) string {
 			texts[i] += ", grouped by " + strings.Join(m.Dimensions, " and ") + " only"
 		}
 		if texts[i] += ")"; m.Description != "" {
-			texts[i] += " " + oneLine(m.Description)
+			texts[i] += " " + strings.TrimSuffix(oneLine(m.Description), ".")
 		}
 	}
 	return strings.Join(texts, "; ")

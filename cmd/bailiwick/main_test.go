@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -160,12 +161,19 @@ var oneTracker = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
-// tracker writes tracker.db and bailiwick.yaml.
-func tracker(ts *testscript.TestScript, _ bool, _ []string) {
+// tracker writes tracker.db and bailiwick.yaml. "tracker bare" leaves out the declared queries and metrics, for scripts that
+// declare others or hide what these name.
+func tracker(ts *testscript.TestScript, _ bool, args []string) {
 	data, err := oneTracker()
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs("tracker.db"), data, 0o600))
-	ts.Check(os.WriteFile(ts.MkAbs("bailiwick.yaml"), []byte(demo.Config), 0o600))
+	text := demo.Config
+	if slices.Equal(args, []string{"bare"}) {
+		before, rest, _ := strings.Cut(text, "\nqueries:")
+		_, after, _ := strings.Cut(rest, "\nactions:")
+		text = before + "\nactions:" + after
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("bailiwick.yaml"), []byte(text), 0o600))
 }
 
 // runSQL FILE STATEMENTS runs statements like sqlite3. After <, it reads the statements from a file.

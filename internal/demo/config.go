@@ -69,6 +69,47 @@ gates: {writes: review, raw_writes: review} # agents with the scope write propos
 review:
   - {when: change.op == "delete" || change.rows > 20, approvals: 2, risk: high}
 
+queries:                              # what people ask again and again, written once. tool: true makes it a tool of its own
+  issue_by_key:
+    description: One issue by the key that people write, such as PAY-17, with who works on it.
+    tool: true
+    input:
+      required: [key]
+      properties: {key: {type: string, description: "The project's key and the number, as in PAY-17"}}
+    example: {key: PAY-17}
+    sql: |
+      SELECT i.id, i.title, i.type, i.status, i.priority, u.name AS assignee, i.due_date, i.updated_at
+      FROM tracker.issues i JOIN tracker.projects p ON p.id = i.project_id LEFT JOIN tracker.users u ON u.id = i.assignee_id
+      WHERE p.key || '-' || CAST(i.number AS text) = upper(:key)
+  overdue_issues:
+    description: Open issues that were due before a day, the most overdue first.
+    input:
+      required: [day]
+      properties:
+        day: {type: string, format: date}
+        project: {type: string, description: A project's key such as PAY. Without it all projects count}
+    example: {day: "2026-10-30", project: PAY}
+    sql: |
+      SELECT p.key || '-' || CAST(i.number AS text) AS key, i.title, i.priority, i.due_date, u.name AS assignee
+      FROM tracker.issues i JOIN tracker.projects p ON p.id = i.project_id LEFT JOIN tracker.users u ON u.id = i.assignee_id
+      WHERE i.due_date < :day AND i.status NOT IN ('Done', 'Cancelled') AND (:project IS NULL OR p.key = :project)
+      ORDER BY i.due_date, i.id
+    limit: 20
+  issue_comments:
+    description: What people wrote under one issue, the oldest first.
+    input:
+      required: [issue]
+      properties: {issue: {type: string, format: uuid, description: The issue's id}}
+    example: {issue: 01948e93-0f70-72b9-9d15-838b77dac376}
+    find: {class: tracker.comments, where: {issue_id: {$input: issue}}, keys: [author_id.name, agent, created_at, body], order: created_at}
+
+metrics:                              # what the words of the teams mean, so that no model guesses
+  open_issues: {on: tracker.issues, measure: count(), where: {status: {$nin: [Done, Cancelled]}}, description: Issues to finish.}
+  open_work: {on: tracker.issues, measure: sum(estimate), where: {status: {$nin: [Done, Cancelled]}}, unit: hours, description: Estimates of the open issues.}
+  reported_issues: {on: tracker.issues, measure: count(), time: created_at, description: Issues of all types.}
+  reported_bugs: {on: tracker.issues, measure: count(), where: {type: Bug}, time: created_at, description: Bugs only.}
+  bug_share: {ratio: [reported_bugs, reported_issues], description: The part of the reported issues that are bugs.}
+
 actions:                              # what the tracker calls what it does; tool: true makes each a tool of its own
   create_issue:
     on: tracker.issues

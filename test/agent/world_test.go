@@ -35,23 +35,29 @@ func tracker(t *testing.T) (*tool.Set, *sql.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return served(t, "tracker", path, c.Rules)
+	return declaredOver(t, "tracker", path, c.Rules, bailiwick.Declarations{Metrics: c.Metrics, Queries: c.Queries})
 }
 
 // served returns the tools over a SQLite database.
 func served(t *testing.T, name, path string, rules policy.Rules) (*tool.Set, *sql.DB) {
+	t.Helper()
+	return declaredOver(t, name, path, rules, bailiwick.Declarations{})
+}
+
+// declaredOver is served with declared queries and metrics.
+func declaredOver(t *testing.T, name, path string, rules policy.Rules, d bailiwick.Declarations) (*tool.Set, *sql.DB) {
 	t.Helper()
 	src, err := sqlite.Open(t.Context(), name, path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { src.Close() })
-	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{name: src}, Rules: rules, Audit: forgetful{},
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{name: src}, Rules: rules, Metrics: d.Metrics, Queries: d.Queries, Audit: forgetful{},
 		Secret: make([]byte, 32), Now: demo.Clock, Limits: limit.Options{PerMinute: 1e9, Burst: 1e9}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := tool.NewSet(g, tool.Data(tool.Options{})...)
+	set, err := tool.NewSet(g, append(tool.Data(tool.Options{}), tool.QueryTools(g.AllQueries())...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
