@@ -41,8 +41,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestMetricTokens checks that a metric answers a question about the demo in one call, and that the call and its answer
-// have at most 120 tokens of 4 bytes.
+// TestMetricTokens checks that a metric answers a question about the demo in one call. The call and its answer have at most
+// 120 tokens of 4 bytes.
 func TestMetricTokens(t *testing.T) {
 	set, _ := tracker(t)
 	for line, want := range map[string]string{
