@@ -31,7 +31,8 @@ func (c *Call) Propose(ctx context.Context, r write.Request) (*review.Sheet, err
 		return nil, err
 	}
 	if same {
-		return nil, &problem.Error{Code: problem.Conflict, Kind: "unchanged", Detail: "nothing would change: what is asked for is there already, so no change was filed"}
+		return nil, &problem.Error{Code: problem.Conflict, Kind: "unchanged", Detail: "no change was filed: each field of the update already has this value",
+			Suggestion: "nothing waits for review. Go on, or read the record again if you expected another value"}
 	}
 	kept, err := c.file(ctx, filed, old)
 	if err != nil {

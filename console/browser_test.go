@@ -105,6 +105,17 @@ func (b *tab) key(keys string) {
 	b.do(chromedp.KeyEvent(keys))
 }
 
+// readOn scrolls until every part of the difference was on the screen, so that Approve opens.
+func (b *tab) readOn() {
+	b.t.Helper()
+	b.settled()
+	b.waitFor(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => { // the page has noted what is on the screen
+		const left = document.querySelector("[data-left]") !== null, end = scrollY + innerHeight >= document.scrollingElement.scrollHeight - 1;
+		if (left) scrollTo(0, end ? 0 : scrollY + innerHeight / 2);
+		done(!left);
+	})))`)
+}
+
 // size sets the window size in CSS pixels. A phone has a higher pixel density.
 func (b *tab) size(width, height int64, phone bool) {
 	b.t.Helper()

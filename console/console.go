@@ -89,9 +89,11 @@ type Source struct {
 	Name    string
 	Kind    string // "sqlite", "postgres", …
 	Classes int    // including hidden ones
-	Well    bool
-	Detail  string        // the fault, as a text for people, or ""
-	Took    time.Duration // the response time
+	// Operations is the number of operations in an API's document, including hidden ones.
+	Operations int
+	Well       bool          // also for a source that can't be asked
+	Detail     string        // the fault, as a text for people, or ""
+	Took       time.Duration // the response time. 0 means that the source wasn't asked
 }
 
 // A Console serves the pages. It is safe for concurrent use.

@@ -52,8 +52,8 @@ func readEdits(form url.Values) ([]review.Edit, error) {
 		if err != nil {
 			return nil, problem.New(problem.InvalidArgument, "That form could not be read.")
 		}
-		text := strings.ReplaceAll(form.Get(name), "\r\n", "\n")
-		if text == strings.ReplaceAll(form.Get("was."+at), "\r\n", "\n") && form.Get("null."+at) == "" {
+		text := form.Get(name)
+		if text == form.Get("was."+at) && form.Get("null."+at) == "" {
 			continue
 		}
 		v := value.OfString(text)

@@ -196,8 +196,6 @@ func TestBrowserKeyboard(t *testing.T) {
 	b.size(360, 740, true)
 	b.open("/console/changes?state=open")
 	b.use(".decide-all", kb.Enter)
-	b.use(".scroll", kb.ArrowRight)
-	b.waitFor(`document.querySelector(".scroll").scrollLeft > 0`)
 	b.use("[name=change]", " ")
 	b.use("#batch-text", "Not now.")
 	b.use("#reject-all", kb.Enter)

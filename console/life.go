@@ -2,6 +2,7 @@ package console
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
@@ -14,11 +15,13 @@ type stageText struct{ Label, At, Note string }
 type sumText struct {
 	Op, Class string
 	Records   int
-	Fields    int
+	Fields    int // the distinct fields that the change asks for, as the queue counts them
 	Hidden    int
+
+	names []string
 }
 
-// sumTexts counts the effects of a change, by operation and class.
+// sumTexts counts the effects of a change, by operation and class. A field that several records set counts once.
 func sumTexts(s *review.Sheet) []sumText {
 	var out []sumText
 	for _, item := range s.Items {
@@ -27,8 +30,16 @@ func sumTexts(s *review.Sheet) []sumText {
 			i, out = len(out), append(out, sumText{Op: item.Op, Class: item.Class})
 		}
 		out[i].Records++
-		out[i].Fields += len(item.Fields)
 		out[i].Hidden += item.Hidden + item.Denied
+		for _, f := range item.Fields {
+			name, _, _ := strings.Cut(f.Path, "/")
+			if !slices.Contains(out[i].names, name) && slices.Contains(s.Fields, name) {
+				out[i].names = append(out[i].names, name)
+			}
+		}
+	}
+	for i := range out {
+		out[i].Fields = len(out[i].names)
 	}
 	return out
 }

@@ -25,7 +25,8 @@ func TestBrowserReview(t *testing.T) {
 	b.click(`a.title[href*="` + id(11) + `"]`)
 	b.visible("#approve")
 	b.shoot("change", false)
-	b.typed("#approve-text", "Thank you.")
+	b.readOn()
+	b.typed("#comment-text", "Thank you.")
 	b.click("#approve")
 	b.visible(`.notice.good a[href$="` + id(11) + `"]`) // the page shows the next change, and the outcome of this one
 	b.waitFor(`document.querySelector(".notice.good").textContent.includes("applied")`)

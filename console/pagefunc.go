@@ -25,6 +25,7 @@ func pageFunctions(now func() time.Time) template.FuncMap {
 		"all":      func(s any) template.HTML { return safeText(fmt.Sprint(s)) },
 		"field":    func(of effect, n int, f review.Field) fieldOf { return fieldOf{of, n, f} },
 		"bySource": bySource,
+		"name":     nameText,
 		"sub":      func(n int) int { return n - 1 },
 		"brief":    func(s any) template.HTML { return safeBlock(fmt.Sprint(s), 300) }, // for values that the page also shows in full
 		"at":       func(id any, item int, of review.Item) effect { return effect{fmt.Sprint(id), item, of} },

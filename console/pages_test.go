@@ -18,7 +18,7 @@ func TestPages(t *testing.T) {
 		{"/console/changes?state=applied", []string{"Add a comment to CHK-9"}},
 		{"/console/changes?q=deposit&state=all", []string{"Charge the deposit", "outcome unknown"}},
 		{"/console/changes/" + id(11), []string{"What the agent says", "ready for a second pair of eyes", "InProgress", "Review", "The rules of now allow it", "query_class"}},
-		{"/console/changes/" + id(12), []string{"<ins>large </ins>", `<span class="pill null">null</span>`, `<span class="pill empty">empty text</span>`, "set by the source", "by review[2]"}},
+		{"/console/changes/" + id(12), []string{"<ins>large </ins>", `<span class="pill kind-null">null</span>`, `<span class="pill kind-empty">empty text</span>`, "set by the source", "by review[2]"}},
 		{"/console/changes/" + id(14), []string{"hidden from you", "1 more field that you may not see is written too", "1\u202f284 records", "You don&#39;t see every field", "disabled"}},
 		{"/console/changes/" + id(15), []string{"The record holds now", "Cancelled", "Preview again"}},
 		{"/console/changes/" + id(16), []string{"Applied, once", "Audit record 48\u202f213", "Propose the revert"}},

@@ -105,7 +105,7 @@ func TestFresh(t *testing.T) {
 	if to := got.header.Get("Location"); got.status != 303 || !strings.HasPrefix(to, "/console/sign-in?again=yes&next=%2Fconsole%2Fchanges%2F") || w.calls != nil {
 		t.Error(got.status, to, w.calls)
 	}
-	if got := b.get(got.header.Get("Location")); got.status != 200 || !strings.Contains(got.body, "Sign in again") || !strings.Contains(got.body, "This takes a sign-in of the last 15m0s.") {
+	if got := b.get(got.header.Get("Location")); got.status != 200 || !strings.Contains(got.body, "Sign in again") || !strings.Contains(got.body, "This takes a sign-in of the last 15 min.") {
 		t.Error(got.status, got.body)
 	}
 	olga := w.signedIn(t, "olga", identity.Operator)

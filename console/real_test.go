@@ -199,6 +199,7 @@ func TestBrowserReal(t *testing.T) {
 		t.Error("the agent's owner may approve")
 	}
 	maria.shoot("real-own", false)
+	rosa.readOn()
 	rosa.click(".deeds button")
 	rosa.visible(".notice.good a")
 	rosa.click(".notice.good a")
@@ -225,6 +226,7 @@ func TestBrowserReal(t *testing.T) {
 	rosa.shoot("real-revert", true)
 	ines := h.tab(t, browser, h.person(t, "ines"))
 	ines.open("/console/changes/" + back)
+	ines.readOn()
 	ines.click("#approve")
 	ines.visible(".outcome.state-applied")
 	if got := h.title(t, first); got != old {
@@ -239,7 +241,7 @@ func TestBrowserReal(t *testing.T) {
 	ines.open("/console/access?as=" + h.agent.TokenID + "&class=tracker.issues&tool=update_object&on=tracker.users")
 	ines.shoot("real-access", false)
 	ines.open("/console/sources")
-	ines.waitFor(`document.body.innerText.includes("All answer")`)
+	ines.waitFor(`document.body.innerText.includes("All that were asked answer")`)
 	if strings.Contains(h.log.String(), "ERROR") {
 		t.Error(h.log)
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"crypto/hmac"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -113,6 +115,7 @@ func (c *Console) genuine(v *visit) bool {
 	if err := v.r.ParseForm(); err != nil {
 		return false
 	}
+	normaliseBreaks(v.r.PostForm)
 	secret := v.session.secret
 	if secret == "" {
 		cookie, err := v.r.Cookie(visitorName)
@@ -122,4 +125,15 @@ func (c *Console) genuine(v *visit) bool {
 		secret = cookie.Value
 	}
 	return secret != "" && hmac.Equal([]byte(formMark(secret)), []byte(v.r.PostForm.Get("mark")))
+}
+
+// normaliseBreaks replaces the line breaks of all values of a form by "\n". Browsers send "\r\n" for each line break
+// that a person types or that a page contains.
+func normaliseBreaks(form url.Values) {
+	breaks := strings.NewReplacer("\r\n", "\n", "\r", "\n")
+	for _, values := range form {
+		for i, v := range values {
+			values[i] = breaks.Replace(v)
+		}
+	}
 }

@@ -38,7 +38,7 @@ func TestBrowserValue(t *testing.T) {
 		}
 		rosa.shoot("value-unopened", false)
 		rosa.click(".unread a")
-		rosa.visible(".whole")
+		rosa.visible(".whole-value")
 		pages := 1
 		for {
 			for _, dark := range []bool{false, true} {
@@ -63,13 +63,14 @@ func TestBrowserValue(t *testing.T) {
 		}
 		rosa.key("n")
 		rosa.waitFor(`document.activeElement.hasAttribute("data-part")`)
-		shown := eval[string](rosa, `document.querySelector(".whole").innerText`)
+		shown := eval[string](rosa, `document.querySelector(".whole-value").innerText`)
 		if !strings.Contains(shown, "administrator") || !strings.Contains(shown, "U+202E") {
 			t.Error("the tail isn't there")
 		}
 		rosa.shoot("value", false)
 		rosa.key("u")
 		rosa.waitFor(`document.getElementById("approve")?.disabled === false`)
+		rosa.readOn()
 		rosa.key("a") // on a narrow screen the button is at the bottom
 		rosa.waitFor(`document.activeElement.matches(".deeds button")`)
 		rosa.click(".deeds button")

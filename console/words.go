@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"html/template"
 	"strings"
 	"time"
 
@@ -93,6 +94,9 @@ type pillOf struct {
 	Value review.Shown
 }
 
+// longNumber is the maximum number of characters of a number that is never broken between two lines.
+const longNumber = 24
+
 // shownText distinguishes null, empty, absent and hidden values from strings with the same text.
 func shownText(s review.Shown) pillOf {
 	switch s.Kind {
@@ -110,6 +114,9 @@ func shownText(s review.Shown) pillOf {
 		return pillOf{Pill: "hidden from you", Class: "hidden"}
 	case "masked":
 		return pillOf{Pill: "masked", Class: "hidden", Value: s}
+	}
+	if s.Kind == "number" && len(s.Text) > longNumber {
+		return pillOf{Value: s, Class: "number kind-long"}
 	}
 	return pillOf{Value: s, Class: s.Kind}
 }
@@ -196,4 +203,9 @@ func dollars(n int64) string {
 		return fmt.Sprintf("$%.4f", float64(n)/1e6)
 	}
 	return fmt.Sprintf("$%.2f", float64(n)/1e6)
+}
+
+// nameText returns the name of a field, with places at which a browser may break it: after "/", "_", "." and "-".
+func nameText(path string) template.HTML {
+	return template.HTML(strings.NewReplacer("</", "</", "/", "/<wbr>", "_", "_<wbr>", ".", ".<wbr>", "-", "-<wbr>").Replace(string(safeLine(path, 1000))))
 }

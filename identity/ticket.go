@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -31,7 +32,12 @@ func (p Principal) Fresh(now time.Time, most time.Duration) bool {
 // Takes describes the sign-in that p lacks, as a part of a sentence: a recent one. If p has no accepted proof at all,
 // it must also be by a stronger proof.
 func (p Principal) Takes(most time.Duration) string {
-	recent := "a sign-in of the last " + cmp.Or(most, Fresh).String()
+	last := cmp.Or(most, Fresh)
+	span := last.String()
+	if last >= time.Minute && last%time.Minute == 0 {
+		span = fmt.Sprintf("%d min", last/time.Minute)
+	}
+	recent := "a sign-in of the last " + span
 	if p.Proven.IsZero() {
 		return recent + ", by a stronger proof than yours: the issuer didn't say that it was of the level asked for, and when it was"
 	}

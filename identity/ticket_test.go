@@ -14,7 +14,7 @@ import (
 
 // TestTakes checks that the missing sign-in is named by its cause.
 func TestTakes(t *testing.T) {
-	const recent = "a sign-in of the last 5m0s"
+	const recent = "a sign-in of the last 5 min"
 	if got := (identity.Principal{Proven: time.Now()}).Takes(5 * time.Minute); got != recent {
 		t.Error(got)
 	}

@@ -323,9 +323,9 @@ func TestFresh(t *testing.T) {
 	for when := range proved {
 		fresh := when == "" || when == "lately"
 		got := ask(t, s.URL, "rita", "POST", "/api/changes/01AB/break_glass", `{"digest":"d","reason":"fire"}`, "Test-Proved", when)
-		want := map[bool]string{true: "200 ", false: `403 {"error":"this takes a sign-in of the last 15m0s"`}[fresh]
+		want := map[bool]string{true: "200 ", false: `403 {"error":"this takes a sign-in of the last 15 min"`}[fresh]
 		if when == "never" {
-			want = `403 {"error":"this takes a sign-in of the last 15m0s, by a stronger proof than yours: `
+			want = `403 {"error":"this takes a sign-in of the last 15 min, by a stronger proof than yours: `
 		}
 		if !strings.HasPrefix(got, want) || fresh != (len(d.asked) == 1) {
 			t.Errorf("%q: %s, calls %q", when, got, d.asked)

@@ -70,12 +70,74 @@
   };
   // A narrow screen has the button at its foot.
   const toApprove = () => {
-    const at = every("#approve, .deeds [form=approve-form]").find((b) => b.checkVisibility());
+    const at = approves().find((b) => b.checkVisibility());
     if (!at) return false;
     at.focus();
     at.scrollIntoView({ block: "center" });
     return true;
   };
+  // Approve opens when every part of the difference was on the screen. Until then the button goes on to the next part.
+  // A part that is taller than a few lines counts in slices. A part in a closed fold isn't counted: its heading is.
+  const approves = () => every("#approve, .deeds [form=approve-form]").filter((b) => !b.disabled);
+  let parts = [], pressed = -Infinity;
+  const slice = (p, k) => { const r = p.at.getBoundingClientRect(); return r.top + r.height * (k + .5) / p.seen.length; };
+  const pending = () => parts.filter((p) => p.seen.includes(false) && p.at.checkVisibility() && !p.at.querySelector("[name=change]:not(:checked)"));
+  const screenEnd = () => Math.min(innerHeight, ...every(".deeds, form > .bar").filter((b) => b.checkVisibility()).map((b) => b.getBoundingClientRect().top));
+  const screenTop = () => Math.max(0, one(".top")?.getBoundingClientRect().bottom ?? 0);
+  const look = () => {
+    const buttons = approves();
+    if (!buttons.length || document.hidden) return;
+    const from = screenTop(), to = Math.max(screenEnd(), from + 80);
+    for (const p of parts) if (p.at.checkVisibility()) p.seen.forEach((was, k) => { const y = slice(p, k); if (!was && y >= from && y <= to) p.seen[k] = true; });
+    const left = pending().length, waited = buttons.some((b) => b.dataset.left);
+    for (const b of buttons) {
+      b.dataset.name ??= b.textContent;
+      const text = left ? `Read on (${left})` : b.dataset.name;
+      if (b.textContent !== text) b.textContent = text;
+      if (left) b.dataset.left = left; else delete b.dataset.left;
+    }
+    if (!left && waited && one("#said")) one("#said").textContent = "Every part was on the screen. Approve is open.";
+  };
+  const readOn = () => {
+    const p = pending()[0];
+    if (!p) return;
+    if (!p.at.matches("summary")) p.at.tabIndex = -1;
+    p.at.focus({ preventScroll: true });
+    scrollBy({ top: slice(p, p.seen.indexOf(false)) - screenTop() - 100, behavior: "instant" });
+  };
+  const measure = () => {
+    const known = new Map(parts.map((p) => [p.at, p]));
+    parts = every("[data-look]").map((at) => {
+      const old = known.get(at), text = at.textContent;
+      return old?.text === text ? old : { at, text, seen: Array(Math.max(1, Math.ceil(at.offsetHeight / 160))).fill(false) };
+    });
+    look();
+  };
+  document.addEventListener("submit", (e) => {
+    if (!approves().includes(e.submitter)) return;
+    // Who presses again and again to read on must not approve with the last press.
+    const fast = performance.now() - pressed < 700;
+    if (!fast && !pending().length) return;
+    e.preventDefault();
+    e.stopImmediatePropagation();
+    pressed = performance.now();
+    readOn();
+  }, true);
+  let planned = false;
+  const later = () => { if (!planned) { planned = true; requestAnimationFrame(() => { planned = false; look(); }); } };
+  for (const event of ["scroll", "resize", "toggle", "change", "visibilitychange"]) document.addEventListener(event, later, true);
+  addEventListener("resize", later);
+
+  // A card that is taller than the screen ends with its buttons on the screen, and the page scrolls to its beginning.
+  const sheet = new CSSStyleSheet();
+  const place = () => {
+    const card = one(".right");
+    if (card) sheet.replaceSync(`.right { top: ${Math.min(76, innerHeight - card.offsetHeight - 12)}px; }`);
+  };
+  document.adoptedStyleSheets = [sheet];
+  if (one(".right")) new ResizeObserver(place).observe(one(".right"));
+  addEventListener("resize", place);
+
   const openAt = (hash) => {
     const row = rows()[current()];
     if (row) location.href = row.querySelector(".title").href + hash;
@@ -91,7 +153,7 @@
     k: () => go(current() - 1),
     x: () => { const box = rows()[current()]?.querySelector("input"); if (box) { box.checked = !box.checked; count(); } },
     a: () => {
-      if (toApprove() || reveal("approve-text")) return;
+      if (toApprove()) return;
       if (every("[data-row] input:checked").length) one("#selected").requestSubmit(); else openAt("#to-approve");
     },
     r: () => { if (!reveal("reject", "reject-text")) openAt("#to-reject"); },
@@ -124,6 +186,7 @@
     const to = e.target.closest("[data-reveal]");
     if (to && reveal(to.getAttribute("href").slice(1), to.dataset.reveal)) e.preventDefault();
   });
+  measure();
   if (location.hash === "#to-reject") reveal("reject", "reject-text");
   if (location.hash === "#to-approve") toApprove();
 
@@ -154,5 +217,7 @@
     if (said && one("#sheet") && e.target?.closest?.("#sheet")) said.textContent = "This change has moved: " + (one(".stages [aria-current], .stages .bad, .stages li:last-child")?.textContent ?? "");
     tick();
     local();
+    measure();
+    place();
   });
 })();

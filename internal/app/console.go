@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/console"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/openapi/spec"
 	"github.com/bailiwick-dev/bailiwick/internal/policyops"
 	"github.com/bailiwick-dev/bailiwick/internal/webhook"
 	"github.com/bailiwick-dev/bailiwick/mcp"
@@ -55,7 +56,10 @@ func (p *App) health(ctx context.Context, log *slog.Logger) []console.Source {
 	for _, c := range p.Gateway.Catalogue() {
 		classes[c.Source]++
 	}
-	kinds := map[string]string{}
+	kinds, operations := map[string]string{}, map[string]int{}
+	for name, rules := range apisWithDocument(p.inForce()) {
+		operations[name] = len(spec.NewView(rules.Document, nil, spec.Filter{}).Operations())
+	}
 	for _, s := range p.inForce().Sources {
 		switch u, err := url.Parse(s.URL); {
 		case s.OpenAPI != nil:
@@ -72,7 +76,7 @@ func (p *App) health(ctx context.Context, log *slog.Logger) []console.Source {
 	defer cancel()
 	var wait sync.WaitGroup
 	for i, name := range names {
-		out[i] = console.Source{Name: name, Kind: kinds[name], Classes: classes[name], Well: true}
+		out[i] = console.Source{Name: name, Kind: kinds[name], Classes: classes[name], Operations: operations[name], Well: true}
 		pinger, ok := p.sources[name].(source.Pinger)
 		if !ok {
 			continue

@@ -35,9 +35,6 @@ func New(c *change.Change, visibility func(class string) Visibility, viewer View
 		Correlation: c.Correlation, After: c.After, Reverts: c.Reverts, Input: c.Input,
 		Replaces: c.Replaces, ReplacedBy: c.ReplacedBy, Version: len(c.Earlier) + 1, Thread: thread(c), Outcome: outcome(c, viewer.Reviewer),
 	}
-	if c.Asker != nil {
-		sheet.Asker = person(*c.Asker)
-	}
 	if viewer.Reviewer {
 		sheet.Refused = line(c.Refusal)
 	}
@@ -81,6 +78,9 @@ func NewRow(c *change.Change, visibility func(class string) Visibility, viewer V
 		Agent: name(c.Agent), Owner: line(c.Agent.Owner), Reason: words(c.Reason), Digest: c.Digest,
 		Created: c.Created, Updated: c.Updated, Expires: c.Expires,
 		Classes: []string{}, Fields: []string{},
+	}
+	if c.Asker != nil {
+		row.Asker = person(*c.Asker)
 	}
 	switch {
 	case row.Says == "":

@@ -104,7 +104,8 @@ type Row struct {
 	Need      int          `json:"need"`
 	Agent     string       `json:"agent"`
 	Owner     string       `json:"owner"`
-	Says      string       `json:"says,omitzero"` // one sentence about the change by SaidBy. The gateway doesn't check it
+	Asker     string       `json:"asked_by,omitzero"` // the person who requested the change through the agent and wrote Reason
+	Says      string       `json:"says,omitzero"`     // one sentence about the change by SaidBy. The gateway doesn't check it
 	SaidBy    string       `json:"said_by,omitzero"`
 	Reason    string       `json:"reason,omitzero"` // as the agent wrote it
 	Created   time.Time    `json:"created_at"`
@@ -126,7 +127,6 @@ type Sheet struct {
 	Correlation string           `json:"correlation_id"`
 	After       []string         `json:"after,omitzero"`
 	Reverts     string           `json:"reverts,omitzero"`
-	Asker       string           `json:"asked_by,omitzero"` // the person who requested the change through the agent and wrote Reason
 	Items       []Item           `json:"items"`
 	Refused     string           `json:"refused,omitzero"`        // for reviewers: why the source refused the write during the preview
 	Others      []Other          `json:"conflicts,omitzero"`      // open changes that write the same records, if the viewer may know of them

@@ -118,6 +118,8 @@ func TestWords(t *testing.T) {
 		want                string
 	}{
 		{"nothing in common", "Todo", "Done", ""},
+		{"rewritten but for one word", "The export of invoices is slow and times out", "Move the query to a replica", ""},
+		{"a fifth is common", "one two three four", "one six seven", `="one " -"two three four" +"six seven"`},
 		{"alike around a change", many + "old" + " " + many, many + "new" + " " + many,
 			`~"1920" ="` + many[:80] + `" -"old" +"new" =" ` + many[:79] + `" ~"1921"`},
 		{"a long part comes", "a b", "a " + many + "b", `="a " +"` + many[:500] + `" ~"1500" ="b"`},

@@ -25,7 +25,7 @@ func (d *differ) words(before, after value.Value) (out []Word, unread int) {
 		return nil, 0
 	}
 	parts := d.runs(before.Text(), after.Text())
-	if !slices.ContainsFunc(parts, func(r run) bool { return r.kind == "same" && strings.TrimSpace(r.text) != "" }) {
+	if isRewritten(parts, min(utf8.RuneCountInString(before.Text()), utf8.RuneCountInString(after.Text()))) {
 		return nil, 0
 	}
 	for i, p := range parts {
@@ -41,6 +41,18 @@ func (d *differ) words(before, after value.Value) (out []Word, unread int) {
 		}
 	}
 	return out, unread
+}
+
+// isRewritten reports whether two texts have less than a fifth of the shorter one in common. Marks on almost every
+// word would hide both texts, so they are shown as two plain blocks. shorter is the length of that text in characters.
+func isRewritten(parts []run, shorter int) bool {
+	common := 0
+	for _, r := range parts {
+		if r.kind == "same" {
+			common += utf8.RuneCountInString(strings.TrimSpace(r.text))
+		}
+	}
+	return common*5 < shorter || common == 0
 }
 
 // runs returns the unchanged and changed parts of two texts, in order.

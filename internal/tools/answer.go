@@ -55,7 +55,7 @@ func (r *ChangeTools) propose(ctx context.Context, c *bailiwick.Call, req write.
 	s, err := c.Propose(ctx, req)
 	if p := problem.Of(err); p != nil && p.Kind == "unchanged" {
 		doc := value.OfObject([]value.Member{changeText("status", p.Kind), changeText("summary", p.Detail)})
-		return tool.Result{Structured: doc.AppendJSON(nil), Text: "Nothing would change: what is asked for is there already. No change was filed."}, nil
+		return tool.Result{Structured: doc.AppendJSON(nil), Text: "No change was filed: each field of the update already has this value.\nNothing waits for review. Go on, or read the record again if you expected another value."}, nil
 	}
 	if err != nil {
 		return tool.Result{}, err
