@@ -32,8 +32,8 @@ func TestLineBreaks(t *testing.T) {
 // findSheet returns the change with an ID, as nobody in particular sees it.
 func (d *drawers) findSheet(id string) (*review.Sheet, error) { return desk{drawers: d}.find(id) }
 
-// TestClassNames checks two kinds of classes that are easily used twice by mistake: classes that a page makes of data,
-// and classes whose rule writes words into the page. Their names have two parts.
+// TestClassNames checks two kinds of classes that are easily used twice by mistake. A page makes the first kind of data.
+// The rule of the second kind writes words into the page. The names of both have two parts.
 func TestClassNames(t *testing.T) {
 	made, writes := regexp.MustCompile(`[" ]([a-z-]*)\{\{(?:word \.|\$v\.Class)`), regexp.MustCompile(`\.([a-z]+)::(?:before|after) *\{ content: "[A-Za-z]`)
 	pages, err := fs.Glob(os.DirFS("pages"), "*.html")
