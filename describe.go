@@ -159,7 +159,7 @@ func (c *Call) prepareQuery(q query.Query) (policy.Permit, source.Source, bool, 
 }
 
 // Labelled selects records for Labels: the records of Class whose field Key ("" for the id) has one of Values. Class is
-// as the caller addresses it, or "source.Class". Raw also includes records that the canonical filter leaves out.
+// as the caller addresses it, or "source.Class". Raw also includes records that the canonical filter leaves out. Labels ignores Fields.
 type Labelled = result.Labels
 
 // Labels returns the labels of records (policy.View.Label), by the text of their keys. It omits records that the caller

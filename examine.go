@@ -131,6 +131,7 @@ func (e *exam) records(ctx context.Context) error {
 			return err
 		}
 		e.effects, e.filed = preview.Effects, e.call.change(e.request, &e.plan, preview)
+		e.call.nameTargets(ctx, e.filed)
 		return nil
 	}
 	e.effects = slices.Clone(e.found.Effects)

@@ -6,11 +6,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/result"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // An Object describes one recordless class of a cache. It contains only what the caller may see.
@@ -152,4 +156,47 @@ func unique(names []string) []string {
 		had[n] = true
 		return again
 	})
+}
+
+// nameTargets adds the records that the title of filed names, as the caller sees them: the issue of a comment, then the
+// project of that issue. Without them the title has only ids, so errors are ignored.
+func (c *Call) nameTargets(ctx context.Context, filed *change.Change) {
+	seen := review.VisibilityOf(c.policy, c.who, c.gateway.masks)
+	for range 2 {
+		before := len(filed.Named)
+		for _, p := range review.Pointings(filed, seen) {
+			class, found, err := c.namedRecords(ctx, Labelled{Class: p.To.Class, Key: p.To.Key, Values: p.Values, Fields: p.Fields})
+			if err != nil {
+				continue
+			}
+			for _, v := range p.Values {
+				if record, ok := found[v.String()]; ok {
+					filed.Named = append(filed.Named, change.Named{From: p.From, Field: p.Field, Key: v.String(), Class: class, Record: record})
+				}
+			}
+		}
+		if len(filed.Named) == before {
+			return
+		}
+	}
+}
+
+// namedRecords returns the fields of records by the text of their keys, and the full name of their class. It omits
+// records that the caller doesn't see.
+func (c *Call) namedRecords(ctx context.Context, of Labelled) (class string, found map[string]value.Value, err error) {
+	who := c.reading()
+	v, err := c.policy.View(who, of.Class, "", of.Raw)
+	if err != nil {
+		return "", nil, err
+	}
+	q := of.Query(v)
+	if q == nil {
+		return "", nil, nil
+	}
+	rows, err := c.gateway.rows(ctx, c.policy, who, q, 0)
+	if err != nil {
+		return "", nil, err
+	}
+	found, err = result.ReadNamed(rows, q)
+	return v.Class().FullName(), found, err
 }

@@ -343,7 +343,7 @@ func (c *Call) reverting(ctx context.Context, found *change.Change, back inverse
 	}
 	filed := c.change(back.request, &back.plan, preview)
 	by := change.PartyOf(c.who)
-	filed.Agent, filed.Asker, filed.Reverts = found.Agent, &by, found.ID
+	filed.Agent, filed.Asker, filed.Reverts, filed.Named = found.Agent, &by, found.ID, found.Named
 	return filed, nil
 }
 

@@ -38,6 +38,7 @@ type Change struct {
 	// Facts that the server computes.
 	Tool    string     `json:"tool"`
 	Action  string     `json:"action,omitzero"` // the action that made Writes, or "" if there is none or several
+	Named   []Named    `json:"named,omitzero"`  // records to which the records of Effects point, for titles
 	Title   string     `json:"title"`           // one line, by the gateway. In older changes it may be the text that is now in Says
 	Classes []string   `json:"classes"`         // "source.Class", sorted
 	Fields  []string   `json:"fields"`          // the fields that Writes set, sorted, without duplicates
@@ -129,6 +130,16 @@ type Taken struct {
 	At   string `json:"at"`   // the JSON pointer of the argument, "/path/id", or of the field, "/data/issue_id"
 	Call int    `json:"call"` // the number of the earlier call or write, from 1
 	Path string `json:"path"` // the place in the answer as names with dots between them, or the name of the key field
+}
+
+// A Named is a record to which a record of a change points, with the fields that name it. It is read when the change is
+// proposed, as the agent sees it.
+type Named struct {
+	From   string      `json:"from"`   // the class with the pointer, "source.Class"
+	Field  string      `json:"field"`  // the pointer
+	Key    string      `json:"key"`    // its value, as text
+	Class  string      `json:"class"`  // the class of the record, "source.Class"
+	Record value.Value `json:"record"` // an Object of the fields that name it
 }
 
 // A Cascade is the number of records of another class that are deleted or changed along with a record.

@@ -50,7 +50,7 @@ func Judge(c *Change, rules []Rule, p identity.Principal, asked write.Mode) {
 		if mode == "" && r.Approvals > 0 {
 			mode = write.Review
 		}
-		c.Mode = Stricter(c.Mode, mode)
+		c.Mode = stricter(c.Mode, mode)
 	}
 	c.Rule = strings.Join(by, ", ")
 	c.Mode = cmp.Or(c.Mode, write.Review)
@@ -170,8 +170,8 @@ func higher(a, b Risk) Risk {
 	return a
 }
 
-// Stricter returns the stricter of two modes. "" is the least strict.
-func Stricter(a, b write.Mode) write.Mode {
+// stricter returns the stricter of two modes. "" is the least strict.
+func stricter(a, b write.Mode) write.Mode {
 	order := []write.Mode{"", write.Allow, write.Review, write.Deny}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b

@@ -165,7 +165,7 @@ func TestBrowserTasks(t *testing.T) {
 	rosa.shoot("task-100-top", false)
 	rosa.readOn()
 	rosa.click(".deeds button")
-	rosa.waitFor(`document.querySelector(".notice.good")?.innerText.includes("update 100 records") === true`)
+	rosa.waitFor(`document.querySelector(".notice.good")?.innerText.includes("100 updates in ") === true`)
 	rosa.took("review 100 records", 8)
 	if n := h.estimated(t, issues); n != already {
 		t.Error(n-already, "records are written after one approval of two")
@@ -179,7 +179,7 @@ func TestBrowserTasks(t *testing.T) {
 	ines.waitFor(`document.querySelector(".stages")?.innerText.includes("1 of 2") === true`)
 	ines.readOn()
 	ines.click(".deeds button")
-	ines.waitFor(`document.querySelector(".notice.good")?.innerText.includes("update 100 records") === true`)
+	ines.waitFor(`document.querySelector(".notice.good")?.innerText.includes("100 updates in ") === true`)
 	ines.click(".notice.good a")
 	ines.visible(".outcome.state-applied")
 	ines.took("be the second of two", 8)

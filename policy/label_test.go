@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -59,6 +60,61 @@ func TestLabel(t *testing.T) {
 			}
 			if v.Label() != tt.want {
 				t.Errorf("got %q, want %q", v.Label(), tt.want)
+			}
+		})
+	}
+}
+
+// TestCode checks the short name of a record: the template of the rule, its faults, and who sees all of its fields.
+func TestCode(t *testing.T) {
+	field := func(name string, typ schema.Type) schema.Field { return schema.Field{Name: name, Type: typ} }
+	classes := []schema.Class{
+		{Source: "app", Name: "projects", Key: []string{"id"}, Fields: []schema.Field{field("id", schema.Integer), field("key", schema.String), field("meta", schema.JSON)}},
+		{Source: "app", Name: "issues", Key: []string{"id"}, Fields: []schema.Field{field("id", schema.Integer), field("number", schema.Integer), {Name: "project_id", Type: schema.Integer, NotNull: true}},
+			Relations: []schema.Relation{{Fields: []string{"project_id"}, Target: "projects", TargetFields: []string{"id"}}}},
+		{Source: "app", Name: "notes", Key: []string{"id"}, Fields: []schema.Field{field("id", schema.Integer), {Name: "project_id", Type: schema.Integer, NotNull: true}},
+			Relations: []schema.Relation{{Fields: []string{"project_id"}, Target: "projects", TargetFields: []string{"id"}}}}}
+	for _, tt := range []struct {
+		name, class string
+		rule        ClassRule
+		projects    ClassRule
+		want        string
+	}{
+		{"a field with a typical name", "projects", ClassRule{}, ClassRule{}, "[{ key }]"},
+		{"none", "issues", ClassRule{}, ClassRule{}, "[]"},
+		{"a template", "issues", ClassRule{Code: "{project_id.key}-{number}"}, ClassRule{}, "[{ project_id key} {-  } { number }]"},
+		{"a part is hidden", "issues", ClassRule{Code: "{project_id.key}-{number}"}, ClassRule{Hidden: true}, "[]"},
+		{"a part is masked", "issues", ClassRule{Code: "{project_id.key}-{number}"}, ClassRule{Mask: map[string]Mask{"key": Partial}, MaskBut: map[string]identity.Scope{"key": identity.Operator}}, "[]"},
+		{"no brace", "issues", ClassRule{Code: "{number"}, ClassRule{}, `classes.issues: code: "{number" has no closing brace`},
+		{"no field", "issues", ClassRule{Code: "number"}, ClassRule{}, `classes.issues: code: "number" names no field. Write a field in braces, such as {number}`},
+		{"an unknown field", "issues", ClassRule{Code: "{numbr}"}, ClassRule{}, `classes.issues: code: there is no field "numbr". Did you mean number?`},
+		{"an unknown field of the target", "issues", ClassRule{Code: "{project_id.kee}"}, ClassRule{}, `classes.issues: code: there is no field "kee". Did you mean key?`},
+		{"no pointer", "issues", ClassRule{Code: "{number.key}"}, ClassRule{}, `classes.issues: code: number is not a pointer. Write {number}, or declare the pointer with pointers`},
+		{"no text", "projects", ClassRule{Code: "{meta}"}, ClassRule{}, "classes.projects: code: meta is of type json. A label is a text or a number"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			rules := map[string]ClassRule{"projects": tt.projects}
+			rules[tt.class] = tt.rule
+			if tt.class == "issues" {
+				rules["projects"] = tt.projects
+			}
+			p, err := New(Rules{Classes: rules, Unlisted: true}, classes)
+			if err != nil {
+				if err.Error() != tt.want {
+					t.Errorf("got %v, want %s", err, tt.want)
+				}
+				return
+			}
+			v, err := p.View(agent(), tt.class, "", false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(v.Code()); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			note, err := p.View(agent(), "notes", "", false)
+			if want := map[bool]string{false: "project_id"}[tt.projects.Hidden]; err != nil || note.Parent() != want || v.Parent() != "" {
+				t.Errorf("the parents are %q and %q, want %q and none; %v", note.Parent(), v.Parent(), want, err)
 			}
 		})
 	}

@@ -82,11 +82,12 @@ type class struct {
 	masks     map[string]*plan.Mask       // by visible field
 	but       map[string][]identity.Scope // by masked field: principals with all of these see it whole, or nil
 	tenant    *tenant
-	canonical query.Filter // bound, unless it has expressions
-	personal  bool         // canonical has expressions
-	relations []relation   // pointers in a single field, and lists of pointers
-	labels    []string     // the fields that can be the label of a record, the likeliest first
-	tables    *tablesOf    // for a class with Spaces: the class in each of them
+	canonical query.Filter    // bound, unless it has expressions
+	personal  bool            // canonical has expressions
+	relations []relation      // pointers in a single field, and lists of pointers
+	labels    []string        // the fields that can be the label of a record, the likeliest first
+	code      []plan.NamePart // the short name of a record, or nil
+	tables    *tablesOf       // for a class with Spaces: the class in each of them
 }
 
 // relation is a pointer field, or a list of pointers, and its target.
@@ -149,6 +150,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	p.derive()
 	for _, c := range p.classes {
 		c.label(func(format string, args ...any) { fail(ruled[c], format, args...) })
+		c.parseCode(func(format string, args ...any) { fail(ruled[c], format, args...) })
 	}
 	apis, err := calls.New(rules.apiRules(), p.expressions)
 	p.apis, errs = apis, append(errs, err)

@@ -167,7 +167,7 @@ func TestParse(t *testing.T) {
 			Classes: map[string]policy.ClassRule{
 				"tracker.issues": {
 					Description: "Work to do", Visible: []string{"id", "org_id", "title", "body", "about", "token"}, Denied: []string{"note"},
-					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Label: "title", Pointers: map[string]policy.Pointer{"org_id": {Class: "orgs"}, "number": {Class: "tracker.numbers", Key: "code"}}, Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null, "about": policy.Inside}, MaskInside: map[string][]policy.Pattern{"about": {"email", "iban"}}, MaskTexts: []policy.Pattern{"phone"}, MaskNot: []string{"url"}, Types: map[string]schema.Form{"opened": schema.EpochMillis, "meta": schema.JSONText},
+					Lift: []string{"token"}, Large: []string{"body"}, Join: []string{"id", "title"}, Label: "title", Code: "{org_id.name}-{number}", Pointers: map[string]policy.Pointer{"org_id": {Class: "orgs"}, "number": {Class: "tracker.numbers", Key: "code"}}, Mask: map[string]policy.Mask{"title": policy.Partial, "org_id": policy.Hash, "body": policy.Null, "about": policy.Inside}, MaskInside: map[string][]policy.Pattern{"about": {"email", "iban"}}, MaskTexts: []policy.Pattern{"phone"}, MaskNot: []string{"url"}, Types: map[string]schema.Form{"opened": schema.EpochMillis, "meta": schema.JSONText},
 					MaskBut:   map[string]identity.Scope{"title": identity.Operator},
 					Tenant:    &policy.TenantRule{Field: "org_id", Is: `"org-" + principal.tenant`, Contains: true, Bypass: `"operator" in principal.scopes`},
 					Canonical: where(t, `{"deleted_at": null, "region": {"$in": {"$cel": "principal.claims.regions"}}, "number": {"$lte": 9007199254740993}, "rate": 1.50}`), CanonicalShut: true,

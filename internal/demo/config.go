@@ -23,6 +23,7 @@ classes:
     description: Epics, stories, tasks and bugs. A story stands under an epic, a task or bug under a story or epic.
     tenant: {field: org_id, is: principal.tenant}
     canonical: {deleted_at: null}     # deleted issues stay out unless a caller asks for them
+    code: "{project_id.key}-{number}" # what people call an issue: PAY-17
     large: [body]                     # shown when named, left out of samples and includes
     denied: [internal_note]           # notes among staff: for agents the field does not exist
     fields:

@@ -19,6 +19,7 @@ type Labels struct {
 	Key    string        // a field of Class, as in policy.Relation.TargetKey. "" means the id
 	Values []value.Value // ids, as texts or in the types of the source
 	Raw    bool          // include records that the canonical filter excludes
+	Fields []string      // for ReadNamed: the fields to read instead of the label
 }
 
 // Query returns the query for the labels of records of v, the view of Class. It returns nil if the caller can't see
@@ -29,7 +30,11 @@ func (of Labels) Query(v *policy.View) *query.Find {
 		key = own[0]
 	}
 	f := v.Field(key)
-	if f == nil || v.Mask(key) != nil || v.Label() == "" || v.Class().Recordless || len(of.Values) == 0 {
+	fields := of.Fields
+	if fields == nil {
+		fields = []string{v.Label()}
+	}
+	if f == nil || v.Mask(key) != nil || slices.Contains(fields, "") || v.Class().Recordless || len(of.Values) == 0 {
 		return nil
 	}
 	values := slices.Clone(of.Values[:min(len(of.Values), most)])
@@ -38,8 +43,33 @@ func (of Labels) Query(v *policy.View) *query.Find {
 			values[i] = n
 		}
 	}
-	return &query.Find{Class: v.Class().FullName(), Where: query.In{Path: query.Path{key}, Values: values},
-		Keys: []query.Path{{key}, {v.Label()}}, Limit: most, Raw: of.Raw}
+	keys := []query.Path{{key}}
+	for _, field := range fields {
+		keys = append(keys, query.Path{field})
+	}
+	return &query.Find{Class: v.Class().FullName(), Where: query.In{Path: query.Path{key}, Values: values}, Keys: keys, Limit: most, Raw: of.Raw}
+}
+
+// ReadNamed returns the requested fields of the rows of q by the text of the record's key. It omits masked fields.
+func ReadNamed(rows redact.Rows, q *query.Find) (map[string]value.Value, error) {
+	plan, out := rows.Plan(), map[string]value.Value{}
+	for row, err := range rows.All() {
+		if err != nil {
+			return nil, err
+		}
+		id, members := "", []value.Member(nil)
+		for i, c := range plan.Columns {
+			switch {
+			case c.Join >= 0 || c.Mask != nil:
+			case c.Field.Name == q.Keys[0][0]:
+				id = row.Values[i].String()
+			default:
+				members = append(members, value.Member{Name: c.Field.Name, Value: row.Values[i]})
+			}
+		}
+		out[id] = value.OfObject(members)
+	}
+	return out, nil
 }
 
 // ReadLabels returns the labels in the rows of q by the text of the record's key. q is the result of Query. Records

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 	"github.com/bailiwick-dev/bailiwick/write"
@@ -43,28 +45,28 @@ func TestTitle(t *testing.T) {
 		agent      bool
 		want       string
 	}{
-		{"an update", update, labelled(""), false, `update issues 42 "Login is slow": status "x" → "y"`},
-		{"the same for its agent", update, labelled(""), true, `update issues 42 "Login is slow": status`},
-		{"a hidden label", update, hidden, false, `update issues 42: status "x" → "y"`},
-		{"a masked label", update, masked, false, `update issues 42: status "x" → "y"`},
-		{"a delete", func() *change.Change { return of(t, write.OpDelete, `{"id":42,"title":"Old"}`, `null`) }, labelled(""), false, `delete issues 42 "Old"`},
-		{"a create", func() *change.Change { return of(t, write.OpCreate, `null`, `{"title":"New"}`, "title") }, labelled(""), true, `create issues "New"`},
+		{"an update", update, labelled(""), false, `Issue 42 "Login is slow": status x → y`},
+		{"the same for its agent", update, labelled(""), true, `Issue 42 "Login is slow": status x → y`},
+		{"a hidden label", update, hidden, false, `Issue 42: status x → y`},
+		{"a masked label", update, masked, false, `Issue 42: status x → y`},
+		{"a delete", func() *change.Change { return of(t, write.OpDelete, `{"id":42,"title":"Old"}`, `null`) }, labelled(""), false, `Delete issue 42 "Old"`},
+		{"a create", func() *change.Change { return of(t, write.OpCreate, `null`, `{"title":"New"}`, "title") }, labelled(""), true, `Create issue "New"`},
 		{"a name that the source makes up", func() *change.Change {
 			return of(t, write.OpCreate, `null`, `{"title":"made up","status":"x"}`, "status")
-		}, labelled(""), true, "create issues"},
+		}, labelled(""), true, "Create issue"},
 		{"the same for people", func() *change.Change {
 			return of(t, write.OpCreate, `null`, `{"title":"made up","status":"x"}`, "status")
-		}, labelled(""), false, `create issues "made up"`},
-		{"a group", group, labelled(""), false, "update 2 records of issues: status"},
-		{"an action", func() *change.Change { c := update(); c.Action = "close"; return c }, labelled(""), false, `close: update issues 42 "Login is slow": status "x" → "y"`},
-		{"a revert", func() *change.Change { c := update(); c.Action, c.Reverts = "revert", "01"; return c }, labelled(""), false, `revert 01: update issues 42 "Login is slow": status "x" → "y"`},
+		}, labelled(""), false, `Create issue "made up"`},
+		{"a group", group, labelled(""), false, "2 updates in issues: status"},
+		{"an action", func() *change.Change { c := update(); c.Action = "close"; return c }, labelled(""), false, `Issue 42 "Login is slow": status x → y`},
+		{"a revert", func() *change.Change { c := update(); c.Action, c.Reverts = "revert", "01"; return c }, labelled(""), false, `Revert: Issue 42 "Login is slow": status x → y`},
 		{"a label that would end its quotes", func() *change.Change {
 			return of(t, write.OpDelete, `{"id":42,"title":"x\" approved\n\u202e✓ no risk"}`, `null`)
-		}, labelled(""), false, `delete issues 42 "x\" approved ⟨U+202E⟩✓ no risk"`},
+		}, labelled(""), false, `Delete issue 42 "x\" approved ⟨U+202E⟩✓ no risk"`},
 		{"a long label", func() *change.Change {
 			return of(t, write.OpDelete, `{"id":42,"title":"`+strings.Repeat("x", 200)+`"}`, `null`)
 		}, labelled(""), false,
-			`delete issues 42 "` + strings.Repeat("x", maxLabel) + `…"`},
+			`Delete issue 42 "` + strings.Repeat("x", maxLabel) + `…"`},
 	} {
 		one := c.of()
 		one.Title, one.Says, one.Tool = "✓ Checked by the gateway: no risk", "✓ Checked by the gateway: no risk", cmp.Or(one.Action, groupTool)
@@ -77,6 +79,137 @@ func TestTitle(t *testing.T) {
 			t.Errorf("%s: %q by %q, want %q", c.name, row.Title, row.SaidBy, c.want)
 		}
 	}
+}
+
+// TestTitleNames checks how titles name records: by their short names, by the record to which they belong, and by the
+// targets of pointers. A name of which the viewer doesn't see a part isn't shown.
+func TestTitleNames(t *testing.T) {
+	seen := func(without ...string) func(string) Visibility {
+		all := map[string]Visibility{
+			"tracker.issues": {Class: "issues", Key: []string{"id"}, Label: "title", Fields: fields("id", "title", "status", "number", "project", "assignee"),
+				Code:   []plan.NamePart{{Field: "project", Of: "key"}, {Text: "-"}, {Field: "number"}},
+				Points: map[string]Pointer{"project": {"projects", "id"}, "assignee": {"users", "id"}}},
+			"tracker.comments": {Class: "comments", Key: []string{"id"}, Fields: fields("id", "issue", "body"), Parent: "issue", Points: map[string]Pointer{"issue": {"issues", "id"}}},
+			"tracker.projects": {Class: "projects", Fields: fields("key"), Code: []plan.NamePart{{Field: "key"}}},
+			"tracker.users":    {Class: "users", Fields: fields("name"), Label: "name"},
+		}
+		return func(class string) Visibility {
+			s := all[class]
+			s.Fields = maps.Clone(s.Fields)
+			for _, name := range without {
+				if c, f, _ := strings.Cut(name, "/"); c == class && f == "" {
+					return Visibility{}
+				} else if c == class {
+					delete(s.Fields, f)
+				}
+			}
+			return s
+		}
+	}
+	issue := func(op write.Op, before, after string, asked ...string) *change.Change {
+		c := of(t, op, before, after, asked...)
+		c.Named = []change.Named{
+			{From: "tracker.issues", Field: "project", Key: "p1", Class: "tracker.projects", Record: read(t, `{"key":"PAY"}`)},
+			{From: "tracker.issues", Field: "assignee", Key: "u1", Class: "tracker.users", Record: read(t, `{"name":"Ana Lima"}`)},
+			{From: "tracker.comments", Field: "issue", Key: "42", Class: "tracker.issues", Record: read(t, `{"title":"Refund twice","number":377,"project":"p1"}`)},
+		}
+		return c
+	}
+	const record = `{"id":42,"title":"Refund twice","status":"InProgress","number":377,"project":"p1","assignee":null}`
+	comment := func(op write.Op, before, after string, asked ...string) *change.Change {
+		c := issue(op, before, after, asked...)
+		c.Effects[0].Class, c.Classes = "tracker.comments", []string{"tracker.comments"}
+		return c
+	}
+	update := func() *change.Change {
+		return issue(write.OpUpdate, record, strings.Replace(record, "InProgress", "Review", 1), "status")
+	}
+	assign := func() *change.Change {
+		return issue(write.OpUpdate, record, strings.Replace(record, "null", `"u1"`, 1), "assignee", "status")
+	}
+	add := func() *change.Change {
+		return comment(write.OpCreate, `null`, `{"issue":42,"body":"Fixed"}`, "issue", "body")
+	}
+	remove := func() *change.Change {
+		c := comment(write.OpDelete, `{"id":20000,"issue":42,"body":"Fixed"}`, `null`)
+		c.Effects[0].Key = "20000"
+		return c
+	}
+	mixed := func() *change.Change {
+		c := update()
+		c.Op = "group"
+		c.Effects = append(c.Effects, update().Effects[0], remove().Effects[0])
+		return c
+	}
+	for _, c := range []struct {
+		name    string
+		of      func() *change.Change
+		without []string
+		want    string
+	}{
+		{"a short name", update, nil, `PAY-377 "Refund twice": status InProgress → Review`},
+		{"a part of it is hidden", update, []string{"tracker.projects/key"}, `Issue 42 "Refund twice": status InProgress → Review`},
+		{"its number is hidden", update, []string{"tracker.issues/number"}, `Issue 42 "Refund twice": status InProgress → Review`},
+		{"the class behind it is hidden", update, []string{"tracker.projects/"}, `Issue 42 "Refund twice": status InProgress → Review`},
+		{"a pointer, and a field that stays", assign, nil, `PAY-377 "Refund twice": assignee null → "Ana Lima"`},
+		{"its target has no name that is seen", assign, []string{"tracker.users/name"}, `PAY-377 "Refund twice": assignee null → u1`},
+		{"what is added to a record", add, nil, "Add a comment to PAY-377"},
+		{"a record without a short name that is seen", add, []string{"tracker.projects/key"}, `Add a comment to "Refund twice"`},
+		{"a hidden record", add, []string{"tracker.issues/"}, "Create comment"},
+		{"a hidden pointer", add, []string{"tracker.comments/issue"}, "Create comment"},
+		{"what is deleted", remove, nil, "Delete comment 20000 on PAY-377"},
+		{"what is deleted, and the class behind it is hidden", remove, []string{"tracker.issues/"}, "Delete comment 20000"},
+		{"a group", mixed, nil, "2 updates in issues, 1 delete in comments"},
+		{"a group, a class of which is hidden", mixed, []string{"tracker.comments/"}, "2 updates in issues, 1 delete in what you don't see"},
+		{"a hidden class", update, []string{"tracker.issues/"}, "Update what you don't see"},
+	} {
+		for _, reviewer := range []bool{true, false} {
+			if got := NewRow(c.of(), seen(c.without...), Viewer{Reviewer: reviewer}).Title; got != c.want {
+				t.Errorf("%s, reviewer %v: %q, want %q", c.name, reviewer, got, c.want)
+			}
+		}
+	}
+	// A name that an agent chose can't look like words of the gateway.
+	c := issue(write.OpUpdate, record, strings.Replace(record, "InProgress", "Review", 1), "status")
+	c.Named[0].Record = read(t, `{"key":"Approved by Rosa: status"}`)
+	if got, want := NewRow(c, seen(), Viewer{Reviewer: true}).Title, `"Approved by Rosa: status-377" "Refund twice": status InProgress → Review`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestPointings checks which records are read for the names in a title: once each, and not those that are known.
+func TestPointings(t *testing.T) {
+	see := func(class string) Visibility {
+		switch class {
+		case "tracker.issues", "issues":
+			return Visibility{Class: "issues", Label: "title", Fields: fields("id", "title", "project"), Code: []plan.NamePart{{Field: "project", Of: "key"}}, Points: map[string]Pointer{"project": {"projects", "id"}}}
+		case "tracker.comments":
+			return Visibility{Class: "comments", Fields: fields("id", "issue"), Parent: "issue", Points: map[string]Pointer{"issue": {"issues", "id"}}}
+		}
+		return Visibility{}
+	}
+	c := of(t, write.OpCreate, `null`, `{"issue":7}`, "issue")
+	c.Effects[0].Class = "tracker.comments"
+	c.Effects = append(c.Effects, c.Effects[0])
+	if got := fmt.Sprint(Pointings(c, see)); got != "[{tracker.comments issue {issues id} [title project] [7]}]" {
+		t.Error(got)
+	}
+	c.Named = []change.Named{{From: "tracker.comments", Field: "issue", Key: "7", Class: "tracker.issues", Record: read(t, `{"title":"x","project":"p"}`)}}
+	if got := fmt.Sprint(Pointings(c, see)); got != `[{tracker.issues project {projects id} [key] [p]}]` {
+		t.Error(got)
+	}
+	c.Named = append(c.Named, change.Named{From: "tracker.issues", Field: "project", Key: "p", Class: "tracker.projects", Record: read(t, `{"key":"PAY"}`)})
+	if got := Pointings(c, see); got != nil {
+		t.Error(got)
+	}
+}
+
+func fields(names ...string) map[string]schema.Type {
+	out := map[string]schema.Type{}
+	for _, name := range names {
+		out[name] = schema.String
+	}
+	return out
 }
 
 // TestRefer checks that a pointer shows the label of its target on both sides, and that each class is queried once. A

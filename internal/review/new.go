@@ -74,7 +74,7 @@ const groupTool = "propose_changes"
 // NewRow returns c as a row of the queue.
 func NewRow(c *change.Change, visibility func(class string) Visibility, viewer Viewer) Row {
 	row := Row{
-		ID: c.ID, State: c.State, Title: title(c, visibility, viewer), Says: line(c.Says), Op: string(c.Op), Source: c.Source, Rows: c.Rows, Risk: c.Risk, Need: c.Need,
+		ID: c.ID, State: c.State, Title: titler{c, visibility, viewer}.title(), Says: line(c.Says), Op: string(c.Op), Source: c.Source, Rows: c.Rows, Risk: c.Risk, Need: c.Need,
 		Agent: name(c.Agent), Owner: line(c.Agent.Owner), Reason: words(c.Reason), Digest: c.Digest,
 		Created: c.Created, Updated: c.Updated, Expires: c.Expires,
 		Classes: []string{}, Fields: []string{},

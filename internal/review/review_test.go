@@ -216,11 +216,11 @@ func TestSight(t *testing.T) {
 		want       string
 		unseen     int
 	}{
-		{"all", issues(""), "update issues 42: title, status | issues | title,status | 42 | title string: text(secret) → text(secreter)|status string: null → text(x)|", 0},
-		{"a mask", masked, "update issues 42: title, status | issues | title,status | 42 | title string: masked(s•••) → masked(s•••)|status string: null → text(x)|", 1},
-		{"no key", keyless, "update issues: title, status | issues | title,status |  | title string: text(secret) → text(secreter)|status string: null → text(x)|", 0},
-		{"a field less", Visibility{Class: "issues", Key: []string{"id"}, Fields: map[string]schema.Type{"id": schema.Integer, "status": schema.String}}, "update issues 42: status null → \"x\" | issues | status | 42 | status string: null → text(x)|hidden 1|", 1},
-		{"nothing", Visibility{}, "update what you don't see |  |  |  | hidden 2|", 1},
+		{"all", issues(""), "Issue 42: title secret → secreter, status null → x | issues | title,status | 42 | title string: text(secret) → text(secreter)|status string: null → text(x)|", 0},
+		{"a mask", masked, "Issue 42: title, status null → x | issues | title,status | 42 | title string: masked(s•••) → masked(s•••)|status string: null → text(x)|", 1},
+		{"no key", keyless, "Issue: title secret → secreter, status null → x | issues | title,status |  | title string: text(secret) → text(secreter)|status string: null → text(x)|", 0},
+		{"a field less", Visibility{Class: "issues", Key: []string{"id"}, Fields: map[string]schema.Type{"id": schema.Integer, "status": schema.String}}, "Issue 42: status null → x | issues | status | 42 | status string: null → text(x)|hidden 1|", 1},
+		{"nothing", Visibility{}, "Update what you don't see |  |  |  | hidden 2|", 1},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			c := of(t, write.OpUpdate, `{"id":42,"title":"secret","status":null}`, `{"id":42,"title":"secreter","status":"x"}`, "title", "status")

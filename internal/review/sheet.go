@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -36,6 +37,8 @@ type Visibility struct {
 	Key    []string               // the fields that identify a record (policy.View.Key). If empty, no key is shown
 	Fields map[string]schema.Type // the visible fields, by name, or nil
 	Label  string                 // the field that contains the label of a record, or ""
+	Code   []plan.NamePart        // the short name of a record (policy.View.Code), or nil
+	Parent string                 // the pointer to the record to which a record belongs (policy.View.Parent), or ""
 	Points map[string]Pointer     // the targets of the pointers among Fields, by name
 	Masks  map[string]Masked      // the masks of Fields, by name. A masked field blocks an approval like a hidden field
 

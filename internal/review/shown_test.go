@@ -156,7 +156,7 @@ func TestText(t *testing.T) {
 				`{"id":42,"title":"Fix the \"login\"\nstatus: \"Done\"","status":"","due":"2026-01-01T00:00:00Z"}`, "title", "status", "due")
 		}, `Change pending approval. ID: 01JDC0000000000000000000AA
 
-Operation: update issues 42: title, status, due
+Operation: Issue 42: title, status, due
 Target: issues 42
 title: "Fix the \"login\"" → "Fix the \"login\"\nstatus: \"Done\""
 status: "Todo" → ""
@@ -173,7 +173,7 @@ A human must approve this change before it takes effect. It expires at 2026-11-2
 			return c
 		}, `Change pending approval. ID: 01JDC0000000000000000000AA
 
-Operation: write 2 records of issues
+Operation: 1 create in issues, 1 delete in issues
 1. create a new record of issues
    title: "x"
    (1 more that you don't see)
@@ -190,7 +190,7 @@ One more human must approve this change before it takes effect. It expires at 20
 			return c
 		}, `Change stale. ID: 01JDC0000000000000000000AA
 
-Operation: update issues 42: status "a" → "b"
+Operation: Issue 42: status a → b
 Target: issues 42
 status: "a" → "b" (now "c")
 hours: (none) → 5 (by the source)
@@ -204,7 +204,7 @@ What it would change has changed since it was looked at. Nothing was written.
 			return c
 		}, `Change applied. ID: 01JDC0000000000000000000AA
 
-Operation: create issues 77
+Operation: Create issue 77
 Target: issues 77
 title: "` + strings.Repeat("x", 120) + `"… (600 characters)
 

@@ -48,7 +48,7 @@ func sees(p *policy.Policy, principal identity.Principal, key plan.MaskKey, clas
 		return Visibility{}
 	}
 	s := Visibility{Class: v.Name(), Key: v.Key(), Fields: map[string]schema.Type{}, Masks: map[string]Masked{}}
-	s.Denied, s.Label, s.Points = DeniedFields(v), v.Label(), map[string]Pointer{}
+	s.Denied, s.Label, s.Code, s.Parent, s.Points = DeniedFields(v), v.Label(), v.Code(), v.Parent(), map[string]Pointer{}
 	for _, r := range v.Relations() {
 		if r.List {
 			continue

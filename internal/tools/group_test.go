@@ -150,7 +150,7 @@ func TestGroup(t *testing.T) {
 func TestGroupAlike(t *testing.T) {
 	d := newDesk(t, nil)
 	sheet := d.must(starts, starts2)
-	if sheet.Action != "update_status" || sheet.Title != "update_status: update 2 records of issues: status" || sheet.SaidBy != "agent" || sheet.Items[1].Says == "" {
+	if sheet.Action != "update_status" || sheet.Title != "2 updates in issues: status" || sheet.SaidBy != "agent" || sheet.Items[1].Says == "" {
 		t.Errorf("%q %q %q %+v", sheet.Action, sheet.Title, sheet.SaidBy, sheet.Items[1])
 	}
 	raw := d.must(urgent, `{"op":"update","class_name":"issues","object_id":"{a}","data":{"priority":"Critical"}}`)

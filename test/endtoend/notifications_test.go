@@ -218,7 +218,7 @@ func TestDecidedInSlack(t *testing.T) {
 		t.Fatal(err)
 	}
 	message, letter := came(t, c.slack.messages), came(t, c.mails.came)
-	for _, want := range []string{`"text":"update issues 1 \"one\": title, n"`, `"type":"plain_text"`, `n: 9007199254740993 → 5`, `"action_id":"approve"`, `"url":"https://gate.example/console/changes/` + s.ID} {
+	for _, want := range []string{`"text":"Issue 1 \"one\": title, n 9007199254740993 → 5"`, `"type":"plain_text"`, `n: 9007199254740993 → 5`, `"action_id":"approve"`, `"url":"https://gate.example/console/changes/` + s.ID} {
 		if !strings.Contains(strings.ReplaceAll(message, `\\\"`, `\"`), want) {
 			t.Errorf("no %s in %s", want, message)
 		}
@@ -236,7 +236,7 @@ func TestDecidedInSlack(t *testing.T) {
 		t.Fatal(err)
 	}
 	subject, err := new(mime.WordDecoder).DecodeHeader(parsed.Header.Get("Subject"))
-	if err != nil || subject != `[Bailiwick] proposed: update issues 1 "one": title, n` || parsed.Header.Get("Bcc") != "" || parsed.Header.Get("To") != "<ben@example.com>" ||
+	if err != nil || subject != `[Bailiwick] proposed: Issue 1 "one": title, n 9007199254740993 → 5` || parsed.Header.Get("Bcc") != "" || parsed.Header.Get("To") != "<ben@example.com>" ||
 		!strings.HasPrefix(parsed.Header.Get("Message-Id"), "<"+s.ID) || !strings.HasPrefix(parsed.Header.Get("Content-Type"), "multipart/alternative") {
 		t.Error(subject, parsed.Header)
 	}

@@ -179,7 +179,7 @@ func TestChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.State != change.Pending || s.Title != `update issues 1 "one": status, n` || s.Need != 1 || s.Risk != change.Low || o.holds("SELECT status FROM issues WHERE id = 1") != "Todo" {
+	if s.State != change.Pending || s.Title != `Issue 1 "one": status Todo → Done, n 9007199254740993 → 9007199254740995` || s.Need != 1 || s.Risk != change.Low || o.holds("SELECT status FROM issues WHERE id = 1") != "Todo" {
 		t.Fatalf("%+v", s)
 	}
 	again, err := o.propose(bot, `{"op": "update", "class": "issues", "id": "1", "data": {"n": 9007199254740995, "status": "Done"}}`)
