@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,7 @@ func initCommand(t *terminal.Terminal) *cobra.Command {
 	var out, base string
 	var answers scaffold.Answers
 	var yes bool
+	var schemas, tables []string
 	cmd := &cobra.Command{
 		Use:   "init DATABASE|DOCUMENT|FOLDER",
 		Short: "Look at a database or an HTTP API and write a configuration with safe rules",
@@ -46,10 +48,12 @@ func initCommand(t *terminal.Terminal) *cobra.Command {
 			if base != "" {
 				return config.Usagef("--base-url goes with an OpenAPI document: a .json, .yaml or .yml file, or an https URL")
 			}
-			return writeConfig(cmd.Context(), t, place{args[0], out}, answers, !yes)
+			return writeConfig(cmd.Context(), t, place{args[0], out, schemas, tables}, answers, !yes)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`FILE` to write (default standard output)")
+	cmd.Flags().StringSliceVar(&schemas, "schema", nil, "the `SCHEMAS` of PostgreSQL or DuckDB to read, separated by commas (default what the database calls its own)")
+	cmd.Flags().StringSliceVar(&tables, "tables", nil, "the `TABLES` to read, separated by commas (default all)")
 	cmd.Flags().StringVar(&base, "base-url", "", "the `URL` that the API's calls go to (default what the document says)")
 	cmd.Flags().StringVar(&answers.Tenant, "tenant", "", "the `FIELD` that says which tenant a record belongs to, such as org_id, or none (default a guess)")
 	cmd.Flags().StringVar(&answers.Personal, "personal", "", "what agents see of personal data: mask, hide or show (default mask)")
@@ -94,7 +98,27 @@ func writeAPI(t *terminal.Terminal, from, base, out string) error {
 
 // place contains the source of a configuration and the file to write. With an empty file, it is written to standard
 // output.
-type place struct{ from, out string }
+type place struct {
+	from, out       string
+	schemas, tables []string // to read, or nil for all
+}
+
+// refusal returns err, or the first name of --schema or --tables that the source doesn't have.
+func (p place) refusal(err error) error {
+	wrong, is := errors.AsType[*config.Error](err)
+	if !is || len(wrong.Faults) == 0 {
+		return err
+	}
+	f := wrong.Faults[0]
+	flag, names := "--schema", p.schemas
+	if strings.Contains(f.Path, ".tables.only.") {
+		flag, names = "--tables", p.tables
+	}
+	if n, failed := strconv.Atoi(f.Path[strings.LastIndexByte(f.Path, '.')+1:]); failed == nil && n < len(names) {
+		return config.Usagef("%s %s: %s", flag, names[n], f.Message)
+	}
+	return err
+}
 
 // writeConfig writes a configuration for a database. If asks is set, a person at a terminal is asked the questions
 // that answers doesn't answer.
@@ -110,17 +134,24 @@ func writeConfig(ctx context.Context, t *terminal.Terminal, at place, answers sc
 	if err != nil {
 		return err
 	}
+	if at.schemas != nil {
+		if !config.KindOf(s.URL).Schemas {
+			return config.Usagef("--schema goes with PostgreSQL and DuckDB. Choose from other databases with --tables")
+		}
+		s.Schemas = at.schemas
+	}
+	s.Tables.Only = at.tables
 	if out != "" && app.Exists(out) { // checked before any question is asked
 		return alreadyThere(out)
 	}
 	classes, warnings, seen, err := app.Look(ctx, s)
 	if err != nil {
-		return err
+		return at.refusal(err)
 	}
-	d, err := scaffold.Of(scaffoldSource(s, out), classes, seen, answers)
+	d, err := scaffold.Of(scaffoldSource(s, at), classes, seen, answers)
 	if err == nil && asks && t.Interactive() && !t.JSON && len(classes) > 0 {
 		if err = ask(t, &answers, d.Tenancies); err == nil {
-			d, err = scaffold.Of(scaffoldSource(s, out), classes, seen, answers)
+			d, err = scaffold.Of(scaffoldSource(s, at), classes, seen, answers)
 		}
 	}
 	if err != nil {
@@ -170,6 +201,11 @@ func beside(out, path string) string {
 // keepDraft writes a draft to the file out, or prints it if out is "". It reports the contents of the draft.
 func keepDraft(t *terminal.Terminal, out string, d scaffold.Draft, warnings []string) error {
 	if out != "" {
+		for _, f := range d.Included { // first, so that the file that includes them is the last
+			if err := writeNew(filepath.Join(filepath.Dir(out), f.Name), f.Text); err != nil {
+				return err
+			}
+		}
 		if err := writeNew(out, d.Text); err != nil {
 			return err
 		}
@@ -177,10 +213,13 @@ func keepDraft(t *terminal.Terminal, out string, d scaffold.Draft, warnings []st
 	return printDraft(t, out, d, warnings)
 }
 
-// scaffoldSource returns s in the form for the file at out. Its path is relative to that file, and it has no
-// password.
-func scaffoldSource(s config.Source, out string) scaffold.Source {
-	as := scaffold.Source{Name: s.Name, URL: s.URL, RESTKey: s.Parse != nil && s.Parse.RESTKey != ""}
+// scaffoldSource returns s in the form for the file to write. Its path is relative to that file, and it has no password.
+func scaffoldSource(s config.Source, at place) scaffold.Source {
+	out := at.out
+	as := scaffold.Source{Name: s.Name, URL: s.URL, RESTKey: s.Parse != nil && s.Parse.RESTKey != "", Schemas: s.Schemas, Tables: s.Tables.Only}
+	if out != "" {
+		as.File = filepath.Base(out)
+	}
 	path, ok := s.SQLite()
 	if ok {
 		dir, err := filepath.Abs(filepath.Dir(out))
@@ -268,6 +307,9 @@ func printDraft(t *terminal.Terminal, out string, d scaffold.Draft, warnings []s
 	what := terminal.Count(d.Classes, "class")
 	if d.Operations > 0 {
 		what = terminal.Count(d.Operations, "operation")
+	}
+	if n := len(d.Included); n > 0 {
+		what += fmt.Sprintf(" in %s from %s on", terminal.Count(n, "file"), d.Included[0].Name)
 	}
 	t.Notef("wrote %s: %s, %s to confirm", out, what, terminal.Count(d.Confirm, "guess"))
 	t.Notef("next: read it, then \"bailiwick check --config %s\"", out)

@@ -30,7 +30,7 @@ const (
 // read fields and classes that are hidden by name.
 func Look(ctx context.Context, s config.Source) (classes []schema.Class, warnings []string, e scaffold.Evidence, err error) {
 	e = scaffold.Evidence{Fields: map[string]samples.Seen{}, Counts: map[string]int64{}}
-	opened, err := OpenSource(ctx, &config.Config{}, s)
+	opened, err := OpenSource(ctx, &config.Config{Sources: []config.Source{s}}, s)
 	if err != nil {
 		return nil, nil, e, err
 	}

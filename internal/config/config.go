@@ -19,10 +19,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -222,41 +219,6 @@ type Fault = yamlconf.PositionFault
 
 // An Error contains all faults of a configuration, in file order.
 type Error = yamlconf.Error
-
-// Load reads and checks the file at path and the files it includes, with the process environment. Invalid contents are
-// reported in an *Error.
-func Load(path string) (*Config, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("config: %w", err)
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	data, err := io.ReadAll(io.LimitReader(f, yamlconf.MaxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("config: %w", err)
-	}
-	c, err := Parse(path, data, os.LookupEnv)
-	if c != nil {
-		c.file = path
-	}
-	return c, err
-}
-
-// Parse reads and checks the configuration in data. name is the file's path. It is the start of each fault. Relative
-// paths in the configuration begin at the folder of that file. Relative paths in an included file begin at the
-// included file's folder. env looks up an environment variable. Faults are reported in an *Error.
-func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
-	c := &Config{}
-	document, err := yamlconf.Read(name, data, c.shape(), yamlconf.Options{Env: env, Include: "include"})
-	if err != nil {
-		return nil, err
-	}
-	c.document, c.Rules.Version = document, c.version()
-	for _, path := range document.WritableByOthers() {
-		c.Notes = append(c.Notes, fmt.Sprintf("every user of this machine can write %s: chmod o-w %[1]s", path))
-	}
-	return c, nil
-}
 
 // SecretFiles returns the paths of the files from which secrets were read.
 func (c *Config) SecretFiles() []string { return c.document.Secrets() }

@@ -32,7 +32,7 @@ func OfAPI(a API) (Draft, error) {
 	}
 	w.write()
 	text := w.b.String()
-	return Draft{Text: text, Operations: len(d.Operations), Confirm: strings.Count(text, "# confirm")}, a.sound(text)
+	return Draft{Text: text, Operations: len(d.Operations), Confirm: strings.Count(text, confirm)}, a.sound(text)
 }
 
 // sound checks that the generated configuration can be parsed and compiled. It replaces the document's address, so

@@ -42,7 +42,7 @@ func OfCaches(caches []Cache) (Draft, error) {
 	if _, err := config.Parse("bailiwick.yaml", []byte(b.String()), func(string) (string, bool) { return "", false }); err != nil {
 		return Draft{}, fmt.Errorf("the configuration that was written is not right, which is a fault of this program: %w", err)
 	}
-	return Draft{Text: b.String(), Classes: objects, Confirm: strings.Count(b.String(), "# confirm")}, nil
+	return Draft{Text: b.String(), Classes: objects, Confirm: strings.Count(b.String(), confirm)}, nil
 }
 
 func quotedList(texts []string) string {

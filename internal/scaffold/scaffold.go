@@ -33,18 +33,28 @@ type Source struct {
 	Name, URL    string // as in config.Source. The URL contains no password
 	WithPassword bool   // the password was removed from the URL. The configuration reads it from the environment
 	RESTKey      bool   // the Parse Server requires a REST API key
+	// The schemas and tables to read, or nil for all. They are written into the configuration.
+	Schemas, Tables []string
+	// The name of the file to write, without its folder, or "" for standard output. The classes of a large database are in
+	// other files beside it, which it includes.
+	File string
 }
 
 // A Draft is a generated configuration.
 type Draft struct {
-	Text    string // YAML
-	Classes int    // number of classes with rules
+	Text string // YAML
+	// Further files that Text includes, beside the first. It is nil for one file.
+	Included []File
+	Classes  int // number of classes with rules
 
 	Operations int // number of API operations that have a class
 	Confirm    int // number of guesses marked "confirm"
 
 	Tenancies []Tenancy // all tenancies found, the most likely first
 }
+
+// A File is a file of a configuration.
+type File struct{ Name, Text string }
 
 // The possible answers.
 const (
@@ -102,22 +112,30 @@ func Of(s Source, classes []schema.Class, e Evidence, a Answers) (Draft, error) 
 	if chosen != nil {
 		chosen.apply(guesses)
 	}
-	write := func() string {
-		return (&writer{source: s, guesses: guesses, tenancies: found, tenancy: chosen, answers: a, missed: e.Missed, applications: applications}).rules()
+	write := func() (d Draft, p *policy.Policy, err error) {
+		w := &writer{source: s, guesses: guesses, tenancies: found, tenancy: chosen, answers: a, missed: e.Missed, applications: applications}
+		if d.Text, d.Included, err = w.rules(); err != nil {
+			return d, nil, err
+		}
+		p, err = sound(d, s, classes)
+		return d, p, err
 	}
-	text := write()
-	p, err := sound(text, s.Name, classes)
+	d, p, err := write()
+	if err == nil && follow(guesses, p.Derivations()) {
+		d, _, err = write()
+	}
 	if err != nil {
 		return Draft{}, err
 	}
-	if follow(guesses, p.Derivations()) {
-		text = write()
-		if _, err := sound(text, s.Name, classes); err != nil {
-			return Draft{}, err
-		}
+	d.Classes, d.Confirm, d.Tenancies = len(classes), strings.Count(d.Text, confirm), found
+	for _, f := range d.Included {
+		d.Confirm += strings.Count(f.Text, confirm)
 	}
-	return Draft{Text: text, Classes: len(classes), Confirm: strings.Count(text, "# confirm"), Tenancies: found}, nil
+	return d, nil
 }
+
+// confirm marks a guess.
+const confirm = "# confirm"
 
 // choose returns the tenancy that an answer selects, or nil.
 func choose(found []Tenancy, answer string) (*Tenancy, error) {
@@ -138,8 +156,12 @@ func choose(found []Tenancy, answer string) (*Tenancy, error) {
 }
 
 // sound checks that the generated configuration can be parsed and compiled. It returns the policy.
-func sound(text, source string, classes []schema.Class) (p *policy.Policy, err error) {
-	c, err := config.Parse("bailiwick.yaml", []byte(text), func(name string) (string, bool) {
+func sound(d Draft, of Source, classes []schema.Class) (p *policy.Policy, err error) {
+	included := map[string]string{}
+	for _, f := range d.Included {
+		included[f.Name] = f.Text
+	}
+	c, err := config.ParseFiles(cmp.Or(of.File, "bailiwick.yaml"), []byte(d.Text), included, func(name string) (string, bool) {
 		if name == mongoPassword || strings.HasPrefix(name, "PARSE_") {
 			return "key", true
 		}
@@ -149,7 +171,7 @@ func sound(text, source string, classes []schema.Class) (p *policy.Policy, err e
 		p, err = policy.New(c.Rules, classes)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the rules that were guessed for %s are not right, which is a fault of this program: %w", source, err)
+		return nil, fmt.Errorf("the rules that were guessed for %s are not right, which is a fault of this program: %w", of.Name, err)
 	}
 	return p, nil
 }

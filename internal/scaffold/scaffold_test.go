@@ -255,3 +255,37 @@ func TestFollows(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// TestSeveralFiles checks the configuration of a database whose classes don't fit into one file. All files together are
+// sound, and each class is in one.
+func TestSeveralFiles(t *testing.T) {
+	const n = 2500
+	var classes []schema.Class
+	for i := range n {
+		c := schema.Class{Source: "app", Name: fmt.Sprint("orders_", i), Table: fmt.Sprint("orders_", i), Key: []string{"id"}}
+		for _, name := range []string{"id", "org_id", "status", "email", "phone"} {
+			c.Fields = append(c.Fields, schema.Field{Name: name, Type: schema.String})
+		}
+		classes = append(classes, c)
+	}
+	if _, err := Of(Source{Name: "app", URL: "sqlite:app.db"}, classes, Evidence{}, Answers{}); err == nil || !strings.Contains(err.Error(), "with --out") {
+		t.Errorf("to standard output: %v", err)
+	}
+	d, err := Of(Source{Name: "app", URL: "sqlite:app.db", File: "conf.yaml"}, classes, Evidence{}, Answers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(d.Text, "classes:\n") || len(d.Included) < 2 || d.Included[0].Name != "conf.classes-01.yaml" {
+		t.Fatalf("%d files\n%s", len(d.Included), d.Text)
+	}
+	seen := 0
+	for _, f := range d.Included {
+		if !strings.Contains(d.Text, `- "`+f.Name+`"`) && !strings.Contains(d.Text, "- "+f.Name) {
+			t.Errorf("%s isn't included", f.Name)
+		}
+		seen += strings.Count(f.Text, "\n  app.orders_")
+	}
+	if seen != n || d.Classes != n || d.Confirm < n {
+		t.Errorf("%d classes in files, %d said, %d guesses", seen, d.Classes, d.Confirm)
+	}
+}

@@ -262,9 +262,17 @@ func tenantField(c *schema.Class, word string, byName map[string]*guess) string 
 
 // matchesWord reports whether the last word of a class name is word, in the singular or plural.
 func matchesWord(class, word string) bool {
+	return slices.Contains(forms(word), lastWord(class))
+}
+
+func lastWord(class string) string {
 	words := secretnames.Words(class)
-	last := words[len(words)-1]
-	return last == word || last == word+"s" || last == strings.TrimSuffix(word, "y")+"ies"
+	return words[len(words)-1]
+}
+
+// forms returns word in the singular and in the plural.
+func forms(word string) []string {
+	return []string{word, word + "s", strings.TrimSuffix(word, "y") + "ies"}
 }
 
 // pointsAt returns the class that a field points to and the key there, or "" if the field is not a pointer.

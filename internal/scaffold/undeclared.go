@@ -16,6 +16,7 @@ import (
 // that the source stores as texts, it also returns their types, according to e.
 func Pointers(classes []schema.Class, e Evidence) map[string]policy.ClassRule {
 	out := map[string]policy.ClassRule{}
+	named := lastWords(classes)
 	for i := range classes {
 		from := &classes[i]
 		for j := range from.Fields {
@@ -24,7 +25,7 @@ func Pointers(classes []schema.Class, e Evidence) map[string]policy.ClassRule {
 				in := f.In(schema.JSONText)
 				f, held = &in, schema.JSONText
 			}
-			to := suggestedClass(classes, from, f)
+			to := suggestedClass(named, from, f)
 			if to == nil || slices.Contains(from.Key, f.Name) || slices.ContainsFunc(from.Relations, func(r schema.Relation) bool { return slices.Contains(r.Fields, f.Name) }) {
 				continue
 			}
@@ -52,9 +53,21 @@ func withField(c *schema.Class, f *schema.Field) *schema.Class {
 	return &out
 }
 
-// suggestedClass returns the class that the name of a field suggests. It returns nil if no class or more than one
-// class matches.
-func suggestedClass(classes []schema.Class, from *schema.Class, f *schema.Field) *schema.Class {
+// lastWords returns the classes with records of their own, by source and the last word of their names.
+func lastWords(classes []schema.Class) map[[2]string][]*schema.Class {
+	out := map[[2]string][]*schema.Class{}
+	for i := range classes {
+		if c := &classes[i]; !c.View {
+			key := [2]string{c.Source, lastWord(c.Name)}
+			out[key] = append(out[key], c)
+		}
+	}
+	return out
+}
+
+// suggestedClass returns the class that the name of a field suggests. named comes from lastWords. It returns nil if no
+// class or more than one class matches.
+func suggestedClass(named map[[2]string][]*schema.Class, from *schema.Class, f *schema.Field) *schema.Class {
 	words := secretnames.Words(f.Name)
 	suffix := "id"
 	if f.Type.IsStructured() {
@@ -78,10 +91,8 @@ func suggestedClass(classes []schema.Class, from *schema.Class, f *schema.Field)
 	}
 	for _, stem := range stems {
 		var found []*schema.Class
-		for i := range classes {
-			if c := &classes[i]; c.Source == from.Source && !c.View && matchesWord(c.Name, stem) {
-				found = append(found, c)
-			}
+		for _, word := range forms(stem) {
+			found = append(found, named[[2]string{from.Source, word}]...)
 		}
 		switch len(found) {
 		case 0:
@@ -100,8 +111,9 @@ var persons = []string{"author", "creator", "owner", "assignee", "reporter", "ap
 // pointing returns a copy of classes with the pointers that records have confirmed.
 func pointing(classes []schema.Class, confirmed map[string]policy.ClassRule) []schema.Class {
 	out := slices.Clone(classes)
-	byName := func(name string) *schema.Class {
-		return &out[slices.IndexFunc(out, func(c schema.Class) bool { return c.Name == name })]
+	byName := make(map[string]*schema.Class, len(out))
+	for i := range out {
+		byName[out[i].Name] = &out[i]
 	}
 	for i := range out {
 		c := &out[i]
@@ -112,7 +124,7 @@ func pointing(classes []schema.Class, confirmed map[string]policy.ClassRule) []s
 				held := f.In(in)
 				f = &held
 			}
-			if r, wrong := policy.DeclaredPointer(withField(c, f), name, byName(confirmed[c.FullName()].Pointers[name].Class), ""); wrong == "" {
+			if r, wrong := policy.DeclaredPointer(withField(c, f), name, byName[confirmed[c.FullName()].Pointers[name].Class], ""); wrong == "" {
 				c.Relations = append(c.Relations, r)
 			}
 		}

@@ -3,7 +3,9 @@ package scaffold
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,8 +33,76 @@ const mongoPassword = "MONGODB_PASSWORD"
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
-// rules returns the whole configuration.
-func (w *writer) rules() string {
+// rules returns the whole configuration, and the files that it includes.
+func (w *writer) rules() (string, []File, error) {
+	classes := w.classes()
+	included := apart(w.source.File, classes)
+	if included != nil && w.source.File == "" {
+		return "", nil, errSeveral
+	}
+	w.head()
+	if len(included) > 0 {
+		w.include(included)
+		return w.b.String(), included, nil
+	}
+	if len(classes) > 0 {
+		w.b.WriteString("classes:\n" + strings.Join(classes, ""))
+	}
+	return w.b.String(), nil, nil
+}
+
+// errSeveral is the error for a database with too many classes for one file.
+var errSeveral = errors.New("the database has so many classes that the configuration is made of several files. Name the first with --out, or choose some with --schema or --tables")
+
+// classes returns the rules of each class.
+func (w *writer) classes() (out []string) {
+	for i := range w.guesses {
+		w.class(&w.guesses[i])
+		out = append(out, w.b.String())
+		w.b.Reset()
+	}
+	return out
+}
+
+// apart distributes the rules of classes over files beside the file named name. It returns nil if one file is enough.
+func apart(name string, classes []string) (out []File) {
+	const one, each = 256 << 10, 128 << 10 // bytes. A file of 1 MiB, or with more than 40,000 keys and values, isn't read
+	size := 0
+	for _, text := range classes {
+		size += len(text)
+	}
+	if size <= one {
+		return nil
+	}
+	var b strings.Builder
+	base := strings.TrimSuffix(name, filepath.Ext(name))
+	end := func() {
+		if b.Len() > 0 {
+			out = append(out, File{Name: fmt.Sprintf("%s.classes-%02d.yaml", base, len(out)+1), Text: "classes:\n" + b.String()})
+			b.Reset()
+		}
+	}
+	for _, text := range classes {
+		if b.Len()+len(text) > each {
+			end()
+		}
+		b.WriteString(text)
+	}
+	end()
+	return out
+}
+
+// include writes the list of the files with the rules of classes.
+func (w *writer) include(files []File) {
+	w.line("# The rules of the classes.")
+	w.line("include:")
+	for _, f := range files {
+		w.line("  - %s", yamlText(f.Name))
+	}
+}
+
+// head writes everything before the rules of classes.
+func (w *writer) head() {
 	w.line(`# Written by "bailiwick init". What is marked "confirm" was guessed from names and values: read it before agents are let in.`)
 	w.line(`#   bailiwick check                                          what agents would see`)
 	if w.tenancy == nil {
@@ -55,7 +125,7 @@ func (w *writer) rules() string {
 		if w.source.WithPassword { // the only variable. Other text that looks like a variable is escaped
 			address = strings.Replace(address, "$${"+mongoPassword+"}", "${"+mongoPassword+"}", 1)
 		}
-		w.line("  %s: {url: %s}", w.source.Name, address)
+		w.line("  %s: {url: %s%s}", w.source.Name, address, w.chosen())
 	}
 	if w.answers.Writes == Review {
 		w.line("gates: {writes: review, raw_writes: review}   # agents with the scope write propose. Nothing runs before a person approves")
@@ -67,7 +137,7 @@ func (w *writer) rules() string {
 	if len(w.guesses) == 0 {
 		w.line("# The database has no tables yet. A rule looks like this:")
 		w.line("#classes:\n#  %s.issues: {tenant: {field: org_id, is: principal.tenant}}", w.source.Name)
-		return w.b.String()
+		return
 	}
 	// First the rules for all classes, then the rule of each class.
 	w.tenants()
@@ -77,11 +147,22 @@ func (w *writer) rules() string {
 	for _, p := range w.applications {
 		w.line("# These are tables of %s (%s): what is known of them is below, without a guess.", p.Name, some(p.Has))
 	}
-	w.line("classes:")
-	for i := range w.guesses {
-		w.class(&w.guesses[i])
+}
+
+// chosen returns the keys of a source that choose schemas and tables.
+func (w *writer) chosen() (out string) {
+	list := func(key string, names []string, end string) {
+		if len(names) > 0 {
+			quoted := make([]string, len(names))
+			for i, name := range names {
+				quoted[i] = yamlText(name)
+			}
+			out += ", " + key + "[" + strings.Join(quoted, ", ") + "]" + end
+		}
 	}
-	return w.b.String()
+	list("schemas: ", w.source.Schemas, "")
+	list("tables: {only: ", w.source.Tables, "}")
+	return out
 }
 
 // parse writes the source for a Parse Server. An agent acts as the user that it works for and sees what that user

@@ -17,7 +17,7 @@ import (
 )
 
 // maxFiles is the maximum number of files of a document.
-const maxFiles = 20
+const maxFiles = 64
 
 // Files returns the shape of the key named by Options.Include, a list of paths and patterns. Includes are followed
 // before other keys are read, so this shape only provides the JSON Schema.
@@ -121,7 +121,7 @@ func (i *including) read(path string, n Node, at string) {
 	}
 	in := &file{name: path, dir: filepath.Dir(path), order: len(i.by)}
 	i.by[path] = n.Start()
-	data, err := ordinaryFile(path, MaxFile)
+	data, err := i.options.File(path)
 	i.origin.note(aFile, path, data, err)
 	if err != nil {
 		i.Wrong(n.Start(), at, "the file %s can't be read: %v", path, bare(err))

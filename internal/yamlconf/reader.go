@@ -36,6 +36,7 @@ type Options struct {
 	Env     func(name string) (string, bool)  // looks up the environment variable of ${NAME}. Nil finds none
 	Secret  func(path string) (string, error) // reads the file of ${file:path} and file:path. Nil means secretFile
 	Include string                            // the top-level key that lists further files with the same shape, or ""
+	File    func(path string) ([]byte, error) // reads an included file. Nil means from the disk
 }
 
 // A file is the text to which nodes belong.
@@ -60,6 +61,9 @@ const (
 func Read(name string, data []byte, shape Shape, o Options) (Document, error) {
 	if o.Secret == nil {
 		o.Secret = secretFile
+	}
+	if o.File == nil {
+		o.File = func(path string) ([]byte, error) { return ordinaryFile(path, MaxFile) }
 	}
 	r := &Reader{options: o, places: map[string]Position{}, origin: &origin{}}
 	top := &file{name: name, dir: filepath.Dir(name)}
