@@ -3,6 +3,7 @@ package bailiwick
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -152,6 +153,9 @@ func (c *Call) ownChanges(found []*change.Change) []*change.Change {
 
 func (d *reviewer) scopeFilter(c *Call, f change.Filter) change.Filter {
 	f.Schemas = c.policy.Schemas(c.who)
+	if f.Text = strings.TrimSpace(f.Text); f.Text != "" {
+		f.Sees = review.FindsIn(review.VisibilityOf(c.policy, d.who, d.gateway.masks))
+	}
 	if d.who.Tenant != "" {
 		f.Tenant, f.Tenanted = d.who.Tenant, true
 	}

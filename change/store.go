@@ -115,11 +115,15 @@ type Filter struct {
 	Records   []Target          // changes that have not ended and write any of these
 	Op        string
 	Risk      Risk
-	Text      string // part of the title, the reason or an id, ignoring case
-	For       string // Party.Human of a person who has not approved the current digest, and is not an author of it unless Own
-	Own       bool   // also changes by For: those that their agents proposed or that they requested
-	Before    string // only changes older than this id. For the next page, the last id of this one
-	Limit     int    // at most 200. 0 means 50
+	Text      string // words that the change has, or the beginnings of words, ignoring case and accents. See Sees
+	// Sees reports in which values Text is found: those of a field of a class ("source.Class"). The field is "" for the
+	// name of the class, and "#" for the key of a record. For a call it is the path of a member, such as data/name.
+	// Without Sees, Text is found only in ids, people, agents, reasons, comments and states.
+	Sees   func(class, field string) bool
+	For    string // Party.Human of a person who has not approved the current digest, and is not an author of it unless Own
+	Own    bool   // also changes by For: those that their agents proposed or that they requested
+	Before string // only changes older than this id. For the next page, the last id of this one
+	Limit  int    // at most 200. 0 means 50
 }
 
 // A Target is a record that a change writes.

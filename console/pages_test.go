@@ -17,6 +17,8 @@ func TestPages(t *testing.T) {
 		{"/console/changes", []string{"PAY-17 “Refund twice on retry”", "triage-bot → maria", "1 of 2", "12 records, 1 field", ">stale<", `class="soon">expires <time`}},
 		{"/console/changes?state=applied", []string{"Add a comment to CHK-9"}},
 		{"/console/changes?q=deposit&state=all", []string{"Charge the deposit", "outcome unknown"}},
+		{"/console/changes?q=nothing+like+it&risk=low", []string{"Nothing found for “nothing like it”", "Searched under “Needs me”: names and ids of records", `href="/console/changes?risk=low">Clear the search`}},
+		{"/console/changes?q=deposit", []string{"Nothing found for “deposit”", `q=deposit&amp;state=all">1 change in all states</a>`}},
 		{"/console/changes/" + id(11), []string{"What the agent says", "ready for a second pair of eyes", "InProgress", "Review", "The rules of now allow it", "query_class"}},
 		{"/console/changes/" + id(12), []string{"<ins>large </ins>", `<span class="pill kind-null">null</span>`, `<span class="pill kind-empty">empty text</span>`, "set by the source", "by review[2]"}},
 		{"/console/changes/" + id(14), []string{"hidden from you", "1 more field that you may not see is written too", "1\u202f284 records", "You don&#39;t see every field", "disabled"}},

@@ -14,17 +14,20 @@ import (
 
 // A queuePage is the list of changes.
 type queuePage struct {
-	Groups  []group
-	More    string // the address of the next page, or ""
-	Back    string // the address of the first page, or "" on that page
-	Filter  queueFilter
-	Chips   []chip // one filter per state, with counts
-	By      []chip // links to group the page
-	Saved   []chip // the visitor's saved filters
-	Any     bool   // a filter other than the state is set
-	Batch   bool   // some changes can be approved together
-	In      string // the address of the queue, for pages that link back to it
-	Waiting int    // number of changes that wait for other people, if none wait for the visitor
+	Groups   []group
+	More     string // the address of the next page, or ""
+	Back     string // the address of the first page, or "" on that page
+	Filter   queueFilter
+	Chips    []chip // one filter per state, with counts
+	By       []chip // links to group the page
+	Saved    []chip // the visitor's saved filters
+	Any      bool   // a filter other than the state is set
+	Batch    bool   // some changes can be approved together
+	In       string // the address of the queue, for pages that link back to it
+	Waiting  int    // number of changes that wait for other people, if none wait for the visitor
+	Cleared  string // if a search found nothing: the address of the queue without it
+	Other    chip   // if a search found nothing in this state: the link to what it found in all states
+	Searched string // if a search found nothing: the states in which it looked
 }
 
 // A chip is a link that filters or groups a list. Here is true if the page already shows the target of the link.
@@ -82,6 +85,12 @@ func (c *Console) queue(v *visit) error {
 	p.Saved = savedFilters(v)
 	if len(rows) == 0 && a.State == queueMine {
 		p.Waiting = chips[1].Count
+	}
+	if len(rows) == 0 && a.Text != "" {
+		cleared := a
+		cleared.Text, cleared.Before = "", ""
+		p.Cleared, p.Other = address(cleared), chips[len(chips)-1]
+		p.Searched = chips[slices.IndexFunc(chips, func(c chip) bool { return c.Here })].Label
 	}
 	here := a
 	here.Before = ""

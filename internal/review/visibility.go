@@ -1,6 +1,7 @@
 package review
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -82,6 +83,23 @@ func visibilityOfCall(p *policy.Policy, principal identity.Principal, api, opera
 		return Visibility{}
 	}
 	return Visibility{Class: api + "." + op.ID, Call: reach.Shows}
+}
+
+// FindsIn returns which values a search may find, for change.Filter.Sees: those that the viewer sees whole.
+func FindsIn(visibility func(class string) Visibility) func(class, field string) bool {
+	return func(class, field string) bool {
+		s := visibility(class)
+		switch {
+		case s.Class == "" || field == "":
+			return s.Class != ""
+		case s.Call != nil:
+			return field == "#" || !slices.ContainsFunc(strings.Split(field, "/"), func(name string) bool { return !s.Call(name) })
+		case field == "#":
+			return len(s.Key) > 0 && !slices.ContainsFunc(s.Key, func(name string) bool { _, seen := s.Fields[name]; return !seen || s.Masks[name] != nil })
+		}
+		_, seen := s.Fields[field]
+		return seen && s.Masks[field] == nil
+	}
 }
 
 // VisibilityDoubts returns the doubts recorded when a change was proposed. It includes details only if the reviewer

@@ -14,6 +14,7 @@ import (
 type ChangeQueries struct {
 	Schema   string           // the prefix of table names, with its dot
 	Contains string           // the function that returns a positive number if its first argument contains the second
+	Least    string           // the function that returns the smaller of two numbers
 	Numbered bool             // whether placeholders are $1, $2, … instead of ?
 	Bytes    func(string) any // returns an argument for a column that can contain any bytes
 }
@@ -34,16 +35,27 @@ func limit(f change.Filter) int { return min(cmp.Or(f.Limit, usually), most) }
 // List returns the query for the bodies of the changes that match f, newest first. It returns one more than the limit
 // of f. It queries each state separately, so that an index returns the first page of each state in order, regardless
 // of the number of other changes.
-func (d ChangeQueries) List(f change.Filter) ChangeLookup {
+//
+// A search uses the index of words first if a word is rare. The argument known is for a search.
+func (d ChangeQueries) List(f change.Filter, known Lexicon) ChangeLookup {
 	var b builder
 	n := limit(f) + 1
+	if f.Text != "" && known.rare() {
+		b.add(`SELECT c.body FROM `)
+		d.found(&b, f, known)
+		if f.Before != "" {
+			b.add(` AND c.id < ?`, word(f.Before))
+		}
+		b.add(` ORDER BY c.id DESC LIMIT ?`, n)
+		return b.ask(d)
+	}
 	b.add(`SELECT c.body FROM (`)
 	for i, state := range states(f) {
 		if i > 0 {
 			b.add(` UNION ALL `)
 		}
 		b.add(`SELECT id FROM (SELECT c.id FROM ` + d.from(f) + ` WHERE `)
-		d.where(&b, f, state)
+		d.where(&b, f, state, known)
 		if f.Before != "" {
 			b.add(` AND c.id < ?`, word(f.Before))
 			if f.Class != "" {
@@ -56,16 +68,29 @@ func (d ChangeQueries) List(f change.Filter) ChangeLookup {
 	return b.ask(d)
 }
 
-// Counts returns the query for the number of changes that match f, by state.
-func (d ChangeQueries) Counts(f change.Filter) ChangeLookup {
+// Counts returns the query for the number of changes that match f, by state. A
+// search counts at most mostCounted changes of each state.
+func (d ChangeQueries) Counts(f change.Filter, known Lexicon) ChangeLookup {
 	f.States = nil
 	var b builder
+	if f.Text != "" && known.rare() {
+		b.add(`SELECT c.state, `+d.Least+`(count(*), ?) FROM `, mostCounted)
+		d.found(&b, f, known)
+		b.add(` GROUP BY c.state`)
+		return b.ask(d)
+	}
 	for i, state := range states(f) {
 		if i > 0 {
 			b.add(` UNION ALL `)
 		}
+		if f.Text != "" {
+			b.add(`SELECT '` + string(state) + `', count(*) FROM (SELECT 1 FROM ` + d.from(f) + ` WHERE `)
+			d.where(&b, f, state, known)
+			b.add(` LIMIT ?) AS s`+strconv.Itoa(i), mostCounted)
+			continue
+		}
 		b.add(`SELECT '` + string(state) + `', count(*) FROM ` + d.from(f) + ` WHERE `)
-		d.where(&b, f, state)
+		d.where(&b, f, state, known)
 	}
 	return b.ask(d)
 }
@@ -116,21 +141,29 @@ func order(f change.Filter) string {
 }
 
 // where adds the conditions of f on a change in the given state.
-func (d ChangeQueries) where(b *builder, f change.Filter, state change.State) {
+func (d ChangeQueries) where(b *builder, f change.Filter, state change.State, known Lexicon) {
 	b.add(`c.state = ?`, string(state))
 	if f.Class != "" {
 		b.add(` AND k.class = ? AND k.state = ? AND k.id = c.id`, d.Bytes(f.Class), string(state))
 	}
-	for i, at := range f.Records {
-		if i == 0 {
-			b.add(` AND c.id IN (SELECT r.id FROM `+d.Schema+`change_class AS r WHERE r.state = ? AND r.class IN (?`, string(state), d.Bytes(recordEntry(at)))
-			continue
-		}
-		b.add(`, ?`, d.Bytes(recordEntry(at)))
-	}
 	if len(f.Records) > 0 {
-		b.add(`))`)
+		b.add(` AND c.id IN (SELECT r.id FROM `+d.Schema+`change_class AS r WHERE r.state = ? AND `, string(state))
+		d.records(b, f)
+		b.add(`)`)
 	}
+	d.conditions(b, f, known)
+}
+
+// records adds the condition of f on the records of a change.
+func (d ChangeQueries) records(b *builder, f change.Filter) {
+	for i, at := range f.Records {
+		b.add(map[bool]string{true: `r.class IN (?`, false: `, ?`}[i == 0], d.Bytes(recordEntry(at)))
+	}
+	b.add(`)`)
+}
+
+// conditions adds the conditions of f that don't depend on the state of a change.
+func (d ChangeQueries) conditions(b *builder, f change.Filter, known Lexicon) {
 	for _, is := range []struct {
 		column, value string
 		asked         bool
@@ -159,7 +192,7 @@ func (d ChangeQueries) where(b *builder, f change.Filter, state change.State) {
 		}
 	}
 	if f.Text != "" {
-		b.add(` AND `+d.Contains+`(c.search, ?) > 0`, lower(f.Text))
+		d.words(b, f, known)
 	}
 }
 

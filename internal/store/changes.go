@@ -33,7 +33,7 @@ type ChangeRow struct {
 	Expires time.Time
 	Lease   time.Time       // the end of the lease, or zero
 	Leased  time.Time       // zero, or a time before which the lease has also expired
-	Search  string          // the text searched by Filter.Text
+	Search  string          // the words searched by Filter.Text: see wordsOf. A trigger puts them into the index of words
 	Closed  string          // the people that Filter.For excludes, and the schema: see closedMarks
 	Since   string          // for a new change: greater ids are of the last minute
 	Body    string          // JSON
@@ -136,16 +136,12 @@ func row(c *change.Change, now time.Time) (*ChangeRow, error) {
 	slices.Sort(after)
 	return &ChangeRow{ID: c.ID, Version: c.Version, State: string(c.State), Op: string(c.Op), Risk: string(c.Risk), Digest: c.Digest,
 		Principal: c.Agent.Principal, Owner: c.Agent.Owner, Tenant: c.Agent.Tenant, Source: c.Source, Classes: slices.Compact(classes), After: slices.Compact(after),
-		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Leased: c.Lease.From, Search: lower(c.Title + "\x1f" + c.Reason + "\x1f" + c.ID), Closed: closedMarks(c), Body: string(body), Events: events,
+		Account: c.Agent.Account(), Expires: c.Expires, Lease: c.Lease.Until, Leased: c.Lease.From, Search: wordsOf(c), Closed: closedMarks(c), Body: string(body), Events: events,
 		Records: records, of: c}, nil
 }
 
 // recordEntry returns the entry of a record in the index of classes. Its separator occurs in no class name.
 func recordEntry(at change.Target) string { return at.Class + "\x1f" + at.Key }
-
-// lower returns s in the form for searching: in lower case, and without the characters that PostgreSQL's text type
-// can't store.
-func lower(s string) string { return strings.ToLower(word(s)) }
 
 // decodeChange decodes the body of a row.
 func decodeChange(body string) (*change.Change, error) {

@@ -16,7 +16,7 @@ import (
 )
 
 // asking is the SQL dialect of this store's statements about changes.
-var asking = store.ChangeQueries{Schema: "bailiwick.", Contains: "strpos", Numbered: true, Bytes: func(s string) any { return []byte(s) }}
+var asking = store.ChangeQueries{Schema: "bailiwick.", Contains: "strpos", Least: "least", Numbered: true, Bytes: func(s string) any { return []byte(s) }}
 
 // Now implements change.Store, with the database's time.
 func (s *Store) Now(ctx context.Context) (at time.Time, err error) {
@@ -162,7 +162,11 @@ func (s *Store) one(ctx context.Context, key, ask string) (c *change.Change, err
 
 // List implements change.Store.
 func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bool, error) {
-	bodies, err := column(ctx, s, "list the changes", asking.List(f))
+	known, err := s.lexicon(ctx, f)
+	if err != nil {
+		return nil, false, err
+	}
+	bodies, err := column(ctx, s, "list the changes", asking.List(f, known))
 	if err != nil {
 		return nil, false, err
 	}
@@ -171,7 +175,11 @@ func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bo
 
 // Counts implements change.Store.
 func (s *Store) Counts(ctx context.Context, f change.Filter) (out map[change.State]int, err error) {
-	ask := asking.Counts(f)
+	known, err := s.lexicon(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	ask := asking.Counts(f, known)
 	err = s.again(ctx, "count the changes", func(ctx context.Context) error {
 		rows, err := s.pool.Query(ctx, ask.Text, ask.Args...)
 		if err != nil {

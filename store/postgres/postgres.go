@@ -93,7 +93,10 @@ func openWith(ctx context.Context, url string, o Options, steps fs.FS) (*Store, 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.migrate(ctx, steps, o.There); err != nil {
+	if err = s.migrate(ctx, steps, o.There); err == nil {
+		err = s.fillWords(ctx)
+	}
+	if err != nil {
 		s.pool.Close()
 		return nil, s.operatorError("open", err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // asking is the SQL dialect of this store's statements about changes.
-var asking = store.ChangeQueries{Contains: "instr", Bytes: func(s string) any { return s }}
+var asking = store.ChangeQueries{Contains: "instr", Least: "min", Bytes: func(s string) any { return s }}
 
 // Now implements change.Store, with this machine's time. All processes that share the file run on it.
 func (s *Store) Now(ctx context.Context) (time.Time, error) { return now(), ctx.Err() }
@@ -181,8 +181,11 @@ func (s *Store) GetOf(ctx context.Context, id string, of change.Of) (*change.Cha
 
 // List implements change.Store.
 func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bool, error) {
-	ask := asking.List(f)
-	bodies, err := column[string](ctx, s.read, ask)
+	known, err := s.lexicon(ctx, f)
+	if err != nil {
+		return nil, false, err
+	}
+	bodies, err := column[string](ctx, s.read, asking.List(f, known))
 	if err != nil {
 		return nil, false, s.operatorError("list the changes", err)
 	}
@@ -191,8 +194,12 @@ func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bo
 
 // Counts implements change.Store.
 func (s *Store) Counts(ctx context.Context, f change.Filter) (map[change.State]int, error) {
+	known, err := s.lexicon(ctx, f)
+	if err != nil {
+		return nil, err
+	}
 	out := map[change.State]int{}
-	ask := asking.Counts(f)
+	ask := asking.Counts(f, known)
 	rows, err := s.read.QueryContext(ctx, ask.Text, ask.Args...)
 	if err != nil {
 		return nil, s.operatorError("count the changes", err)

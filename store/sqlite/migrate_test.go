@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
@@ -23,11 +25,11 @@ func TestUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		s, err := sqlite.OpenSteps(t.Context(), path, map[string]string{"00002_color.sql": "ALTER TABLE secret ADD COLUMN color TEXT NOT NULL DEFAULT 'red'"})
+		s, err := sqlite.OpenSteps(t.Context(), path, map[string]string{"00003_color.sql": "ALTER TABLE secret ADD COLUMN color TEXT NOT NULL DEFAULT 'red'"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info, err := os.Stat(path + ".v1"); err != nil || info.Size() == 0 || info.Mode().Perm() != 0o600 {
+		if info, err := os.Stat(path + ".v2"); err != nil || info.Size() == 0 || info.Mode().Perm() != 0o600 {
 			t.Errorf("the file before the upgrade: %v, %v", info, err)
 		}
 		if got, err := s.Secret(t.Context(), "a"); err != nil || string(got) != string(key) {
@@ -52,5 +54,37 @@ func TestUpgrade(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "a newer Bailiwick made it") {
 		t.Error("a file with a migration that the program doesn't know:", err)
+	}
+}
+
+// TestOlderChangesAreFound checks that opening a store makes the changes of an older program findable.
+func TestOlderChangesAreFound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bailiwick.db")
+	s := openFile(t, path)
+	c := &change.Change{ID: "01k", State: change.Pending, Source: "tracker", Reason: "The customer insists", Classes: []string{"tracker.issues"}, Agent: change.Party{Principal: "token:a"},
+		History: []change.Step{{State: change.Pending, Event: change.EventCreated}}}
+	if _, err := s.Put(t.Context(), c, change.Filing{Life: time.Hour, Most: 9}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, as := range []string{`DELETE FROM change_word`, `UPDATE change SET search = 'a title' || char(31) || 'the customer insists' || char(31) || id`} {
+		if _, err := db.Exec(as); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openFile(t, path)
+	defer s.Close()
+	found, _, err := s.List(t.Context(), change.Filter{Text: "insist"})
+	if err != nil || len(found) != 1 {
+		t.Error(found, err)
 	}
 }

@@ -113,14 +113,17 @@ func (s *Store) open(ctx context.Context) error {
 	s.write = sql.OpenDB(connector{source(s.path, false), s.there})
 	s.write.SetMaxOpenConns(1)
 	s.read = s.write
-	if err := s.migrate(ctx); err != nil {
+	err := s.migrate(ctx)
+	if err == nil {
+		err = s.fillWords(ctx)
+	}
+	if err != nil {
 		s.write.Close()
 		return s.operatorError("open", err)
 	}
 	if s.path == Memory {
 		return nil
 	}
-	var err error
 	if s.file, err = os.Stat(s.path); err != nil {
 		s.write.Close()
 		return s.operatorError("open", err)

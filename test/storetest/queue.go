@@ -8,10 +8,13 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/value"
 )
 
 // variedChange returns the n-th change of a queue. All properties that a Filter can select vary.
@@ -28,21 +31,97 @@ func variedChange(n int) *change.Change {
 	for at := range n % 3 {
 		c.Effects = append(c.Effects, change.Effect{Op: c.Op, Class: c.Classes[0], Key: fmt.Sprint(n%10 + at)})
 	}
+	if len(c.Effects) > 0 {
+		object := func(title string) value.Value {
+			return value.OfObject([]value.Member{{Name: "title", Value: value.OfString(title)}, {Name: "number", Value: value.OfInt(int64(370 + n%10))}, {Name: "project", Value: value.OfString("PAY")},
+				{Name: "note", Value: value.OfString([]string{"secret", "open"}[n%2])}})
+		}
+		c.Effects[0].Before, c.Effects[0].After = object("Refund twice"), object([]string{"Rolled back", "Refund (once)"}[n/2%2])
+	}
 	c.Reason = []string{"weil die ÄNDERUNG fällig ist", "because 100% of _it_ is due"}[n%2]
+	if n%2 == 0 { // together enough words with one beginning for it to count as common
+		for i := range 50 {
+			c.Reason += fmt.Sprint(" x", i)
+		}
+	}
 	return c
 }
 
 // matchesFilter reports whether f selects c. It implements Filter in Go.
 func matchesFilter(f change.Filter, c *change.Change) bool {
-	text := strings.ToLower(f.Text)
 	schema, divided := f.Schemas[c.Source]
 	return (!divided || schema != "" && schema == c.Schema) && (len(f.States) == 0 || slices.Contains(f.States, c.State)) &&
 		(f.Principal == "" || f.Principal == c.Agent.Principal) && (f.Owner == "" || f.Owner == c.Agent.Owner) &&
 		(!f.Tenanted || f.Tenant == c.Agent.Tenant) && (f.Source == "" || f.Source == c.Source) &&
 		(f.Class == "" || slices.Contains(c.Classes, f.Class)) && (f.Op == "" || f.Op == string(c.Op)) && (f.Risk == "" || f.Risk == c.Risk) &&
-		(strings.Contains(strings.ToLower(c.Title), text) || strings.Contains(strings.ToLower(c.Reason), text) || strings.Contains(c.ID, text)) &&
+		hasWords(f, c) &&
 		(f.Before == "" || c.ID < f.Before) &&
 		(len(f.Records) == 0 || !c.State.IsFinal() && slices.ContainsFunc(c.Targets(), func(at change.Target) bool { return slices.Contains(f.Records, at) }))
+}
+
+// hasWords reports whether c has all words of f.Text, where f.Sees. The words of the test have no accents but ä.
+func hasWords(f change.Filter, c *change.Change) bool {
+	if f.Text == "" {
+		return true
+	}
+	sees := func(class, field string) bool { return f.Sees != nil && f.Sees(class, field) }
+	texts := []string{c.ID, c.Reason, string(c.Op), string(c.Risk), c.Source, c.Tool, c.Agent.Name, c.Agent.Owner, c.Agent.Principal}
+	for _, s := range c.History {
+		texts = append(texts, s.By, s.Comment)
+	}
+	if sees(c.Classes[0], "") {
+		texts = append(texts, c.Title)
+	}
+	for _, class := range c.Classes {
+		if sees(class, "") {
+			texts = append(texts, class)
+		}
+		for _, field := range c.Fields {
+			if sees(class, field) {
+				texts = append(texts, field)
+			}
+		}
+	}
+	for _, e := range c.Effects {
+		if sees(e.Class, "#") {
+			texts = append(texts, e.Key)
+		}
+		for _, side := range []value.Value{e.Before, e.After} {
+			for _, m := range side.Members() {
+				if sees(e.Class, m.Name) {
+					texts = append(texts, m.Value.String())
+				}
+			}
+		}
+	}
+	plain := strings.NewReplacer("ä", "a").Replace
+	has := func(word string) bool {
+		for _, text := range texts {
+			text = plain(strings.ToLower(text))
+			for i := range text {
+				before, _ := utf8.DecodeLastRuneInString(text[:i])
+				if strings.HasPrefix(text[i:], word) && (i == 0 || !unicode.IsLetter(before) && !unicode.IsDigit(before)) {
+					return true
+				}
+			}
+		}
+		return strings.HasPrefix(string(c.State), word)
+	}
+	words := strings.Fields(plain(strings.ToLower(f.Text)))
+	for _, word := range words {
+		word = strings.Trim(word, "%_()")
+		if word == "" || strings.ContainsRune(word, 0) || !has(word) && !(word == "pay-377" && has("377") && has("pay")) {
+			return false
+		}
+	}
+	return true
+}
+
+// Sees of the filters: everything, and everything but a field or a class.
+func all(string, string) bool { return true }
+
+func allBut(class, field string) func(string, string) bool {
+	return func(c, f string) bool { return c != class || field != "" && f != field }
 }
 
 var filters = []change.Filter{
@@ -70,10 +149,20 @@ var filters = []change.Filter{
 	{Class: "tracker"},
 	{Op: "delete"},
 	{Text: "änderung FÄLLIG"},
+	{Text: "anderung fallig pending"},
 	{Text: "100% of _it_"},
 	{Text: "0% of"},
 	{Text: "00000000007"},
-	{Text: "Issue 12", Risk: change.Low},
+	{Text: "Issue 12", Risk: change.Low, Sees: all},
+	{Text: "Issue 12"},
+	{Text: "agent1 rejected"},
+	{Text: "x"}, {Text: "x", Sees: all}, {Text: "x twice", Sees: all}, {Text: "x pending", Sees: all, Limit: 1}, {Text: "x x1", Sees: all}, {Text: "X", Sees: allBut("tracker.issues", "title"), Tenanted: true, Tenant: "zen"},
+	{Text: "refund", Sees: all}, {Text: "refund"}, {Text: "refund", Sees: allBut("tracker.issues", "title")}, {Text: "refund", Sees: allBut("tracker.issues", "")},
+	{Text: "PAY-377", Sees: all}, {Text: "pay-377 twice", Sees: all}, {Text: "PAY-377", Sees: allBut("tracker.issues", "number")},
+	{Text: "secret", Sees: all}, {Text: "secret", Sees: allBut("tracker.issues", "note")},
+	{Text: "rolled", Sees: all}, {Text: "olled", Sees: all}, {Text: "crm.issues", Sees: all}, {Text: "refund", Sees: all, Class: "crm.issues", States: []change.State{change.Pending}},
+	{Text: "5", Sees: all}, {Text: "5", Sees: allBut("tracker.issues", "#")}, {Text: "%%%", Sees: all}, {Text: "refund", Sees: all, Before: "00000000000000000000000050", Limit: 1},
+	{Text: "refund", Sees: all, Records: []change.Target{{Class: "tracker.issues", Key: "3"}}},
 	{Text: Strange}, {Principal: Strange}, {Owner: Strange}, {Tenant: Strange, Tenanted: true}, {Source: Strange}, {Class: Strange}, {Op: Strange}, {Risk: change.Risk(Strange)},
 	{Before: "00000000000000000000000050"},
 	{Before: "00000000000000000000000050", Class: "tracker.issues", States: []change.State{change.Pending}},

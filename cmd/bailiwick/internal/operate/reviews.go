@@ -71,7 +71,7 @@ func (d commands) list() *cobra.Command {
 	}
 	help := map[string]string{
 		"state": "`STATES` apart by commas, or all", "source": "only of this `SOURCE`", "class": "only of this `CLASS`", "op": "create, update, delete, action, call, schema or group",
-		"risk": "low, medium or high", "agent": "only those of this `PRINCIPAL`", "owner": "only those of agents of this `PERSON`", "text": "only those in whose title, reason or id `TEXT` stands",
+		"risk": "low, medium or high", "agent": "only those of this `PRINCIPAL`", "owner": "only those of agents of this `PERSON`", "text": "only those with all words of `TEXT`, or words that begin with them: in names, values, titles, reasons, comments, agents, people and states",
 		"before": "only those older than this `ID`", "limit": "at most so many, up to 200",
 	}
 	asked = filterFlags(cmd.Flags(), reviewapi.Parameters(), help, string(change.Pending))
