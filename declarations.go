@@ -64,7 +64,7 @@ func compile(rules policy.Rules, d Declarations, catalogue []schema.Class, nativ
 	}
 	actions, wrong := action.Compile(d.Actions, p)
 	metrics, err := metric.Compile(d.Metrics, p)
-	queries, unfit := declared.Compile(d.Queries, p, catalogue, natives)
+	queries, unfit := declared.Compile(d.Queries, p, catalogue, natives, metrics)
 	if err := errors.Join(wrong, err, unfit); err != nil {
 		return nil, err
 	}

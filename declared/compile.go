@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -19,9 +20,11 @@ import (
 )
 
 // Compile compiles declarations against the rules in force and the classes as the sources describe them. natives checks
-// statements in a database's own SQL. If it is nil, they are refused. The error joins a DeclarationFault for each fault.
-func Compile(declared []Declaration, rules *policy.Policy, found []schema.Class, natives NativeCheck) (*Set, error) {
-	s := &Set{}
+// statements in a database's own SQL. If it is nil, they are refused. metrics are those that statements can name by
+// MEASURE. If it is nil, they aren't known, and such statements aren't checked. The error joins a DeclarationFault for each
+// fault.
+func Compile(declared []Declaration, rules *policy.Policy, found []schema.Class, natives NativeCheck, metrics *metric.Set) (*Set, error) {
+	s := &Set{metrics: metrics}
 	if len(declared) == 0 {
 		return s, nil
 	}
@@ -36,7 +39,7 @@ func Compile(declared []Declaration, rules *policy.Policy, found []schema.Class,
 	var errs []error
 	expressions := expression.NewCompiler()
 	for _, d := range declared {
-		b := builder{Query: &Query{Declaration: d}, rules: everything, natives: natives, expressions: expressions}
+		b := builder{Query: &Query{Declaration: d}, set: s, natives: natives, expressions: expressions}
 		b.call = expression.NewCallCompiler(expressions, b.wrong)
 		b.build()
 		if slices.ContainsFunc(s.queries, func(other *Query) bool { return other.Name == d.Name }) {
@@ -74,10 +77,10 @@ func openRules(open policy.Rules, found []schema.Class) (*policy.Policy, error) 
 // A builder compiles one declaration.
 type builder struct {
 	*Query
-	rules *policy.Policy // for a principal that sees everything
-	call  *expression.CallCompiler
-	errs  []error
-	used  map[string]bool // the arguments that the query names
+	set  *Set
+	call *expression.CallCompiler
+	errs []error
+	used map[string]bool // the arguments that the query names
 
 	natives     NativeCheck
 	expressions *expression.Compiler // over the principal
@@ -341,11 +344,13 @@ func (b *builder) try() {
 	if b.Native != "" {
 		return // only the database can tell
 	}
-	who := checker()
+	if q, ok := b.form.(*query.SQL); ok && b.set.metrics == nil && metric.Named(q) {
+		return // the faults of the metrics are reported
+	}
 	for _, in := range []value.Value{all, required} {
-		asked, err := b.ask(who, b.arguments.WithDefaults(in), Page{Limit: 1})
+		asked, err := b.ask(checker(), b.arguments.WithDefaults(in), Page{Limit: 1})
 		if err == nil {
-			_, err = b.rules.Read(who, asked)
+			err = b.checkRead(asked)
 		}
 		if err == nil {
 			continue
@@ -366,6 +371,19 @@ func (b *builder) try() {
 		}
 		return
 	}
+}
+
+// checkRead checks that a principal that sees everything can read what a query asks, and notes its class.
+func (b *builder) checkRead(asked query.Query) error {
+	permit, err := b.set.openly(asked)
+	if err != nil {
+		return err
+	}
+	plan, err := permit.Plan()
+	if err == nil {
+		b.class = plan.View.Class().FullName()
+	}
+	return err
 }
 
 func itoa(i int) string { return strconv.Itoa(i) }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -93,6 +94,7 @@ type Query struct {
 	own    []expression.NamedTemplate // the Parameters
 	sample value.Value                // arguments that fit Input
 	lists  []string                   // the arguments that are lists
+	class  string                     // see Class
 }
 
 // Schema returns the JSON Schema of the query's arguments with more properties, compact.
@@ -102,6 +104,10 @@ func (q *Query) Schema(more ...value.Member) json.RawMessage {
 
 // Arguments returns the names of its arguments.
 func (q *Query) Arguments() []string { return q.arguments.Names() }
+
+// Class returns the full name of the class that q is about: the one of find and pipeline, or the first one in FROM. It is ""
+// for a statement in the database's own SQL.
+func (q *Query) Class() string { return q.class }
 
 // Rows returns the most records of a page.
 func (q *Query) Rows() int {
@@ -131,7 +137,7 @@ func (q *Query) Signature() string {
 
 // may reports whether a query can be asked by who under rules: if its condition holds and all that it names is in the
 // views of who.
-func (q *Query) may(rules *policy.Policy, who identity.Principal) bool {
+func (q *Query) may(rules *policy.Policy, metrics *metric.Set, who identity.Principal) bool {
 	if q.when != nil {
 		if yes, err := q.when.Eval(who); err != nil || !yes.Bool() {
 			return false
@@ -141,13 +147,25 @@ func (q *Query) may(rules *policy.Policy, who identity.Principal) bool {
 	if err != nil {
 		return false
 	}
-	_, err = rules.Read(who, asked)
+	_, err = read(asked, rules, metrics, who)
 	return err == nil
+}
+
+// read returns the permit to read what a query asks. MEASURE in a statement has the definitions of metrics.
+func read(asked query.Query, rules *policy.Policy, metrics *metric.Set, who identity.Principal) (permit policy.Permit, err error) {
+	if q, ok := asked.(*query.SQL); ok && metric.Named(q) {
+		views := func() []*policy.View { return rules.Views(who) }
+		if asked, _, err = metric.Inline(q, metrics.For(rules, who), views); err != nil {
+			return permit, err
+		}
+	}
+	return rules.Read(who, asked)
 }
 
 // A Set is a set of compiled queries under the rules against which they were compiled. The zero Set is empty.
 type Set struct {
 	queries []*Query       // sorted by name
+	metrics *metric.Set    // those that statements name, or nil if they aren't known
 	open    *policy.Policy // for a principal that sees everything. See Try
 	guarded bool           // some source decides by groups that can change at any time: nothing is remembered
 
@@ -179,9 +197,14 @@ func (s *Set) Try(q *Query) (in value.Value, permit policy.Permit, err error) {
 	}
 	asked, err := q.Ask(checker(), in, Page{Limit: 1})
 	if err == nil {
-		permit, err = s.open.Read(checker(), asked)
+		permit, err = s.openly(asked)
 	}
 	return in, permit, err
+}
+
+// openly returns the permit to read what a query asks of a principal that sees everything and may use each metric.
+func (s *Set) openly(asked query.Query) (policy.Permit, error) {
+	return read(asked, s.open, s.metrics.Unconditional(), checker())
 }
 
 // checker returns a principal that can read everything.
@@ -208,7 +231,7 @@ func (s *Set) Of(rules *policy.Policy, who identity.Principal) []*Query {
 	}
 	var may []*Query
 	for _, q := range s.queries {
-		if q.may(rules, who) {
+		if q.may(rules, s.metrics, who) {
 			may = append(may, q)
 		}
 	}

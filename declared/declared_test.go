@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlgen"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -55,6 +56,10 @@ ORDER BY placed_at DESC`
 
 // TestFaults checks the place and the text of each fault in a declaration.
 func TestFaults(t *testing.T) {
+	worth, err := metric.Compile([]metric.Declaration{{Name: "worth", On: "orders", Measure: "sum(total)", When: "false"}}, everything(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	one := `{"properties": {"x": {"type": "string"}}}`
 	for _, tt := range []struct {
 		d    Declaration
@@ -76,6 +81,8 @@ func TestFaults(t *testing.T) {
 		{Declaration{SQL: "SELECT id FROM orders WHERE placed_at > :x", Input: object(t, one)}, `queries.x.sql: > can't compare placed_at (date) with "x": they are never alike. Checked with the arguments {"x":"x"}. Write a date as '2026-01-31', or a time as '2026-01-31T10:00:00Z'`},
 		{Declaration{SQL: "SELECT id FROM orders", Source: "shp"}, `queries.x.sql: orders is in the source shop, not in shp. Did you mean shop?`},
 		{Declaration{SQL: "SELECT id FROM orders WHERE note = :x", Input: object(t, one), Example: object(t, `{"x": 1}`)}, `queries.x.example: x must be a text, not 1`},
+		{Declaration{SQL: "SELECT id,\n  MEASURE(worths) FROM orders GROUP BY id"}, `queries.x.sql: unknown metric "worths". Did you mean worth?`},
+		{Declaration{SQL: "SELECT MEASURE(worth) FROM customers"}, `queries.x.sql: worth is measured on orders, which is not in FROM here. Write FROM shop.orders without names for its columns, or ask query_metrics`},
 		{Declaration{Find: object(t, `{"class": "ordres"}`)}, `queries.x.find.class: there is no class "ordres". Did you mean orders?`},
 		{Declaration{Find: object(t, `{"klass": "orders"}`)}, `queries.x.find.klass: unknown key. Did you mean class?
 queries.x.find: needs class, the name of a class`},
@@ -103,7 +110,7 @@ queries.x.find: needs class, the name of a class`},
 		{Declaration{SQL: "SELECT id FROM orders", Parameters: object(t, `{"y": 1}`)}, `queries.x.parameters: belongs only to native. Views apply to the other forms`},
 	} {
 		tt.d.Name = "x"
-		_, err := Compile([]Declaration{tt.d}, withNatives(t, policy.Rules{Unlisted: true}, tt.d), catalogue, readNative)
+		_, err := Compile([]Declaration{tt.d}, withNatives(t, policy.Rules{Unlisted: true}, tt.d), catalogue, readNative, worth)
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("got %v\nwant %s", err, tt.want)
 		}
@@ -225,7 +232,7 @@ func TestOf(t *testing.T) {
 		{Name: "mine", SQL: "SELECT id FROM orders", When: `principal.tenant == "acme"`},
 		{Name: "broken", SQL: "SELECT id FROM orders", When: `principal.claims.no == "acme"`},
 	}
-	if _, err := Compile(append(declared, Declaration{Name: "notes", SQL: "SELECT note FROM orders"}), p, catalogue, nil); err == nil || !strings.Contains(err.Error(), `queries.notes.sql: `) {
+	if _, err := Compile(append(declared, Declaration{Name: "notes", SQL: "SELECT note FROM orders"}), p, catalogue, nil, nil); err == nil || !strings.Contains(err.Error(), `queries.notes.sql: `) {
 		t.Errorf("a query over a denied field: %v", err)
 	}
 	set := compile(t, p, declared...)
@@ -262,7 +269,7 @@ func TestOf(t *testing.T) {
 
 func compile(t *testing.T, p *policy.Policy, declared ...Declaration) *Set {
 	t.Helper()
-	set, err := Compile(declared, p, catalogue, readNative)
+	set, err := Compile(declared, p, catalogue, readNative, &metric.Set{})
 	if err != nil {
 		t.Fatal(err)
 	}

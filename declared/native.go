@@ -1,6 +1,7 @@
 package declared
 
 import (
+	"crypto/sha256"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -75,5 +76,5 @@ func (b *builder) parseNative() {
 		}
 		b.wrong(at, "neither input nor parameters has %q%s", problem.Cut(name), problem.DidYouMean(problem.Nearest(name, b.Arguments(), 2)))
 	}
-	b.form = &query.Native{Name: b.Name}
+	b.form = &query.Native{Name: b.Name, Text: sha256.Sum256([]byte(b.Native))}
 }

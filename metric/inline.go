@@ -35,7 +35,7 @@ func Inline(q *query.SQL, usable []Usable, views func() []*policy.View) (*query.
 	if !in.found {
 		return q, nil, nil
 	}
-	return q.With(changed, in.params), in.definitions, nil
+	return q.With(changed, in.params, strings.Join(slices.Concat(in.definitions, in.listed), "\n")), in.definitions, nil
 }
 
 // An inliner changes one statement.
@@ -47,7 +47,8 @@ type inliner struct {
 	selects     int
 	found       bool
 	definitions []string
-	err         error // the first one
+	listed      []string // the definitions of the metrics in information_schema.metrics
+	err         error    // the first one
 }
 
 // fail keeps the first error.
@@ -209,6 +210,7 @@ func (in *inliner) list(t *sqlparse.Table) sqlparse.From {
 	var body sqlparse.Body
 	list := &sqlparse.Values{At: last.At}
 	for _, u := range in.usable {
+		in.listed = append(in.listed, u.Definition())
 		list.Rows = append(list.Rows, []sqlparse.Expr{cell(u.Name), cell(u.Unit), cell(u.Description), cell(u.Meaning()), cell(u.View.Name()), cell(strings.Join(u.Dimensions, ", "))})
 	}
 	if body = list; list.Rows == nil {

@@ -31,6 +31,27 @@ func (s *Set) For(rules *policy.Policy, p identity.Principal) []Usable {
 	return out
 }
 
+// Unconditional returns s without the conditions of its metrics, for checks of statements that name them.
+func (s *Set) Unconditional() *Set {
+	if s == nil {
+		return nil
+	}
+	out := &Set{}
+	for _, m := range s.metrics {
+		out.metrics = append(out.metrics, m.unconditional())
+	}
+	return out
+}
+
+func (m *Metric) unconditional() *Metric {
+	open := *m
+	open.when, open.parts = nil, make([]*Metric, len(m.parts))
+	for i, part := range m.parts {
+		open.parts[i] = part.unconditional()
+	}
+	return &open
+}
+
 // usable returns m for p, and false if p may not use it.
 func (m *Metric) usable(rules *policy.Policy, p identity.Principal) (Usable, bool) {
 	if m.when != nil {

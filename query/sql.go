@@ -25,6 +25,7 @@ type SQL struct {
 	Wide   bool                   // look for the last record of the earlier page among its neighbours
 
 	statement *sqlparse.Query
+	meaning   string // of the names in Text that With has replaced
 }
 
 // ParseSQL parses a statement. Errors are *problem.Error, whose Detail names the line and the column.
@@ -49,10 +50,11 @@ func (q *SQL) As(s *sqlparse.Query) *SQL {
 	return &out
 }
 
-// With returns a copy of q at the same position, with another statement and other parameters.
-func (q *SQL) With(s *sqlparse.Query, params map[string]value.Value) *SQL {
+// With returns a copy of q at the same position, with another statement and other parameters. meaning says what the names
+// mean that the statement replaces. A cursor of q belongs to this meaning.
+func (q *SQL) With(s *sqlparse.Query, params map[string]value.Value, meaning string) *SQL {
 	out := *q
-	out.statement, out.Params = s, params
+	out.statement, out.Params, out.meaning = s, params, meaning
 	return &out
 }
 
@@ -76,6 +78,9 @@ func (q *SQL) Digest() [32]byte {
 	doc := []value.Value{value.OfString(q.Text), value.OfString(q.Source), value.OfBool(q.Raw)}
 	for _, name := range slices.Sorted(maps.Keys(q.Params)) {
 		doc = append(doc, value.OfString(name), q.Params[name])
+	}
+	if q.meaning != "" {
+		doc = append(doc, value.OfString(q.meaning))
 	}
 	return sha256.Sum256(value.OfArray(doc).AppendJSON(nil))
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -16,6 +17,7 @@ type docExtra struct {
 	Writable func(*schema.Field) bool // nil means that nothing is writable
 	Actions  []value.Value            // as in get_schema
 	Metrics  []metric.Usable          // of the class
+	Queries  []*declared.Query        // about the class
 	Examples []policy.Example
 	Values   map[string][]string // the commonest values of fields, in a sample
 }
@@ -206,6 +208,9 @@ func footer(v *policy.View, others []*policy.View, x docExtra) []string {
 	}
 	if x.Metrics != nil {
 		out = append(out, "metrics: "+metricLine(x.Metrics))
+	}
+	if x.Queries != nil {
+		out = append(out, "queries: "+queryLine(x.Queries))
 	}
 	for _, e := range x.Examples {
 		out = append(out, exampleLine(e))

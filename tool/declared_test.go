@@ -1,6 +1,7 @@
 package tool_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -9,8 +10,10 @@ import (
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/tool"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -163,6 +166,88 @@ func TestQueryPatterns(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s %.40s:\n%s\nwant\n%s", tt.query, tt.input, got, tt.want)
+		}
+	}
+}
+
+// textDeclarations are queries with MEASURE, and one in the database's own SQL, with a metric.
+func textDeclarations(t *testing.T, measure, native string) bailiwick.Declarations {
+	input, err := value.Read([]byte(`{"properties": {"least": {"type": "number"}}}`), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bailiwick.Declarations{
+		Metrics: []metric.Declaration{{Name: "worth", On: "orders", Measure: measure}, {Name: "theirs", On: "orders", Measure: "count()", When: `principal.tenant == "globex"`}},
+		Queries: []declared.Declaration{
+			{Name: "by_state", Limit: 9, Input: input, SQL: "SELECT state, MEASURE(worth) FROM orders GROUP BY state HAVING :least IS NULL OR MEASURE(worth) >= :least ORDER BY state"},
+			{Name: "their_orders", SQL: "SELECT MEASURE(theirs) AS n FROM orders"},
+			{Name: "own", Limit: 1, Source: "shop", Native: native, Returns: []policy.ReturnedColumn{{Name: "id", Type: schema.Integer}}},
+		},
+	}
+}
+
+// TestMeasuredQueries checks a declared query with MEASURE: its answer, its definitions, and who has it. A cursor of a
+// statement ends when the definition of its metric changes, and that of a native query when its text does.
+func TestMeasuredQueries(t *testing.T) {
+	const own = "SELECT id FROM orders ORDER BY id"
+	g, _ := gatewayOf(t, 0, shopRules(), textDeclarations(t, "sum(total)", own))
+	set, err := tool.NewSet(g, tool.Data(tool.Options{})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	globex := agent()
+	globex.Tenant = "globex"
+	ask := func(who identity.Principal, call string) string {
+		t.Helper()
+		name, args, _ := strings.Cut(call, " ")
+		doc, err := value.Read([]byte(args), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := set.Call(t.Context(), who, tool.Request{Name: name, Arguments: doc})
+		if err != nil {
+			return problem.Of(err).Text()
+		}
+		return string(res.Structured)
+	}
+	const sql = `query_sql {"sql": "SELECT state, MEASURE(worth) FROM orders GROUP BY state ORDER BY state", "limit": 1`
+	const listed = `query_sql {"sql": "SELECT name, definition FROM information_schema.metrics UNION ALL SELECT state, state FROM orders ORDER BY 1", "limit": 1`
+	calls := []string{`run_query {"name": "by_state", "limit": 1`, sql, listed, `run_query {"name": "own"`}
+	cursor := regexp.MustCompile(`"cursor":"([^"]+)"`)
+	next := make([]string, len(calls))
+	for i, call := range calls {
+		got := ask(agent(), call+"}")
+		found := cursor.FindStringSubmatch(got)
+		if found == nil {
+			t.Fatalf("%s: %s", call, got)
+		}
+		next[i] = call + `, "cursor": "` + found[1] + `"}`
+		if got := ask(agent(), next[i]); !strings.HasPrefix(got, `{"results":[{`) {
+			t.Errorf("%s: %s", next[i], got)
+		}
+	}
+	for _, tt := range []struct {
+		who        identity.Principal
+		call, want string
+	}{
+		{agent(), `query_sql {"sql": "SELECT state, MEASURE(worth) FROM orders GROUP BY state ORDER BY state"}`, ask(agent(), `run_query {"name": "by_state", "limit": 9}`)},
+		{agent(), `run_query {"name": "by_state", "input": {"least": 1000}}`, `{"results":[],"result_count":0,"has_more":false,"definitions":["worth: sum of total"]}`},
+		{agent(), `run_query {"name": "by_state", "dry_run": true}`, `{"results":[],"result_count":0,"definitions":["worth: sum of total"]}`},
+		{agent(), `run_query {"name": "their_orders"}`, "not_found: there is no query \"their_orders\" (at /name)\n→ the description of run_query names your queries"},
+		{globex, `run_query {"name": "their_orders"}`, `{"results":[{"n":1}],"result_count":1,"has_more":false,"definitions":["theirs: number of records"]}`},
+	} {
+		if got := ask(tt.who, tt.call); got != tt.want {
+			t.Errorf("%s:\n%s\nwant\n%s", tt.call, got, tt.want)
+		}
+	}
+	nothing := func(bailiwick.Moment) (bailiwick.Parts, error) { return nil, nil }
+	if err := g.Install(t.Context(), shopRules(), textDeclarations(t, "min(total)", "SELECT id FROM orders ORDER BY id DESC"), nothing); err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range next {
+		want := "invalid_argument: the cursor does not belong to this call (at /cursor)\n→ repeat the call that gave it with the same arguments, or start again without a cursor"
+		if got := ask(agent(), call); got != want {
+			t.Errorf("%s with another definition:\n%s\nwant\n%s", call, got, want)
 		}
 	}
 }

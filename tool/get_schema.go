@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -48,13 +49,14 @@ func getSchema(w Writing) Tool {
 			"canonical_filter": {"type": "object"},
 			"agent_fields": {"type": "array", "items": {"type": "string"}},
 			"examples": {"type": "array", "items": {"type": "object"}},
+			"queries": {"type": "array", "items": {"type": "object"}},
 			"classes": {"type": "array", "description": "the same for each of class_names", "items": {"type": "object"}}}}`),
 		Annotations: reads(),
 		Category:    Schema,
 		Timeout:     getTimeout,
 		Meant:       classNames,
 		bind: func(s *Set) Handler {
-			d := description{writing: w, values: true, examples: s.examples}
+			d := description{writing: w, values: true, examples: s.examples, queries: s.queriesOn}
 			return func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
 				if name, ok := in.Get("class_name"); ok {
 					return describeOne(ctx, c, d, name.Text(), arguments{in})
@@ -174,6 +176,9 @@ func document(ctx context.Context, c *bailiwick.Call, d description, views []*po
 		if all := metricsOn(v, c.Metrics()); all != nil {
 			more = append(more, member("metrics", value.OfArray(metricDocs(all))))
 		}
+		if all := d.queries(ctx, c, v); all != nil {
+			more = append(more, member("queries", value.OfArray(queryDocs(all))))
+		}
 		if examples := d.examples(ctx, c, v, views); examples != nil {
 			more = append(more, member("examples", value.OfArray(exampleDocs(examples))))
 		}
@@ -191,6 +196,8 @@ type description struct {
 
 	// examples returns the examples to show for a view, among the described views. Nil shows none.
 	examples func(ctx context.Context, c *bailiwick.Call, v *policy.View, described []*policy.View) []policy.Example
+	// queries returns the declared queries about the class of a view. Nil shows none.
+	queries func(ctx context.Context, c *bailiwick.Call, v *policy.View) []*declared.Query
 }
 
 // describeClasses returns the compact description of each view.
@@ -212,6 +219,9 @@ func describeClasses(ctx context.Context, c *bailiwick.Call, views []*policy.Vie
 		}
 		if d.examples != nil {
 			x.Examples = d.examples(ctx, c, v, views)
+		}
+		if d.queries != nil {
+			x.Queries = d.queries(ctx, c, v)
 		}
 		out[i] = compactDoc(v, others, x)
 	}

@@ -1,12 +1,15 @@
 package tool
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/metric"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -31,6 +34,42 @@ func listQueries(all []*declared.Query) Result {
 		}
 	}
 	return listResult("queries", docs, said.String())
+}
+
+// queriesOn returns the queries about the class of v that the caller can run.
+func (s *Set) queriesOn(ctx context.Context, c *bailiwick.Call, v *policy.View) (out []*declared.Query) {
+	for _, q := range c.Queries(ctx) {
+		name := declared.RunTool
+		if q.Tool {
+			name = q.Name
+		}
+		if q.Class() == v.Class().FullName() && s.registered().byName[name] != nil && c.MayCall(name) {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// queryDocs returns the descriptions of queries for get_schema, as objects.
+func queryDocs(all []*declared.Query) []value.Value {
+	out := make([]value.Value, len(all))
+	for i, q := range all {
+		doc := []value.Member{text("name", q.Name)}
+		if q.Description != "" {
+			doc = append(doc, text("description", q.Description))
+		}
+		out[i] = value.OfObject(append(doc, member("arguments", list(q.Arguments()))))
+	}
+	return out
+}
+
+// queryLine returns the names of queries with their arguments, on one line.
+func queryLine(all []*declared.Query) string {
+	texts := make([]string, len(all))
+	for i, q := range all {
+		texts[i] = q.Signature()
+	}
+	return strings.Join(texts, ", ")
 }
 
 // titleLine returns a name with its description, on one line.

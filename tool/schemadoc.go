@@ -252,7 +252,7 @@ func docText(doc value.Value) string {
 			}
 		}
 	}
-	for _, more := range []string{"description_only", "key", "label", "relations", "indexes", "text_fields", "canonical_filter", "agent_join_fields", "actions", "metrics"} {
+	for _, more := range []string{"description_only", "key", "label", "relations", "indexes", "text_fields", "canonical_filter", "agent_join_fields", "actions", "metrics", "queries"} {
 		if v, ok := doc.Get(more); ok {
 			b.WriteString("\n" + more + ": " + v.String())
 		}

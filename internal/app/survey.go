@@ -74,7 +74,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 			s.natives = func(name, statement string) ([]string, error) {
 				return source.CheckNative(readers[name], name, statement)
 			}
-			s.Queries, unfit = declared.Compile(c.Queries, s.Policy, s.found, s.natives)
+			s.Queries, unfit = declared.Compile(c.Queries, s.Policy, s.found, s.natives, s.Metrics)
 			errs = append(errs, RuleFaults(c, err), RuleFaults(c, wrong), RuleFaults(c, unfit))
 		}
 		warnings, err := c.CheckLists(namesOf(c, catalogue))

@@ -41,7 +41,7 @@ func (s *Survey) TryQueries(ctx context.Context, c *config.Config) ([]QueryTrial
 	if len(c.Queries) == 0 {
 		return nil, nil
 	}
-	set, err := declared.Compile(c.Queries, s.Policy, s.found, s.natives)
+	set, err := declared.Compile(c.Queries, s.Policy, s.found, s.natives, s.Metrics)
 	if err != nil { // the rules hide a field because of its values
 		return nil, RuleFaults(c, err)
 	}

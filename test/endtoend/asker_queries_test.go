@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/declared"
+	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/source"
@@ -18,7 +19,7 @@ import (
 
 // queriesFor returns the queries that the owner of a world declares, with those in the own SQL of the source's database. A
 // world that isn't a twin has more of them, which no principal may ask. Their names are near to those of the others.
-func queriesFor(t testing.TB, src source.Source, r policy.Rules) []declared.Declaration {
+func queriesFor(t testing.TB, src source.Source, r policy.Rules, metrics []metric.Declaration) []declared.Declaration {
 	if !slices.Contains(r.Classes["users"].Visible, "role") {
 		return nil // another database, or other rules
 	}
@@ -45,6 +46,12 @@ func queriesFor(t testing.TB, src source.Source, r policy.Rules) []declared.Decl
 			declared.Declaration{Name: "peoples", Tool: true, Find: read(`{"class": "vaults"}`)},
 			declared.Declaration{Name: "issues_wit", SQL: "SELECT i.id FROM issues i JOIN vaults v ON v.id = i.vault_id"},
 			declared.Declaration{Name: "others", SQL: "SELECT count(*) AS n FROM users", When: `principal.id == "token:9"`})
+	}
+	if metrics != nil {
+		all = append(all, declared.Declaration{Name: "measured", Limit: 2, SQL: "SELECT status, MEASURE(points) AS points, MEASURE(each) AS each FROM issues GROUP BY status ORDER BY status"})
+	}
+	if slices.ContainsFunc(metrics, func(m metric.Declaration) bool { return m.Name == "theirs" }) { // not in the twin
+		all = append(all, declared.Declaration{Name: "measure", SQL: "SELECT MEASURE(theirs) AS n FROM users"})
 	}
 	return append(all, nativesFor(src, r, read)...)
 }
@@ -107,9 +114,9 @@ func (a *asker) declaredCall(name string) []string {
 	if a.IntN(5) == 0 {
 		in = append(in, `"least": `+pick(a.Rand, "1", "2.5", `"x"`, a.literal()))
 	}
-	asked := pick(a.Rand, "directory", "directory", "directory", "role_list", "directories", "role_lists", "issues_with", "issues_with", "issues_with", "people", "per_status", "per_status", "ours", "vault_codes", "peoples", "issues_wit", "others", "absent", "issue_with", "vault_code", "ous")
+	asked := pick(a.Rand, "directory", "directory", "directory", "role_list", "directories", "role_lists", "measured", "measured", "measure", "issues_with", "issues_with", "issues_with", "people", "per_status", "per_status", "ours", "vault_codes", "peoples", "issues_wit", "others", "absent", "issue_with", "vault_code", "ous")
 	args = append(args, fmt.Sprintf(`"name": %q`, asked))
-	if strings.HasPrefix(asked, "role") && a.IntN(4) > 0 { // it takes no arguments
+	if (strings.HasPrefix(asked, "role") || strings.HasPrefix(asked, "measure")) && a.IntN(4) > 0 { // it takes no arguments
 		in = nil
 	}
 	if in != nil || a.IntN(2) == 0 {

@@ -227,7 +227,7 @@ func mariadbSide(t *testing.T, twin bool) side {
 // toolsOver opens the complete stack for a source. It returns an error if the rules are invalid.
 func toolsOver(t *testing.T, src source.Source, r policy.Rules, metrics ...metric.Declaration) (*tool.Set, *prompt.Set, error) {
 	clock := func() time.Time { return time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC) }
-	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: r, Metrics: metrics, Queries: queriesFor(t, src, r), Audit: forgetful{},
+	g, _, err := bailiwick.New(t.Context(), bailiwick.Options{Sources: map[string]source.Source{"app": src}, Rules: r, Metrics: metrics, Queries: queriesFor(t, src, r, metrics), Audit: forgetful{},
 		Secret: make([]byte, 32), Budget: 2_000, Now: clock, Limits: limit.Options{PerMinute: 1e9, Burst: 1e9}})
 	if err != nil {
 		return nil, nil, err
@@ -358,7 +358,7 @@ type tally struct {
 // formsAsked returns parts of arguments that occur in some answered calls of a long run.
 func formsAsked() []string {
 	return []string{"made", "meta", "price", "addr", "waited", "cost", "lexemes", "user_ids", "label_ids", "watcher_ids", "$setUnion", "$setIntersection", "$setDifference", "$pow", "$sqrt", "$ln",
-		"$log10", "$exp", "$objectToArray", "$arrayToObject", "$arrayElemAt", "watcher_ids.name", "user_ids.name", "label_ids.name", "$setWindowFields", "$percentile", "$lookup", "directory", "role_list"}
+		"$log10", "$exp", "$objectToArray", "$arrayToObject", "$arrayElemAt", "watcher_ids.name", "user_ids.name", "label_ids.name", "$setWindowFields", "$percentile", "$lookup", "measured", "directory", "role_list"}
 }
 
 // asks counts the forms of an answered call.
