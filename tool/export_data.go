@@ -2,12 +2,14 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/internal/result"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -22,10 +24,12 @@ func exportData() Tool {
 	return Tool{
 		Name:  ExportTool,
 		Title: "Export records",
-		Description: "Records as one text to hand on: csv, markdown, table or jsonl, from where or from a pipeline. " +
+		Description: "Records as one text to hand on: csv, markdown, table or jsonl, from where, from a pipeline or from a query of the owner. " +
 			`columns chooses and renames: ["number", {"assignee_id.name": "Assignee"}].`,
-		Input: compact(`{"type": "object", "additionalProperties": false, "required": ["class_name"], "properties": {
+		Input: compact(`{"type": "object", "additionalProperties": false, "properties": {
 			"class_name": {"type": "string"},
+			"query": {"type": "string", "description": "a query of the owner, with its input. Instead of class_name to pipeline"},
+			"input": {"type": "object"},
 			"where": {"type": "object"},
 			"keys": {"type": "array", "maxItems": 64, "items": {"type": "string"}},
 			"include": {"type": "array", "maxItems": 20, "items": {"type": "string"}},
@@ -36,8 +40,9 @@ func exportData() Tool {
 			"columns": {"type": "array", "minItems": 1, "maxItems": 64, "items": {"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": {"type": "string"}}]}},
 			"format": {"type": "string", "enum": ["csv", "markdown", "table", "jsonl"], "description": "default csv"},
 			"row_cap": {"type": "integer", "minimum": 1, "maximum": 10000, "description": "default 1000"}}}`),
-		Output: compact(`{"type": "object", "required": ["class_name", "format", "headers", "row_count", "output"], "properties": {
+		Output: compact(`{"type": "object", "required": ["format", "headers", "row_count", "output"], "properties": {
 			"class_name": {"type": "string"},
+			"query": {"type": "string"},
 			"format": {"type": "string"},
 			"headers": {"type": "array", "items": {"type": "string"}},
 			"row_count": {"type": "integer"},
@@ -51,7 +56,7 @@ func exportData() Tool {
 		Category:    Export,
 		Timeout:     exportTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
-			x, err := newExport(in)
+			x, err := newExport(ctx, c, in)
 			if err != nil {
 				return Result{}, err
 			}
@@ -64,11 +69,13 @@ func exportData() Tool {
 	}
 }
 
-// An export is the request in the arguments: records, or the result of a pipeline.
+// An export is the request in the arguments: records, the result of a pipeline, or the answer of a declared query.
 type export struct {
 	class    string
 	find     *query.Find
 	pipeline *query.Pipeline // nil for records
+	declared *declared.Query // nil for the others
+	asked    query.Query     // of declared
 	last     []query.Stage   // the pipeline's last $limit if it exceeds row_cap
 	options  result.ExportOptions
 	derived  bool // the keys come from the columns
@@ -78,19 +85,24 @@ type export struct {
 
 // newExport parses the arguments. row_cap limits the records in both forms. It refuses where together with pipeline,
 // which has a stage for it. Without keys it only reads the fields in columns.
-func newExport(in value.Value) (*export, error) {
+func newExport(ctx context.Context, c *bailiwick.Call, in value.Value) (*export, error) {
 	args := arguments{in}
-	x := &export{class: args.text("class_name")}
-	x.options.Format = result.Format(args.text("format"))
-	if x.options.Format == "" {
-		x.options.Format = result.CSV
-	}
+	most := args.number("row_cap", exportRows)
+	x := &export{class: args.text("class_name"), cap: most}
+	x.options.Format = cmp.Or(result.Format(args.text("format")), result.CSV)
 	var err error
 	if x.options.Columns, err = args.columns(); err != nil {
 		return nil, err
 	}
-	most := args.number("row_cap", exportRows)
-	x.cap = most
+	if args.has("query") {
+		return x.ofQuery(ctx, c, args)
+	}
+	if !args.has("class_name") {
+		return nil, invalid("/class_name", "class_name is missing: the class, or query for a query of the owner")
+	}
+	if args.has("input") {
+		return nil, invalid("/input", "input has the arguments of a query of the owner: name it in query")
+	}
 	stages, err := args.pipeline()
 	if err != nil {
 		return nil, err
@@ -158,10 +170,14 @@ func (x *export) run(ctx context.Context, c *bailiwick.Call) (Result, error) {
 	if err != nil {
 		return Result{}, x.correctPointer(err)
 	}
-	doc := []value.Member{text("class_name", x.class), text("format", string(x.options.Format)), member("headers", list(done.Headers)),
+	doc := []value.Member{x.subject(), text("format", string(x.options.Format)), member("headers", list(done.Headers)),
 		member("row_count", value.OfInt(int64(done.Count))), member("row_cap", value.OfInt(int64(x.cap))), text("output", out.String())}
 	said := strings.TrimSuffix(out.String(), "\n") + "\n" + many(done.Count, "row", "rows")
-	if done.More && x.capped {
+	if done.More && x.declared != nil {
+		hint := fmt.Sprintf("and there are more. Raise row_cap (at most %d), or narrow the input", exportMost)
+		doc = append(doc, member("truncated", value.OfBool(true)), text("hint", hint))
+		said += ", " + hint
+	} else if done.More && x.capped {
 		available, err := x.available(ctx, c, int64(done.Count)+1)
 		if err != nil {
 			return Result{}, err
@@ -180,6 +196,9 @@ func (x *export) run(ctx context.Context, c *bailiwick.Call) (Result, error) {
 }
 
 func (x *export) query() query.Query {
+	if x.declared != nil {
+		return x.asked
+	}
 	if x.pipeline != nil {
 		return x.pipeline
 	}
@@ -188,6 +207,9 @@ func (x *export) query() query.Query {
 
 // correctPointer corrects the pointer of an error if the keys come from the columns.
 func (x *export) correctPointer(err error) error {
+	if x.declared != nil && !strings.HasPrefix(problem.Of(err).Pointer, "/columns") {
+		return x.declared.Explain(err)
+	}
 	if p := problem.Of(err); x.derived && strings.HasPrefix(p.Pointer, "/keys/") {
 		again := *p
 		again.Pointer = "/columns/" + strings.TrimPrefix(p.Pointer, "/keys/")

@@ -36,7 +36,9 @@ func (x *export) large(ctx context.Context, c *bailiwick.Call, in value.Value, e
 		return Result{}, err
 	}
 	look := *x
-	if x.pipeline != nil {
+	if x.declared != nil {
+		look.asked = limitedTo(x.asked, min(exportLook, x.cap))
+	} else if x.pipeline != nil {
 		q := *x.pipeline
 		q.Stages = append(slices.Clone(q.Stages), query.Limit{N: min(exportLook, int64(x.cap))})
 		look.pipeline = &q
@@ -59,11 +61,11 @@ func (x *export) large(ctx context.Context, c *bailiwick.Call, in value.Value, e
 		shown = "no row is shown"
 	}
 	hint := fmt.Sprintf("larger than an answer: %s. The linked resource is all of it, at most %d rows, for you alone and for an hour. Or %s", shown, x.cap, narrow)
-	doc := []value.Member{text("class_name", x.class), text("format", string(x.options.Format)), member("headers", list(done.Headers)),
+	doc := []value.Member{x.subject(), text("format", string(x.options.Format)), member("headers", list(done.Headers)),
 		member("row_count", value.OfInt(int64(done.Count))), member("row_cap", value.OfInt(int64(x.cap))), text("output", out.String()),
 		member("truncated", value.OfBool(true)), text("uri", uri), text("hint", hint)}
 	return Result{Structured: value.OfObject(doc).AppendJSON(nil), Text: out.String() + hint,
-		Links: []Link{{URI: uri, Name: x.class + "." + string(x.options.Format), MediaType: mediaTypes[x.options.Format]}}}, nil
+		Links: []Link{{URI: uri, Name: x.subject().Value.Text() + "." + string(x.options.Format), MediaType: mediaTypes[x.options.Format]}}}, nil
 }
 
 // IsExport reports whether uri has the form of an export's URI.
@@ -81,7 +83,7 @@ func ReadExport(ctx context.Context, c *bailiwick.Call, uri string) (text []byte
 	if err != nil {
 		return nil, "", absent
 	}
-	x, err := newExport(in)
+	x, err := newExport(ctx, c, in)
 	if err != nil {
 		return nil, "", err
 	}

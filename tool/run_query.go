@@ -86,13 +86,11 @@ func aboutQueries(all []*declared.Query) string {
 			fmt.Fprintf(&said, "\nand %d more", len(all)-i)
 			break
 		}
-		said.WriteString("\n" + q.Signature())
-		if about, _, _ := strings.Cut(strings.TrimSpace(q.Description), "\n"); about != "" {
-			if end := strings.Index(about, ". "); end >= 0 {
-				about = about[:end+1]
-			}
-			said.WriteString(": " + shorten(about, mostAboutQuery))
+		about, _, _ := strings.Cut(strings.TrimSpace(q.Description), "\n")
+		if end := strings.Index(about, ". "); end >= 0 {
+			about = about[:end+1]
 		}
+		said.WriteString("\n" + titleLine(q.Signature(), shorten(about, mostAboutQuery)))
 	}
 	return said.String()
 }

@@ -86,6 +86,15 @@ func nativesFor(src source.Source, r policy.Rules, read func(string) value.Value
 	return all
 }
 
+// exportedQuery returns the arguments of an export of a declared query.
+func (a *asker) exportedQuery() []string {
+	args := a.declaredCall(declared.RunTool)
+	for i, arg := range args {
+		args[i] = strings.Replace(arg, `"name":`, `"query":`, 1)
+	}
+	return slices.DeleteFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, `"query"`) && !strings.HasPrefix(arg, `"input"`) })
+}
+
 // declaredCall returns the arguments of a call of run_query, or of the tool of a query.
 func (a *asker) declaredCall(name string) []string {
 	var args []string

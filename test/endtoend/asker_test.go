@@ -244,7 +244,11 @@ func (a *asker) call() tool.Request {
 		args = append(args, fmt.Sprintf(`"ids": [%q, %q, %q]`, a.id(), a.id(), a.id()))
 		maybe(`"keys": %s`, a.fields(3))
 		rarely(`"include": [%q]`, a.pointer())
-	case "aggregate", "group_by", "group_by_date", "distinct", "export_data", "explain_query":
+	case "export_data":
+		if args = append(args, a.analysis(name)...); a.IntN(4) == 0 {
+			args = a.exportedQuery()
+		}
+	case "aggregate", "group_by", "group_by_date", "distinct", "explain_query":
 		args = append(args, a.analysis(name)...)
 	case "text_search":
 		if a.IntN(8) > 0 {
