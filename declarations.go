@@ -268,9 +268,5 @@ func (g *Gateway) checkNative(name, statement string) ([]string, error) {
 // Regime returns the rules in force, with the declared queries and metrics, for operators to query.
 func (g *Gateway) Regime(tools []policyops.Tool) (*policyops.Regime, error) {
 	now := g.force.Load()
-	r, err := policyops.NewRegime(g.rules(context.Background(), now.policy), tools)
-	if err == nil {
-		r.Declare(now.queries, now.metrics)
-	}
-	return r, err
+	return policyops.NewRegime(g.rules(context.Background(), now.policy), tools, now.queries, now.metrics)
 }

@@ -244,31 +244,14 @@ func (g *Gateway) prepare(p *policy.Policy, principal identity.Principal, q quer
 // place opens the cursor of a query, and returns its position. It returns nil if there is no cursor. For a SELECT
 // statement with a cursor, it returns q with the time of the first page.
 func (g *Gateway) place(p *policy.Policy, principal identity.Principal, q query.Query) (*policy.Position, query.Query, error) {
-	var at policy.Position
-	var err error
-	switch asked := q.(type) {
-	case *query.Find:
-		if asked.Cursor == "" {
-			return nil, q, nil
-		}
-		at, err = g.cursors.Open(asked.Cursor, cursorScope(p, principal, asked))
-		at.Wide = asked.Wide
-	case *query.SQL:
-		if asked.Cursor == "" {
-			return nil, q, nil
-		}
-		at, err = g.cursors.Open(asked.Cursor, cursorScope(p, principal, asked))
-		again := *asked
-		at.Wide = asked.Wide
-		again.Now, again.Skip, q = at.Now, at.Start(), &again
-	case *query.Native:
-		if asked.Cursor == "" {
-			return nil, q, nil
-		}
-		at, err = g.cursors.Open(asked.Cursor, cursorScope(p, principal, asked))
-		at.Wide = asked.Wide
-	default:
+	again, cursor, wide := paged(q)
+	if cursor == nil || *cursor == "" {
 		return nil, q, nil
+	}
+	at, err := g.cursors.Open(*cursor, cursorScope(p, principal, again))
+	at.Wide = *wide
+	if s, ok := again.(*query.SQL); ok {
+		s.Now, s.Skip, q = at.Now, at.Start(), s
 	}
 	return &at, q, err
 }

@@ -31,8 +31,9 @@ import (
 // and repeats the query once. If the last record of the previous page has moved, answered looks for it once.
 func answerQuery[T any](ctx context.Context, c *Call, q query.Query, most int, shape func(redact.Rows) (T, error)) (T, error) {
 	out, err := answeredOnce(ctx, c, q, most, shape)
-	if errors.Is(err, result.ErrMoved) {
-		out, err = answeredOnce(ctx, c, wide(q), most, shape)
+	if again, _, wide := paged(q); wide != nil && errors.Is(err, result.ErrMoved) {
+		*wide = true
+		out, err = answeredOnce(ctx, c, again, most, shape)
 	}
 	if name, _, ok := strings.Cut(c.from, "."); ok && c.again(ctx, name, err) {
 		out, err = answeredOnce(ctx, c, q, most, shape)
@@ -41,23 +42,27 @@ func answerQuery[T any](ctx context.Context, c *Call, q query.Query, most int, s
 	return out, err
 }
 
-// wide returns a copy of q that looks for the last record of the previous page among its neighbours.
-func wide(q query.Query) query.Query {
+// A pagedQuery is a query whose answer can be followed by a next page.
+type pagedQuery interface {
+	query.Query
+	Digest() [32]byte
+}
+
+// paged returns a copy of q with its cursor and whether it looks for the last record of the previous page among its
+// neighbours. All are nil for a query without pages.
+func paged(q query.Query) (again pagedQuery, cursor *string, wide *bool) {
 	switch q := q.(type) {
 	case *query.Find:
-		w := *q
-		w.Wide = true
-		return &w
+		again := *q
+		return &again, &again.Cursor, &again.Wide
 	case *query.SQL:
-		w := *q
-		w.Wide = true
-		return &w
+		again := *q
+		return &again, &again.Cursor, &again.Wide
 	case *query.Native:
-		w := *q
-		w.Wide = true
-		return &w
+		again := *q
+		return &again, &again.Cursor, &again.Wide
 	}
-	return q
+	return nil, nil, nil
 }
 
 // answeredOnce runs a query and passes its rows to shape.
@@ -219,7 +224,7 @@ func (c *Call) Export(ctx context.Context, q query.Query, out io.Writer, o resul
 }
 
 // cursorScope returns the digest that limits a cursor to one principal, one query and one version of the rules.
-func cursorScope(p *policy.Policy, principal identity.Principal, q interface{ Digest() [32]byte }) [32]byte {
+func cursorScope(p *policy.Policy, principal identity.Principal, q pagedQuery) [32]byte {
 	digest := q.Digest()
 	parts := []value.Value{value.OfString(principal.ID), value.OfString(principal.Tenant), value.OfString(p.Version()), value.OfBytes(string(digest[:]))}
 	schemas := p.Schemas(principal)

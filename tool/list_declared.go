@@ -27,7 +27,7 @@ func listQueries(all []*declared.Query) Result {
 		}
 		schema, _ := value.Read(q.Schema(), 0) // the gateway wrote it
 		docs[i] = value.OfObject(append(doc, member("input", schema)))
-		said.WriteString(titleLine(q.Signature(), q.Description))
+		said.WriteString(titleLine(q.Signature(), q.Description) + "\n")
 		properties, _ := schema.Get("properties")
 		for _, p := range properties.Members() {
 			said.WriteString("  " + argumentLine(p) + "\n")
@@ -75,9 +75,9 @@ func queryLine(all []*declared.Query) string {
 // titleLine returns a name with its description, on one line.
 func titleLine(name, description string) string {
 	if description == "" {
-		return name + "\n"
+		return name
 	}
-	return name + ": " + oneLine(description) + "\n"
+	return name + ": " + oneLine(description)
 }
 
 // argumentLine returns the name, the type and the description of an argument, on one line.
@@ -109,7 +109,7 @@ func listMetrics(all []metric.Usable) Result {
 	var said strings.Builder
 	for i, m := range all {
 		docs[i] = value.OfObject(append(slices.Clone(docs[i].Members()), text("class", m.View.Name())))
-		said.WriteString(titleLine(m.Name, m.Description) + "  " + oneLine(m.Meaning()) + "\n  grouped by ")
+		said.WriteString(titleLine(m.Name, m.Description) + "\n  " + oneLine(m.Meaning()) + "\n  grouped by ")
 		if m.Dimensions != nil {
 			said.WriteString(strings.Join(m.Dimensions, ", ") + "\n")
 		} else {

@@ -83,9 +83,7 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 	if err := merge(c, errs); err != nil {
 		return nil, err
 	}
-	if s.Regime, err = policyops.NewRegime(s.Policy, offers(c)); err == nil {
-		s.Regime.Declare(s.Queries, s.Metrics)
-	}
+	s.Regime, err = policyops.NewRegime(s.Policy, offers(c), s.Queries, s.Metrics)
 	return s, err
 }
 

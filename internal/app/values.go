@@ -112,9 +112,7 @@ func (s *Survey) withhold(c *config.Config, fields map[string][]string) (err err
 	for i, w := range s.Values.Withheld {
 		_, s.Values.Withheld[i].Whole = p.WithheldFields(w.Class)
 	}
-	if s.Regime, err = policyops.NewRegime(s.Policy, offers(c)); err == nil {
-		s.Regime.Declare(s.Queries, s.Metrics)
-	}
+	s.Regime, err = policyops.NewRegime(s.Policy, offers(c), s.Queries, s.Metrics)
 	return err
 }
 

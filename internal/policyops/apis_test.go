@@ -68,7 +68,7 @@ func TestAPIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		regime, err := NewRegime(p, nil)
+		regime, err := NewRegime(p, nil, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestAPIHolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	regime, err := NewRegime(p, nil)
+	regime, err := NewRegime(p, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,16 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bailiwick-dev/bailiwick/declared"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
-
-// Declare adds the declared queries and metrics to r. They are compiled against its policy. Nil means that there are none.
-func (r *Regime) Declare(queries *declared.Set, metrics *metric.Set) {
-	r.queries, r.metrics = queries, metrics
-}
 
 // A Declared is a declared query or a metric that a principal has.
 type Declared struct {

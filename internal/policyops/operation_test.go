@@ -22,7 +22,7 @@ func TestOperationVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := policyops.NewRegime(p, nil)
+	r, err := policyops.NewRegime(p, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func testRegime(t *testing.T) *policyops.Regime {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := policyops.NewRegime(p, []policyops.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "group_by", Needs: identity.Read}}, {Use: policy.Use{Tool: "count_objects", Needs: identity.Read}}})
+	g, err := policyops.NewRegime(p, []policyops.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "group_by", Needs: identity.Read}}, {Use: policy.Use{Tool: "count_objects", Needs: identity.Read}}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,9 +27,9 @@ type Regime struct {
 	metrics *metric.Set              // likewise
 }
 
-// NewRegime returns the Regime of a policy.
-func NewRegime(p *policy.Policy, tools []Tool) (*Regime, error) {
-	r := &Regime{policy: p, rules: p.Rules(), tools: tools, classes: map[string]*schema.Class{}}
+// NewRegime returns the Regime of a policy. queries and metrics are compiled against it. Nil means that there are none.
+func NewRegime(p *policy.Policy, tools []Tool, queries *declared.Set, metrics *metric.Set) (*Regime, error) {
+	r := &Regime{policy: p, rules: p.Rules(), tools: tools, classes: map[string]*schema.Class{}, queries: queries, metrics: metrics}
 	catalogue := p.Catalogue()
 	for i := range catalogue {
 		r.classes[catalogue[i].FullName()] = &catalogue[i]

@@ -37,7 +37,7 @@ func diffRegime(t *testing.T, rules policy.Rules, tools []policyops.Tool) *polic
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := policyops.NewRegime(p, tools)
+	g, err := policyops.NewRegime(p, tools, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func regime(t *testing.T) *policyops.Regime {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := policyops.NewRegime(p, []policyops.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "delete_object", Needs: identity.Delete}}, {Use: policy.Use{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw}}, {Use: policy.Use{Tool: "aggregate", Needs: identity.Read}, Off: true}})
+	r, err := policyops.NewRegime(p, []policyops.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}, {Use: policy.Use{Tool: "delete_object", Needs: identity.Delete}}, {Use: policy.Use{Tool: "update_object", Needs: identity.Write, Writes: policy.WriteRaw}}, {Use: policy.Use{Tool: "aggregate", Needs: identity.Read}, Off: true}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestCanonicalVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := policyops.NewRegime(p, []policyops.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}})
+	r, err := policyops.NewRegime(p, []policyops.Tool{{Use: policy.Use{Tool: "query_class", Needs: identity.Read}}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
