@@ -135,6 +135,9 @@ func (c *Compiler) compile(text string, y Yield) (*Expression, error) {
 	if err := e.names(parsed.NativeRep(), tree, c.roots); err != nil {
 		return nil, err
 	}
+	if err := (&closedCheck{parsed.NativeRep(), closedFields()}).check(tree); err != nil {
+		return nil, err
+	}
 	e.root, e.path = c.path(tree) // must run before Check, which modifies the tree
 	checked, issues := c.env.Check(parsed)
 	if err := fault(issues); err != nil {

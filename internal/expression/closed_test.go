@@ -1,0 +1,35 @@
+package expression
+
+import "testing"
+
+// TestClosed checks that a comparison with a text that a field never has is a fault, with the near text.
+func TestClosed(t *testing.T) {
+	const ops = "It is one of create, update, delete, action, call, schema, group"
+	c := NewCompiler()
+	for text, want := range map[string]string{
+		`change.op == "delete"`:                                                "",
+		`change.op == "deleted"`:                                               `character 14 of the expression: change.op is never "deleted". Did you mean delete? ` + ops,
+		`"destroyed" != change.op`:                                             `character 1 of the expression: change.op is never "destroyed". ` + ops,
+		`change.op in ["create", "updat"]`:                                     `character 25 of the expression: change.op is never "updat". Did you mean update? ` + ops,
+		`change["op"] == "x"`:                                                  `character 1 of the expression: change is followed by a field, such as change.op or change.rows`,
+		`change.rows > 1 && (change.risk == "High" || change.rows > 3)`:        `character 36 of the expression: change.risk is never "High". Did you mean high? It is one of low, medium, high`,
+		`change.risk == "high" ? true : change.risk == ""`:                     `character 47 of the expression: change.risk is never "". It is one of low, medium, high`,
+		`principal.kind == "robot"`:                                            `character 19 of the expression: principal.kind is never "robot". It is one of agent, human, service`,
+		`"operater" in principal.scopes`:                                       `character 1 of the expression: principal.scopes is never "operater". Did you mean operator? It is one of read, write, delete, schema, review, audit, operator, explain`,
+		`principal.scopes.exists(s, s == "raed")`:                              `character 33 of the expression: s is never "raed". Did you mean read? It is one of read, write, delete, schema, review, audit, operator, explain`,
+		`principal.scopes.exists(s, s in ["read", "write"])`:                   "",
+		`principal.scopes.all(s, s != "read") && principal.id == "any"`:        "",
+		`principal.claims.roles.exists(s, s == "raed")`:                        "",
+		`change.op == principal.claims.op || change.op.startsWith("d")`:        "",
+		`principal.scopes.exists(s, s == "read") && ["x"].exists(s, s == "x")`: "",
+	} {
+		_, err := c.CompileChange(text)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s\n%s\nwant\n%s", text, got, want)
+		}
+	}
+}
