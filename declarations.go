@@ -64,7 +64,11 @@ func compile(rules policy.Rules, d Declarations, catalogue []schema.Class, nativ
 	}
 	actions, wrong := action.Compile(d.Actions, p)
 	metrics, err := metric.Compile(d.Metrics, p)
-	queries, unfit := declared.Compile(d.Queries, p, catalogue, natives, metrics)
+	var measures declared.Measures // nil, if their faults are reported
+	if err == nil {
+		measures = metrics
+	}
+	queries, unfit := declared.Compile(d.Queries, p, catalogue, natives, measures)
 	if err := errors.Join(wrong, err, unfit); err != nil {
 		return nil, err
 	}
@@ -89,11 +93,14 @@ func (g *Gateway) Metrics(p identity.Principal) []metric.Usable {
 
 // Metrics returns the metrics that the caller may use, sorted by name.
 func (c *Call) Metrics() []metric.Usable {
-	set := c.metrics
-	if set == nil {
-		set = c.gateway.force.Load().metrics
+	return c.metricSet().For(c.policy, c.who)
+}
+
+func (c *Call) metricSet() *metric.Set {
+	if c.metrics != nil {
+		return c.metrics
 	}
-	return set.For(c.policy, c.who)
+	return c.gateway.force.Load().metrics
 }
 
 // QueryMetrics answers a question about metrics. It reads one SELECT for each class, through the caller's views.
@@ -138,10 +145,7 @@ func (c *Call) complete(q query.Query) (query.Query, error) {
 
 // inline returns q with the definitions of metrics in the place of MEASURE. The answer of the call names them.
 func (c *Call) inline(q *query.SQL) (*query.SQL, error) {
-	if !metric.Named(q) {
-		return q, nil
-	}
-	out, definitions, err := metric.Inline(q, c.Metrics(), c.Views)
+	out, definitions, err := c.metricSet().Inline(q, c.policy, c.who, false)
 	for _, d := range definitions {
 		if !slices.Contains(c.definitions, d) {
 			c.definitions = append(c.definitions, d)

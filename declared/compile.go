@@ -11,7 +11,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
-	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -23,7 +22,7 @@ import (
 // statements in a database's own SQL. If it is nil, they are refused. metrics are those that statements can name by
 // MEASURE. If it is nil, they aren't known, and such statements aren't checked. The error joins a DeclarationFault for each
 // fault.
-func Compile(declared []Declaration, rules *policy.Policy, found []schema.Class, natives NativeCheck, metrics *metric.Set) (*Set, error) {
+func Compile(declared []Declaration, rules *policy.Policy, found []schema.Class, natives NativeCheck, metrics Measures) (*Set, error) {
 	s := &Set{metrics: metrics}
 	if len(declared) == 0 {
 		return s, nil
@@ -344,7 +343,7 @@ func (b *builder) try() {
 	if b.Native != "" {
 		return // only the database can tell
 	}
-	if q, ok := b.form.(*query.SQL); ok && b.set.metrics == nil && metric.Named(q) {
+	if q, ok := b.form.(*query.SQL); ok && b.set.metrics == nil && strings.Contains(strings.ToLower(q.Text), "measure") {
 		return // the faults of the metrics are reported
 	}
 	for _, in := range []value.Value{all, required} {

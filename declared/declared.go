@@ -22,7 +22,6 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
-	"github.com/bailiwick-dev/bailiwick/metric"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
@@ -137,7 +136,7 @@ func (q *Query) Signature() string {
 
 // may reports whether a query can be asked by who under rules: if its condition holds and all that it names is in the
 // views of who.
-func (q *Query) may(rules *policy.Policy, metrics *metric.Set, who identity.Principal) bool {
+func (q *Query) may(rules *policy.Policy, metrics Measures, who identity.Principal) bool {
 	if q.when != nil {
 		if yes, err := q.when.Eval(who); err != nil || !yes.Bool() {
 			return false
@@ -147,15 +146,20 @@ func (q *Query) may(rules *policy.Policy, metrics *metric.Set, who identity.Prin
 	if err != nil {
 		return false
 	}
-	_, err = read(asked, rules, metrics, who)
+	_, err = read(asked, rules, metrics, who, false)
 	return err == nil
 }
 
+// Measures puts the definitions of metrics in the place of MEASURE(name) in a statement, for who under rules. With open, who
+// may use each metric, whatever its condition. A *metric.Set implements it.
+type Measures interface {
+	Inline(q *query.SQL, rules *policy.Policy, who identity.Principal, open bool) (out *query.SQL, definitions []string, err error)
+}
+
 // read returns the permit to read what a query asks. MEASURE in a statement has the definitions of metrics.
-func read(asked query.Query, rules *policy.Policy, metrics *metric.Set, who identity.Principal) (permit policy.Permit, err error) {
-	if q, ok := asked.(*query.SQL); ok && metric.Named(q) {
-		views := func() []*policy.View { return rules.Views(who) }
-		if asked, _, err = metric.Inline(q, metrics.For(rules, who), views); err != nil {
+func read(asked query.Query, rules *policy.Policy, metrics Measures, who identity.Principal, open bool) (permit policy.Permit, err error) {
+	if q, ok := asked.(*query.SQL); ok && metrics != nil {
+		if asked, _, err = metrics.Inline(q, rules, who, open); err != nil {
 			return permit, err
 		}
 	}
@@ -165,7 +169,7 @@ func read(asked query.Query, rules *policy.Policy, metrics *metric.Set, who iden
 // A Set is a set of compiled queries under the rules against which they were compiled. The zero Set is empty.
 type Set struct {
 	queries []*Query       // sorted by name
-	metrics *metric.Set    // those that statements name, or nil if they aren't known
+	metrics Measures       // those that statements name, or nil if they aren't known
 	open    *policy.Policy // for a principal that sees everything. See Try
 	guarded bool           // some source decides by groups that can change at any time: nothing is remembered
 
@@ -204,7 +208,7 @@ func (s *Set) Try(q *Query) (in value.Value, permit policy.Permit, err error) {
 
 // openly returns the permit to read what a query asks of a principal that sees everything and may use each metric.
 func (s *Set) openly(asked query.Query) (policy.Permit, error) {
-	return read(asked, s.open, s.metrics.Unconditional(), checker())
+	return read(asked, s.open, s.metrics, checker(), true)
 }
 
 // checker returns a principal that can read everything.

@@ -13,16 +13,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// Named reports whether Inline may change q.
-func Named(q *query.SQL) bool {
-	low := strings.ToLower(q.Text)
-	return strings.Contains(low, "measure") || strings.Contains(low, "information_schema")
-}
-
-// Inline returns q with the definitions of metrics in the place of MEASURE(name), and with the list of metrics in the
-// place of information_schema.metrics. It also returns the definitions of the metrics that q names. usable are the
-// metrics of the caller, and views its views. Inline returns q itself if there is nothing to replace.
-func Inline(q *query.SQL, usable []Usable, views func() []*policy.View) (*query.SQL, []string, error) {
+// inline is Set.Inline for the metrics and the views of the caller.
+func inline(q *query.SQL, usable []Usable, views func() []*policy.View) (*query.SQL, []string, error) {
 	in := &inliner{usable: usable, views: views, source: q.Source, params: maps.Clone(q.Params)}
 	if in.params == nil {
 		in.params = map[string]value.Value{}

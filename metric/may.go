@@ -2,6 +2,7 @@ package metric
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -31,16 +32,22 @@ func (s *Set) For(rules *policy.Policy, p identity.Principal) []Usable {
 	return out
 }
 
-// Unconditional returns s without the conditions of its metrics, for checks of statements that name them.
-func (s *Set) Unconditional() *Set {
-	if s == nil {
-		return nil
+// Inline returns q with the definitions of metrics in the place of MEASURE(name), and with the list of metrics in the place of
+// information_schema.metrics. It also returns the definitions of the metrics that q names. The metrics are those that who may
+// use under rules. With open, who may use each one, whatever its condition. Inline returns q itself if there is nothing to
+// replace.
+func (s *Set) Inline(q *query.SQL, rules *policy.Policy, who identity.Principal, open bool) (*query.SQL, []string, error) {
+	if low := strings.ToLower(q.Text); !strings.Contains(low, "measure") && !strings.Contains(low, "information_schema") {
+		return q, nil, nil
 	}
-	out := &Set{}
-	for _, m := range s.metrics {
-		out.metrics = append(out.metrics, m.unconditional())
+	if open && s != nil {
+		all := &Set{}
+		for _, m := range s.metrics {
+			all.metrics = append(all.metrics, m.unconditional())
+		}
+		s = all
 	}
-	return out
+	return inline(q, s.For(rules, who), func() []*policy.View { return rules.Views(who) })
 }
 
 func (m *Metric) unconditional() *Metric {

@@ -74,7 +74,11 @@ func Examine(ctx context.Context, c *config.Config) (*Survey, error) {
 			s.natives = func(name, statement string) ([]string, error) {
 				return source.CheckNative(readers[name], name, statement)
 			}
-			s.Queries, unfit = declared.Compile(c.Queries, s.Policy, s.found, s.natives, s.Metrics)
+			var measures declared.Measures // nil, if their faults are reported
+			if wrong == nil {
+				measures = s.Metrics
+			}
+			s.Queries, unfit = declared.Compile(c.Queries, s.Policy, s.found, s.natives, measures)
 			errs = append(errs, RuleFaults(c, err), RuleFaults(c, wrong), RuleFaults(c, unfit))
 		}
 		warnings, err := c.CheckLists(namesOf(c, catalogue))

@@ -105,7 +105,7 @@ var mayImport = map[string]string{
 	"internal/tools":          ". action change identity internal/edge internal/openapi/calls internal/openapi/response internal/openapi/search internal/openapi/spec internal/openapi/validate internal/pack internal/review policy problem query schema source tool value write",
 	"metric":                  "identity internal/expression internal/plan internal/sqlparse policy problem query schema value",
 	"action":                  "identity internal/argcheck internal/expression internal/writes policy problem schema value write",
-	"declared":                "identity internal/expression internal/sqlparse metric policy problem query schema value",
+	"declared":                "identity internal/expression internal/sqlparse policy problem query schema value",
 	"prompt":                  ". change identity internal/argcheck policy problem query schema tool value",
 	"mcp":                     "identity internal/authserver internal/edge internal/fair internal/once internal/wire problem prompt tool value",
 	"internal/wire":           "internal/once problem value",
