@@ -3,9 +3,12 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/internal/expression"
+	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -87,7 +90,8 @@ func (c *Config) CheckTools(names []string) error {
 	return &Error{Faults: faults}
 }
 
-// CheckLists checks the names in lists and filters of the configured principals. Unknown names are reported in an
+// CheckLists checks the names in lists and filters of the configured principals, and those with which conditions on changes
+// compare. Unknown names are reported in an
 // *Error. If the configuration is lenient, they are warnings instead.
 func (c *Config) CheckLists(names Names) (warnings []string, err error) {
 	var faults []Fault
@@ -100,6 +104,7 @@ func (c *Config) CheckLists(names Names) (warnings []string, err error) {
 		check(*c.Auth.Anonymous, "auth", "anonymous")
 	}
 	check(c.Stdio, "stdio")
+	faults = append(faults, c.checkConditions(names)...)
 	if faults != nil && !c.Lenient {
 		return nil, &Error{Faults: faults}
 	}
@@ -108,4 +113,42 @@ func (c *Config) CheckLists(names Names) (warnings []string, err error) {
 		warnings = append(warnings, first)
 	}
 	return warnings, nil
+}
+
+// checkConditions returns the faults of conditions on changes that compare a name with one that doesn't exist.
+func (c *Config) checkConditions(names Names) (faults []Fault) {
+	tools := append(slices.Clone(names.Tools), "edit", "revert") // what reviewers do
+	known := map[string][]string{"change.tool": tools, "change.action": slices.Clone(tools)}
+	for _, a := range c.Actions {
+		known["change.action"] = append(known["change.action"], a.Name)
+	}
+	called := false
+	for _, s := range c.Sources {
+		known["change.source"] = append(known["change.source"], s.Name)
+		called = called || s.OpenAPI != nil
+	}
+	if !called && c.Rules.Gates.WithDefaults().SchemaWrites == policy.Off { // otherwise a change can name other classes
+		for _, name := range names.Classes {
+			if source, _, ok := strings.Cut(name, "."); ok && slices.Contains(known["change.source"], source) {
+				known["change.class"] = append(known["change.class"], name)
+			}
+		}
+		known["change.classes"] = known["change.class"]
+	}
+	wrong := func(when *expression.Condition, places ...[]string) {
+		if when == nil {
+			return
+		}
+		if err := when.CheckNames(known); err != nil {
+			at := slices.IndexFunc(places, func(path []string) bool { _, written := c.document.Place(path...); return written })
+			faults = append(faults, c.Wrong(err.Error(), places[max(at, 0)]...))
+		}
+	}
+	for i, rule := range c.Rules.Review {
+		wrong(rule.When, []string{"review", strconv.Itoa(i), "when"}, []string{"review", "rules", strconv.Itoa(i), "when"})
+	}
+	for _, h := range c.Notifications.Hooks {
+		wrong(h.When, []string{"notifications", "webhooks", h.Name, "when"}, []string{"notifications", "mail", "to", h.Name, "when"})
+	}
+	return faults
 }

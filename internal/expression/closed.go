@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,9 +29,21 @@ func closedFields() map[string][]string {
 
 // A closedCheck finds comparisons of an expression that can never hold.
 type closedCheck struct {
-	tree   *ast.AST
-	closed map[string][]string // by the path, such as change.op, or by the variable of a macro
+	tree     *ast.AST
+	closed   map[string][]string // by the path, such as change.op
+	elements map[string]string   // the list of which the variable of a macro is an element
+	names    []comparedName
 }
+
+// A comparedName is a text with which an expression compares a name of the configuration.
+type comparedName struct {
+	path         string // such as change.class
+	text         string
+	line, column int
+}
+
+// openNames are the fields whose texts the configuration decides.
+var openNames = []string{"change.class", "change.classes", "change.action", "change.tool", "change.source"}
 
 // check returns the fault of the first such comparison in n.
 func (c *closedCheck) check(n ast.NavigableExpr) error {
@@ -62,16 +75,9 @@ func (c *closedCheck) check(n ast.NavigableExpr) error {
 		}
 	case ast.ComprehensionKind:
 		of := n.AsComprehension()
-		if values := c.closed[closedPath(of.IterRange())]; values != nil {
-			name := of.IterVar()
-			before, hidden := c.closed[name]
-			c.closed[name] = values
-			defer func() {
-				if delete(c.closed, name); hidden {
-					c.closed[name] = before
-				}
-			}()
-		}
+		name, before := of.IterVar(), c.elements[of.IterVar()]
+		c.elements[name] = closedPath(of.IterRange())
+		defer func() { c.elements[name] = before }()
 	}
 	for _, child := range n.Children() {
 		if err := c.check(child); err != nil {
@@ -85,11 +91,15 @@ func (c *closedCheck) check(n ast.NavigableExpr) error {
 func (c *closedCheck) compared(of, with ast.Expr) error {
 	text, ok := literal(with)
 	name := closedPath(of)
+	name = cmp.Or(c.elements[name], name)
 	values := c.closed[name]
+	at := c.tree.SourceInfo().GetStartLocation(with.ID())
+	if ok && slices.Contains(openNames, name) {
+		c.names = append(c.names, comparedName{name, text, at.Line(), at.Column() + 1})
+	}
 	if !ok || values == nil || slices.Contains(values, text) {
 		return nil
 	}
-	at := c.tree.SourceInfo().GetStartLocation(with.ID())
 	near := problem.DidYouMean(problem.Nearest(text, values, 2))
 	if near == "" {
 		near = "."
@@ -105,4 +115,23 @@ func closedPath(n ast.Expr) string {
 		return ""
 	}
 	return strings.Join(append([]string{name}, path...), ".")
+}
+
+// CheckNames checks the texts with which c compares names of the configuration. known has the possible texts by path, such
+// as change.class. A path without texts isn't checked. The error is a sentence with the place in the expression.
+func (c *Condition) CheckNames(known map[string][]string) error {
+	for _, n := range c.expression.names {
+		texts := known[n.path]
+		if texts == nil || n.text == "" || slices.Contains(texts, n.text) {
+			continue
+		}
+		near := problem.Nearest(n.text, texts, 2)
+		for _, text := range texts {
+			if strings.HasSuffix(text, "."+n.text) { // a class without its source
+				near = []string{text}
+			}
+		}
+		return &expressionFault{Line: n.line, Column: n.column, Message: fmt.Sprintf("%s is never %q%s", n.path, problem.Cut(n.text), problem.DidYouMean(near))}
+	}
+	return nil
 }

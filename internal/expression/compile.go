@@ -132,12 +132,14 @@ func (c *Compiler) compile(text string, y Yield) (*Expression, error) {
 	}
 	e := &Expression{text: text, yield: y}
 	tree := ast.NavigateAST(parsed.NativeRep())
-	if err := e.names(parsed.NativeRep(), tree, c.roots); err != nil {
+	if err := e.checkNames(parsed.NativeRep(), tree, c.roots); err != nil {
 		return nil, err
 	}
-	if err := (&closedCheck{parsed.NativeRep(), closedFields()}).check(tree); err != nil {
+	closed := closedCheck{tree: parsed.NativeRep(), closed: closedFields(), elements: map[string]string{}}
+	if err := closed.check(tree); err != nil {
 		return nil, err
 	}
+	e.names = closed.names
 	e.root, e.path = c.path(tree) // must run before Check, which modifies the tree
 	checked, issues := c.env.Check(parsed)
 	if err := fault(issues); err != nil {
@@ -210,8 +212,8 @@ func article(t *cel.Type) string {
 	return "a " + name
 }
 
-// names checks every name in the expression against the roots. It records the claims that the expression reads.
-func (e *Expression) names(tree *ast.AST, n ast.NavigableExpr, roots []root) error {
+// checkNames checks every name in the expression against the roots. It records the claims that the expression reads.
+func (e *Expression) checkNames(tree *ast.AST, n ast.NavigableExpr, roots []root) error {
 	wrong := func(format string, args ...any) error {
 		at := tree.SourceInfo().GetStartLocation(n.ID())
 		return &expressionFault{Line: at.Line(), Column: at.Column() + 1, Message: fmt.Sprintf(format, args...)}
@@ -236,7 +238,7 @@ func (e *Expression) names(tree *ast.AST, n ast.NavigableExpr, roots []root) err
 		}
 	}
 	for _, child := range n.Children() {
-		if err := e.names(tree, child, roots); err != nil {
+		if err := e.checkNames(tree, child, roots); err != nil {
 			return err
 		}
 	}

@@ -60,6 +60,7 @@ type Expression struct {
 	program cel.Program
 	claims  []string // sorted
 	all     bool     // some claim names are computed during the evaluation
+	names   []comparedName
 }
 
 // String returns the text that was compiled.
