@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -65,7 +66,7 @@ func (h *heartbeat) beat(since time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.own {
-		h.send(h.last+step, 0, fmt.Sprintf("running for %d s", int(since.Seconds())))
+		h.send(math.Round((h.last+step)/step)*step, 0, fmt.Sprintf("running for %d s", int(since.Seconds())))
 	}
 }
 

@@ -50,6 +50,7 @@ type demonstration struct {
 	anyPort bool // use a free port if listen is in use
 	dir     string
 	once    bool
+	passing bool // dir is removed at the end
 
 	file   string            // the path of the configuration
 	url    string            // the URL of the gateway
@@ -89,6 +90,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 		if d.dir, err = os.MkdirTemp("", "bailiwick-demo-"); err != nil {
 			return fmt.Errorf("make a folder: %w", err)
 		}
+		d.passing = true
 		defer func() { err = errors.Join(err, os.RemoveAll(d.dir)) }()
 	}
 	c, stop, err := d.prepare(ctx)

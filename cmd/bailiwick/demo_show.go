@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -101,9 +103,34 @@ func (d *demonstration) show(ctx context.Context) error {
 		d.Printf("\n")
 		return nil
 	}
-	d.Printf("\nThe rules are in %s\nEvery call is in the audit: %s\n\nServing until Ctrl-C.\n", terminal.Style(terminal.Blue, d.file),
-		terminal.Style(terminal.Blue, "bailiwick audit tail --store "+d.dir+"/bailiwick.db"))
+	end := "Serving until Ctrl-C."
+	if d.passing {
+		end = "Serving until Ctrl-C. This folder is removed then. To keep it, start the demo with --dir FOLDER."
+	}
+	d.Printf("\nThe rules are in %s\nEvery call is in the audit: %s\n\n%s\n", terminal.Style(terminal.Blue, d.file),
+		terminal.Style(terminal.Blue, command()+" audit tail --store "+d.dir+"/bailiwick.db"), end)
 	return nil
+}
+
+// command returns how a shell in this folder starts this program: by its name if it is on the PATH, and otherwise by
+// its path.
+func command() string {
+	const name = "bailiwick"
+	program, err := os.Executable()
+	if err != nil {
+		return name
+	}
+	if found, err := exec.LookPath(name); err == nil {
+		if real, err := filepath.EvalSymlinks(found); err == nil && real == program {
+			return name
+		}
+	}
+	if here, err := os.Getwd(); err == nil {
+		if short, err := filepath.Rel(here, program); err == nil && filepath.IsLocal(short) {
+			return "." + string(filepath.Separator) + short
+		}
+	}
+	return program
 }
 
 // heading prints the title of a part of the conversation.
@@ -118,7 +145,7 @@ func (d *demonstration) heading(says, more string) {
 func (d *demonstration) printClients() {
 	token := d.tokens[demo.Acme]
 	d.Printf("\n%s  %s\n", terminal.Style(terminal.Bold, "Talk to it"), terminal.Style(terminal.Faint, "with a model (docs/assistant.md: a local one is free), or by hand with console in place of chat"))
-	d.Printf("\n    bailiwick chat --url %s --token %s\n", d.url, token)
+	d.Printf("\n    %s chat --url %s --token %s\n", command(), d.url, token)
 	d.Printf("\n%s  %s\n", terminal.Style(terminal.Bold, "Connect a client"), terminal.Style(terminal.Faint, "as an agent of acme"))
 	d.Printf("\n  Claude Code:\n    claude mcp add --transport http bailiwick %s \\\n      --header \"Authorization: Bearer %s\"\n", d.url, token)
 	d.Printf("\n  Cursor, VS Code and others, over HTTP (mcpServers):\n    {\"mcpServers\": {\"bailiwick\": {\"type\": \"http\", \"url\": %s,\n"+

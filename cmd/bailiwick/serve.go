@@ -35,7 +35,8 @@ func serveCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve agents over MCP",
-		Long: "Serve agents over MCP, read-only. With a configuration its rules decide what agents see, and agents need a token.\n" +
+		Long: "Serve agents over MCP. With a configuration its rules decide what agents see, and agents need a token.\n" +
+			"Agents propose writes, and people approve them (gates.writes: review is the default). Without rules agents only read.\n" +
 			"With only --source every table is a class under its own name. Without --store every user of this machine may read.\n" +
 			"A configuration that changes is put into force while calls run. A wrong one is refused, and the log says why.\n" +
 			"SIGHUP reads it at once, and looks at the databases again. SIGTERM drains the server (server.drain)\n" +

@@ -257,6 +257,9 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 	if strays != nil && !c.Lenient {
 		return nil, errors.New(strings.Join(warnings, "\n"))
 	}
+	if t.Kind == identity.Agent && slices.Contains(t.Scopes, identity.Schema) {
+		warnings = append(warnings, "scopes: with schema, the agent may propose to change classes and fields. Leave it out unless the agent maintains them (--scopes read,write,delete)")
+	}
 	switch ruled, closed := c.CountTenantClasses(); {
 	case c.TenantSchemaSources() != nil && t.Tenant == "":
 		warnings = append(warnings, "tenant: the token names none, and the schema of a caller in "+strings.Join(c.TenantSchemaSources(), ", ")+" depends on it: it sees no class there (--tenant)")

@@ -177,7 +177,7 @@ func types(rule *policy.ClassRule) yamlconf.Shape {
 func checkRule(r *yamlconf.Reader, at string, rule *policy.ClassRule) {
 	unseen := func(f string) string {
 		if slices.Contains(rule.Denied, f) || rule.Visible != nil && !slices.Contains(rule.Visible, f) {
-			return "can't be seen at all. Take it out"
+			return fmt.Sprintf("%q can't be seen at all. Take it out", problem.Cut(f))
 		}
 		return ""
 	}

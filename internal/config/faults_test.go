@@ -138,7 +138,7 @@ f.yaml:2:63: review.1.risk: must be low, medium or high
 f.yaml:2:75: review.1.mode: must be allow, review or deny
     2 | review: [{when: change.ops == "x"}, {when: change.rows, risk: huge, mode: maybe}]
       |                                                                           ^
-f.yaml:4:54: classes.s.a.permitted.1: can't be seen at all. Take it out
+f.yaml:4:54: classes.s.a.permitted.1: "b" can't be seen at all. Take it out
     4 |   s.a: {mask: {c: hash}, denied: [b], permitted: [a, b, c], write: {create: yes please}}
       |                                                      ^
 f.yaml:4:57: classes.s.a.permitted.2: is masked: who doesn't see it whole can't set it. Take it out
@@ -298,7 +298,7 @@ f.yaml:3:43: classes.s.a.denied: must be a list of field names, not text
 f.yaml:4:26: classes.s.b.hidden.except: must be operator
     4 |   s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}
       |                          ^
-f.yaml:4:42: classes.s.b.large.0: can't be seen at all. Take it out
+f.yaml:4:42: classes.s.b.large.0: "b" can't be seen at all. Take it out
     4 |   s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}
       |                                          ^
 f.yaml:4:56: classes.s.b.visible.0: is also denied. Take it out of one
@@ -311,7 +311,7 @@ f.yaml:4:86: classes.s.b.lift.0: must be named in visible as well, so that it is
     4 |   s.b: {hidden: {except: admin}, large: [b], visible: [c, d, 1], denied: [c], lift: [e]}
       |                                                                                      ^`},
 		{src + "classes:\n  s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}\n", `
-f.yaml:3:33: classes.s.a.join.0: can't be seen at all. Take it out
+f.yaml:3:33: classes.s.a.join.0: "c" can't be seen at all. Take it out
     3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
       |                                 ^
 f.yaml:3:47: classes.s.a.mask.a: must be partial, pseudonym, hash or null
@@ -320,7 +320,7 @@ f.yaml:3:47: classes.s.a.mask.a: must be partial, pseudonym, hash or null
 f.yaml:3:53: classes.s.a.mask.b: has no value. Give it one or leave it out
     3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
       |                                                     ^
-f.yaml:3:58: classes.s.a.mask.d: can't be seen at all. Take it out
+f.yaml:3:58: classes.s.a.mask.d: "d" can't be seen at all. Take it out
     3 |   s.a: {visible: [a, b], join: [c], mask: {a: most, b: , d: hash}}
       |                                                          ^`},
 		{src + "classes:\n  s.a: {tenant: {field: x, through: y}}\n  s.b: {tenant: {}}\n  s.c: {tenant: {field: x, is: principal.tennant}}\n  s.d: {tenant: {field: x, is: 'principal.x == 3'}}\n", `

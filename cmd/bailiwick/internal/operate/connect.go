@@ -37,6 +37,7 @@ type connection struct {
 	program bool   // the client starts this program itself
 	project bool   // use the file of the project in the working folder
 	print   bool   // only print the configuration
+	create  bool   // create a token even if the configuration is only printed
 }
 
 // ConnectCommand returns the command connect. It creates a token for a client and writes the client's configuration.
@@ -48,7 +49,7 @@ func ConnectCommand(t *terminal.Terminal) *cobra.Command {
 		Long: "Connect an MCP client: make a token, and set the server in the client's own configuration. The rest of the file stays as it\n" +
 			"is, with its comments, and a copy of the file is kept beside it. Without CLIENT it lists the clients and their files.\n" +
 			"Claude Desktop starts the program itself. With --stdio others do so too, and then they need no token.",
-		Example: "  bailiwick connect claude-code --tenant acme\n  bailiwick connect cursor --project --scopes read,write\n  bailiwick connect claude-desktop --tenant acme\n  bailiwick connect codex --print",
+		Example: "  bailiwick connect claude-code --tenant acme\n  bailiwick connect cursor --project --scopes read,write\n  bailiwick connect claude-desktop --tenant acme\n  bailiwick connect codex --print --create",
 		Args:    terminal.These(0, "the client"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -72,7 +73,8 @@ func ConnectCommand(t *terminal.Terminal) *cobra.Command {
 	f.StringVar(&c.expires, "expires", "", "how long the token is good for: 90d, 12h (default that of the configuration, else 90d)")
 	f.BoolVar(&c.program, "stdio", false, "the client starts the program, instead of asking a server")
 	f.BoolVar(&c.project, "project", false, "write the file of the project in this folder, which refers to the token and doesn't hold it")
-	f.BoolVar(&c.print, "print", false, "print the configuration, and write no file")
+	f.BoolVar(&c.print, "print", false, "print the configuration, and write no file and make no token")
+	f.BoolVar(&c.create, "create", false, "make a token for the configuration that --print prints")
 	return cmd
 }
 
@@ -127,6 +129,8 @@ func (c *connection) choose(id string) error {
 		return config.Usagef("--name must not be empty")
 	case c.project && c.client.Project == "":
 		return config.Usagef("%s has no file in projects that can refer to a token: leave out --project", c.client.Name)
+	case c.create && !c.print:
+		return config.Usagef("--create belongs to --print. Without --print, connect always makes a token")
 	case c.program && (c.server.URL != "" || c.expires != ""):
 		return config.Usagef("a client that starts the program takes no --url and no --expires")
 	case c.file != "":
@@ -198,6 +202,11 @@ func (c *connection) withToken(ctx context.Context) error {
 		if conf.Auth.TokensOff {
 			return c.finish(nil)
 		}
+		if c.print && !c.create {
+			c.server.Token = placeholder
+			c.t.Notef("No token was made. Put one in the place of %s (bailiwick token create), or give --create to make one.", placeholder)
+			return c.finish(nil)
+		}
 		scopes, err := identity.ParseScopes(c.who.Scopes)
 		if err != nil {
 			return config.Usage(err)
@@ -226,6 +235,9 @@ func (c *connection) withToken(ctx context.Context) error {
 		return c.finish(&made)
 	})
 }
+
+// placeholder is the token in a printed configuration for which no token is made.
+const placeholder = "bw_YOUR_TOKEN"
 
 // address sets the URL of the server if it isn't set.
 func (c *connection) address(conf *config.Config) error {
