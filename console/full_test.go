@@ -51,7 +51,7 @@ func full(t testing.TB) func(*console.Options) {
 		o.Audit, o.Exposure = log, regime
 		o.Sources = func(context.Context) []console.Source {
 			return []console.Source{{Name: "tracker", Kind: "sqlite", Classes: 8, Well: true, Took: 412 * time.Microsecond},
-				{Name: "warehouse", Kind: "postgres", Classes: 41, Well: true, Took: 3 * time.Millisecond}, {Name: "billing", Kind: "openapi", Classes: 0}}
+				{Name: "warehouse", Kind: "postgres", Classes: 41, Well: true, Took: 3 * time.Millisecond}, {Name: "billing", Kind: "openapi", Operations: 14}}
 		}
 	}
 }

@@ -13,30 +13,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 )
 
-// TestBrowserReview does a complete review in a real browser, while a second browser watches.
-func TestBrowserReview(t *testing.T) {
-	w := newWorld(t, newDrawers(samples()...), nil)
-	browser := chrome(t)
-	_, rosa := w.token(t, "rosa", identity.Human, identity.Review)
-	_, ines := w.token(t, "ines", identity.Human, identity.Review)
-	other := w.tab(t, browser, ines)
-	b := w.tab(t, browser, rosa)
-	b.shoot("queue", false)
-	b.click(`a.title[href*="` + id(11) + `"]`)
-	b.visible("#approve")
-	b.shoot("change", false)
-	b.readOn()
-	b.typed("#comment-text", "Thank you.")
-	b.click("#approve")
-	b.visible(`.notice.good a[href$="` + id(11) + `"]`) // the page shows the next change, and the outcome of this one
-	b.waitFor(`document.querySelector(".notice.good").textContent.includes("applied")`)
-	b.click(".notice.good a")
-	b.visible(".outcome.state-applied")
-	b.shoot("applied", false)
-	other.waitFor(`document.getElementById("state-` + id(11) + `").textContent.includes("applied · rosa")`)
-	other.shoot("resolved", false)
-}
-
 // TestBrowserKeys uses the queue without a mouse.
 func TestBrowserKeys(t *testing.T) {
 	w := newWorld(t, newDrawers(samples()...), nil)

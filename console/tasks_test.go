@@ -199,25 +199,25 @@ func (h *house) estimated(t testing.TB, issues []string) (n int) {
 	return n
 }
 
-// TestBrowserBusyAgent decides about 150 proposals of one agent at once.
+// TestBrowserBusyAgent decides about 60 proposals of one agent at once.
 func TestBrowserBusyAgent(t *testing.T) {
 	h := newHouse(t)
 	rosa := &person{tab: h.tab(t, chrome(t), h.person(t, "rosa"))}
-	for i, id := range h.issues(t, 150) {
+	for i, id := range h.issues(t, 60) {
 		h.set(t, id, "title", fmt.Sprint("Issue number ", i))
 	}
 	rosa.open("/console/changes")
 	rosa.click(".decide-all")
 	rosa.visible("#approve")
-	if n := eval[int](rosa.tab, `document.querySelectorAll(".many-records tbody tr").length`); n != 150 {
+	if n := eval[int](rosa.tab, `document.querySelectorAll(".many-records tbody tr").length`); n != 60 {
 		t.Fatal(n, "rows")
 	}
 	rosa.shoot("busy", false)
 	rosa.readOn()
 	eval[bool](rosa.tab, `document.getElementById("approve").click(), true`)
-	rosa.waitFor(`document.querySelector("h1")?.textContent === "150 changes approved"`)
+	rosa.waitFor(`document.querySelector("h1")?.textContent === "60 changes approved"`)
 	var n int
-	if err := h.db.QueryRow(`SELECT count(*) FROM issues WHERE title LIKE 'Issue number %'`).Scan(&n); err != nil || n != 150 {
+	if err := h.db.QueryRow(`SELECT count(*) FROM issues WHERE title LIKE 'Issue number %'`).Scan(&n); err != nil || n != 60 {
 		t.Error(n, err)
 	}
 }

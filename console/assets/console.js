@@ -99,11 +99,8 @@
     if (!left && waited && one("#said")) one("#said").textContent = "Every part was on the screen. Approve is open.";
   };
   const readOn = () => {
-    const p = pending()[0];
-    if (!p) return;
-    if (!p.at.matches("summary")) p.at.tabIndex = -1;
-    p.at.focus({ preventScroll: true });
-    scrollBy({ top: slice(p, p.seen.indexOf(false)) - screenTop() - 100, behavior: "instant" });
+    const p = pending()[0]; // the focus stays on the button, so that Enter goes on and on
+    if (p) scrollBy({ top: slice(p, p.seen.indexOf(false)) - screenTop() - 100, behavior: "instant" });
   };
   const measure = () => {
     const known = new Map(parts.map((p) => [p.at, p]));
