@@ -31,7 +31,7 @@ var pictures = []struct {
 	phone, dark bool
 }{
 	{name: "queue", open: "/console", of: "main"},
-	{name: "change", open: "update_status", of: "main"},
+	{name: "change", open: "status InProgress → Review", of: "main"},
 	{name: "audit", open: "/console/audit", of: "h1, h2, thead th"}, // its rows also count the browser's calls
 	{name: "view-as", open: "/console/access", of: "main"},
 	{name: "queue-phone-dark", open: "/console", of: "main", phone: true, dark: true},
