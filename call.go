@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"iter"
 	"slices"
 	"time"
 
@@ -319,6 +321,11 @@ func (c *Call) View(name string) (*policy.View, error) {
 
 // Views returns the caller's views of all classes, ordered by source and name.
 func (c *Call) Views() []*policy.View { return c.policy.Views(c.who) }
+
+// ViewsOf returns the caller's views of the classes for which keep returns true, ordered by source and name.
+func (c *Call) ViewsOf(keep func(*schema.Class) bool) iter.Seq[*policy.View] {
+	return c.policy.ViewsOf(c.who, keep)
+}
 
 // Estimates returns approximate numbers of records by "source.Class", for sources that know them without counting. It
 // omits sources that the caller doesn't see completely, because the age of an estimate depends on hidden data too.

@@ -105,7 +105,7 @@ func (c *Call) metricSet() *metric.Set {
 
 // QueryMetrics answers a question about metrics. It reads one SELECT for each class, through the caller's views.
 func (c *Call) QueryMetrics(ctx context.Context, r metric.Request) (*metric.Answer, error) {
-	plan, err := metric.NewPlan(r, c.Metrics(), c.Views)
+	plan, err := metric.NewPlan(r, c.Metrics(), c.ViewsOf)
 	if err != nil {
 		return nil, err
 	}

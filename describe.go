@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -84,6 +85,12 @@ func (g *Gateway) WouldPermit(p identity.Principal, tools []ToolUse, tool, class
 // Views returns every view visible to p under the rules in force, ordered by source and name.
 func (g *Gateway) Views(p identity.Principal) []*policy.View {
 	return g.rules(context.Background(), g.force.Load().policy).Views(p)
+}
+
+// ViewsOf returns the views visible to p under the rules in force of the classes for which keep returns true, ordered by
+// source and name.
+func (g *Gateway) ViewsOf(p identity.Principal, keep func(*schema.Class) bool) iter.Seq[*policy.View] {
+	return g.rules(context.Background(), g.force.Load().policy).ViewsOf(p, keep)
 }
 
 // errPermitted is the error of the first query of a trial, if the caller may make it.
@@ -387,9 +394,4 @@ func (g *Gateway) describeAgain(ctx context.Context) error {
 		return fmt.Errorf("a class has come or gone, and what was in force stays: %w", err)
 	}
 	return nil
-}
-
-// ofClass reports whether c creates or removes a class.
-func ofClass(c *change.Change) bool {
-	return slices.ContainsFunc(c.Effects, func(e change.Effect) bool { return e.Op == write.OpSchema })
 }

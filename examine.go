@@ -359,3 +359,8 @@ func (e *execution) movedEffects(ctx context.Context, w source.Writer, c *change
 	}
 	return now.Effects
 }
+
+// ofClass reports whether c creates or removes a class.
+func ofClass(c *change.Change) bool {
+	return slices.ContainsFunc(c.Effects, func(e change.Effect) bool { return e.Op == write.OpSchema })
+}

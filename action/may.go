@@ -1,7 +1,7 @@
 package action
 
 import (
-	"slices"
+	"github.com/bailiwick-dev/bailiwick/schema"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
@@ -25,11 +25,14 @@ func (a *Action) May(rules *policy.Policy, p identity.Principal) error {
 	case err != nil:
 		return err
 	}
-	seen := slices.IndexFunc(rules.Views(p), func(v *policy.View) bool { return v.Class().FullName() == a.Class.FullName() })
+	var seen *policy.View
+	for v := range rules.ViewsOf(p, func(c *schema.Class) bool { return c.FullName() == a.Class.FullName() }) {
+		seen = v
+	}
 	switch {
-	case seen < 0:
+	case seen == nil:
 		return refused("class", "the principal doesn't see "+a.Class.FullName())
-	case rules.Views(p)[seen].Rule().Write[a.Op()] == write.Deny:
+	case seen.Rule().Write[a.Op()] == write.Deny:
 		return refused("class_write", "writes of this kind to "+a.Class.FullName()+" are denied")
 	}
 	return nil

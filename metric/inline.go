@@ -2,6 +2,7 @@ package metric
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -10,11 +11,15 @@ import (
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
+// viewsOf returns the caller's views of the classes for which keep returns true.
+type viewsOf = func(keep func(*schema.Class) bool) iter.Seq[*policy.View]
+
 // inline is Set.Inline for the metrics and the views of the caller.
-func inline(q *query.SQL, usable []Usable, views func() []*policy.View) (*query.SQL, []string, error) {
+func inline(q *query.SQL, usable []Usable, views viewsOf) (*query.SQL, []string, error) {
 	in := &inliner{usable: usable, views: views, source: q.Source, params: maps.Clone(q.Params)}
 	if in.params == nil {
 		in.params = map[string]value.Value{}
@@ -33,7 +38,7 @@ func inline(q *query.SQL, usable []Usable, views func() []*policy.View) (*query.
 // An inliner changes one statement.
 type inliner struct {
 	usable      []Usable
-	views       func() []*policy.View
+	views       viewsOf
 	source      string // of the statement, or ""
 	params      map[string]value.Value
 	selects     int

@@ -1,12 +1,14 @@
 package metric
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // A Usable is a metric that one caller may use, with the caller's view of its class. The view of a ratio is that of its
@@ -47,7 +49,7 @@ func (s *Set) Inline(q *query.SQL, rules *policy.Policy, who identity.Principal,
 		}
 		s = all
 	}
-	return inline(q, s.For(rules, who), func() []*policy.View { return rules.Views(who) })
+	return inline(q, s.For(rules, who), func(keep func(*schema.Class) bool) iter.Seq[*policy.View] { return rules.ViewsOf(who, keep) })
 }
 
 func (m *Metric) unconditional() *Metric {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 )
@@ -44,7 +43,7 @@ type Plan struct {
 	zone    *time.Location
 	span    span
 	order   []term
-	views   func() []*policy.View
+	views   viewsOf
 	places  map[string]place // of each metric with a measure
 	earlier *comparison      // or nil
 }
@@ -54,7 +53,7 @@ type place struct{ statement, column int }
 
 // NewPlan plans the answer to a question of a caller with these metrics.
 // views returns all views of the caller, for errors.
-func NewPlan(r Request, usable []Usable, views func() []*policy.View) (*Plan, error) {
+func NewPlan(r Request, usable []Usable, views viewsOf) (*Plan, error) {
 	p := &Plan{request: r, views: views, places: map[string]place{}}
 	if err := p.find(usable); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
 // A scope is the FROM of one SELECT, in which MEASURE finds the classes of metrics.
@@ -77,13 +78,15 @@ func (sc *scope) class(t *sqlparse.Table, ctes []string) *policy.View {
 		parts[i] = p.Text
 	}
 	name := strings.Join(parts, ".")
+	if len(parts) > 1 && (strings.EqualFold(parts[0], "information_schema") || strings.EqualFold(parts[0], "pg_catalog")) {
+		return nil // a table about classes
+	}
 	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
 		var found []*policy.View
-		for _, v := range sc.views() {
-			c := v.Class()
-			if (sc.source == "" || v.Source() == sc.source) && (same(v.Name(), name) || same(c.FullName(), name) || same(c.Name, name)) {
-				found = append(found, v)
-			}
+		for v := range sc.views(func(c *schema.Class) bool {
+			return (sc.source == "" || c.Source == sc.source) && (same(c.FullName(), name) || same(c.Name, name))
+		}) {
+			found = append(found, v)
 		}
 		if len(found) == 1 {
 			return found[0]

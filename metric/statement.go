@@ -20,10 +20,10 @@ const base = "m"
 // lead to.
 type statement struct {
 	view   *policy.View
-	alias  string                // of the class of view
-	prefix string                // of the names that the statement gives
-	zone   string                // of periods, or "" for UTC
-	views  func() []*policy.View // of the caller, for errors. It may be nil
+	alias  string  // of the class of view
+	prefix string  // of the names that the statement gives
+	zone   string  // of periods, or "" for UTC
+	views  viewsOf // of the caller, for errors. It may be nil
 	from   sqlparse.From
 	joined map[string]string // the aliases of the records behind pointers, by path
 	params map[string]value.Value
@@ -33,7 +33,7 @@ type statement struct {
 	err    error // the first one
 }
 
-func newStatement(v *policy.View, zone string, views func() []*policy.View) *statement {
+func newStatement(v *policy.View, zone string, views viewsOf) *statement {
 	return &statement{view: v, alias: base, zone: zone, views: views, from: table(v, base), joined: map[string]string{}, params: map[string]value.Value{}}
 }
 
@@ -119,10 +119,7 @@ func (s *statement) unknown(v *policy.View, name, at string) error {
 	if s.views == nil {
 		return unknownField(v, name, at)
 	}
-	for _, other := range s.views() {
-		if other.Source() != v.Source() || other.Name() != name && other.Class().Name != name {
-			continue
-		}
+	for other := range s.views(func(c *schema.Class) bool { return c.Source == v.Source() && (c.Name == name || c.FullName() == name) }) {
 		for _, r := range other.Relations() {
 			if to := other.Behind(r.Field); to != nil && to.Class().FullName() == v.Class().FullName() {
 				return multiplies(at, "a record of %s has several of %s, so that it would count several times", v.Name(), other.Name())

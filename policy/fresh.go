@@ -1,6 +1,9 @@
 package policy
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
@@ -24,4 +27,31 @@ func (p *Policy) Fresh(principal identity.Principal, now *schema.Class) *View {
 		return nil
 	}
 	return &View{class: c, name: c.Name, who: principal, policy: p, masks: c.masksFor(principal)}
+}
+
+// PointedBy returns the principal's views of the classes with a pointer to v that the principal can follow, sorted by
+// full name.
+func (v *View) PointedBy() []*View {
+	var out []*View
+	for _, c := range v.policy.pointedBy[v.class.full] {
+		other := v.policy.visibleView(c, v.who)
+		if other != nil && slices.ContainsFunc(other.Relations(), func(r Relation) bool { return r.Target == v.name }) {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// among returns the classes with one of the names, with or without the source and in any case, sorted by full name. It
+// returns all classes if names is nil.
+func (p *Policy) among(names []string) []*class {
+	if names == nil {
+		return p.classes
+	}
+	var out []*class
+	for _, name := range names {
+		out = append(out, p.byFold[strings.ToLower(name)]...)
+	}
+	slices.SortFunc(out, func(a, b *class) int { return strings.Compare(a.full, b.full) })
+	return slices.Compact(out)
 }

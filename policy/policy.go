@@ -29,6 +29,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/expression"
@@ -45,6 +46,10 @@ type Policy struct {
 	classes []*class
 	byFull  map[string]*class
 	byName  map[string][]*class
+
+	byFold map[string][]*class // by name, with and without the source, in lower case
+
+	pointedBy map[string][]*class // by full name: the other classes with pointers to it, and the class itself if it has any
 
 	refuseScans bool
 	disclose    bool
@@ -109,7 +114,7 @@ func (f *RuleFault) Error() string { return "classes." + f.Class + ": " + f.Mess
 
 // New compiles rules against the catalogue. The error joins every RuleFault found.
 func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
-	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, refuseScans: rules.RefuseScans,
+	p := &Policy{version: rules.Version, byFull: map[string]*class{}, byName: map[string][]*class{}, byFold: map[string][]*class{}, pointedBy: map[string][]*class{}, refuseScans: rules.RefuseScans,
 		disclose: rules.Disclose, expressions: expression.NewCompiler(), rules: rules, catalogue: slices.Clone(catalogue), fields: map[*schema.Field]string{}, natives: map[string]*native{}}
 	errs := []error{rules.Gates.Check(), p.compileSchemas(), p.compileBounds(), p.compileNative()}
 	fail := func(name, format string, args ...any) {
@@ -120,7 +125,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 		c := &class{Class: &p.catalogue[i], full: catalogue[i].FullName(), listed: rules.Unlisted || catalogue[i].Recordless, tables: &tablesOf{}}
 		p.classes = append(p.classes, c)
 		p.byFull[c.full] = c
-		p.byName[c.Name] = append(p.byName[c.Name], c)
+		p.name(c)
 		if c.Guard != nil && !slices.Contains(p.guarded, c.Source) {
 			p.guarded = append(p.guarded, c.Source)
 		}
@@ -142,6 +147,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	for _, c := range p.classes {
 		c.addDeclaredPointers(p, func(format string, args ...any) { fail(ruled[c], format, args...) })
 		c.relate(p)
+		p.point(c)
 	}
 	for _, c := range p.classes {
 		c.filters(p.expressions, func(format string, args ...any) { fail(ruled[c], format, args...) })
@@ -160,6 +166,23 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 		}
 	}
 	return p, errors.Join(errs...)
+}
+
+// name adds c to the classes by name.
+func (p *Policy) name(c *class) {
+	p.byName[c.Name] = append(p.byName[c.Name], c)
+	for _, name := range []string{strings.ToLower(c.Name), strings.ToLower(c.full)} {
+		p.byFold[name] = append(p.byFold[name], c)
+	}
+}
+
+// point adds c to the classes that point to its targets.
+func (p *Policy) point(c *class) {
+	for i, r := range c.relations {
+		if !slices.ContainsFunc(c.relations[:i], func(other relation) bool { return other.target == r.target }) {
+			p.pointedBy[r.target.full] = append(p.pointedBy[r.target.full], c)
+		}
+	}
 }
 
 // rule assigns its rule to each class, and returns the names of the classes in the rules.

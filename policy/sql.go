@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -28,11 +29,13 @@ func (p *Policy) sql(principal identity.Principal, q *query.SQL) (Permit, error)
 	}
 	planned.Catalogue = bound.Catalogue && len(planned.Views) == 0
 	if planned.View == nil { // it names no class: it runs in the source of the first class
-		all := t.views()
-		if len(all) == 0 {
+		for v := range t.views(func(string) bool { return true }, nil) {
+			planned.View = v
+			break
+		}
+		if planned.View == nil {
 			return Permit{}, &problem.Error{Code: problem.NotFound, Kind: "unknown_class", Detail: "there is nothing that you may read"}
 		}
-		planned.View = all[0]
 	}
 	planned.Program, planned.Notes, planned.Gathered, planned.Limit, planned.Auto = bound.Program, bound.Notes, bound.Gathered, q.Limit, true
 	switch {
@@ -132,9 +135,9 @@ func (t *tables) findView(name, at string) (*View, error) {
 }
 
 // All implements sqlbind.Tables.
-func (t *tables) All() []*typecheck.Relation {
+func (t *tables) All(keep func(name string) bool, among []string) []*typecheck.Relation {
 	var out []*typecheck.Relation
-	for _, v := range t.views() {
+	for v := range t.views(keep, among) {
 		out = append(out, &typecheck.Relation{Name: v.name, Scope: viewScope{v}, Fields: v.Fields(), Key: v.Key(), Masks: v.masks, Constraints: v.constraints})
 	}
 	return out
@@ -162,13 +165,15 @@ func (v *View) constraints() (points []typecheck.Pointer, indexes [][]string) {
 	return points, indexes
 }
 
-// views returns the views with records in the statement's source, or in all sources if the source isn't known yet.
-func (t *tables) views() []*View {
+// views returns the views with records in the statement's source, or in all sources if the source isn't known yet. keep
+// must be true for the name of a class, with or without its source, and one of these names must be among, unless that is
+// nil.
+func (t *tables) views(keep func(name string) bool, among []string) iter.Seq[*View] {
 	source := t.source
 	if t.plan.View != nil {
 		source = t.plan.View.Source()
 	}
-	return slices.DeleteFunc(t.policy.Views(t.principal), func(v *View) bool {
-		return v.class.Recordless || source != "" && v.Source() != source
+	return t.policy.viewsIn(t.policy.among(among), t.principal, func(c *class) bool {
+		return !c.Recordless && (source == "" || c.Source == source) && (keep(c.Name) || keep(c.full))
 	})
 }

@@ -82,10 +82,11 @@ func TestTables(t *testing.T) {
 			}
 		}
 		names := []string{}
-		for _, v := range all.views() {
+		every := func(string) bool { return true }
+		for v := range all.views(every, nil) {
 			names = append(names, v.Class().FullName())
 		}
-		if got := fmt.Sprint(names); got != tt.want || len(all.All()) != len(names) {
+		if got := fmt.Sprint(names); got != tt.want || len(all.All(every, nil)) != len(names) {
 			t.Errorf("%q %q: %s, want %s", tt.first, tt.source, got, tt.want)
 		}
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -186,35 +187,63 @@ func (p *Policy) within(source string, principal identity.Principal, name, at st
 
 // Views returns every view visible to the principal, sorted by full name.
 func (p *Policy) Views(principal identity.Principal) []*View {
-	var out []*View
-	for _, c := range p.classes {
-		if _, ok := c.visibleTo(principal); !ok {
-			continue
-		}
-		if v, kind := p.anyView(c, principal, false); kind == "" {
-			out = append(out, v)
+	return slices.Collect(p.viewsOf(principal, func(*class) bool { return true }))
+}
+
+// ViewsOf returns the views visible to the principal of the classes for which keep returns true, sorted by full name. A
+// view costs a microsecond or more, so keep should leave out what the caller doesn't need.
+func (p *Policy) ViewsOf(principal identity.Principal, keep func(*schema.Class) bool) iter.Seq[*View] {
+	return p.viewsOf(principal, func(c *class) bool { return keep(c.Class) })
+}
+
+func (p *Policy) viewsOf(principal identity.Principal, keep func(*class) bool) iter.Seq[*View] {
+	return p.viewsIn(p.classes, principal, keep)
+}
+
+// viewsIn is viewsOf for some of the classes.
+func (p *Policy) viewsIn(classes []*class, principal identity.Principal, keep func(*class) bool) iter.Seq[*View] {
+	return func(yield func(*View) bool) {
+		for _, c := range classes {
+			if !keep(c) {
+				continue
+			}
+			if v := p.visibleView(c, principal); v != nil && !yield(v) {
+				return
+			}
 		}
 	}
-	return out
+}
+
+// visibleView returns the principal's view of c, or nil.
+func (p *Policy) visibleView(c *class, principal identity.Principal) *View {
+	if _, ok := c.visibleTo(principal); !ok {
+		return nil
+	}
+	if v, kind := p.anyView(c, principal, false); kind == "" {
+		return v
+	}
+	return nil
 }
 
 // nearest returns the classes with similar names. name may have a source in front that doesn't exist.
 func (p *Policy) nearest(name string, principal identity.Principal) []string {
-	names := p.names(principal)
+	source, bare, _ := strings.Cut(name, ".")
+	if slices.Contains([]string{"information_schema", "pg_catalog"}, strings.ToLower(source)) {
+		return nil // notes beside a statement look up its tables, which are not classes here
+	}
+	similar := problem.Similar(name)
+	bareSimilar := problem.Similar(bare)
+	var names []string
+	for v := range p.viewsOf(principal, func(c *class) bool {
+		return similar(c.Name) || similar(c.full) || bare != "" && (bareSimilar(c.Name) || bareSimilar(c.full))
+	}) {
+		names = append(names, v.name)
+	}
 	near := problem.Nearest(name, names, 3)
 	if _, class, ok := strings.Cut(name, "."); ok && len(near) == 0 {
 		near = problem.Nearest(class, names, 3)
 	}
 	return near
-}
-
-func (p *Policy) names(principal identity.Principal) []string {
-	views := p.Views(principal)
-	names := make([]string, len(views))
-	for i, v := range views {
-		names[i] = v.name
-	}
-	return names
 }
 
 // Layers returns the parts of the predicate that every record satisfies.

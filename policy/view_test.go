@@ -36,7 +36,11 @@ func TestAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(p.names(tt.who), " "); got != tt.views {
+		var names []string
+		for _, v := range p.Views(tt.who) {
+			names = append(names, v.Name())
+		}
+		if got := strings.Join(names, " "); got != tt.views {
 			t.Errorf("%s: views %s, want %s", tt.name, got, tt.views)
 		}
 		v, err := p.View(tt.who, "users", "", false)

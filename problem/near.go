@@ -15,8 +15,9 @@ func Nearest(got string, names []string, most int) []string {
 		d    int
 	}
 	var near []scored
+	away := distanceFrom(got)
 	for _, n := range names {
-		if d := distance(fold(got), fold(n)); d <= max(1, (len(n)+1)/3) && d < len(n) {
+		if d := away(n); isNear(n, d) {
 			near = append(near, scored{n, d})
 		}
 	}
@@ -37,10 +38,36 @@ func Nearest(got string, names []string, most int) []string {
 	return out
 }
 
-// fold converts ASCII to lower case and drops separators, in which spellings of a name differ (createdAt, created_at).
+// Similar returns a function that reports whether Nearest could return a name for got. It is for long lists, of which a
+// caller wants to look up only the similar names. It isn't safe for concurrent use.
+func Similar(got string) func(name string) bool {
+	away := distanceFrom(got)
+	return func(name string) bool { return isNear(name, away(name)) }
+}
+
+// isNear reports whether a name is similar at a distance.
+func isNear(name string, d int) bool { return d <= mostAway(name) && d < len(name) }
+
+// mostAway is the largest distance at which a name is similar.
+func mostAway(name string) int { return max(1, (len(name)+1)/3) }
+
+// distanceFrom returns a function that returns the distance of a name from got, or a larger number if the name isn't
+// similar.
+func distanceFrom(got string) func(name string) int {
+	from, to := fold(nil, got), []byte(nil)
+	var rows [3][]int
+	return func(name string) int {
+		to = fold(to[:0], name)
+		if most := mostAway(name); len(to) > len(from)+most || len(from) > len(to)+most {
+			return most + 1
+		}
+		return distance(from, to, &rows)
+	}
+}
+
+// fold appends s to b. It converts ASCII to lower case and drops separators, in which spellings of a name differ (createdAt, created_at).
 // It cuts names at 64 bytes.
-func fold(s string) string {
-	b := make([]byte, 0, 64)
+func fold(b []byte, s string) []byte {
 	for i := 0; i < len(s) && len(b) < 64; i++ {
 		c := s[i]
 		switch {
@@ -51,12 +78,15 @@ func fold(s string) string {
 			b = append(b, c)
 		}
 	}
-	return string(b)
+	return b
 }
 
-// distance returns the optimal string alignment distance of a and b in bytes.
-func distance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+// distance returns the optimal string alignment distance of a and b in bytes. It reuses rows.
+func distance(a, b []byte, rows *[3][]int) int {
+	for i := range rows {
+		rows[i] = slices.Grow(rows[i][:0], len(b)+1)[:len(b)+1]
+	}
+	before, last, row := rows[0], rows[1], rows[2]
 	for j := range last {
 		last[j] = j
 	}

@@ -60,11 +60,11 @@ func TestParseExpr(t *testing.T) {
 	}
 	for _, tt := range rows {
 		x, err := parsed(read(t, tt.in), "")
-		if err != nil || string(PrintExpr(x).AppendJSON(nil)) != tt.out {
-			t.Errorf("parsed(%s) = %s, %v; want %s", tt.in, PrintExpr(x).AppendJSON(nil), err, tt.out)
+		if err != nil || string(printExpr(x).AppendJSON(nil)) != tt.out {
+			t.Errorf("parsed(%s) = %s, %v; want %s", tt.in, printExpr(x).AppendJSON(nil), err, tt.out)
 			continue
 		}
-		again, err := parsed(PrintExpr(x), "")
+		again, err := parsed(printExpr(x), "")
 		if diff := cmp.Diff(x, again, noPlace); err != nil || diff != "" {
 			t.Errorf("%s reads back otherwise: %v %s", tt.out, err, diff)
 		}

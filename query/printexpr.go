@@ -6,8 +6,8 @@ import (
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
-// PrintExpr encodes x as JSON that ParseExpr parses to x. It encodes nil as null.
-func PrintExpr(x Expr) value.Value {
+// printExpr encodes x as JSON that ParseExpr parses to x. It encodes nil as null.
+func printExpr(x Expr) value.Value {
 	switch x := x.(type) {
 	case FieldRef:
 		return value.OfString("$" + x.Path.String())
@@ -57,7 +57,7 @@ func printLiteral(v value.Value) value.Value {
 func printExprs(xs ...Expr) value.Value {
 	list := make([]value.Value, len(xs))
 	for i, x := range xs {
-		list[i] = PrintExpr(x)
+		list[i] = printExpr(x)
 	}
 	return value.OfArray(list)
 }
@@ -69,7 +69,7 @@ func printCall(c Call) value.Value {
 		if list := printExprs(c.Args...); len(c.Args) != 1 || list.List()[0].Kind() == value.Array {
 			return list
 		}
-		return PrintExpr(c.Args[0])
+		return printExpr(c.Args[0])
 	}
 	args := make([]value.Member, len(c.Args))
 	for j, x := range c.Args {

@@ -171,6 +171,6 @@ func when(there bool, name string, v value.Value) value.Member {
 	return value.Member{Name: name, Value: v}
 }
 
-func expr(name string, x Expr) value.Member   { return when(x != nil, name, PrintExpr(x)) }
+func expr(name string, x Expr) value.Member   { return when(x != nil, name, printExpr(x)) }
 func text(name, s string) value.Member        { return when(s != "", name, value.OfString(s)) }
 func whole(name string, n int64) value.Member { return when(true, name, value.OfInt(n)) }

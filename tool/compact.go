@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -23,15 +24,15 @@ type docExtra struct {
 }
 
 // compactDoc describes a class as a few lines: one for each field, with its type, key, pointer, allowed or commonest values,
-// mask and description. others are all views of the same principal.
-func compactDoc(v *policy.View, others []*policy.View, x docExtra) string {
+// mask and description. several says that the principal sees classes of several sources.
+func compactDoc(v *policy.View, several bool, x docExtra) string {
 	var b strings.Builder
 	b.WriteString(v.Name())
 	about := x.About
 	if v.Class().Recordless {
 		about = append(slices.Clone(about), "a description without records")
 	}
-	if w := in(v, others); w != "" {
+	if w := in(v, several); w != "" {
 		about = append(slices.Clone(about), w)
 	}
 	if len(about) > 0 {
@@ -43,7 +44,7 @@ func compactDoc(v *policy.View, others []*policy.View, x docExtra) string {
 	for _, f := range v.Fields() {
 		b.WriteString("\n " + line(v, f, x.Values[f.Name]))
 	}
-	for _, more := range footer(v, others, x) {
+	for _, more := range footer(v, x) {
 		b.WriteString("\n " + more)
 	}
 	return b.String()
@@ -174,7 +175,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // footer returns the lines below the fields. They have a key of several fields, label, unique indexes, searched fields,
 // the canonical filter, the pointers of other classes, and the writable fields.
-func footer(v *policy.View, others []*policy.View, x docExtra) []string {
+func footer(v *policy.View, x docExtra) []string {
 	var parts, out []string
 	if l := v.Label(); l != "" && v.Field(l) != nil {
 		parts = append(parts, "label "+l)
@@ -197,7 +198,7 @@ func footer(v *policy.View, others []*policy.View, x docExtra) []string {
 	if parts != nil {
 		out = append(out, strings.Join(parts, "; "))
 	}
-	if from := pointersTo(v, others); from != nil {
+	if from := pointersTo(v); from != nil {
 		out = append(out, "<- "+strings.Join(from, ", "))
 	}
 	if w := writableFields(v, x.Writable); w != "" {
@@ -219,9 +220,9 @@ func footer(v *policy.View, others []*policy.View, x docExtra) []string {
 }
 
 // pointersTo returns the pointers of the caller's classes to v.
-func pointersTo(v *policy.View, others []*policy.View) []string {
+func pointersTo(v *policy.View) []string {
 	var out []string
-	for _, other := range others {
+	for _, other := range v.PointedBy() {
 		for _, r := range other.Relations() {
 			if r.Target == v.Name() {
 				out = append(out, other.Name()+"."+r.Field)
@@ -277,9 +278,21 @@ func signatures(actions []value.Value) []string {
 }
 
 // in returns the source of a class, such as "in shop", if several sources have classes.
-func in(v *policy.View, others []*policy.View) string {
-	if slices.ContainsFunc(others, func(o *policy.View) bool { return o.Source() != v.Source() }) {
+func in(v *policy.View, several bool) string {
+	if several {
 		return "in " + v.Source()
 	}
 	return ""
+}
+
+// hasSeveralSources reports whether a principal sees classes of more than one source. viewsOf returns the principal's views.
+func hasSeveralSources(viewsOf func(func(*schema.Class) bool) iter.Seq[*policy.View]) bool {
+	first := ""
+	for v := range viewsOf(func(c *schema.Class) bool { return c.Source != first }) {
+		if first != "" {
+			return true
+		}
+		first = v.Source()
+	}
+	return false
 }

@@ -3,6 +3,8 @@ package tool
 import (
 	"context"
 	"fmt"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"iter"
 	"slices"
 	"strings"
 
@@ -123,13 +125,14 @@ func wholeSchema(ctx context.Context, c *bailiwick.Call, w Writing, views []*pol
 // data from records.
 func (s *Set) Schema(p identity.Principal) string {
 	views := s.gateway.Views(p)
+	several := hasSeveralSources(func(keep func(*schema.Class) bool) iter.Seq[*policy.View] { return s.gateway.ViewsOf(p, keep) })
 	if len(views) == 0 || len(views) > smallSchema/20 || !s.May(p, "get_all_schemas") || !s.May(p, "get_schema") {
 		return ""
 	}
 	size := 0
 	texts := make([]string, len(views))
 	for i, v := range views {
-		texts[i] = compactDoc(v, views, docExtra{})
+		texts[i] = compactDoc(v, several, docExtra{})
 		if size += len(texts[i]) + 1; size > smallSchema {
 			return ""
 		}
@@ -149,15 +152,17 @@ type group struct {
 // groupViews groups views by the word after the prefix.
 func groupViews(views []*policy.View, prefix string) []group {
 	var out []group
+	at := map[string]int{}
 	for _, v := range views {
 		rest := v.Name()[len(prefix):]
 		word := rest
 		if i := strings.IndexAny(strings.TrimLeft(rest, "_."), "_."); i >= 0 {
 			word = rest[:len(rest)-len(strings.TrimLeft(rest, "_."))+i+1]
 		}
-		i := slices.IndexFunc(out, func(g group) bool { return g.prefix == prefix+word })
-		if i < 0 {
+		i, seen := at[word]
+		if !seen {
 			i = len(out)
+			at[word] = i
 			out = append(out, group{prefix: prefix + word})
 		}
 		out[i].n++

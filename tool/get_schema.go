@@ -182,7 +182,7 @@ func document(ctx context.Context, c *bailiwick.Call, d description, views []*po
 		if examples := d.examples(ctx, c, v, views); examples != nil {
 			more = append(more, member("examples", value.OfArray(exampleDocs(examples))))
 		}
-		doc := describeView(v, c.Views(), writable)
+		doc := describeView(v, writable)
 		out[i] = value.OfObject(append(slices.Clone(doc.Members()), more...))
 	}
 	return out
@@ -205,7 +205,7 @@ func describeClasses(ctx context.Context, c *bailiwick.Call, views []*policy.Vie
 	within, cancel := context.WithTimeout(ctx, sampleTime)
 	defer cancel()
 	out := make([]string, len(views))
-	others, metrics := c.Views(), c.Metrics()
+	several, metrics := hasSeveralSources(c.ViewsOf), c.Metrics()
 	for i, v := range views {
 		x := docExtra{Metrics: metricsOn(v, metrics)}
 		if n, ok := d.estimates[v.Class().FullName()]; ok {
@@ -223,7 +223,7 @@ func describeClasses(ctx context.Context, c *bailiwick.Call, views []*policy.Vie
 		if d.queries != nil {
 			x.Queries = d.queries(ctx, c, v)
 		}
-		out[i] = compactDoc(v, others, x)
+		out[i] = compactDoc(v, several, x)
 	}
 	return out
 }

@@ -16,8 +16,8 @@ func schemaMember(name string, v value.Value) value.Member { return value.Member
 
 func schemaText(name, s string) value.Member { return schemaMember(name, value.OfString(s)) }
 
-// describeView returns a view in the form of get_schema. others are all views of the same principal.
-func describeView(v *policy.View, others []*policy.View, writable func(*schema.Field) bool) value.Value {
+// describeView returns a view in the form of get_schema.
+func describeView(v *policy.View, writable func(*schema.Field) bool) value.Value {
 	fields := make([]value.Value, len(v.Fields()))
 	for i, f := range v.Fields() {
 		fields[i] = describeField(v, f, writable(f))
@@ -36,7 +36,7 @@ func describeView(v *policy.View, others []*policy.View, writable func(*schema.F
 	if l := v.Label(); l != "" {
 		doc = append(doc, schemaText("label", l))
 	}
-	doc = append(doc, schemaMember("relations", relations(v, others)), schemaMember("indexes", indexes(v)))
+	doc = append(doc, schemaMember("relations", relations(v)), schemaMember("indexes", indexes(v)))
 	if fields := v.SearchFields(); fields != nil {
 		doc = append(doc, schemaMember("text_fields", value.OfStrings(fields)))
 	}
@@ -188,12 +188,12 @@ func documentedValue(f *schema.Field, written string) value.Value {
 }
 
 // relations returns the pointers of the class and the pointers of other classes to it.
-func relations(v *policy.View, others []*policy.View) value.Value {
+func relations(v *policy.View) value.Value {
 	out := []value.Value{}
 	for _, r := range v.Relations() {
 		out = append(out, value.OfObject([]value.Member{schemaText("field", r.Field), schemaText("target_class", r.Target)}))
 	}
-	for _, other := range others {
+	for _, other := range v.PointedBy() {
 		for _, r := range other.Relations() {
 			if r.Target == v.Name() {
 				out = append(out, value.OfObject([]value.Member{schemaText("from_class", other.Name()), schemaText("field", r.Field)}))

@@ -3,12 +3,12 @@ package tool
 import (
 	"context"
 	"fmt"
+	"github.com/bailiwick-dev/bailiwick/schema"
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/literals"
-	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -33,10 +33,8 @@ func textSearch() Tool {
 			"class_name": {"type": "string"}, "results": {"type": "array"}, "has_more": {"type": "boolean"}}}`),
 		Annotations: reads(),
 		Category:    Query,
-		offers: func(s *Set, p identity.Principal) bool { // offered if p can search something
-			return slices.ContainsFunc(s.gateway.Views(p), func(v *policy.View) bool { return v.SearchFields() != nil })
-		},
-		Timeout: queryTimeout,
+		offers:      canSearch,
+		Timeout:     queryTimeout,
 		Handle: func(ctx context.Context, c *bailiwick.Call, in value.Value) (Result, error) {
 			args := arguments{in}
 			words, err := literals.ParseSearch(args.text("query"), "/query")
@@ -74,4 +72,14 @@ func textSearch() Tool {
 			return Result{Structured: append(doc, '}'), Text: string(said)}, nil
 		},
 	}
+}
+
+// canSearch reports whether p sees a class with a full-text index that it can use.
+func canSearch(s *Set, p identity.Principal) bool {
+	for v := range s.gateway.ViewsOf(p, func(c *schema.Class) bool { return len(c.Text) > 0 }) {
+		if v.SearchFields() != nil {
+			return true
+		}
+	}
+	return false
 }

@@ -33,7 +33,7 @@ func (b *binder) catalogueTable(name, alias sqlparse.Ident, catalogue string, ou
 
 // whereValues returns the texts and patterns with which the surrounding WHERE compares the columns of a FROM item.
 func (b *binder) whereValues(alias sqlparse.Ident) Wanted {
-	out := Wanted{}
+	out := &Wanted{}
 	for _, part := range b.where {
 		switch e := part.(type) {
 		case *sqlparse.Binary:
@@ -56,11 +56,11 @@ func (b *binder) whereValues(alias sqlparse.Ident) Wanted {
 			}
 		}
 	}
-	return out
+	return *out
 }
 
 // among records in w that a column equals one of the values, if all values are texts.
-func (b *binder) among(w Wanted, column string, values []sqlparse.Expr) {
+func (b *binder) among(w *Wanted, column string, values []sqlparse.Expr) {
 	if texts, ok := b.texts(values); ok {
 		w.Among(column, texts)
 	}

@@ -13,9 +13,10 @@ import (
 // Tables opens the classes to which a statement refers.
 type Tables interface {
 	typecheck.Relations
-	// All returns the views of the source that the statement reads, ordered by name. They aren't opened, so their
-	// Number has no meaning.
-	All() []*typecheck.Relation
+	// All returns the views of the source that the statement reads, ordered by name. It may leave out those for whose name
+	// keep returns false. It may also leave out those with a name that isn't among the given ones, regardless of case, if
+	// there are any. The views aren't opened, so their Number has no meaning.
+	All(keep func(name string) bool, among []string) []*typecheck.Relation
 }
 
 // openTables opens the class for a name. The name may be exact or qualified with a schema. Without quotes, its case may
@@ -37,9 +38,10 @@ func openTables(tables Tables, name []sqlparse.Ident) (*typecheck.Relation, erro
 		whole = last.Text
 	}
 	var alike []string
-	for _, r := range tables.All() {
+	same := func(name string) bool { return strings.EqualFold(name, whole) }
+	for _, r := range tables.All(same, []string{whole}) {
 		_, bare, _ := strings.Cut(r.Name, ".")
-		if r.Name != whole && (strings.EqualFold(r.Name, whole) || strings.EqualFold(bare, whole)) {
+		if r.Name != whole && (same(r.Name) || same(bare)) {
 			alike = append(alike, r.Name)
 		}
 	}

@@ -19,19 +19,30 @@ type Table struct {
 
 // A Wanted describes the required records of a table. By column, it contains tests that the text of the column must
 // satisfy. A table may contain more records.
-type Wanted map[string][]func(text string) bool
+type Wanted struct {
+	tests map[string][]func(text string) bool
+	among map[string][]string // by column: the texts of one of the tests, or nil for other tests
+}
+
+func (w *Wanted) test(column string, is func(text string) bool) {
+	if w.tests == nil {
+		w.tests, w.among = map[string][]func(string) bool{}, map[string][]string{}
+	}
+	w.tests[column] = append(w.tests[column], is)
+}
 
 // Among adds a test that a column has one of the texts. It ignores case.
-func (w Wanted) Among(column string, texts []string) {
-	w[column] = append(w[column], func(text string) bool {
+func (w *Wanted) Among(column string, texts []string) {
+	w.test(column, func(text string) bool {
 		return slices.ContainsFunc(texts, func(t string) bool { return strings.EqualFold(t, text) })
 	})
+	w.among[column] = texts
 }
 
 // Like adds a test that a column matches a pattern of LIKE without escapes. It ignores case.
-func (w Wanted) Like(column, pattern string) {
+func (w *Wanted) Like(column, pattern string) {
 	of := []rune(strings.ToLower(pattern))
-	w[column] = append(w[column], func(text string) bool { return like([]rune(strings.ToLower(text)), of) })
+	w.test(column, func(text string) bool { return like([]rune(strings.ToLower(text)), of) })
 }
 
 // like reports whether text matches a pattern. In the pattern, % matches any text and _ any character.
@@ -58,9 +69,14 @@ func like(text, pattern []rune) bool {
 	return at == len(pattern)
 }
 
+// views returns what a view must have for a name so that there can be records about it, in the form of Tables.All.
+func (w Wanted) views() (keep func(name string) bool, among []string) {
+	return func(name string) bool { return w.has("table_name", name) && w.has("tablename", name) }, append(w.among["table_name"], w.among["tablename"]...)
+}
+
 // has reports whether a record with this text in a column may be required.
 func (w Wanted) has(column, text string) bool {
-	for _, test := range w[column] {
+	for _, test := range w.tests[column] {
 		if !test(text) {
 			return false
 		}
@@ -197,7 +213,7 @@ func text(s string) value.Value { return value.OfString(s) }
 
 // describedTable returns a table with at least the wanted records for the views. If there is no such table, it returns
 // nil and the names of the existing tables.
-func describedTable(catalogue, name string, wanted Wanted, views func() []*typecheck.Relation) (*Table, []string) {
+func describedTable(catalogue, name string, wanted Wanted, views func(keep func(name string) bool, among []string) []*typecheck.Relation) (*Table, []string) {
 	d, ok := catalogues[catalogue][strings.ToLower(name)]
 	if !ok {
 		return nil, slices.Sorted(maps.Keys(catalogues[catalogue]))
@@ -210,8 +226,12 @@ func describedTable(catalogue, name string, wanted Wanted, views func() []*typec
 		}
 		t.Types = append(t.Types, is)
 	}
-	for _, v := range views() {
-		if !strings.EqualFold(name, "constraint_column_usage") && (!wanted.has("table_name", v.Name) || !wanted.has("tablename", v.Name)) { // this table's rows may be about other tables
+	keep, among := wanted.views()
+	if strings.EqualFold(name, "constraint_column_usage") { // its rows may be about other tables
+		keep, among = func(string) bool { return true }, nil
+	}
+	for _, v := range views(keep, among) {
+		if !keep(v.Name) {
 			continue
 		}
 		d.of(v, func(cells ...value.Value) {

@@ -91,9 +91,12 @@ func mayWrite(v *policy.View, op write.Op) bool {
 // offers returns a function that reports whether a principal sees a class that allows one of the writes.
 func (r *ChangeTools) offers(ops ...write.Op) func(identity.Principal) bool {
 	return func(p identity.Principal) bool {
-		return slices.ContainsFunc(r.gateway.Views(p), func(v *policy.View) bool {
-			return slices.ContainsFunc(ops, func(op write.Op) bool { return mayWrite(v, op) })
-		})
+		for v := range r.gateway.ViewsOf(p, func(c *schema.Class) bool { return !c.View && len(c.Key) > 0 }) {
+			if slices.ContainsFunc(ops, func(op write.Op) bool { return mayWrite(v, op) }) {
+				return true
+			}
+		}
+		return false
 	}
 }
 
@@ -159,9 +162,8 @@ func (r *ChangeTools) Actions(p identity.Principal, v *policy.View) []value.Valu
 
 // view returns p's view of a class ("source.Class"), or nil.
 func (r *ChangeTools) view(p identity.Principal, class string) *policy.View {
-	views := r.gateway.Views(p)
-	if i := slices.IndexFunc(views, func(v *policy.View) bool { return v.Class().FullName() == class }); i >= 0 {
-		return views[i]
+	for v := range r.gateway.ViewsOf(p, func(c *schema.Class) bool { return c.FullName() == class }) {
+		return v
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"fmt"
+	"github.com/bailiwick-dev/bailiwick/schema"
+	"slices"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick"
@@ -103,10 +105,8 @@ func (r *ChangeTools) createClass() tool.Tool {
 				return tool.Result{}, err
 			}
 			w, title := write.Write(&write.CreateClass{Source: source, Class: name, Fields: fields}), "Create the class "+name
-			for _, v := range r.gateway.Views(c.Who()) {
-				if v.Source() == source && (v.Name() == name || v.Class().Name == name) {
-					w, title = &write.AddFields{Class: v.Class().FullName(), Fields: fields}, "Add fields to "+name
-				}
+			for v := range c.ViewsOf(func(c *schema.Class) bool { return c.Source == source && (c.Name == name || c.FullName() == name) }) {
+				w, title = &write.AddFields{Class: v.Class().FullName(), Fields: fields}, "Add fields to "+name
 			}
 			return r.propose(ctx, c, write.Request{Writes: []write.Write{w}, Tool: "create_class", Title: title, Input: in, Reason: changeWord(in, "reason")}, false)
 		},
@@ -132,10 +132,8 @@ func (r *ChangeTools) deleteClass() tool.Tool {
 // sources returns the sources in which p sees a class.
 func (r *ChangeTools) sources(p identity.Principal) []string {
 	var out []string
-	for _, v := range r.gateway.Views(p) { // the views are ordered by source
-		if len(out) == 0 || out[len(out)-1] != v.Source() {
-			out = append(out, v.Source())
-		}
+	for v := range r.gateway.ViewsOf(p, func(c *schema.Class) bool { return !slices.Contains(out, c.Source) }) { // one of each source is enough
+		out = append(out, v.Source())
 	}
 	return out
 }
