@@ -104,19 +104,34 @@ const (
 	trailTime   = 30 * time.Minute
 )
 
-// trail adds the agent's calls in the half hour before it proposed the change.
+// trail adds the agent's calls in the half hour before it proposed the change. It begins at the record of the proposal, so
+// later records of others don't matter. If it ends early, TrailSince says where.
 func trail(ctx context.Context, reader audit.Reader, found *change.Change, s *Sheet) error {
-	last := audit.Last
-	looked := 0
-	err := reader.Backwards(ctx, last, func(r audit.Record) bool {
-		looked++
-		if r.Step != "" || r.Time.After(found.Created) {
-			return looked < trailLooked
+	from := audit.Last
+	if created := found.Last(change.EventCreated); created != nil {
+		r, is, err := reader.Find(ctx, created.Step)
+		if err != nil {
+			return fmt.Errorf("find the proposal of %s: %w", found.ID, err)
 		}
-		if r.Principal == found.Agent.Principal && r.Change == "" {
+		if is {
+			from = r.Seq
+		}
+	}
+	looked := 0
+	err := reader.Backwards(ctx, from, func(r audit.Record) bool {
+		looked++
+		before := found.Created.Sub(r.Time)
+		if before > trailTime {
+			return false
+		}
+		if r.Step == "" && before >= 0 && r.Principal == found.Agent.Principal && r.Change == "" {
 			s.Trail = append(s.Trail, Read{Tool: r.Tool, Class: r.Class, Outcome: r.Outcome, Rows: r.Rows, At: r.Time})
 		}
-		return len(s.Trail) < trailReads && looked < trailLooked && found.Created.Sub(r.Time) < trailTime
+		if len(s.Trail) == trailReads || looked == trailLooked {
+			s.TrailSince = r.Time
+			return false
+		}
+		return true
 	})
 	if err != nil {
 		return fmt.Errorf("read the trail of %s: %w", found.ID, err)

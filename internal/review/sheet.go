@@ -156,7 +156,8 @@ type Sheet struct {
 	Input       value.Value      `json:"-"`                  // the arguments of Tool
 	Record      int64            `json:"audit_seq,omitzero"`
 	RecordHash  string           `json:"audit_hash,omitzero"`
-	Trail       []Read           `json:"read_trail,omitzero"` // for reviewers: calls that the agent made before it proposed the change
+	Trail       []Read           `json:"read_trail,omitzero"`       // for reviewers: calls that the agent made before it proposed the change
+	TrailSince  time.Time        `json:"read_trail_since,omitzero"` // no call before this time was looked up. Zero if Trail has all calls of the half hour
 }
 
 // An Other is an open change that writes a record of this change.

@@ -2,6 +2,7 @@ package endtoend
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strings"
 	"testing"
@@ -155,6 +156,29 @@ func TestTrail(t *testing.T) {
 	}
 	if got, err := ben.Sheet(t.Context(), s.ID); err != nil || len(got.Trail) != 1 || got.Trail[0].Tool != "get_change" {
 		t.Errorf("%+v, %v", got.Trail, err)
+	}
+	others := func() {
+		t.Helper()
+		var who identity.Principal
+		for i := range 5000 { // as many records as a sheet looks up
+			if i%20 == 0 { // the limits count calls by owner
+				who = o.token(identity.Agent, rand.Text(), "acme", identity.Read)
+			}
+			if err := o.as(who, func(context.Context, *bailiwick.Call) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	others()
+	if got, err := ben.Sheet(t.Context(), s.ID); err != nil || len(got.Trail) != 1 || !got.TrailSince.IsZero() {
+		t.Errorf("after calls of others: %+v, since %v, %v", got.Trail, got.TrailSince, err)
+	}
+	late, err := o.propose(bot, `{"op": "update", "class": "issues", "id": "2", "data": {"n": 5}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ben.Sheet(t.Context(), late.ID); err != nil || got.Trail != nil || got.TrailSince.IsZero() {
+		t.Errorf("between calls of others: %+v, since %v, %v", got.Trail, got.TrailSince, err)
 	}
 	if got, err := ben.Approve(t.Context(), s.ID, s.Digest, ""); err != nil || got.Trail != nil || got.State != change.Applied || got.RecordHash == "" {
 		t.Errorf("%+v, %v", got, err)
