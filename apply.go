@@ -132,16 +132,17 @@ func (g *Gateway) settleSoon(ctx context.Context, c *change.Change, held change.
 	case <-wait.Done():
 	}
 	queue := g.options.Changes
+	next, end, err := g.watch.On(ctx, c.ID)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	defer end()
 	for { // another executor may have claimed it and still be applying
-		last, err := queue.Store().LastEvent(ctx)
-		if err != nil {
-			return nil, storeError(err)
-		}
 		now, err := queue.Get(ctx, c.ID)
 		if err != nil || wait.Err() != nil || now.State != change.Granted && now.State != change.Applying {
 			return now, err
 		}
-		if err := queue.Store().Await(wait, last); err != nil && wait.Err() == nil {
+		if err := next(wait); err != nil && wait.Err() == nil {
 			return nil, storeError(err)
 		}
 	}

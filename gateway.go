@@ -40,6 +40,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/redact"
 	"github.com/bailiwick-dev/bailiwick/internal/result"
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/internal/samples"
 	"github.com/bailiwick-dev/bailiwick/internal/trace"
 	"github.com/bailiwick-dev/bailiwick/limit"
@@ -96,6 +97,7 @@ type Gateway struct {
 	looking     *samples.Repeater // nil until New has looked
 
 	subscribers subscribers[Event]
+	watch       review.Watch // of the changes for which calls wait
 }
 
 // New describes the sources and compiles the rules against them. It returns warnings about skipped parts of the
@@ -126,6 +128,9 @@ func New(ctx context.Context, o Options) (*Gateway, []string, error) {
 		return nil, nil, err
 	}
 	g := &Gateway{options: o, limits: limit.New(o.Limits), memory: limit.NewMemory(o.Memory), cursors: cursors, masks: plan.NewMaskKey(o.Secret), holder: rand.Text(), slots: map[string]*fair.Semaphore{}}
+	if o.Changes != nil {
+		g.watch.Store = o.Changes.Store()
+	}
 	for name, s := range o.Sources {
 		if p, ok := s.(source.Pooled); ok {
 			g.slots[name] = fair.Reserving(p.Pool().Most)

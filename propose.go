@@ -216,12 +216,12 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 	}
 	waiting, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	store := c.gateway.options.Changes.Store()
+	next, end, err := c.gateway.watch.On(ctx, id)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	defer end()
 	for {
-		last, err := store.LastEvent(ctx)
-		if err != nil {
-			return nil, storeError(err)
-		}
 		found, err := c.mine(ctx, id)
 		if err != nil {
 			return nil, err
@@ -229,7 +229,7 @@ func (c *Call) WaitForChange(ctx context.Context, id string, most time.Duration)
 		if !slices.Contains([]change.State{change.Pending, change.Granted, change.Applying}, found.State) {
 			return c.viewerSheet(ctx, found, review.Viewer{Now: c.present(ctx, found)}), nil
 		}
-		err = store.Await(waiting, last)
+		err = next(waiting)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()

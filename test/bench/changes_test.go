@@ -37,7 +37,7 @@ type office struct {
 var kinds = []string{"sqlite", "postgres"}
 
 // newOffice opens the demo's tracker and a store in databases of these kinds.
-func newOffice(b *testing.B, tracks, keeps string) *office {
+func newOffice(b testing.TB, tracks, keeps string) *office {
 	b.Helper()
 	c, err := config.Parse("bailiwick.yaml", []byte(demo.Config), func(string) (string, bool) { return "", false })
 	if err != nil {
@@ -74,14 +74,14 @@ func newOffice(b *testing.B, tracks, keeps string) *office {
 }
 
 // storeOf returns the address of a new store.
-func storeOf(b *testing.B, kind string) string {
+func storeOf(b testing.TB, kind string) string {
 	if kind == "postgres" {
 		return services.Postgres(b)
 	}
 	return "sqlite:" + filepath.Join(b.TempDir(), "bailiwick.db")
 }
 
-func (o *office) principal(b *testing.B, t identity.Token) (identity.Principal, string) {
+func (o *office) principal(b testing.TB, t identity.Token) (identity.Principal, string) {
 	b.Helper()
 	t.Tenant = demo.Acme
 	made, secret, err := o.plant.Tokens.Create(b.Context(), identity.Local("bench"), t)

@@ -1,13 +1,17 @@
 package bench_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/bailiwick-dev/bailiwick"
+	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -106,6 +110,29 @@ func growthCurves() []curve {
 			}
 		}})
 	}
+	out = append(out, curve{of: "agents that wait", call: "propose", sizes: []int{1, 20, 100, 500}, most: 0.15, at: func(t testing.TB, n int) func() {
+		o := newOffice(t, "sqlite", "sqlite")
+		ctx, cancel := context.WithCancel(t.Context())
+		var waiting sync.WaitGroup
+		t.Cleanup(func() { cancel(); waiting.Wait() })
+		for range n {
+			id, _, err := o.propose(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			waiting.Go(func() {
+				o.plant.Gateway.Do(ctx, o.agent, bailiwick.CallSpec{Tool: "wait_for_change", Needs: identity.Read}, func(ctx context.Context, c *bailiwick.Call) (int, error) {
+					_, err := c.WaitForChange(ctx, id, time.Hour)
+					return 0, err
+				})
+			})
+		}
+		return func() {
+			if _, _, err := o.propose(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}})
 	return out
 }
 

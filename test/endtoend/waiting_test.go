@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -182,5 +183,53 @@ func TestTrail(t *testing.T) {
 	}
 	if got, err := ben.Approve(t.Context(), s.ID, s.Digest, ""); err != nil || got.Trail != nil || got.State != change.Applied || got.RecordHash == "" {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestManyWait checks that each of several waiting calls returns when its change ends, and no earlier.
+func TestManyWait(t *testing.T) {
+	o := newOffice(t, nil)
+	bot, ben := o.bot(), o.person("ben")
+	type end struct {
+		id    string
+		state change.State
+		err   error
+	}
+	ended := make(chan end, 6)
+	var filed []*review.Sheet
+	for i := range 3 {
+		s, err := o.propose(bot, fmt.Sprintf(`{"op": "update", "class": "issues", "id": "1", "data": {"n": %d}}`, 100+i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		filed = append(filed, s)
+		for range 2 {
+			go func() {
+				e := end{id: s.ID}
+				e.err = o.as(bot, func(ctx context.Context, c *bailiwick.Call) error {
+					got, err := c.WaitForChange(ctx, s.ID, time.Minute)
+					if err == nil {
+						e.state = got.State
+					}
+					return err
+				})
+				ended <- e
+			}()
+		}
+	}
+	for _, s := range filed {
+		select {
+		case e := <-ended:
+			t.Fatalf("%+v before it was decided", e)
+		case <-time.After(5 * time.Millisecond):
+		}
+		if _, err := ben.Reject(t.Context(), s.ID, "no"); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if e := <-ended; e.id != s.ID || e.state != change.Rejected || e.err != nil {
+				t.Fatalf("%+v, want %s rejected", e, s.ID)
+			}
+		}
 	}
 }
