@@ -70,6 +70,7 @@ soak: apis ## the long forms of the proofs
 	@BAILIWICK_STORM=10000 go test -count=1 -timeout=1h -v -run=TestStorm ./cmd/bailiwick
 	@go test -count=100 -parallel=48 -timeout=1h -run='TestHostile$$' ./internal/openapi/client
 	@BAILIWICK_REPLICAS=1 GOTESTFLAGS="-count=1 -timeout=1h -v -run=TestReplicasUnderLoad" scripts/test ./test/bench
+	@BAILIWICK_GROWTH=$(CURDIR)/docs/limits.md go test -count=1 -timeout=1h -v -run=TestGrowth ./test/bench
 	@BAILIWICK_CALLS=10000000 go test -count=1 -timeout=12h -v -run=TestCallsWithoutGrowth ./test/bench
 	@BAILIWICK_RESIDENT=1 GOTESTFLAGS="-count=1 -timeout=1h -v -run=TestResident" scripts/test ./test/bench
 
