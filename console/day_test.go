@@ -79,7 +79,6 @@ func wishes() []wish {
 // A day is what an agent proposes on one day, and what there is to write.
 type day struct {
 	*house
-	t                              *testing.T
 	issues, rest, leaves, comments []string
 	bodies                         []string // of issues
 	worker                         string
