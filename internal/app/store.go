@@ -38,6 +38,7 @@ type Store interface {
 	once.Store
 	connect.Store
 	health.ReplicaStore
+	Waiting(ctx context.Context) ([]store.Waiting, error)
 	Secret(ctx context.Context, name string) ([]byte, error)
 	io.Closer
 }

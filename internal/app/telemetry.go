@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/bailiwick-dev/bailiwick"
@@ -97,7 +99,8 @@ func (p *App) Watch(s *mcp.Server) (http.Handler, error) {
 		return h, nil
 	}
 	w := telemetry.Watch{Load: s.Load, Policy: p.Gateway.PolicyVersion, Pools: map[string]source.Pooled{}, Closed: func() int { return len(p.Gateway.ClosureReasons()) },
-		Withheld: func() int { return len(p.Gateway.WithheldFields()) }, Replicas: func() health.ReplicaState { return p.shares.Load().State() }}
+		Withheld: func() int { return len(p.Gateway.WithheldFields()) }, Replicas: func() health.ReplicaState { return p.shares.Load().State() },
+		Changes: queueReader{p.Store}, Sources: slices.Sorted(maps.Keys(p.sources))}
 	for name, src := range p.sources {
 		if pooled, ok := src.(source.Pooled); ok {
 			w.Pools[name] = pooled

@@ -1,9 +1,11 @@
 package telemetry
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -25,6 +27,10 @@ func AllMetrics() ([]Metric, error) {
 	r, m := newMetrics("")
 	m.touch()
 	r.MustRegister(&gauges{Watch{Load: func() wire.Load { return wire.Load{} }, Policy: func() string { return "" }, Closed: func() int { return 0 }, Withheld: func() int { return 0 }, Replicas: func() health.ReplicaState { return health.ReplicaState{} }, Pools: map[string]source.Pooled{"": full{}}}})
+	q := newQueue(oneChange{}, []string{""})
+	q.decisionTimes.WithLabelValues("", "")
+	q.applyTimes.WithLabelValues("", "")
+	r.MustRegister(q)
 	families, err := r.Gather()
 	if err != nil {
 		return nil, fmt.Errorf("telemetry: %w", err)
@@ -53,6 +59,22 @@ func (m *metrics) touch() {
 	for _, v := range []*prometheus.CounterVec{m.rows, m.bytes, m.tokens, m.cost, m.refusals, m.limits, m.responses, m.reloads} {
 		v.WithLabelValues("")
 	}
+}
+
+// oneChange is a queue with one waiting change.
+type oneChange struct{}
+
+// Waiting implements QueueReader.
+func (oneChange) Waiting(context.Context) ([]WaitingChanges, time.Time, error) {
+	return []WaitingChanges{{Changes: 1, Oldest: time.Now()}}, time.Now(), nil
+}
+
+// LastStep implements QueueReader.
+func (oneChange) LastStep(context.Context) (int64, error) { return 0, nil }
+
+// Steps implements QueueReader.
+func (oneChange) Steps(context.Context, int64) ([]ChangeStep, int64, bool, error) {
+	return nil, 0, false, nil
 }
 
 // full is a pool for which all metrics are reported.

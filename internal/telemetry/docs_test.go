@@ -2,7 +2,9 @@ package telemetry_test
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,9 +62,36 @@ func TestDashboard(t *testing.T) {
 			}
 		}
 	}
+	checkPages(t, labels)
 	for m := range labels {
 		if !shown[m] {
 			t.Errorf("the dashboard doesn't show %s", m)
 		}
+	}
+}
+
+// checkPages checks that the metrics that pages of the documentation name exist.
+func checkPages(t *testing.T, metrics map[string][]string) {
+	t.Helper()
+	named := 0
+	name := regexp.MustCompile(`\b(?:bailiwick|mcp_server)_[a-z_]+[a-z]\b`)
+	err := filepath.WalkDir("../../docs", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
+		}
+		page, err := os.ReadFile(path)
+		for _, found := range name.FindAllString(string(page), -1) {
+			if found == "bailiwick_applied" {
+				continue // a table in databases
+			}
+			named++
+			if _, ok := metrics[found]; !ok {
+				t.Errorf("%s: there is no metric %s", path, found)
+			}
+		}
+		return err
+	})
+	if err != nil || named <= len(metrics) {
+		t.Error(named, "names of metrics in the documentation", err)
 	}
 }

@@ -22,10 +22,18 @@ type Watch struct {
 
 	Withheld func() int                 // number of fields that are hidden because of their values
 	Replicas func() health.ReplicaState // how the processes that share the store differ
+
+	Changes QueueReader // the changes that agents propose to Sources
+	Sources []string    // the names of all sources
 }
 
 // Look makes t report w. It must be called at most once.
-func (t *Telemetry) Look(w Watch) { t.registry.MustRegister(&gauges{w}) }
+func (t *Telemetry) Look(w Watch) {
+	t.registry.MustRegister(&gauges{w})
+	if w.Changes != nil {
+		t.registry.MustRegister(newQueue(w.Changes, w.Sources))
+	}
+}
 
 // gauges is a prometheus.Collector of values that other packages store.
 type gauges struct{ w Watch }

@@ -88,4 +88,30 @@ A failed span has the code in ` + "`" + `error.type` + "`" + ` and no message. A
 
 const aboutMetrics = `
 ` + "`" + `go_*` + "`" + ` and ` + "`" + `process_*` + "`" + ` come from the Prometheus client. Labels hold only names of registered tools, codes and kinds. The log and the audit say who asked and for what.
+
+## The queue of changes
+
+The metrics of changes describe the store. Each process that shares the store reports the same numbers, so take the ` + "`" + `max` + "`" + ` of all instances and never the
+sum. The counters begin at 0 when the process begins. The numbers of waiting changes are at most 5 seconds old. Numbers that the gateway can't read are absent.
+` + "`" + `source` + "`" + ` is a source of the configuration, ` + "`" + `risk` + "`" + ` is low, medium or high, and anything else is ` + "`" + `other` + "`" + `. Changes that a rule allows without review are not decided.
+
+Two rules for Prometheus. The first fires if a change has waited for 4 hours, and nobody has decided about any change in this time.
+
+` + "`" + `` + "`" + `` + "`" + `yaml
+groups:
+  - name: bailiwick
+    rules:
+      - alert: NobodyDecides
+        expr: |
+          max(bailiwick_changes_waiting_oldest_age_seconds) > 4 * 3600
+          unless max(sum by (instance) (increase(bailiwick_changes_decided_total[4h]))) > 0
+        labels: {severity: warning}
+        annotations: {summary: "A change has waited for 4 hours, and nobody has decided about any change since"}
+      - alert: ChangesFail
+        expr: |
+          max by (source) (sum by (instance, source) (
+            increase(bailiwick_changes_outcomes_total{outcome=~"failed|unknown"}[15m]))) > 0
+        labels: {severity: warning}
+        annotations: {summary: "Approved changes of {{ $labels.source }} fail, or their outcome is unknown"}
+` + "`" + `` + "`" + `` + "`" + `
 `

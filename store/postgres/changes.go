@@ -199,6 +199,27 @@ func (s *Store) Counts(ctx context.Context, f change.Filter) (out map[change.Sta
 	return out, err
 }
 
+// Waiting returns the number and the age of pending changes by source and risk.
+func (s *Store) Waiting(ctx context.Context) (out []store.Waiting, err error) {
+	err = s.again(ctx, "count the pending changes", func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, asking.Waiting())
+		if err != nil {
+			return err
+		}
+		out = nil
+		var from []byte
+		var w store.Waiting
+		var oldest string
+		_, err = pgx.ForEachRow(rows, []any{&from, &w.Risk, &w.Changes, &oldest}, func() error {
+			w.Source, w.Oldest = string(from), store.ProposalTime(oldest)
+			out = append(out, w)
+			return nil
+		})
+		return err
+	})
+	return out, err
+}
+
 // Due implements change.Store.
 func (s *Store) Due(ctx context.Context, limit int) ([]string, error) {
 	at, err := s.Now(ctx)

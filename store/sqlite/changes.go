@@ -218,6 +218,25 @@ func (s *Store) Counts(ctx context.Context, f change.Filter) (map[change.State]i
 	return out, s.changeFailure("count the changes", rows.Err())
 }
 
+// Waiting returns the number and the age of pending changes by source and risk.
+func (s *Store) Waiting(ctx context.Context) (out []store.Waiting, err error) {
+	rows, err := s.read.QueryContext(ctx, asking.Waiting())
+	if err != nil {
+		return nil, s.operatorError("count the pending changes", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var w store.Waiting
+		var oldest string
+		if err := rows.Scan(&w.Source, &w.Risk, &w.Changes, &oldest); err != nil {
+			return nil, s.operatorError("count the pending changes", err)
+		}
+		w.Oldest = store.ProposalTime(oldest)
+		out = append(out, w)
+	}
+	return out, s.changeFailure("count the pending changes", rows.Err())
+}
+
 // Swap implements change.Store.
 func (s *Store) Swap(ctx context.Context, c *change.Change, g change.Guard) error {
 	r, err := store.NextChangeRow(c, now(), g)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bailiwick-dev/bailiwick/change"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
 
@@ -223,6 +224,31 @@ func testQueue(t *testing.T, open Open) {
 		if n, err := s.Counts(ctx, f); err != nil || !cmp.Equal(n, counts) {
 			t.Errorf("%+v: counted %v, want %v; %v", f, n, counts, err)
 		}
+	}
+	testWaiting(t, other, all)
+}
+
+// testWaiting compares the numbers of pending changes by source and risk with those of the changes in all, the newest
+// first.
+func testWaiting(t *testing.T, s Store, all []*change.Change) {
+	t.Helper()
+	got, err := s.Waiting(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]store.Waiting{}
+	for _, c := range all {
+		if c.State == change.Pending {
+			at := c.Source + " " + string(c.Risk)
+			want[at] = store.Waiting{Source: c.Source, Risk: string(c.Risk), Changes: want[at].Changes + 1, Oldest: store.ProposalTime(c.ID)}
+		}
+	}
+	found := map[string]store.Waiting{}
+	for _, w := range got {
+		found[w.Source+" "+w.Risk] = w
+	}
+	if diff := cmp.Diff(want, found); diff != "" || len(got) != len(found) || len(found) != 6 {
+		t.Errorf("%d kinds of waiting changes (-want +got):\n%s", len(got), diff)
 	}
 }
 

@@ -28,6 +28,7 @@ type Store interface {
 	identity.TokenStore
 	limit.Ledger
 	change.Store
+	Waiting(ctx context.Context) ([]store.Waiting, error)
 	Ping(ctx context.Context) error
 	webhook.Store
 	Secret(ctx context.Context, name string) ([]byte, error)

@@ -1,0 +1,3 @@
+-- For the metrics of the queue: pending changes by source and risk. The lowest id is the oldest change.
+
+CREATE INDEX change_waiting ON change (source, risk, id) WHERE state = 'pending';
