@@ -98,7 +98,7 @@ func (g *Gateway) Do(ctx context.Context, principal identity.Principal, ask Call
 	c.inside = &aside{ask: ask}
 	c.policy, c.actions, c.metrics = g.rules(ctx, in.policy).Noting(&c.uses), in.actions, in.metrics
 	c.record = &audit.Record{Time: start.UTC(), Principal: principal.ID, Owner: principal.Owner, Tenant: principal.Tenant, TokenID: principal.TokenID,
-		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version(), Parent: principal.Parent, Depth: principal.Depth, Scopes: principal.ScopeNames()}
+		Correlation: ask.Correlation, Tool: ask.Tool, Policy: c.policy.Version(), Parent: principal.Parent, Depth: principal.Depth, Scopes: principal.ScopeNames(), Person: principal.Kind == identity.Human}
 	c.record.ArgKeys = ask.keys()
 	if ask.Arguments.Kind() == value.Object {
 		c.record.ArgHash = g.options.Args.Sum(ask.Arguments.AppendJSON(nil))

@@ -66,6 +66,10 @@ type Record struct {
 	// Credential names the owner of the credential in calls of an HTTP API: "gateway", "person NAME", "owner NAME",
 	// "token ID", "claim VALUE", "program for NAME", "exchanged for NAME", or "".
 	Credential string `json:"credential,omitempty"`
+
+	// Person is set in records of calls that a person made, such as the pages of the console. Other calls are of agents
+	// and services.
+	Person bool `json:"person,omitempty"`
 }
 
 // Subject returns the subject of the step in r: a change's id or "token:ID". It returns "" if r is not a step.

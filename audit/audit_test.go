@@ -38,8 +38,8 @@ func TestCanonical(t *testing.T) {
 		{"all", audit.Record{Time: noon, Principal: "token:t", Owner: "ana", Tenant: "acme", TokenID: "t", Correlation: "c", Tool: "query_class",
 			Class: "tracker.issues", ArgKeys: []string{"class", "where"}, ArgHash: "ab", Outcome: "refused", Code: "not_found", Kind: "hidden_class",
 			Policy: "p", Rows: 1, Bytes: 2, Tokens: 3, Micros: math.MaxInt64,
-			Parent: "token:s", Depth: 2, Scopes: []string{"read", "write"}, Uses: []string{"tracker.issues", "tracker.issues.title"}, Cost: 1250, Change: "01j", Checkpoint: "1:ab:cd", Step: "01j:2", Digest: "d1"},
-			`{"seq":1,"time":"2026-07-28T12:00:00.123456Z","principal":"token:t","owner":"ana","tenant":"acme","token_id":"t","correlation_id":"c","tool":"query_class","class":"tracker.issues","arg_keys":["class","where"],"arg_hash":"ab","outcome":"refused","code":"not_found","kind":"hidden_class","policy":"p","rows":1,"bytes":2,"tokens":3,"duration_us":9223372036854775807,"parent":"token:s","depth":2,"scopes":["read","write"],"uses":["tracker.issues","tracker.issues.title"],"cost_microusd":1250,"change":"01j","checkpoint":"1:ab:cd","step":"01j:2","digest":"d1"}`},
+			Parent: "token:s", Depth: 2, Scopes: []string{"read", "write"}, Uses: []string{"tracker.issues", "tracker.issues.title"}, Cost: 1250, Change: "01j", Checkpoint: "1:ab:cd", Step: "01j:2", Digest: "d1", Credential: "person ana", Person: true},
+			`{"seq":1,"time":"2026-07-28T12:00:00.123456Z","principal":"token:t","owner":"ana","tenant":"acme","token_id":"t","correlation_id":"c","tool":"query_class","class":"tracker.issues","arg_keys":["class","where"],"arg_hash":"ab","outcome":"refused","code":"not_found","kind":"hidden_class","policy":"p","rows":1,"bytes":2,"tokens":3,"duration_us":9223372036854775807,"parent":"token:s","depth":2,"scopes":["read","write"],"uses":["tracker.issues","tracker.issues.title"],"cost_microusd":1250,"change":"01j","checkpoint":"1:ab:cd","step":"01j:2","digest":"d1","credential":"person ana","person":true}`},
 		{"escapes and bad UTF-8", audit.Record{Principal: "a\"b\\c\n\x00\u2028é\xff", Outcome: "ok"},
 			`{"seq":1,"time":"0001-01-01T00:00:00.000000Z","principal":"a\"b\\c\u000a\u0000` + "\u2028é\uFFFD" + `","correlation_id":"","tool":"","outcome":"ok","rows":0,"bytes":0,"tokens":0,"duration_us":0}`},
 	}
@@ -71,6 +71,7 @@ func records() *rapid.Generator[audit.Record] {
 			Rows: rapid.Int().Draw(t, "rows"), Bytes: rapid.Int().Draw(t, "bytes"), Tokens: rapid.Int().Draw(t, "tokens"), Micros: rapid.Int64().Draw(t, "micros"),
 			Parent: text("parent"), Depth: rapid.Int().Draw(t, "depth"), Scopes: rapid.SliceOfN(rapid.String(), 0, 2).Draw(t, "scopes"),
 			Uses: rapid.SliceOfN(rapid.String(), 0, 3).Draw(t, "uses"), Cost: rapid.Int64().Draw(t, "cost"), Change: rapid.String().Draw(t, "change"), Checkpoint: rapid.String().Draw(t, "checkpoint"), Step: rapid.String().Draw(t, "step"), Digest: rapid.String().Draw(t, "digest"),
+			Person: rapid.Bool().Draw(t, "person"),
 		}
 	})
 }

@@ -68,8 +68,14 @@ func (r *Record) appendBody(dst []byte) []byte {
 	dst = appendText(dst, `,"step":`, r.Step)
 	dst = appendText(dst, `,"digest":`, r.Digest)
 	dst = appendText(dst, `,"credential":`, r.Credential)
+	if r.Person {
+		dst = append(dst, ofPerson...)
+	}
 	return append(dst, '}')
 }
+
+// ofPerson is the member of records with Person.
+const ofPerson = `,"person":true`
 
 // appendList appends a member with its list, or nothing if the list is empty.
 func appendList(dst []byte, member string, list []string) []byte {

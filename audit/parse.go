@@ -44,6 +44,7 @@ func Parse(canonical []byte) (Record, error) {
 	r.Step = p.optional(`,"step":`)
 	r.Digest = p.optional(`,"digest":`)
 	r.Credential = p.optional(`,"credential":`)
+	r.Person = p.take(ofPerson)
 	if p.bad || p.rest != "}" {
 		return Record{}, errForm
 	}

@@ -67,7 +67,7 @@ func (c *Console) record(v *visit) error {
 		p.Days = "7"
 	}
 	now := c.now().UTC()
-	s := usageSearch{To: now.Add(time.Minute), Agent: q.Get("agent"), Tool: q.Get("tool"), Class: q.Get("class"), Outcome: q.Get("outcome"), Text: q.Get("q"),
+	s := usageSearch{To: now.Add(time.Minute), Agent: q.Get("agent"), Tool: q.Get("tool"), Class: q.Get("class"), Outcome: q.Get("outcome"), Text: q.Get("q"), People: q.Get("people") == "yes",
 		Tenant: v.who.Tenant, Tenanted: v.who.Tenant != "", Limit: recordSize}
 	// The period is required, and must be one of periods.
 	for _, one := range periods() {
@@ -87,7 +87,7 @@ func (c *Console) record(v *visit) error {
 		s.Before = n
 	}
 	// One recorded call reads the audit. It also reads the names of tokens, if the visitor may see tokens.
-	p.Any = s.Agent+s.Tool+s.Class+s.Outcome+s.Text != ""
+	p.Any = s.People || s.Agent+s.Tool+s.Class+s.Outcome+s.Text != ""
 	ask := bailiwick.CallSpec{Tool: "console/audit", Needs: identity.Audit, Correlation: v.correlation}
 	err := c.options.Admit(v.ctx(), v.who, ask, func(ctx context.Context) (err error) {
 		if p.usageFound, err = searchUsage(ctx, c.options.Audit, s); err != nil || c.options.Tokens == nil || !v.who.Has(identity.Operator) {
@@ -168,7 +168,7 @@ func (p *recordPage) DisplayName(name string) string { return cmp.Or(p.Names[nam
 func with(q url.Values, pairs ...string) string {
 	out := url.Values{}
 	for k, values := range q {
-		if slices.Contains([]string{"days", "agent", "tool", "class", "outcome", "q", "before"}, k) && values[0] != "" {
+		if slices.Contains([]string{"days", "agent", "tool", "class", "outcome", "q", "people", "before"}, k) && values[0] != "" {
 			out.Set(k, values[0])
 		}
 	}

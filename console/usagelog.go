@@ -21,6 +21,7 @@ type usageSearch struct {
 	Text     string // a substring of the code, the kind, the correlation or the change ID
 	Tenant   string // the tenant of the reader, if Tenanted
 	Tenanted bool
+	People   bool  // also calls of people
 	Before   int64 // a Seq: the list contains only older records. 0 means all
 	Limit    int   // maximum number of records in the list
 	Most     int   // maximum number of records read. 0 means 100,000
@@ -138,7 +139,7 @@ func (s *usageSearch) fits(r *audit.Record) bool {
 	has := func(text, part string) bool {
 		return part == "" || strings.Contains(strings.ToLower(text), strings.ToLower(part))
 	}
-	return r.Checkpoint == "" && (!s.Tenanted || r.Tenant == s.Tenant) && r.Time.Before(s.To) &&
+	return r.Checkpoint == "" && (s.People || !r.Person) && (!s.Tenanted || r.Tenant == s.Tenant) && r.Time.Before(s.To) &&
 		(has(r.Principal, s.Agent) || has(r.Owner, s.Agent)) && (s.Tool == "" || r.Tool == s.Tool) && has(r.Class, s.Class) &&
 		(s.Outcome == "" || r.Outcome == s.Outcome) && has(r.Code+" "+r.Kind+" "+r.Correlation+" "+r.Change, s.Text)
 }

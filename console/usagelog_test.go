@@ -26,21 +26,25 @@ func TestRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := log.Append(t.Context(), &audit.Record{Time: start.Add(229 * time.Hour), Principal: "token:p", Owner: "ann", Tenant: "acme", Tool: "console/audit", Outcome: audit.OK, Person: true}); err != nil {
+		t.Fatal(err)
+	}
 	end := start.Add(10 * 24 * time.Hour)
 	for _, row := range []struct {
 		name string
 		s    usageSearch
 		want string
 	}{
-		{"all", usageSearch{From: start, To: end}, "20 calls 1 refused 200 tokens 100 cost, 20 read, days 11, tools aggregate:10 query_class:10"},
-		{"a part of the time", usageSearch{From: start.Add(24 * time.Hour), To: start.Add(72 * time.Hour)}, "4 calls 1 refused 40 tokens 20 cost, 18 read, hours 48, tools aggregate:2 query_class:2"},
-		{"a tool", usageSearch{From: start, To: end, Tool: "aggregate"}, "10 calls 0 refused 100 tokens 50 cost, 20 read, days 11, tools aggregate:10"},
-		{"refusals", usageSearch{From: start, To: end, Outcome: audit.Refused, Text: "HIDDEN"}, "1 calls 1 refused 10 tokens 5 cost, 20 read, days 11, tools query_class:1"},
-		{"a change", usageSearch{From: start, To: end, Text: "c13"}, "1 calls 0 refused 10 tokens 5 cost, 20 read, days 11, tools aggregate:1"},
-		{"an owner", usageSearch{From: start, To: end, Agent: "bob"}, "0 calls 0 refused 0 tokens 0 cost, 20 read, days 11, tools"},
-		{"a tenant", usageSearch{From: start, To: end, Tenant: "acme", Tenanted: true}, "10 calls 1 refused 100 tokens 50 cost, 20 read, days 11, tools query_class:10"},
-		{"no tenant", usageSearch{From: start, To: end, Tenanted: true}, "0 calls 0 refused 0 tokens 0 cost, 20 read, days 11, tools"},
-		{"too many", usageSearch{From: start, To: end, Most: 5}, "5 calls 0 refused 50 tokens 25 cost, 5 read, cut, days 11, tools aggregate:3 query_class:2"},
+		{"all", usageSearch{From: start, To: end}, "20 calls 1 refused 200 tokens 100 cost, 21 read, days 11, tools aggregate:10 query_class:10"},
+		{"a part of the time", usageSearch{From: start.Add(24 * time.Hour), To: start.Add(72 * time.Hour)}, "4 calls 1 refused 40 tokens 20 cost, 19 read, hours 48, tools aggregate:2 query_class:2"},
+		{"a tool", usageSearch{From: start, To: end, Tool: "aggregate"}, "10 calls 0 refused 100 tokens 50 cost, 21 read, days 11, tools aggregate:10"},
+		{"refusals", usageSearch{From: start, To: end, Outcome: audit.Refused, Text: "HIDDEN"}, "1 calls 1 refused 10 tokens 5 cost, 21 read, days 11, tools query_class:1"},
+		{"a change", usageSearch{From: start, To: end, Text: "c13"}, "1 calls 0 refused 10 tokens 5 cost, 21 read, days 11, tools aggregate:1"},
+		{"an owner", usageSearch{From: start, To: end, Agent: "bob"}, "0 calls 0 refused 0 tokens 0 cost, 21 read, days 11, tools"},
+		{"a tenant", usageSearch{From: start, To: end, Tenant: "acme", Tenanted: true}, "10 calls 1 refused 100 tokens 50 cost, 21 read, days 11, tools query_class:10"},
+		{"no tenant", usageSearch{From: start, To: end, Tenanted: true}, "0 calls 0 refused 0 tokens 0 cost, 21 read, days 11, tools"},
+		{"with people", usageSearch{From: start, To: end, People: true}, "21 calls 1 refused 200 tokens 100 cost, 21 read, days 11, tools aggregate:10 query_class:10 console/audit:1"},
+		{"too many", usageSearch{From: start, To: end, Most: 5}, "4 calls 0 refused 40 tokens 20 cost, 5 read, cut, days 11, tools aggregate:2 query_class:2"},
 	} {
 		f, err := searchUsage(t.Context(), log, row.s)
 		if err != nil {

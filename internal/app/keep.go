@@ -92,6 +92,11 @@ func (k *Keep) Log(ctx context.Context, do func(audit.Reader) error) error {
 	return k.open(ctx, func(s Store, _ *config.Config) error { return do(s) })
 }
 
+// WithStore opens the store and passes it to do.
+func (k *Keep) WithStore(ctx context.Context, do func(Store) error) error {
+	return k.open(ctx, func(s Store, _ *config.Config) error { return do(s) })
+}
+
 // A Signing is a store and the settings of its audit.
 type Signing struct {
 	Store

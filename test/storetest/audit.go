@@ -21,7 +21,7 @@ func record(who string, n int) audit.Record {
 		Time: noon, Principal: who, Owner: "ana\"\\\n\u2028", Tenant: "acme", TokenID: "t1", Correlation: fmt.Sprint(n),
 		Tool: "query_class", Class: "tracker.issues", ArgKeys: []string{"class", "where"}, ArgHash: "ab", Outcome: audit.OK,
 		Policy: "p1", Rows: n, Bytes: math.MaxInt64, Tokens: math.MinInt64, Micros: math.MaxInt64 - int64(n),
-		Parent: "token:p", Depth: 1, Scopes: []string{"explain", "read"}, Uses: []string{"tracker.issues", "tracker.issues.title"}, Cost: math.MaxInt64, Change: "01j", Checkpoint: "1:ab:cd", Digest: "d1",
+		Parent: "token:p", Depth: 1, Scopes: []string{"explain", "read"}, Uses: []string{"tracker.issues", "tracker.issues.title"}, Cost: math.MaxInt64, Change: "01j", Checkpoint: "1:ab:cd", Digest: "d1", Person: n%2 == 1,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
@@ -22,7 +23,7 @@ import (
 // AuditCommand returns the audit commands.
 func AuditCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := terminal.Group(&cobra.Command{Use: "audit", Short: "Read and verify the record of every call"})
-	cmd.AddCommand(auditTail(t), auditVerify(t), auditKey(t), auditExport(t), auditArchive(t), auditUsage(t))
+	cmd.AddCommand(auditTail(t), auditVerify(t), auditKey(t), auditExport(t), auditArchive(t), auditUsage(t), auditConversation(t))
 	return cmd
 }
 
@@ -34,17 +35,18 @@ const followEvery = 300 * time.Millisecond
 func auditTail(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	var most int
-	var follow bool
+	var follow, people bool
 	cmd := &cobra.Command{
 		Use:   "tail",
-		Short: "Show the last calls",
+		Short: "Show the last calls of agents",
+		Long:  "Tail shows the last calls of agents, and the steps of changes and tokens. Calls of people, such as the pages of the console, come\nwith --people.",
 		Args:  terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if most < 0 {
 				return config.Usagef("-n must be 0 or more")
 			}
 			return k.Log(cmd.Context(), func(log audit.Reader) error {
-				next, err := lastRecords(cmd.Context(), t, log, most)
+				next, err := lastRecords(cmd.Context(), t, log, recent{most, people})
 				for err == nil && follow {
 					select {
 					case <-cmd.Context().Done():
@@ -53,7 +55,9 @@ func auditTail(t *terminal.Terminal) *cobra.Command {
 					}
 					err = log.Records(cmd.Context(), next, func(r audit.Record) bool {
 						next = r.Seq + 1
-						printRecord(t, r)
+						if people || !r.Person {
+							printRecord(t, r)
+						}
 						return true
 					})
 					if cmd.Context().Err() != nil {
@@ -67,25 +71,39 @@ func auditTail(t *terminal.Terminal) *cobra.Command {
 	k.Flags(cmd.Flags())
 	cmd.Flags().IntVarP(&most, "lines", "n", 20, "how many `CALLS`")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on showing calls as they come")
+	peopleFlag(cmd.Flags(), &people)
 	return cmd
 }
 
+// peopleFlag adds the flag that includes the calls of people.
+func peopleFlag(f *pflag.FlagSet, people *bool) {
+	f.BoolVar(people, "people", false, "also the calls of people")
+}
+
+// A recent selects the last records.
+type recent struct {
+	most   int
+	people bool // also those of people
+}
+
 // lastRecords prints the last records in order. It returns the sequence number of the next record.
-func lastRecords(ctx context.Context, t *terminal.Terminal, log audit.Reader, most int) (next int64, err error) {
+func lastRecords(ctx context.Context, t *terminal.Terminal, log audit.Reader, of recent) (next int64, err error) {
 	head, err := log.Head(ctx)
 	if err != nil {
 		return 0, err
 	}
 	var last []audit.Record
-	if most > 0 {
+	if of.most > 0 {
 		err = log.Backwards(ctx, audit.Last, func(r audit.Record) bool {
-			last = append(last, r)
-			return len(last) < most
+			head.Seq = max(head.Seq, r.Seq)
+			if of.people || !r.Person {
+				last = append(last, r)
+			}
+			return len(last) < of.most
 		})
 	}
 	for _, r := range slices.Backward(last) {
 		printRecord(t, r)
-		head.Seq = max(head.Seq, r.Seq)
 	}
 	return head.Seq + 1, err
 }

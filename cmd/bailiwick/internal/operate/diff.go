@@ -19,25 +19,28 @@ import (
 func policyDiff(t *terminal.Terminal) *cobra.Command {
 	var store, name string
 	var days int
+	var people bool
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Tell which calls of the last days would end otherwise under another configuration",
 		Long: "Tell which calls of the last days would end otherwise under the configuration NEW than under OLD. Such a call would be\n" +
 			"refused, be allowed, or give other records or fields. It also names the declared queries and metrics that a principal gets or\n" +
 			"loses. It reads the audit and what the sources have, and no records. The audit has no values, so some calls can't be decided.\n" +
-			"They are listed separately. Ends with code 1 when something would be otherwise.",
+			"They are listed separately. Calls of people, such as the pages of the console, come with --people or --as. Ends with code 1 when\n" +
+			"something would be otherwise.",
 		Example: "  bailiwick policy diff bailiwick.yaml proposed.yaml --days 7",
 		Args:    terminal.These(2, "OLD, the configuration in force,", "NEW, the configuration to try,"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if days < 1 {
 				return config.Usagef("--days must be 1 or more")
 			}
-			return compare(cmd.Context(), t, comparison{old: args[0], new: args[1], store: store, as: name, since: time.Now().AddDate(0, 0, -days), days: days})
+			return compare(cmd.Context(), t, comparison{old: args[0], new: args[1], store: store, as: name, since: time.Now().AddDate(0, 0, -days), days: days, people: people})
 		},
 	}
 	f := cmd.Flags()
 	f.IntVar(&days, "days", 7, "how many `DAYS` back")
 	f.StringVar(&name, "as", "", "only the calls of `WHO`: a token by its ID or name, stdio or anonymous")
+	peopleFlag(f, &people)
 	f.StringVar(&store, "store", "", "the store with the audit: sqlite:`FILE` (default that of OLD)")
 	return cmd
 }
@@ -47,6 +50,7 @@ type comparison struct {
 	old, new, store, as string // the files, the store with the audit ("" means the store of old), and the principal ("" means all)
 	since               time.Time
 	days                int
+	people              bool // also the calls of people
 }
 
 // compare judges each recorded call since q.since by the rules of both files. It checks each side with its own
@@ -91,7 +95,7 @@ func compare(ctx context.Context, t *terminal.Terminal, q comparison) error {
 			if r.Time.Before(q.since) {
 				return false
 			}
-			if r.Checkpoint == "" && (only == "" || r.Principal == only) {
+			if r.Checkpoint == "" && (only == "" && (q.people || !r.Person) || r.Principal == only) {
 				run.Add(r)
 			}
 			return true

@@ -58,11 +58,12 @@ func auditUsage(t *terminal.Terminal) *cobra.Command {
 	k := app.Keep{There: true, Reads: true}
 	var what string
 	var days int
+	var people bool
 	cmd := &cobra.Command{
 		Use:   "usage",
 		Short: "Sum up what calls have used: who, by which token, which tool",
-		Long: "Usage reads the audit back and sums up the calls of the last days of UTC, today among them. Calls are all that were made.\n" +
-			"The daily budgets count only those that were admitted.",
+		Long: "Usage reads the audit back and sums up the calls of agents in the last days of UTC, today among them. Calls are all that were\n" +
+			"made. The daily budgets count only those that were admitted. Calls of people, such as the pages of the console, come with --people.",
 		Args: terminal.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, ok := sumName(audit.Record{}, what); !ok {
@@ -72,7 +73,7 @@ func auditUsage(t *terminal.Terminal) *cobra.Command {
 				return config.Usagef("--days must be from 1 to 3650")
 			}
 			return k.Log(cmd.Context(), func(log audit.Reader) error {
-				sums, err := sumUp(cmd.Context(), log, what, time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-days))
+				sums, err := sumUp(cmd.Context(), log, what, time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-days), people)
 				if err != nil {
 					return err
 				}
@@ -87,12 +88,13 @@ func auditUsage(t *terminal.Terminal) *cobra.Command {
 	k.Flags(cmd.Flags())
 	cmd.Flags().StringVar(&what, "by", "owner", "what to sum up by: `owner`, token, tool, class, conversation or day")
 	cmd.Flags().IntVar(&days, "days", 1, "how many `DAYS` of UTC, today among them")
+	peopleFlag(cmd.Flags(), &people)
 	return cmd
 }
 
-// sumUp sums the records since a time. The sums with the most calls come first. Records are ordered by the end of a
+// sumUp sums the records since a time, without those of people unless people is true. The sums with the most calls come first. Records are ordered by the end of a
 // call but contain the start time. sumUp therefore reads further back by the maximum duration of a call.
-func sumUp(ctx context.Context, log audit.Reader, what string, since time.Time) ([]sum, error) {
+func sumUp(ctx context.Context, log audit.Reader, what string, since time.Time, people bool) ([]sum, error) {
 	const longest = time.Hour
 	sums := map[string]*sum{}
 	err := log.Backwards(ctx, audit.Last, func(r audit.Record) bool {
@@ -102,7 +104,7 @@ func sumUp(ctx context.Context, log audit.Reader, what string, since time.Time) 
 		if r.Time.Before(since) {
 			return r.Time.After(since.Add(-longest))
 		}
-		if r.Checkpoint != "" {
+		if r.Checkpoint != "" || r.Person && !people {
 			return true
 		}
 		name, _ := sumName(r, what)

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ func TestUsage(t *testing.T) {
 		{Time: noon.Add(-12 * time.Hour), Owner: "ana", Principal: "token:t1", TokenID: "t1", Correlation: "c-1", Tool: "query_class", Class: "issues", Outcome: audit.OK, Rows: 7, Bytes: 400, Tokens: 100, Cost: 300},
 		{Time: noon.Add(-12*time.Hour - 30*time.Minute), Owner: "bob", Principal: "host:a/b", Tool: "query_class", Class: "issues", Outcome: audit.OK, Rows: 5}, // its end is later than its start time
 		{Time: noon, Owner: "ana", Principal: "token:t1/helper", Depth: 1, TokenID: "t1", Correlation: "c-1", Tool: "get_object", Class: "issues", Outcome: audit.Refused, Rows: 1, Bytes: 4, Tokens: 1, Cost: 3},
+		{Time: noon, Owner: "eve", Principal: "token:eve", Tool: "console/audit", Outcome: audit.OK, Person: true},
 		{Time: noon, Principal: "host:a/b/helper/x", Depth: 2, Tool: "query_class", Outcome: audit.Failed},
 	} {
 		if err := log.Append(t.Context(), &r); err != nil {
@@ -45,7 +47,7 @@ func TestUsage(t *testing.T) {
 			{Name: "2026-07-27", Calls: 2, Rows: 105}, {Name: "2026-07-26", Calls: 1, Rows: 1000}}},
 		{"owner", noon.Add(time.Hour), nil},
 	} {
-		got, err := sumUp(t.Context(), log, tt.what, tt.since)
+		got, err := sumUp(t.Context(), log, tt.what, tt.since, false)
 		less := cmpopts.SortSlices(func(a, b sum) bool { return a.Name < b.Name })
 		if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreUnexported(sum{}), cmpopts.EquateEmpty(), less); diff != "" || err != nil {
 			t.Errorf("by %s: %v %s", tt.what, err, diff)
@@ -55,6 +57,9 @@ func TestUsage(t *testing.T) {
 				t.Errorf("by %s: %v stands before one with more calls", tt.what, got[i-1])
 			}
 		}
+	}
+	if got, err := sumUp(t.Context(), log, "tool", today, true); err != nil || len(got) != 3 || !slices.ContainsFunc(got, func(s sum) bool { return s.Name == "console/audit" && s.Calls == 1 }) {
+		t.Errorf("with people: %+v %v", got, err)
 	}
 	var out bytes.Buffer
 	printSums(terminal.New(nil, &out, &out), "owner", []sum{{Name: "ana\x1b[2J", Calls: 3, Refused: 1, Rows: 12, Bytes: 400, Tokens: 100, Cost: 0.0003}, {Calls: 1}})
