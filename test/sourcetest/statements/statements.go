@@ -102,8 +102,8 @@ func open(t *testing.T, open sourcetest.Open) *subject {
 	return &subject{s, p}
 }
 
-// ask runs a statement and returns its records as text.
-func (s *subject) ask(ctx context.Context, text string) ([]string, error) {
+// parsed returns a statement with the values of its parameters.
+func parsed(text string) (*query.SQL, error) {
 	q, err := query.ParseSQL(text)
 	if err != nil {
 		return nil, err
@@ -116,6 +116,15 @@ func (s *subject) ask(ctx context.Context, text string) ([]string, error) {
 			}
 			q.Params[name] = v
 		}
+	}
+	return q, nil
+}
+
+// ask runs a statement and returns its records as text.
+func (s *subject) ask(ctx context.Context, text string) ([]string, error) {
+	q, err := parsed(text)
+	if err != nil {
+		return nil, err
 	}
 	permit, err := s.policy.Read(reader, q)
 	if err != nil {
