@@ -8,12 +8,10 @@ import (
 
 // expression returns the shape of a CEL expression over the principal with a result of kind y.
 func (c *Config) expression(into *string, y expression.Yield) yamlconf.Shape {
-	return yamlconf.Text("an expression, such as principal.tenant", func(s string) string {
+	return yamlconf.TextOf("an expression, such as principal.tenant", func(s string) error {
 		*into = s
-		if _, err := c.expressions.Compile(s, y); err != nil {
-			return err.Error()
-		}
-		return ""
+		_, err := c.expressions.Compile(s, y)
+		return err
 	})
 }
 

@@ -333,18 +333,18 @@ f.yaml:4:17: classes.s.b.tenant: needs field, or through
 f.yaml:5:32: classes.s.c.tenant.is: character 1 of the expression: a principal has no "tennant". Did you mean tenant? It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
     5 |   s.c: {tenant: {field: x, is: principal.tennant}}
       |                                ^
-f.yaml:6:32: classes.s.d.tenant.is: character 1 of the expression: a principal has no "x". It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
+f.yaml:6:33: classes.s.d.tenant.is: character 1 of the expression: a principal has no "x". It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
     6 |   s.d: {tenant: {field: x, is: 'principal.x == 3'}}
-      |                                ^`},
+      |                                 ^`},
 		{src + "classes:\n  s.a:\n    tenant: {field: x, is: principal.claims.org-id, bypass: '\"read\" in principal.scope'}\n" +
 			"    canonical: {a: {$cel: principal.}, b: {$in: {$cel: principal.tenant}, $ne: {$cel: 5}}}\nstdio:\n  scopes: [read]\n" +
 			"  filters: {default: {r: {$gte: {$cel: 'principal.claims.level +\n 1 + principal.x'}}}}\n", `
-f.yaml:4:28: classes.s.a.tenant.is: character 22 of the expression: undeclared reference to 'id'; write principal.claims["org-id"] for the claim of that name
+f.yaml:4:49: classes.s.a.tenant.is: character 22 of the expression: undeclared reference to 'id'; write principal.claims["org-id"] for the claim of that name
     4 |     tenant: {field: x, is: principal.claims.org-id, bypass: '"read" in principal.scope'}
-      |                            ^
-f.yaml:4:61: classes.s.a.tenant.bypass: character 11 of the expression: a principal has no "scope". Did you mean scopes? It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
+      |                                                 ^
+f.yaml:4:72: classes.s.a.tenant.bypass: character 11 of the expression: a principal has no "scope". Did you mean scopes? It has id, name, kind, owner, tenant, scopes, claims, token_id, parent, depth, author
     4 |     tenant: {field: x, is: principal.claims.org-id, bypass: '"read" in principal.scope'}
-      |                                                             ^
+      |                                                                        ^
 f.yaml:5:81: classes.s.a.canonical.b.$ne.$cel: $cel takes an expression as a string
     5 |     canonical: {a: {$cel: principal.}, b: {$in: {$cel: principal.tenant}, $ne: {$cel: 5}}}
       |                                                                                 ^
@@ -466,8 +466,41 @@ f.yaml:2:74: auth.anonymous.filters.default.a.$foo: unknown operator "$foo"
     2 | auth: {anonymous: {scopes: [read, review, reed], filters: {default: {a: {$foo: 1}}}}}
       |                                                                          ^`},
 
+		{src + "log:\n\tlevel: info\n", `
+f.yaml:3:1: not valid YAML: a tab (→) stands where YAML takes only spaces. Replace it with spaces
+    3 | →level: info
+      | ^`},
+		{src + "limits: {calls_per_minute: 60}\n", `
+f.yaml:2:10: limits: unknown key "calls_per_minute". Did you mean rate? Calls in a time, for each owner and each token: 600/min
+    2 | limits: {calls_per_minute: 60}
+      |          ^`},
+
+		// The caret stands at the character of the expression, in every form of a text.
+		{src + "review:\n  - when: >-\n      change.rows > 1 &&\n      change.opp == 'x'\n" +
+			"  - when: |\n      change.rows > 1 &&\n        change.opp == 'x'\n  - when: 'change.action == ''x'' && change.opp == ''x'''\n  - when: \"change.action == \\\"x\\\" && change.opp\"\n" +
+			"  - when: \"change.action == \\u0027x' && change.opp\"\n", `
+f.yaml:5:7: review.0.when: character 20 of the expression: a change has no "opp". Did you mean op? It has op, class, classes, fields, rows, action, tool, source, risk
+    5 |       change.opp == 'x'
+      |       ^
+f.yaml:8:9: review.1.when: line 2, character 3 of the expression: a change has no "opp". Did you mean op? It has op, class, classes, fields, rows, action, tool, source, risk
+    8 |         change.opp == 'x'
+      |         ^
+f.yaml:9:38: review.2.when: character 25 of the expression: a change has no "opp". Did you mean op? It has op, class, classes, fields, rows, action, tool, source, risk
+    9 |   - when: 'change.action == ''x'' && change.opp == ''x'''
+      |                                      ^
+f.yaml:10:38: review.3.when: character 25 of the expression: a change has no "opp". Did you mean op? It has op, class, classes, fields, rows, action, tool, source, risk
+   10 |   - when: "change.action == \"x\" && change.opp"
+      |                                      ^
+f.yaml:11:11: review.4.when: character 25 of the expression: a change has no "opp". Did you mean op? It has op, class, classes, fields, rows, action, tool, source, risk
+   11 |   - when: "change.action == \u0027x' && change.opp"
+      |           ^`},
+		{src + "review: [{when: 'change.rows > 10 && change.rows > 11 && change.rows > 12 && change.rows > 13 && change.rows > 14 && change.actionn == \"close\"', approvals: 2}]\n", `
+f.yaml:2:119: review.0.when: character 102 of the expression: a change has no "actionn". Did you mean action? It has op, class, classes, fields, rows, action, tool, source, risk
+    2 | …0 && change.rows > 11 && change.rows > 12 && change.rows > 13 && change.rows > 14 && change.actionn == "close"', approvals: 2}]
+      |                                                                                             ^`},
+
 		// These rows are about positions: tabs, wide characters, Windows line endings, long lines, multi-line text.
-		{"sources: {s: {url: sqlite:x}}\r\n# é\r\n\"é\":\t{}\r\n", "\nf.yaml:3:1: unknown key \"é\"\n    3 | \"é\":\t{}\n      | ^"},
+		{"sources: {s: {url: sqlite:x}}\r\n# é\r\n\"é\":\t{}\r\n", "\nf.yaml:3:1: unknown key \"é\"\n    3 | \"é\":→{}\n      | ^"},
 		{src + "log: {\"éü\": '漢字', format: yes}\n", `
 f.yaml:2:7: log: unknown key "éü"
     2 | log: {"éü": '漢字', format: yes}

@@ -61,7 +61,8 @@ func (d *Daily) shape() yamlconf.Shape {
 func (c *Config) limits() yamlconf.Shape {
 	l := &c.Limits
 	return yamlconf.Object([]yamlconf.Key{
-		{Name: "rate", Doc: "Calls in a time, for each owner and each token: 600/min", Shape: yamlconf.Rate(&l.Rate.Calls, &l.Rate.Per)},
+		{Name: "rate", Doc: "Calls in a time, for each owner and each token: 600/min", Shape: yamlconf.Rate(&l.Rate.Calls, &l.Rate.Per),
+			Meant: []string{"calls", "calls_per_minute", "calls_per_second", "calls_per_hour", "requests_per_minute", "requests_per_second", "rpm", "rate_limit"}},
 		{Name: "burst", Doc: "Calls at once on top of the rate", Shape: yamlconf.Count(&l.Burst, 1, many)},
 		{Name: "concurrency", Doc: "Calls of one principal at a time", Shape: yamlconf.Count(&l.Concurrency, 1, 10_000)},
 		{Name: "rows", Doc: "Rows when the caller gives no limit", Shape: yamlconf.Object([]yamlconf.Key{

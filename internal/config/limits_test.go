@@ -64,8 +64,8 @@ func TestAgentBounds(t *testing.T) {
 		"{when: 'true', time: 31s}\n    time: 30s":             "f.yaml:6:24: limits.statements.agents.0.time: 31s is more than any tool that reads may take: 30s. Write a shorter time, or raise limits.statements.time",
 		"{when: 'true'}":                                       "f.yaml:6:9: limits.statements.agents.0: bounds nothing. Write joins, windows, sets, queries or time, or take it out",
 		"{joins: 3}":                                           "f.yaml:6:9: limits.statements.agents.0: needs the key when",
-		"{when: 'principal.idd == \"a\"', joins: 3}":           `f.yaml:6:16: limits.statements.agents.0.when: character 1 of the expression: a principal has no "idd". Did you mean id?`,
-		"{when: 'principal.depth + \"a\" == \"b\"', joins: 3}": "f.yaml:6:16: limits.statements.agents.0.when: character",
+		"{when: 'principal.idd == \"a\"', joins: 3}":           `f.yaml:6:17: limits.statements.agents.0.when: character 1 of the expression: a principal has no "idd". Did you mean id?`,
+		"{when: 'principal.depth + \"a\" == \"b\"', joins: 3}": "f.yaml:6:33: limits.statements.agents.0.when: character 17",
 		"{when: 'principal.id', joins: 3}":                     "f.yaml:6:16: limits.statements.agents.0.when: it yields a string, and has to yield true or false",
 		"{when: 'true', queries: 0}":                           "f.yaml:6:33: limits.statements.agents.0.queries: must be from 1 to 600",
 	} {

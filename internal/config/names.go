@@ -141,7 +141,7 @@ func (c *Config) checkConditions(names Names) (faults []Fault) {
 		}
 		if err := when.CheckNames(known); err != nil {
 			at := slices.IndexFunc(places, func(path []string) bool { _, written := c.document.Place(path...); return written })
-			faults = append(faults, c.Wrong(err.Error(), places[max(at, 0)]...))
+			faults = append(faults, c.document.WrongIn(when.String(), err, places[max(at, 0)]...))
 		}
 	}
 	for i, rule := range c.Rules.Review {

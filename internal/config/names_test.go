@@ -33,18 +33,18 @@ auth: {anonymous: {scopes: [read], tools: {except: [drop]}}}
   - {when: '"s.user" in change.classes', approvals: 2}
 notifications: {webhooks: {ops: {url: "https://example.com/hook", secret: 0123456789abcdef0123456789abcdef, when: change.action == "close"}}}
 `, `
-f.yaml:3:6: review.0.when: character 47 of the expression: change.class is never "issues". Did you mean s.issues?
+f.yaml:3:58: review.0.when: character 47 of the expression: change.class is never "issues". Did you mean s.issues?
     3 |   - {when: change.class == "s.issues" || change.class == "issues"}
-      |      ^
-f.yaml:4:6: review.1.when: character 16 of the expression: change.tool is never "query_clas". Did you mean query_class?
+      |                                                          ^
+f.yaml:4:28: review.1.when: character 16 of the expression: change.tool is never "query_clas". Did you mean query_class?
     4 |   - {when: 'change.tool == "query_clas" || change.source == "t"'}
-      |      ^
-f.yaml:5:6: review.2.when: character 1 of the expression: change.classes is never "s.user". Did you mean s.users?
+      |                            ^
+f.yaml:5:13: review.2.when: character 1 of the expression: change.classes is never "s.user". Did you mean s.users?
     5 |   - {when: '"s.user" in change.classes', approvals: 2}
-      |      ^
-f.yaml:6:109: notifications.webhooks.ops.when: character 18 of the expression: change.action is never "close"
+      |             ^
+f.yaml:6:132: notifications.webhooks.ops.when: character 18 of the expression: change.action is never "close"
     6 | notifications: {webhooks: {ops: {url: "https://example.com/hook", secret: ********************************, when: change.action == "close"}}}
-      |                                                                                                             ^`},
+      |                                                                                                                                    ^`},
 		{bad, `
 f.yaml:7:53: auth.anonymous.tools.except.0: there is no tool "drop"
     7 | auth: {anonymous: {scopes: [read], tools: {except: [drop]}}}

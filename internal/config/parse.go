@@ -35,12 +35,10 @@ func (p *ParseServer) shape(compile *expression.Compiler) yamlconf.Shape {
 		})
 	}
 	of := func(into *string) yamlconf.Shape {
-		return yamlconf.Text("an expression over principal, such as principal.claims.parse_session", func(s string) string {
-			if _, err := compile.Compile(s, expression.Scalar); err != nil {
-				return err.Error()
-			}
+		return yamlconf.TextOf("an expression over principal, such as principal.claims.parse_session", func(s string) error {
 			*into = s
-			return ""
+			_, err := compile.Compile(s, expression.Scalar)
+			return err
 		})
 	}
 	direct := func(_, raw string) string {

@@ -123,13 +123,12 @@ func (c *Config) review() yamlconf.Shape {
 
 // condition returns the shape of a CEL expression over a change.
 func (c *Config) condition(into **expression.Condition) yamlconf.Shape {
-	return yamlconf.Text(`an expression over change, such as change.op == "delete"`, func(s string) string {
+	return yamlconf.TextOf(`an expression over change, such as change.op == "delete"`, func(s string) error {
 		condition, err := c.expressions.CompileChange(s)
-		if err != nil {
-			return err.Error()
+		if err == nil {
+			*into = condition
 		}
-		*into = condition
-		return ""
+		return err
 	})
 }
 

@@ -40,6 +40,9 @@ func (f *expressionFault) Error() string {
 	return f.Message
 }
 
+// Place returns the line and the column of the fault in the expression, from 1. They are 0 if it concerns the whole expression.
+func (f *expressionFault) Place() (line, column int) { return f.Line, f.Column }
+
 // A Compiler compiles expressions and caches the results by text. Filters in principals are therefore compiled only
 // once. It is safe for concurrent use.
 type Compiler struct {

@@ -175,22 +175,16 @@ func excerpt(text []rune, p Position) string {
 	if wide && at > before {
 		text, lead, at = text[at-before:], "…", before
 	}
-	var pad strings.Builder
-	for _, r := range lead + string(text[:at]) {
-		// Tabs are kept, so that the caret is in the right column for any tab width.
-		if r == '\t' {
-			pad.WriteByte('\t')
-		} else {
-			pad.WriteByte(' ')
-		}
-	}
 	shown := strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r == 0x7f {
+		switch {
+		case r == '\t':
+			return '→' // visible, and as wide as the column says
+		case r < ' ' || r == 0x7f:
 			return '�'
 		}
 		return r
 	}, string(text))
-	return fmt.Sprintf("%5d | %s%s%s\n      | %s^", p.Line, lead, shown, tail, pad.String())
+	return fmt.Sprintf("%5d | %s%s%s\n      | %s^", p.Line, lead, shown, tail, strings.Repeat(" ", utf8.RuneCountInString(lead)+at))
 }
 
 // LogText returns the faults without excerpts of the file.

@@ -136,6 +136,10 @@ func (r *Reader) syntax(in *file, err error) {
 		if p.Line >= 1 && p.Line <= len(in.lines) && strings.Contains(in.lines[p.Line-1], "${") {
 			hint = "; between { } and [ ] a text with ${ needs quotes"
 		}
+		if strings.Contains(e.Message, "'\t'") {
+			r.Wrong(p, "", "not valid YAML: a tab (→) stands where YAML takes only spaces. Replace it with spaces")
+			return
+		}
 		r.Wrong(p, "", "not valid YAML: %s%s", e.Message, hint)
 		return
 	}
@@ -224,7 +228,10 @@ func (r *Reader) near(n Node, at string) Position {
 	return n.Start()
 }
 
-// reportUnknownKey reports a key that is not in names.
-func (r *Reader) reportUnknownKey(e Entry, at, what string, names []string) {
-	r.Wrong(e.Key, at, "unknown %s %q%s", what, problem.Cut(e.Name), problem.DidYouMean(problem.Nearest(e.Name, names, 2)))
+// reportUnknownKey reports a key that is not in names. The fault proposes instead, if it isn't "", or else similar names.
+func (r *Reader) reportUnknownKey(e Entry, at, what string, names []string, instead string) {
+	if instead == "" {
+		instead = problem.DidYouMean(problem.Nearest(e.Name, names, 2))
+	}
+	r.Wrong(e.Key, at, "unknown %s %q%s", what, problem.Cut(e.Name), instead)
 }

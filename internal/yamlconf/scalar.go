@@ -1,6 +1,7 @@
 package yamlconf
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -39,6 +40,17 @@ func (r *Reader) text(n Node, at string) (string, bool) {
 // Text returns the shape of a text, which may contain ${NAME} and ${file:path}. The function take returns the fault
 // in the text, or "" to accept it. what describes the text in messages: "a URL".
 func Text(what string, take func(string) string) Shape {
+	return TextOf(what, func(s string) error {
+		if complaint := take(s); complaint != "" {
+			return errors.New(complaint)
+		}
+		return nil
+	})
+}
+
+// TextOf is Text for a function that returns an error. If the error has a method Place() (line, column int), the fault is at
+// this place in the text.
+func TextOf(what string, take func(string) error) Shape {
 	return Shape{Schema: map[string]any{"type": "string", "minLength": 1}, Read: func(r *Reader, n Node, at string) {
 		if !n.isText() {
 			r.Must(n, at, what)
@@ -52,8 +64,8 @@ func Text(what string, take func(string) string) Shape {
 			r.Wrong(n.Start(), at, "is empty. It must be %s", what)
 			return
 		}
-		if complaint := take(s); complaint != "" {
-			r.Wrong(n.Start(), at, "%s", complaint)
+		if err := take(s); err != nil {
+			r.Wrong(n.Start().placeIn(s, err), at, "%s", err.Error())
 		}
 	}}
 }

@@ -28,6 +28,8 @@ type Key struct {
 	Shape Shape
 	Must  bool // the key is required
 	Later bool // planned, but not supported by this version
+
+	Meant []string // other names that people write for the key. Their faults propose it
 }
 
 // Later returns keys that this version doesn't support. They are refused instead of ignored.
@@ -71,7 +73,7 @@ func Object(keys []Key, check func(r *Reader, n Node, at string)) Shape {
 			i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == e.Name })
 			switch {
 			case i < 0:
-				r.reportUnknownKey(e, at, "key", names)
+				r.reportUnknownKey(e, at, "key", names, insteadOf(e.Name, keys))
 			case keys[i].Later:
 				r.Wrong(e.Key, e.At, "not supported yet by this version. Take it out")
 			default:
@@ -87,6 +89,16 @@ func Object(keys []Key, check func(r *Reader, n Node, at string)) Shape {
 			check(r, n, at)
 		}
 	}}
+}
+
+// insteadOf returns the end of a message that proposes the key which people mean by name, with its description, or "".
+func insteadOf(name string, keys []Key) string {
+	for _, k := range keys {
+		if slices.Contains(k.Meant, name) {
+			return problem.DidYouMean([]string{k.Name}) + " " + k.Doc
+		}
+	}
+	return ""
 }
 
 // NotEmpty is a check for Object that refuses an empty object.
