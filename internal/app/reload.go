@@ -226,8 +226,8 @@ func (p *App) strayTokens(ctx context.Context) ([]string, error) {
 }
 
 // CheckToken checks the names in the lists of a new token against c. Unknown names are an error, or warnings if c is
-// lenient. If c has no sources, nothing is checked.
-func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnings []string, err error) {
+// lenient. If c has no sources, nothing is checked. It also looks up the token's tenant, unless newTenant is true.
+func CheckToken(ctx context.Context, c *config.Config, t identity.Token, newTenant bool) (warnings []string, err error) {
 	if len(c.Sources) == 0 {
 		return nil, nil
 	}
@@ -265,6 +265,14 @@ func CheckToken(ctx context.Context, c *config.Config, t identity.Token) (warnin
 		warnings = append(warnings, "tenant: the token names none, and the schema of a caller in "+strings.Join(c.TenantSchemaSources(), ", ")+" depends on it: it sees no class there (--tenant)")
 	case ruled == 0 && c.Rules.Schemas == nil && t.Tenant != "" && len(c.Sources) > 0:
 		warnings = append(warnings, "tenant: no class has tenants, so that --tenant hides nothing")
+	case t.Tenant != "" && !newTenant:
+		warning, err := checkTenant(ctx, c, t.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		if warning != "" {
+			warnings = append(warnings, warning)
+		}
 	case closed > 0 && t.Tenant == "":
 		warnings = append(warnings, fmt.Sprintf("tenant: the token names none, and it sees no record of the classes that have one, which are %d (--tenant)", closed))
 	}

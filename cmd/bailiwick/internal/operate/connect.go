@@ -38,6 +38,8 @@ type connection struct {
 	project bool   // use the file of the project in the working folder
 	print   bool   // only print the configuration
 	create  bool   // create a token even if the configuration is only printed
+
+	newTenant bool // the flag --new-tenant
 }
 
 // ConnectCommand returns the command connect. It creates a token for a client and writes the client's configuration.
@@ -67,6 +69,7 @@ func ConnectCommand(t *terminal.Terminal) *cobra.Command {
 	f := cmd.Flags()
 	c.keep.Flags(f)
 	c.who.Flags(f, "tenant")
+	newTenantFlag(f, &c.newTenant)
 	f.StringVar(&c.server.URL, "url", "", "the `URL` of the server (default the address of the configuration, with /mcp)")
 	f.StringVar(&c.server.Name, "name", "bailiwick", "the `NAME` of the server in the client")
 	f.StringVar(&c.file, "file", "", "the client's configuration `FILE`, if it is elsewhere")
@@ -184,7 +187,7 @@ func (c *connection) withProgram(ctx context.Context) error {
 
 // warn prints likely mistakes in a token.
 func (c *connection) warn(ctx context.Context, conf *config.Config, want identity.Token) error {
-	warnings, err := app.CheckToken(ctx, conf, want)
+	warnings, err := app.CheckToken(ctx, conf, want, c.newTenant)
 	for _, w := range warnings {
 		c.t.Notef("warning: %s", w)
 	}

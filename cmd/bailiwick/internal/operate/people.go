@@ -31,6 +31,7 @@ func invitePerson(t *terminal.Terminal) *cobra.Command {
 	var k app.Keep
 	want := identity.Token{Kind: identity.Human}
 	var scopes, within, at string
+	var newTenant bool
 	cmd := &cobra.Command{
 		Use:   "invite PERSON",
 		Short: "Print a link that signs a person in to the console, once",
@@ -57,7 +58,7 @@ func invitePerson(t *terminal.Terminal) *cobra.Command {
 			}
 			until := time.Now().Add(life)
 			path, c, err := k.Invite(cmd.Context(), want, life, func(c *config.Config) error {
-				warnings, err := app.CheckToken(cmd.Context(), c, want)
+				warnings, err := app.CheckToken(cmd.Context(), c, want, newTenant)
 				for _, w := range warnings {
 					t.Notef("warning: %s", w)
 				}
@@ -72,6 +73,7 @@ func invitePerson(t *terminal.Terminal) *cobra.Command {
 	f := cmd.Flags()
 	k.Flags(f)
 	f.StringVar(&want.Tenant, "tenant", "", "the `TENANT` whose changes and records the person sees (default all)")
+	newTenantFlag(f, &newTenant)
 	f.StringVar(&scopes, "scopes", "review", "`SCOPES` apart by commas: review, audit, operator, read, …")
 	f.StringVar(&within, "within", "24h", "how long the link is good for: 24h, 3d")
 	f.StringVar(&at, "url", "", "the gateway's `URL` as the person opens it (default server.url, else notifications.url, else the address that it listens on)")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -29,6 +30,7 @@ func tokenCreate(t *terminal.Terminal) *cobra.Command {
 	var want identity.Token
 	var kind, scopes, ips, expires string
 	var filters []string
+	var newTenant bool
 	cmd := &cobra.Command{
 		Use:     "create --name NAME",
 		Short:   "Make a token and show it, once",
@@ -61,7 +63,11 @@ func tokenCreate(t *terminal.Terminal) *cobra.Command {
 				if life != 0 {
 					want.Expires = time.Now().Add(life)
 				}
-				return issue(cmd.Context(), t, tokens, c, want)
+				warnings, err := app.CheckToken(cmd.Context(), c, want, newTenant)
+				if err != nil {
+					return err
+				}
+				return issue(cmd.Context(), t, tokens, want, warnings)
 			})
 		},
 	}
@@ -70,26 +76,33 @@ func tokenCreate(t *terminal.Terminal) *cobra.Command {
 	f.StringVar(&want.Name, "name", "", "what the token is for, for `PEOPLE`")
 	f.StringVar(&want.Owner, "owner", "", "the `PERSON` on whose behalf it acts")
 	f.StringVar(&want.Tenant, "tenant", "", "the `TENANT` whose records it sees")
+	newTenantFlag(f, &newTenant)
 	f.StringVar(&scopes, "scopes", "", "`SCOPES` apart by commas: read, write, delete, schema, review, audit, operator, explain, or the tiers readonly, write, admin (default read)")
 	f.StringVar(&kind, "kind", "agent", "agent, human or service")
 	f.StringVar(&expires, "expires", "", "how long it is good for: 90d, 12h (default that of the configuration, else 90d)")
+	narrowingFlags(f, &want)
+	f.StringArrayVar(&filters, "filter", nil, "only records of a class, or of all for default, that match: `CLASS=WHERE`, a where object. Can be given again")
+	f.StringVar(&ips, "ip", "", "only from these `ADDRESSES` or CIDR ranges")
+	return cmd
+}
+
+// narrowingFlags adds the flags for the lists of a token.
+func narrowingFlags(f *pflag.FlagSet, want *identity.Token) {
 	f.StringSliceVar(&want.Tools.Only, "tools", nil, "only these `TOOLS`")
 	f.StringSliceVar(&want.Tools.Except, "except-tools", nil, "all but these `TOOLS`")
 	f.StringSliceVar(&want.Classes.Only, "classes", nil, "only these `CLASSES`, as source.class or class. Also HTTP APIs and their operations, as source or source.id")
 	f.StringSliceVar(&want.Classes.Except, "except-classes", nil, "all but these `CLASSES`")
 	f.StringSliceVar(&want.Actions.Only, "actions", nil, "only these `ACTIONS`, as name or Class.name")
 	f.StringSliceVar(&want.Actions.Except, "except-actions", nil, "all but these `ACTIONS`")
-	f.StringArrayVar(&filters, "filter", nil, "only records of a class, or of all for default, that match: `CLASS=WHERE`, a where object. Can be given again")
-	f.StringVar(&ips, "ip", "", "only from these `ADDRESSES` or CIDR ranges")
-	return cmd
 }
 
-// issue checks the lists of a token against c, creates the token and prints it.
-func issue(ctx context.Context, t *terminal.Terminal, tokens *identity.Tokens, c *config.Config, want identity.Token) error {
-	warnings, err := app.CheckToken(ctx, c, want)
-	if err != nil {
-		return err
-	}
+// newTenantFlag adds the flag for a tenant that can't be looked up yet.
+func newTenantFlag(f *pflag.FlagSet, into *bool) {
+	f.BoolVar(into, "new-tenant", false, "the tenant has no records yet: don't look it up")
+}
+
+// issue prints warnings, creates a token and prints it.
+func issue(ctx context.Context, t *terminal.Terminal, tokens *identity.Tokens, want identity.Token, warnings []string) error {
 	for _, w := range warnings {
 		t.Notef("warning: %s", w)
 	}
