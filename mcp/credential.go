@@ -31,7 +31,7 @@ func (s *Server) identify(r *http.Request) (identity.Principal, *wire.RPCFault) 
 	switch {
 	case s.options.Authenticate != nil:
 		principal, err = s.options.Authenticate(r)
-	case credential == "" && s.options.Anonymous != nil && remote.IsLoopback():
+	case credential == "" && s.options.Anonymous != nil && remote.IsLoopback() && !forwarded(r.Header):
 		principal = *s.options.Anonymous
 	case credential == "" || s.options.Tokens == nil:
 		err = problem.New(problem.Unauthorized, "no valid credential")
@@ -102,14 +102,19 @@ func (s *Server) Allow(r *http.Request) error {
 }
 
 // Challenge returns the WWW-Authenticate header of a 401.
-func (s *Server) Challenge() string { return authserver.Challenge(s.options.ResourceMetadata) }
+func (s *Server) Challenge() string { return s.challengeWith(s.options.ResourceMetadata) }
+
+// challengeWith returns the challenge of the options, or else one of Bearer with the address of the metadata.
+func (s *Server) challengeWith(metadata string) string {
+	return cmp.Or(s.options.Challenge, authserver.Challenge(metadata))
+}
 
 // unauthorizedFault returns the fault for an invalid credential. It is the same for every reason, so that it reveals
 // nothing about tokens.
 func (s *Server) unauthorizedFault(r *http.Request) *wire.RPCFault {
 	return &wire.RPCFault{
 		Status: http.StatusUnauthorized, Code: wire.CodeUnauthorized, Message: "Unauthorized",
-		Header: [2]string{"WWW-Authenticate", authserver.Challenge(s.metadata(r))},
+		Header: [2]string{"WWW-Authenticate", s.challengeWith(s.metadata(r))},
 	}
 }
 
@@ -140,6 +145,17 @@ func credentialOf(h http.Header) (string, *wire.RPCFault) {
 		return authorization[0], nil
 	}
 	return token, nil
+}
+
+// forwarded reports whether h has a header with which a proxy passes on a request. The peer of such a request is the proxy,
+// so its address doesn't say that the caller is on this machine. The values are not trusted, so they don't matter.
+func forwarded(h http.Header) bool {
+	for name := range h {
+		if strings.HasPrefix(name, "X-Forwarded") || slices.Contains([]string{"Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip"}, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // remoteOf returns the peer address of the connection. Forwarding headers are not trusted.

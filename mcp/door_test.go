@@ -172,7 +172,7 @@ func TestUnauthorizedIsOneAnswer(t *testing.T) {
 // TestAuthenticateHook checks that the embedding program can authenticate requests, and that its errors are hidden
 // from clients.
 func TestAuthenticateHook(t *testing.T) {
-	_, url := start(t, mcp.Options{Authenticate: func(r *http.Request) (identity.Principal, error) {
+	s, url := start(t, mcp.Options{Challenge: `Basic realm="desk"`, Authenticate: func(r *http.Request) (identity.Principal, error) {
 		switch r.Header.Get("X-User") {
 		case "ann":
 			return identity.Principal{ID: "host:ann"}, nil
@@ -190,15 +190,22 @@ func TestAuthenticateHook(t *testing.T) {
 		}
 		if res, body := send(t, url, c); res.StatusCode != want || strings.Contains(body, "database") {
 			t.Errorf("%q: %s %s", user, res.Status, body)
+		} else if got := res.Header.Get("WWW-Authenticate"); (got == `Basic realm="desk"`) != (want == 401) {
+			t.Errorf("%q: the challenge is %q", user, got)
 		}
+	}
+	if got := s.Challenge(); got != `Basic realm="desk"` {
+		t.Errorf("the challenge of other endpoints is %q", got)
 	}
 }
 
 // TestAnonymous checks requests from loopback. A request without a credential may be accepted, but a request with a
-// wrong credential must be refused.
+// wrong credential must be refused, and so must a request that a proxy passes on.
 func TestAnonymous(t *testing.T) {
 	_, url := start(t, mcp.Options{Anonymous: &identity.Principal{ID: "local"}})
-	for header, want := range map[string]int{"-Authorization": 200, "Authorization: Bearer ann": 401} {
+	for header, want := range map[string]int{"-Authorization": 200, "Authorization: Bearer ann": 401,
+		"-Authorization\nX-Forwarded-For: 127.0.0.1": 401, "-Authorization\nX-Forwarded-For: 192.0.2.1": 401, "-Authorization\nForwarded: for=192.0.2.1": 401,
+		"-Authorization\nX-Real-IP: 192.0.2.1": 401, "-Authorization\nVia: 1.1 proxy": 401, "-Authorization\nX-Forwarded-Proto: https": 401} {
 		c := modern("echo", "", "")
 		c.header += "\n" + header
 		if res, _ := send(t, url, c); res.StatusCode != want {

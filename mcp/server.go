@@ -78,10 +78,15 @@ type Options struct {
 
 	// Tokens authenticates `Authorization: Bearer` and `X-MCP-API-Key`. If Authenticate is set, it replaces Tokens
 	// and Anonymous and may use the whole request. Anonymous is the principal of requests from a loopback address
-	// without a credential. With nil, such requests are refused. A server without all three refuses every request.
+	// without a credential. With nil, such requests are refused. So are requests that a proxy passes on, because their
+	// caller may be elsewhere. A server without all three refuses every request.
 	Tokens       identity.Authenticator
 	Authenticate func(*http.Request) (identity.Principal, error)
 	Anonymous    *identity.Principal
+
+	// Challenge is the WWW-Authenticate header of a 401. It names the scheme that Authenticate accepts, such as
+	// `Basic realm="desk"`. "" means Bearer, with the URL of the RFC 9728 metadata if there is one.
+	Challenge string
 
 	AllowedOrigins   []string             // "https://app.example". Pages of this host itself are always allowed
 	AllowedHosts     []string             // names in the Host header, with or without a port. Nil allows only loopback names, and only on a loopback address

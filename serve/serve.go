@@ -36,6 +36,10 @@ type Options struct {
 	// signed in.
 	Authenticate func(*http.Request) (identity.Principal, error)
 
+	// Challenge is the WWW-Authenticate header of a 401, with the scheme that Authenticate accepts, such as
+	// `Basic realm="desk"`. "" means Bearer. It is used only with Authenticate.
+	Challenge string
+
 	// Tools are served in addition to the tools in the configuration. A duplicate name is an error.
 	Tools []tool.Tool
 
@@ -119,7 +123,7 @@ func Open(ctx context.Context, file string, o Options) (_ *Server, err error) {
 	options := p.Door()
 	options.Logger, options.Notes = log, func() []string { return append(s.watch.Notes(), p.Notes()...) }
 	if o.Authenticate != nil {
-		options.Authenticate = o.Authenticate
+		options.Authenticate, options.Challenge = o.Authenticate, o.Challenge
 	}
 	s.parts, err = p.Serve(alive, options)
 	return s, err

@@ -64,7 +64,7 @@ func open(t *testing.T, config string) (*serve.Server, string, error) {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := serve.Open(t.Context(), file, serve.Options{Authenticate: signedIn, Tools: []tool.Tool{
+	s, err := serve.Open(t.Context(), file, serve.Options{Authenticate: signedIn, Challenge: `Desk realm="desk"`, Tools: []tool.Tool{
 		tool.Typed(tool.Tool{Name: "greet", Description: "Greets.", Category: tool.Custom, Annotations: tool.Annotations{ReadOnly: true}},
 			func(context.Context, *bailiwick.Call, struct{}) (greeting, error) { return greeting{"hello"}, nil })}})
 	return s, file, err
@@ -148,6 +148,15 @@ func TestServer(t *testing.T) {
 	id := strings.Fields(rest)[0]
 	if code, _ := review("nobody", "GET", "/api/changes", ""); code != http.StatusUnauthorized {
 		t.Errorf("without a sign-in the API answers %d", code)
+	}
+	for _, path := range []string{"/mcp", "/api/changes"} {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", path, nil)
+		r.Host = strings.TrimPrefix(web.URL, "http://")
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, r)
+		if got := w.Header().Get("WWW-Authenticate"); w.Code != http.StatusUnauthorized || got != `Desk realm="desk"` {
+			t.Errorf("%s answers %d with the challenge %q", path, w.Code, got)
+		}
 	}
 	code, sheet := review("rosa", "GET", "/api/changes/"+id, "")
 	if code != http.StatusOK || !strings.Contains(sheet, "Seen from a program") {

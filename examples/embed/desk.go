@@ -58,7 +58,7 @@ func newDesk(ctx context.Context, path string) (*desk, error) {
 	if err != nil {
 		return nil, errors.Join(err, tracker.Close())
 	}
-	d.server, err = mcp.New(mcp.Options{Tools: d.tools, Prompts: d.prompts, Authenticate: signedIn})
+	d.server, err = mcp.New(mcp.Options{Tools: d.tools, Prompts: d.prompts, Authenticate: signedIn, Challenge: `Basic realm="desk"`})
 	if err != nil {
 		return nil, errors.Join(err, tracker.Close())
 	}

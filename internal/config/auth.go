@@ -19,7 +19,7 @@ func (c *Config) auth() yamlconf.Shape {
 	keys := []yamlconf.Key{
 		{Name: "tokens", Doc: "Whether tokens of our own are accepted. Default true", Shape: yamlconf.Flag(&tokens)},
 		{Name: "token_life", Doc: "How long a new token lasts unless its maker says. Default 90d", Shape: yamlconf.Span(&c.Auth.TokenLife, time.Minute, 3650*24*time.Hour)},
-		{Name: "anonymous", Doc: "Who comes from this machine without a credential", Shape: c.principal(&anonymous, "anonymous")},
+		{Name: "anonymous", Doc: "Who comes from this machine without a credential. A request that a proxy passes on needs a credential", Shape: c.principal(&anonymous, "anonymous")},
 	}
 	agents := true
 	keys = append(keys, yamlconf.Key{Name: "agents", Doc: "How agents sign in by themselves (OAuth), with the consent of a person who signs in to the console. That is so unless auth.oidc has an audience", Shape: yamlconf.Object([]yamlconf.Key{
