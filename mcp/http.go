@@ -226,13 +226,15 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, p post) {
 	defer cancel()
 	stop := context.AfterFunc(s.closed, cancel)
 	defer stop()
+	call, interrupt := context.WithCancel(ctx) // ends the call, but not the response
+	defer interrupt()
 	if m != nil && m.IsCall() {
-		defer s.inflight.Add(wire.CallKey{Principal: p.who.ID, Channel: channel, ID: m.ID}, cancel)()
+		defer s.inflight.Add(wire.CallKey{Principal: p.who.ID, Channel: channel, ID: m.ID}, interrupt)()
 	}
-	r = r.WithContext(ctx)
-	if (p.modern || next == s.legacy) && s.direct(w, r, x, p.body.Drop) {
+	if (p.modern || next == s.legacy) && s.direct(w, r.WithContext(call), x, p.body.Drop) {
 		return
 	}
+	r, x.gone = r.WithContext(ctx), call
 	r.Body = io.NopCloser(bytes.NewReader(p.body.Bytes))
 	defer p.body.Drop()
 	s.pass(w, r, x, next)
@@ -298,7 +300,11 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 	}
 	// The SDK's handlers in a session outlive their HTTP request, although nobody can fetch their response later.
 	// x.gone tells them that the request has ended. It must not end when the SDK itself ends the HTTP response early.
+	// It ends also when the client cancels the call with a notification. Then the stream still gets its response.
 	gone, lost := context.WithCancel(context.WithoutCancel(ctx))
+	if x.gone != nil {
+		defer context.AfterFunc(x.gone, lost)()
+	}
 	x.gone = gone
 	stop := context.AfterFunc(ctx, lost)
 	defer func() {

@@ -314,3 +314,48 @@ func TestListen(t *testing.T) {
 		t.Error("the stream did not end with the server")
 	}
 }
+
+// TestCancelEndsStream checks that a call that its client cancels by a notification ends with a response, also as an event
+// stream.
+func TestCancelEndsStream(t *testing.T) {
+	w, s := &waits{}, &shelf{}
+	s.put("wait", tool.Query, w.handle)
+	_, url := start(t, mcp.Options{Tools: s, Heartbeat: 5 * time.Millisecond})
+	const cancelled = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+	session := begin(t, url, "2025-11-25")
+	for _, tt := range []struct {
+		call
+		cancel string
+	}{
+		{modern("wait", "", `"progressToken":1`), "Mcp-Protocol-Version: 2026-07-28\nMcp-Method: notifications/cancelled\nX-MCP-Session-Id: c-1"},
+		{modern("wait", "", ""), "Mcp-Protocol-Version: 2026-07-28\nMcp-Method: notifications/cancelled\nX-MCP-Session-Id: c-1"},
+		{legacy(session, "2025-11-25", "wait", "", `"progressToken":1`), "Mcp-Session-Id: " + session},
+		{legacy(session, "2025-11-25", "wait", "", ""), "Mcp-Session-Id: " + session},
+	} {
+		if !strings.Contains(tt.header, "Mcp-Session-Id") {
+			tt.header += "\nX-MCP-Session-Id: c-1"
+		}
+		before, body := w.started.Load(), make(chan string, 1)
+		go func() {
+			res, err := do(t.Context(), url, tt.call)
+			if err != nil {
+				body <- err.Error()
+				return
+			}
+			defer res.Body.Close()
+			all, err := io.ReadAll(res.Body)
+			body <- fmt.Sprintf("%s%v", all, err)
+		}()
+		waitFor(t, "the call", func() bool { return w.started.Load() > before })
+		time.Sleep(20 * time.Millisecond) // some progress
+		send(t, url, call{header: tt.cancel, body: cancelled})
+		select {
+		case got := <-body:
+			if last := lastEvent(got); !strings.Contains(last, `"id":1`) || !strings.Contains(last, `"isError":true`) {
+				t.Errorf("%s\nends with %s", tt.header, got)
+			}
+		case <-time.After(5 * time.Second):
+			t.Errorf("%s\nthe call doesn't end", tt.header)
+		}
+	}
+}

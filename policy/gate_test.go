@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -22,20 +23,20 @@ func TestGates(t *testing.T) {
 	}{
 		{Gates{}, read, "", ""},
 		{Gates{Writes: Off}, read, "", ""},
-		{Gates{}, write, "", "writes need a review (gates.writes: review), which put doesn't offer"},
-		{Gates{}, remove, "", "writes need a review (gates.writes: review), which put doesn't offer"},
-		{Gates{Writes: Off}, write, "", "writes are switched off (gates.writes)"},
+		{Gates{}, write, "", "writes need the approval of a person here, and put can't wait for it"},
+		{Gates{}, remove, "", "writes need the approval of a person here, and put can't wait for it"},
+		{Gates{Writes: Off}, write, "", "writes are switched off for all agents here"},
 		{Gates{Writes: On}, write, "", ""},
 		{Gates{Writes: On}, remove, action, ""},
-		{Gates{Writes: Off}, read, action, "writes are switched off (gates.writes)"},
-		{Gates{Writes: On}, write, raw, "raw writes are switched off (gates.raw_writes)"},
-		{Gates{}, write, raw, "raw writes are switched off (gates.raw_writes); gates.writes (review) has to change too"},
-		{Gates{Writes: Off, RawWrites: On}, write, raw, "writes are switched off (gates.writes)"},
-		{Gates{Writes: Review, RawWrites: On}, write, raw, "writes need a review (gates.writes: review), which put doesn't offer"},
-		{Gates{Writes: On, RawWrites: Review}, write, raw, "raw writes need a review (gates.raw_writes: review), which put doesn't offer"},
+		{Gates{Writes: Off}, read, action, "writes are switched off for all agents here"},
+		{Gates{Writes: On}, write, raw, "direct writes of records (create, update, delete) are switched off for all agents here"},
+		{Gates{}, write, raw, "direct writes of records (create, update, delete) are switched off for all agents here"},
+		{Gates{Writes: Off, RawWrites: On}, write, raw, "writes are switched off for all agents here"},
+		{Gates{Writes: Review, RawWrites: On}, write, raw, "writes need the approval of a person here, and put can't wait for it"},
+		{Gates{Writes: On, RawWrites: Review}, write, raw, "direct writes of records (create, update, delete) need the approval of a person here, and put can't wait for it"},
 		{Gates{Writes: On, RawWrites: On}, write, raw, ""},
-		{Gates{Writes: On, RawWrites: On}, schema, "", "writes to the schema are switched off (gates.schema_writes)"},
-		{Gates{Writes: On, SchemaWrites: Review}, write, ddl, "writes to the schema need a review (gates.schema_writes: review), which put doesn't offer"},
+		{Gates{Writes: On, RawWrites: On}, schema, "", "changes of classes and fields are switched off for all agents here"},
+		{Gates{Writes: On, SchemaWrites: Review}, write, ddl, "changes of classes and fields need the approval of a person here, and put can't wait for it"},
 		{Gates{Writes: On, SchemaWrites: On}, schema, "", ""},
 		{Gates{Writes: On, RawWrites: On, SchemaWrites: On}, write, "other", "put makes writes of no known kind"},
 	} {
@@ -47,7 +48,7 @@ func TestGates(t *testing.T) {
 		got := ""
 		if e := problem.Of(err); e != nil {
 			got = e.Detail
-			if e.Code != problem.PermissionDenied || e.Kind != "gate" || e.Scope != "" {
+			if e.Code != problem.PermissionDenied || e.Kind != "gate" || e.Scope != "" || strings.Contains(e.Detail+e.Suggestion, "gates.") {
 				t.Errorf("%+v: %+v", row, e)
 			}
 		}

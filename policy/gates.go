@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -82,9 +81,9 @@ type gateSwitch struct {
 func describeWrites(key string) string {
 	switch key {
 	case "gates.raw_writes":
-		return "raw writes"
+		return "direct writes of records (create, update, delete)"
 	case "gates.schema_writes":
-		return "writes to the schema"
+		return "changes of classes and fields"
 	}
 	return "writes"
 }
@@ -140,24 +139,22 @@ func (g Gates) RefusingKeys(u Use) (keys []string) {
 	return keys
 }
 
-// Passes returns nil if the gates allow u. Otherwise it returns a PermissionDenied error that names the switch to
-// change.
+// Passes returns nil if the gates allow u. Otherwise it returns a PermissionDenied error. Its text is for agents, who can't
+// change a switch: it says what is off, and what to do instead. RefusingKeys returns the switches, for operators.
 func (g Gates) Passes(u Use) error {
 	gate, key := g.Of(u.Kind())
-	closed := g.RefusingKeys(u)
 	refused := &problem.Error{Code: problem.PermissionDenied, Kind: "gate", Detail: u.Tool + " makes writes of no known kind"}
 	switch {
 	case gate == On, gate == Review && u.Proposes:
 		return nil
 	case gate == Review:
-		refused.Detail = fmt.Sprintf("%s need a review (%s: review), which %s doesn't offer", describeWrites(key), key, u.Tool)
+		refused.Detail = fmt.Sprintf("%s need the approval of a person here, and %s can't wait for it", describeWrites(key), u.Tool)
+		refused.Suggestion = "propose the change with another tool, or tell the person you work for what to change"
 	case key != "":
-		refused.Detail = fmt.Sprintf("%s are switched off (%s)", describeWrites(key), key)
-	}
-	// List the other switches that would have to change as well.
-	for _, s := range g.switches(u.Kind()) {
-		if s.key != key && slices.Contains(closed, s.key) {
-			refused.Detail += fmt.Sprintf("; %s (%s) has to change too", s.key, s.gate)
+		refused.Detail = fmt.Sprintf("%s are switched off for all agents here", describeWrites(key))
+		refused.Suggestion = "only read, and tell the person you work for what to change. Only an operator of the gateway can switch them on"
+		if key == "gates.raw_writes" && g.WithDefaults().Writes != Off {
+			refused.Suggestion = "use an action of the class if get_schema shows one. Otherwise tell the person you work for what to change"
 		}
 	}
 	return refused

@@ -80,7 +80,7 @@ func TestVerdicts(t *testing.T) {
 		{"no such tool", agent(), "query_clas", "", "", `unknown_tool @ gate []: there is no tool "query_clas". Did you mean query_class?`},
 		{"a tool that isn't served", agent(), "aggregate", "issues", "", "tool_off @ gate [tools]: the configuration doesn't serve the tool aggregate"},
 		{"a scope", agent(), "delete_object", "", "", "scope @ scope [principal scopes]: delete_object needs the scope delete, and the principal has read"},
-		{"a gate", agent(), "update_object", "issues", "", "gate @ gate [gates raw_writes]: raw writes are switched off (gates.raw_writes)"},
+		{"a gate", agent(), "update_object", "issues", "", "gate @ gate [gates raw_writes]: direct writes of records (create, update, delete) are switched off for all agents here"},
 		{"a list of tools", with(func(p *identity.Principal) { p.Tools.Only = []string{"x"} }), "query_class", "issues", "",
 			"tool_filtered @ list [principal tools only]: the principal's list of tools leaves query_class out"},
 		{"a list's exception", with(func(p *identity.Principal) { p.Tools.Except = []string{"x", "query_class"} }), "query_class", "issues", "",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -229,10 +228,10 @@ var named = map[write.Op]string{write.OpCreate: "a create", write.OpUpdate: "an 
 
 // may checks the gate and the scope of a write.
 func (w *writer) may(asked write.Write) error {
-	gate, key := w.policy.Gate(Kind(asked.Op(), w.action))
-	if gate == policy.Off {
-		what := strings.ReplaceAll(strings.TrimPrefix(key, "gates."), "_", " ")
-		return &problem.Error{Code: problem.PermissionDenied, Kind: "gate", Pointer: w.at, Detail: fmt.Sprintf("%s are switched off (%s)", what, key)}
+	if err := w.policy.Rules().Gates.Passes(policy.Use{Tool: "the change", Writes: Kind(asked.Op(), w.action), Proposes: true}); err != nil {
+		refused := *problem.Of(err)
+		refused.Pointer = w.at
+		return &refused
 	}
 	if asked.Op() == write.OpCall {
 		return nil // the operation determines the scope

@@ -184,7 +184,7 @@ func TestSeveralCallsRefused(t *testing.T) {
 		{[]string{makeOne, `{"op":"call","call":{"path":{"id":"$1.id"}}}`}, `/writes/1/call call is an object with operationId, and what call_api_write takes beside it`},
 		{[]string{makeOne, `{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"size":"$1.name"}}}`}, `/writes/1/call/body/size body/size must be a whole number, not the text "$1.name"`},
 		{[]string{makeOne, `{"op":"call","call":{"operationId":"patchMachine","path":{"id":"m1"},"body":{"name":"$1.labels.password"}}}`}, `/writes/1/call/body/name $1.labels.password: "password" is masked in answers`},
-		{[]string{makeOne, `{"op":"delete","class_name":"issues","object_id":"1"}`}, `/writes/1 raw writes are switched off (gates.raw_writes)`},
+		{[]string{makeOne, `{"op":"delete","class_name":"issues","object_id":"1"}`}, `/writes/1 direct writes of records (create, update, delete) are switched off for all agents here`},
 		{strings.Split(strings.Repeat(makeOne+"\n", 21)[:21*(len(makeOne)+1)-1], "\n"), `/writes/20 one change makes at most 20 calls`},
 	} {
 		_, err := o.proposed(bot, row.list...)
