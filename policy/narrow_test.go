@@ -175,11 +175,11 @@ func TestOfNames(t *testing.T) {
 	if f := v.fieldOrKey("objectId"); f == nil || f.Name != "objectId" || v.fieldOrKey("_id").Name != "id" {
 		t.Errorf("objectId is %v", f)
 	}
-	if got := fmt.Sprint(v.allowedValues("state"), v.allowedValues("title"), v.Label()); got != "[open done] []" {
+	if got := fmt.Sprint(v.allowedValues("state"), v.allowedValues("title"), v.Label()); got != "[{open } {done }] []" {
 		t.Errorf("values and label: %s", got)
 	}
 	r := relations{plan: &Plan{View: v, Views: []*View{viewOf(t, p, "tags"), v}}}
-	if got := fmt.Sprint(r.AllowedValues(v.Field("state")), r.AllowedValues(&schema.Field{Name: "state"})); got != "[open done] []" {
+	if got := fmt.Sprint(r.AllowedValues(v.Field("state")), r.AllowedValues(&schema.Field{Name: "state"})); got != "[{open } {done }] []" {
 		t.Errorf("values: %s", got)
 	}
 	if _, err := v.Setting("zzzzzzzz", "", false); problem.Of(err).Suggestion != "get_schema lists the fields" {

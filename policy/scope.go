@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/internal/secretnames"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
@@ -42,7 +43,7 @@ func (s ruleScope) Pointer(name string) (class, field string) {
 }
 
 // AllowedValues implements typecheck.Scope. The values in rules are not checked against a list.
-func (ruleScope) AllowedValues(string) []string { return nil }
+func (ruleScope) AllowedValues(string) []typecheck.Allowed { return nil }
 
 // tenantScope is like ruleScope, and converts text to the type of the field.
 type tenantScope struct{ ruleScope }
@@ -94,19 +95,23 @@ func (s viewScope) Pointer(name string) (class, field string) {
 }
 
 // AllowedValues implements typecheck.Scope.
-func (s viewScope) AllowedValues(name string) []string { return s.View.allowedValues(name) }
+func (s viewScope) AllowedValues(name string) []typecheck.Allowed { return s.View.allowedValues(name) }
 
 // allowedValues returns, as text, the documented values of a field, or otherwise the values that the source allows.
-func (v *View) allowedValues(name string) []string {
+func (v *View) allowedValues(name string) []typecheck.Allowed {
 	f := v.Field(name)
 	if documented := v.class.rule.Fields[name].Values; documented != nil {
-		out := make([]string, len(documented))
+		out := make([]typecheck.Allowed, len(documented))
 		for i, d := range documented {
-			out[i] = d.Value
+			out[i] = typecheck.Allowed{Value: d.Value, Meaning: d.Meaning}
 		}
 		return out
 	}
-	return f.AllowedValues()
+	var out []typecheck.Allowed
+	for _, a := range f.AllowedValues() {
+		out = append(out, typecheck.Allowed{Value: a})
+	}
+	return out
 }
 
 // reachScope is like viewScope, but also resolves fields behind pointers, which it joins to the plan. Their keys are
@@ -154,7 +159,7 @@ func (s reachScope) Pointer(key string) (class, field string) {
 }
 
 // AllowedValues implements typecheck.Scope.
-func (s reachScope) AllowedValues(key string) []string {
+func (s reachScope) AllowedValues(key string) []typecheck.Allowed {
 	v, name := s.at(key)
 	return v.allowedValues(name)
 }

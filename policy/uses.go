@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/schema"
 )
 
@@ -68,7 +69,7 @@ func (u *Uses) reads(f *schema.Field) {
 func (r *relations) RecordUse(f *schema.Field) { r.plan.View.policy.uses.reads(f) }
 
 // AllowedValues implements typecheck.Relations.
-func (r *relations) AllowedValues(f *schema.Field) []string {
+func (r *relations) AllowedValues(f *schema.Field) []typecheck.Allowed {
 	for _, v := range r.plan.Views {
 		if v.Field(f.Name) == f {
 			return v.allowedValues(f.Name)

@@ -11,7 +11,8 @@ import (
 const issue = `{"type": "object", "additionalProperties": false, "required": ["projectId", "title"], "properties": {
 	"projectId": {"type": "string", "format": "uuid"}, "title": {"type": "string", "minLength": 1, "maxLength": 5},
 	"type": {"type": "string", "enum": ["Epic", "Story"]}, "hours": {"type": "number", "minimum": 0, "maximum": 9},
-	"tags": {"type": "array", "minItems": 1, "maxItems": 2, "items": {"type": "string"}}, "due": {"type": "string", "pattern": "^20"}}}`
+	"tags": {"type": "array", "minItems": 1, "maxItems": 2, "items": {"type": "string"}}, "due": {"type": "string", "pattern": "^20"},
+	"columns": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "object", "maxProperties": 1, "additionalProperties": {"type": "string"}}]}}}}`
 
 // TestCheck checks the pointer, the rule and the sentence of faults in arguments.
 func TestCheck(t *testing.T) {
@@ -19,7 +20,7 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(s.Names(), " "); got != "projectId title type hours tags due" {
+	if got := strings.Join(s.Names(), " "); got != "projectId title type hours tags due columns" {
 		t.Error("names", got)
 	}
 	const id = `"projectId": "0b0b0b0b-0000-4000-8000-000000000001"`
@@ -38,8 +39,9 @@ func TestCheck(t *testing.T) {
 		{`{` + id + `, "title": "A", "tags": [1]}`, "/tags/0 type tags/0 must be a text, not 1"},
 		{`{` + id + `, "title": "A", "due": "1999"}`, "/due pattern due must match ^20"},
 		{`{` + id + `, "title": "A", "titel": "B"}`, `/titel unknown unknown argument "titel". Did you mean title?`},
+		{`{` + id + `, "title": "A", "columns": [{"id": "Id", "title": "Title"}]}`, `/columns/0 maxProperties columns/0 must have at most 1 field, not 2. Write one object for each: {"id":"Id"}, {"title":"Title"} (by the nearest of 2 alternatives)`},
 		{`{"id": "7", "titel": "A"}`, "/id unknown unknown argument \"id\". Did you mean projectId?\n/titel unknown unknown argument \"titel\". Did you mean title?"},
-		{`{` + id + `, "title": "A", "approved_by": "me"}`, `/approved_by unknown unknown argument "approved_by". It takes due, hours, projectId, tags, title, type`},
+		{`{` + id + `, "title": "A", "approved_by": "me"}`, `/approved_by unknown unknown argument "approved_by". It takes columns, due, hours, projectId, tags, title, type`},
 	} {
 		args, err := value.Read([]byte(tt.args), 0)
 		if err != nil {

@@ -89,9 +89,29 @@ func (x Explainer) leaf(e *jsonschema.ValidationError) (out []Fault) {
 			out = append(out, x.unknown(at, unknown, e.InstanceLocation))
 		}
 	default:
-		out = append(out, Must(at, rule, name, must(k), found(k, got)))
+		f := Must(at, rule, name, must(k), found(k, got))
+		if several, ok := k.(*kind.MaxProperties); ok && several.Want == 1 {
+			f.Message += apart(got)
+		}
+		out = append(out, f)
 	}
 	return out
+}
+
+// apart returns the end of a message that shows how to write an object of several fields as objects of one field each. It
+// returns "" for a large object.
+func apart(v value.Value) string {
+	b := []byte(". Write one object for each: ")
+	for i, m := range v.Members() {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = value.OfObject([]value.Member{m}).AppendJSON(b)
+	}
+	if len(b) > 200 {
+		return ""
+	}
+	return string(b)
 }
 
 // unknown returns the fault for an unknown name in the object at a position.

@@ -15,7 +15,7 @@ type Columns interface {
 	StoredColumn(e sqlparse.Expr) *plan.Column
 
 	// AllowedValues returns the values that a field may have, or nil for any values.
-	AllowedValues(*schema.Field) []string
+	AllowedValues(*schema.Field) []typecheck.Allowed
 
 	// Note adds a note about a place to the answer.
 	Note(at, text string)

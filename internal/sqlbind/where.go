@@ -3,6 +3,7 @@ package sqlbind
 import (
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/internal/sqlparse"
+	"github.com/bailiwick-dev/bailiwick/internal/typecheck"
 	"github.com/bailiwick-dev/bailiwick/query"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -119,7 +120,7 @@ func (r *rel) StoredColumn(e sqlparse.Expr) *plan.Column {
 }
 
 // AllowedValues implements Columns.
-func (r *rel) AllowedValues(f *schema.Field) []string { return r.tables.AllowedValues(f) }
+func (r *rel) AllowedValues(f *schema.Field) []typecheck.Allowed { return r.tables.AllowedValues(f) }
 
 // Note implements Columns.
 func (r *rel) Note(at, text string) { r.known.Note(at, text, "%s", text) }

@@ -35,7 +35,7 @@ type Relations interface {
 	RecordUse(*schema.Field)
 	// AllowedValues returns the values that a field may have, as text and as documented to the caller. It returns nil
 	// if there is no list.
-	AllowedValues(*schema.Field) []string
+	AllowedValues(*schema.Field) []Allowed
 	// StrictPointers reports whether a condition on a pointer accepts only an id, or a complete pointer to the right
 	// class.
 	StrictPointers() bool

@@ -23,7 +23,7 @@ type Scope interface {
 	Pointer(key string) (class, field string)
 	// AllowedValues returns the values that the field may have, as text and as documented to the caller. It returns nil
 	// if there is no list.
-	AllowedValues(key string) []string
+	AllowedValues(key string) []Allowed
 }
 
 // Filter converts each operand of f to the type of the field with which it is compared. It replaces comparisons that

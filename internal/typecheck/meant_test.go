@@ -21,9 +21,9 @@ func (r record) Field(path query.Path, at string) (*schema.Field, string, int, e
 	}
 	return &schema.Field{Name: path[0], Type: t}, path[0], 1, nil
 }
-func (record) ID(string) bool                  { return false }
-func (record) Pointer(string) (string, string) { return "", "" }
-func (record) AllowedValues(string) []string   { return nil }
+func (record) ID(string) bool                           { return false }
+func (record) Pointer(string) (string, string)          { return "", "" }
+func (record) AllowedValues(string) []typecheck.Allowed { return nil }
 
 // Relations without other classes.
 type alone struct{ typecheck.Relations }

@@ -22,6 +22,9 @@ func (b *filters) say(note string) {
 	}
 }
 
+// An Allowed is a value that a field may have, as text, with its meaning as documented to the caller, or "".
+type Allowed struct{ Value, Meaning string }
+
 // maxListed is the maximum number of allowed values that a note lists.
 const maxListed = 12
 
@@ -40,8 +43,19 @@ func (b *filters) noteUnknownValues(at string, f *schema.Field, path query.Path,
 
 // UnknownValueNote returns a note that v is not an allowed value of a field. The note contains similar allowed values.
 // It is "" if v is allowed.
-func UnknownValueNote(f *schema.Field, allowed []string, v value.Value) string {
+func UnknownValueNote(f *schema.Field, documented []Allowed, v value.Value) string {
 	text := v.String()
+	var allowed, shown, meant []string
+	for _, a := range documented {
+		allowed = append(allowed, a.Value)
+		if f.Type != schema.String && a.Meaning != "" { // numbers say nothing by themselves
+			a.Value += " (" + problem.Cut(a.Meaning) + ")"
+		}
+		shown = append(shown, a.Value)
+		if v.Kind() == value.String && strings.EqualFold(a.Meaning, text) {
+			meant = append(meant, allowed[len(allowed)-1])
+		}
+	}
 	if allowed == nil || v.IsNull() || v.Kind() == value.Object || slices.Contains(allowed, text) {
 		return ""
 	}
@@ -52,7 +66,10 @@ func UnknownValueNote(f *schema.Field, allowed []string, v value.Value) string {
 	if i := slices.IndexFunc(allowed, func(a string) bool { return strings.EqualFold(a, text) }); i >= 0 {
 		near = allowed[i : i+1]
 	}
-	known := strings.Join(allowed[:min(len(allowed), maxListed)], ", ")
+	if meant != nil {
+		near = meant[:1]
+	}
+	known := strings.Join(shown[:min(len(shown), maxListed)], ", ")
 	if len(allowed) > maxListed {
 		known += ", … (get_schema has all)"
 	}

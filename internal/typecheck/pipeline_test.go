@@ -64,10 +64,10 @@ func (s *shop) Open(name, at string) (*typecheck.Relation, error) {
 }
 
 // RecordUse implements typecheck.Relations.
-func (s *shop) RecordUse(*schema.Field)            {}
-func (*shop) AllowedValues(*schema.Field) []string { return nil }
-func (*shop) StrictPointers() bool                 { return false }
-func (*shop) SameClass(a, b string) bool           { return a == b }
+func (s *shop) RecordUse(*schema.Field)                       {}
+func (*shop) AllowedValues(*schema.Field) []typecheck.Allowed { return nil }
+func (*shop) StrictPointers() bool                            { return false }
+func (*shop) SameClass(a, b string) bool                      { return a == b }
 
 type view struct {
 	fields   []schema.Field
@@ -86,7 +86,7 @@ func (v view) Field(path query.Path, at string) (*schema.Field, string, int, err
 
 func (v view) ID(key string) bool { return key == "id" && v.key != nil || v.pointers[key] != "" }
 
-func (v view) AllowedValues(string) []string { return nil }
+func (v view) AllowedValues(string) []typecheck.Allowed { return nil }
 
 func (v view) Pointer(key string) (class, field string) {
 	if v.pointers[key] == "" {

@@ -73,7 +73,7 @@ func (s columns) Pointer(key string) (class, field string) {
 }
 
 // AllowedValues implements Scope.
-func (s columns) AllowedValues(key string) []string {
+func (s columns) AllowedValues(key string) []Allowed {
 	if i := s.shape.Find(key); i >= 0 && s.shape.Columns[i].Field != nil {
 		return s.relations.AllowedValues(s.shape.Columns[i].Field)
 	}
@@ -173,4 +173,4 @@ func (s elementScope) knowledge(path query.Path) *plan.Known {
 
 func (s elementScope) ID(string) bool                  { return false }
 func (s elementScope) Pointer(string) (string, string) { return "", "" }
-func (s elementScope) AllowedValues(string) []string   { return nil }
+func (s elementScope) AllowedValues(string) []Allowed  { return nil }

@@ -259,7 +259,7 @@ func (s *items) ID(name string) bool {
 func (s *items) Pointer(string) (class, field string) { return "", "" }
 
 // AllowedValues implements typecheck.Scope.
-func (s *items) AllowedValues(string) []string { return nil }
+func (s *items) AllowedValues(string) []typecheck.Allowed { return nil }
 
 // noClasses implements typecheck.Relations without classes, because conditions on an answer can't name any.
 type noClasses struct{}
@@ -273,7 +273,7 @@ func (noClasses) Open(_, at string) (*typecheck.Relation, error) {
 func (noClasses) RecordUse(*schema.Field) {}
 
 // AllowedValues implements typecheck.Relations.
-func (noClasses) AllowedValues(*schema.Field) []string { return nil }
+func (noClasses) AllowedValues(*schema.Field) []typecheck.Allowed { return nil }
 
 // StrictPointers implements typecheck.Relations.
 func (noClasses) StrictPointers() bool       { return false }
