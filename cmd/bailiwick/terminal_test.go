@@ -214,10 +214,10 @@ func TestChatTerminal(t *testing.T) {
 	}
 }
 
-// TestConsoleTerminal checks completion of names and fields. It also checks the history, which must omit the token
+// TestShellTerminal checks completion of names and fields. It also checks the history, which must omit the token
 // given to the command as.
-func TestConsoleTerminal(t *testing.T) {
-	p := sitDown(t, scripted.Play(), "console", "--config", "bailiwick.yaml", "--as", "acme")
+func TestShellTerminal(t *testing.T) {
+	p := sitDown(t, scripted.Play(), "shell", "--config", "bailiwick.yaml", "--as", "acme")
 	p.sees("bailiwick> ")
 	p.types("sche\t\t")
 	p.sees("schemas")
@@ -242,7 +242,7 @@ func TestConsoleTerminal(t *testing.T) {
 	p.sees("(the script has ended)")
 	p.types(ctrlD)
 	p.ends()
-	kept, err := os.ReadFile(filepath.Join(p.dir, ".local/state/bailiwick/console_history"))
+	kept, err := os.ReadFile(filepath.Join(p.dir, ".local/state/bailiwick/shell_history"))
 	if err != nil || !strings.Contains(string(kept), "q labels\n") || strings.Contains(string(kept), "globex") {
 		t.Errorf("%v, the history: %q", err, kept)
 	}

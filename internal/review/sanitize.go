@@ -21,6 +21,15 @@ var tags = regexp.MustCompile(`<([A-Za-z/!?])`)
 
 var links = strings.NewReplacer("](", `]\(`, "][", `]\[`, "]:", `]\:`, "![", `!\[`, "://", `\://`, "www.", `www\.`, "WWW.", `WWW\.`, "mailto:", `mailto\:`, "xmpp:", `xmpp\:`)
 
+// inertBesideAddresses is Inert for words of a person. Web addresses that are written out stay as they are, so that the
+// agent can use them. A Markdown program may make links of them, but these show where they lead, and it fetches nothing.
+func inertBesideAddresses(text string) string {
+	text = entities.ReplaceAllString(text, "&amp;$1")
+	return bareLinks.Replace(tags.ReplaceAllString(text, `\<$1`))
+}
+
+var bareLinks = strings.NewReplacer("](", `]\(`, "][", `]\[`, "]:", `]\:`, "![", `!\[`)
+
 // InertJSON disables links and images in JSON text. It only writes escapes within strings, so the values stay the
 // same.
 func InertJSON(text string) string {

@@ -25,11 +25,18 @@ func TestInert(t *testing.T) {
 	}
 	link := Shown{Kind: "text", Text: "![x](https://evil.example)"}
 	s := &Sheet{Items: []Item{{Op: "update", Class: "issues", Key: "1", Label: "<https://evil.example>", Fields: []Field{{Path: "body", Before: link, After: link}}}},
-		Thread: []Said{{By: "ben", Text: "[look](https://evil.example)"}}}
+		Thread: []Said{{By: "bot", Agent: true, Text: "[look](https://evil.example)"}}}
 	s.State, s.Title = change.Pending, `update issues 1 "[a](http://evil.example)"`
 	text := Text(s)
 	if left := strings.NewReplacer(`\<`, "", `\://`, "").Replace(text); strings.Contains(left, "](") || strings.Contains(left, "://") || strings.Contains(left, "<") {
 		t.Error(text)
+	}
+
+	// The agent can use an address that a person writes.
+	s.Thread = []Said{{By: "ben", Event: change.EventCommented, Text: "See https://app.example/PAY-1 and www.app.example, not ![x](https://evil.example) or <https://evil.example>"}}
+	const want = `ben commented: "See https://app.example/PAY-1 and www.app.example, not !\[x]\(https://evil.example) or \<https://evil.example>"`
+	if text := Text(s); !strings.Contains(text, want) {
+		t.Errorf("%s\nwant %s", text, want)
 	}
 }
 

@@ -20,7 +20,7 @@ const (
 
 // Text renders s for an agent and for people who read along. It describes the effect of the change, with the old and
 // new value of each field, and says that a person must approve it. Texts of records are quoted and on one line. They
-// don't form links where the text is shown as Markdown.
+// don't form links where the text is shown as Markdown. The agent reads the web addresses in comments of people as they are.
 func Text(s *Sheet) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s. %sID: %s\n\nOperation: %s\n", Heading(s.State), s.unread(), s.ID, s.Title)
@@ -62,17 +62,25 @@ func Text(s *Sheet) string {
 	if s.Broken {
 		out.WriteString("BREAK GLASS: it was approved past the rules of review.\n")
 	}
+	text := Inert(out.String())
+	out.Reset()
 	for _, said := range s.Thread {
 		about := ""
 		if said.Version > 0 && said.Earlier {
 			about = fmt.Sprintf(" (version %d)", said.Version)
 		}
-		fmt.Fprintf(&out, "%s %s%s%s\n", said.By, said.Verb(), about, quotedWords(said.Text))
+		line := fmt.Sprintf("%s %s%s%s\n", said.By, said.Verb(), about, quotedWords(said.Text))
+		if said.Agent {
+			line = Inert(line)
+		} else {
+			line = inertBesideAddresses(line)
+		}
+		text += line
 	}
 	if next := s.next(); next != "" {
-		fmt.Fprintf(&out, "\n%s\n", next)
+		text += Inert("\n" + next + "\n")
 	}
-	return Inert(out.String())
+	return text
 }
 
 // unread says which parts of the current state were not read before a call. It is for the first line of a sheet. It

@@ -19,21 +19,22 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
-// ShellCommand returns the console command.
+// ShellCommand returns the shell command.
 func ShellCommand(t *terminal.Terminal) *cobra.Command {
 	e := &explorer{Terminal: t}
 	cmd := &cobra.Command{
-		Use:     "console",
-		Short:   "Try every tool by hand, as an agent would call it, without a model",
-		Example: "  bailiwick console --source sqlite:app.db\n  bailiwick console --url http://127.0.0.1:8420/mcp --token bw_…",
-		Args:    terminal.None,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return e.run(cmd.Context()) },
+		Use:        "shell",
+		SuggestFor: []string{"console", "repl"}, // the console is the web pages
+		Short:      "Try every tool by hand, as an agent would call it, without a model",
+		Example:    "  bailiwick shell --source sqlite:app.db\n  bailiwick shell --url http://127.0.0.1:8420/mcp --token bw_…",
+		Args:       terminal.None,
+		RunE:       func(cmd *cobra.Command, _ []string) error { return e.run(cmd.Context()) },
 	}
 	e.Flags(cmd.Flags())
 	return cmd
 }
 
-// An explorer is one session of the console command.
+// An explorer is one session of the shell command.
 type explorer struct {
 	dialer
 	*terminal.Terminal
@@ -46,13 +47,13 @@ type explorer struct {
 	model    *assistant.Assistant // created at the first ask
 }
 
-// A command is a command within the console. usage shows its arguments.
+// A command is a command within the shell. usage shows its arguments.
 type command struct {
 	name, usage, help string
 	run               func(e *explorer, ctx context.Context, rest string) error
 }
 
-// commands returns all commands of the console.
+// commands returns all commands of the shell.
 func commands() []command {
 	return []command{
 		{"tools", "", "list the tools that can be called", (*explorer).tools},
@@ -89,12 +90,12 @@ func (e *explorer) run(ctx context.Context) error {
 	if err := e.connect(ctx); err != nil {
 		return err
 	}
-	e.lines = newLines(e.In, e.Interactive(), "console_history")
+	e.lines = newLines(e.In, e.Interactive(), "shell_history")
 	defer e.lines.Close()
 	e.lines.Complete(func(before string) (int, []string) { return e.complete(ctx, before) })
 	e.raw = e.JSON
 	if !e.JSON {
-		e.Printf("%s  %s\n", terminal.Style(terminal.Bold, "Bailiwick console"), terminal.Style(terminal.Faint, "help lists the commands, Tab completes, Ctrl-D ends"))
+		e.Printf("%s  %s\n", terminal.Style(terminal.Bold, "Bailiwick shell"), terminal.Style(terminal.Faint, "help lists the commands, Tab completes, Ctrl-D ends"))
 	}
 	for {
 		line, err := e.lines.Next("bailiwick> ")

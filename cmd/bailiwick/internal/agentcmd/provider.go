@@ -23,7 +23,7 @@ or LM Studio (LLM_PROVIDER=lmstudio), vLLM (vllm), any server that speaks chat c
 One of a provider:
   export LLM_PROVIDER=anthropic LLM_API_KEY=…    # or openai, openai-responses, google; LLM_MODEL names another model
 The same lines, without export, can be in a file .env in this folder.
-Without a model, "bailiwick console" tries every tool by hand`
+Without a model, "bailiwick shell" tries every tool by hand`
 
 // provider returns the provider that the environment names. If it names none, provider uses .env in the working
 // folder. It never combines the two, because a file must not decide where a key from the environment is sent.

@@ -1,6 +1,8 @@
 package terminal
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/bailiwick-dev/bailiwick/internal/config"
@@ -25,6 +27,9 @@ func UnknownCommand(c *cobra.Command, name string) error {
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() {
 			names = append(names, sub.Name())
+		}
+		if slices.Contains(sub.SuggestFor, name) {
+			return config.Usagef("there is no command %q%s", c.CommandPath()+" "+name, problem.DidYouMean([]string{sub.Name()}))
 		}
 	}
 	return config.Usagef("there is no command %q%s", c.CommandPath()+" "+name, problem.DidYouMean(problem.Nearest(name, names, 1)))
