@@ -301,11 +301,8 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 	// The SDK's handlers in a session outlive their HTTP request, although nobody can fetch their response later.
 	// x.gone tells them that the request has ended. It must not end when the SDK itself ends the HTTP response early.
 	// It ends also when the client cancels the call with a notification. Then the stream still gets its response.
-	gone, lost := context.WithCancel(context.WithoutCancel(ctx))
-	if x.gone != nil {
-		defer context.AfterFunc(x.gone, lost)()
-	}
-	x.gone = gone
+	lost, apart := x.endWith(ctx)
+	defer apart()
 	stop := context.AfterFunc(ctx, lost)
 	defer func() {
 		if stop(); ctx.Err() != nil {
@@ -349,6 +346,19 @@ func (s *Server) pass(w http.ResponseWriter, r *http.Request, x *exchange, next 
 		return
 	}
 	run()
+}
+
+// endWith sets x.gone to a context that ends with the call so far, or with lost, but not with ctx. After apart it ends only
+// with lost.
+func (x *exchange) endWith(ctx context.Context) (lost context.CancelFunc, apart func()) {
+	call := x.gone
+	gone, end := context.WithCancel(context.WithoutCancel(ctx))
+	x.gone = gone
+	if call == nil {
+		return end, func() {}
+	}
+	stop := context.AfterFunc(call, end)
+	return end, func() { stop() }
 }
 
 // asText returns the text of v if v is a string, or "".

@@ -497,7 +497,7 @@ f.yaml:11:11: review.4.when: character 25 of the expression: a change has no "op
 		{src + "review: [{when: 'change.rows > 10 && change.rows > 11 && change.rows > 12 && change.rows > 13 && change.rows > 14 && change.actionn == \"close\"', approvals: 2}]\n", `
 f.yaml:2:118: review.0.when: character 101 of the expression: a change has no "actionn". Did you mean action? It has op, class, classes, fields, rows, action, tool, source, risk
     2 | …s > 10 && change.rows > 11 && change.rows > 12 && change.rows > 13 && change.rows > 14 && change.actionn == "close"', approvals: 2}]
-      |                                                                                             ^`},
+      |                                                                                            ^`},
 
 		// These rows are about positions: tabs, wide characters, Windows line endings, long lines, multi-line text.
 		{"sources: {s: {url: sqlite:x}}\r\n# é\r\n\"é\":\t{}\r\n", "\nf.yaml:3:1: unknown key \"é\"\n    3 | \"é\":→{}\n      | ^"},

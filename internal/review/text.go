@@ -62,8 +62,15 @@ func Text(s *Sheet) string {
 	if s.Broken {
 		out.WriteString("BREAK GLASS: it was approved past the rules of review.\n")
 	}
-	text := Inert(out.String())
-	out.Reset()
+	text := Inert(out.String()) + s.threadText()
+	if next := s.next(); next != "" {
+		text += Inert("\n" + next + "\n")
+	}
+	return text
+}
+
+// threadText writes a line for each entry of the thread.
+func (s *Sheet) threadText() (text string) {
 	for _, said := range s.Thread {
 		about := ""
 		if said.Version > 0 && said.Earlier {
@@ -76,9 +83,6 @@ func Text(s *Sheet) string {
 			line = inertBesideAddresses(line)
 		}
 		text += line
-	}
-	if next := s.next(); next != "" {
-		text += Inert("\n" + next + "\n")
 	}
 	return text
 }
