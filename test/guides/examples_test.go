@@ -146,6 +146,8 @@ func (b *block) check(t *testing.T, programs string) string {
 	case b.lang == "" && command.MatchString(first):
 		b.commands(t, programs)
 		return "commands"
+	case b.page == "docs/telemetry.md" && first == "groups:": // of Prometheus. TestAlerts of internal/telemetry checks them
+		return "alerts"
 	case b.lang == "yaml" || key.MatchString(first):
 		return b.yaml(t)
 	}
