@@ -110,7 +110,7 @@ func asMaster(t *testing.T, s services.ParseServer, method, path, body string) [
 // parseGround opens a ground for Parse Server with its own classes.
 func parseGround(t *testing.T, more func(*bailiwick.Options, *change.Options)) *ground {
 	t.Helper()
-	s := services.Parse(t)
+	s := services.ParseAlone(t) // suites of other packages have classes of these names
 	master := func(method, path, body string) (answer struct{ ObjectID string }) {
 		t.Helper()
 		_ = json.Unmarshal(asMaster(t, s, method, path, body), &answer)

@@ -290,7 +290,7 @@ func shutFerretDB(t *testing.T) source.Source {
 // shutParse returns the data in Parse Server and a function that adapts a question. There the field n contains the
 // number of a record.
 func shutParse(t *testing.T) (source.Source, func(string) string) {
-	s := services.Parse(t)
+	s := services.ParseAlone(t) // suites of other packages have classes of these names
 	asMaster(t, s, "POST", "/schemas/issues", `{"className":"issues","fields":{"n":{"type":"Number"},"org":{"type":"String"},"region":{"type":"String"}}}`)
 	asMaster(t, s, "POST", "/schemas/comments", `{"className":"comments","fields":{"n":{"type":"Number"},"issue_id":{"type":"Pointer","targetClass":"issues"}}}`)
 	t.Cleanup(func() {

@@ -26,7 +26,8 @@ func Parse(t testing.TB) ParseServer {
 	return parseServer(t, false)
 }
 
-// ParseAlone is Parse for a test that writes records of the shop: no test of any process uses the server at the same time.
+// ParseAlone is Parse for a test that writes records of the shop, or whose classes have names that other tests use. No test of
+// any process uses the server at the same time.
 func ParseAlone(t testing.TB) ParseServer {
 	t.Helper()
 	return parseServer(t, true)
