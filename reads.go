@@ -391,8 +391,7 @@ func (c *Call) again(ctx context.Context, name string, err error) bool {
 	return true
 }
 
-// explainClassChange replaces the suggestion to try later in the error of a call that failed because classes have
-// changed.
+// explainClassChange sets what to do next in the error of a call that failed because classes have changed.
 func explainClassChange(err error) {
 	if p := problem.Of(err); errors.Is(err, source.ErrChanged) && p != nil {
 		p.Detail, p.Suggestion = "the class has changed in the source since it was described", "get_schema has its fields as they are now. If the call fails again, tell the operator the correlation id"

@@ -11,7 +11,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
-// TestLineBreaks sends a text as a browser does. Line breaks arrive as "\n", so nobody sees U+000D.
+// TestLineBreaks sends a text as a browser does. Line breaks must arrive as "\n", without U+000D.
 func TestLineBreaks(t *testing.T) {
 	for _, deed := range []string{"comment", "ask", "reject"} {
 		d := newDrawers(samples()...)

@@ -214,7 +214,7 @@ func (d *day) review(b *tab, w way, n int) {
 	r.comment("Fine so far.\nI look at " + word + ".")
 	deed := []string{"approve", "reject", "ask"}[n%5/2]
 	if kind.name == "cascade" && eval[bool](r.tab, `document.querySelector("#approve").disabled && document.querySelector("#why-not") !== null`) {
-		deed = "reject" // a record with fields that nobody sees is not for this reviewer
+		deed = "reject" // the reviewer does not see all fields of such a record
 	}
 	r.decide(deed)
 	kept, err := d.plant.Store.Get(b.t.Context(), id)

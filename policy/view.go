@@ -231,8 +231,7 @@ func (p *Policy) nearest(name string, principal identity.Principal) []string {
 	if slices.Contains([]string{"information_schema", "pg_catalog"}, strings.ToLower(source)) {
 		return nil // notes beside a statement look up its tables, which are not classes here
 	}
-	similar := problem.Similar(name)
-	bareSimilar := problem.Similar(bare)
+	similar, bareSimilar := problem.Similar(name), problem.Similar(bare)
 	var names []string
 	for v := range p.viewsOf(principal, func(c *class) bool {
 		return similar(c.Name) || similar(c.full) || bare != "" && (bareSimilar(c.Name) || bareSimilar(c.full))
