@@ -17,30 +17,36 @@ func (c *class) parseCode(fail func(string, ...any)) {
 		c.code = c.likelyCode()
 		return
 	}
-	rest := c.rule.Code
+	c.code = c.parseName(c.rule.Code, func(format string, args ...any) { fail("code: "+format, args...) })
+}
+
+// parseName parses a text with fields in braces.
+func (c *class) parseName(template string, fail func(string, ...any)) (parts []plan.NamePart) {
+	rest := template
 	for rest != "" {
 		text, after, more := strings.Cut(rest, "{")
 		if text != "" {
-			c.code = append(c.code, plan.NamePart{Text: text})
+			parts = append(parts, plan.NamePart{Text: text})
 		}
 		if !more {
 			break
 		}
 		name, behind, closed := strings.Cut(after, "}")
 		if !closed {
-			fail("code: %q has no closing brace", c.rule.Code)
-			return
+			fail("%q has no closing brace", template)
+			return nil
 		}
 		part, wrong := c.codePart(name)
 		if wrong != "" {
-			fail("code: %s", wrong)
-			return
+			fail("%s", wrong)
+			return nil
 		}
-		c.code, rest = append(c.code, part), behind
+		parts, rest = append(parts, part), behind
 	}
-	if !slices.ContainsFunc(c.code, func(p plan.NamePart) bool { return p.Field != "" }) {
-		fail("code: %q names no field. Write a field in braces, such as {number}", c.rule.Code)
+	if !slices.ContainsFunc(parts, func(p plan.NamePart) bool { return p.Field != "" }) {
+		fail("%q names no field. Write a field in braces, such as {number}", template)
 	}
+	return parts
 }
 
 // codePart returns the part for a name in braces, or the reason why it isn't one.
@@ -75,8 +81,11 @@ func (c *class) likelyCode() []plan.NamePart {
 
 // Code returns the parts of the short name of a record, such as PAY-17. It returns nil if there is none, or if the
 // principal doesn't see one of its fields whole.
-func (v *View) Code() []plan.NamePart {
-	for _, part := range v.class.code {
+func (v *View) Code() []plan.NamePart { return v.whole(v.class.code) }
+
+// whole returns parts, or nil if the principal doesn't see one of their fields whole.
+func (v *View) whole(parts []plan.NamePart) []plan.NamePart {
+	for _, part := range parts {
 		if part.Field == "" {
 			continue
 		}
@@ -94,7 +103,7 @@ func (v *View) Code() []plan.NamePart {
 			return nil
 		}
 	}
-	return v.class.code
+	return parts
 }
 
 // Parent returns the pointer to the record to which a record of the class belongs, or "". It is the pointer through

@@ -92,6 +92,7 @@ type class struct {
 	relations []relation      // pointers in a single field, and lists of pointers
 	labels    []string        // the fields that can be the label of a record, the likeliest first
 	code      []plan.NamePart // the short name of a record, or nil
+	link      []plan.NamePart // the address of a record in its application, or nil
 	tables    *tablesOf       // for a class with Spaces: the class in each of them
 }
 
@@ -157,6 +158,7 @@ func New(rules Rules, catalogue []schema.Class) (*Policy, error) {
 	for _, c := range p.classes {
 		c.label(func(format string, args ...any) { fail(ruled[c], format, args...) })
 		c.parseCode(func(format string, args ...any) { fail(ruled[c], format, args...) })
+		c.parseLink(func(format string, args ...any) { fail(ruled[c], format, args...) })
 	}
 	apis, err := calls.New(rules.apiRules(), p.expressions)
 	p.apis, errs = apis, append(errs, err)

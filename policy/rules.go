@@ -58,6 +58,7 @@ type ClassRule struct {
 	Types         map[string]schema.Form  // by field: how the source stores a type that it doesn't declare
 	Label         string                  // the field with the name or title of a record, or "" for the likeliest by name
 	Code          string                  `json:",omitempty"` // what people call a record, with fields in braces: "{project_id.key}-{number}". "" for a field such as key or code
+	Link          string                  `json:",omitempty"` // the address of a record in its application: "https://app.example.com/issues/{id}", or ""
 	Examples      []Example               `json:",omitempty"` // questions about the class with the queries that answer them, for agents
 }
 

@@ -19,8 +19,9 @@ const maxParts = 100
 type differ struct {
 	change *change.Change
 	viewer Viewer
-	cells  int // remaining comparisons of words
-	room   int // remaining characters of values shown whole
+	titles titler // for the addresses of records
+	cells  int    // remaining comparisons of words
+	room   int    // remaining characters of values shown whole
 }
 
 // show returns a value in readable form. The value is whole if the reviewer's sheet has enough room left.
@@ -49,15 +50,7 @@ func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 		item.Hidden = max(1, len(changedFields(e, d.viewer.Reviewer)))
 		return item
 	}
-	item.Key, item.Label, item.points, item.Unread = key(d.change, i, s), readableLabel(labelOf(e, s, d.viewer)), s.Points, unread(e)
-	if d.viewer.Reviewer {
-		item.About = facts(e, s)
-	}
-	item.Takes, item.Hidden = takes(e, s)
-	item.Action, item.Says, item.Came = d.actionOf(i)
-	if e.Op == write.OpDelete && d.viewer.Reviewer {
-		item.Denied = s.Denied
-	}
+	d.describe(&item, i, e, s)
 	asked := value.Value{}
 	if i < len(d.change.Writes) && e.Op != write.OpSchema { // the effect contains the class definition
 		name, input := asks(d.change.Writes[i])
@@ -101,6 +94,20 @@ func (d *differ) item(i int, e change.Effect, s Visibility) Item {
 		item.Fields = append(item.Fields, fields...)
 	}
 	return item
+}
+
+// describe sets what is known of the i-th record besides its fields.
+func (d *differ) describe(item *Item, i int, e change.Effect, s Visibility) {
+	item.Key, item.Label, item.points, item.Unread = key(d.change, i, s), readableLabel(labelOf(e, s, d.viewer)), s.Points, unread(e)
+	item.Takes, item.Hidden = takes(e, s)
+	item.Action, item.Says, item.Came = d.actionOf(i)
+	if !d.viewer.Reviewer {
+		return
+	}
+	item.About, item.Link = facts(e, s), d.titles.link(i, e, s)
+	if e.Op == write.OpDelete {
+		item.Denied = s.Denied
+	}
 }
 
 // actionOf describes the i-th of several writes. It returns the action that made the write, the action's sentence for

@@ -26,7 +26,7 @@ func Pointings(c *change.Change, visibility func(class string) Visibility) []Poi
 			continue
 		}
 		for _, record := range []value.Value{e.Before, e.After} {
-			for _, p := range s.Code {
+			for _, p := range slices.Concat(s.Code, s.Link) {
 				if p.Of != "" {
 					out.add(e.Class, s, p.Field, record, []string{p.Of})
 				}

@@ -38,7 +38,7 @@ func New(c *change.Change, visibility func(class string) Visibility, viewer View
 	if viewer.Reviewer {
 		sheet.Refused = line(c.Refusal)
 	}
-	d := differ{change: c, viewer: viewer, cells: maxCells, room: maxRoom}
+	d := differ{change: c, viewer: viewer, titles: titler{c, visibility, viewer}, cells: maxCells, room: maxRoom}
 	for i, e := range c.Effects {
 		sheet.Items = append(sheet.Items, d.item(i, e, through(e, visibility)))
 	}

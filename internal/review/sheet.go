@@ -38,6 +38,7 @@ type Visibility struct {
 	Fields map[string]schema.Type // the visible fields, by name, or nil
 	Label  string                 // the field that contains the label of a record, or ""
 	Code   []plan.NamePart        // the short name of a record (policy.View.Code), or nil
+	Link   []plan.NamePart        // the address of a record in its application (policy.View.Link), or nil
 	Parent string                 // the pointer to the record to which a record belongs (policy.View.Parent), or ""
 	Points map[string]Pointer     // the targets of the pointers among Fields, by name
 	Masks  map[string]Masked      // the masks of Fields, by name. A masked field blocks an approval like a hidden field
@@ -175,6 +176,7 @@ type Item struct {
 	Class  string `json:"class"`
 	Key    string `json:"key,omitzero"`    // of the record, as text, or "" before the record exists
 	Label  string `json:"label,omitzero"`  // the label of the record
+	Link   string `json:"link,omitzero"`   // for reviewers: the address of the record in its application, or ""
 	Action string `json:"action,omitzero"` // for one of several writes: the action that made it
 	// Says is one sentence for reviewers from the template of Action, with the agent's values. The gateway doesn't
 	// check it.

@@ -29,6 +29,7 @@ type Line struct {
 	Class  string  `json:"class"`
 	Key    string  `json:"key,omitzero"`
 	Label  string  `json:"label,omitzero"`
+	Link   string  `json:"link,omitzero"`   // see Item
 	Action string  `json:"action,omitzero"` // see Item
 	Says   string  `json:"says,omitzero"`
 	Cells  []*Cell `json:"cells"` // by column. Nil for a field that the record's write doesn't set
@@ -83,7 +84,7 @@ func TableOf(sheets ...*Sheet) Table {
 					t.Columns = append(t.Columns, Column{Path: f.Path})
 				}
 			}
-			t.Rows = append(t.Rows, Line{Change: s.ID, Item: i, Op: item.Op, Class: item.Class, Key: item.Key, Label: item.Label, Action: item.Action, Says: item.Says, Hidden: item.Hidden})
+			t.Rows = append(t.Rows, Line{Change: s.ID, Item: i, Op: item.Op, Class: item.Class, Key: item.Key, Label: item.Label, Link: item.Link, Action: item.Action, Says: item.Says, Hidden: item.Hidden})
 		}
 	}
 	for _, row := range t.Rows {

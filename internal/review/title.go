@@ -215,33 +215,7 @@ func (t titler) lookUp(class, field string, record value.Value) *change.Named {
 // code returns the short name of a record of class, or "" if the viewer doesn't see all of it.
 func (t titler) code(class string, s Visibility, record value.Value) string {
 	const most = 40
-	out := ""
-	for _, part := range s.Code {
-		if part.Field == "" {
-			out += part.Text
-			continue
-		}
-		from, field := record, part.Field
-		if _, seen := s.Fields[field]; !seen || s.Masks[field] != nil {
-			return ""
-		}
-		if part.Of != "" {
-			n := t.lookUp(class, field, record)
-			if n == nil {
-				return ""
-			}
-			to := t.visibility(n.Class)
-			if _, seen := to.Fields[part.Of]; !seen || to.Masks[part.Of] != nil {
-				return ""
-			}
-			from, field = n.Record, part.Of
-		}
-		v, _ := from.Get(field)
-		if v.IsNull() || haveParts(v, v) {
-			return ""
-		}
-		out += v.String()
-	}
+	out := t.fill(s.Code, class, s, record, func(_, text string) string { return text })
 	if out == "" || len(out) > most {
 		return ""
 	}

@@ -50,6 +50,7 @@ func sees(p *policy.Policy, principal identity.Principal, key plan.MaskKey, clas
 	}
 	s := Visibility{Class: v.Name(), Key: v.Key(), Fields: map[string]schema.Type{}, Masks: map[string]Masked{}}
 	s.Denied, s.Label, s.Code, s.Parent, s.Points = DeniedFields(v), v.Label(), v.Code(), v.Parent(), map[string]Pointer{}
+	s.Link = v.Link()
 	for _, r := range v.Relations() {
 		if r.List {
 			continue

@@ -179,6 +179,9 @@ func (p *page) item(i int, item review.Item) {
 	if item.Says != "" {
 		p.t.Printf("  the action says, unchecked: %s\n", quoteText(item.Says))
 	}
+	if item.Link != "" {
+		p.t.Printf("  %s\n", oneLine(item.Link))
+	}
 	if item.Unread != "" {
 		p.t.Printf("  %s\n", terminal.Style(terminal.Amber, "! "+oneLine(item.Unread)))
 	}
