@@ -22,8 +22,9 @@ type Reviewer interface {
 	// Queue returns the changes matching f as the reviewer sees them, the newest first, and whether there are more. If
 	// f.For is set, these are the changes that the reviewer may decide about and has not approved.
 	Queue(ctx context.Context, f change.Filter) (rows []review.Row, more bool, err error)
-	// Counts returns how many changes matching f are in each state.
-	Counts(ctx context.Context, f change.Filter) (map[change.State]int, error)
+	// Counts returns how many changes matching f are in each state, and how many of them wait for the caller if f.For is
+	// set. A count of 1,001 means more than 1,000.
+	Counts(ctx context.Context, f change.Filter) (all, mine map[change.State]int, err error)
 	// Sheet returns a change with its live checks.
 	Sheet(ctx context.Context, id string) (*review.Sheet, error)
 	// Value returns a page of a field that a sheet shows only in part, or one of its values. It records that the
@@ -151,9 +152,13 @@ func (c *Call) ownChanges(found []*change.Change) []*change.Change {
 	return slices.DeleteFunc(found, func(one *change.Change) bool { _, err := c.own(one, nil); return err != nil })
 }
 
-func (d *reviewer) scopeFilter(c *Call, f change.Filter) change.Filter {
+// scopeFilter limits f to what the reviewer may find.
+func (d *reviewer) scopeFilter(c *Call, f change.Filter) (change.Filter, error) {
 	f.Schemas = c.policy.Schemas(c.who)
 	if f.Text = strings.TrimSpace(f.Text); f.Text != "" {
+		if err := review.CheckSearch(f.Text); err != nil {
+			return f, err
+		}
 		f.Sees = review.FindsIn(review.VisibilityOf(c.policy, d.who, d.gateway.masks))
 	}
 	if d.who.Tenant != "" {
@@ -162,15 +167,18 @@ func (d *reviewer) scopeFilter(c *Call, f change.Filter) change.Filter {
 	if f.For != "" { // the filter can only select the caller's own decisions
 		f.For, f.Own = change.PartyOf(d.who).Human(), d.gateway.options.Changes.Single()
 	}
-	return f
+	return f, nil
 }
 
 // Queue implements Reviewer.
 func (d *reviewer) Queue(ctx context.Context, f change.Filter) (rows []review.Row, more bool, err error) {
 	err = d.do(ctx, "list", func(ctx context.Context, c *Call) error {
+		f, err := d.scopeFilter(c, f)
+		if err != nil {
+			return err
+		}
 		var found []*change.Change
-		var err error
-		if found, more, err = d.gateway.options.Changes.Store().List(ctx, d.scopeFilter(c, f)); err != nil {
+		if found, more, err = d.gateway.options.Changes.Store().List(ctx, f); err != nil {
 			return storeError(err)
 		}
 		seen := review.VisibilityOf(c.policy, d.who, d.gateway.masks)
@@ -196,14 +204,17 @@ func storeError(err error) error {
 }
 
 // Counts implements Reviewer.
-func (d *reviewer) Counts(ctx context.Context, f change.Filter) (counts map[change.State]int, err error) {
+func (d *reviewer) Counts(ctx context.Context, f change.Filter) (all, mine map[change.State]int, err error) {
 	err = d.do(ctx, "count", func(ctx context.Context, c *Call) (err error) {
-		if counts, err = d.gateway.options.Changes.Store().Counts(ctx, d.scopeFilter(c, f)); err != nil {
+		if f, err = d.scopeFilter(c, f); err != nil {
+			return err
+		}
+		if all, mine, err = d.gateway.options.Changes.Store().Counts(ctx, f); err != nil {
 			return storeError(err)
 		}
 		return nil
 	})
-	return counts, err
+	return all, mine, err
 }
 
 // Sheet implements Reviewer.

@@ -29,8 +29,9 @@ type Store interface {
 	// List returns the changes that match f, newest first, at most f.Limit, and whether there are more.
 	List(ctx context.Context, f Filter) (found []*Change, more bool, err error)
 
-	// Counts returns the number of changes that match f, by state. It ignores f's States, Before and Limit.
-	Counts(ctx context.Context, f Filter) (map[State]int, error)
+	// Counts returns the number of changes that match f, by state: all without regard to f.For, and those of f.For that
+	// have not ended. It ignores f's States, Before and Limit. A count of 1,001 means more than 1,000.
+	Counts(ctx context.Context, f Filter) (all, mine map[State]int, err error)
 
 	// Put and Swap store the audit records of the steps, if there are any, in the same transaction. The records go to
 	// the outbox, and stay there until they are in the audit log. With Log they go directly to the log, which the store

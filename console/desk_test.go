@@ -120,19 +120,22 @@ func fits(s *review.Sheet, f change.Filter) bool {
 		(f.Class == "" || slices.Contains(s.Classes, f.Class)) && strings.Contains(text, strings.ToLower(f.Text))
 }
 
-func (d desk) Counts(_ context.Context, f change.Filter) (map[change.State]int, error) {
-	if f.For != "" {
-		f.For = d.who.Owner
-	}
+func (d desk) Counts(_ context.Context, f change.Filter) (all, mine map[change.State]int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	out := map[change.State]int{}
+	all, mine = map[change.State]int{}, map[change.State]int{}
+	every := f
+	every.For = ""
+	f.For = d.who.Owner
 	for _, s := range d.sheets {
-		if fits(s, f) {
-			out[s.State]++
+		if fits(s, every) {
+			all[s.State]++
+		}
+		if fits(s, f) && !s.State.IsFinal() {
+			mine[s.State]++
 		}
 	}
-	return out, d.err
+	return all, mine, d.err
 }
 
 func (d desk) Sheet(_ context.Context, id string) (*review.Sheet, error) {

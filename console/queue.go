@@ -24,19 +24,22 @@ type queuePage struct {
 	Any      bool   // a filter other than the state is set
 	Batch    bool   // some changes can be approved together
 	In       string // the address of the queue, for pages that link back to it
-	Waiting  int    // number of changes that wait for other people, if none wait for the visitor
+	Waiting  chip   // the changes that wait for other people, if none wait for the visitor
 	Cleared  string // if a search found nothing: the address of the queue without it
 	Other    chip   // if a search found nothing in this state: the link to what it found in all states
 	Searched string // if a search found nothing: the states in which it looked
 }
 
 // A chip is a link that filters or groups a list. Here is true if the page already shows the target of the link.
-// Count is 0 if nothing is counted.
+// Count is 0 if nothing is counted. Further is true if there are more than Count.
 type chip struct {
-	Href, Label string
-	Count       int
-	Here        bool
+	Href, Label   string
+	Count         int
+	Further, Here bool
 }
+
+// Number returns the count, with a plus if there are more.
+func (c chip) Number() string { return countText(c.Count) + map[bool]string{true: "+"}[c.Further] }
 
 // A group is a series of similar changes. Most groups contain one change.
 type group struct {
@@ -84,7 +87,7 @@ func (c *Console) queue(v *visit) error {
 	p := queuePage{Filter: a, Chips: chips, By: by(a), Any: a.IsNarrowed()}
 	p.Saved = savedFilters(v)
 	if len(rows) == 0 && a.State == queueMine {
-		p.Waiting = chips[1].Count
+		p.Waiting = chips[1]
 	}
 	if len(rows) == 0 && a.Text != "" {
 		cleared := a
@@ -111,32 +114,32 @@ func (c *Console) queue(v *visit) error {
 	return c.render(v, "queue", frame{Title: "Changes", At: Path + "/changes", Page: p, Live: true})
 }
 
+// mostCounted is the largest exact count of a state. See bailiwick.Reviewer.
+const mostCounted = 1000
+
 // chips returns the links that filter by state, with counts.
 func (c *Console) chips(v *visit, a queueFilter, f change.Filter) ([]chip, error) {
-	f.States, f.Before, f.For = nil, "", ""
-	all, err := c.reviewer(v).Counts(v.ctx(), f)
-	if err != nil {
-		return nil, err
-	}
-	f.For = "me"
-	mine, err := c.reviewer(v).Counts(v.ctx(), f)
+	f.States, f.Before, f.For = nil, "", "me"
+	all, mine, err := c.reviewer(v).Counts(v.ctx(), f)
 	if err != nil {
 		return nil, err
 	}
 	var out []chip
 	for _, s := range queueStates() {
-		counts, n := all, 0
+		counts := all
 		if s.Key == queueMine {
 			counts = mine
 		}
-		for state, count := range counts {
-			if s.States == nil || slices.Contains(s.States, state) {
-				n += count
-			}
-		}
 		to := a
 		to.State, to.Before = s.Key, ""
-		out = append(out, chip{Href: address(to), Label: s.Label, Count: n, Here: s.Key == a.State})
+		one := chip{Href: address(to), Label: s.Label, Here: s.Key == a.State}
+		for state, count := range counts {
+			if s.States == nil || slices.Contains(s.States, state) {
+				one.Count += min(count, mostCounted)
+				one.Further = one.Further || count > mostCounted
+			}
+		}
+		out = append(out, one)
 	}
 	return out, nil
 }

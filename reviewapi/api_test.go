@@ -52,9 +52,9 @@ func (d desk) Queue(_ context.Context, f change.Filter) ([]review.Row, bool, err
 	_, err := d.did("queue %+v", f)
 	return []review.Row{{ID: "02"}, {ID: "01"}}, f.Limit == 2, err
 }
-func (d desk) Counts(_ context.Context, f change.Filter) (map[change.State]int, error) {
-	_, err := d.did("counts %v", f.States)
-	return map[change.State]int{change.Pending: 3}, err
+func (d desk) Counts(_ context.Context, f change.Filter) (all, mine map[change.State]int, err error) {
+	_, err = d.did("counts %v", f.States)
+	return map[change.State]int{change.Pending: 3}, map[change.State]int{change.Pending: 2}, err
 }
 func (d desk) Sheet(_ context.Context, id string) (*review.Sheet, error) {
 	return d.did("sheet %s", id)
@@ -232,6 +232,7 @@ func TestRequests(t *testing.T) {
 		{"GET", "/api/changes?a=%zz", "", invalid("the query of the URL is not well formed", ""), ""},
 		{"GET", "/api/changes", "{}", invalid("a GET has no body", ""), ""},
 		{"GET", "/api/changes/counts?state=pending", "", `200 {"pending":3}`, "counts [pending]"},
+		{"GET", "/api/changes/counts?for=me", "", `200 {"pending":2}`, "counts []"},
 		{"GET", "/api/changes/01AB?x=1", "", invalid(`there is no parameter "x" here`, ""), ""},
 		{"GET", "/api/changes/01AB", "", sheet, "sheet 01AB"},
 		{"GET", at + "value?item=0&field=2&page=3&digest=d", "", `200 {"change_id":"01AB","digest":"","title":"","class":"","item":0,"field":0,"path":"","words":null,"page":1,"pages":1}`,

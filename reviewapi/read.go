@@ -306,7 +306,11 @@ func counts(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, 
 	if err != nil {
 		return nil, err
 	}
-	return reviewer.Counts(ctx, f)
+	all, mine, err := reviewer.Counts(ctx, f)
+	if f.For != "" {
+		return mine, err
+	}
+	return all, err
 }
 
 func show(ctx context.Context, reviewer bailiwick.Reviewer, r *request) (any, error) {

@@ -1,13 +1,16 @@
 package review
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/plan"
 	"github.com/bailiwick-dev/bailiwick/policy"
+	"github.com/bailiwick-dev/bailiwick/problem"
 	"github.com/bailiwick-dev/bailiwick/schema"
 	"github.com/bailiwick-dev/bailiwick/value"
 )
@@ -101,6 +104,19 @@ func FindsIn(visibility func(class string) Visibility) func(class, field string)
 		_, seen := s.Fields[field]
 		return seen && s.Masks[field] == nil
 	}
+}
+
+// maxSearchWords is the number of words that the stores look up in one search.
+const maxSearchWords = 16
+
+// CheckSearch returns an error for a search with more words than the stores look up.
+func CheckSearch(text string) error {
+	n := len(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }))
+	if n <= maxSearchWords {
+		return nil
+	}
+	return &problem.Error{Code: problem.InvalidArgument, Kind: "search_words", Detail: fmt.Sprintf("the search has %d words. At most %d can be looked up", n, maxSearchWords),
+		Suggestion: "search for the words that few other changes have, such as a number or a name"}
 }
 
 // VisibilityDoubts returns the doubts recorded when a change was proposed. It includes details only if the reviewer

@@ -14,6 +14,7 @@ import (
 type ChangeQueries struct {
 	Schema   string           // the prefix of table names, with its dot
 	Contains string           // the function that returns a positive number if its first argument contains the second
+	Words    string           // the FROM clause that reads the words of c.search: as e.value, of the place l.place
 	Least    string           // the function that returns the smaller of two numbers
 	Numbered bool             // whether placeholders are $1, $2, … instead of ?
 	Bytes    func(string) any // returns an argument for a column that can contain any bytes
@@ -68,14 +69,18 @@ func (d ChangeQueries) List(f change.Filter, known Lexicon) ChangeLookup {
 	return b.ask(d)
 }
 
-// Counts returns the query for the number of changes that match f, by state. A
-// search counts at most mostCounted changes of each state.
+// Counts returns the query for the number of changes that match f, by state. A row has two numbers: of all without regard
+// to f.For, and of those of f.For that have not ended. It counts at most mostCounted+1 changes of each state.
 func (d ChangeQueries) Counts(f change.Filter, known Lexicon) ChangeLookup {
 	f.States = nil
+	every := f
+	every.For = ""
 	var b builder
 	if f.Text != "" && known.rare() {
-		b.add(`SELECT c.state, `+d.Least+`(count(*), ?) FROM `, mostCounted)
-		d.found(&b, f, known)
+		b.add(`SELECT c.state, `+d.Least+`(count(*), ?), `+d.Least+`(sum(CASE WHEN c.state IN (`+openStates()+`)`, mostCounted+1)
+		d.decidable(&b, f)
+		b.add(` THEN `+strconv.Itoa(min(len(f.For), 1))+` ELSE 0 END), ?) FROM `, mostCounted+1)
+		d.found(&b, every, known)
 		b.add(` GROUP BY c.state`)
 		return b.ask(d)
 	}
@@ -83,16 +88,34 @@ func (d ChangeQueries) Counts(f change.Filter, known Lexicon) ChangeLookup {
 		if i > 0 {
 			b.add(` UNION ALL `)
 		}
-		if f.Text != "" {
-			b.add(`SELECT '` + string(state) + `', count(*) FROM (SELECT 1 FROM ` + d.from(f) + ` WHERE `)
-			d.where(&b, f, state, known)
-			b.add(` LIMIT ?) AS s`+strconv.Itoa(i), mostCounted)
+		b.add(`SELECT '` + string(state) + `', `)
+		d.count(&b, every, state, known)
+		b.add(`, `)
+		if f.For == "" || state.IsFinal() {
+			b.add(`0`)
 			continue
 		}
-		b.add(`SELECT '` + string(state) + `', count(*) FROM ` + d.from(f) + ` WHERE `)
-		d.where(&b, f, state, known)
+		d.count(&b, f, state, known)
 	}
 	return b.ask(d)
+}
+
+// count adds the number of changes in a state that match f.
+func (d ChangeQueries) count(b *builder, f change.Filter, state change.State, known Lexicon) {
+	b.add(`(SELECT count(*) FROM (SELECT 1 FROM ` + d.from(f) + ` WHERE `)
+	d.where(b, f, state, known)
+	b.add(` LIMIT ?) AS n)`, mostCounted+1)
+}
+
+// openStates returns the states of changes that have not ended, as a list in SQL.
+func openStates() string {
+	var open []string
+	for _, state := range change.States() {
+		if !state.IsFinal() {
+			open = append(open, `'`+string(state)+`'`)
+		}
+	}
+	return strings.Join(open, ", ")
 }
 
 // Due returns the query for the ids of changes that need work at the time now. The argument now has the database's
@@ -185,14 +208,20 @@ func (d ChangeQueries) conditions(b *builder, f change.Filter, known Lexicon) {
 	if f.Risk != "" {
 		b.add(` AND c.risk = ?`, word(string(f.Risk)))
 	}
-	if f.For != "" {
-		b.add(` AND `+d.Contains+`(c.closed, ?) = 0`, word(mark(approver, f.For)))
-		if !f.Own {
-			b.add(` AND `+d.Contains+`(c.closed, ?) = 0`, word(mark(author, f.For)))
-		}
-	}
+	d.decidable(b, f)
 	if f.Text != "" {
 		d.words(b, f, known)
+	}
+}
+
+// decidable adds the condition that f.For may decide about a change.
+func (d ChangeQueries) decidable(b *builder, f change.Filter) {
+	if f.For == "" {
+		return
+	}
+	b.add(` AND `+d.Contains+`(c.closed, ?) = 0`, word(mark(approver, f.For)))
+	if !f.Own {
+		b.add(` AND `+d.Contains+`(c.closed, ?) = 0`, word(mark(author, f.For)))
 	}
 }
 

@@ -1,13 +1,14 @@
 package store
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 )
 
-// common is the number of entries from which a word counts as common, and mostCounted the largest count of a search.
+// common is the number of entries from which a word counts as common, and mostCounted the largest exact count.
 const common, mostCounted = 5000, 1000
 
 // A Lexicon is what a store knows about the words of a search: its places, and for each word whether it is common.
@@ -27,19 +28,28 @@ func (l Lexicon) rare() bool {
 	return false
 }
 
-// Weigh returns the query that tells which words of f.Text are common. It has a row for each of them.
-func (d ChangeQueries) Weigh(f change.Filter) (ChangeLookup, bool) {
+// Weigh returns the query that tells which words of f.Text are common in the places that f.Sees. It has a row for each
+// of them.
+func (d ChangeQueries) Weigh(f change.Filter, places []Place) (ChangeLookup, bool) {
 	all, ok := terms(f.Text)
+	visible := visiblePlaces(f, places)
+	if !ok || len(visible) == 0 {
+		return ChangeLookup{}, false
+	}
+	in := ""
+	if len(visible) < len(places) {
+		in = ` AND w.place IN (` + strings.Join(visible, ", ") + `)`
+	}
 	var b builder
 	for i, t := range all {
 		if i > 0 {
 			b.add(` UNION ALL `)
 		}
-		b.add(`SELECT `+strconv.Itoa(i)+` AS n, count(*) >= `+strconv.Itoa(common)+` FROM (SELECT 1 FROM `+d.Schema+`change_word AS w WHERE `+between+` LIMIT `+strconv.Itoa(common)+`) AS t`,
+		b.add(`SELECT `+strconv.Itoa(i)+` AS n, count(*) >= `+strconv.Itoa(common)+` FROM (SELECT 1 FROM `+d.Schema+`change_word AS w WHERE `+between+in+` LIMIT `+strconv.Itoa(common)+`) AS t`,
 			t.whole, t.whole+last)
 	}
 	b.add(` ORDER BY n`)
-	return b.ask(d), ok
+	return b.ask(d), true
 }
 
 // between selects the entries that begin with a text, and last follows all texts with the same beginning.
@@ -74,23 +84,55 @@ func (d ChangeQueries) words(b *builder, f change.Filter, known Lexicon) {
 		b.add(` AND 1 = 0`)
 		return
 	}
-	in := ` AND w.place IN (` + strings.Join(visible, ", ") + `)`
+	in := strings.Join(visible, ", ")
 	for i, t := range all {
-		if known.Common[i] && len(visible) == len(known.Places) {
-			d.commonTerm(b, t)
-			continue
+		switch {
+		case !known.Common[i]:
+			d.term(b, t, ` AND w.place IN (`+in+`)`)
+		case len(visible) == len(known.Places):
+			d.commonTerm(b, t, "")
+		default:
+			d.commonTerm(b, t, in)
 		}
-		d.term(b, t, in)
 	}
 }
 
-// commonTerm adds the condition that the text of a change has t. The text has all places, so the reviewer must see all.
-func (d ChangeQueries) commonTerm(b *builder, t term) {
-	b.add(` AND (`+d.Contains+`(c.search, ?) > 0`, `"`+t.whole)
+// commonTerm adds the condition that the text of a change has t, as term does by the index. in are the places in which
+// the reviewer sees words, or "" for all. The changes are then read from the newest on, until there are enough.
+func (d ChangeQueries) commonTerm(b *builder, t term, in string) {
+	b.add(` AND (`)
+	d.has(b, t.whole, false, in)
+	if t.parts != nil {
+		b.add(` OR `)
+		for i, part := range t.parts {
+			d.has(b, part, i < len(t.parts)-1, in)
+			b.add(map[bool]string{true: ` AND `}[i < len(t.parts)-1])
+		}
+	}
 	for _, state := range t.states() {
 		b.add(` OR c.state = '` + state + `'`)
 	}
 	b.add(`)`)
+}
+
+// has adds the condition that c.search has a word in the places in, or a word that begins with text unless whole.
+func (d ChangeQueries) has(b *builder, text string, whole bool, in string) {
+	quoted, err := json.Marshal(text)
+	if err != nil { // texts can always be encoded
+		quoted = nil
+	}
+	end := text + last
+	if !whole {
+		quoted = quoted[:max(len(quoted)-1, 0)]
+	} else {
+		end = text + "\x01"
+	}
+	if in == "" {
+		b.add(d.Contains+`(c.search, ?) > 0`, string(quoted))
+		return
+	}
+	b.add(`CASE WHEN `+d.Contains+`(c.search, ?) > 0 AND substr(c.search, 1, 1) = '{' THEN EXISTS (SELECT 1 FROM `+d.Words+` WHERE l.place IN (`+in+
+		`) AND e.value >= ? AND e.value < ?) ELSE 1 = 0 END`, string(quoted), text, end)
 }
 
 // term adds the condition that a change has t: as the beginning of a word, in all of its parts, or as its state.
@@ -128,4 +170,20 @@ func quoted(state string) string {
 		}
 	}
 	return state
+}
+
+// A ChangeCount is a row of ChangeQueries.Counts.
+type ChangeCount struct {
+	State     string
+	All, Mine int
+}
+
+// AddTo adds n to the counts of its state.
+func (n ChangeCount) AddTo(all, mine map[change.State]int) {
+	if n.All > 0 {
+		all[change.State(n.State)] = n.All
+	}
+	if n.Mine > 0 {
+		mine[change.State(n.State)] = n.Mine
+	}
 }

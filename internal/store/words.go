@@ -144,11 +144,14 @@ type term struct {
 	parts []string // if it has several parts, such as 377 of PAY-377: the parts, all of which may be found instead
 }
 
-// terms returns the words of a search. ok is false if it has too many, or a word without a letter or digit.
+// terms returns the words of a search. ok is false if it has none, or more than review.CheckSearch allows.
 func terms(text string) (out []term, ok bool) {
 	for _, chunk := range strings.FieldsFunc(word(text), isSpace) {
 		t := term{whole: entryOf(strings.TrimFunc(chunk, func(r rune) bool { return !isPart(r) }))}
-		if t.whole == "" || len(out) == maxTerms {
+		if t.whole == "" {
+			continue // a dash or another sign is found nowhere
+		}
+		if len(out) == maxTerms {
 			return nil, false
 		}
 		if parts := strings.FieldsFunc(t.whole, func(r rune) bool { return !isPart(r) }); len(parts) > 1 {

@@ -16,7 +16,9 @@ import (
 )
 
 // asking is the SQL dialect of this store's statements about changes.
-var asking = store.ChangeQueries{Schema: "bailiwick.", Contains: "strpos", Least: "least", Numbered: true, Bytes: func(s string) any { return []byte(s) }}
+var asking = store.ChangeQueries{Schema: "bailiwick.", Contains: "strpos", Least: "least", Numbered: true, Bytes: func(s string) any { return []byte(s) },
+	Words: `jsonb_each(c.search::jsonb) AS p JOIN bailiwick.change_place AS l ON l.name = p.key
+		CROSS JOIN LATERAL (SELECT v COLLATE "C" AS value FROM jsonb_array_elements_text(p.value) AS j (v)) AS e`}
 
 // Now implements change.Store, with the database's time.
 func (s *Store) Now(ctx context.Context) (at time.Time, err error) {
@@ -174,10 +176,10 @@ func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bo
 }
 
 // Counts implements change.Store.
-func (s *Store) Counts(ctx context.Context, f change.Filter) (out map[change.State]int, err error) {
+func (s *Store) Counts(ctx context.Context, f change.Filter) (all, mine map[change.State]int, err error) {
 	known, err := s.lexicon(ctx, f)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ask := asking.Counts(f, known)
 	err = s.again(ctx, "count the changes", func(ctx context.Context) error {
@@ -185,18 +187,12 @@ func (s *Store) Counts(ctx context.Context, f change.Filter) (out map[change.Sta
 		if err != nil {
 			return err
 		}
-		out = map[change.State]int{}
-		var state string
-		var n int
-		_, err = pgx.ForEachRow(rows, []any{&state, &n}, func() error {
-			if n > 0 {
-				out[change.State(state)] = n
-			}
-			return nil
-		})
+		all, mine = map[change.State]int{}, map[change.State]int{}
+		var n store.ChangeCount
+		_, err = pgx.ForEachRow(rows, []any{&n.State, &n.All, &n.Mine}, func() error { n.AddTo(all, mine); return nil })
 		return err
 	})
-	return out, err
+	return all, mine, err
 }
 
 // Waiting returns the number and the age of pending changes by source and risk.

@@ -11,8 +11,7 @@ import (
 
 // lexicon returns what the store knows about the words that f searches for.
 func (s *Store) lexicon(ctx context.Context, f change.Filter) (known store.Lexicon, err error) {
-	ask, ok := asking.Weigh(f)
-	if !ok {
+	if f.Text == "" {
 		return known, nil
 	}
 	err = s.again(ctx, "weigh words", func(ctx context.Context) error {
@@ -23,10 +22,14 @@ func (s *Store) lexicon(ctx context.Context, f change.Filter) (known store.Lexic
 		if known.Places, err = pgx.AppendRows([]store.Place(nil), rows, pgx.RowToStructByPos[store.Place]); err != nil {
 			return err
 		}
+		known.Common = nil
+		ask, ok := asking.Weigh(f, known.Places)
+		if !ok {
+			return nil
+		}
 		if rows, err = s.pool.Query(ctx, ask.Text, ask.Args...); err != nil {
 			return err
 		}
-		known.Common = nil
 		var n int
 		var common bool
 		_, err = pgx.ForEachRow(rows, []any{&n, &common}, func() error { known.Common = append(known.Common, common); return nil })

@@ -12,7 +12,8 @@ import (
 )
 
 // asking is the SQL dialect of this store's statements about changes.
-var asking = store.ChangeQueries{Contains: "instr", Least: "min", Bytes: func(s string) any { return s }}
+var asking = store.ChangeQueries{Contains: "instr", Least: "min", Bytes: func(s string) any { return s },
+	Words: `json_each(c.search) AS p JOIN change_place AS l ON l.name = p.key JOIN json_each(p.value) AS e`}
 
 // Now implements change.Store, with this machine's time. All processes that share the file run on it.
 func (s *Store) Now(ctx context.Context) (time.Time, error) { return now(), ctx.Err() }
@@ -193,29 +194,26 @@ func (s *Store) List(ctx context.Context, f change.Filter) ([]*change.Change, bo
 }
 
 // Counts implements change.Store.
-func (s *Store) Counts(ctx context.Context, f change.Filter) (map[change.State]int, error) {
+func (s *Store) Counts(ctx context.Context, f change.Filter) (all, mine map[change.State]int, err error) {
 	known, err := s.lexicon(ctx, f)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := map[change.State]int{}
 	ask := asking.Counts(f, known)
 	rows, err := s.read.QueryContext(ctx, ask.Text, ask.Args...)
 	if err != nil {
-		return nil, s.operatorError("count the changes", err)
+		return nil, nil, s.operatorError("count the changes", err)
 	}
 	defer rows.Close()
+	all, mine = map[change.State]int{}, map[change.State]int{}
 	for rows.Next() {
-		var state change.State
-		var n int
-		if err := rows.Scan(&state, &n); err != nil {
-			return nil, s.operatorError("count the changes", err)
+		var n store.ChangeCount
+		if err := rows.Scan(&n.State, &n.All, &n.Mine); err != nil {
+			return nil, nil, s.operatorError("count the changes", err)
 		}
-		if n > 0 {
-			out[state] = n
-		}
+		n.AddTo(all, mine)
 	}
-	return out, s.changeFailure("count the changes", rows.Err())
+	return all, mine, s.changeFailure("count the changes", rows.Err())
 }
 
 // Waiting returns the number and the age of pending changes by source and risk.

@@ -10,8 +10,7 @@ import (
 
 // lexicon returns what the store knows about the words that f searches for.
 func (s *Store) lexicon(ctx context.Context, f change.Filter) (known store.Lexicon, err error) {
-	ask, ok := asking.Weigh(f)
-	if !ok {
+	if f.Text == "" {
 		return known, nil
 	}
 	places, err := s.read.QueryContext(ctx, `SELECT place, name FROM change_place`)
@@ -28,6 +27,10 @@ func (s *Store) lexicon(ctx context.Context, f change.Filter) (known store.Lexic
 	}
 	if err := places.Err(); err != nil {
 		return known, s.operatorError("read the places of words", err)
+	}
+	ask, ok := asking.Weigh(f, known.Places)
+	if !ok {
+		return known, nil
 	}
 	rows, err := s.read.QueryContext(ctx, ask.Text, ask.Args...)
 	if err != nil {

@@ -1,11 +1,14 @@
 package endtoend
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
+	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
 // TestFound checks that a reviewer finds a change by what is on the screen: names, values, agents, people and states.
@@ -44,10 +47,21 @@ func TestFound(t *testing.T) {
 			want int
 		}{"ben": {ben, tt.ben}, "cleo": {cleo, tt.cleo}, "globex": {other, tt.globex}} {
 			rows, _, err := c.r.Queue(t.Context(), change.Filter{Text: tt.text})
-			counts, failed := c.r.Counts(t.Context(), change.Filter{Text: tt.text})
+			counts, _, failed := c.r.Counts(t.Context(), change.Filter{Text: tt.text})
 			if len(rows) != c.want || counts[change.Pending] != c.want || err != nil || failed != nil {
 				t.Errorf("%s finds %d, counts %v for %q, want %d; %v, %v", name, len(rows), counts, tt.text, c.want, err, failed)
 			}
+		}
+	}
+	words := strings.Repeat("pending ", 16)
+	if rows, _, err := ben.Queue(t.Context(), change.Filter{Text: words}); len(rows) != 1 || err != nil {
+		t.Errorf("16 words: %d changes, %v", len(rows), err)
+	}
+	_, _, listed := ben.Queue(t.Context(), change.Filter{Text: words + "more"})
+	_, _, counted := ben.Counts(t.Context(), change.Filter{Text: words + "more"})
+	for _, err := range []error{listed, counted} {
+		if p, ok := errors.AsType[*problem.Error](err); !ok || p.Kind != "search_words" || !strings.Contains(p.Detail, "17 words. At most 16") {
+			t.Errorf("17 words: %v", err)
 		}
 	}
 }

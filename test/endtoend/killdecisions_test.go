@@ -258,7 +258,7 @@ func killDecider(order string) error {
 func wantDecided(t *testing.T, kept keeper) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		counts, err := kept.Counts(t.Context(), change.Filter{})
+		counts, _, err := kept.Counts(t.Context(), change.Filter{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -158,7 +158,7 @@ func TestSchemasReview(t *testing.T) {
 		_, err = ben.Renew(t.Context(), s.ID)
 		none("renew", err)
 		rows, more, err := ben.Queue(t.Context(), change.Filter{})
-		counts, failed := ben.Counts(t.Context(), change.Filter{})
+		counts, _, failed := ben.Counts(t.Context(), change.Filter{})
 		events, wrong := ben.Events(t.Context(), 0)
 		if got := fmt.Sprint(len(rows), more, err, counts[change.Pending], failed, len(events), wrong); got != "0 false <nil> 0 <nil> 0 <nil>" {
 			t.Errorf("a reviewer of %q: %s", tenant, got)
@@ -166,7 +166,7 @@ func TestSchemasReview(t *testing.T) {
 	}
 	ann := o.reviewer("acme")
 	rows, _, err := ann.Queue(t.Context(), change.Filter{})
-	counts, failed := ann.Counts(t.Context(), change.Filter{})
+	counts, _, failed := ann.Counts(t.Context(), change.Filter{})
 	events, wrong := ann.Events(t.Context(), 0)
 	if got := fmt.Sprint(len(rows), err, counts[change.Pending], failed, len(events), wrong); got != "1 <nil> 1 <nil> 1 <nil>" {
 		t.Errorf("the reviewer: %s", got)

@@ -47,7 +47,7 @@ func Benchmark(b *testing.B, s Store) {
 	for name, f := range map[string]change.Filter{"all": {}, "of a tenant": {Tenanted: true, Tenant: "zen"}} {
 		b.Run("counts/"+name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := s.Counts(b.Context(), f); err != nil {
+				if _, _, err := s.Counts(b.Context(), f); err != nil {
 					b.Fatal(err)
 				}
 			}

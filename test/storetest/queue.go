@@ -221,8 +221,8 @@ func testQueue(t *testing.T, open Open) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", f, diff)
 		}
-		if n, err := s.Counts(ctx, f); err != nil || !cmp.Equal(n, counts) {
-			t.Errorf("%+v: counted %v, want %v; %v", f, n, counts, err)
+		if n, mine, err := s.Counts(ctx, f); err != nil || !cmp.Equal(n, counts) || len(mine) > 0 {
+			t.Errorf("%+v: counted %v and %v, want %v; %v", f, n, mine, counts, err)
 		}
 	}
 	testWaiting(t, other, all)

@@ -60,6 +60,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("changes for a person", func(t *testing.T) { testFor(t, open) })
 	t.Run("changes filed too fast", func(t *testing.T) { testFast(t, open) })
 	t.Run("changes asked for", func(t *testing.T) { testQueue(t, open) })
+	t.Run("changes counted", func(t *testing.T) { testCounts(t, open) })
 	t.Run("changes due", func(t *testing.T) { testDue(t, open) })
 	t.Run("events of two handles", func(t *testing.T) { testEvents(t, open) })
 	t.Run("events waited for", func(t *testing.T) { testAwait(t, open) })

@@ -123,8 +123,11 @@ func testFor(t *testing.T, open Open) {
 		for _, c := range found {
 			got = append(got, c.ID)
 		}
-		if counts, failed := s.Counts(t.Context(), tt.f); !cmp.Equal(tt.want, got) || err != nil || failed != nil || counts[change.Pending] != len(tt.want) {
-			t.Errorf("%+v: %v, %v, %v, %v", tt.f, got, err, failed, counts)
+		for _, text := range []string{"", "bot"} {
+			tt.f.Text = text
+			if all, mine, failed := s.Counts(t.Context(), tt.f); !cmp.Equal(tt.want, got) || err != nil || failed != nil || mine[change.Pending] != len(tt.want) || all[change.Pending] != 3 {
+				t.Errorf("%+v: %v, %v, %v, %v of %v", tt.f, got, err, failed, mine, all)
+			}
 		}
 	}
 }
