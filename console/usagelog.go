@@ -18,13 +18,13 @@ type usageSearch struct {
 	Tool     string
 	Class    string
 	Outcome  string
-	Text     string // a substring of the code, the kind, the correlation or the change ID
+	Text     string // a substring of the code or the kind, or the beginning of the correlation or the change ID
 	Tenant   string // the tenant of the reader, if Tenanted
 	Tenanted bool
 	People   bool  // also calls of people
 	Before   int64 // a Seq: the list contains only older records. 0 means all
 	Limit    int   // maximum number of records in the list
-	Most     int   // maximum number of records read. 0 means 100,000
+	Most     int   // how much is read at most: a record counts as one, and as direct if it has no summary. 0 means mostUsage
 }
 
 // A usageFound is the result of a usageSearch.
@@ -32,9 +32,12 @@ type usageFound struct {
 	Records []audit.Record // newest first
 	More    bool           // there are older records
 	Sums    usageSums
-	Read    int       // records read
+	Read    int       // records read for the sums
 	Cut     bool      // Most was reached: Sums cover only the time since Since
 	Since   time.Time // the time of the oldest record read
+	Until   time.Time // the end of the period
+	Short   bool      // Most was reached before the list was full: it covers only the time since Listed
+	Listed  time.Time // the time of the oldest record read for the list
 	Damaged int64     // the Seq of an unreadable record that ended the search, or 0
 }
 
@@ -69,21 +72,38 @@ type reading struct {
 	tools  map[string]*usageSum // by name
 	agents map[string]*usageSum // by principal
 	step   time.Duration        // an hour or a day
+	spent  int                  // of Most, for the sums
+	listed int                  // of Most, for the list
 }
 
-const mostUsage = 100_000
+// mostUsage is usageSearch.Most by default. direct is what a record without a summary counts: reading it takes so much
+// longer.
+const mostUsage, direct = 500_000, 5
 
-// searchUsage searches log for records that match s.
+// A summarized log finds records by summaries. See store.BlockStore.
+type summarized interface {
+	Search(ctx context.Context, period [2]time.Time, before int64, words map[string]string, yield func(*audit.Record) bool) error
+	RecordsAt(ctx context.Context, numbers []int64) ([]audit.Record, error)
+}
+
+// searchUsage searches log for records that match s. It reads the newest records for the sums and, if the list begins
+// elsewhere, the records from there on.
 func searchUsage(ctx context.Context, log audit.Reader, s usageSearch) (usageFound, error) {
 	s.Most = cmp.Or(s.Most, mostUsage)
-	r := reading{search: s, found: &usageFound{}, times: map[int64]*usageSum{}, tools: map[string]*usageSum{}, agents: map[string]*usageSum{}, step: 24 * time.Hour}
+	r := reading{search: s, found: &usageFound{Until: s.To}, times: map[int64]*usageSum{}, tools: map[string]*usageSum{}, agents: map[string]*usageSum{}, step: 24 * time.Hour}
 	if s.To.Sub(s.From) <= 48*time.Hour {
 		r.step, r.found.Sums.Hourly = time.Hour, true
 	}
 	for at := s.From.Truncate(r.step); at.Before(s.To); at = at.Add(r.step) {
 		r.times[at.Unix()] = &usageSum{At: at}
 	}
-	err := log.Backwards(ctx, audit.Last, r.take)
+	err := s.walk(ctx, log, 0, func(rec *audit.Record) bool { return (s.Before != 0 || r.list(rec)) && r.sum(rec) })
+	if err == nil && s.Before != 0 {
+		err = s.walk(ctx, log, s.Before, r.list)
+	}
+	if err == nil {
+		err = r.complete(ctx, log)
+	}
 	if damage, ok := errors.AsType[*audit.Damage](err); ok {
 		r.found.Damaged, err = damage.Seq, nil
 	}
@@ -97,51 +117,109 @@ func searchUsage(ctx context.Context, log audit.Reader, s usageSearch) (usageFou
 	return *r.found, nil
 }
 
-// take processes one record. It reports whether to continue.
-func (r *reading) take(rec audit.Record) bool {
-	if rec.Step != "" && rec.Time.Before(r.search.From) {
-		return true // a step can be recorded long after it happened
+// walk passes records that may match s to yield, the newest first.
+func (s *usageSearch) walk(ctx context.Context, log audit.Reader, before int64, yield func(*audit.Record) bool) error {
+	if log, ok := log.(summarized); ok {
+		words := map[string]string{"agent": s.Agent, "tool": s.Tool, "class": s.Class, "outcome": s.Outcome, "text": s.Text}
+		if s.Tenanted {
+			words["tenant"] = s.Tenant
+		}
+		return log.Search(ctx, [2]time.Time{s.From, s.To}, before, words, yield)
 	}
-	if rec.Time.Before(r.search.From) {
-		return false // records are in chronological order, except for concurrent calls
+	return log.Backwards(ctx, audit.Last, func(rec audit.Record) bool {
+		switch {
+		case rec.Step != "" && rec.Time.Before(s.From): // a step can be recorded long after it happened
+			return true
+		case rec.Time.Before(s.From):
+			return false // records are in chronological order, except for concurrent calls
+		case before != 0 && rec.Seq >= before:
+			return true
+		}
+		return yield(&rec)
+	})
+}
+
+// weight returns what a record counts for Most.
+func weight(rec *audit.Record) int {
+	if rec.Hash == "" {
+		return 1
 	}
-	if r.found.Read == r.search.Most {
+	return direct
+}
+
+// sum adds a record to the sums. It returns false after Most.
+func (r *reading) sum(rec *audit.Record) bool {
+	if r.spent += weight(rec); r.spent > r.search.Most {
 		r.found.Cut = true
 		return false
 	}
 	r.found.Read++
 	r.found.Since = rec.Time
-	if !r.search.fits(&rec) {
+	if rec.Step != "" || !r.search.fits(rec) { // a step is not a call
 		return true
 	}
-	if r.search.Before == 0 || rec.Seq < r.search.Before {
-		if len(r.found.Records) < r.search.Limit {
-			r.found.Records = append(r.found.Records, rec)
-		} else {
-			r.found.More = true
-		}
-	}
-	if rec.Step != "" {
-		return true // not a call
-	}
-	r.found.Sums.Total.add(&rec)
+	r.found.Sums.Total.add(rec)
 	if day := r.times[rec.Time.Truncate(r.step).Unix()]; day != nil {
-		day.add(&rec)
+		day.add(rec)
 	}
-	sumFor(r.tools, rec.Tool).add(&rec)
+	sumFor(r.tools, rec.Tool).add(rec)
 	agent := sumFor(r.agents, rec.Principal)
 	agent.Owner = cmp.Or(agent.Owner, rec.Owner)
-	agent.add(&rec)
+	agent.add(rec)
 	return true
+}
+
+// list adds a record to the list. It returns false if the list is full and the sums are complete.
+func (r *reading) list(rec *audit.Record) bool {
+	if r.listed += weight(rec); r.listed > r.search.Most {
+		r.found.Short = !r.found.More
+		return r.search.Before == 0 // sum then ends the walk
+	}
+	r.found.Listed = rec.Time
+	switch {
+	case !r.search.fits(rec):
+	case len(r.found.Records) < r.search.Limit:
+		r.found.Records = append(r.found.Records, *rec)
+	default:
+		r.found.More = true
+	}
+	return !r.found.More || r.search.Before == 0
+}
+
+// complete replaces the summaries in the list by the records themselves. It fails at one that can't be read.
+func (r *reading) complete(ctx context.Context, log audit.Reader) error {
+	var numbers []int64
+	for _, rec := range r.found.Records {
+		if rec.Hash == "" {
+			numbers = append(numbers, rec.Seq)
+		}
+	}
+	from, ok := log.(summarized)
+	if !ok || len(numbers) == 0 {
+		return nil
+	}
+	whole, err := from.RecordsAt(ctx, numbers)
+	if err != nil {
+		return err
+	}
+	for _, rec := range whole {
+		i := slices.IndexFunc(r.found.Records, func(one audit.Record) bool { return one.Seq == rec.Seq && one.Hash == "" })
+		if i >= 0 {
+			r.found.Records[i] = rec
+		}
+	}
+	r.found.Records = slices.DeleteFunc(r.found.Records, func(one audit.Record) bool { return slices.Contains(numbers, one.Seq) && one.Hash == "" }) // archived meanwhile
+	return nil
 }
 
 func (s *usageSearch) fits(r *audit.Record) bool {
 	has := func(text, part string) bool {
 		return part == "" || strings.Contains(strings.ToLower(text), strings.ToLower(part))
 	}
+	begins := func(text string) bool { return strings.HasPrefix(strings.ToLower(text), strings.ToLower(s.Text)) }
 	return r.Checkpoint == "" && (s.People || !r.Person) && (!s.Tenanted || r.Tenant == s.Tenant) && r.Time.Before(s.To) &&
 		(has(r.Principal, s.Agent) || has(r.Owner, s.Agent)) && (s.Tool == "" || r.Tool == s.Tool) && has(r.Class, s.Class) &&
-		(s.Outcome == "" || r.Outcome == s.Outcome) && has(r.Code+" "+r.Kind+" "+r.Correlation+" "+r.Change, s.Text)
+		(s.Outcome == "" || r.Outcome == s.Outcome) && (has(r.Code, s.Text) || has(r.Kind, s.Text) || begins(r.Correlation) || begins(r.Change))
 }
 
 func sumFor(all map[string]*usageSum, name string) *usageSum {

@@ -44,7 +44,7 @@ func TestRun(t *testing.T) {
 		{"a tenant", usageSearch{From: start, To: end, Tenant: "acme", Tenanted: true}, "10 calls 1 refused 100 tokens 50 cost, 21 read, days 11, tools query_class:10"},
 		{"no tenant", usageSearch{From: start, To: end, Tenanted: true}, "0 calls 0 refused 0 tokens 0 cost, 21 read, days 11, tools"},
 		{"with people", usageSearch{From: start, To: end, People: true}, "21 calls 1 refused 200 tokens 100 cost, 21 read, days 11, tools aggregate:10 query_class:10 console/audit:1"},
-		{"too many", usageSearch{From: start, To: end, Most: 5}, "4 calls 0 refused 40 tokens 20 cost, 5 read, cut, days 11, tools aggregate:2 query_class:2"},
+		{"too many", usageSearch{From: start, To: end, Most: 5 * direct}, "4 calls 0 refused 40 tokens 20 cost, 5 read, cut, days 11, tools aggregate:2 query_class:2"},
 	} {
 		f, err := searchUsage(t.Context(), log, row.s)
 		if err != nil {

@@ -131,7 +131,7 @@ func about(people bool) http.HandlerFunc {
 // as "http://127.0.0.1:8420".
 func (s *Serving) Work(ctx context.Context, address string) (stop func()) {
 	s.plant.Address = address
-	ends := []func(){s.plant.Apply(ctx, s.log), s.plant.Describes(ctx, s.log), s.plant.Notify(ctx, address, s.log), s.plant.Tell(ctx, s.MCP, s.log), s.plant.Share(ctx, s.log)}
+	ends := []func(){s.plant.Apply(ctx, s.log), s.plant.Describes(ctx, s.log), s.plant.Notify(ctx, address, s.log), s.plant.Tell(ctx, s.MCP, s.log), s.plant.Share(ctx, s.log), store.KeepBlocks(ctx, s.plant.Store, s.log)}
 	if o := s.plant.inForce().Audit.Archive; o.Folder != "" {
 		ends = append(ends, store.KeepArchive(ctx, s.plant.Store, o.Folder, o.After, s.log))
 	}

@@ -29,7 +29,7 @@ import (
 // A Store is the gateway's own store: a file, or a database that replicas share.
 type Store interface {
 	store.ArchiveStore
-	audit.Reader
+	store.BlockStore
 	identity.TokenStore
 	limit.Ledger
 	change.Store

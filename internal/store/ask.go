@@ -15,6 +15,7 @@ type ChangeQueries struct {
 	Schema   string           // the prefix of table names, with its dot
 	Contains string           // the function that returns a positive number if its first argument contains the second
 	Words    string           // the FROM clause that reads the words of c.search: as e.value, of the place l.place
+	Empty    string           // the bytes of length 0
 	Least    string           // the function that returns the smaller of two numbers
 	Numbered bool             // whether placeholders are $1, $2, … instead of ?
 	Bytes    func(string) any // returns an argument for a column that can contain any bytes

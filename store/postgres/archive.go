@@ -51,6 +51,9 @@ func prune(ctx context.Context, tx pgx.Tx, from, to audit.Head) error {
 	if _, err := tx.Exec(ctx, `UPDATE bailiwick.audit_base SET seq = $1, hash = $2`, to.Seq, hash); err != nil {
 		return err
 	}
+	if _, err := tx.Exec(ctx, `DELETE FROM bailiwick.audit_block WHERE number * 2048 < $1`, to.Seq); err != nil { // they are written again
+		return err
+	}
 	_, err = tx.Exec(ctx, `DELETE FROM bailiwick.audit AS a WHERE a.seq > $1 AND a.seq <= $2 AND NOT EXISTS (SELECT FROM bailiwick.audit_step AS s WHERE s.seq = a.seq)`, from.Seq, to.Seq)
 	return err
 }

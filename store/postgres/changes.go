@@ -16,7 +16,7 @@ import (
 )
 
 // asking is the SQL dialect of this store's statements about changes.
-var asking = store.ChangeQueries{Schema: "bailiwick.", Contains: "strpos", Least: "least", Numbered: true, Bytes: func(s string) any { return []byte(s) },
+var asking = store.ChangeQueries{Schema: "bailiwick.", Contains: "strpos", Least: "least", Empty: "''::bytea", Numbered: true, Bytes: func(s string) any { return []byte(s) },
 	Words: `jsonb_each(c.search::jsonb) AS p JOIN bailiwick.change_place AS l ON l.name = p.key
 		CROSS JOIN LATERAL (SELECT v COLLATE "C" AS value FROM jsonb_array_elements_text(p.value) AS j (v)) AS e`}
 

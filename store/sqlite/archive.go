@@ -48,6 +48,9 @@ func prune(ctx context.Context, tx *sql.Tx, from, to audit.Head) error {
 	if _, err := tx.ExecContext(ctx, `UPDATE audit_base SET seq = ?, hash = ?`, to.Seq, hash); err != nil {
 		return err
 	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM audit_block WHERE number * 2048 < ?`, to.Seq); err != nil { // they are written again
+		return err
+	}
 	_, err = tx.ExecContext(ctx, `DELETE FROM audit WHERE seq > ? AND seq <= ? AND NOT EXISTS (SELECT 1 FROM audit_step AS s WHERE s.seq = audit.seq)`, from.Seq, to.Seq)
 	return err
 }

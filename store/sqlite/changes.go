@@ -12,7 +12,7 @@ import (
 )
 
 // asking is the SQL dialect of this store's statements about changes.
-var asking = store.ChangeQueries{Contains: "instr", Least: "min", Bytes: func(s string) any { return s },
+var asking = store.ChangeQueries{Contains: "instr", Least: "min", Empty: "x''", Bytes: func(s string) any { return s },
 	Words: `json_each(c.search) AS p JOIN change_place AS l ON l.name = p.key JOIN json_each(p.value) AS e`}
 
 // Now implements change.Store, with this machine's time. All processes that share the file run on it.

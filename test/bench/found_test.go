@@ -34,7 +34,7 @@ func endedChange(n int) *change.Change {
 }
 
 // fillChanges stores changes with many goroutines, because the stores write those that wait together.
-func fillChanges(b *testing.B, s change.Store, many int) {
+func fillChanges(b testing.TB, s change.Store, many int) {
 	b.Helper()
 	var wg sync.WaitGroup
 	const fillers = 128

@@ -174,7 +174,7 @@ func growthCurves() []curve {
 			}
 		}
 	}})
-	return out
+	return append(out, keptCurves()...)
 }
 
 // manyClasses returns the tools over n classes. Each points to the one before it.

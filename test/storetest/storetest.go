@@ -10,7 +10,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/connect"
@@ -24,7 +23,7 @@ import (
 // A Store is the set of interfaces that every store implements.
 type Store interface {
 	store.ArchiveStore
-	audit.Reader
+	store.BlockStore
 	identity.TokenStore
 	limit.Ledger
 	change.Store
@@ -50,6 +49,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("audit of two handles", func(t *testing.T) { testAuditHandles(t, open) })
 	t.Run("audit cancelled and closed", func(t *testing.T) { testAuditEnds(t, open) })
 	t.Run("audit archived meanwhile", func(t *testing.T) { testArchivedMeanwhile(t, open) })
+	t.Run("audit searched", func(t *testing.T) { testFound(t, open) })
 	t.Run("audit signed", func(t *testing.T) { testAuditSigned(t, open) })
 	t.Run("change", func(t *testing.T) { testChange(t, open) })
 	t.Run("change guarded", func(t *testing.T) { testGuards(t, open) })

@@ -16,6 +16,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/identity"
 	"github.com/bailiwick-dev/bailiwick/internal/app"
 	"github.com/bailiwick-dev/bailiwick/internal/config"
+	"github.com/bailiwick-dev/bailiwick/internal/store"
 )
 
 // A sum is the usage of one owner, token, tool, class, conversation or day.
@@ -72,8 +73,10 @@ func auditUsage(t *terminal.Terminal) *cobra.Command {
 			if days < 1 || days > 3650 {
 				return config.Usagef("--days must be from 1 to 3650")
 			}
-			return k.Log(cmd.Context(), func(log audit.Reader) error {
-				sums, err := sumUp(cmd.Context(), log, what, time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-days), people)
+			return k.WithStore(cmd.Context(), func(log app.Store) error {
+				until := time.Now().UTC()
+				since := until.Truncate(24*time.Hour).AddDate(0, 0, 1-days)
+				sums, err := sumUp(cmd.Context(), log, what, since, people)
 				if err != nil {
 					return err
 				}
@@ -81,7 +84,7 @@ func auditUsage(t *terminal.Terminal) *cobra.Command {
 					return t.PrintJSON(sums)
 				}
 				printSums(t, what, sums)
-				return nil
+				return printPeriod(cmd.Context(), t, log, since, until)
 			})
 		},
 	}
@@ -92,22 +95,15 @@ func auditUsage(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// sumUp sums the records since a time, without those of people unless people is true. The sums with the most calls come first. Records are ordered by the end of a
-// call but contain the start time. sumUp therefore reads further back by the maximum duration of a call.
-func sumUp(ctx context.Context, log audit.Reader, what string, since time.Time, people bool) ([]sum, error) {
-	const longest = time.Hour
+// sumUp sums the records since a time, without those of people unless people is true. The sums with the most calls come
+// first.
+func sumUp(ctx context.Context, log store.BlockStore, what string, since time.Time, people bool) ([]sum, error) {
 	sums := map[string]*sum{}
-	err := log.Backwards(ctx, audit.Last, func(r audit.Record) bool {
-		if r.Step != "" {
+	err := log.Search(ctx, [2]time.Time{since, {}}, 0, nil, func(r *audit.Record) bool {
+		if r.Step != "" || r.Checkpoint != "" || r.Person && !people {
 			return true // a step isn't a call, and its time may be long ago
 		}
-		if r.Time.Before(since) {
-			return r.Time.After(since.Add(-longest))
-		}
-		if r.Checkpoint != "" || r.Person && !people {
-			return true
-		}
-		name, _ := sumName(r, what)
+		name, _ := sumName(*r, what)
 		s := sums[name]
 		if s == nil {
 			s = &sum{Name: name}
@@ -131,6 +127,22 @@ func sumUp(ctx context.Context, log audit.Reader, what string, since time.Time, 
 	slices.SortFunc(out, func(a, b sum) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) })
 	return out, nil
 }
+
+// printPeriod prints which period the sums are of. They lack records that an archive has.
+func printPeriod(ctx context.Context, t *terminal.Terminal, log store.BlockStore, since, until time.Time) error {
+	base, err := log.Base(ctx)
+	if err != nil {
+		return err
+	}
+	t.Printf("\nfrom %s to %s UTC", since.Format(minute), until.Format(minute))
+	if base.Seq > 0 {
+		t.Printf(", without the records up to %d, which are in the archive", base.Seq)
+	}
+	t.Printf("\n")
+	return nil
+}
+
+const minute = "2006-01-02 15:04"
 
 // printSums prints a table of sums. The first column is as wide as its longest name.
 func printSums(t *terminal.Terminal, what string, sums []sum) {

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"bytes"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,11 +13,16 @@ import (
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/cmd/bailiwick/internal/terminal"
+	"github.com/bailiwick-dev/bailiwick/store/sqlite"
 )
 
 func TestUsage(t *testing.T) {
 	noon := time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
-	log := &audit.Memory{}
+	log, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
 	for _, r := range []audit.Record{
 		{Time: noon.Add(-37 * time.Hour), Owner: "ana", Tool: "count_objects", Outcome: audit.OK, Rows: 1000}, // two days before
 		{Time: noon.Add(-12*time.Hour - time.Minute), Owner: "ana", Tool: "count_objects", Outcome: audit.OK, Rows: 100},
