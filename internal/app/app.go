@@ -265,7 +265,7 @@ func (p *App) Door() mcp.Options {
 	o := mcp.Options{
 		Tools: p.Tools, Prompts: p.Prompts, Version: Version(), Guide: p.guide, Ready: p.ready,
 		Anonymous: c.Auth.Anonymous, AllowedOrigins: c.Server.Origins, AllowedHosts: c.Server.Hosts,
-		MaxBody: int64(c.Server.MaxBody), Concurrency: c.Server.Concurrency, ConcurrencyEach: cmp.Or(c.Limits.Concurrency, limit.Concurrency), Queue: c.Server.Queue, Heartbeat: c.Server.Heartbeat,
+		MaxBody: int64(c.Server.MaxBody), Concurrency: c.Server.Concurrency, ConcurrencyEach: cmp.Or(c.Limits.Concurrency, limit.Concurrency), Queue: c.Server.Queue, Heartbeat: c.Server.Heartbeat, Streams: c.Server.Streams,
 		Sessions: c.Server.Sessions.Max, SessionsEach: c.Server.Sessions.Each, SessionTimeout: c.Server.Sessions.Idle,
 		Results: Forms(c), Refused: p.Refused,
 		Drain: drain(c.Server), Patience: patience,

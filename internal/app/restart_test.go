@@ -43,7 +43,7 @@ func TestRestart(t *testing.T) {
 		}
 	}
 	walk("", nil, reflect.TypeFor[config.Config]())
-	for _, name := range []string{"Listen", "Store", "Sources", "Audit.Key", "Audit.Every", "Audit.Archive.Folder", "Accounts.Key", "Review.Life", "Server.Queue"} {
+	for _, name := range []string{"Listen", "Store", "Sources", "Audit.Key", "Audit.Every", "Audit.Archive.Folder", "Accounts.Key", "Review.Life", "Server.Queue", "Server.Streams"} {
 		if !changed[name] {
 			t.Errorf("%s was not tried; tried were %v", name, changed)
 		}

@@ -22,3 +22,12 @@ func TestLink(t *testing.T) {
 		}
 	}
 }
+
+// TestDoorStreams checks that the number of event streams reaches the transport.
+func TestDoorStreams(t *testing.T) {
+	in := &config.Config{}
+	in.Server.Streams = 3000
+	if got := (&App{Config: in}).Door().Streams; got != 3000 {
+		t.Errorf("%d streams, want 3000", got)
+	}
+}

@@ -89,6 +89,7 @@ func (s *Server) shape() yamlconf.Shape {
 		{Name: "max_body", Doc: "Bytes of a request. Default 1 MiB", Shape: yamlconf.Size(&s.MaxBody, 1000, maxBody)},
 		{Name: "concurrency", Doc: "Calls at a time, shared among tenants, owners and credentials (limits.md). Default 64", Shape: yamlconf.Count(&s.Concurrency, 1, 10_000)},
 		{Name: "queue", Doc: "Calls that wait for their turn. Default 256", Shape: yamlconf.OrNone(&s.Queue, yamlconf.Count(&s.Queue, 0, 100_000))},
+		{Name: "streams", Doc: "Event streams of MCP at a time, shared like calls. Each takes memory (limits.md). Default 1000", Shape: yamlconf.Count(&s.Streams, 1, 100_000)},
 		{Name: "connections", Doc: "Connections at a time", Shape: yamlconf.Object([]yamlconf.Key{
 			{Name: "max", Doc: "Of all clients. Default 4096, and at most half of the files that the process may open", Shape: yamlconf.Count(&s.Connections.Max, 1, many)},
 			{Name: "each", Doc: "Of one address, or one IPv6 /64. Default a quarter of max. Behind a proxy, which is one address, raise it", Shape: yamlconf.Count(&s.Connections.Each, 1, many)},

@@ -178,6 +178,7 @@ type Server struct {
 	MaxBody     int           // maximum bytes of a request
 	Concurrency int           // maximum concurrent calls
 	Queue       int           // maximum waiting calls. Negative means none
+	Streams     int           // maximum open event streams of MCP
 	Heartbeat   time.Duration // interval of progress notifications. Negative means none
 	Drain       time.Duration // from the signal until the listener closes. Negative means none
 	Connections Connections

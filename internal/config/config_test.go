@@ -208,7 +208,7 @@ func TestParse(t *testing.T) {
 			Tools: identity.List{Only: []string{"query_class", "get_schema"}, Except: []string{"get_schema"}}, Actions: identity.List{Only: []string{"issues.close"}, Except: []string{"refund"}}, Classes: identity.List{Only: []string{"issues"}, Except: []string{"comments"}},
 			Filters: map[string]query.Filter{"default": where(t, `{"archived": false, "owner": {"$cel": "principal.owner"}}`)}},
 		Server: config.Server{URL: "https://gate.example", Origins: []string{"https://app.example"}, Hosts: []string{"agents.example"}, MaxBody: 2_000_000, Concurrency: 32,
-			Queue: -1, Heartbeat: 5 * time.Second, Drain: 10 * time.Second, Connections: config.Connections{Max: 500, Each: 100}, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5},
+			Queue: -1, Streams: 3000, Heartbeat: 5 * time.Second, Drain: 10 * time.Second, Connections: config.Connections{Max: 500, Each: 100}, Sessions: config.Sessions{Idle: 10 * time.Minute, Max: 50, Each: 5},
 			Metrics: config.Metrics{Listen: "127.0.0.1:9464"}},
 		Log:      config.Log{Level: slog.LevelWarn, Text: true, Quiet: true},
 		Accounts: config.Accounts{Key: sequence(0), Previous: sequence(255)},
