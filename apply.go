@@ -158,7 +158,7 @@ func (g *Gateway) apply(ctx context.Context, id string, held change.Approved) (c
 	}()
 	// One version of the rules decides until the end, and the records of the steps name it.
 	e := execution{gateway: g, policy: g.rules(ctx, g.force.Load().policy)}
-	e.queue = g.options.Changes.Under(e.policy.Version())
+	e.queue = g.options.Changes.Under(e.policy.Version(), e.policy.Rules().Review...)
 	if _, err := held.Change(); err == nil {
 		return e.carry(ctx, held)
 	}
@@ -391,7 +391,7 @@ func (e *execution) permitChange(ctx context.Context, a change.Approved) (writes
 	if err != nil {
 		return writes.Permit{}, err
 	}
-	if err := review.CheckParties(ctx, g.options.Refresher, g.options.Changes, c); err != nil {
+	if err := review.CheckParties(ctx, g.options.Refresher, e.queue, c); err != nil {
 		return writes.Permit{}, err
 	}
 	e.who = p

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bailiwick-dev/bailiwick/audit"
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -59,6 +60,9 @@ func (c *Call) approvable(ctx context.Context, found *change.Change, v change.Ve
 		if !check.OK {
 			return &problem.Error{Code: problem.Conflict, Kind: "unopened", Detail: check.Detail, Suggestion: `open it in the console, or with "bailiwick changes value"`}
 		}
+	}
+	if _, err := c.queue().Admits(c.who, found); err != nil && !v.Broken {
+		return err
 	}
 	if doubts := review.VisibilityDoubts(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks)); doubts != nil && !v.Broken {
 		return &problem.Error{Code: problem.Conflict, Kind: "described", Detail: doubts[0].Detail}
@@ -121,7 +125,7 @@ func (c *Call) sheet(ctx context.Context, found *change.Change, live bool) (*rev
 	s := review.New(found, review.VisibilityOf(c.policy, c.who, g.masks), viewer)
 	c.refer(ctx, s, true)
 	c.others(ctx, found, s, review.Viewer{Human: c.who.Owner, Reviewer: true})
-	queue := g.options.Changes
+	queue := c.queue()
 	_, rejectable := found.State.Next(change.EventRejected)
 	eligible := queue.Eligible(c.who, found)
 	s.CanReject = rejectable && (eligible == nil || problem.Of(eligible).Kind == "four_eyes")
@@ -194,6 +198,10 @@ func (c *Call) checks(ctx context.Context, found *change.Change, eligible error)
 	out = append(out, c.expiryCheck(ctx, found))
 	if len(found.After) > 0 {
 		out = append(out, c.dependence(ctx, found))
+	}
+	if len(found.Panels) > 0 {
+		as, err := c.queue().Admits(c.who, found)
+		out = append(out, review.NewCheck("reviewers", err, "you are one of its reviewers: "+strings.Join(as, ", ")))
 	}
 	return out
 }

@@ -202,7 +202,7 @@ func (e *exam) dependence(ctx context.Context) error {
 }
 
 // review applies the rules of review to the change. It fails if they now deny the change, or now require more approvals
-// than before.
+// than before, or the approval of other reviewers.
 func (e *exam) review(context.Context) error {
 	if e.found == nil {
 		if e.filed.Mode == write.Deny {
@@ -218,6 +218,8 @@ func (e *exam) review(context.Context) error {
 		return change.DeniedError()
 	case judged.Need > had && !broken:
 		return &problem.Error{Code: problem.Conflict, Kind: "review", Detail: fmt.Sprintf("the rules ask for %s now, and asked for %d when it was proposed", people(judged.Need), e.found.Need)}
+	case !e.found.Covers(&judged) && !broken:
+		return &problem.Error{Code: problem.Conflict, Kind: "review", Detail: "the rules ask for other people's approval now than when it was proposed"}
 	}
 	return nil
 }

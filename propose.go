@@ -278,10 +278,15 @@ func (c *Call) file(ctx context.Context, filed, old *change.Change) (kept *chang
 	return kept, err
 }
 
+// queue returns the queue under the rules of this call.
+func (c *Call) queue() *change.Queue {
+	return c.gateway.options.Changes.Under(c.policy.Version(), c.policy.Rules().Review...)
+}
+
 // changes returns the queue. Its steps name the rules of this call.
 func (c *Call) changes() *change.Queue {
 	c.steps = true
-	return c.gateway.options.Changes.Under(c.policy.Version())
+	return c.queue()
 }
 
 // Revert implements Reviewer. The new change has the rights of the agent that proposed the original. Neither that

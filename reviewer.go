@@ -165,7 +165,7 @@ func (d *reviewer) scopeFilter(c *Call, f change.Filter) (change.Filter, error) 
 		f.Tenant, f.Tenanted = d.who.Tenant, true
 	}
 	if f.For != "" { // the filter can only select the caller's own decisions
-		f.For, f.Own = change.PartyOf(d.who).Human(), d.gateway.options.Changes.Single()
+		f.For, f.Own, f.As = change.PartyOf(d.who).Human(), d.gateway.options.Changes.Single(), c.queue().Roles(d.who)
 	}
 	return f, nil
 }

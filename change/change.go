@@ -44,7 +44,8 @@ type Change struct {
 	Fields  []string   `json:"fields"`          // the fields that Writes set, sorted, without duplicates
 	Rows    int        `json:"rows"`            // number of records in Writes
 	Mode    write.Mode `json:"mode"`
-	Need    int        `json:"need"` // people who must approve
+	Need    int        `json:"need"`            // people who must approve
+	Panels  []Panel    `json:"panels,omitzero"` // the reviewers of the rules, if any names some. Each panel must approve
 	Risk    Risk       `json:"risk"`
 	Rule    string     `json:"rule,omitzero"` // which rules decided Need and Risk: "review[1]", or "" for the defaults
 	Policy  string     `json:"policy"`        // the version of the rules under which it was proposed
@@ -175,6 +176,7 @@ type Decision struct {
 	Approve bool      `json:"approve"`
 	Digest  string    `json:"digest"`
 	Comment string    `json:"comment,omitzero"` // as the person wrote it. Shown to the agent
+	As      []string  `json:"as,omitzero"`      // the reviewers of the rules that the person was: see Panel
 	At      time.Time `json:"at"`
 	Single  bool      `json:"single_operator,omitzero"` // the person is the agent's owner. The configuration allows it
 	Broken  bool      `json:"break_glass,omitzero"`     // approved without four eyes and the required number of approvals

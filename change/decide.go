@@ -57,17 +57,18 @@ func (q *Queue) ApproveFor(ctx context.Context, id string, p identity.Principal,
 	if c, err = q.Get(ctx, id); err != nil {
 		return nil, held, err
 	}
-	if err := q.mayApprove(c, p, v); err != nil {
+	as, err := q.mayApprove(c, p, v)
+	if err != nil {
 		return nil, held, err
 	}
 	by := PartyOf(p)
-	d := Decision{By: by, Approve: true, Digest: v.Digest, Comment: v.Comment, Broken: v.Broken, Single: q.own(by, c)}
+	d := Decision{By: by, Approve: true, Digest: v.Digest, Comment: v.Comment, As: as, Broken: v.Broken, Single: q.own(by, c)}
 	if d.At, err = q.store.Now(ctx); err != nil {
 		return nil, held, storeError(err)
 	}
 	c.Decisions = append(c.Decisions, d)
 	event := EventDecided
-	if v.Broken || len(c.Approvers()) >= c.Need {
+	if v.Broken || len(c.Approvers()) >= c.Need && len(c.Missing()) == 0 {
 		event = EventApproved
 	}
 	if err := c.take(event, Step{By: by.Owner, Comment: loud(d), Broken: d.Broken, Actor: q.actor(by)}); err != nil {
@@ -93,27 +94,31 @@ func (q *Queue) ApproveFor(ctx context.Context, id string, p identity.Principal,
 	return c, held, nil
 }
 
-// mayApprove returns nil if principal may approve c with v. Otherwise the error has the reason. Breaking the glass only
-// overrides the rule of four eyes, and requires the scope operator and a reason. All other rules still apply. The
-// digest must be the current digest of c.
-func (q *Queue) mayApprove(c *Change, principal identity.Principal, v Verdict) error {
+// mayApprove returns the reviewers of c that principal is if they may approve c with v. Otherwise the error has the
+// reason. Breaking the glass only overrides the rule of four eyes and the reviewers, and requires the scope operator and
+// a reason. All other rules still apply. The digest must be the current digest of c.
+func (q *Queue) mayApprove(c *Change, principal identity.Principal, v Verdict) ([]string, error) {
 	err := q.Eligible(principal, c)
 	p := problem.Of(err)
 	switch {
 	case err != nil && !(v.Broken && p.Kind == "four_eyes"):
-		return err
+		return nil, err
 	case v.Broken && !principal.Has(identity.Operator):
-		return &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Operator), Detail: "breaking the glass needs the scope operator"}
+		return nil, &problem.Error{Code: problem.PermissionDenied, Kind: "scope", Scope: string(identity.Operator), Detail: "breaking the glass needs the scope operator"}
 	case v.Broken && strings.TrimSpace(v.Comment) == "":
-		return &problem.Error{Code: problem.InvalidArgument, Pointer: "/reason", Detail: "breaking the glass needs a reason"}
+		return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: "/reason", Detail: "breaking the glass needs a reason"}
 	case c.State != Pending:
-		return &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(c.State) + ": it doesn't wait for approval"}
+		return nil, &problem.Error{Code: problem.Conflict, Kind: "state", Detail: "the change is " + string(c.State) + ": it doesn't wait for approval"}
 	case v.Digest != c.Digest:
-		return &problem.Error{Code: problem.Conflict, Kind: "digest", Pointer: "/digest", Detail: "the change is not what you looked at", Suggestion: "look at it again"}
+		return nil, &problem.Error{Code: problem.Conflict, Kind: "digest", Pointer: "/digest", Detail: "the change is not what you looked at", Suggestion: "look at it again"}
 	case slices.Contains(c.Approvers(), PartyOf(principal).Human()) && !v.Broken:
-		return &problem.Error{Code: problem.Conflict, Kind: "decided", Detail: "you have approved this change already: another person has to"}
+		return nil, &problem.Error{Code: problem.Conflict, Kind: "decided", Detail: "you have approved this change already: another person has to"}
 	}
-	return nil
+	as, err := q.Admits(principal, c)
+	if v.Broken {
+		return as, nil
+	}
+	return as, err
 }
 
 // own reports whether c belongs to by: their agent proposed it, or they requested it.

@@ -37,6 +37,7 @@ type Queue struct {
 	store  Store
 	o      Options
 	policy string // see Under
+	rules  []Rule
 }
 
 // NewQueue returns a Queue over o.Store.

@@ -78,9 +78,10 @@ func (q *Queue) actor(p Party) *Actor {
 	return &Actor{Principal: p.Principal, Owner: p.Owner, Tenant: p.Tenant, TokenID: p.TokenID, Policy: q.policy}
 }
 
-// Under returns a copy of q whose steps are recorded with this version of the rules.
-func (q *Queue) Under(policy string) *Queue {
+// Under returns a copy of q whose steps are recorded with this version of the rules. rules are the rules of review in
+// force, which say who is in a team.
+func (q *Queue) Under(policy string, rules ...Rule) *Queue {
 	under := *q
-	under.policy = policy
+	under.policy, under.rules = policy, rules
 	return &under
 }

@@ -11,17 +11,18 @@ import (
 )
 
 // A Rule defines the review of the changes that match When. All matching rules count: the highest number of approvals,
-// the highest risk and the strictest mode apply.
+// the highest risk and the strictest mode apply, and the reviewers of each rule must approve.
 type Rule struct {
 	Name      string                // its place in the configuration: "review[1]"
 	When      *expression.Condition // nil matches every change
 	Approvals int                   // number of people who must approve. 0 has no effect
 	Risk      Risk                  // "" sets nothing
 	Mode      write.Mode            // "" sets nothing
+	Reviewers []Reviewer            `json:",omitempty"` // who can approve. Nil means everybody who may decide
 }
 
 // Judge applies rules to c. It sets the facts on which rules depend (Op, Classes, Fields, Rows) and the result (Mode,
-// Need, Risk, Rule). asked is the mode in the rules of the classes or of an action, or "" if they have none.
+// Need, Panels, Risk, Rule). asked is the mode in the rules of the classes or of an action, or "" if they have none.
 //
 // For safety, a rule that can't be evaluated counts as matching, but doesn't allow anything. Mode allow of a class or
 // of a rule applies unless another rule has mode review or requires approvals. Deny always applies. If writes are of
@@ -31,7 +32,7 @@ func Judge(c *Change, rules []Rule, p identity.Principal, asked write.Mode) {
 	c.Op, c.Classes, c.Fields, c.Rows = common(c)
 	c.Risk = assess(c)
 	kinds := c.Kinds()
-	c.Need = 1
+	c.Need, c.Panels = 1, nil
 	c.Mode = asked
 	var by []string
 	for i := range rules {
@@ -41,14 +42,18 @@ func Judge(c *Change, rules []Rule, p identity.Principal, asked write.Mode) {
 		if mode == write.Allow && !all {
 			mode = ""
 		}
-		if !some || mode == "" && r.Approvals == 0 && r.Risk == "" {
+		panel, panelled := r.panel()
+		if !some || mode == "" && r.Approvals == 0 && r.Risk == "" && !panelled {
 			continue
 		}
 		by = append(by, r.Name)
 		c.Need = max(c.Need, r.Approvals)
 		c.Risk = higher(c.Risk, r.Risk)
-		if mode == "" && r.Approvals > 0 {
-			mode = write.Review
+		if panelled {
+			c.Panels = append(c.Panels, panel)
+		}
+		if panelled || mode == "" && r.Approvals > 0 {
+			mode = stricter(mode, write.Review)
 		}
 		c.Mode = stricter(c.Mode, mode)
 	}

@@ -121,10 +121,11 @@ type Filter struct {
 	// name of the class, and "#" for the key of a record. For a call it is the path of a member, such as data/name.
 	// Without Sees, Text is found only in ids, people, agents, reasons, comments and states.
 	Sees   func(class, field string) bool
-	For    string // Party.Human of a person who has not approved the current digest, and is not an author of it unless Own
-	Own    bool   // also changes by For: those that their agents proposed or that they requested
-	Before string // only changes older than this id. For the next page, the last id of this one
-	Limit  int    // at most 200. 0 means 50
+	For    string   // Party.Human of a person who has not approved the current digest, and is not an author of it unless Own
+	As     []string // the reviewers in the rules that For is (Queue.Roles): changes that wait for other reviewers don't match
+	Own    bool     // also changes by For: those that their agents proposed or that they requested
+	Before string   // only changes older than this id. For the next page, the last id of this one
+	Limit  int      // at most 200. 0 means 50
 }
 
 // A Target is a record that a change writes.

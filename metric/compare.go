@@ -11,8 +11,8 @@ import (
 
 // The comparisons of a question with an earlier range.
 const (
-	PreviousPeriod = "previous_period"
-	PreviousYear   = "previous_year"
+	previousPeriod = "previous_period"
+	previousYear   = "previous_year"
 )
 
 // A comparison is the same question about an earlier range.
@@ -34,8 +34,8 @@ func (p *Plan) planComparison() error {
 	switch {
 	case r.Compare == "":
 		return nil
-	case r.Compare != PreviousPeriod && r.Compare != PreviousYear:
-		return wrong(fmt.Sprintf("unknown comparison %q", problem.Cut(r.Compare)), "comparisons are "+PreviousPeriod+" and "+PreviousYear)
+	case r.Compare != previousPeriod && r.Compare != previousYear:
+		return wrong(fmt.Sprintf("unknown comparison %q", problem.Cut(r.Compare)), "comparisons are "+previousPeriod+" and "+previousYear)
 	case r.From == "" || r.To == "":
 		return wrong("a comparison needs a range", "write from and to")
 	case at < 0 && slices.ContainsFunc(p.by, func(d dimension) bool { return d.period != "" }):
@@ -69,9 +69,9 @@ func (p *Plan) step(at int) func(time.Time) (time.Time, bool) {
 	from, to := p.span.from, p.span.to
 	months := 0
 	switch {
-	case p.request.Compare == PreviousYear && period == "week":
+	case p.request.Compare == previousYear && period == "week":
 		return sameWeek
-	case p.request.Compare == PreviousYear || period == "year":
+	case p.request.Compare == previousYear || period == "year":
 		months = 12
 	case period == "quarter":
 		months = 3

@@ -10,18 +10,18 @@ func TestStep(t *testing.T) {
 	for _, tt := range []struct {
 		compare, period, from, to, at, want string // want is "" if the earlier month or year has no such time
 	}{
-		{PreviousPeriod, "", "2026-Q3", "2026-Q3", "2026-07-01", "2026-04-01"},
-		{PreviousPeriod, "", "2026-07-03", "2026-07-04", "2026-07-03", "2026-07-01"},
-		{PreviousPeriod, "", "2024-02", "2024-02", "2024-02-29", "2024-01-29"},
-		{PreviousPeriod, "month", "2026-03", "2026-03", "2026-03-30", ""},
-		{PreviousPeriod, "week", "2026", "2026", "2026-01-05", "2025-12-29"},
-		{PreviousPeriod, "day", "2026", "2026", "2026-03-01", "2026-02-28"},
-		{PreviousPeriod, "quarter", "2026", "2026", "2026-01-01", "2025-10-01"},
-		{PreviousPeriod, "year", "2026", "2026", "2026-01-01", "2025-01-01"},
-		{PreviousYear, "day", "2024", "2024", "2024-02-29", ""},
-		{PreviousYear, "", "2026", "2026", "2026-12-31", "2025-12-31"},
-		{PreviousYear, "week", "2026", "2026", "2026-07-06", "2025-07-07"},
-		{PreviousYear, "week", "2026", "2026", "2026-12-28", ""}, // week 53
+		{previousPeriod, "", "2026-Q3", "2026-Q3", "2026-07-01", "2026-04-01"},
+		{previousPeriod, "", "2026-07-03", "2026-07-04", "2026-07-03", "2026-07-01"},
+		{previousPeriod, "", "2024-02", "2024-02", "2024-02-29", "2024-01-29"},
+		{previousPeriod, "month", "2026-03", "2026-03", "2026-03-30", ""},
+		{previousPeriod, "week", "2026", "2026", "2026-01-05", "2025-12-29"},
+		{previousPeriod, "day", "2026", "2026", "2026-03-01", "2026-02-28"},
+		{previousPeriod, "quarter", "2026", "2026", "2026-01-01", "2025-10-01"},
+		{previousPeriod, "year", "2026", "2026", "2026-01-01", "2025-01-01"},
+		{previousYear, "day", "2024", "2024", "2024-02-29", ""},
+		{previousYear, "", "2026", "2026", "2026-12-31", "2025-12-31"},
+		{previousYear, "week", "2026", "2026", "2026-07-06", "2025-07-07"},
+		{previousYear, "week", "2026", "2026", "2026-12-28", ""}, // week 53
 	} {
 		p := &Plan{request: Request{Compare: tt.compare}}
 		p.span.from, _, _ = parseEnd(tt.from, "", time.UTC)

@@ -26,7 +26,7 @@ type Request struct {
 	Where    query.Filter // over the class of each metric, or nil
 	From, To string       // the range of the metrics' own time, or "" for no bound. A period as To is included whole
 	Zone     string       // of periods and of the range. "" is UTC
-	Compare  string       // PreviousPeriod or PreviousYear: also the values of an earlier range. "" compares nothing
+	Compare  string       // previousPeriod or previousYear: also the values of an earlier range. "" compares nothing
 	Share    bool         // also the share of each group in the total of its period, of sums and counts
 	Running  bool         // also the running total over the periods, of sums and counts
 	Order    string       // "" orders by time, or else by the first metric, the largest first

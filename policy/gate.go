@@ -30,7 +30,7 @@ func (r Rules) apiRules() map[string]calls.Rules {
 		case gate != On:
 			api.Reviews = calls.ReviewsAll
 		case slices.ContainsFunc(r.Review, func(rule change.Rule) bool {
-			return rule.Approvals > 0 || rule.Mode == write.Review || rule.Mode == write.Deny
+			return rule.Approvals > 0 || rule.Reviewers != nil || rule.Mode == write.Review || rule.Mode == write.Deny
 		}):
 			api.Reviews = calls.ReviewsSome
 		default:

@@ -219,10 +219,10 @@ func TestRequests(t *testing.T) {
 	invalid := func(text, more string) string { return refusal("400", "invalid_argument", text, more) }
 	const at = "/api/changes/01AB/"
 	for _, c := range []struct{ method, path, body, want, asked string }{
-		{"GET", "/api/changes", "", `200 {"changes":ROWS,"more":false}`, "queue {States:[] Principal: Owner: Tenant: Tenanted:false Source: Schemas:map[] Class: Records:[] Op: Risk: Text: Sees:<nil> For: Own:false Before: Limit:0}"},
+		{"GET", "/api/changes", "", `200 {"changes":ROWS,"more":false}`, "queue {States:[] Principal: Owner: Tenant: Tenanted:false Source: Schemas:map[] Class: Records:[] Op: Risk: Text: Sees:<nil> For: As:[] Own:false Before: Limit:0}"},
 		{"GET", "/api/changes?state=pending,stale&limit=2&text=a%26b&risk=high&op=delete&class=issues&source=tracker&agent=token:a&owner=olga&before=03", "",
 			`200 {"changes":ROWS,"more":true,"next":"/api/changes?agent=token%3Aa\u0026before=01\u0026class=issues\u0026limit=2\u0026op=delete\u0026owner=olga\u0026risk=high\u0026source=tracker\u0026state=pending%2Cstale\u0026text=a%26b"}`,
-			"queue {States:[pending stale] Principal:token:a Owner:olga Tenant: Tenanted:false Source:tracker Schemas:map[] Class:issues Records:[] Op:delete Risk:high Text:a&b Sees:<nil> For: Own:false Before:03 Limit:2}"},
+			"queue {States:[pending stale] Principal:token:a Owner:olga Tenant: Tenanted:false Source:tracker Schemas:map[] Class:issues Records:[] Op:delete Risk:high Text:a&b Sees:<nil> For: As:[] Own:false Before:03 Limit:2}"},
 		{"GET", "/api/changes?state=pendin", "", invalid("state must be one of pending, changes_requested, approved, applying, applied, rejected, expired, cancelled, replaced, stale, failed, unknown, all. Did you mean pending?", `,"details":{"near":["pending"]}`), ""},
 		{"GET", "/api/changes?stat=pending", "", invalid(`there is no parameter "stat" here. Did you mean state?`, `,"details":{"near":["state"]}`), ""},
 		{"GET", "/api/changes?state=all&state=all", "", invalid("the parameter state is given twice", ""), ""},

@@ -58,8 +58,8 @@ var members = map[string][]string{
 	"delete_class": {"class"},
 }
 
-// Ops returns the values of "op" that Parse accepts.
-func Ops() []string {
+// ops returns the values of "op" that Parse accepts.
+func ops() []string {
 	return []string{"create", "update", "delete", "action", "call", "create_class", "add_fields", "delete_class"}
 }
 
@@ -75,7 +75,7 @@ func Parse(v value.Value, at string) (Write, error) {
 	op, _ := v.Get("op")
 	names, ok := members[op.Text()]
 	if op.Kind() != value.String || !ok {
-		return nil, invalid(at+"/op", "must be one of %s%s", strings.Join(Ops(), ", "), problem.DidYouMean(problem.Nearest(op.Text(), Ops(), 1)))
+		return nil, invalid(at+"/op", "must be one of %s%s", strings.Join(ops(), ", "), problem.DidYouMean(problem.Nearest(op.Text(), ops(), 1)))
 	}
 	known := []string{"op"}
 	part := map[string]value.Value{}

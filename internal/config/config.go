@@ -91,6 +91,7 @@ type Config struct {
 	contents    map[string]*Document   // the contents of API documents that are files, by source
 	rules       map[string]calls.Rules // the rules in the section apis
 	expressions *expression.Compiler
+	teams       []change.Reviewer
 	setBy       map[string]string // by gate: the environment variable that lowered it
 }
 

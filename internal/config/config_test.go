@@ -145,7 +145,8 @@ func TestParse(t *testing.T) {
 				Servers:     []config.APIServer{{URL: "https://files.metrics.example/v1", Credential: &config.APICredential{Bearer: "f"}}, {URL: "https://logs.metrics.example", Credentials: []config.SchemeCredential{{Scheme: "sso", Credential: config.APICredential{Bearer: "l"}}}}}}},
 		},
 		Rules: policy.Rules{
-			Review: []change.Rule{{Name: "review[0]", When: condition(t, `change.op == "delete"`), Approvals: 2, Risk: change.High, Mode: write.Review}},
+			Review: []change.Rule{{Name: "review[0]", When: condition(t, `change.op == "delete"`), Approvals: 2, Risk: change.High, Mode: write.Review,
+				Reviewers: []change.Reviewer{{Name: "team:billing", People: []string{"ana@example.com"}, Claims: map[string][]string{"groups": {"billing"}}}, {Name: "ben@example.com"}}}},
 			APIs: map[string]calls.Rules{
 				"flow": {Description: "Where flows run", Access: spec.ClassOptions{RPCNames: true, Rules: []spec.ClassRule{
 					{Operations: []string{"POST /check"}, Class: spec.ClassRead}, {Tags: []string{"admin"}, Class: spec.ClassExcluded},
@@ -198,7 +199,7 @@ func TestParse(t *testing.T) {
 			Agents:    config.Agents{Off: true, Access: 30 * time.Minute, Idle: 7 * 24 * time.Hour, Life: 14 * 24 * time.Hour},
 			Fresh:     5 * time.Minute,
 			SignIn: &oidc.SignInOptions{ClientID: "gate", Secret: "s", Name: "Example", Scopes: []string{"groups"}, Levels: []string{"mfa"},
-				Claims: oidc.Mapping{Owner: "upn", Scopes: "groups", ScopeOf: map[string][]identity.Scope{"reviewers": {identity.Review}}}},
+				Claims: oidc.Mapping{Owner: "upn", Keep: []string{"groups"}, Scopes: "groups", ScopeOf: map[string][]identity.Scope{"reviewers": {identity.Review}}}},
 			OIDC: &oidc.Options{Issuer: "https://login.example/realms/a", Audience: []string{"agents"}, JWKS: "https://login.example/keys", Algorithms: []string{"ES256"},
 				Claims: oidc.Mapping{ID: "client_id", Name: "name", Owner: "email", Tenant: "/org/id", Kind: "typ", Kinds: map[string]identity.Kind{"user": identity.Human},
 					Scopes: "/realm_access/roles", ScopeOf: map[string][]identity.Scope{"viewer": {identity.Read, identity.Explain}},

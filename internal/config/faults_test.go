@@ -118,6 +118,39 @@ f.yaml:3:22: review.0.approvals: must be from 1 to 10
 f.yaml:4:60: classes.s.a.tenant.bypass: it yields a string, and has to yield true or false
     4 | classes: {s.a: {permitted: [x], tenant: {field: a, bypass: principal.name}}}
       |                                                            ^`},
+		{src + `review:
+  teams: {billing: {people: [ana, "team:x"]}, none: {}, groups: {claims: {group: [a]}}}
+  rules:
+    - {when: change.rows > 1, reviewers: ["team:biling", "team: ", "\u200b", ben]}
+    - {when: change.rows > 1, reviewers: [ben], mode: deny}
+auth: {oidc: {issuer: https://i.example, sign_in: {client_id: a, claims: {keep: [groups]}}}}
+`, `
+f.yaml:3:35: review.teams.billing.people.1: is a team. Name people
+    3 |   teams: {billing: {people: [ana, "team:x"]}, none: {}, groups: {claims: {group: [a]}}}
+      |                                   ^
+f.yaml:3:47: review.teams.none: is a team of nobody. Name its people or claims
+    3 |   teams: {billing: {people: [ana, "team:x"]}, none: {}, groups: {claims: {group: [a]}}}
+      |                                               ^
+f.yaml:3:75: review.teams.groups.claims.group: isn't in auth.oidc.sign_in.claims.keep, so that nobody has it. Did you mean groups?
+    3 |   teams: {billing: {people: [ana, "team:x"]}, none: {}, groups: {claims: {group: [a]}}}
+      |                                                                           ^
+f.yaml:5:43: review.rules.0.reviewers.0: there is no team "team:biling" in review.teams. Did you mean team:billing?
+    5 |     - {when: change.rows > 1, reviewers: ["team:biling", "team: ", "\u200b", ben]}
+      |                                           ^
+f.yaml:5:58: review.rules.0.reviewers.1: there is no team "team: " in review.teams
+    5 |     - {when: change.rows > 1, reviewers: ["team:biling", "team: ", "\u200b", ben]}
+      |                                                          ^
+f.yaml:5:68: review.rules.0.reviewers.2: is the name of nobody
+    5 |     - {when: change.rows > 1, reviewers: ["team:biling", "team: ", "\u200b", ben]}
+      |                                                                    ^
+f.yaml:6:31: review.rules.1.reviewers: nobody approves with mode: deny. Take one of the two out
+    6 |     - {when: change.rows > 1, reviewers: [ben], mode: deny}
+      |                               ^`},
+		{src + `review: [{when: change.rows > 1, reviewers: ["team:billing"]}]
+`, `
+f.yaml:2:46: review.0.reviewers.0: there is no team "team:billing" in review.teams
+    2 | review: [{when: change.rows > 1, reviewers: ["team:billing"]}]
+      |                                              ^`},
 		{src + `review: [{when: change.ops == "x"}, {when: change.rows, risk: huge, mode: maybe}]
 classes:
   s.a: {mask: {c: hash}, denied: [b], permitted: [a, b, c], write: {create: yes please}}

@@ -76,6 +76,7 @@ func (c *Config) shape() yamlconf.Shape {
 // check checks that the sections fit together.
 func (c *Config) check(r *yamlconf.Reader, _ yamlconf.Node, _ string) {
 	c.restrict(r)
+	c.resolveTeams(r)
 	c.checkAPIs(r)
 	if c.Auth.TokensOff && c.Auth.Anonymous == nil && c.Auth.OIDC == nil {
 		r.WrongAt("/auth/tokens", "without tokens and without anonymous no caller can authenticate. Declare anonymous")

@@ -12,6 +12,7 @@ import (
 	"github.com/bailiwick-dev/bailiwick/internal/yamlconf"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/problem"
+	"github.com/bailiwick-dev/bailiwick/write"
 )
 
 // gates returns the shape of the operator's gates for agents' writes.
@@ -105,15 +106,26 @@ type Review struct {
 // settings.
 func (c *Config) review() yamlconf.Shape {
 	rules := yamlconf.Items("rules", func(i int) (yamlconf.Shape, func()) {
-		rule := change.Rule{Name: reviewName(i)}
+		rule, names := change.Rule{Name: reviewName(i)}, []string(nil)
 		return yamlconf.Object([]yamlconf.Key{
-			{Name: "when", Doc: "Which changes: an expression over change (op, class, classes, fields, rows, action, tool, source, risk) and principal, in CEL, that yields true or false", Must: true, Shape: c.condition(&rule.When)},
-			{Name: "approvals", Doc: "How many people must approve", Shape: yamlconf.Count(&rule.Approvals, 1, 10)},
-			{Name: "risk", Doc: "What reviewers are shown: low, medium or high", Shape: yamlconf.OneOf(&rule.Risk, change.Low, change.Medium, change.High)},
-			{Name: "mode", Doc: "review, allow (it runs at once) or deny", Shape: yamlconf.OneOf(&rule.Mode, modes()...)},
-		}, nil), func() { c.Rules.Review = append(c.Rules.Review, rule) }
+				{Name: "when", Doc: "Which changes: an expression over change (op, class, classes, fields, rows, action, tool, source, risk) and principal, in CEL, that yields true or false", Must: true, Shape: c.condition(&rule.When)},
+				{Name: "approvals", Doc: "How many people must approve", Shape: yamlconf.Count(&rule.Approvals, 1, 10)},
+				{Name: "risk", Doc: "What reviewers are shown: low, medium or high", Shape: yamlconf.OneOf(&rule.Risk, change.Low, change.Medium, change.High)},
+				{Name: "mode", Doc: "review, allow (it runs at once) or deny", Shape: yamlconf.OneOf(&rule.Mode, modes()...)},
+				{Name: "reviewers", Doc: "Who can approve: people, and teams as team:billing. Everybody else can reject and comment", Shape: yamlconf.List(&names, "people and teams", reviewerName)},
+			}, func(r *yamlconf.Reader, _ yamlconf.Node, at string) {
+				if len(names) > 0 && (rule.Mode == write.Allow || rule.Mode == write.Deny) {
+					r.WrongAt(at+"/reviewers", "nobody approves with mode: "+string(rule.Mode)+". Take one of the two out")
+				}
+			}), func() {
+				for _, name := range names {
+					rule.Reviewers = append(rule.Reviewers, change.Reviewer{Name: name})
+				}
+				c.Rules.Review = append(c.Rules.Review, rule)
+			}
 	})
 	return yamlconf.Either(rules, yamlconf.Object([]yamlconf.Key{
+		{Name: "teams", Doc: "Teams of people, for reviewers", Shape: c.teamsShape()},
 		{Name: "rules", Doc: "The rules. Those that hold of a change count together", Shape: rules},
 		{Name: "single_operator", Doc: "true: the human behind an agent may approve its changes alone. The audit says so", Shape: yamlconf.Flag(&c.Review.Single)},
 		{Name: "edit", Doc: "true: a reviewer may edit values of a change, which makes a new version that another person decides about", Shape: yamlconf.Flag(&c.Review.Edit)},

@@ -2,6 +2,7 @@ package review
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -124,7 +125,41 @@ func NewRow(c *change.Change, visibility func(class string) Visibility, viewer V
 			row.Approvals++
 		}
 	}
+	row.addReviewers(c, viewer)
 	return row
+}
+
+// addReviewers sets the reviewers whose approval c still needs. Agents don't see them.
+func (r *Row) addReviewers(c *change.Change, viewer Viewer) {
+	if len(c.Panels) == 0 || !slices.Contains([]change.State{change.Pending, change.Stale, change.Returned}, c.State) {
+		return
+	}
+	missing := c.Missing()
+	if len(missing) > 0 {
+		r.Need = max(r.Need, r.Approvals+1) // several panels can require more people than the highest number of approvals
+	}
+	if viewer.Reviewer {
+		r.Reviewers = missing
+	}
+}
+
+// ReviewerText returns the reviewers whose approval is missing, for people, or "".
+func (r Row) ReviewerText() string {
+	var out []string
+	for _, panel := range r.Reviewers {
+		names := make([]string, len(panel.Names))
+		for i, name := range panel.Names {
+			names[i] = line(name)
+		}
+		one := strings.Join(names, " or ")
+		if panel.Need > 1 {
+			one = fmt.Sprintf("%d of %s", panel.Need, one)
+		}
+		if !slices.Contains(out, one) {
+			out = append(out, one)
+		}
+	}
+	return strings.Join(out, ", and ")
 }
 
 // through returns the visibility of the effect e. A new class is described only by the request, so every viewer of

@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
@@ -35,12 +36,16 @@ func AgentOf(ctx context.Context, refresher identity.PrincipalRefresher, c *chan
 	return p, nil
 }
 
-// CheckParties returns nil if everyone who approved c may still approve it.
+// CheckParties returns nil if everyone who approved c may still approve it, and they are still the reviewers that the
+// rules require. queue has the rules in force.
 func CheckParties(ctx context.Context, refresher identity.PrincipalRefresher, queue *change.Queue, c *change.Change) error {
 	if c.Need == 0 {
 		return nil // no approval was needed, so there is no reviewer to check
 	}
-	for _, d := range c.Decisions {
+	now, broken := *c, false // with the reviewers that the approvers are now
+	now.Decisions = slices.Clone(c.Decisions)
+	for i := range now.Decisions {
+		d := &now.Decisions[i]
 		if !d.Approve || d.Digest != c.Digest {
 			continue
 		}
@@ -48,10 +53,20 @@ func CheckParties(ctx context.Context, refresher identity.PrincipalRefresher, qu
 		if err != nil {
 			return credentialError(err, "the credential of "+d.By.Owner+", who approved, is no longer good")
 		}
-		err = queue.Eligible(p, c)
-		if err != nil && !(d.Broken && problem.Of(err).Kind == "four_eyes") {
-			return &problem.Error{Code: problem.PermissionDenied, Kind: "reviewer", Detail: d.By.Owner + ", who approved, may no longer do so"}
+		broken = broken || d.Broken
+		if err = queue.Eligible(p, c); err != nil && !(d.Broken && problem.Of(err).Kind == "four_eyes") {
+			return reviewerError(d.By.Owner + ", who approved, may no longer do so")
+		}
+		if d.As, err = queue.Admits(p, c); err != nil && !d.Broken {
+			return reviewerError(d.By.Owner + ", who approved, may no longer do so")
 		}
 	}
+	if !broken && len(now.Missing()) > 0 {
+		return reviewerError("those who approved may no longer do so")
+	}
 	return nil
+}
+
+func reviewerError(detail string) error {
+	return &problem.Error{Code: problem.PermissionDenied, Kind: "reviewer", Detail: detail}
 }

@@ -95,29 +95,30 @@ type Masked func(value.Value) value.Value
 
 // A Row is a change in the list of the queue.
 type Row struct {
-	ID        string       `json:"id"`
-	State     change.State `json:"state"`
-	Title     string       `json:"title"` // written by the gateway: which records change, and how
-	Op        string       `json:"op"`
-	Source    string       `json:"source"`
-	Classes   []string     `json:"classes"`
-	Rows      int          `json:"rows"`
-	Fields    []string     `json:"fields"`
-	Risk      change.Risk  `json:"risk"`
-	Approvals int          `json:"approvals"` // distinct people who approved so far
-	Need      int          `json:"need"`
-	Agent     string       `json:"agent"`
-	Owner     string       `json:"owner"`
-	Asker     string       `json:"asked_by,omitzero"` // the person who requested the change through the agent and wrote Reason
-	Says      string       `json:"says,omitzero"`     // one sentence about the change by SaidBy. The gateway doesn't check it
-	SaidBy    string       `json:"said_by,omitzero"`
-	Reason    string       `json:"reason,omitzero"` // as the agent wrote it
-	Created   time.Time    `json:"created_at"`
-	Updated   time.Time    `json:"updated_at"`
-	Expires   time.Time    `json:"expires_at"`
-	Digest    string       `json:"digest"`
-	Broken    bool         `json:"break_glass,omitzero"`    // someone approved this digest with break glass
-	Mine      bool         `json:"decided_by_you,omitzero"` // the viewer has decided about this digest
+	ID        string         `json:"id"`
+	State     change.State   `json:"state"`
+	Title     string         `json:"title"` // written by the gateway: which records change, and how
+	Op        string         `json:"op"`
+	Source    string         `json:"source"`
+	Classes   []string       `json:"classes"`
+	Rows      int            `json:"rows"`
+	Fields    []string       `json:"fields"`
+	Risk      change.Risk    `json:"risk"`
+	Approvals int            `json:"approvals"` // distinct people who approved so far
+	Need      int            `json:"need"`
+	Agent     string         `json:"agent"`
+	Owner     string         `json:"owner"`
+	Asker     string         `json:"asked_by,omitzero"` // the person who requested the change through the agent and wrote Reason
+	Says      string         `json:"says,omitzero"`     // one sentence about the change by SaidBy. The gateway doesn't check it
+	SaidBy    string         `json:"said_by,omitzero"`
+	Reason    string         `json:"reason,omitzero"` // as the agent wrote it
+	Created   time.Time      `json:"created_at"`
+	Updated   time.Time      `json:"updated_at"`
+	Expires   time.Time      `json:"expires_at"`
+	Digest    string         `json:"digest"`
+	Reviewers []change.Panel `json:"reviewers,omitzero"`      // for reviewers, before the change is approved: whose approval is missing, if the rules say whose
+	Broken    bool           `json:"break_glass,omitzero"`    // someone approved this digest with break glass
+	Mine      bool           `json:"decided_by_you,omitzero"` // the viewer has decided about this digest
 }
 
 // A Sheet is a change as one viewer may see it. GET /api/changes/{id} returns it.

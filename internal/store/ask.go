@@ -215,7 +215,7 @@ func (d ChangeQueries) conditions(b *builder, f change.Filter, known Lexicon) {
 	}
 }
 
-// decidable adds the condition that f.For may decide about a change.
+// decidable adds the condition that f.For may decide about a change, and is one of its reviewers if rules name some.
 func (d ChangeQueries) decidable(b *builder, f change.Filter) {
 	if f.For == "" {
 		return
@@ -224,6 +224,11 @@ func (d ChangeQueries) decidable(b *builder, f change.Filter) {
 	if !f.Own {
 		b.add(` AND `+d.Contains+`(c.closed, ?) = 0`, word(mark(author, f.For)))
 	}
+	b.add(` AND (`+d.Contains+`(c.closed, ?) = 0`, mark(reviewer, ""))
+	for _, name := range f.As {
+		b.add(` OR `+d.Contains+`(c.closed, ?) > 0`, word(mark(reviewer, name)))
+	}
+	b.add(`)`)
 }
 
 // word returns s without the characters that PostgreSQL's text type can't store. Such a value matches nothing.

@@ -34,7 +34,7 @@ type ChangeRow struct {
 	Lease   time.Time       // the end of the lease, or zero
 	Leased  time.Time       // zero, or a time before which the lease has also expired
 	Search  string          // the words searched by Filter.Text: see wordsOf. A trigger puts them into the index of words
-	Closed  string          // the people that Filter.For excludes, and the schema: see closedMarks
+	Closed  string          // the people that Filter.For excludes, the schema and the reviewers: see closedMarks
 	Since   string          // for a new change: greater ids are of the last minute
 	Body    string          // JSON
 	Events  []string        // of the steps that are stored with it, in order, as JSON without Seq
@@ -65,7 +65,7 @@ func NewChangeRow(c *change.Change, now time.Time, f change.Filing) (r, old *Cha
 }
 
 // closedMarks returns the marks of the people who can't decide about c: its authors, and the people who have approved
-// it. It also contains the mark of the schema that c writes.
+// it. It also contains the marks of the schema that c writes, and of the reviewers whose approval is missing.
 func closedMarks(c *change.Change) string {
 	out := mark(author, c.Agent.Account())
 	if c.Schema != "" {
@@ -77,11 +77,19 @@ func closedMarks(c *change.Change) string {
 	for _, human := range c.Approvers() {
 		out += mark(approver, human)
 	}
+	if len(c.Panels) > 0 {
+		out += mark(reviewer, "")
+	}
+	for _, panel := range c.Missing() {
+		for _, name := range panel.Names {
+			out += mark(reviewer, name)
+		}
+	}
 	return word(out)
 }
 
-// The marks in ChangeRow.Closed.
-const author, approver, inSchema = "o:", "a:", "s:"
+// The marks in ChangeRow.Closed. A reviewer without a name marks a change that only its reviewers can approve.
+const author, approver, inSchema, reviewer = "o:", "a:", "s:", "r:"
 
 func mark(as, human string) string { return "\x1f" + as + human + "\x1f" }
 

@@ -9,15 +9,15 @@ import (
 	"slices"
 )
 
-// ErrWritten is the error of Copy if another process keeps writing the store.
-var ErrWritten = errors.New("the store is written while it is read")
+// errWritten is the error of Copy if another process keeps writing the store.
+var errWritten = errors.New("the store is written while it is read")
 
 // copyTries is how often Copy starts again because the store was written.
 const copyTries = 3
 
 // Copy copies the store at path, with its write-ahead log and the journal of its audit, to the file to in an empty
 // folder. Unlike Open, it needs no right to write beside path. So it can copy a store on a read-only mount. The copy
-// is the state of the store at one moment. If another process keeps writing the store, the error is ErrWritten.
+// is the state of the store at one moment. If another process keeps writing the store, the error is errWritten.
 func Copy(path, to string) error {
 	for range copyTries {
 		before, err := filesOf(path)
@@ -45,7 +45,7 @@ func Copy(path, to string) error {
 			}
 		}
 	}
-	return fmt.Errorf("copy %s: %w", path, ErrWritten)
+	return fmt.Errorf("copy %s: %w", path, errWritten)
 }
 
 // A storeFile is one file of a store.

@@ -197,7 +197,8 @@ type examined struct {
 	asks  string   // a write for propose_changes. {1} and {2} stand for the keys of issues
 	only  []string // the sources that the row applies to. Nil means all
 	move  func(g *ground)
-	after bool // the change waits for another change
+	after bool                // the change waits for another change
+	rules func(*policy.Rules) // the rules at the beginning. Nil means those of the ground
 }
 
 const five = `{"op":"update","class_name":"issues","object_id":"{1}","data":{"n":5}}`
@@ -245,6 +246,12 @@ func examinedRows() map[string]examined {
 		"approvals": {asks: five, move: func(g *ground) {
 			g.rule(func(r *policy.Rules) { r.Review = []change.Rule{{Name: "review[0]", Approvals: 2}} })
 		}},
+		"named": {asks: five, move: func(g *ground) {
+			g.rule(func(r *policy.Rules) { r.Review = reviewedBy("judge", "cleo") })
+		}},
+		"teams": {asks: five, rules: func(r *policy.Rules) { r.Review = reviewedBy("judge", "cleo") }, move: func(g *ground) {
+			g.rule(func(r *policy.Rules) { r.Review = reviewedBy("cleo") })
+		}},
 		"after": {asks: five, after: true, move: func(g *ground) {
 			if _, err := g.person("ben").Reject(g.Context(), g.before, "no"); err != nil {
 				g.Fatal(err)
@@ -256,6 +263,11 @@ func examinedRows() map[string]examined {
 			}
 		}},
 	}
+}
+
+// reviewedBy returns a rule by which only the people of a team approve.
+func reviewedBy(people ...string) []change.Rule {
+	return []change.Rule{{Name: "review[0]", Reviewers: []change.Reviewer{{Name: "team:billing", People: people}}}}
 }
 
 // tableOfChecks parses the rows of the table in docs/changes.md by name. Each row contains the result if the check
@@ -308,6 +320,12 @@ func openGround(t *testing.T, open func(*testing.T, func(*bailiwick.Options, *ch
 		b.Actions = (&ground{office: &office{T: t}}).actions()
 	})
 	g.parcels, g.bot = org, g.office.bot()
+	if row.rules != nil {
+		rules := g.rules
+		row.rules(&rules)
+		g.rule(row.rules)
+		g.queue = g.queue.Under("v2", rules.Review...)
+	}
 	g.judge = g.token(identity.Human, "judge", "acme", identity.Read, identity.Review)
 	if row.after {
 		id, err := g.proposedAfter(g.bot, "", `{"op":"update","class_name":"issues","object_id":"`+g.id("issues", 2)+`","data":{"title":"x"}}`)

@@ -109,11 +109,22 @@ func testFor(t *testing.T, open Open) {
 	if err := step(t, s, approved, change.Step{State: change.Pending, Event: change.EventDecided}, change.Guard{}); err != nil {
 		t.Fatal(err)
 	}
+	ruled := plain(4, "a") // for billing, which has approved, and for ops
+	ruled.Panels = []change.Panel{{Names: []string{"team:billing"}, Need: 1}, {Names: []string{"team:ops", "Olga"}, Need: 1}}
+	ruled = put(t, s, ruled)
+	ruled.Decisions = []change.Decision{{By: change.Party{Principal: "token:dan", Owner: "dan"}, Approve: true, Digest: ruled.Digest, As: []string{"team:billing"}}}
+	if err := step(t, s, ruled, change.Step{State: change.Pending, Event: change.EventDecided}, change.Guard{}); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		f    change.Filter
 		want []string
 	}{
 		{change.Filter{For: "ben"}, []string{theirs.ID}},
+		{change.Filter{For: "ben", As: []string{"team:billing", "ben"}}, []string{theirs.ID}},
+		{change.Filter{For: "ben", As: []string{"team:billing", "team:ops"}}, []string{ruled.ID, theirs.ID}},
+		{change.Filter{For: "dan", As: []string{"team:ops"}}, []string{approved.ID, asked.ID, theirs.ID}},
+		{change.Filter{For: "olga", As: []string{"Olga"}}, []string{ruled.ID, approved.ID, asked.ID, theirs.ID}},
 		{change.Filter{For: "ben", Own: true}, []string{asked.ID, theirs.ID}},
 		{change.Filter{For: "ana"}, []string{asked.ID}}, // ana owns the agents of the other changes
 		{change.Filter{For: "an"}, []string{approved.ID, asked.ID, theirs.ID}},
@@ -125,7 +136,7 @@ func testFor(t *testing.T, open Open) {
 		}
 		for _, text := range []string{"", "bot"} {
 			tt.f.Text = text
-			if all, mine, failed := s.Counts(t.Context(), tt.f); !cmp.Equal(tt.want, got) || err != nil || failed != nil || mine[change.Pending] != len(tt.want) || all[change.Pending] != 3 {
+			if all, mine, failed := s.Counts(t.Context(), tt.f); !cmp.Equal(tt.want, got) || err != nil || failed != nil || mine[change.Pending] != len(tt.want) || all[change.Pending] != 4 {
 				t.Errorf("%+v: %v, %v, %v, %v of %v", tt.f, got, err, failed, mine, all)
 			}
 		}

@@ -34,6 +34,9 @@ func printRows(t *terminal.Terminal, rows []review.Row, now time.Time) error {
 		if r.Broken {
 			r.Title = "BREAK GLASS: " + r.Title
 		}
+		if who := r.ReviewerText(); who != "" {
+			r.Title += " (for " + who + ")"
+		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d/%d\t%s\t%s\t%s\n", oneLine(r.ID), oneLine(string(r.State)), oneLine(string(r.Risk)), r.Approvals, r.Need, oneLine(r.Agent), age(now.Sub(r.Created)), oneLine(r.Title))
 	}
 	return w.Flush()
@@ -103,6 +106,7 @@ func (p *page) fact(name, text string) {
 func (p *page) facts() {
 	s := p.s
 	p.fact("agent", oneLine(s.Agent+" for "+s.Owner))
+	p.fact("reviewers", oneLine(s.ReviewerText()))
 	if s.Says != "" {
 		p.fact("says", quoteText(s.Says)+terminal.Style(terminal.Faint, " (the words of "+oneLine(s.SaidBy)+"; not checked)"))
 	}
