@@ -119,7 +119,7 @@ func TestOtherPages(t *testing.T) {
 	}{
 		{"/audit", []string{"By tool", "query_class", "token:triage-bot", "hidden_class", "95 of 100 calls", "<svg class=\"bars\"", "$"}, []string{"can't be read"}},
 		{"/audit?days=30&tool=update_status", []string{"/console/changes/" + id(11)}, []string{"<code>query_class"}},
-		{"/audit?days=1&agent=nobody", []string{"No call fits"}, nil},
+		{"/audit?days=1&agent=nobody", []string{"No call fits", "Looked up from ", " to "}, nil},
 		{"/tokens", []string{"maria&#39;s", "this session", "Show 1 that have ended"}, []string{"old&#39;s"}},
 		{"/tokens?ended=yes", []string{"old&#39;s", "revoked"}, nil},
 		{"/tokens?revoke=" + agent, []string{"Revoke “maria"}, nil},

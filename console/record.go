@@ -15,6 +15,9 @@ import (
 	"github.com/bailiwick-dev/bailiwick/problem"
 )
 
+// ahead is how far the clock of another replica may be ahead. Its newest records are on the page as well.
+const ahead = time.Minute
+
 // recordSize is the number of records on a page of the audit.
 const recordSize = 50
 
@@ -31,6 +34,7 @@ type recordPage struct {
 	Older   string // the address of the next page, or ""
 	Newest  string
 	Begins  time.Time         // the start of the period
+	Until   time.Time         // its end
 	Costs   bool              // a price is set
 	Names   map[string]string // of principals, by ID, if the viewer may see tokens
 }
@@ -67,7 +71,7 @@ func (c *Console) record(v *visit) error {
 		p.Days = "7"
 	}
 	now := c.now().UTC()
-	s := usageSearch{To: now.Add(time.Minute), Agent: q.Get("agent"), Tool: q.Get("tool"), Class: q.Get("class"), Outcome: q.Get("outcome"), Text: q.Get("q"), People: q.Get("people") == "yes",
+	s := usageSearch{To: now.Add(ahead), Agent: q.Get("agent"), Tool: q.Get("tool"), Class: q.Get("class"), Outcome: q.Get("outcome"), Text: q.Get("q"), People: q.Get("people") == "yes",
 		Tenant: v.who.Tenant, Tenanted: v.who.Tenant != "", Limit: recordSize}
 	// The period is required, and must be one of periods.
 	for _, one := range periods() {
@@ -109,7 +113,7 @@ func (c *Console) record(v *visit) error {
 
 // fill creates the charts, the tables and the links.
 func (p *recordPage) fill(q url.Values, s usageSearch) {
-	p.Begins = s.From
+	p.Begins, p.Until = s.From, s.To.Add(-ahead)
 	if n := len(p.Records); p.More && n > 0 {
 		p.Older = with(q, "before", strconv.FormatInt(p.Records[n-1].Seq, 10))
 	}

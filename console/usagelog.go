@@ -35,7 +35,6 @@ type usageFound struct {
 	Read    int       // records read for the sums
 	Cut     bool      // Most was reached: Sums cover only the time since Since
 	Since   time.Time // the time of the oldest record read
-	Until   time.Time // the end of the period
 	Short   bool      // Most was reached before the list was full: it covers only the time since Listed
 	Listed  time.Time // the time of the oldest record read for the list
 	Damaged int64     // the Seq of an unreadable record that ended the search, or 0
@@ -90,7 +89,7 @@ type summarized interface {
 // elsewhere, the records from there on.
 func searchUsage(ctx context.Context, log audit.Reader, s usageSearch) (usageFound, error) {
 	s.Most = cmp.Or(s.Most, mostUsage)
-	r := reading{search: s, found: &usageFound{Until: s.To}, times: map[int64]*usageSum{}, tools: map[string]*usageSum{}, agents: map[string]*usageSum{}, step: 24 * time.Hour}
+	r := reading{search: s, found: &usageFound{}, times: map[int64]*usageSum{}, tools: map[string]*usageSum{}, agents: map[string]*usageSum{}, step: 24 * time.Hour}
 	if s.To.Sub(s.From) <= 48*time.Hour {
 		r.step, r.found.Sums.Hourly = time.Hour, true
 	}
