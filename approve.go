@@ -133,6 +133,9 @@ func (c *Call) sheet(ctx context.Context, found *change.Change, live bool) (*rev
 	if err != nil {
 		return nil, storeError(err)
 	}
+	if err := review.ViewedItems(ctx, g.options.Used, c.who.Person(), s); err != nil {
+		return nil, storeError(err)
+	}
 	if found.State == change.Pending || found.State == change.Stale {
 		s.Checks = slices.Insert(c.checks(ctx, found, eligible), 2, unopened...)
 		s.CanApprove = found.State == change.Pending

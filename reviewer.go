@@ -2,6 +2,7 @@ package bailiwick
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -39,6 +40,8 @@ type Reviewer interface {
 	Reject(ctx context.Context, id, reason string) (*review.Sheet, error)
 	// Comment adds a comment without deciding. The agent sees it as untrusted text.
 	Comment(ctx context.Context, id, text string) (*review.Sheet, error)
+	// View records that the reviewer has viewed one record of a change, by its index in Sheet.Items. It decides nothing.
+	View(ctx context.Context, id, digest string, item int) (*review.Sheet, error)
 	// Ask returns a change to its agent. text says what should be different. Approvals start over.
 	Ask(ctx context.Context, id, text string) (*review.Sheet, error)
 	// Edit replaces a change with a new version with other values, if review.edit is set. The reviewer is its author,
@@ -249,6 +252,23 @@ func (d *reviewer) Value(ctx context.Context, id string, at review.Place) (w *re
 func (d *reviewer) Comment(ctx context.Context, id, text string) (*review.Sheet, error) {
 	return d.sheet(ctx, "comment", id, "", func(ctx context.Context, c *Call, _ *change.Change) (*change.Change, error) {
 		return c.changes().Comment(ctx, id, c.who, text)
+	})
+}
+
+// View implements Reviewer.
+func (d *reviewer) View(ctx context.Context, id, digest string, item int) (*review.Sheet, error) {
+	return d.sheet(ctx, "view", id, "", func(ctx context.Context, c *Call, found *change.Change) (*change.Change, error) {
+		s := review.New(found, review.VisibilityOf(c.policy, c.who, c.gateway.masks), review.Viewer{Human: c.who.Owner, Reviewer: true})
+		switch {
+		case digest != found.Digest:
+			return nil, &problem.Error{Code: problem.Conflict, Kind: "digest", Pointer: "/digest", Detail: "the change is not what you looked at", Suggestion: "look at it again"}
+		case item < 0 || item >= len(s.Items):
+			return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: "/item", Detail: fmt.Sprintf("the change has no record %d. The first is 0, and there are %d", item, len(s.Items))}
+		}
+		if err := review.ViewItem(ctx, c.gateway.options.Used, c.who.Person(), s, item); err != nil {
+			return nil, storeError(err)
+		}
+		return found, nil
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/internal/review"
 	"github.com/bailiwick-dev/bailiwick/problem"
@@ -16,7 +17,7 @@ type batchPage struct {
 	Table   *review.Table // the records of Ready, or nil if each change is shown separately
 	Digests map[string]string
 	Left    []left
-	Done    string // "approved" or "rejected" after the decision. Then Ready contains the decided changes
+	Done    string // "approved", "rejected" or "returned to their agents" after the decision. Then Ready contains the decided changes
 	In      string // the filter of the queue from which the page was opened
 	Written string
 }
@@ -95,38 +96,59 @@ func against(s *review.Sheet) string {
 	return ""
 }
 
-// batch approves or rejects the changes that batchPage showed, each by the digest that the page contained, and all
+// A batchDeed is a decision about several changes.
+type batchDeed struct {
+	done  string // what became of the changes
+	wants string // why a text is needed, or ""
+	one   func(reviewer bailiwick.Reviewer, v *visit, id, digest, text string) (*review.Sheet, error)
+}
+
+// batchDeeds returns the decisions by their names in the form.
+func (c *Console) batchDeeds() map[string]batchDeed {
+	return map[string]batchDeed{
+		"approve": {"approved", "", func(r bailiwick.Reviewer, v *visit, id, digest, text string) (*review.Sheet, error) {
+			s, err := r.Sheet(v.ctx(), id)
+			if err != nil {
+				return nil, err
+			}
+			if why := against(s); why != "" {
+				return s, &problem.Error{Code: problem.Conflict, Detail: why}
+			}
+			return r.Approve(v.ctx(), id, digest, text)
+		}},
+		"reject": {"rejected", "A rejection needs a reason: the agents read it.", func(r bailiwick.Reviewer, v *visit, id, _, text string) (*review.Sheet, error) {
+			return r.Reject(v.ctx(), id, text)
+		}},
+		"ask": {"returned to their agents", "Say what should be different: the agents read it.", func(r bailiwick.Reviewer, v *visit, id, _, text string) (*review.Sheet, error) {
+			return r.Ask(v.ctx(), id, text)
+		}},
+	}
+}
+
+// batch makes one decision about the changes that batchPage showed, each by the digest that the page contained, and all
 // with one reason. It shows the changes that it could not decide, with the reason.
 func (c *Console) batch(v *visit) error {
 	pairs, text := v.r.PostForm["change"], v.r.PostForm.Get("text")
 	if err := checkBatch(pairs); err != nil {
 		return err
 	}
-	p := batchPage{Done: "approved", In: queueOf(v.r.PostForm.Get("in"))}
-	if v.r.PostForm.Get("do") == "reject" {
-		if p.Done = "rejected"; strings.TrimSpace(text) == "" {
-			return &problem.Error{Code: problem.InvalidArgument, Detail: "A rejection needs a reason: the agents read it.", Suggestion: "Go back and write one."}
-		}
+	deed, ok := c.batchDeeds()[v.r.PostForm.Get("do")]
+	switch {
+	case !ok:
+		return problem.New(problem.InvalidArgument, "Choose what to do: approve, reject or ask for changes.")
+	case deed.wants != "" && strings.TrimSpace(text) == "":
+		return &problem.Error{Code: problem.InvalidArgument, Detail: deed.wants, Suggestion: "Go back and write one."}
 	}
+	p := batchPage{Done: deed.done, In: queueOf(v.r.PostForm.Get("in"))}
 	reviewer := c.reviewer(v)
 	for _, pair := range pairs {
 		id, digest, _ := strings.Cut(pair, ":")
-		var s, after *review.Sheet
-		var err error
-		if p.Done == "rejected" {
-			after, err = reviewer.Reject(v.ctx(), id, text)
-		} else if s, err = reviewer.Sheet(v.ctx(), id); err == nil {
-			if why := against(s); why != "" {
-				p.Left = append(p.Left, left{Sheet: s, ID: id, Why: why})
-				continue
-			}
-			after, err = reviewer.Approve(v.ctx(), id, digest, text)
-		}
+		s, err := deed.one(reviewer, v, id, digest, text)
 		if err != nil {
 			p.Left = append(p.Left, left{Sheet: s, ID: id, Why: problem.Of(err).Detail})
 			continue
 		}
-		p.Ready = append(p.Ready, after)
+		p.Ready = append(p.Ready, s)
 	}
 	return c.render(v, "batch", frame{Title: "Decided together", At: Path + "/changes", Page: p, Status: http.StatusOK})
 }

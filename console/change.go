@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
@@ -27,11 +28,33 @@ type changePage struct {
 	Settle  bool
 	Glass   bool // the viewer could approve the change by breaking the glass
 	Written string
+	Several bool              // the visitor can mark each record as viewed
+	Viewed  int               // number of records that the visitor has viewed
+	Next    string            // the place of the first record that the visitor has not viewed
+	mark    string            // see frame
 	Table   *review.Table     // the records, if one table shows them more clearly
 	Digests map[string]string // nil if the records are not decided one by one
 	In      string            // the filter of the queue from which the page was opened. It survives decisions
 	Queue   string            // the address of that queue
 }
+
+// A viewForm marks one record of a change as viewed.
+type viewForm struct {
+	Change, Digest, In, Mark string
+	Item                     int
+	Viewed                   bool // the visitor has viewed it
+}
+
+// ViewForm returns the form for a record, or nil if the visitor has no records to mark.
+func (p changePage) ViewForm(item int) *viewForm {
+	if !p.Several {
+		return nil
+	}
+	return &viewForm{p.ID, p.Digest, p.In, p.mark, item, p.Items[item].Viewed}
+}
+
+// ViewForm returns nil: changes that are decided together are looked at together.
+func (batchPage) ViewForm(int) *viewForm { return nil }
 
 // change shows one change. After a decision, the query parameter did contains the decision. If the page shows the
 // next change, the parameter after contains the decided one.
@@ -67,6 +90,13 @@ func (c *Console) showSheet(v *visit, s *review.Sheet, f frame) error {
 			p.Against = append(p.Against, check)
 		}
 	}
+	p.mark = formMark(v.session.secret)
+	p.Several, p.Next = s.State == change.Pending && len(s.Items) > 1, nextItem(s)
+	for _, item := range s.Items {
+		if item.Viewed {
+			p.Viewed++
+		}
+	}
 	p.Mine = s.Row.Mine
 	p.Open = s.State == change.Pending
 	p.Renew = s.State == change.Stale || s.State == change.Pending && slices.ContainsFunc(p.Against, func(k review.Check) bool { return k.Name == "target" })
@@ -90,7 +120,14 @@ func (c *Console) deeds() map[string]func(d bailiwick.Reviewer, v *visit) (*revi
 		},
 		"reject":  func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Reject(v.ctx(), id(v), text(v)) },
 		"comment": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Comment(v.ctx(), id(v), text(v)) },
-		"ask":     func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Ask(v.ctx(), id(v), text(v)) },
+		"view": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) {
+			item, err := strconv.Atoi(v.r.PostForm.Get("item"))
+			if err != nil {
+				return nil, problem.New(problem.InvalidArgument, "The form names no record.")
+			}
+			return d.View(v.ctx(), id(v), digest(v), item)
+		},
+		"ask": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) { return d.Ask(v.ctx(), id(v), text(v)) },
 		"edit": func(d bailiwick.Reviewer, v *visit) (*review.Sheet, error) {
 			edits, err := readEdits(v.r.PostForm)
 			if err != nil {
@@ -125,6 +162,9 @@ func queueOf(in string) string {
 func (c *Console) onward(v *visit, reviewer bailiwick.Reviewer, deed string, s *review.Sheet) string {
 	q := url.Values{"did": {deed}}
 	next := s.ID
+	if deed == "view" {
+		q = url.Values{}
+	}
 	if in := v.r.PostForm.Get("in"); in != "" {
 		q.Set("in", queueOf(in))
 		if slices.Contains([]string{"approve", "reject", "ask"}, deed) {
@@ -134,7 +174,39 @@ func (c *Console) onward(v *visit, reviewer bailiwick.Reviewer, deed string, s *
 			}
 		}
 	}
-	return Path + "/changes/" + url.PathEscape(next) + "?" + q.Encode()
+	to := Path + "/changes/" + url.PathEscape(next)
+	if len(q) > 0 {
+		to += "?" + q.Encode()
+	}
+	if deed == "view" {
+		to += "#" + nextItem(s)
+	}
+	return to
+}
+
+// nextItem returns the place of the first record on the page that the visitor has not viewed, or of the decision if there
+// is none.
+func nextItem(s *review.Sheet) string {
+	for _, i := range itemOrder(s) {
+		if !s.Items[i].Viewed {
+			return "item-" + strconv.Itoa(i)
+		}
+	}
+	return "decide"
+}
+
+// itemOrder returns the indexes of the records of s in the order in which the page shows them.
+func itemOrder(s *review.Sheet) []int {
+	order := make([]int, len(s.Items))
+	for i := range order {
+		order[i] = i
+	}
+	if review.Tabular(s) {
+		for i, row := range review.TableOf(s).Rows {
+			order[i] = row.Item
+		}
+	}
+	return order
 }
 
 // next returns the change after id in the queue at the address in. If there is none, it returns the first change, or

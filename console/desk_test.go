@@ -234,6 +234,16 @@ func (d desk) Comment(_ context.Context, id, text string) (*review.Sheet, error)
 	})
 }
 
+func (d desk) View(_ context.Context, id, digest string, item int) (*review.Sheet, error) {
+	return d.do(id, "view", func(s *review.Sheet) error {
+		if digest != s.Digest || item < 0 || item >= len(s.Items) {
+			return problem.New(problem.Conflict, "The change is not what it was when you saw it")
+		}
+		s.Items[item].Viewed = true
+		return nil
+	})
+}
+
 func (d desk) Ask(_ context.Context, id, text string) (*review.Sheet, error) {
 	return d.do(id, "ask", func(s *review.Sheet) error {
 		s.State = change.Returned

@@ -58,7 +58,7 @@ func TestHostile(t *testing.T) {
 	b := w.signedIn(t, "rosa")
 	paths := []string{"/console/changes"}
 	for i := 100; i < n; i++ {
-		paths = append(paths, "/console/changes/"+id(i), "/console/batch?id="+id(i))
+		paths = append(paths, "/console/changes/"+id(i), "/console/batch?id="+id(i), "/console/changes/"+id(i)+"/print")
 	}
 	for _, path := range paths {
 		got := b.get(path)

@@ -93,7 +93,7 @@ func TestBrowserWalk(t *testing.T) {
 	for _, s := range alike()[:5] {
 		together += "id=" + s.ID + "&"
 	}
-	both := []string{"/changes", "/changes/" + id(12), "/changes/" + id(19), "/changes/" + id(12) + "/edit", together, "/people?person=ines&tenant=", "/notifications"}
+	both := []string{"/changes", "/changes/" + id(12), "/changes/" + id(19), "/changes/" + id(12) + "/edit", "/changes/" + id(12) + "/print", together, "/people?person=ines&tenant=", "/notifications"}
 	wide := []string{"/changes?by=agent&state=open&q=PAY", "/changes/" + id(14), "/changes/" + id(17), "/batch?id=" + id(11) + "&id=" + id(12), "/people?person=ines&tenant=&remove=yes", "/you",
 		"/audit?days=1", "/access"}
 	for width, paths := range map[int64][]string{1280: slices.Concat(both, wide), 360: both} {

@@ -1,9 +1,13 @@
 package console_test
 
 import (
+	"encoding/json"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/bailiwick-dev/bailiwick/internal/review"
 )
 
 // TestPages checks the content of pages.
@@ -14,12 +18,14 @@ func TestPages(t *testing.T) {
 		path string
 		want []string
 	}{
-		{"/console/changes", []string{"PAY-17 “Refund twice on retry”", "triage-bot → maria", "1 of 2", "12 records, 1 field", ">stale<", `class="soon">expires <time`}},
+		{"/console/changes", []string{"PAY-17 “Refund twice on retry”", "triage-bot → maria", "1 of 2", `<span class="reads">12 updated </span>`, ", 1 field", ">stale<", `class="soon">expires <time`}},
 		{"/console/changes?state=applied", []string{"Add a comment to CHK-9"}},
 		{"/console/changes?q=deposit&state=all", []string{"Charge the deposit", "outcome unknown"}},
 		{"/console/changes?q=nothing+like+it&risk=low", []string{"Nothing found for “nothing like it”", "Searched under “Needs me”: names and ids of records", `href="/console/changes?risk=low">Clear the search`}},
 		{"/console/changes?q=deposit", []string{"Nothing found for “deposit”", `q=deposit&amp;state=all">1 change in all states</a>`}},
-		{"/console/changes/" + id(11), []string{"What the agent says", "ready for a second pair of eyes", "InProgress", "Review", "The rules of now allow it", "query_class"}},
+		{"/console/changes/" + id(11), []string{"What the agent says", "ready for a second pair of eyes", "InProgress", "Review", "The rules of now allow it", "query_class",
+			`<a class="elsewhere" href="https://tracker.example/issues/PAY-17" target="_blank" rel="noopener noreferrer">`}},
+		{"/console/changes/" + id(12) + "/print", []string{"<h1>Reword PAY-204", "Printed ", " for rosa.", "<ins>large </ins>", "set by the source", "Fine: The rules of now allow it", strings.Repeat("000c", 16)}},
 		{"/console/changes/" + id(12), []string{"<ins>large </ins>", `<span class="pill kind-null">null</span>`, `<span class="pill kind-empty">empty text</span>`, "set by the source", "by review[2]"}},
 		{"/console/changes/" + id(14), []string{"hidden from you", "1 more field that you may not see is written too", "1\u202f284 records", "You don&#39;t see every field", "disabled"}},
 		{"/console/changes/" + id(15), []string{"The record holds now", "Cancelled", "Preview again"}},
@@ -37,6 +43,29 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", row.path, want, got.body)
 			}
 		}
+	}
+}
+
+// TestFile saves a change as a file of JSON. The file has the change as its reader may see it.
+func TestFile(t *testing.T) {
+	w := newWorld(t, newDrawers(samples()...), nil)
+	got := w.signedIn(t, "rosa").get("/console/changes/" + id(14) + "/file")
+	var file struct {
+		At     time.Time    `json:"exported_at"`
+		For    string       `json:"exported_for"`
+		Change review.Sheet `json:"change"`
+	}
+	if err := json.Unmarshal([]byte(got.body), &file); err != nil {
+		t.Fatal(err)
+	}
+	if file.At.IsZero() || file.For != "rosa" || file.Change.ID != id(14) || file.Change.Items[0].Hidden == 0 {
+		t.Errorf("got %+v", file)
+	}
+	if name := got.header.Get("Content-Disposition"); name != `attachment; filename="change-`+id(14)+`.json"` {
+		t.Error(name)
+	}
+	if got := w.signedIn(t, "rosa").get("/console/changes/none/file"); got.status != 404 {
+		t.Error(got.status)
 	}
 }
 
@@ -104,13 +133,27 @@ func TestBatch(t *testing.T) {
 	b := w.signedIn(t, "rosa")
 	d := func(s string) string { return strings.Repeat(s, 16) }
 	got := b.post("/console/batch", url.Values{"change": {id(11) + ":" + d("000b"), id(12) + ":" + d("ffff"), id(13) + ":" + d("000d"),
-		id(14) + ":" + d("000e"), id(15) + ":" + d("000f"), id(16) + ":x", id(18) + ":" + d("0012"), "nobody:x"}})
+		id(14) + ":" + d("000e"), id(15) + ":" + d("000f"), id(16) + ":x", id(18) + ":" + d("0012"), "nobody:x"}, "do": {"approve"}})
 	for _, want := range []string{"2 changes approved", "not what it was when you saw it", "Its risk is high", "It is stale", "It is applied", "You own the agent", "There is no such change"} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("no %q in\n%s", want, got.body)
 		}
 	}
 	if got := len(w.calls); got != 2 {
+		t.Error(w.calls)
+	}
+	for _, row := range []struct{ do, text, says string }{
+		{"ask", "", "Say what should be different: the agents read it."},
+		{"reject", " ", "A rejection needs a reason: the agents read it."},
+		{"delete", "why", "Choose what to do: approve, reject or ask for changes."},
+		{"ask", "smaller, please", "1 change returned to their agents"},
+	} {
+		got := b.post("/console/batch", url.Values{"change": {id(12) + ":" + d("000c"), "nobody:x"}, "do": {row.do}, "text": {row.text}})
+		if !strings.Contains(got.body, row.says) {
+			t.Errorf("%s %q: no %q in\n%s", row.do, row.text, row.says, got.body)
+		}
+	}
+	if last := w.calls[len(w.calls)-1]; len(w.calls) != 3 || last != "ask "+id(12) {
 		t.Error(w.calls)
 	}
 	for path, status := range map[string]int{"/console/batch": 400, "/console/batch?" + strings.Repeat("id=x&", 201): 400} {

@@ -39,6 +39,8 @@ func (c *Console) routes() []route {
 		{method: "GET", pattern: "/changes", needs: identity.Review, serve: c.queue},
 		{method: "GET", pattern: "/changes/{id}", needs: identity.Review, serve: c.change},
 		{method: "GET", pattern: "/changes/{id}/edit", needs: identity.Review, serve: c.edit},
+		{method: "GET", pattern: "/changes/{id}/print", needs: identity.Review, serve: c.print},
+		{method: "GET", pattern: "/changes/{id}/file", needs: identity.Review, serve: c.download},
 		{method: "POST", pattern: "/filters", needs: identity.Review, serve: c.saveFilter},
 		{method: "GET", pattern: "/changes/{id}/value", needs: identity.Review, serve: c.value},
 		{method: "POST", pattern: "/changes/{id}/{deed}", needs: identity.Review, serve: c.decide},

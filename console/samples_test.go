@@ -41,6 +41,8 @@ func samples() []*review.Sheet {
 	status := sample(11, "PAY-17 “Refund twice on retry”: InProgress → Review")
 	status.Reason = "The pull request is merged and its checks are green, so the issue is ready for a second pair of eyes."
 
+	status.Items[0].Link = "https://tracker.example/issues/PAY-17"
+
 	edit := sample(12, "Reword PAY-204 and hand it to Jonas")
 	edit.Fields, edit.Risk, edit.Agent = []string{"title", "body", "assignee_id", "estimate", "due_at"}, change.Medium, "planning-assistant"
 	edit.Rule, edit.Tool, edit.Action = "review[2]", "update_object", ""
@@ -58,7 +60,7 @@ func samples() []*review.Sheet {
 	}
 
 	bulk := sample(13, "Move 12 stale bugs of Checkout to the backlog")
-	bulk.Rows, bulk.Risk, bulk.Rule, bulk.Need, bulk.Approvals = 12, change.Medium, "review[1]", 2, 1
+	bulk.Rows, bulk.Updates, bulk.Risk, bulk.Rule, bulk.Need, bulk.Approvals = 12, 12, change.Medium, "review[1]", 2, 1
 	bulk.Thread = []review.Said{{By: "ines", Event: change.EventDecided, Text: "Looks right, they are all from last year.", At: now.Add(-time.Minute)}}
 	bulk.Reason = "Nobody has touched these bugs for 90 days."
 	bulk.Items = nil

@@ -33,7 +33,7 @@ func TestBrowserTour(t *testing.T) {
 		{"queue", "/changes", !out}, {"filter", "/changes?risk=high&state=all", !out}, {"empty", "/changes?state=failed", !out}, {"none", "/changes?q=nothing+like+it", !out},
 		{"bulk", "/changes/" + id(13), !out}, {"delete", "/changes/" + id(14), !out},
 		{"stale", "/changes/" + id(15), !out}, {"applied", "/changes/" + id(16), !out}, {"unknown", "/changes/" + id(17), !out}, {"own", "/changes/" + id(18), !out},
-		{"edit-form", "/changes/" + id(12) + "/edit", !out}, {"grouped", "/changes?by=agent&state=open", !out},
+		{"print", "/changes/" + id(12) + "/print", !out}, {"edit-form", "/changes/" + id(12) + "/edit", !out}, {"grouped", "/changes?by=agent&state=open", !out},
 		{"decided", "/changes/" + id(11) + "?did=approve&after=" + id(16), !out}, {"ended", "/you?ended=yes", !out},
 		{"versions", "/changes/" + id(19), !out}, {"returned", "/changes?state=returned", !out},
 		{"batch", "/batch?id=" + id(11) + "&id=" + id(12) + "&id=" + id(14), !out},

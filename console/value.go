@@ -48,7 +48,7 @@ func (c *Console) value(v *visit) error {
 		return err
 	}
 	if at.Side != "" {
-		sendFile(v.w, fmt.Sprintf("%s-%d-%d-%s.txt", w.Change, at.Item, at.Field, at.Side), w.Exact)
+		sendFile(v.w, fmt.Sprintf("%s-%d-%d-%s.txt", w.Change, at.Item, at.Field, at.Side), "text/plain; charset=utf-8", w.Exact)
 		return nil
 	}
 	base := Path + "/changes/" + url.PathEscape(w.Change)
@@ -69,11 +69,11 @@ func (c *Console) value(v *visit) error {
 	return c.render(v, "value", frame{Title: w.Path + " of " + w.Title, At: Path + "/changes", Page: p})
 }
 
-// sendFile sends text as a download that the browser never displays.
-func sendFile(w http.ResponseWriter, name, text string) {
+// sendFile sends text of the content type kind as a download that the browser never displays.
+func sendFile(w http.ResponseWriter, name, kind, text string) {
 	sum := sha256.Sum256([]byte(text))
 	head := w.Header()
-	head.Set("Content-Type", "text/plain; charset=utf-8")
+	head.Set("Content-Type", kind)
 	head.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	head.Set("Content-Length", strconv.Itoa(len(text)))
 	head.Set("Repr-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(sum[:])+":")

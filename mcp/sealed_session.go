@@ -65,7 +65,7 @@ func (s *Sessions) Open(ctx context.Context, principal, id string) (client []byt
 		return nil, false, nil
 	}
 	ended, err := s.ended.UsedUp(ctx, endedName(id))
-	if err != nil || ended {
+	if err != nil || len(ended) > 0 {
 		return nil, false, err
 	}
 	return plain[8:], true, nil

@@ -78,6 +78,9 @@ func (d desk) Reject(_ context.Context, id, reason string) (*review.Sheet, error
 func (d desk) Comment(_ context.Context, id, text string) (*review.Sheet, error) {
 	return d.did("comment %s %q", id, text)
 }
+func (d desk) View(_ context.Context, id, digest string, item int) (*review.Sheet, error) {
+	return d.did("view %s %q %d", id, digest, item)
+}
 func (d desk) Ask(_ context.Context, id, text string) (*review.Sheet, error) {
 	return d.did("ask %s %q", id, text)
 }
@@ -257,6 +260,8 @@ func TestRequests(t *testing.T) {
 		{"POST", at + "break_glass", `{"digest":"d"}`, invalid("reason is missing", `,"details":{"pointer":"/reason"}`), ""},
 		{"POST", at + "reject", `{"reason":"no"}`, sheet, `reject 01AB "no"`},
 		{"POST", at + "reject", `{"reason":" "}`, invalid("reason is missing", `,"details":{"pointer":"/reason"}`), ""},
+		{"POST", at + "view", `{"digest":"d","item":2}`, sheet, `view 01AB "d" 2`},
+		{"POST", at + "view", `{"digest":"d","item":0.5}`, invalid("must be an integer", `,"details":{"pointer":"/item"}`), ""},
 		{"POST", at + "comment", `{"comment":"why?"}`, sheet, `comment 01AB "why?"`},
 		{"POST", at + "renew", ``, sheet, `renew 01AB`},
 		{"POST", at + "revert", `{"reason":"oops"}`, sheet, `revert 01AB "oops"`},

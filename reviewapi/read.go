@@ -87,7 +87,7 @@ func members(body []byte, known []member) (map[string]value.Value, error) {
 			return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: at, Near: near,
 				Detail: fmt.Sprintf("there is no member %q here%s", problem.Cut(m.Name), problem.DidYouMean(near))}
 		case m.Value.Kind() != known[i].kind:
-			return nil, refuse(at, "must be a %s", known[i].kind)
+			return nil, refuse(at, "must be %s", withArticle(known[i].kind.String()))
 		case utf8.RuneCountInString(m.Value.Text()) > maxText:
 			return nil, refuse(at, "is longer than %d characters", maxText)
 		}
@@ -100,6 +100,14 @@ func members(body []byte, known []member) (map[string]value.Value, error) {
 		}
 	}
 	return out, nil
+}
+
+// withArticle returns a noun with its indefinite article.
+func withArticle(noun string) string {
+	if strings.ContainsRune("aeio", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
 }
 
 // A decision is a POST on a change.
@@ -165,6 +173,14 @@ var decisions = map[string]decision{
 	"comment": {[]member{{"comment", value.String, true}},
 		func(ctx context.Context, reviewer bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
 			return reviewer.Comment(ctx, id, b["comment"].Text())
+		}},
+	"view": {[]member{{"digest", value.String, true}, {"item", value.Int, true}},
+		func(ctx context.Context, reviewer bailiwick.Reviewer, id string, b map[string]value.Value) (*review.Sheet, error) {
+			item, ok := b["item"].AsInt()
+			if !ok {
+				return nil, &problem.Error{Code: problem.InvalidArgument, Pointer: "/item", Detail: "must be an integer"}
+			}
+			return reviewer.View(ctx, id, b["digest"].Text(), int(item))
 		}},
 	"renew": {nil, func(ctx context.Context, reviewer bailiwick.Reviewer, id string, _ map[string]value.Value) (*review.Sheet, error) {
 		return reviewer.Renew(ctx, id)

@@ -104,7 +104,8 @@
   };
   const measure = () => {
     const known = new Map(parts.map((p) => [p.at, p]));
-    parts = every("[data-look]").map((at) => {
+    // A record that is marked as viewed was on a screen before.
+    parts = every("[data-look]").filter((at) => !at.closest(".viewed") && !at.querySelector(".viewed-note")).map((at) => {
       const old = known.get(at), text = at.textContent;
       return old?.text === text ? old : { at, text, seen: Array(Math.max(1, Math.ceil(at.offsetHeight / 160))).fill(false) };
     });
@@ -135,6 +136,19 @@
   if (one(".right")) new ResizeObserver(place).observe(one(".right"));
   addEventListener("resize", place);
 
+  // Who marks a record as viewed goes on to the next.
+  let goesOn = false;
+  const notViewed = () => one(".view-form button");
+  const toNotViewed = () => {
+    const at = notViewed() ?? one("#approve:not(:disabled)") ?? one("#viewed-of");
+    if (!at) return;
+    at.focus({ preventScroll: true });
+    (at.closest("[id^=item-]") ?? at).scrollIntoView({ block: "start" });
+  };
+  const viewNext = (button) => { (button ?? notViewed())?.click(); };
+  document.addEventListener("submit", (e) => { if (e.target.matches(".view-form")) goesOn = true; }, true);
+  document.addEventListener("click", (e) => { if (e.target.closest("[data-next-view]") && notViewed()) { e.preventDefault(); toNotViewed(); } });
+
   const openAt = (hash) => {
     const row = rows()[current()];
     if (row) location.href = row.querySelector(".title").href + hash;
@@ -155,6 +169,7 @@
     },
     r: () => { if (!reveal("reject", "reject-text")) openAt("#to-reject"); },
     c: () => reveal("comment", "comment-text"),
+    v: () => viewNext(one("[id^=item-]:focus-within .view-form button, [id^=item-]:focus .view-form button")),
     u: () => { const up = one("[data-up]"); if (up) location.href = up.href; },
     n: () => part(1),
     p: () => part(-1),
@@ -216,5 +231,6 @@
     local();
     measure();
     place();
+    if (goesOn) { goesOn = false; toNotViewed(); }
   });
 })();

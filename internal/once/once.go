@@ -14,8 +14,8 @@ type Store interface {
 	// until.
 	UseUp(ctx context.Context, name string, until time.Time) (first bool, err error)
 
-	// UsedUp reports whether name was used.
-	UsedUp(ctx context.Context, name string) (bool, error)
+	// UsedUp returns those of names that were used, in no order.
+	UsedUp(ctx context.Context, names ...string) (used []string, err error)
 }
 
 // A Memory is a Store of one process. The zero Memory is empty and ready to use.
@@ -45,9 +45,13 @@ func (m *Memory) UseUp(_ context.Context, name string, until time.Time) (bool, e
 }
 
 // UsedUp implements Store.
-func (m *Memory) UsedUp(_ context.Context, name string) (bool, error) {
+func (m *Memory) UsedUp(_ context.Context, names ...string) (used []string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, was := m.used[name]
-	return was, nil
+	for _, name := range names {
+		if _, was := m.used[name]; was {
+			used = append(used, name)
+		}
+	}
+	return used, nil
 }

@@ -2,7 +2,10 @@ package review
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,17 +35,26 @@ func OpenValues(ctx context.Context, used once.Store, person string, s *Sheet, w
 
 // OpenedValues marks the long fields of a sheet that a person has opened completely. It returns a Check that says
 // which are still unread, or nil if the sheet shows every value whole.
-func OpenedValues(ctx context.Context, used once.Store, person string, s *Sheet) ([]Check, error) {
+func OpenedValues(ctx context.Context, usedUp once.Store, person string, s *Sheet) ([]Check, error) {
 	longs := s.Longs()
 	if longs == nil {
 		return nil, nil
 	}
+	var marks []string
+	for _, l := range longs {
+		marks = append(marks, l.marks(person, l.Sides)...)
+		marks = append(marks, l.marks(person, l.pages())...)
+	}
+	used, err := usedUp.UsedUp(ctx, marks...)
+	if err != nil {
+		return nil, err
+	}
+	opened := func(marks []string) bool {
+		return len(marks) > 0 && !slices.ContainsFunc(marks, func(m string) bool { return !slices.Contains(used, m) })
+	}
 	var left []string
 	for _, l := range longs {
-		read, err := hasOpened(ctx, used, person, l)
-		if err != nil {
-			return nil, err
-		}
+		read := opened(l.marks(person, l.Sides)) || opened(l.marks(person, l.pages()))
 		if s.Items[l.Item].Fields[l.Field].Opened = read; !read {
 			left = append(left, fmt.Sprintf("%s (%d characters more)", l.Path, l.Unread))
 		}
@@ -56,24 +68,34 @@ func OpenedValues(ctx context.Context, used once.Store, person string, s *Sheet)
 	return []Check{{Name: "opened", Detail: "you haven't opened all that it writes: " + strings.Join(left, ", ")}}, nil
 }
 
-// hasOpened reports whether a person has opened a long field completely: all its pages, or all its sides.
-func hasOpened(ctx context.Context, used once.Store, person string, l Long) (bool, error) {
-	all := func(parts []string) (bool, error) {
-		for _, part := range parts {
-			if there, err := used.UsedUp(ctx, l.Mark(person, part)); err != nil || !there {
-				return false, err
-			}
-		}
-		return true, nil
+// ViewItem records that a person has viewed the i-th record of the sheet s. The store may delete the record one day after
+// the change has expired.
+func ViewItem(ctx context.Context, used once.Store, person string, s *Sheet, i int) error {
+	_, err := used.UseUp(ctx, s.viewMark(person, i), s.Expires.Add(24*time.Hour))
+	return err
+}
+
+// ViewedItems marks the records of a sheet that a person has viewed. A mark belongs to the digest, so a new version or
+// preview has none.
+func ViewedItems(ctx context.Context, usedUp once.Store, person string, s *Sheet) error {
+	marks := make([]string, len(s.Items))
+	for i := range s.Items {
+		marks[i] = s.viewMark(person, i)
 	}
-	if read, err := all(l.Sides); err != nil || read && l.Sides != nil {
-		return read, err
+	used, err := usedUp.UsedUp(ctx, marks...)
+	if err != nil {
+		return err
 	}
-	var pages []string
-	for n := range l.Pages {
-		pages = append(pages, strconv.Itoa(n+1))
+	for i, mark := range marks {
+		s.Items[i].Viewed = slices.Contains(used, mark)
 	}
-	return all(pages)
+	return nil
+}
+
+// viewMark returns the name of the record that a person has viewed the i-th record of s.
+func (s *Sheet) viewMark(person string, i int) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{s.ID, s.Digest, person, strconv.Itoa(i)}, "\x00")))
+	return "viewed:" + hex.EncodeToString(sum[:])
 }
 
 // ReadHistory adds records of the audit log to the sheet s, unless reader is nil. It adds the record that ended the

@@ -92,6 +92,7 @@ func NewRow(c *change.Change, visibility func(class string) Visibility, viewer V
 	default:
 		row.SaidBy = "the tool " + line(c.Tool)
 	}
+	row.count(c, visibility, viewer)
 	// List only the classes and fields that the viewer sees.
 	seen := map[string]bool{}
 	for _, class := range c.Classes {
@@ -160,6 +161,30 @@ func (r Row) ReviewerText() string {
 		}
 	}
 	return strings.Join(out, ", and ")
+}
+
+// count counts the records that c writes by operation. For reviewers it adds the records that the database writes along
+// with them, as far as the viewer sees their classes.
+func (row *Row) count(c *change.Change, visibility func(class string) Visibility, viewer Viewer) {
+	for _, e := range c.Effects {
+		switch e.Op {
+		case write.OpCreate:
+			row.Creates++
+		case write.OpUpdate:
+			row.Updates++
+		case write.OpDelete:
+			row.Deletes++
+		}
+	}
+	for _, cascade := range c.Cascades {
+		switch {
+		case !viewer.Reviewer || visibility(cascade.Class).Class == "":
+		case cascade.Effect == "delete":
+			row.Deletes += cascade.Records
+		default:
+			row.Updates += cascade.Records
+		}
+	}
 }
 
 // through returns the visibility of the effect e. A new class is described only by the request, so every viewer of

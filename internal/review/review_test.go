@@ -355,3 +355,32 @@ func TestHiddenValuesStayHidden(t *testing.T) {
 		}
 	})
 }
+
+// TestRowCounts checks how many records a row counts by operation. A reviewer isn't told of records in hidden classes,
+// and an agent isn't told what the database writes along with its own writes.
+func TestRowCounts(t *testing.T) {
+	c := of(t, write.OpUpdate, `{"id":1,"status":"x"}`, `{"id":1,"status":"y"}`, "status")
+	c.Effects = append(c.Effects, of(t, write.OpCreate, `null`, `{"title":"a"}`, "title").Effects[0], of(t, write.OpDelete, `{"id":2}`, `null`).Effects[0])
+	c.Cascades = []change.Cascade{{Class: "tracker.comments", Effect: "delete", Records: 4}, {Class: "tracker.links", Effect: "set_null", Records: 2}, {Class: "tracker.secrets", Effect: "delete", Records: 9}}
+	sees := func(class string) Visibility {
+		if class == "tracker.secrets" {
+			return Visibility{}
+		}
+		return issues(class)
+	}
+	for _, tt := range []struct {
+		name   string
+		change *change.Change
+		agent  bool
+		want   [3]int64
+	}{
+		{"a reviewer", c, false, [3]int64{1, 3, 5}},
+		{"the agent", c, true, [3]int64{1, 1, 1}},
+		{"a call", &change.Change{Effects: []change.Effect{{Op: write.OpCall}}}, false, [3]int64{}},
+	} {
+		row := NewRow(tt.change, sees, Viewer{Reviewer: !tt.agent})
+		if got := [3]int64{row.Creates, row.Updates, row.Deletes}; got != tt.want {
+			t.Errorf("%s: got %v created, updated, deleted; want %v", tt.name, got, tt.want)
+		}
+	}
+}

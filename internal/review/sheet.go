@@ -102,6 +102,9 @@ type Row struct {
 	Source    string         `json:"source"`
 	Classes   []string       `json:"classes"`
 	Rows      int            `json:"rows"`
+	Creates   int64          `json:"creates,omitzero"` // records that are created. Not known for calls of APIs
+	Updates   int64          `json:"updates,omitzero"` // records that are updated, also by the database along with others in classes that the viewer sees
+	Deletes   int64          `json:"deletes,omitzero"` // the same for deleted records
 	Fields    []string       `json:"fields"`
 	Risk      change.Risk    `json:"risk"`
 	Approvals int            `json:"approvals"` // distinct people who approved so far
@@ -186,6 +189,7 @@ type Item struct {
 	Takes  []change.Taken `json:"takes,omitzero"`  // for one of several calls: the values that it copies from the answers of earlier calls
 	Came   string         `json:"came,omitzero"`   // for one of several calls, once one failed: its outcome, such as Made
 	Unread string         `json:"unread,omitzero"` // for a call: a note that its target was not read or that the current value isn't known, or ""
+	Viewed bool           `json:"viewed,omitzero"` // for reviewers: the viewer has marked it as viewed
 	Moved  string         `json:"moved,omitzero"`  // Changed or Gone if the viewer sees that the record changed since, or ""
 	Fields []Field        `json:"fields"`
 	Hidden int            `json:"hidden_fields,omitzero"` // number of written fields that the viewer may not see

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -163,6 +164,22 @@ func (s *Sheet) Longs() []Long {
 			l.name = fmt.Sprintf("%s %s %d %d %s", s.ID, s.Digest, i, k, strings.Join(sums, " "))
 			out = append(out, l)
 		}
+	}
+	return out
+}
+
+// pages returns the pages of l as parts.
+func (l Long) pages() (out []string) {
+	for n := range l.Pages {
+		out = append(out, strconv.Itoa(n+1))
+	}
+	return out
+}
+
+// marks returns the names of the records that a person has opened parts of l.
+func (l Long) marks(person string, parts []string) (out []string) {
+	for _, part := range parts {
+		out = append(out, l.Mark(person, part))
 	}
 	return out
 }

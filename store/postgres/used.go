@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // UseUp implements once.Store. If the connection breaks, it returns an error, since it is unknown whether name was
@@ -20,9 +22,14 @@ func (s *Store) UseUp(ctx context.Context, name string, until time.Time) (first 
 }
 
 // UsedUp implements once.Store.
-func (s *Store) UsedUp(ctx context.Context, name string) (used bool, err error) {
+func (s *Store) UsedUp(ctx context.Context, names ...string) (used []string, err error) {
 	err = s.again(ctx, "look for what was used", func(ctx context.Context) error {
-		return s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM bailiwick.used WHERE name = $1)`, name).Scan(&used)
+		rows, err := s.pool.Query(ctx, `SELECT name FROM bailiwick.used WHERE name = ANY($1)`, names)
+		if err != nil {
+			return err
+		}
+		used, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
 	})
 	return used, err
 }

@@ -3,7 +3,8 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
+	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -28,14 +29,25 @@ func (s *Store) UseUp(ctx context.Context, name string, until time.Time) (first 
 }
 
 // UsedUp implements once.Store.
-func (s *Store) UsedUp(ctx context.Context, name string) (bool, error) {
-	var one int
-	err := s.read.QueryRowContext(ctx, `SELECT 1 FROM used WHERE name = ?`, name).Scan(&one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
+func (s *Store) UsedUp(ctx context.Context, names ...string) (used []string, err error) {
+	list, err := json.Marshal(names)
 	if err != nil {
-		return false, s.operatorError("look for what was used", err)
+		return nil, fmt.Errorf("sqlite: encode names: %w", err)
 	}
-	return true, nil
+	rows, err := s.read.QueryContext(ctx, `SELECT name FROM used WHERE name IN (SELECT value FROM json_each(?))`, string(list))
+	if err != nil {
+		return nil, s.operatorError("look for what was used", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, s.operatorError("look for what was used", err)
+		}
+		used = append(used, name)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, s.operatorError("look for what was used", err)
+	}
+	return used, nil
 }

@@ -106,6 +106,7 @@ func TestLookups(t *testing.T) {
 		"glass":   func(id string) error { return sheet(judge.BreakGlass(ctx, id, filed.Digest, "because")) },
 		"reject":  func(id string) error { return sheet(judge.Reject(ctx, id, "no")) },
 		"comment": func(id string) error { return sheet(judge.Comment(ctx, id, "hm")) },
+		"view":    func(id string) error { return sheet(judge.View(ctx, id, filed.Digest, 0)) },
 		"ask":     func(id string) error { return sheet(judge.Ask(ctx, id, "why")) },
 		"edit":    func(id string) error { return sheet(judge.Edit(ctx, id, review.Revision{})) },
 		"renew":   func(id string) error { return sheet(judge.Renew(ctx, id)) },

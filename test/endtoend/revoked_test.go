@@ -120,6 +120,7 @@ func TestRevokedElsewhere(t *testing.T) {
 		"reject":  func(r bailiwick.Reviewer, id, _ string) error { _, err := r.Reject(ctx, id, "no"); return err },
 		"ask":     func(r bailiwick.Reviewer, id, _ string) error { _, err := r.Ask(ctx, id, "other"); return err },
 		"comment": func(r bailiwick.Reviewer, id, _ string) error { _, err := r.Comment(ctx, id, "hm"); return err },
+		"view":    func(r bailiwick.Reviewer, id, digest string) error { _, err := r.View(ctx, id, digest, 0); return err },
 		"revert":  func(r bailiwick.Reviewer, id, _ string) error { _, err := r.Revert(ctx, id, "back"); return err },
 		"renew":   func(r bailiwick.Reviewer, id, _ string) error { _, err := r.Renew(ctx, id); return err },
 	} {

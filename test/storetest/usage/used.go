@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -18,7 +19,7 @@ func testUsed(t *testing.T, open storetest.Open) {
 	until := time.Now().Add(time.Hour)
 	for i := range 5 {
 		name := "state " + strconv.Itoa(i)
-		if used, err := handles[0].UsedUp(ctx, name); err != nil || used {
+		if used, err := handles[0].UsedUp(ctx, name); err != nil || len(used) > 0 {
 			t.Fatalf("%s before it was used: %v, %v", name, used, err)
 		}
 		var first atomic.Int64
@@ -39,7 +40,7 @@ func testUsed(t *testing.T, open storetest.Open) {
 			t.Errorf("%s was used %d times", name, first.Load())
 		}
 		for at, s := range append(handles, storetest.Handle(t, open, place)) {
-			if used, err := s.UsedUp(ctx, name); err != nil || !used {
+			if used, err := s.UsedUp(ctx, name, "never"); err != nil || !slices.Equal(used, []string{name}) {
 				t.Errorf("handle %d: %v, %v", at, used, err)
 			}
 		}
@@ -50,7 +51,14 @@ func testUsed(t *testing.T, open storetest.Open) {
 	if ok, err := handles[1].UseUp(ctx, "another", until); err != nil || !ok {
 		t.Error(ok, err)
 	}
-	if used, err := handles[0].UsedUp(ctx, "old"); err != nil || used {
+	if used, err := handles[0].UsedUp(ctx, "old"); err != nil || len(used) > 0 {
 		t.Errorf("what is old is kept: %v, %v", used, err)
+	}
+	used, err := handles[1].UsedUp(ctx, "state 3", "old", "another", "state 0")
+	if slices.Sort(used); err != nil || !slices.Equal(used, []string{"another", "state 0", "state 3"}) {
+		t.Errorf("several names: %v, %v", used, err)
+	}
+	if used, err := handles[1].UsedUp(ctx); err != nil || len(used) > 0 {
+		t.Errorf("no names: %v, %v", used, err)
 	}
 }

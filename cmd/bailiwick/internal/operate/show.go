@@ -29,7 +29,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(sanitize(t
 // printRows lists changes.
 func printRows(t *terminal.Terminal, rows []review.Row, now time.Time) error {
 	w := t.Table()
-	fmt.Fprintln(w, "ID\tSTATE\tRISK\tAPPROVALS\tAGENT\tAGE\tCHANGE")
+	fmt.Fprintln(w, "ID\tSTATE\tRISK\tAPPROVALS\tRECORDS\tAGENT\tAGE\tCHANGE")
 	for _, r := range rows {
 		if r.Broken {
 			r.Title = "BREAK GLASS: " + r.Title
@@ -37,9 +37,24 @@ func printRows(t *terminal.Terminal, rows []review.Row, now time.Time) error {
 		if who := r.ReviewerText(); who != "" {
 			r.Title += " (for " + who + ")"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d/%d\t%s\t%s\t%s\n", oneLine(r.ID), oneLine(string(r.State)), oneLine(string(r.Risk)), r.Approvals, r.Need, oneLine(r.Agent), age(now.Sub(r.Created)), oneLine(r.Title))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d/%d\t%s\t%s\t%s\t%s\n", oneLine(r.ID), oneLine(string(r.State)), oneLine(string(r.Risk)), r.Approvals, r.Need, recordSums(r), oneLine(r.Agent), age(now.Sub(r.Created)), oneLine(r.Title))
 	}
 	return w.Flush()
+}
+
+// recordSums returns how many records a change creates, updates and deletes, such as "+2 ~3 -1". It returns "" for calls
+// of APIs, whose records are not known.
+func recordSums(r review.Row) string {
+	var out []string
+	for _, sum := range []struct {
+		sign string
+		n    int64
+	}{{"+", r.Creates}, {"~", r.Updates}, {"-", r.Deletes}} {
+		if sum.n > 0 {
+			out = append(out, fmt.Sprint(sum.sign, sum.n))
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // age formats a duration in the largest suitable unit, such as 40s, 12m, 47h or 3d. Days start at two days. A

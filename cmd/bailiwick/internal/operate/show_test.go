@@ -92,12 +92,13 @@ func TestPrintRows(t *testing.T) {
 	row.Title = "update\tissue\n42"
 	broken := row
 	broken.Broken = true
+	row.Creates, row.Updates, row.Deletes = 2, 3, 1
 	if err := printRows(terminal.New(strings.NewReader(""), &out, &out), []review.Row{row, broken}, noon); err != nil {
 		t.Fatal(err)
 	}
-	want := `ID                          STATE    RISK  APPROVALS  AGENT       AGE  CHANGE
-01JDC0000000000000000000AA  pending  high  1/2        triage bot  1h   update issue 42
-01JDC0000000000000000000AA  pending  high  1/2        triage bot  1h   BREAK GLASS: update issue 42
+	want := `ID                          STATE    RISK  APPROVALS  RECORDS   AGENT       AGE  CHANGE
+01JDC0000000000000000000AA  pending  high  1/2        +2 ~3 -1  triage bot  1h   update issue 42
+01JDC0000000000000000000AA  pending  high  1/2                  triage bot  1h   BREAK GLASS: update issue 42
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
