@@ -16,7 +16,6 @@ import (
 	"github.com/bailiwick-dev/bailiwick"
 	"github.com/bailiwick-dev/bailiwick/change"
 	"github.com/bailiwick-dev/bailiwick/identity"
-	"github.com/bailiwick-dev/bailiwick/internal/demo"
 	"github.com/bailiwick-dev/bailiwick/policy"
 	"github.com/bailiwick-dev/bailiwick/test/services"
 	"github.com/bailiwick-dev/bailiwick/value"
@@ -92,31 +91,10 @@ func newDay(t *testing.T) *day {
 	for _, id := range d.issues[:50] {
 		d.bodies = append(d.bodies, h.read(t, "body", id))
 	}
-	d.leaves = d.list(t, `SELECT i.id FROM issues i WHERE i.org_id = ? AND i.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM issues c WHERE c.parent_id = i.id) AND EXISTS (SELECT 1 FROM comments c WHERE c.issue_id = i.id) ORDER BY i.id DESC LIMIT 40`)
-	d.comments = d.list(t, `SELECT c.id FROM comments c JOIN issues i ON i.id = c.issue_id WHERE i.org_id = ? AND i.deleted_at IS NULL ORDER BY c.id LIMIT 40`)
-	d.worker = d.list(t, `SELECT id FROM users WHERE org_id = ? AND active = 1 LIMIT 1`)[0]
+	d.leaves = d.column(t, `SELECT i.id FROM issues i WHERE i.org_id = ? AND i.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM issues c WHERE c.parent_id = i.id) AND EXISTS (SELECT 1 FROM comments c WHERE c.issue_id = i.id) ORDER BY i.id DESC LIMIT 40`)
+	d.comments = d.column(t, `SELECT c.id FROM comments c JOIN issues i ON i.id = c.issue_id WHERE i.org_id = ? AND i.deleted_at IS NULL ORDER BY c.id LIMIT 40`)
+	d.worker = d.column(t, `SELECT id FROM users WHERE org_id = ? AND active = 1 LIMIT 1`)[0]
 	return d
-}
-
-// list returns the first column of a query about the tenant.
-func (d *day) list(t *testing.T, query string) (out []string) {
-	t.Helper()
-	rows, err := d.db.Query(query, demo.Acme)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, id)
-	}
-	if err := rows.Err(); err != nil || len(out) == 0 {
-		t.Fatal(query, err)
-	}
-	return out
 }
 
 // document parses JSON text of this file.

@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,22 +35,32 @@ func (p *person) took(task string, most int) {
 }
 
 // issues returns the ids of n issues of the tenant.
-func (h *house) issues(t testing.TB, n int) (out []string) {
+func (h *house) issues(t testing.TB, n int) []string {
 	t.Helper()
-	rows, err := h.db.Query(`SELECT id FROM issues WHERE org_id = ? AND deleted_at IS NULL ORDER BY number, id LIMIT ?`, h.agent.Tenant, n)
+	out := h.column(t, `SELECT id FROM issues WHERE org_id = ? AND deleted_at IS NULL ORDER BY number, id LIMIT `+strconv.Itoa(n))
+	if len(out) < n {
+		t.Fatal(len(out))
+	}
+	return out
+}
+
+// column returns the first column of a query about the agent's tenant. It has at least one row.
+func (h *house) column(t testing.TB, query string) (out []string) {
+	t.Helper()
+	rows, err := h.db.Query(query, h.agent.Tenant)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
+		var text string
+		if err := rows.Scan(&text); err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, id)
+		out = append(out, text)
 	}
-	if err := rows.Err(); err != nil || len(out) < n {
-		t.Fatal(len(out), err)
+	if err := rows.Err(); err != nil || len(out) == 0 {
+		t.Fatal(query, err)
 	}
 	return out
 }
