@@ -144,7 +144,7 @@ func (d *demonstration) heading(says, more string) {
 // this program and use stdio.
 func (d *demonstration) printClients() {
 	token := d.tokens[demo.Acme]
-	d.Printf("\n%s  %s\n", terminal.Style(terminal.Bold, "Talk to it"), terminal.Style(terminal.Faint, "with a model (docs/assistant.md: a local one is free), or by hand with console in place of chat"))
+	d.Printf("\n%s  %s\n", terminal.Style(terminal.Bold, "Talk to it"), terminal.Style(terminal.Faint, "with a model (docs/assistant.md: a local one is free), or by hand with shell in place of chat"))
 	d.Printf("\n    %s chat --url %s --token %s\n", command(), d.url, token)
 	d.Printf("\n%s  %s\n", terminal.Style(terminal.Bold, "Connect a client"), terminal.Style(terminal.Faint, "as an agent of acme"))
 	d.Printf("\n  Claude Code:\n    claude mcp add --transport http bailiwick %s \\\n      --header \"Authorization: Bearer %s\"\n", d.url, token)
